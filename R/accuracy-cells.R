@@ -71,11 +71,13 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   abort_argument_if(!has_posterior(x), "x",
     "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}}.")
-  at <- match(systems, x$fit$x$systems) # indices of the systems
-  counts <- confusion_counts(without_gold(x))[at]
+  system_indices <- match(systems, x$fit$x$systems)
+  counts <- confusion_counts(undo_gold_correction(x))[system_indices]
   draws <- table_draws(x, interval)
-  compute_metrics <- function(plan) metrics_of_table(x, plan, interval, conf_level, draws, at)
-  has_intervals <- !is.null(draws$values) || measures_by_gold(x, interval)
+  compute_metrics <- function(plan) {
+    metrics_of_table(x, plan, interval, conf_level, draws, system_indices)
+  }
+  has_intervals <- !is.null(draws$values) || is_measured_by_gold(x, interval)
   new_confusion_estimate(
     confusion_cells(compute_metrics, counts, systems, x$fit$x$categories),
     recall_and_precision(compute_metrics, counts, x$fit$x$categories),
@@ -87,27 +89,31 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   )
 }
 
-# Returns the expected number of cases for each combination of true category and answer: a list with
-# a numeric vector per system, in which the answer varies fastest. NA for systems without estimate.
+# Returns the expected numbers of cases by true category and answer: a list with a numeric vector
+# per system. In each vector the answer varies fastest. The numbers of a system without an estimate
+# are NA.
 confusion_counts <- function(estimate) {
   x <- estimate$fit$x
-  n <- n_categories(x)
+  n_labels <- n_categories(x)
   if (!is.null(estimate$cells)) {
     return(unname(split(
-      colMeans(estimate$cells$values), rep(seq_along(x$systems), each = n^2)
+      colMeans(estimate$cells$values), rep(seq_along(x$systems), each = n_labels^2)
     )))
   }
   rated_weight <- pattern_weights(x) * is_usable_pattern(estimate$fit)
   lapply(seq_along(x$systems), function(s) {
     posterior <- estimate$posterior[[s]]
-    if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) return(rep(NA_real_, n * n))
+    if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) return(rep(NA_real_, n_labels^2))
     counts_of_answers(pattern_answers(x)[, s], posterior, rated_weight)
   })
 }
 
-# Computes bootstrap replicates (or posterior draws) of the numbers of confusion_counts(). Returns a
-# list: `values`, a matrix with a row per replicate and the numbers of all systems in its columns;
-# `cells`, number of columns per system. Without replicates, `values` is NULL and `reason` a string.
+# Computes bootstrap replicates, or posterior draws, of the numbers that confusion_counts() returns.
+# Returns a list:
+# * values: a matrix with a row per replicate. Its columns are the numbers of all systems, one
+#   system after the other. NULL if there are no replicates.
+# * cells: number of columns per system.
+# * reason: why there are no replicates, a string or NULL.
 confusion_draws <- function(estimate) {
   if (!is.null(estimate$cells)) return(estimate$cells)
   n_cells <- n_categories(estimate$fit$x)^2
@@ -127,17 +133,22 @@ confusion_draws <- function(estimate) {
 
 max_block_size <- 1e6 # largest number of matrix elements that are processed at a time
 
-# Applies `f` to the replicates of system number `s`, and binds the rows of the results. `draws`:
-# result of confusion_draws(). The argument of `f` is a block of replicates, to save memory.
+# Applies `f` to the replicates of one system in blocks, to save memory, and binds the rows of the
+# results.
+# * draws: result of confusion_draws().
+# * s: number of the system.
+# * f: a function of a matrix (replicates x cells of the system).
 apply_in_blocks <- function(draws, s, f) {
   columns <- (s - 1L) * draws$cells + seq_len(draws$cells)
   blocks <- split_in_runs(seq_len(nrow(draws$values)), ceiling(max_block_size / draws$cells))
   stack_rows(blocks, function(block) f(draws$values[block, columns, drop = FALSE]))
 }
 
-# Table of the confusion matrices, with a row per system, true category and answer.
-# `compute_metrics`: a function of a list of metrics (see make_cell_plan()) that returns a table of
-# their values. `counts`: see confusion_counts(). Blocks of true categories save memory.
+# Returns the confusion matrices as a table with a row per system, true category and answer. Blocks
+# of true categories save memory.
+# * compute_metrics: a function that computes a table of metrics from a plan (see make_cell_plan()).
+# * counts: result of confusion_counts().
+# * systems, categories: names.
 confusion_cells <- function(compute_metrics, counts, systems, categories) {
   n_labels <- length(categories)
   blocks <- split_in_runs(seq_len(n_labels), max(1, max_block_size %/% n_labels^3))
@@ -150,8 +161,8 @@ confusion_cells <- function(compute_metrics, counts, systems, categories) {
   )
 }
 
-# Table of recall and precision, with a row per system, category and measure. Both are computed by
-# the functions for metrics, so that they are the same as in estimate_metrics(). Arguments: see
+# Returns recall and precision as a table with a row per system, category and measure. Both are
+# computed like other metrics, so they equal the results of estimate_metrics(). Arguments: see
 # confusion_cells().
 recall_and_precision <- function(compute_metrics, counts, categories) {
   metrics <- built_in_metrics[c("recall", "precision")]
@@ -166,9 +177,11 @@ recall_and_precision <- function(compute_metrics, counts, categories) {
   )
 }
 
-# Margins of tables of truth and answer. `tables` has a row per table and a column per cell; `n` is
-# the number of categories. Returns three matrices (tables x categories): numbers of cases by true
-# category (`truth`), by answer (`answer`), and by category of correct answers (`right`).
+# Returns margins of tables of truth and answer: a list of three matrices (tables x categories).
+# * truth: numbers of cases by true category.
+# * answer: numbers of cases by answer.
+# * right: numbers of correctly answered cases by category.
+# `tables` has a row per table and a column per cell. `n` is the number of categories.
 table_sums <- function(tables, n) {
   cube <- array(tables, c(nrow(tables), n, n))
   list(
@@ -177,10 +190,10 @@ table_sums <- function(tables, n) {
   )
 }
 
-few_cases <- 1e-6 # the recall of a category with fewer expected cases is NA
+min_expected_cases <- 1e-6 # the recall of a category with fewer cases is NA
 
-# Divides each cell of a table by the number of cases with the same true category. Returns the
-# probability of the answer given the truth.
+# Divides each cell by the number of cases with the same true category. The result is the
+# probability of the answer given the truth. Arguments: see table_sums().
 cell_probabilities <- function(tables, n) {
   ratio_of(tables, table_sums(tables, n)$truth[, rep(seq_len(n), each = n), drop = FALSE])
 }
@@ -190,7 +203,7 @@ cell_probabilities <- function(tables, n) {
 make_cell_plan <- function(categories, truth) {
   n_labels <- length(categories)
   truth <- rep(truth, each = n_labels)
-  metric <- new_metric("cell", "", "", cell_probabilities, "cell", undefined = no_such_case)
+  metric <- new_metric("cell", "", "", cell_probabilities, "cell", undefined = reason_no_case)
   metric$cells <- (truth - 1L) * n_labels + seq_len(n_labels)
   list(
     records = list(cell = metric), categories = categories, averages = NULL, settings = list(),
@@ -198,20 +211,23 @@ make_cell_plan <- function(categories, truth) {
   )
 }
 
-# Shifts replicates on the logit scale so that their medians are `estimate`, which is computed by
-# another method. `values`: replicates x quantities. Replicates of 0 and 1 are not shifted.
+# Shifts replicates on the logit scale so that their medians equal `estimate`. Replicates of exactly
+# 0 and 1 are not shifted. `values`: replicates x quantities. `estimate`: a number per quantity.
 shift_replicates <- function(values, estimate) {
   logit <- function(p) qlogis(clamp(p, 1e-9, 1 - 1e-9))
   medians <- apply(values, 2L, median, na.rm = TRUE)
   shifted <- plogis(sweep(logit(values), 2L, logit(estimate) - logit(medians), `+`))
-  fixed <- values %in% c(0, 1)
-  replace(shifted, fixed, values[fixed])
+  is_boundary <- values %in% c(0, 1)
+  replace(shifted, is_boundary, values[is_boundary])
 }
 
 # ---- Results of class confusion_estimate and their printed form ----
 
-# Creates the result from the tables of its cells, and of recall and precision (`categories`).
-# `note`: sentence about the sources of error that the intervals contain; NULL without intervals.
+# Creates the result of confusion().
+# * cells: table of the confusion matrices, see confusion_cells().
+# * categories: table of recall and precision, see recall_and_precision().
+# * options: list of settings.
+# * note: a sentence about the sources of error in the intervals. NULL without intervals.
 new_confusion_estimate <- function(cells, categories, options, note) {
   mean_of <- function(measure) mean_known(categories$estimate[categories$measure == measure])
   na_without_intervals <- function(value) if (is.null(note)) value[NA_integer_] else value
@@ -249,8 +265,10 @@ new_confusion_estimate <- function(cells, categories, options, note) {
   )
 }
 
-# Returns the printed tables of the first four systems: the confusion matrix, unless it has more
-# than 12 categories, and a table of recall and precision.
+# Returns the tables that are printed for the first four systems (see view()). The confusion matrix
+# is left out if it has more than 12 categories.
+# * matrices: list of confusion matrices, named by system.
+# * by_category: result of format_recall_and_precision().
 make_confusion_views <- function(matrices, by_category) {
   unlist(lapply(head(names(matrices), 4L), function(system) {
     matrix <- matrices[[system]]
@@ -271,7 +289,8 @@ as.matrix.confusion_estimate <- function(x, ...) {
   if (length(matrices) == 1L) matrices[[1L]] else matrices
 }
 
-# A list with the confusion matrix of each system, named by system.
+# Returns a list with the confusion matrix of each system, named by system. `cells`: see
+# confusion_cells().
 list_confusion_matrices <- function(cells) {
   category_names <- unique(cells$truth)
   lapply(split(cells$estimate, factor_in_order(cells$system)), matrix,
@@ -279,7 +298,8 @@ list_confusion_matrices <- function(cells) {
     dimnames = list(truth = category_names, prediction = category_names))
 }
 
-# Formatted recall and precision, with a row per system and category.
+# Returns recall and precision as strings, in a data frame with a row per system and category.
+# `measures`: table of recall_and_precision().
 format_recall_and_precision <- function(measures) {
   recall <- measures[measures$measure == "recall", ]
   precision <- measures[measures$measure == "precision", ]

@@ -1,7 +1,7 @@
-# Functions that call the C++ core to compute the accuracy of systems. An estimator is an object
-# that computes an estimate and its bootstrap replicates, usually a pointer to a C++ object. It is
-# created once per call of an exported function. Pointers are not valid in another R session, so
-# results do not contain estimators.
+# Functions that call the C++ core to compute the accuracy of systems. An estimator computes an
+# estimate and its bootstrap replicates. It is usually a pointer to a C++ object, and is created
+# once per call of an exported function. Results do not contain estimators, because pointers are not
+# valid in another R session.
 
 # Creates the estimator of `method` (a record made by new_method()) from a fit of the raters.
 make_estimator <- function(fit, method, options) {
@@ -20,62 +20,70 @@ make_estimator <- function(fit, method, options) {
   )
 }
 
-# Returns the arguments of core_estimator() other than the ratings: `weight`, the number of cases
-# with each pattern (combination of ratings and answers), and `setup`, a list of settings.
+# Returns a list with two arguments of core_estimator():
+# * weight: number of cases with each pattern (combination of ratings and answers).
+# * setup: list of settings.
 estimator_setup <- function(fit, method, options) {
   x <- fit$x
   weight <- pattern_weights(x)
   is_average <- method$model == "own"
-  any_model <- method$model == "any"
-  # Weights that are not counts have any scale, but models are chosen by the evidence of the cases.
-  # Weights that sum to one, up to rounding, are the probabilities of a population. They are scaled
-  # to a million cases. The sum of others becomes the number of cases.
+  supports_any_model <- method$model == "any"
+  # The evidence of a model depends on the number of cases. Weights that are not counts have an
+  # arbitrary scale, so they are rescaled. If they sum to one (up to rounding), they are the
+  # probabilities of a population, and are scaled to a million cases. Otherwise their sum becomes
+  # the number of cases.
   if (is_average && !weights_are_counts(x)) {
-    weight <- if (abs(sum(weight) - 1) <= 0.01) many_cases * weight else weights_of_labels(x)
+    weight <- if (abs(sum(weight) - 1) <= 0.01) n_population_cases * weight else
+      weights_of_labels(x)
   }
-  fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # of replicates
+  replicate_fitting <- if (fit$method == "pairs") "pairs" else "likelihood"
   setup <- c(
     list(
       method = method$id,
-      known = if (any_model) fit$known else fit$known[c("truth", "raters", "counts")]
+      known = if (supports_any_model) fit$known else fit$known[c("truth", "raters", "counts")]
     ),
     options[intersect(c("clip", "bin_width", "deviance", "threads"), names(options))],
-    if (any_model) list(model = model_for(fit$model, x, fitting), fitting = fitting),
+    if (supports_any_model) {
+      list(model = model_for_core(fit$model, x, replicate_fitting), fitting = replicate_fitting)
+    },
     if (uses_confidence(fit$model)) list(level = rating_levels(x, fit$model)),
     if (is_average) list(
-      ordered = x$ordered, common = common_for_core(options), used = used_categories(x)
+      ordered = x$ordered, common = common_for_core(options), used = count_used_categories(x)
     )
   )
   list(weight = weight, setup = setup)
 }
 
-# Creates an estimator that is used only for bootstrap replicates. If there are many systems, or if
-# `paired` (only the correlation of systems is needed), replicates are first-order approximations of
-# refits, which are faster. Other cases use make_estimator().
+# Creates an estimator that is used only for bootstrap replicates. The replicates are first-order
+# approximations of refits, which are faster, in two cases: there are many systems, or `paired` is
+# TRUE (only the correlation of systems is needed). Models that cannot be approximated are always
+# refitted.
 replicating_estimator <- function(fit, method, options, paired) {
-  is_linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
-    is.null(options$deviance) && (paired || n_systems(fit$x) > many_systems)
-  if (!is_linear) return(make_estimator(fit, method, options))
+  uses_approximation <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
+    is.null(options$deviance) && (paired || n_systems(fit$x) > max_refitted_systems)
+  if (!uses_approximation) return(make_estimator(fit, method, options))
   structure(
     c(list(patterns = fit$x$patterns), estimator_setup(fit, method, options)),
     class = "linear_estimator"
   )
 }
 
-many_cases <- 1e6 # weights that are probabilities are scaled to this number of cases
-many_systems <- 100L # with more systems, replicates are approximations
+n_population_cases <- 1e6 # sum of weights that were probabilities
+max_refitted_systems <- 100L # with more systems, replicates approximate refits
 
-# Returns the correction for shared errors as a number from 0 (independent errors) to 1 (all errors
-# are shared), or "typical". NULL if the method has no correction.
+# Returns the assumed amount of shared errors in the form that the core needs: a number from 0
+# (independent errors) to 1 (all errors are shared), or "typical". NULL if the method has no
+# correction for shared errors.
 common_for_core <- function(options) {
-  common <- common_of(options)
+  common <- common_setting(options)
   if (is.character(common)) switch(common, none = 0, all = 1, common) else common
 }
 
-# Computes the estimates of all systems. Returns a list. systems: a list of results per system,
-# whose fields depend on the method. numbers: the fields that are single numbers, as vectors with an
-# element per system. identified: does agreement between raters identify the parameters? converged:
-# did the fit converge?
+# Computes the estimates of all systems. Returns a list:
+# * systems: a list of results per system, whose fields depend on the method.
+# * numbers: the fields that are single numbers, as vectors with an element per system.
+# * identified: does agreement between raters identify the parameters?
+# * converged: did the fit converge?
 compute_estimate <- function(estimator) {
   point <- core_estimate(estimator)
   is_number <- function(value) is.double(value) && length(value) == 1L
@@ -86,17 +94,19 @@ compute_estimate <- function(estimator) {
   point
 }
 
-# Expected number of cases for each combination of true category and answer, as a vector in which
-# the answer varies fastest. Arguments describe patterns (combinations of ratings and answers).
-# `answer`: index of the category that the system gave, 0 if missing. `posterior`: patterns x
-# categories. `weight`: number of cases.
+# Returns the expected numbers of cases by true category and answer, as a vector in which the answer
+# varies fastest. Arguments describe patterns (combinations of ratings and answers).
+# * answer: index of the category that the system gave, 0 if missing.
+# * posterior: probabilities of the true category, patterns x categories.
+# * weight: number of cases with the pattern.
 counts_of_answers <- function(answer, posterior, weight) {
   as.vector(crossprod(outer(answer, seq_len(ncol(posterior)), `==`) * weight, posterior))
 }
 
-# Computes bootstrap replicates, as a matrix with a row per replicate. If `quantity` is "accuracy",
-# it has a column per system. If `quantity` is "counts", columns are expected numbers of cases; the
-# answer varies fastest, then the true category, then the system. `resampling`: see resampling().
+# Computes bootstrap replicates, as a matrix with a row per replicate.
+# * quantity: "accuracy" for a column per system, or "counts" for expected numbers of cases. Columns
+#   of counts are sorted by system, then by true category, then by answer.
+# * resampling: result of resampling().
 compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) {
   if (inherits(estimator, "case_estimator")) {
     case_replicates(estimator, resampling, tick)
@@ -108,7 +118,8 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
       function(done) tick(floor(done * replicates_per_system))
     )
   } else if (is.function(estimator)) {
-    stack_rows(resampled(function(weight) estimator(weight, quantity), resampling, tick = tick))
+    stack_rows(run_replicates(function(weight) estimator(weight, quantity), resampling,
+      tick = tick))
   } else if (is.list(estimator)) {
     independent <- compute_replicates(estimator$independent, quantity, resampling, tick)
     correct_for_shared_errors(
@@ -122,7 +133,7 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
 
 # Combines an estimator that assumes independent errors with one that assumes shared errors.
 # `correction`: position of each system's value between independent (0) and shared errors (1).
-mixed_estimator <- function(independent, shared, correction) {
+combine_estimators <- function(independent, shared, correction) {
   if (!is_corrected(correction)) return(independent)
   list(independent = independent, shared = shared, back = correction)
 }
@@ -145,8 +156,8 @@ core_options <- function(estimator) {
   )]
 }
 
-# Does the estimate or its interval need the accuracy averaged over models? The average takes most
-# of the computing time of a simulation study, so it is computed once for all estimators.
+# Does the estimate or its interval need the accuracy averaged over models? In a simulation study
+# the average takes most of the computing time. It is therefore computed once for all estimators.
 needs_average <- function(options) {
   is_averaged(options = options) || interval_of(options = options)$average
 }
@@ -154,7 +165,7 @@ needs_average <- function(options) {
 # ---- Assumed amount of errors that systems share with raters: `common` of estimate_accuracy() ----
 # The formulas are in src/core/accuracy/common.hpp.
 
-common_words <- c("typical", "none", "all")
+common_choices <- c("typical", "none", "all")
 
 # Returns "typical", "none", "all" or a number in [0, 1]; NULL if `common` is not given.
 check_common <- function(common, method) {
@@ -163,32 +174,33 @@ check_common <- function(common, method) {
     "{.arg common} cannot be used with {.code method = \"{method$id}\"}, whose assumption about
         shared errors is fixed.",
     i = "Methods with {.arg common}: {.val {ids_with(\"common\", accuracy_methods)}}.")
-  if (is.character(common)) return(check_choice(common, common_words, "common"))
+  if (is.character(common)) return(check_choice(common, common_choices, "common"))
   check_number(common, "common", 0, 1)
 }
 
 # The amount of shared errors that the user specified or, otherwise, the default of the method.
-common_of <- function(options) options$common %||% accuracy_methods[[options$method]]$common
+common_setting <- function(options) options$common %||% accuracy_methods[[options$method]]$common
 
 # Did the user fix the amount of shared errors ("none", "all" or a number)? Intervals are then
-# conditional on it.
+# conditional on this amount.
 has_fixed_common <- function(options) {
-  !is.null(options$common) && options$common != common_words[[1L]]
+  !is.null(options$common) && options$common != common_choices[[1L]]
 }
 
-# Is the assumed amount of shared errors "typical"? It is then computed from the averaged models.
-has_typical_common <- function(options) identical(common_of(options), common_words[[1L]])
+# Is the assumed amount of shared errors "typical"? The amount is then computed from the averaged
+# models.
+has_typical_common <- function(options) identical(common_setting(options), common_choices[[1L]])
 
-# Position of each system's estimate between the accuracies with independent errors (0) and with
-# shared errors (1). `typical`: positions computed from the averaged models, which are used if the
-# amount of shared errors is "typical".
+# Returns the position of each system's estimate between the accuracies with independent errors (0)
+# and with shared errors (1). `typical`: positions computed from the averaged models. They are used
+# if the amount of shared errors is "typical".
 correction_share <- function(options, typical) {
   common <- common_for_core(options)
   if (is.character(common)) typical else rep(common %||% 0, length(typical))
 }
 
-# Moves the values with independent errors towards the values with shared errors, by the share
-# `correction` of their distance. Returns exactly the independent value if this share is 0.
+# Moves accuracies with independent errors towards accuracies with shared errors. `correction`:
+# share of the distance. If it is 0, the result is exactly the accuracy with independent errors.
 correct_for_shared_errors <- function(independent, shared, correction) {
   correction <- rep_len(correction, length(independent))
   independent - ifelse(correction == 0, 0, correction * (independent - shared))
@@ -198,32 +210,34 @@ correct_for_shared_errors <- function(independent, shared, correction) {
 # a system without an estimate.
 is_corrected <- function(correction) any(correction != 0, na.rm = TRUE)
 
-# Is the amount of shared errors "typical", and do the averaged models show none?
-shows_no_common <- function(estimate) {
+# Is the assumed amount of shared errors "typical", although the averaged models show no shared
+# errors?
+shows_no_shared_errors <- function(estimate) {
   has_typical_common(estimate$options) && max(estimate$details$common, na.rm = TRUE) == 0
 }
 
 # Printed sentence about the assumed shared errors, for all systems together.
-common_note <- function(x) {
-  common <- common_of(x$options)
+shared_errors_note <- function(x) {
+  common <- common_setting(x$options)
   correction <- x$details$common[!is.na(x$table$estimate)]
-  if (is.null(common) || !any_known(correction) || knows_all_truths(x)) return(NULL)
-  no_evidence <- shows_no_common(x)
-  if (no_evidence && panel_kind(x) != "machines") {
+  if (is.null(common) || !any_known(correction) || has_all_truths(x)) return(NULL)
+  has_no_evidence <- shows_no_shared_errors(x)
+  if (has_no_evidence && panel_kind(x) != "machines") {
     return("Assumed: independent errors; ratings neither show nor rule out shared errors.")
   }
   sprintf("Assumed: %s; ratings cannot test this.", switch(
-    if (no_evidence) "none" else as.character(common),
+    if (has_no_evidence) "none" else as.character(common),
     none = "independent errors", all = "all errors shared with the raters",
     sprintf("%sshared errors (%s of the range)", if (is.character(common)) "typical " else "",
-      span_words(correction, whole_percent))
+      format_span(correction, whole_percent))
   ))
 }
 
 # Sentence about the assumed shared errors for a methods paragraph.
-explain_common <- function(estimate) {
-  sub("{moved}", span_words(estimate$details$common, whole_percent), fixed = TRUE, switch(
-    if (shows_no_common(estimate)) "no sign" else as.character(common_of(estimate$options)),
+explain_shared_errors <- function(estimate) {
+  sub("{moved}", format_span(estimate$details$common, whole_percent), fixed = TRUE, switch(
+    if (shows_no_shared_errors(estimate)) "no sign" else
+      as.character(common_setting(estimate$options)),
     `no sign` = "Errors are taken to be independent given the truth; the ratings neither show nor
       rule out shared errors, so the estimate was not corrected.",
     typical = "Errors are taken to be independent given the truth. But raters and systems tend to
@@ -238,13 +252,14 @@ explain_common <- function(estimate) {
   ))
 }
 
-# Sentences about a method or an interval for a methods paragraph. Replaces placeholders in braces,
-# such as {model}, in field `explain` of its record.
+# Returns sentences about a method or an interval for a methods paragraph. `record`: its record (see
+# new_method() and new_interval()). Placeholders in braces in field `explain` of the record, such as
+# {model}, are replaced.
 explain_estimate <- function(record, estimate) {
   sentences <- record$explain
   if (is.function(sentences)) sentences <- sentences(estimate)
   replacements <- list(
-    common = explain_common, model = function(estimate) format(estimate$fit$model),
+    common = explain_shared_errors, model = function(estimate) format(estimate$fit$model),
     interval = function(estimate) interval_title(estimate$options$conf_level)
   )
   for (name in names(replacements)) {
@@ -256,10 +271,11 @@ explain_estimate <- function(record, estimate) {
   gsub("\\s+", " ", sentences)
 }
 
-# For systems with scores, sets the fields of parts_of_average() that robust intervals need, because
-# no models are averaged. The dependence weight is 1, because scores do not show whether errors are
-# independent. `value`: accuracies, NA for systems without an estimate.
-parts_of_scores <- function(average_results, fit, value) {
+# Adds the fields that robust intervals need to `average_results`, for systems with scores. Their
+# models are not averaged, so parts_of_average() does not compute these fields. The dependence
+# weight is 1, because scores do not show whether errors are independent. `value`: accuracies, NA
+# for systems without an estimate.
+add_score_results <- function(average_results, fit, value) {
   n_raters <- fit$scored$raters
   is_missing <- is.na(value)
   n_wrong <- n_raters * (1 - if (n_raters > 0L) fit$rater_accuracy else 0) +

@@ -1,11 +1,12 @@
 # Accuracy of systems from posterior draws. Two runs of the sampler give two accuracies. In the
-# joint run a system is one more rater, and its errors are independent of the raters' errors. In the
-# cut run its answers are not used to infer the truth, and its errors are shared with the raters.
+# joint run, the system is one more rater, and its errors are independent of the raters' errors. In
+# the cut run, the system's answers are not used to infer the truth, and its errors are shared with
+# the raters.
 #
-# The ratings do not determine how many errors a system shares with the raters. Suppose that the
-# system copies the answer of the raters with probability c: the ratings have the same distribution
-# for all c. A posterior of the accuracy therefore needs a prior of c and of errors common to all
-# raters. The ratings do not update that prior.
+# The ratings do not determine how many errors a system shares with the raters. For example, let the
+# system copy the answer of the raters with probability c. The ratings then have the same
+# distribution for all c. A posterior of the accuracy therefore needs a prior of c, and a prior of
+# errors common to all raters. The ratings do not update these priors.
 
 #' Accuracy of systems from posterior draws
 #'
@@ -78,17 +79,18 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
     conf_level = check_level(conf_level), replicates = nrow(x$draws)
   )
   options$common <- check_common(common, method_record) %||%
-    if (!is.null(method_record$common)) common_words[[1L]]
+    if (!is.null(method_record$common)) common_choices[[1L]]
   chosen_ratings <- choose_systems(x$x, systems)
   check_has_systems(chosen_ratings)
   gold <- resolve_gold_sample(x, known_truth, gold_sample)
-  # Known truths that are a sample must not be used by the sampler as well.
+  # Known truths that are a sample measure the accuracy, so the sampler must not use them.
   if (!is.null(gold) && any(is_known_pattern(x))) x <- refit_without_truth(x)
   estimate_from_draws(x, chosen_ratings, options, gold)
 }
 
-# Returns the random sample of gold cases as a list with `case` and `truth` (indices of cases and of
-# categories), or NULL if there is none.
+# Returns the gold cases (cases with known truth) as a list with `case` and `truth`, the indices of
+# cases and of categories. Returns NULL if there are no gold cases. Raises an error if they are not
+# a random sample.
 resolve_gold_sample <- function(fit, known_truth, gold_sample) {
   if (is.null(known_truth) && is.null(gold_sample)) return(NULL)
   gold <- resolve_gold(known_truth %||% fit$given$truth, gold_sample, fit$x)
@@ -104,8 +106,7 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
   gold
 }
 
-# Runs the sampler again without known truths. They are then gold cases, with which the accuracy is
-# measured.
+# Runs the sampler again without known truths, which then measure the accuracy as gold cases.
 refit_without_truth <- function(fit) {
   fit_checked_draws(
     join_patterns(fit$x, setdiff(names(fit$x$patterns$values), ".truth")), fit$model,
@@ -113,8 +114,9 @@ refit_without_truth <- function(fit) {
   )
 }
 
-# Estimates accuracy from a fit with posterior draws. `chosen_ratings`: ratings of the fit with the
-# answers of the systems to evaluate. `gold`: result of resolve_gold_sample().
+# Estimates accuracy from a fit with posterior draws.
+# * chosen_ratings: the ratings of the fit, with the answers of the systems to evaluate.
+# * gold: result of resolve_gold_sample().
 estimate_from_draws <- function(fit, chosen_ratings, options, gold = NULL) {
   fit <- replace_answers(fit, chosen_ratings)
   unmixed_draws <- draw_accuracies(fit)
@@ -127,19 +129,21 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold = NULL) {
   as_draws_estimate(fit, draws, options, gold)
 }
 
-# Draws accuracies with independent and with shared errors. Returns a list. `independent`, `shared`:
-# accuracies (draws x systems). `independent_cells`, `shared_cells`: a matrix per system with the
-# joint probabilities of truth and answer (draws x cells). `posterior`: patterns x categories.
+# Draws accuracies with independent and with shared errors. Returns a list:
+# * independent, shared: accuracies (draws x systems).
+# * independent_cells, shared_cells: for each system a matrix (draws x cells) with the joint
+#   probabilities of truth and answer.
+# * posterior: probabilities of the true category (patterns x categories).
 #
 # One cut run of the sampler (without answers of systems) gives the shared draws of all systems. A
 # joint run per system (as one more rater) gives the independent draws. These are reordered to have
-# the ranks of the shared draws, so that the dependence between systems is the same in both.
+# the ranks of the shared draws. The dependence between systems is then the same in both.
 draw_accuracies <- function(fit) {
   x <- fit$x
   n_labels <- n_categories(x)
   populations <- nrow(fit$prior$base_rates)
   task <- sampler_task(x, fit$model, fit$known, fit$prior)
-  options <- c(fit$sampling[c(run_options, "thin")], list(seed = fit$seed))
+  options <- c(fit$sampling[c(sampler_option_names, "thin")], list(seed = fit$seed))
   draw_cells <- function(draws, matrix_number, task) {
     mean_rates(draws, x, task, populations)$draws[, rep(seq_len(n_labels), each = n_labels)] *
       draws[, matrix_columns(matrix_number, n_labels, populations)]
@@ -150,11 +154,11 @@ draw_accuracies <- function(fit) {
   system_numbers <- seq_along(x$systems)
   shared <- lapply(system_numbers, function(s) draw_cells(cut_run$draws, n_matrices + s, task))
   independent <- lapply(system_numbers, function(s) {
-    joined <- make_joint_task(fit, s)
-    draws <- run_sampler(joined$x, joined$task, options, joined = TRUE)$draws
-    cells <- draw_cells(draws, n_matrices + 1L, joined$task)
-    draw <- order(accuracy_of(cells))[rank(accuracy_of(shared[[s]]), ties.method = "first")]
-    cells[draw, , drop = FALSE]
+    joint_input <- make_joint_task(fit, s)
+    draws <- run_sampler(joint_input$x, joint_input$task, options, joined = TRUE)$draws
+    cells <- draw_cells(draws, n_matrices + 1L, joint_input$task)
+    draw_order <- order(accuracy_of(cells))[rank(accuracy_of(shared[[s]]), ties.method = "first")]
+    cells[draw_order, , drop = FALSE]
   })
   accuracies <- function(cells) vapply(cells, accuracy_of, numeric(nrow(cut_run$draws)))
   list(
@@ -163,8 +167,8 @@ draw_accuracies <- function(fit) {
   )
 }
 
-# Returns the input of a joint run of the sampler, in which one system is one more rater and other
-# systems are left out: a list of ratings `x` and `task` (see sampler_task()).
+# Returns the input of a joint run of the sampler: a list of ratings `x` and `task` (see
+# sampler_task()). In a joint run, one system is one more rater, and other systems are left out.
 make_joint_task <- function(fit, system_number) {
   x <- keep_systems(fit$x, system_number)
   task <- sampler_task(x, fit$model, fit$known, fit$prior)
@@ -177,17 +181,21 @@ make_joint_task <- function(fit, system_number) {
   list(x = x, task = task)
 }
 
-# Interpolates between draws with independent (0) and with shared (1) errors. `common` of `options`
-# defines the degree of sharing, between 0 and 1. Returns a list. accuracy: draws x systems. cells:
-# a matrix per system (draws x cells of truth and answer). sizes: a row per system with the sampling
-# error; the variances due to sampling, shared errors and cases on which all raters err; and
-# `back`, the mean degree of sharing. ends: `unmixed_draws`, the result of draw_accuracies().
+# Interpolates between draws with independent errors and draws with shared errors. Field `common` of
+# `options` defines the degree of sharing, from 0 to 1. Returns a list:
+# * accuracy: draws x systems.
+# * cells: for each system a matrix (draws x cells of truth and answer).
+# * sizes: a row per system. `sampling` is the sampling error. `of_sampling`, `of_common` and
+#   `of_hidden` are the variances due to sampling, to shared errors, and to cases on which all
+#   raters err. `back` is the mean degree of sharing. `rater_error` is the expected share of wrong
+#   ratings. `range`: see base_rate_ranges().
+# * ends: `unmixed_draws`, the result of draw_accuracies().
 mix_draws <- function(fit, unmixed_draws, options) {
   x <- fit$x
   difference <- unmixed_draws$independent - unmixed_draws$shared
   common <- common_for_core(options) %||% 1
   is_typical <- is.character(common)
-  mean_sharing <- if (is_typical) 1 / sqrt(max(used_categories(x), 2L) - 1) else common
+  mean_sharing <- if (is_typical) 1 / sqrt(max(count_used_categories(x), 2L) - 1) else common
   sharing <- mean_sharing + 0 * difference
   accuracy <- unmixed_draws$independent - mean_sharing * difference
   sampling <- apply(accuracy, 2L, sd)
@@ -204,23 +212,23 @@ mix_draws <- function(fit, unmixed_draws, options) {
       ifelse(is.na(unknown_share), 1, unknown_share), panel_kind(x)
     )
     sharing_sd <- if (panel_kind(x) == "machines") 0 else prior_sharing_sd
-    same_answers <- as.matrix(same_answer_share(fit))
-    same_answers[is.na(same_answers)] <- 0
-    diag(same_answers) <- 1
-    centred <- accuracy + rep(error$centre - mean_accuracy, each = nrow(difference))
-    sharing_noise <- hidden_error_noise(centred, same_answers)
-    hidden_noise <- hidden_error_noise(cbind(centred, sharing_noise), same_answers) *
+    same_answer_shares <- as.matrix(same_answer_share(fit))
+    same_answer_shares[is.na(same_answer_shares)] <- 0
+    diag(same_answer_shares) <- 1
+    centred_accuracy <- accuracy + rep(error$centre - mean_accuracy, each = nrow(difference))
+    sharing_noise <- hidden_error_noise(centred_accuracy, same_answer_shares)
+    hidden_noise <- hidden_error_noise(cbind(centred_accuracy, sharing_noise), same_answer_shares) *
       rep(error$hidden, each = nrow(difference))
     sharing <- mean_sharing + sharing_sd * sharing_noise
-    accuracy <- centred - sharing_sd * sharing_noise * difference + hidden_noise
+    accuracy <- centred_accuracy - sharing_sd * sharing_noise * difference + hidden_noise
     sizes$of_common <- sharing_sd^2 * colMeans(difference^2)
     sizes$of_hidden <- error$hidden^2
   }
   accuracy <- clip01(accuracy)
   cells <- lapply(seq_len(ncol(difference)), function(s) {
-    mixed <- (1 - sharing[, s]) * unmixed_draws$independent_cells[[s]] +
+    mixed_cells <- (1 - sharing[, s]) * unmixed_draws$independent_cells[[s]] +
       sharing[, s] * unmixed_draws$shared_cells[[s]]
-    rescale_cells(pmax(mixed, 0), accuracy[, s], n_categories(x))
+    rescale_cells(pmax(mixed_cells, 0), accuracy[, s], n_categories(x))
   })
   list(accuracy = accuracy, cells = cells, sizes = sizes, ends = unmixed_draws)
 }
@@ -229,14 +237,15 @@ mix_draws <- function(fit, unmixed_draws, options) {
 # (independent errors) to 1 (all errors are shared). Robust intervals use the same value.
 prior_sharing_sd <- 0.5
 
-# Rescales cells of truth and answer so that they sum to one and the diagonal sums to `accuracy`.
+# Rescales cells so that they sum to one and their diagonal sums to `accuracy`. `cells`: a matrix
+# (draws x cells of truth and answer). `accuracy`: a number per draw.
 rescale_cells <- function(cells, accuracy, n_labels) {
   diagonal <- on_diagonal(n_labels)
   right_sum <- rowSums(cells[, diagonal, drop = FALSE])
   wrong_sum <- rowSums(cells) - right_sum
-  rescaled <- cells * ifelse(wrong_sum > 0, (1 - accuracy) / wrong_sum, 0)
-  rescaled[, diagonal] <- cells[, diagonal] * ifelse(right_sum > 0, accuracy / right_sum, 0)
-  rescaled / rowSums(rescaled)
+  rescaled_cells <- cells * ifelse(wrong_sum > 0, (1 - accuracy) / wrong_sum, 0)
+  rescaled_cells[, diagonal] <- cells[, diagonal] * ifelse(right_sum > 0, accuracy / right_sum, 0)
+  rescaled_cells / rowSums(rescaled_cells)
 }
 
 # Expected share of wrong ratings, under the posterior probabilities of the fit.
@@ -248,23 +257,26 @@ expected_error_rate <- function(fit) {
 }
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
-# of the ratings may be wrong. `max_vague_draws` is the limit of this share for many gold cases.
-# Half of it is reached at `half_vague_draws` gold cases. The limit of "combined" intervals is
-# higher (`max_vague`), because these intervals contain less uncertainty about the model than draws.
+# of the ratings may be wrong. The share increases with the number of gold cases. Its limit is
+# `max_vague_draws`; half of the limit is reached at `half_vague_draws` gold cases. The limit for
+# "combined" intervals (`max_flat_weight`) is higher. These intervals contain less uncertainty about
+# the model than draws.
 max_vague_draws <- 0.3
 half_vague_draws <- 10
 
-# Resamples the draws of each system's accuracy. The weight of a draw is its likelihood: the
-# probability of the observed number of correct answers in the gold sample, given the drawn
-# accuracy. A gold case of weight n counts as n cases. New draws are put in the rank order of the
-# old draws, which keeps the dependence between systems. `draws`: see mix_draws().
+# Resamples the draws of each system's accuracy, given the gold cases. The weight of a draw is its
+# likelihood: the probability of the observed number of correct answers to gold cases, given the
+# drawn accuracy. A gold case of weight n counts as n cases. New draws have the rank order of the
+# old draws, which keeps the dependence between systems.
+# * draws: result of mix_draws().
+# * gold: result of resolve_gold_sample().
 resample_by_gold <- function(draws, x, gold) {
   answers <- case_answers(x)[gold$case, , drop = FALSE]
-  n_labels <- weights_of_cases(x)[gold$case]
+  case_weights <- weights_of_cases(x)[gold$case]
   for (s in seq_along(x$systems)) {
-    n_gold <- sum(n_labels[answers[, s] > 0L])
+    n_gold <- sum(case_weights[answers[, s] > 0L])
     if (n_gold == 0L) next
-    n_right <- sum(n_labels[answers[, s] == gold$truth]) # an answer is 0 if it is missing
+    n_right <- sum(case_weights[answers[, s] == gold$truth]) # an answer is 0 if it is missing
     old_accuracy <- draws$accuracy[, s]
     n_draws <- length(old_accuracy)
     is_vague <- runif(n_draws) < max_vague_draws / (1 + (half_vague_draws / n_gold)^2)
@@ -284,8 +296,10 @@ resample_by_gold <- function(draws, x, gold) {
 }
 
 # Creates an estimate of accuracy from draws (see mix_draws()). It has three more fields than other
-# estimates: `cells` (draws of the tables of truth and answer of all systems), `parts` (variances by
-# source of error) and `drawn_gold` (gold cases, see resolve_gold_sample(), or NULL).
+# estimates:
+# * cells: draws of the tables of truth and answer of all systems.
+# * parts: variances by source of error.
+# * drawn_gold: gold cases, see resolve_gold_sample(); NULL if there are none.
 as_draws_estimate <- function(fit, draws, options, gold) {
   n_rated <- count_answered_cases(fit)
   is_missing <- n_rated == 0
@@ -307,7 +321,7 @@ as_draws_estimate <- function(fit, draws, options, gold) {
       point = new_point(mean_accuracy, shared = colMeans(draws$ends$shared),
         independent = colMeans(draws$ends$independent))
     ),
-    c(new_interval_found(table, draws$accuracy, sizes$sampling), list(centre = mean_accuracy)),
+    c(new_interval_result(table, draws$accuracy, sizes$sampling), list(centre = mean_accuracy)),
     cells = list(
       values = do.call(cbind, Map(`*`, draws$cells, n_rated)), cells = n_categories(fit$x)^2
     ),

@@ -9,7 +9,7 @@ no_gold_sources <- tibble::tibble(
   ), reason = ""
 )[0L, ]
 
-# Columns of tidy(x, "gold_details") that are computed by gold_test() and gold_common().
+# Columns of tidy(x, "gold_details") that are computed by gold_test() and estimate_common_share().
 gold_test_columns <- c("statistic", "p.value", "common", "common.low", "common.high")
 
 no_gold_details <- tibble::tibble(
@@ -17,7 +17,7 @@ no_gold_details <- tibble::tibble(
   reason = ""
 )[0L, ]
 
-# Returns printed columns, with an element per system: estimates from gold cases only and from
+# Returns columns to print, with an element per system: the estimates from gold cases only and from
 # ratings only, the p-value of their difference, and the equivalent number of gold cases (labels).
 gold_columns <- function(x) {
   sources <- split(x$gold$sources, x$gold$sources$interval)
@@ -25,25 +25,27 @@ gold_columns <- function(x) {
   printed_columns <- list(
     `gold alone` = format_decimals(sources[[source_gold_only]]$estimate),
     `ratings alone` = format_decimals(sources[[source_ratings_only]]$estimate),
-    p = show_p(x$gold$details$p.value), labels = ifelse(is.na(labels), "NA", number(round(labels)))
+    p = format_p(x$gold$details$p.value),
+    labels = ifelse(is.na(labels), "NA", number(round(labels)))
   )
   if (is_one_rater(x$fit$x)) printed_columns[c("gold alone", "labels")] else printed_columns
 }
 
-# Returns notes to print below an estimate: how gold cases were sampled, and what columns mean.
+# Returns notes to print below an estimate. They explain how gold cases were sampled, and what the
+# columns of gold_columns() mean.
 gold_notes <- function(x) {
   gold <- x$gold
   details <- gold$details
-  # Leaves out systems if the table of estimates already has the reason why gold is not used.
-  unexplained <- details[!x$table$why %in% c("ratings_alone", "one_rater"), ]
-  notes <- reason_notes(unexplained, unexplained$system)
+  # The table of estimates already explains why some systems do not use gold. They are left out.
+  unexplained_rows <- details[!x$table$why %in% c("ratings_alone", "one_rater"), ]
+  notes <- reason_notes(unexplained_rows, unexplained_rows$system)
   if (is.null(gold$evidence)) return(notes)
-  contradicted <- details$system[which(details$p.value < 1 - x$options$conf_level)]
+  contradicted_systems <- details$system[which(details$p.value < 1 - x$options$conf_level)]
   sample_words <- paste0(
     number(count_gold(x)), " of ", count_noun(sum(weights_of_cases(x$fit$x)), "case"), ", ",
     if (gold$sample == "random") "a random sample" else "chosen with known probabilities",
-    if (length(contradicted) > 0L) paste0(
-      "; it contradicts ratings alone for ", shorten(contradicted, most = 4L)
+    if (length(contradicted_systems) > 0L) paste0(
+      "; it contradicts ratings alone for ", shorten(contradicted_systems, most = 4L)
     )
   )
   # Notes that explain the columns of gold_columns().
@@ -121,16 +123,17 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
       why_no_sample(gold_intervals[[interval]], gold)$message)
     warn_gold(gold, x)
   }
-  object <- without_gold(object)
+  object <- undo_gold_correction(object)
   object$options$interval <- resolve_interval(interval, gold, x)
-  show_accuracy(with_gold(
+  show_accuracy(correct_by_gold(
     object, gold[c("case", "truth", "sample", "probability", "settings", "kind")],
     predicted = gold$evidence$predicted
   ))
 }
 
-# Returns the gold cases of `gold` and `more` together (lists made by resolve_gold()). The sampling
-# probability of a case is the probability of being in any batch, so it must be equal in both lists.
+# Returns the gold cases of `gold` and `more` in one list. Both are lists made by resolve_gold().
+# The sampling probability of a case is the probability of being in any batch. It must therefore be
+# equal in both lists.
 merge_gold <- function(gold, more, x) {
   new_cases <- as_label(x$cases[more$case])
   abort_if(length(new_cases) > 0L && more$sample != gold$sample, "gold",
@@ -140,26 +143,26 @@ merge_gold <- function(gold, more, x) {
     i = "Give all gold cases to {.fun estimate_accuracy}, each with its probability of being in any
         of the batches.",
     case = new_cases)
-  earlier <- match(more$case, gold$case)
-  old_category <- x$categories[gold$truth[earlier]]
+  earlier_index <- match(more$case, gold$case)
+  old_category <- x$categories[gold$truth[earlier_index]]
   new_category <- x$categories[more$truth]
-  differing <- which(old_category != new_category)
-  abort_if(differing, "case", "A gold case must have the same true category as before.",
-    x = "{length(differing)} case{?s} {?has/have} a different category, first case
-        {.val {new_cases[[differing[[1L]]]]}}: {.val {old_category[[differing[[1L]]]]}} before,
-        {.val {new_category[[differing[[1L]]]]}} now.",
-    row = differing, case = new_cases[differing], found = new_category[differing])
-  differing <- which(more$probability != gold$probability[earlier])
-  abort_if(differing, "gold",
+  changed <- which(old_category != new_category)
+  abort_if(changed, "case", "A gold case must have the same true category as before.",
+    x = "{length(changed)} case{?s} {?has/have} a different category, first case
+        {.val {new_cases[[changed[[1L]]]]}}: {.val {old_category[[changed[[1L]]]]}} before,
+        {.val {new_category[[changed[[1L]]]]}} now.",
+    row = changed, case = new_cases[changed], found = new_category[changed])
+  changed <- which(more$probability != gold$probability[earlier_index])
+  abort_if(changed, "gold",
     "A gold case must have the same probability of being chosen as before.",
-    x = "{length(differing)} case{?s} {?has/have} a different probability, first case
-        {.val {new_cases[[differing[[1L]]]]}}.",
+    x = "{length(changed)} case{?s} {?has/have} a different probability, first case
+        {.val {new_cases[[changed[[1L]]]]}}.",
     i = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}.",
-    case = new_cases[differing])
+    case = new_cases[changed])
   fields <- c("case", "truth", if (!is.null(gold$probability)) "probability")
-  merged <- Map(c, gold[fields], lapply(more[fields], `[`, is.na(earlier)))
-  gold[fields] <- lapply(merged, `[`, order(merged$case))
-  gold$kind <- gold_kind(gold, x)
+  merged_fields <- Map(c, gold[fields], lapply(more[fields], `[`, is.na(earlier_index)))
+  gold[fields] <- lapply(merged_fields, `[`, order(merged_fields$case))
+  gold$kind <- gold_sample_kind(gold, x)
   gold
 }
 
@@ -177,9 +180,10 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   }
   truth_table <- as_truth_table(known_truth, "known_truth")
   group_cases <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
-  unknown <- setdiff(truth_table$case, unlist(group_cases))
-  abort_if(unknown, "case", "{.arg known_truth} must contain only cases of {.arg object}.",
-    x = "{.val {unknown}} {?is/are} in none of its groups.", row = match(unknown, truth_table$case))
+  unknown_cases <- setdiff(truth_table$case, unlist(group_cases))
+  abort_if(unknown_cases, "case", "{.arg known_truth} must contain only cases of {.arg object}.",
+    x = "{.val {unknown_cases}} {?is/are} in none of its groups.",
+    row = match(unknown_cases, truth_table$case))
   gold <- if (inherits(known_truth, "gold_cases")) known_truth
   if (!is.null(gold)) known_truth <- gold$truth
   is_table <- is.data.frame(known_truth)
@@ -194,13 +198,15 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   object
 }
 
-# For each quantity measured by gold cases, the reason why there is no interval if its gold cases
-# are in too few clusters; NA otherwise. `x`: result of adjust_for_clusters().
+# Gold cases measure several quantities. Returns a reason for each quantity whose gold cases are in
+# too few clusters for an interval, and NA for other quantities. `x`: result of
+# adjust_for_clusters().
 why_few_clusters <- function(x) {
   n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
   reason <- sprintf(
     "%sgold cases are in %s %s, but at least %s are needed to estimate how clusters differ",
-    no_interval, number(n_clusters), ifelse(n_clusters == 1, "cluster", "clusters"), min_clusters
+    no_interval_prefix, number(n_clusters), ifelse(n_clusters == 1, "cluster", "clusters"),
+    min_clusters
   )
   ifelse(n_clusters < min_clusters, reason, NA_character_)
 }

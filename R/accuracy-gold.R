@@ -8,16 +8,17 @@
 #' @rdname estimate_accuracy
 NULL
 
-# Gold cases (cases with known truth): arguments `known_truth` and `gold_sample` of
+# Gold cases are cases with known truth, given by the arguments `known_truth` and `gold_sample` of
 # estimate_accuracy(). If gold cases are a sample, the estimate is computed from ratings without
 # them, and is then corrected by them. If they were chosen by hand, they only enter the likelihood
 # of the raters.
 
-# Returns gold cases in the form that all functions of this file use, or NULL without known truth: a
-# list with the fields of read_gold() and two more. `settings` are `target` and `widen` of
-# gold_cases(). `kind` is "sample" if the gold cases are a sample. Otherwise it is the reason why
-# they are not: "picked" (by hand), "undeclared" (by the user) or "unrated" (no gold case has a
-# rating). It is later set to "likelihood" if the interval does not use gold cases as a sample.
+# Returns gold cases as a list, which all functions of this file use; NULL without known truth. The
+# list has the fields of read_gold() and two more:
+# * settings: list of `target` and `widen` of gold_cases().
+# * kind: "sample" if the gold cases are a sample. Otherwise it is the reason why they are not:
+#   "picked" (by hand), "undeclared" (by the user) or "unrated" (no gold case has a rating). It is
+#   later set to "likelihood" if the interval does not use gold cases as a sample.
 resolve_gold <- function(known_truth, gold_sample, x) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
     check_no_sample(gold_sample)
@@ -29,7 +30,7 @@ resolve_gold <- function(known_truth, gold_sample, x) {
     "{.arg known_truth} contains no truth, so only the ratings are used.",
     i = "Leave out {.arg known_truth} or check whether all of its values are missing.")
   gold$settings <- user_gold[c("target", "widen")]
-  gold$kind <- gold_kind(gold, x)
+  gold$kind <- gold_sample_kind(gold, x)
   gold
 }
 
@@ -46,7 +47,7 @@ check_no_sample <- function(gold_sample) {
 
 # Stops if known truths cannot be used with a fit. Gold cases can only measure an estimate if the
 # fit did not use them. A posterior that the user computed may already depend on the known truth.
-check_gold_of <- function(fit, known_truth, gold_sample) {
+check_truth_usable <- function(fit, known_truth, gold_sample) {
   if (is.null(known_truth)) return(invisible())
   if (inherits(fit, "score_fit")) {
     abort_argument_if(any(is_known_pattern(fit)), "known_truth",
@@ -65,8 +66,8 @@ check_gold_of <- function(fit, known_truth, gold_sample) {
 # Are gold cases a sample, so that they measure the accuracy?
 is_gold_sample <- function(gold) identical(gold$kind, "sample")
 
-# Returns the error (see new_misfit()) for a user who asks for an interval that needs a sample of
-# gold cases, if there is none. `interval`: record made by new_interval().
+# Returns an error (see new_misfit()) for intervals that need a sample of gold cases, if there is
+# none. `interval`: record made by new_interval(). `gold`: result of resolve_gold().
 why_no_sample <- function(interval, gold) {
   n_gold <- length(gold$case)
   cases <- sprintf("the %s with known truth", count_noun(n_gold, "case"))
@@ -87,19 +88,24 @@ why_no_sample <- function(interval, gold) {
     x = reason_and_hint[[1L]], i = reason_and_hint[[2L]])
 }
 
-# Keeps the gold cases that are in a group of cases. `cases`: indices of the cases in the group;
-# `group`: their ratings. If gold cases are a random sample but none in the group has a rating, they
-# do not represent the rated cases of the group, and are dropped.
-gold_among <- function(gold, cases, group) {
+# Returns the gold cases that are in a group of cases. If gold cases are a random sample but none in
+# the group has a rating, they do not represent the rated cases of the group. All are then dropped.
+# * cases: indices of the cases in the group.
+# * group: ratings of these cases.
+keep_gold_of_group <- function(gold, cases, group) {
   if (is.null(gold)) return(NULL)
-  keep_gold <- function(kept) modify_fields(gold, c("case", "truth", "probability"), `[`, kept)
+  select_gold_cases <- function(kept) {
+    modify_fields(gold, c("case", "truth", "probability"), `[`, kept)
+  }
   gold$case <- match(gold$case, cases)
-  gold <- keep_gold(!is.na(gold$case))
-  if (is_gold_sample(gold) && gold_kind(gold, group) != "sample") keep_gold(0L) else gold
+  gold <- select_gold_cases(!is.na(gold$case))
+  is_declared_sample <- is_gold_sample(gold)
+  if (is_declared_sample && gold_sample_kind(gold, group) != "sample") select_gold_cases(0L) else
+    gold
 }
 
-# Known truth for fit_raters(), from gold cases that are not a sample: a table with the identifiers
-# of cases and the names of categories. NULL if there is none.
+# Returns known truth for fit_raters() if gold cases are not a sample. It is a table with the
+# identifiers of cases and the names of categories. Returns NULL in all other cases.
 truth_for_fit <- function(gold, x) {
   if (!has_gold_cases(gold) || is_gold_sample(gold)) return(NULL)
   table <- tibble::tibble(case = x$cases[gold$case], truth = x$categories[gold$truth])
@@ -107,7 +113,8 @@ truth_for_fit <- function(gold, x) {
   table
 }
 
-# Refits without known truth, if the fit used the gold cases that now measure the accuracy.
+# Refits without known truth if the fit used gold cases. Gold cases can only measure the accuracy if
+# the fit did not use them.
 fit_without_truth <- function(fit, known_truth) {
   if (!any(is_known_pattern(fit))) return(fit)
   abort_argument_if(!identical(known_truth, fit$given$truth), "known_truth",
@@ -119,15 +126,17 @@ fit_without_truth <- function(fit, known_truth) {
 
 # ---- Correction of an estimate by gold cases -----------------------------------------------------
 
-# Returns the estimate from ratings after a correction by gold cases. `predicted`: probabilities of
-# categories (patterns of ratings x categories), or NULL to compute them.
+# Corrects an estimate from ratings by gold cases. `predicted`: probabilities of categories
+# (patterns of ratings x categories), or NULL to compute them.
 #
-# The result has field `gold`: the result of resolve_gold() with further fields. `alone`: table of
-# the estimate from ratings only. `evidence`: see gold_evidence(), NULL without usable gold cases or
-# if weights are not counts. `measured`: corrected accuracies, see gold_accuracy(). `sources`,
-# `details`: tables of tidy(x, "gold") and tidy(x, "gold_details"). If gold cases are not a sample,
-# nothing is corrected, and the gold cases are stored in field `fitted_gold`.
-with_gold <- function(estimate, gold, predicted = NULL) {
+# The result has field `gold`. It is the result of resolve_gold() with further fields:
+# * `alone`: table of the estimate from ratings only.
+# * evidence: see gold_evidence(); NULL without usable gold cases, or if weights are not counts.
+# * measured: corrected accuracies, see gold_accuracy().
+# * sources, details: tables of tidy(x, "gold") and tidy(x, "gold_details").
+#
+# If gold cases are not a sample, nothing is corrected. They are then stored in field `fitted_gold`.
+correct_by_gold <- function(estimate, gold, predicted = NULL) {
   if (!is_gold_sample(gold)) {
     if (has_gold_cases(gold)) estimate$fitted_gold <- gold
     return(estimate)
@@ -152,18 +161,19 @@ with_gold <- function(estimate, gold, predicted = NULL) {
   targets_these_cases <- settings$target == "cases" & sources$interval != source_ratings_only &
     !is.na(sources$estimate)
   n_cases <- measured$cases[match(sources$system, ratings_table$system[has_gold])]
-  sources$labels <- labels_of_sources(sources, ifelse(targets_these_cases, n_cases, Inf))
+  sources$labels <- equivalent_gold_cases(sources, ifelse(targets_these_cases, n_cases, Inf))
   estimate$gold$sources <- sources[names(no_gold_sources)]
   estimate$gold$details <- gold_details(
     ratings_table, has_gold, measured, from_ratings, settings, no_gold_reason
   )
-  estimate$table <- resolve_sources(ratings_table, sources, options$interval,
+  estimate$table <- apply_gold_sources(ratings_table, sources, options$interval,
     fill_known(has_gold, measured$all))
   estimate
 }
 
-# Undoes with_gold(): returns the estimate from ratings only, with the robust interval.
-without_gold <- function(estimate) {
+# Undoes the correction by gold cases: returns the estimate from ratings only, with the robust
+# interval.
+undo_gold_correction <- function(estimate) {
   if (!is.null(estimate$gold)) {
     estimate$table <- estimate$gold$alone
     estimate$options$interval <- interval_robust$id
@@ -176,73 +186,79 @@ without_gold <- function(estimate) {
 source_gold_only <- "gold alone"
 source_ratings_only <- "ratings alone"
 
-# Returns a vector with an element per element of `known`: the elements of `value`, in their order,
-# where `known` is TRUE, and `missing` elsewhere.
+# Returns a vector of the length of `known`. Where `known` is TRUE, it contains the elements of
+# `value` in their order. Elsewhere it contains `missing`.
 fill_known <- function(known, value, missing = NA_real_) {
   replace(rep_len(missing, length(known)), known, value)
 }
 
-# Table of estimates by source. It has several rows for each row of `about` (a system or a pair of
-# systems): ratings only, gold cases only, and each interval that combines both. Columns: estimate
-# and interval, `weight` of gold cases in the estimate (0 to 1), and `size`, the number of gold
-# cases that would give the same interval without ratings.
-#
-# `known`: which rows of `about` do gold cases measure? `x`, `from_ratings`: corrected means by gold
-# cases, and estimates from ratings, for these rows. `table`: estimates and intervals from ratings
-# for all rows. `lack`: reason why gold cases do not measure a row, named by a code; NA if they do.
-# `field`: "share" for accuracies, "difference" for differences.
-source_rows <- function(about, table, known, x, from_ratings, lack, field, settings, interval) {
-  rows_of <- function(id, record, x) {
-    limits <- if (any(known)) record$gold[[field]](x, from_ratings, settings)
-    limits$weight <- limits$weight %||% 1
+# Returns a table of estimates by source. Each row of `about` gets several rows: ratings only, gold
+# cases only, and each interval that combines both. Columns are the estimate, its interval, `weight`
+# and `size`. `weight` is the weight of gold cases in the estimate (0 to 1). `size` is the number of
+# gold cases that would give the same interval without ratings.
+# * about: table of systems, or of pairs of systems.
+# * table: estimates and intervals from ratings, for all rows.
+# * known: which rows do gold cases measure? A logical vector.
+# * measured, from_ratings: means corrected by gold cases, and estimates from ratings, for the
+#   measured rows.
+# * reasons: why a row has no estimate or no interval from gold cases, named by codes; NA otherwise.
+# * field: "share" for accuracies, "difference" for differences.
+source_rows <- function(about, table, known, measured, from_ratings, reasons, field, settings,
+                        interval) {
+  make_rows <- function(id, record, measured) {
+    intervals <- if (any(known)) record$gold[[field]](measured, from_ratings, settings)
+    intervals$weight <- intervals$weight %||% 1
     columns <- setNames(nm = c(estimate_columns, "size", "weight"))
     tibble::tibble(
       about, interval = id,
-      !!!lapply(columns, function(column) fill_known(known, limits[[column]])),
-      reason = unname(lack), why = names2(lack)
+      !!!lapply(columns, function(column) fill_known(known, intervals[[column]])),
+      reason = unname(reasons), why = names2(reasons)
     )
   }
   shown_intervals <- Filter(
     function(record) !record$gold$anytime || record$id == interval, gold_intervals
   )
-  without_ratings <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
+  gold_only <- replace(measured, c("estimate", "ratio"), measured[c("alone", "design")])
   tables <- c(
     list(
-      rows_of(source_gold_only, interval_corrected, without_ratings),
+      make_rows(source_gold_only, interval_corrected, gold_only),
       tibble::tibble(
         about, interval = source_ratings_only, table[estimate_columns],
         size = NA_real_, weight = 0, table[c("reason", "why")]
       )
     ),
-    unname(lapply(shown_intervals, function(record) rows_of(record$id, record, x)))
+    unname(lapply(shown_intervals, function(record) make_rows(record$id, record, measured)))
   )
   stack_rows(tables)[order(rep(seq_len(nrow(about)), length(tables))), ]
 }
 
-# Replaces estimates and intervals from ratings (`table`) by the rows of `sources` for the chosen
-# kind of `interval`. Rows that gold cases do not measure keep the estimate from ratings, with a
-# reason. `cases`: number of cases for each row that gold cases measure. It includes cases without
-# ratings if gold cases are a sample of all cases, see select_gold().
-resolve_sources <- function(table, sources, interval, cases) {
+# Replaces estimates and intervals from ratings by estimates and intervals that use gold cases. Rows
+# that gold cases do not measure keep the estimate from ratings, with a reason.
+# * table: estimates and intervals from ratings.
+# * sources: result of source_rows().
+# * interval: the kind of interval that the user chose.
+# * cases: number of cases for each row that gold cases measure. If gold cases are a sample of all
+#   cases, it includes cases without ratings, see select_gold().
+apply_gold_sources <- function(table, sources, interval, cases) {
   chosen_rows <- sources[sources$interval == interval, ]
   has_gold <- !is.na(chosen_rows$estimate)
   columns <- c(estimate_columns, "reason")
   table[has_gold, columns] <- chosen_rows[has_gold, columns]
   table$n[has_gold] <- cases[has_gold]
-  gold_is_unused <- !has_gold & !is.na(table$estimate) & is.na(table$reason) &
+  is_gold_unused <- !has_gold & !is.na(table$estimate) & is.na(table$reason) &
     chosen_rows$why %in% c("not_drawn", "no_sample")
-  table$reason[gold_is_unused] <- paste0(gold_unused, chosen_rows$reason[gold_is_unused])
+  table$reason[is_gold_unused] <- paste0(gold_unused_prefix, chosen_rows$reason[is_gold_unused])
   needs_gold <- !has_gold & table$why %in% "one_rater"
   table$reason[needs_gold] <- chosen_rows$reason[needs_gold]
   table$why[has_gold] <- NA
-  table$why[gold_is_unused] <- "ratings_alone"
+  table$why[is_gold_unused] <- "ratings_alone"
   table
 }
 
-# Equivalent number of labels: how many gold cases without ratings would give the same standard
-# error. `cases`: number of cases from which they would be drawn if the target is the accuracy of
-# these cases, Inf if it is the accuracy of a population.
-labels_of_sources <- function(rows, cases) {
+# Returns the equivalent number of labels: how many gold cases without ratings would give the same
+# standard error. `rows`: rows of source_rows(). `cases`: number of cases of the target, if the
+# target is the accuracy of these cases. It is Inf if the target is the accuracy of a population.
+equivalent_gold_cases <- function(rows, cases) {
   # The squared standard error, relative to the variance of a case.
   variance <- ifelse(is.na(rows$size),
     rows$std.error^2 / (rows$estimate * (1 - rows$estimate)), 1 / rows$size)
@@ -250,7 +266,8 @@ labels_of_sources <- function(rows, cases) {
   ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)
 }
 
-# Reason (a string, named by a code) why gold cases do not measure a system; NA if they do.
+# Returns the reason why gold cases do not measure a system: a string, named by a code. NA if gold
+# cases measure the system.
 why_no_gold <- function(estimate, system_number) {
   evidence <- estimate$gold$evidence
   if (estimate$gold$measured$known[[system_number]]) {
@@ -278,15 +295,17 @@ reason_not_all_drawn <- c(not_drawn = paste(
   "so some cases could not be drawn"
 ))
 
-# Table of tests and other results from gold cases, with a row per system. `table`: estimates from
-# ratings. Column `worth`: number of gold cases without ratings that one gold case with ratings
-# replaces.
+# Returns a table of tests and other results from gold cases, with a row per system. Column `worth`
+# is the number of gold cases without ratings that one gold case with ratings replaces.
+# * table: estimates from ratings.
+# * has_gold: do gold cases measure the system? A logical vector.
+# * measured, from_ratings: see source_rows().
 gold_details <- function(table, has_gold, measured, from_ratings, settings, no_gold_reason) {
   test_columns <- if (any(has_gold)) {
     interval <- corrected_interval(measured, settings$target, settings$conf_level)
     c(
       gold_test(measured, from_ratings),
-      gold_common(interval, table$independent[has_gold], table$shared[has_gold])
+      estimate_common_share(interval, table$independent[has_gold], table$shared[has_gold])
     )
   }
   columns_tibble(
@@ -300,7 +319,7 @@ gold_details <- function(table, has_gold, measured, from_ratings, settings, no_g
   )
 }
 
-# Do gold cases have at least half of the weight in an estimate?
+# Do gold cases have at least half of the weight in the estimate of each system?
 rests_on_gold <- function(estimate) {
   if (is.null(estimate$gold)) return(rep(FALSE, nrow(estimate$table)))
   sources <- estimate$gold$sources

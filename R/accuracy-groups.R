@@ -3,15 +3,17 @@
 # groups were the same. One fit for all groups increased it by up to half if base rates or raters
 # differed.
 
-# Computes an estimate for each group of cases, or one for all cases if `by` is NULL. `by`: group of
-# each case of `x`. `estimate`: a function of the ratings of some cases, their clusters and their
-# gold cases.
-estimate_by <- function(x, by, estimate, cluster, gold) {
+# Computes an estimate for each group of cases, or one for all cases if `by` is NULL.
+# * by: group of each case of `x`.
+# * estimate: a function of the ratings of some cases, their clusters and their gold cases.
+# * cluster: cluster of each case of `x`, or NULL.
+# * gold: gold cases of all groups, see resolve_gold().
+estimate_each_group <- function(x, by, estimate, cluster, gold) {
   cluster <- check_case_values(cluster, x, "cluster")
   if (is.null(by)) return(estimate(x, cluster, gold))
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort_strings(unique(by)))
   by <- as.character(by)
-  # Each group has a seed, so that its result does not depend on the process that computes it.
+  # Each group has a seed. Its result then does not depend on the process that computes it.
   seeds <- with_one_seed(sample.int(.Machine$integer.max, length(groups)))
   # Properties of the raters that are computed from all cases, for use in each group.
   voted_ratings <- with_votes(x)
@@ -20,18 +22,19 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
     abstain = store_abstain_decision(voted_ratings)$panel$abstain
   )
   if (is.null(truth_for_fit(gold, x))) voted_ratings <- without_constant_raters(voted_ratings)
-  panel_properties$leans <- find_leading(voted_ratings)
-  panel_properties$used <- used_categories(voted_ratings)
+  panel_properties$leans <- find_leading_categories(voted_ratings)
+  panel_properties$used <- count_used_categories(voted_ratings)
   tasks <- Map(function(group, seed) {
     cases <- which(by == group)
     group_ratings <- x[cases, ]
     group_ratings$panel <- panel_properties
     cluster <- cluster[cases]
-    gold <- gold_among(gold, cases, group_ratings)
+    gold <- keep_gold_of_group(gold, cases, group_ratings)
     force(list(seed, estimate))
     function() with_run_seed(seed, catch_warnings(estimate(group_ratings, cluster, gold)))
   }, groups, seeds)
-  results <- if (has_workers()) run_pieces(tasks, groups) else lapply(tasks, function(f) f())
+  results <- if (has_workers()) run_tasks_in_workers(tasks, groups) else
+    lapply(tasks, function(f) f())
   warn_groups(lapply(results, `[[`, "warnings"))
   estimates <- lapply(results, `[[`, "value")
   stack_results(estimates, "group", "accuracy_by_group",
@@ -46,18 +49,18 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
 # `warnings`. Messages are not wrapped, because warn_groups() shows the first line of each.
 catch_warnings <- function(code) {
   withr::local_options(cli.condition_width = Inf)
-  collected <- rlang::env(warnings = list())
+  collected_warnings <- rlang::env(warnings = list())
   value <- withCallingHandlers(code, fallible_warning = function(w) {
-    collected$warnings <- c(collected$warnings, list(w))
+    collected_warnings$warnings <- c(collected_warnings$warnings, list(w))
     rlang::cnd_muffle(w)
   })
-  list(value = value, warnings = collected$warnings)
+  list(value = value, warnings = collected_warnings$warnings)
 }
 
-# Raises one warning for all groups, with the classes of all warnings. It has a line for each
-# different message (at most five), which begins with the groups that have this message. The hints
-# of the first warning of each class follow. `conditions`: a list per group with its warnings, named
-# by group.
+# Raises one warning for all groups, with the classes of all warnings. Its text has a line for each
+# different message, at most five. A line begins with the names of the groups that have the message.
+# The hints of the first warning of each class follow. `conditions`: a list per group with its
+# warnings, named by group.
 warn_groups <- function(conditions) {
   n_groups <- length(conditions) # nolint: object_usage.
   conditions <- conditions[lengths(conditions) > 0L]
@@ -65,10 +68,10 @@ warn_groups <- function(conditions) {
   topic_of <- function(w) sub("^fallible_warning_", "", class(w)[[1L]])
   warnings <- unlist(unname(conditions), recursive = FALSE)
   # The first warning of each class comes first, because only five lines are shown.
-  first <- order(duplicated(map_chr(warnings, topic_of)))
-  warnings <- warnings[first]
+  warning_order <- order(duplicated(map_chr(warnings, topic_of)))
+  warnings <- warnings[warning_order]
   topic <- map_chr(warnings, topic_of)
-  group <- rep(names(conditions), lengths(conditions))[first]
+  group <- rep(names(conditions), lengths(conditions))[warning_order]
   groups_of_value <- function(value) lapply(split(group, factor_in_order(value)), unique)
   texts <- cli::ansi_strip(map_chr(warnings, conditionMessage))
   message_groups <- groups_of_value(sub("\n.*", "", texts))
@@ -112,9 +115,9 @@ resampling_note <- function(estimate) {
 
 few_clusters <- 20L # with fewer clusters, bootstrap intervals are too narrow
 
-# Returns the factor by which clusters change the sampling error of each system: the standard error
-# if clusters are resampled, divided by that if cases are resampled; 1 without clusters. Both are
-# computed with method "joint", because its bootstrap is fast.
+# Returns the factor by which clusters change the sampling error of each system; 1 without clusters.
+# The factor is the ratio of two standard errors, from resampled clusters and from resampled cases.
+# Both are computed with method "joint", because its bootstrap is fast.
 cluster_widening <- function(estimate) {
   options <- estimate$options
   if (is.null(options$cluster)) return(1)
@@ -165,7 +168,7 @@ initial_labels.accuracy_estimate <- # nolint: object_name, object_length.
   labels_with_gold(x$fit$x, gold, votes)
 }
 
-# Gold cases for labels, in the form of resolve_gold(); NULL if there are none.
+# Returns gold cases for labels, in the form of resolve_gold(); NULL if there are none.
 resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
   if (!is.null(known_truth) && in_database(x)) {
     abort_no_cases("{.arg known_truth} needs single cases")
@@ -178,9 +181,10 @@ resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
   if (has_gold_cases(gold)) gold
 }
 
-# Computes labels (probabilities of the categories of each case) by method "average". If gold cases
-# are a sample and at least `min_gold` are rated, the result has `blind`, labels computed without
-# them. Comparing these with the known truth calibrates labels. `votes`: see ground_truth().
+# Computes labels (probabilities of the categories of each case) by method "average". `votes`: see
+# ground_truth(). The result has field `blind` if gold cases are a sample and at least `min_gold` of
+# them are rated. `blind` contains labels computed without gold cases. Comparing `blind` with the
+# known truth calibrates labels.
 labels_with_gold <- function(x, gold, votes) {
   if (isTRUE(votes == 1) && is.null(gold)) {
     return(list(x = x, posterior = unknown_posterior(x), certain = logical(n_patterns(x)), rho = 0))
@@ -192,10 +196,10 @@ labels_with_gold <- function(x, gold, votes) {
   )
   labels$certain <- truth_of_patterns(labels$x) > 0L
   labels$one_judge <- all(pattern_lengths(x) < 2L)
-  n_rated_gold <- sum(rated_patterns(labels$x)[labels$x$index[gold$case]])
-  if (labels$one_judge || n_rated_gold < min_gold || !is_sample(gold, x)) return(labels)
-  blind <- without_warnings(average_labels(x))
-  if (is.null(blind$reason)) labels[c("gold", "blind")] <- list(gold, blind)
+  n_rated_gold <- sum(is_rated_pattern(labels$x)[labels$x$index[gold$case]])
+  if (labels$one_judge || n_rated_gold < min_gold || !is_probability_sample(gold, x)) return(labels)
+  blind_labels <- without_warnings(average_labels(x))
+  if (is.null(blind_labels$reason)) labels[c("gold", "blind")] <- list(gold, blind_labels)
   labels
 }
 

@@ -2,11 +2,11 @@
 #' @export
 `[.accuracy_estimate` <- function(x, i, ...) {
   if (missing(i)) return(x)
-  at <- find_subset(i, x$table$system, "system")
+  system_numbers <- find_subset(i, x$table$system, "system")
   abort_argument_if(!is.null(r_model_field(x$fit$model)) || any(is_known_pattern(x$fit)), "x",
     "uses a fit of all systems together, so that systems cannot be selected afterwards.",
     i = "Choose {.arg systems} in {.fun estimate_accuracy}.")
-  show_accuracy(structure(select_systems(unclass(x), at), class = class(x)))
+  show_accuracy(structure(select_systems(unclass(x), system_numbers), class = class(x)))
 }
 
 #' @export
@@ -19,32 +19,34 @@
   NextMethod()
 }
 
-# Returns an estimate with only the systems whose numbers are `at`. Patterns (combinations of
-# ratings and answers) that are equal without the other systems are joined into one. It gets the
-# posterior probabilities of the first of them.
-select_systems <- function(x, at) {
+# Returns an estimate with only some systems. Patterns (combinations of ratings and answers) may
+# become equal without the other systems. Equal patterns are joined, and get the posterior
+# probabilities of the first of them.
+select_systems <- function(x, system_numbers) {
   gold <- x$gold
   interval <- x$options$interval
   all_ratings <- x$fit$x
-  x <- without_gold(x)
-  x$fit <- replace_answers(x$fit, join_patterns(keep_systems(all_ratings, at)))
+  x <- undo_gold_correction(x)
+  x$fit <- replace_answers(x$fit, join_patterns(keep_systems(all_ratings, system_numbers)))
   pattern <- matching_patterns(all_ratings, x$fit$x)
-  of_patterns <- function(posterior) posterior[pattern, , drop = FALSE]
-  system_names <- x$table$system[at]
+  select_patterns <- function(posterior) posterior[pattern, , drop = FALSE]
+  system_names <- x$table$system[system_numbers]
   x <- modify_fields(x, c("bins", "members"), function(table) {
     table[table$system %in% system_names, ]
   })
-  x <- modify_fields(x, c("table", "details"), function(table) table[at, ])
-  x <- modify_fields(x, intersect(c("typical", "end_counts"), names(Filter(length, x))), `[`, at)
-  x["posterior"] <- list(lapply(x$posterior[at], of_patterns))
+  x <- modify_fields(x, c("table", "details"), function(table) table[system_numbers, ])
+  x <- modify_fields(
+    x, intersect(c("typical", "end_counts"), names(Filter(length, x))), `[`, system_numbers
+  )
+  x["posterior"] <- list(lapply(x$posterior[system_numbers], select_patterns))
   if (!is.null(x$replicates)) {
     x$replicates <- structure(
-      x$replicates[, at, drop = FALSE], seed = attr(x$replicates, "seed")
+      x$replicates[, system_numbers, drop = FALSE], seed = attr(x$replicates, "seed")
     )
   }
   if (is.null(gold)) return(x)
   x$options$interval <- interval
-  with_gold(x, gold, of_patterns(gold$evidence$predicted))
+  correct_by_gold(x, gold, select_patterns(gold$evidence$predicted))
 }
 
 #' @rdname tidy.accuracy_estimate
@@ -58,8 +60,8 @@ format.accuracy_estimate <- function(x, digits = 0L, ...) {
 }
 
 # Adds everything that is printed for an estimate, as attribute `schema` (see new_schema()).
-# Exported functions that return an estimate call it last. Intermediate estimates have no schema,
-# because they are not printed.
+# Exported functions that return an estimate call this function last. Intermediate estimates are not
+# printed and have no schema.
 show_accuracy <- function(x) {
   options <- x$options
   table <- x$table
@@ -106,7 +108,8 @@ accuracy_axis_title <- function(estimate) {
   if (is_pass_rate(estimate)) "share that passes" else "probability of the correct category"
 }
 
-# Words for a caption: the estimation method and `model`, or with a single rater, the rater's name.
+# Returns words for a caption: the estimation method and `model`. With a single rater, the words
+# name the rater instead.
 estimator_words <- function(estimate, model = NULL) {
   x <- estimate$fit$x
   if (is_one_rater(x)) return(toString(c(
@@ -137,22 +140,24 @@ compute_glance_columns <- function(x, record) {
   ))
 }
 
-# Reliability of single runs of the only rater, such as a language model that was asked repeatedly.
-# Runs are compared by whether they equal the answer of the first system. It is 1 if runs of a case
-# agree, 0 if they agree no more than runs of different cases, and NA without reruns.
+# Returns the reliability of single runs of the only rater, such as a language model that was asked
+# repeatedly. Runs are compared by whether they equal the answer of the first system. The
+# reliability is 1 if runs of a case agree, and 0 if they agree no more than runs of different
+# cases. It is NA without reruns.
 rerun_reliability <- function(x) {
   if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
   n_runs <- pattern_lengths(x)
   answer <- x$patterns$answer[, 1L]
   weight <- pattern_weights(x) * (answer > 0L)
-  n_equal <- replace(predict_answer(pattern_counts(x), answer), weight == 0, 0)
+  n_equal <- replace(predict_correctness(pattern_counts(x), answer), weight == 0, 0)
   equal_share <- sum(weight * n_equal) / sum(weight * n_runs)
   disagreement <- sum(weight * n_equal * (n_runs - n_equal)) /
     sum(weight * n_runs * (n_runs - 1))
   na_real(1 - disagreement / (equal_share * (1 - equal_share)))
 }
 
-# Printed line on the raters: their agreement, and their accuracy under the fitted model.
+# Returns the printed line on the raters: their agreement, and their accuracy under the fitted
+# model. `facts`: result of compute_glance_columns().
 rater_words <- function(facts) {
   sprintf(
     "Raters: agreement %s (Fleiss' kappa %s), accuracy %s if independent",
@@ -168,18 +173,18 @@ accuracy_notes <- function(x, record) {
   fit <- x$fit
   shorten_names <- function(names) shorten(names, most = 4L)
   has_range <- is.null(x$gold$evidence) && any_known(table$shared)
-  is_gold <- all(rests_on_gold(x))
-  assumption <- if (!is_gold) common_note(x)
+  all_rest_on_gold <- all(rests_on_gold(x))
+  assumption <- if (!all_rest_on_gold) shared_errors_note(x)
   uninformative_share <- x$details$uninformative
-  left_out <- which(uninformative_share > 0 & !is.na(table$estimate))
-  # Percentiles of a biased estimator may not contain the estimate.
-  outside_interval <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
+  left_out_rows <- which(uninformative_share > 0 & !is.na(table$estimate))
+  # If an estimator is biased, the percentile interval may not contain the estimate.
+  rows_outside_interval <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
   c(
     reason_notes(table, table$system), answered_notes(accuracy_table(x)), abstain_note(fit$x),
-    if (length(left_out) > 0L) paste(
+    if (length(left_out_rows) > 0L) paste(
       "Left out, because all categories are equally probable:",
       shorten_names(paste(
-        percent(uninformative_share[left_out]), "of the cases of", table$system[left_out]
+        percent(uninformative_share[left_out_rows]), "of the cases of", table$system[left_out_rows]
       ))
     ),
     if (!is.null(x$gold)) c(gold_notes(x), if (is_one_rater(fit$x)) note_of_one_rater(x)),
@@ -191,14 +196,14 @@ accuracy_notes <- function(x, record) {
       assumption
     },
     if (rests_on_machines(x)) machine_words(x),
-    if (inherits(fit, "judge_fit")) calibrated_notes(x) else panel_problems(fit, is_gold),
+    if (inherits(fit, "judge_fit")) calibrated_notes(x) else panel_problems(fit, all_rest_on_gold),
     if (fit$negative > 0L && record$model == "k") paste(
       "Base rates estimated below zero and set to zero:",
       shorten(fit$x$categories[fit$base_rates == 0])
     ),
-    if (length(outside_interval) > 0L) paste(
+    if (length(rows_outside_interval) > 0L) paste(
       "The estimate is outside its interval, which indicates bias:",
-      shorten_names(table$system[outside_interval])
+      shorten_names(table$system[rows_outside_interval])
     ),
     if (any_known(table$conf.low)) {
       interval_note(interval_of(x), x)
@@ -208,40 +213,43 @@ accuracy_notes <- function(x, record) {
   )
 }
 
-# Main table of tidy(). If systems abstained, it also has the share of cases that they answered, and
-# their accuracy over all cases if abstentions count as wrong.
+# Returns the main table of tidy(). If systems abstained, it also has the share of cases that they
+# answered, and their accuracy over all cases. Abstentions then count as wrong.
 accuracy_table <- function(x) {
   table <- x$table
   if (is.null(x$fit$x$silent_systems)) return(table)
   table$answered <- share_answered(x$fit$x)
   table[c("accuracy_all", "all.low", "all.high")] <-
-    of_all_cases(table, x)[c("estimate", "conf.low", "conf.high")]
+    accuracy_over_all_cases(table, x)[c("estimate", "conf.low", "conf.high")]
   table
 }
 
-# Converts estimates, standard errors and limits of accuracies among answered cases to those among
-# all cases, where an abstention counts as wrong. The accuracy among all cases is the product of the
-# accuracy and the share of answered cases, whose errors are independent. Their intervals are
-# combined by MOVER. The share has no error if the `target` of gold cases is the cases, and none for
-# a system that answered all cases. `table`: rows of systems of the estimate `x`.
-of_all_cases <- function(table, x, conf_level = x$options$conf_level) {
-  fitted <- x$fit$x
-  at <- match(table$system, fitted$systems)
-  share <- share_answered(fitted)[at]
+# Converts accuracies among answered cases to accuracies among all cases, where an abstention counts
+# as wrong. Returns a list with estimates, standard errors and limits. `table`: rows of systems of
+# the estimate `x`.
+#
+# The accuracy among all cases is the product of the accuracy among answered cases and the share of
+# answered cases. The errors of these factors are independent, so their intervals are combined by
+# MOVER (method of variance estimates recovery). The share has no error for a system that answered
+# all cases, or if the `target` of gold cases is the cases.
+accuracy_over_all_cases <- function(table, x, conf_level = x$options$conf_level) {
+  fitted_ratings <- x$fit$x
+  system_numbers <- match(table$system, fitted_ratings$systems)
+  share <- share_answered(fitted_ratings)[system_numbers]
   is_exact <- share %in% 1 | identical(x$gold$settings$target, "cases")
-  n <- replace(answerable_weight(fitted)[at], is_exact, Inf)
+  n <- replace(answerable_weight(fitted_ratings)[system_numbers], is_exact, Inf)
   share_limits <- wilson_interval(share, n, normal_quantile(conf_level))
   value <- table$estimate
-  side <- function(end, share_end) {
+  distance_to_limit <- function(end, share_end) {
     sqrt((share * (value - end))^2 + (value * (share - share_end))^2)
   }
-  all <- list(
+  converted <- list(
     estimate = share * value,
     std.error = sqrt((share * table$std.error)^2 + value^2 * share * (1 - share) / n),
-    conf.low = pmax(0, share * value - side(table$conf.low, share_limits[, 1L])),
-    conf.high = pmin(1, share * value + side(table$conf.high, share_limits[, 2L]))
+    conf.low = pmax(0, share * value - distance_to_limit(table$conf.low, share_limits[, 1L])),
+    conf.high = pmin(1, share * value + distance_to_limit(table$conf.high, share_limits[, 2L]))
   )
-  lapply(all, replace, share %in% 0, 0)
+  lapply(converted, replace, share %in% 0, 0)
 }
 
 # Printed notes on systems that answered less than 95% of their cases.
@@ -269,12 +277,14 @@ interval_note <- function(record, x) {
 # of averaged models, and bins.
 make_summary_views <- function(x) {
   details <- tidy(x, "details")
-  omitted <- details$system[-(1:5)] # more columns do not fit on a screen
+  omitted_systems <- details$system[-(1:5)] # more columns do not fit on a screen
   drop_null(list(
-    if (any_known(details[names(words_of_details)])) {
+    if (any_known(details[names(detail_titles)])) {
       view_of_matrix(format_details(head(details, 5L)), "fact", most = Inf, title = paste0(
         "What the estimates rest on",
-        if (length(omitted) > 0L) paste0(". See tidy(\"details\") for ", shorten(omitted), ".")
+        if (length(omitted_systems) > 0L) {
+          paste0(". See tidy(\"details\") for ", shorten(omitted_systems), ".")
+        }
       ))
     },
     if (is_averaged(x) && length(x$members) > 0L) view(
@@ -287,15 +297,15 @@ make_summary_views <- function(x) {
 
 # Details as a matrix of strings, with a row per detail and a column per system.
 format_details <- function(details) {
-  shown_fields <- Filter(function(field) any_known(details[[field]]), names(words_of_details))
+  shown_fields <- Filter(function(field) any_known(details[[field]]), names(detail_titles))
   words <- stack_rows(details[shown_fields], function(x) {
     if (all(x == round(x), na.rm = TRUE)) format(x) else format_decimals(x)
   })
-  dimnames(words) <- list(words_of_details[shown_fields], details$system)
+  dimnames(words) <- list(detail_titles[shown_fields], details$system)
   words
 }
 
-words_of_details <- c(
+detail_titles <- c(
   sampling = "standard error due to sampling",
   rater_error = "share of ratings that are wrong",
   disagreement_error = "share of ratings that differ from most others",
@@ -310,6 +320,7 @@ words_of_details <- c(
 
 # ---- Words for sentences about estimates --------------------------------------------------------
 
+# Returns numbers of cases as words, such as "1,200 cases".
 cases_words <- function(n) map_chr(n, count_noun, "case")
 
 basis_words <- function(estimate, n) paste("On", cases_words(n), judges_words(estimate))
@@ -318,7 +329,7 @@ basis_words <- function(estimate, n) paste("On", cases_words(n), judges_words(es
 judges_words <- function(estimate) {
   x <- estimate$fit$x
   paste("judged by", if (is_one_rater(x)) x$raters else count_noun(n_raters(x), "rater",
-    if (panel_kind(estimate) == "machines") machines_of(estimate) else "raters"),
+    if (panel_kind(estimate) == "machines") machine_kind_words(estimate) else "raters"),
     truth_words(estimate))
 }
 
@@ -330,7 +341,7 @@ cases_of_known_truth <- function(estimate) {
   sum(is_known_pattern(fit) * pattern_weights(fit$x))
 }
 
-knows_all_truths <- function(estimate) {
+has_all_truths <- function(estimate) {
   cases_of_known_truth(estimate) == sum(pattern_weights(estimate$fit$x))
 }
 
@@ -350,10 +361,11 @@ truth_words <- function(estimate) {
   )
 }
 
-# Returns the reservation about each system's estimate from ratings, a sentence; an empty string if
-# known truth measures the system. Names are systems. `subject`: subject and verb of the sentence on
-# shared errors, and `ends`, its end.
-reservations <- function(estimate, subject = "it shares", ends = "") {
+# Returns a reservation about the estimate of each system: a sentence, named by the system. It is an
+# empty string if known truth measures the system.
+# * subject: subject and verb of the sentence on shared errors.
+# * sentence_end: end of this sentence.
+reservation_sentences <- function(estimate, subject = "it shares", sentence_end = "") {
   table <- estimate$table
   words <- if (inherits(estimate$fit, "judge_fit")) {
     paste(" It is assumed that", calibration_assumption(estimate$fit))
@@ -361,8 +373,8 @@ reservations <- function(estimate, subject = "it shares", ends = "") {
     " Such raters often err on the same cases; the interval reflects errors in public data."
   } else {
     ifelse(is.na(table$shared + table$independent), "", paste0(
-      " Ratings cannot show how many errors ", subject, " with the raters", ends, "."
+      " Ratings cannot show how many errors ", subject, " with the raters", sentence_end, "."
     ))
   }
-  setNames(ifelse(knows_all_truths(estimate) | rests_on_gold(estimate), "", words), table$system)
+  setNames(ifelse(has_all_truths(estimate) | rests_on_gold(estimate), "", words), table$system)
 }

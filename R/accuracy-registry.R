@@ -1,7 +1,7 @@
-# The registry of estimation methods and intervals of estimate_accuracy(). A record is a list of
-# properties. Records of methods are in files method-*.R, those of intervals in files interval-*.R.
-# Code outside these files does not branch on names of methods or intervals, only on properties
-# (tools/ids.R checks this).
+# The registry of estimation methods and intervals of estimate_accuracy(). Methods and intervals are
+# records, which are lists of properties. Records of methods are in files method-*.R, and records of
+# intervals in files interval-*.R. Code in other files does not branch on names of methods or
+# intervals, only on properties (tools/ids.R checks this).
 
 # A method is a list:
 # * words: the name of the method in results
@@ -42,7 +42,8 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # * compiled: can a simulation study compute it in compiled code?
 # * own_fit: is it available for a fit by as_rater_fit()?
 # * find: function that computes the intervals. Its arguments are a draft (an estimate without
-#   intervals, see draft_estimate()) and its table; it returns new_interval_found(). NULL for "none"
+#   intervals, see draft_estimate()) and its table. It returns new_interval_result(). NULL for
+#   "none"
 # * draws: function of an estimate and its replicates that returns draws of all systems jointly
 #   (draws x systems), or a string with the reason why it cannot; NULL if the interval treats
 #   systems separately
@@ -54,8 +55,8 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 #
 # `gold` is a list:
 # * share, difference: functions that return intervals of quantities on the unit scale, and of
-#   differences. Arguments: measurements by gold cases (see correct_mean()), estimates from ratings
-#   (see estimates_from_ratings()), and settings (target, widen, conf_level)
+#   differences. Arguments: measurements by gold cases (see corrected_mean()), estimates from
+#   ratings (see estimates_from_ratings()), and settings (target, widen, conf_level)
 # * anytime: is the interval valid after every gold case?
 # * believes: does the interval use the estimate from ratings as a prior?
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
@@ -68,8 +69,10 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
   check_record(record, flags, c("id", "words"), c("find", "draws", "note"))
 }
 
-# Checks the fields of a record when it is created, and returns the record. `flags` are TRUE or
-# FALSE, `strings` are single strings, `functions` are functions or NULL.
+# Checks the fields of a new record, and returns the record. Arguments are names of fields.
+# * flags: fields that must be TRUE or FALSE.
+# * strings: fields that must be single strings.
+# * functions: fields that must be functions or NULL.
 check_record <- function(record, flags, strings, functions) {
   stopifnot(
     vapply(record[flags], is_bool, NA), vapply(record[strings], is_string, NA),
@@ -80,11 +83,11 @@ check_record <- function(record, flags, strings, functions) {
 
 # The assignment is delayed because the records are in files that R reads after this one. The first
 # record is the default.
-delayedAssign("accuracy_methods", by_id(list(
+delayedAssign("accuracy_methods", name_by_id(list(
   method_average, method_binned, method_unbinned, method_joint, method_shared
 )))
 
-delayedAssign("accuracy_intervals", by_id(list(
+delayedAssign("accuracy_intervals", name_by_id(list(
   interval_robust, interval_corrected, interval_combined, interval_anytime,
   interval_bootstrap, interval_profile, interval_posterior, interval_none
 )))
@@ -94,7 +97,7 @@ delayedAssign("gold_intervals", accuracy_intervals[ids_with("gold", accuracy_int
 interval_none <- new_interval("none", spread = "percentile", compiled = TRUE, own_fit = TRUE)
 
 # Names records by their field `id`.
-by_id <- function(records) setNames(records, vapply(records, `[[`, "", "id"))
+name_by_id <- function(records) setNames(records, vapply(records, `[[`, "", "id"))
 
 # Names of the records whose field `property` is neither NULL nor FALSE.
 ids_with <- function(property, records) {
@@ -104,9 +107,9 @@ ids_with <- function(property, records) {
 # Names of the intervals that are available for cells of a confusion matrix. Estimates from
 # posterior draws have another interval than estimates from bootstrap replicates.
 cell_intervals <- function(estimate) {
-  from_draws <- inherits(estimate$fit, "draws_fit")
+  is_from_draws <- inherits(estimate$fit, "draws_fit")
   names(Filter(function(record) {
-    record$spread == "percentile" && (record$drawn == from_draws || is.null(record$find))
+    record$spread == "percentile" && (record$drawn == is_from_draws || is.null(record$find))
   }, accuracy_intervals))
 }
 
@@ -128,8 +131,8 @@ interval_of_model <- function(model) {
 }
 
 # Returns the name of the interval to compute. If `interval` is NULL, it is "combined" with a sample
-# of gold cases (cases with known truth), and "robust" without. With one rater, "combined" is
-# replaced by "corrected", because there is no estimate from ratings only.
+# of gold cases, and "robust" without. With one rater there is no estimate from ratings only, so
+# "corrected" replaces "combined".
 resolve_interval <- function(interval, gold, x) {
   has_gold_sample <- is_gold_sample(gold) && has_gold_cases(gold)
   interval <- interval %||% (if (has_gold_sample) interval_combined else interval_robust)$id
@@ -154,10 +157,10 @@ is_averaged <- function(x, options = x$options) method_of(options = options)$mod
 has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 
 # Can a simulation study run the estimator with these options in compiled code?
-runs_compiled <- function(options) {
+can_run_compiled <- function(options) {
   method <- method_of(options = options)
   !is.null(method) && interval_of(options = options)$compiled &&
-    (method$model == "own" || identical(common_of(options), method$common)) &&
+    (method$model == "own" || identical(common_setting(options), method$common)) &&
     is.null(options$model$family) && !has_formula(options$model) &&
     !is_outside_core(options$model) && !isTRUE(options$gold > 0L)
 }
@@ -177,7 +180,7 @@ check_accuracy_method <- function(method, arg = "method") {
 
 # Converts options of an estimate to the arguments of estimate_accuracy() that give these options.
 as_arguments <- function(options) {
-  c(options[method_options], list(
+  c(options[setting_arguments], list(
     bins = list(width = options$bin_width, clip = options$clip),
     resampling = drop_null(options[c("replicates", "threads", "cluster")])
   ))
@@ -210,8 +213,10 @@ check_combination <- function(options, model, fit, gold = NULL) {
   abort_argument_if(!is.null(misfit), misfit$arg, misfit$message)
 }
 
-# Returns the name of the wrong argument and a message (see new_misfit()); NULL if the combination
-# is allowed. `fit` is NULL if the model has not been fitted yet. `gold`: result of resolve_gold().
+# Checks whether a method, an interval and a model can be combined. Returns NULL if they can;
+# otherwise the name of the wrong argument and a message (see new_misfit()).
+# * fit: NULL if the model has not been fitted yet.
+# * gold: result of resolve_gold().
 combination_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE,
                                gold = NULL) {
   field <- r_model_field(if (is.null(fit)) model else fit$model)
@@ -239,13 +244,13 @@ combination_misfit <- function(method, interval, model, fit = NULL, clustered = 
   }
 }
 
-# A list of the wrong argument and its message. Strings in `...` are pasted together to the first
-# line; `x` is what was found, and `i` is what to do.
+# Returns a list of the wrong argument and its message. Strings in `...` are pasted together to the
+# first line. `x` is what was found, and `i` is what to do.
 new_misfit <-
   function(arg, ..., i, x = NULL) list(arg = arg, message = c(paste0(...), x = x, i = i))
 
-# Returns the field of new_method() with the function that a method uses for `model`: "of_family" or
-# "of_posterior" for models that are fitted in R; NULL for models that the C++ core fits.
+# Returns the name of the field of new_method() that a method uses for `model`. It is "of_family" or
+# "of_posterior" for models that are fitted in R, and NULL for models that the C++ core fits.
 r_model_field <- function(model) UseMethod("r_model_field")
 
 r_model_field.default <- function(model) NULL
@@ -257,10 +262,11 @@ estimator_in_r <- function(method, model) {
   if (!is.null(field)) method[[field]]
 }
 
-# Returns the error (see new_misfit()) if a method or interval does not support a model that is
-# fitted in R, or a fit with only a posterior; NULL if it does. `field`: see r_model_field().
+# Returns an error (see new_misfit()) if a method or interval does not support a model that is
+# fitted in R, or a fit with only a posterior. Returns NULL if both support it. `field`: see
+# r_model_field().
 misfit_outside_core <- function(field, method, interval, fit) {
-  allowed <- list(
+  allowed_values <- list(
     method = ids_with(field, accuracy_methods),
     interval = c(
       ids_with("own_fit", accuracy_intervals),
@@ -268,13 +274,13 @@ misfit_outside_core <- function(field, method, interval, fit) {
     )
   )
   requested <- list(method = method$id, interval = interval$id)
-  arg <- names(requested)[!unlist(Map(`%in%`, requested, allowed))][1L]
+  arg <- names(requested)[!unlist(Map(`%in%`, requested, allowed_values))][1L]
   if (is.na(arg)) return(NULL)
   new_misfit(arg, "{.code ", arg, " = \"", requested[[arg]], "\"} ", if (field == "of_family") {
     "does not work with families of models."
   } else {
     "needs a model, but a fit by {.fun as_rater_fit} has only a posterior."
-  }, i = sprintf("Use %s.", paste0("{.val ", allowed[[arg]], "}", collapse = " or ")))
+  }, i = sprintf("Use %s.", paste0("{.val ", allowed_values[[arg]], "}", collapse = " or ")))
 }
 
 supports_model <- function(method, model, fit) {

@@ -44,8 +44,8 @@
 #'   * `independence_weight`: posterior probability, 0 to 1, that errors are independent. It is the
 #'     total weight of the averaged models in which cases are equally difficult and raters have no
 #'     separate confusion matrices. The models are fitted to the raters only.
-#'   * `dependence_weight`: weight of shared errors in the estimate and the interval, from 0 to 1. It
-#'     is `1 - 2 independence_weight`, but at least 0, and 1 if raters are nearly at chance.
+#'   * `dependence_weight`: weight of shared errors in the estimate and the interval, from 0 to 1.
+#'     It is `1 - 2 independence_weight`, but at least 0, and 1 if raters are nearly at chance.
 #'   * `average_shared`: accuracy `shared` (see table `"estimate"`) under the averaged models.
 #'   * `base_rate_range`: range of the accuracy over all base rates that are compatible with the
 #'     ratings.
@@ -220,7 +220,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   table[label_columns] <- NULL
   table$group <- factor_from_top(label)
   first_estimate <- first_single_result(object)
-  picture(table, "estimate", "group") +
+  start_plot(table, "estimate", "group") +
     interval_lines() +
     main_points(na.rm = TRUE) +
     facet_by(table, "system") +
@@ -237,8 +237,9 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     space_between_facets(18)
 }
 
-# Table of tidy(x, "breakdown") for a result of accuracy_bounds(): the degree to which systems can
-# share errors of the raters before the claim that they are better than `better_than` fails.
+# Returns the table of tidy(x, "breakdown") for a result of accuracy_bounds(). The claim is that a
+# system is more accurate than `better_than`. The table has the share of the raters' errors that the
+# system can share before the claim fails.
 breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   check_dots_empty(...)
   abort_argument_if(is.null(better_than), "better_than",
@@ -255,14 +256,14 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   table <- x$estimate$table
   system_rows <- table[match(systems, table$system), ]
   if (is.null(claimed_accuracy)) {
-    compared <- table[match(better_than, table$system), ]
+    compared_accuracy <- table[match(better_than, table$system), ]
     lowest <- lowest_differences(systems, better_than, x)
   } else {
-    compared <- list(independent = claimed_accuracy, shared = claimed_accuracy)
+    compared_accuracy <- list(independent = claimed_accuracy, shared = claimed_accuracy)
     lowest <- x$bounds$lowest[match(systems, x$bounds$system)] - claimed_accuracy
   }
-  independent <- system_rows$independent - compared$independent
-  shared <- system_rows$shared - compared$shared
+  independent <- system_rows$independent - compared_accuracy$independent
+  shared <- system_rows$shared - compared_accuracy$shared
   claim_range <- where_claim_holds(independent, shared)
   tibble::tibble(
     system = systems, better_than = as_label(better_than), independent, shared,
@@ -271,8 +272,8 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   )
 }
 
-# The accuracy that systems are claimed to exceed: the number `better_than`, or the accuracy of the
-# rater with this name. NULL if it is the name of a system.
+# Returns the accuracy that systems are claimed to exceed. It is the number `better_than`, or the
+# accuracy of the rater with this name. Returns NULL if `better_than` is the name of a system.
 resolve_claimed_accuracy <- function(better_than, fit) {
   if (is.numeric(better_than)) return(check_number(better_than, "better_than", 0, 1))
   raters_and_systems <- c(named_raters(fit$x), fit$x$systems)
@@ -284,25 +285,25 @@ resolve_claimed_accuracy <- function(better_than, fit) {
   sum(fit$base_rates * diag(confusion(fit)[[better_than]]))
 }
 
-# Range of the share c of shared errors in which a claim holds: c in [0, 1] for which the difference
-# independent - c (independent - shared) is positive. Returns `from`, `to` and, if there is no
-# range, the `reason`.
+# Returns the range of the share c of shared errors (0 to 1) in which a claim holds. The claim holds
+# if the difference independent - c (independent - shared) is positive. The result has fields
+# `from`, `to` and, if the claim holds for no share, `reason`.
 where_claim_holds <- function(independent, shared) {
   is_unknown <- is.na(independent) | is.na(shared)
-  is_never <- is_unknown | (independent <= 0 & shared <= 0)
-  zero_at <- replace(independent / (independent - shared), is_never, NA_real_)
+  never_holds <- is_unknown | (independent <= 0 & shared <= 0)
+  share_at_zero <- replace(independent / (independent - shared), never_holds, NA_real_)
   list(
-    from = ifelse(independent > 0 & !is_never, 0, zero_at),
-    to = ifelse(shared > 0 & !is_never, 1, zero_at),
+    from = ifelse(independent > 0 & !never_holds, 0, share_at_zero),
+    to = ifelse(shared > 0 & !never_holds, 1, share_at_zero),
     reason = first_reason(
       "the accuracies with shared and with independent errors are unknown" = is_unknown,
-      "the claim holds for no amount of shared errors" = is_never
+      "the claim holds for no amount of shared errors" = never_holds
     )
   )
 }
 
-# Lower bound of the accuracy of each of `systems` minus the accuracy of system `other`. NA if the
-# bounds contain no differences. `bounds`: result of accuracy_bounds().
+# Returns lower bounds of the difference in accuracy between each of `systems` and system `other`.
+# NA if the bounds contain no differences. `bounds`: result of accuracy_bounds().
 lowest_differences <- function(systems, other, bounds) {
   differences <- bounds$differences
   if (is.null(differences)) return(NA_real_)

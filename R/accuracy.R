@@ -121,13 +121,13 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
                                       gold_sample = NULL, known_raters = NULL, ...) {
   check_ratings_fields(x)
   check_dots_empty(...)
-  by <- by_of_cases(enquo(by), x)
+  by <- groups_of_cases(enquo(by), x)
   x <- choose_systems(x, systems)
   if (!is.null(known_raters)) {
-    arguments <- mget(c(method_options, "bins", "resampling", "gold_sample"))
+    arguments <- mget(c(setting_arguments, "bins", "resampling", "gold_sample"))
     abort_argument_if(!is.null(known_truth), "known_truth",
       "Give {.arg known_truth} or {.arg known_raters}, not both.")
-    if (missing(model)) model <- model_for_known(known_raters)
+    if (missing(model)) model <- default_model(known_raters)
     if (!is.null(by) && n_raters(x) < 2L) warn_ties(x)
     fit <- suppressWarnings( # with `by`, the fit of each group raises warnings later
       fit_raters(x, model, known_raters = known_raters),
@@ -138,7 +138,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
     check_several_raters(x)
-    arguments <- c(mget(c(method_options, "known_truth", "gold_sample")), settings)
+    arguments <- c(mget(c(setting_arguments, "known_truth", "gold_sample")), settings)
     if (!missing(model)) arguments$model <- model
     return(estimate_by_function(x, method, arguments, by))
   }
@@ -155,7 +155,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
     }
     muffle_boundary_warning(method, fit_checked(x, model, NULL, truth, NULL))
   }
-  estimate_by_group(x, by, fit, gold, c(mget(method_options), settings))
+  estimate_by_group(x, by, fit, gold, c(mget(setting_arguments), settings))
 }
 
 #' @rdname estimate_accuracy
@@ -167,14 +167,14 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
                                         gold_sample = NULL, ...) {
   check_dots_empty(...)
   check_no_fit_of_one_rater(x)
-  by <- by_of_cases(enquo(by), x$x)
+  by <- groups_of_cases(enquo(by), x$x)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (!is.null(systems)) x <- replace_answers(x, choose_systems(x$x, systems))
   if (is.null(known_truth) && is_known_judge(x)) {
     class(x) <- c("judge_fit", class(x))
-    return(estimate_from_fit(x, by, mget(c(method_options, "bins", "resampling"))))
+    return(estimate_from_fit(x, by, mget(c(setting_arguments, "bins", "resampling"))))
   }
-  check_gold_of(x, known_truth, gold_sample)
+  check_truth_usable(x, known_truth, gold_sample)
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample)) known_truth <- known_truth %||% x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth)
@@ -193,7 +193,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
       update(x, known_truth = truth)
     }
   }
-  estimate_by_group(x$x, by, fit, gold, c(mget(method_options), settings))
+  estimate_by_group(x$x, by, fit, gold, c(mget(setting_arguments), settings))
 }
 
 # Calls estimate_accuracy() with a fit and those of the user's arguments that are not NULL or empty.
@@ -202,32 +202,34 @@ estimate_from_fit <- function(fit, by, arguments) {
   do.call(estimate_accuracy, c(list(fit, by = by), Filter(length, arguments)))
 }
 
-# Names of the arguments of estimate_accuracy() that are single settings. The other settings are
+# Names of the arguments of estimate_accuracy() that are single settings. Other settings are
 # elements of the lists `bins` and `resampling`.
-method_options <- c("method", "interval", "conf_level", "common")
+setting_arguments <- c("method", "interval", "conf_level", "common")
 
-# Returns `fit`. Suppresses its warning that a base rate was estimated below zero, if the method is
-# `"average"`, which does not use these base rates.
+# Returns `fit`, without its warning that a base rate was estimated below zero if the method is
+# "average". This method does not use these base rates.
 muffle_boundary_warning <- function(method, fit) {
   is_average <- accuracy_methods[[method]]$model == "own"
   suppressWarnings(fit, classes = if (is_average) "fallible_warning_boundary" else "none")
 }
 
-# Returns an estimate, or a list of estimates if `by` gives groups of cases. `fit`: a function of
-# ratings and known truths that returns a fit. `gold`: result of resolve_gold(). `arguments`: list
-# of the user's arguments.
-estimate_by_group <- function(x, by, fit, gold, arguments) {
+# Returns an estimate, or a list of estimates if `by` gives groups of cases.
+# * fit_ratings: a function of ratings and known truths that returns a fit.
+# * gold: result of resolve_gold().
+# * arguments: list of the user's arguments.
+estimate_by_group <- function(x, by, fit_ratings, gold, arguments) {
   arguments$interval <- resolve_interval(arguments$interval, gold, x)
   options <- c(check_accuracy_options(arguments), threads = check_threads(arguments$threads))
   # If the interval does not use gold cases as a sample, the model is fitted with their truths.
   if (!is.null(gold) && is.null(interval_of(options = options)$gold)) gold$kind <- "likelihood"
-  estimate_by(x, by, function(x, cluster, gold) {
-    estimate_systems(fit(x, truth_for_fit(gold, x)), cluster, gold, options)
+  estimate_each_group(x, by, function(x, cluster, gold) {
+    estimate_systems(fit_ratings(x, truth_for_fit(gold, x)), cluster, gold, options)
   }, arguments$cluster, gold)
 }
 
-# Estimates the accuracy of all systems of a fit, with intervals. If there are gold cases (`gold`,
-# result of resolve_gold()), they correct the estimates. `cluster`: cluster of each case, or NULL.
+# Estimates the accuracy of all systems of a fit, with intervals. Gold cases correct the estimates.
+# * cluster: cluster of each case, or NULL.
+# * gold: result of resolve_gold(), or NULL.
 estimate_systems <- function(fit, cluster, gold, options) {
   options$cluster <- number_clusters(cluster)
   options$given_cluster <- cluster # the user's values; numbers of clusters differ between groups
@@ -238,7 +240,9 @@ estimate_systems <- function(fit, cluster, gold, options) {
   draft <- draft_estimate(fit, options)
   interval <- compute_interval(draft)
   estimate <- new_accuracy_estimate(interval$draft %||% draft, interval)
-  if (!is.null(gold)) estimate <- with_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
+  if (!is.null(gold)) {
+    estimate <- correct_by_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
+  }
   if (!is.null(draft$average)) warn_doubtful(estimate)
   show_accuracy(estimate)
 }
@@ -247,10 +251,13 @@ check_has_systems <- function(x) {
   if (n_systems(x) == 0L) abort_no_system("There is no system whose accuracy can be estimated.")
 }
 
-# Computes a draft, which is an estimate without its interval. Returns a list: fit; options; average
-# (result of compute_average(), or NULL if it is not needed); point (result of new_point()); parts
-# (result of parts_of_average(): accuracies and errors under the averaged models); n (number of
-# rated cases that each system answered); reason (why the estimate of a system is NA).
+# Computes a draft, which is an estimate without its interval. Returns a list:
+# * fit, options: the arguments.
+# * average: result of compute_average(), or NULL if it is not needed.
+# * point: result of new_point().
+# * parts: accuracies and errors under the averaged models, see parts_of_average().
+# * n: number of rated cases that each system answered.
+# * reason: why the estimate of a system is NA.
 draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
@@ -263,11 +270,11 @@ draft_estimate <- function(fit, options) {
     estimate_in_r(fit, options)
   estimates <- draft$point$value
   draft$parts <- parts_of_average(estimates, draft$average)
-  if (has_scores) draft$parts <- parts_of_scores(draft$parts, fit, estimates)
+  if (has_scores) draft$parts <- add_score_results(draft$parts, fit, estimates)
   draft$n <- count_answered_cases(fit)
   draft$reason <- draft$point$reason %||% why_no_estimate(
-    identification_of(fit), fit$agreement, n_categories(fit$x), estimates, draft$n,
-    used_categories(fit$x)
+    identification_code(fit), fit$agreement, n_categories(fit$x), estimates, draft$n,
+    count_used_categories(fit$x)
   )
   draft
 }
@@ -277,42 +284,53 @@ count_answered_cases <- function(fit) {
   unname(colSums(pattern_cases(fit$x) * (is_usable_pattern(fit) & fit$x$patterns$answer > 0L)))
 }
 
-# Result of an estimation method, with a number or list element per system. value: the estimate.
-# estimator: computes replicates of the estimate. shared, independent: accuracy with shared and with
-# independent errors; if NULL, those of the averaged models are used. reason: why values are NA; if
-# NULL, why_no_estimate() is used. posterior: matrices, patterns of ratings x categories. bins:
-# tables with the columns of no_bins. uninformative: share of cases in bins without information.
-# mean_posterior: mean posterior probability of the system's answers.
+# Creates the result of an estimation method. Each argument has a number or list element per system.
+# * value: the estimate.
+# * estimator: computes replicates of the estimate.
+# * shared, independent: accuracy with shared and with independent errors. If NULL, the accuracies
+#   of the averaged models are used.
+# * reason: why values are NA. If NULL, why_no_estimate() is used.
+# * posterior: probabilities of the true category, matrices of patterns of ratings x categories.
+# * bins: tables with the columns of no_bins.
+# * uninformative: share of cases in bins without information.
+# * mean_posterior: mean posterior probability of the system's answers.
 new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL, reason = NULL,
                       posterior = NULL, bins = rep(list(no_bins), length(value)),
                       uninformative = NA_real_, mean_posterior = NA_real_) {
   mget(names(formals()))
 }
 
-# Intervals of all systems, as functions `find` of new_interval() return them. table: columns
-# std.error, conf.low, conf.high and reason. replicates: NULL or a matrix with a column per system.
-# sampling: the standard error due to sampling; if NULL, average_sampling_error() is used. Robust
-# intervals add `centre`. If the search for limits finds a better optimum of the likelihood, the
-# result also contains a new `draft` (an estimate without intervals).
-new_interval_found <- function(table, replicates = NULL, sampling = NULL) mget(names(formals()))
+# Creates the result of function `find` of new_interval(): the intervals of all systems.
+# * table: columns std.error, conf.low, conf.high and reason.
+# * replicates: NULL, or a matrix with a column per system.
+# * sampling: standard error due to sampling. If NULL, average_sampling_error() is used.
+# Robust intervals add field `centre`. If the search for limits finds a better optimum of the
+# likelihood, the result also contains a new `draft` (an estimate without intervals).
+new_interval_result <- function(table, replicates = NULL, sampling = NULL) mget(names(formals()))
 
-# Computes the intervals of a draft (an estimate without intervals), or reasons why there are none.
+# Computes the intervals of a draft (an estimate without intervals). Systems without an interval get
+# a reason.
 compute_interval <- function(draft) {
   interval <- interval_of(draft)
   table <- result_table(draft$point$value, reason = draft$reason)
-  if (is.null(interval$find)) return(new_interval_found(table))
+  if (is.null(interval$find)) return(new_interval_result(table))
   reason <- why_no_interval(interval, draft)
-  if (!is.null(reason)) return(new_interval_found(without_interval(table, reason)))
-  if (all(is.na(draft$point$value))) new_interval_found(table) else interval$find(draft, table)
+  if (!is.null(reason)) return(new_interval_result(add_no_interval_reason(table, reason)))
+  if (all(is.na(draft$point$value))) new_interval_result(table) else interval$find(draft, table)
 }
 
-# Creates an estimate from a draft (an estimate without intervals) and its intervals. Fields: fit;
-# options; table (for tidy()); bins (for tidy(x, "bins")); details (a row per system, with further
-# columns for glance() and print()); replicates (a matrix with a column per system); posterior (for
-# each system a matrix, patterns of ratings x categories); members (a row per system and averaged
-# model); typical (the typical share of shared errors, a number per system); end_counts (expected
-# confusion tables with shared and with independent errors); gold (see with_gold(); NULL without a
-# sample of gold cases). Estimates from posterior draws have further fields (`...`).
+# Creates an estimate from a draft (an estimate without intervals) and its intervals. Fields:
+# * fit, options: see draft_estimate().
+# * table: the table of tidy().
+# * bins: the table of tidy(x, "bins").
+# * details: a row per system, with further columns for glance() and print().
+# * replicates: a matrix with a column per system.
+# * posterior: for each system a matrix, patterns of ratings x categories.
+# * members: a row per system and averaged model.
+# * typical: the typical share of shared errors, a number per system.
+# * end_counts: expected confusion tables with shared and with independent errors.
+# * gold: see correct_by_gold(); NULL without a sample of gold cases.
+# Estimates from posterior draws have further fields (`...`).
 new_accuracy_estimate <- function(draft, interval, ...) {
   fit <- draft$fit
   systems <- fit$x$systems
@@ -326,7 +344,8 @@ new_accuracy_estimate <- function(draft, interval, ...) {
     independent = point$independent %||% average_results$independent, n = draft$n,
     method = options$method, reason = interval$table$reason, why = NA_character_
   )
-  # Reason attached to an estimate although the ratings carry no information (kappa is zero).
+  # An estimate gets a reason, although it is not NA, if the ratings carry no information (kappa is
+  # zero).
   is_uninformative <- isTRUE(average_results$no_kappa) & !is.na(table$estimate) &
     is.na(table$reason)
   table[is_uninformative, c("reason", "why")] <- list(sprintf(
@@ -341,11 +360,11 @@ new_accuracy_estimate <- function(draft, interval, ...) {
     system = systems, uninformative = point$uninformative, mean_posterior = point$mean_posterior,
     failed = if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates))),
     sampling = sampling,
-    common = if (is.null(common_of(options))) NA_real_ else
+    common = if (is.null(common_setting(options))) NA_real_ else
       correction_share(options, average_results$typical),
     !!!average_results[c("rater_error", "independence_weight", "dependence_weight")],
     average_shared = average_results$shared, base_rate_range = average_results$base_rate_range,
-    disagreement_error = if (has_one_rater) NA_real_ else disagreement_error(fit$x),
+    disagreement_error = if (has_one_rater) NA_real_ else plurality_disagreement(fit$x),
     centre = interval$centre %||%
       robust_error(draft, point$value, sampling, average_results)$centre
   )
@@ -360,9 +379,10 @@ new_accuracy_estimate <- function(draft, interval, ...) {
   )
 }
 
-# Reasons why estimates are NA, a string per estimate; NA if there is an estimate. `identified` and
-# `agreement` are fields of the fit of each estimate, or of the fit of all. `n`: number of rated
-# cases that each system answered. `used`: number of categories that raters used.
+# Returns reasons why estimates are NA, a string per estimate; NA if there is an estimate.
+# * identified, agreement: fields of the fit of each estimate, or of the fit of all.
+# * n: number of rated cases that each system answered.
+# * used: number of categories that raters used.
 why_no_estimate <- function(identified, agreement, categories, estimate, n, used = categories) {
   reason <- ifelse(n == 0, "no case of the system has a rating", if (used < 2L)
     "raters used one category only" else

@@ -2,11 +2,15 @@
 # the package. For measures that users register, their R function (the kernel) is called.
 
 # Computes a measure of agreement. `measure`: record made by new_measure(). `view`: the ratings to
-# compare, see new_judge_view(). Returns a list: estimate; std.error, conf.low and conf.high; n, the
-# number of cases used; method of the standard error; reason, why a value is NA; null_error, the
-# standard error if ratings are independent (NA if it is not available). And for each pattern of
-# ratings: influence, the derivative of the estimate with respect to the weight of a case; used, is
-# it used?
+# compare, see new_judge_view(). Returns a list:
+# * estimate, std.error, conf.low, conf.high: the estimate and its interval.
+# * n: number of cases used.
+# * method: method of the standard error.
+# * reason: why a value is NA.
+# * null_error: standard error if ratings are independent, NA if it is not available.
+# * influence: for each pattern of ratings, the derivative of the estimate with respect to the
+#   weight of a case.
+# * used: for each pattern of ratings, is it used?
 evaluate_measure <- function(measure, view, settings) {
   is_r_kernel <- is.function(measure$kernel)
   method <- if (is_r_kernel && settings$interval == "analytic") "jackknife" else settings$interval
@@ -21,15 +25,15 @@ evaluate_measure <- function(measure, view, settings) {
   } else {
     estimate_by_core(measure, view, settings, influence_method)
   }
-  add_error(result, method, measure, view, settings$conf_level)
+  add_error_and_interval(result, method, measure, view, settings$conf_level)
 }
 
 estimate_by_core <- function(measure, view, settings, influence) {
-  # Weights that are not counts have no scale, and their products could underflow. Dividing by a
-  # power of two causes no rounding.
+  # Weights that are not counts have an arbitrary scale, and their products could underflow.
+  # Dividing by a power of two causes no rounding.
   weight <- if (view$counted) view$weight else view$weight / 2^floor(log2(max(view$weight)))
   result <- na_real(core_agreement(
-    view$x$patterns, weight, selection_of(view, measure), kernel_options(measure, view, settings),
+    view$x$patterns, weight, view_for_core(view, measure), kernel_options(measure, view, settings),
     influence, no_tick
   ))
   if (measure$counted && !view$counted) {
@@ -38,8 +42,8 @@ estimate_by_core <- function(measure, view, settings, influence) {
   } else if (is.na(result$estimate)) {
     if (result$undefined == "certain") {
       rows <- rated_rows(measure, view)
-      used <- rows$category[rows$weight[rows$row] > 0]
-      if (length(unique(used)) > 1L) result$undefined <- "weights"
+      categories_in_use <- rows$category[rows$weight[rows$row] > 0]
+      if (length(unique(categories_in_use)) > 1L) result$undefined <- "weights"
     }
     result$reason <- undefined_reasons[[result$undefined]]
   }
@@ -56,11 +60,13 @@ undefined_reasons <- c(
   unshared = "some raters have no case in common"
 )
 
-# Returns the ratings that a measure uses as a list. Cases with the same ratings are one row. For
-# each rating: `row`, `judge` and `category`, all numbers. `weight`: weight of each row.
-# `of_pattern`: row of each pattern of ratings, 0 if the pattern is not used.
+# Returns the ratings that a measure uses. Cases with the same ratings are one row. The result is a
+# list:
+# * row, judge, category: for each rating, the numbers of its row, judge and category.
+# * weight: weight of each row.
+# * of_pattern: row of each pattern of ratings, 0 if the pattern is not used.
 rated_rows <- function(measure, view) {
-  core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
+  core_rated_rows(view$x$patterns, view$weight, view_for_core(view, measure))
 }
 
 kernel_options <- function(measure, view, settings) {
@@ -74,7 +80,7 @@ kernel_options <- function(measure, view, settings) {
 # Adds the standard error and the interval to `result`, a list with an estimate. Influences are
 # derivatives with respect to the weight of a case, so the variance of the estimate is their
 # weighted sum of squares. `method`: "analytic", "jackknife", "bootstrap" or "none".
-add_error <- function(result, method, measure, view, conf_level) {
+add_error_and_interval <- function(result, method, measure, view, conf_level) {
   n_cases <- as.double(sum(view$cases[result$used]))
   error <- if (n_cases < 2 || length(result$influence) == 0L) NA_real_ else
     sqrt(n_cases / (n_cases - 1) * sum(view$weight * result$influence^2))
@@ -90,34 +96,34 @@ add_error <- function(result, method, measure, view, conf_level) {
     if (method == "jackknife") "without one of the cases the measure is undefined" else
       "the measure has no derivative here; use the jackknife or the bootstrap"
   } else if (error < 1e-12) {
-    no_influence
+    reason_no_influence
   }
   if (!is.null(no_error_reason)) error <- NA_real_
   limits <- result$estimate + c(-1, 1) * t_quantile(conf_level, n_cases) * error
-  # Limits are cut at the range of the measure, unless the estimate is outside. Scale weights that
-  # the user defined can give such estimates.
+  # Limits are cut at the range of the measure. They are not cut if the estimate is outside this
+  # range, which can happen with user-defined scale weights.
   if (isTRUE(result$estimate >= measure$lower)) limits <- pmax(limits, measure$lower)
   if (isTRUE(result$estimate <= measure$upper)) limits <- pmin(limits, measure$upper)
   result$reason <- result$reason %||%
-    if (is.null(no_error_reason)) NA_character_ else paste0(no_interval, no_error_reason)
+    if (is.null(no_error_reason)) NA_character_ else paste0(no_interval_prefix, no_error_reason)
   c(result, list(
     std.error = error, conf.low = limits[[1L]], conf.high = limits[[2L]], n = n_cases,
     method = method
   ))
 }
 
-no_influence <- "no case changes the estimate"
+reason_no_influence <- "no case changes the estimate"
 
-# Bootstrap replicates of a measure, as a vector.
+# Returns bootstrap replicates of a measure, as a vector.
 bootstrap_estimates <- function(measure, view, settings, seed, tick) {
   if (is.function(measure$kernel)) {
     rows <- kernel_rows(measure, view)
     resamples <- new_resampling(rows$weight, c(settings, list(seed = seed)))
-    return(unlist(resampled(function(weight) call_kernel(measure, rows, weight), resamples,
+    return(unlist(run_replicates(function(weight) call_kernel(measure, rows, weight), resamples,
       tick = tick)))
   }
   na_real(core_agreement_bootstrap(
-    view$x$patterns, view$weight, selection_of(view, measure),
+    view$x$patterns, view$weight, view_for_core(view, measure),
     kernel_options(measure, view, settings), settings$replicates, settings$threads, seed, tick
   ))
 }
@@ -125,15 +131,16 @@ bootstrap_estimates <- function(measure, view, settings, seed, tick) {
 # Kernels written in R ---------------------------------------------------------------------------
 
 # Returns the input of a measure that is an R function (kernel): the list of rated_rows() with a
-# field `data`, a matrix with a row per distinct case. If `form` of the measure is "counts", it
-# contains the number of ratings per category; otherwise the index of each rater's category.
+# further field `data`. If the kernel takes counts (field `form` of the measure), `data` is a matrix
+# with the number of ratings per distinct case and category. Otherwise it is a matrix with the index
+# of the category that each rater gave to each distinct case.
 kernel_rows <- function(measure, view) {
   rows <- rated_rows(measure, view)
   n_rows <- length(rows$weight)
   rows$labels <- view$labels
   if (measure$form == "counts") {
-    cell <- rows$row + (rows$category - 1L) * n_rows
-    counts <- tabulate(cell, n_rows * length(rows$labels))
+    cell_number <- rows$row + (rows$category - 1L) * n_rows
+    counts <- tabulate(cell_number, n_rows * length(rows$labels))
     rows$data <- matrix(counts, n_rows, dimnames = list(NULL, rows$labels))
   } else {
     rows$data <- matrix(NA_integer_, n_rows, view$judges, dimnames = list(NULL, view$names))
@@ -156,9 +163,9 @@ call_kernel <- function(measure, rows, weight) {
 run_r_kernel <- function(measure, rows, weight) {
   if (measure$form != "table") return(measure$kernel(rows$data, weight))
   n_labels <- length(rows$labels)
-  cell <- rows$data[, 1L] + (rows$data[, 2L] - 1L) * n_labels
+  cell_number <- rows$data[, 1L] + (rows$data[, 2L] - 1L) * n_labels
   labels <- setNames(list(rows$labels, rows$labels), colnames(rows$data))
-  counts <- rowsum_codes(cell, weight, n_labels^2)
+  counts <- rowsum_codes(cell_number, weight, n_labels^2)
   measure$kernel(as.table(matrix(counts, n_labels, dimnames = labels)))
 }
 
@@ -175,16 +182,18 @@ estimate_by_kernel <- function(measure, view, influence) {
   )
 }
 
-# Jackknife influence of each row (one of its cases is left out), as in the core. NA if the measure
-# is undefined without that case.
+# Returns the jackknife influence of each row: one of its cases is left out, as in the core. NA if
+# the measure is undefined without that case. `rows`: result of kernel_rows().
 jackknife_influence <- function(measure, rows) {
   weight <- rows$weight
   n_cases <- sum(weight)
-  leave_one_out <- vapply(seq_along(weight), function(i) {
+  estimates_without_case <- vapply(seq_along(weight), function(i) {
     if (weight[[i]] == 0) 0 else call_kernel(measure, rows, replace(weight, i, weight[[i]] - 1))
   }, 0)
   ifelse(
     weight > 0,
-    (n_cases - 1) / n_cases * (sum(weight * leave_one_out) / n_cases - leave_one_out), 0
+    (n_cases - 1) / n_cases *
+      (sum(weight * estimates_without_case) / n_cases - estimates_without_case),
+    0
   )
 }

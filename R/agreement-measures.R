@@ -1,22 +1,24 @@
 # The measures of the package: a record for each measure, and functions for the common ones.
 
-# A measure is a list with the fields
-# id, title, reference: its name, its name in words, and a publication;
-# kernel: the function that computes it: its name in the core, or an R function;
-# form: input of the kernel ("counts" of ratings, "ratings" by rater, or the "table" of two raters);
-# lower and upper: its range;
-# scale: level of measurement ("nominal", "ordinal", "interval", "ratio", or "binary");
-# raters: number of raters that it compares, 2 or Inf (any number);
-# least: number of ratings that a case needs to be used;
-# weights: does it take scale_weights?
-# metric: scale weights that are used if the user gives none;
-# repeats: may a rater rate a case twice?
-# of_category: does it compare one category with the others?
-# counted: does it depend on the number of ratings, so that weights must be counts?
-# same_as: id of the same measure under another name;
-# default: for which ratings agreement() reports it by default ("always", "never", or all that is
-#   listed: "two" or "many" raters, "ordered" categories, one "category" against the others);
-# weighted: its title with scale weights.
+# A measure is a list with these fields:
+# * id, title, reference: its name, its name in words, and a publication.
+# * kernel: the function that computes it, as its name in the core or as an R function.
+# * form: input of the kernel ("counts" of ratings, "ratings" by rater, or the "table" of two
+#   raters).
+# * lower, upper: its range.
+# * scale: level of measurement ("nominal", "ordinal", "interval", "ratio", or "binary").
+# * raters: number of raters that it compares, 2 or Inf (any number).
+# * least: number of ratings that a case needs to be used.
+# * weights: does it take scale_weights?
+# * metric: scale weights that are used if the user gives none.
+# * repeats: may a rater rate a case twice?
+# * of_category: does it compare one category with the others?
+# * counted: does it depend on the number of ratings, so that weights must be counts?
+# * same_as: id of the same measure under another name.
+# * default: when agreement() reports it by default: "always", "never", or if all listed conditions
+#   hold. The conditions are "two" or "many" raters, "ordered" categories, and one "category"
+#   against the others.
+# * weighted: its title with scale weights.
 new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1, upper = 1,
                         scale = "nominal", raters = if (form == "table") 2 else Inf, least = 2L,
                         weights = FALSE, metric = "identity", repeats = FALSE,
@@ -40,8 +42,9 @@ new_krippendorff_alpha <- function(scale, metric, kernel = "krippendorff_alpha",
   )
 }
 
-# Kappa with quadratic weights, which agreement() reports for ordered categories: with these
-# weights, Cohen's kappa is an intraclass correlation (Fleiss and Cohen 1973).
+# Creates a measure that is a kappa with quadratic weights. agreement() reports it for ordered
+# categories. With these weights, Cohen's kappa is an intraclass correlation (Fleiss and Cohen
+# 1973).
 new_quadratic_kappa <- function(id, title, ...) {
   new_measure(
     paste0(id, "_quadratic"), paste0(title, ", quadratic weights"),
@@ -224,10 +227,10 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 NULL
 
 # Computes the measure named `id` as a number, without an interval.
-bare_measure <- function(x, id, scale_weights = NULL,
+compute_measure <- function(x, id, scale_weights = NULL,
                          pooling = c("pairs", "cases", "fleiss-cuzick")) {
   check_call(2L)
-  input <- as_compared(x, scale_weights)
+  input <- prepare_for_agreement(x, scale_weights)
   settings <- list(
     interval = "none", pooling = check_choice(pooling),
     conf_level = 0.9, scale_weights = input$scale_weights,
@@ -238,7 +241,7 @@ bare_measure <- function(x, id, scale_weights = NULL,
   # Informs the user whether the measure gives credit for near misses between ordered categories.
   if (input$x$ordered && length(view$labels) > 2L) {
     name <- settings$scale_name
-    level <- if (name == unweighted) measure$scale else paste(name, "weights")
+    level <- if (name == no_weights_name) measure$scale else paste(name, "weights")
     inform_fallible("Level of measurement of {measure$title}: {level}.",
       i = if (level == "nominal") "Categories are ordered, but near misses get no credit. Give
         {.arg scale_weights}, or {.arg level} of {.fun krippendorff_alpha}, to change this.")
@@ -249,14 +252,14 @@ bare_measure <- function(x, id, scale_weights = NULL,
   result$estimate
 }
 
-# Creates the exported function of a measure, with arguments `x` and `scale_weights` and, if
-# `pooled`, `pooling`.
+# Creates the exported function of a measure, with arguments `x` and `scale_weights`. It also has
+# argument `pooling` if `pooled` is TRUE.
 make_measure_function <- function(id, pooled = TRUE) {
-  pooling <- if (pooled) formals(bare_measure)["pooling"]
+  pooling <- if (pooled) formals(compute_measure)["pooling"]
   new_function(
     c(alist(x = , scale_weights = NULL), pooling, alist(... = )), # nolint: spaces_inside.
     call2(
-      "bare_measure", quote(x), id, quote(scale_weights), !!!lapply(names(pooling), as.name)
+      "compute_measure", quote(x), id, quote(scale_weights), !!!lapply(names(pooling), as.name)
     ), topenv()
   )
 }
@@ -306,19 +309,19 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
     "{.arg scale_weights} and {.code level = {.val {level}}} both define disagreement.",
     i = "Give one of them.")
   if (level == "interval" && has_too_many_numbers(x)) return(alpha_of_numbers(as.matrix(x)))
-  bare_measure(x, paste(c("krippendorff_alpha", if (level != "nominal") level), collapse = "_"),
+  compute_measure(x, paste(c("krippendorff_alpha", if (level != "nominal") level), collapse = "_"),
     scale_weights)
 }
 
-# Does x (cases x raters) have more distinct numbers than there may be categories?
+# Does `x` (cases x raters) have more distinct numbers than the allowed number of categories?
 has_too_many_numbers <- function(x) {
   if (!is.matrix(x) && !is.data.frame(x)) return(FALSE)
   values <- as.matrix(x)
   is.numeric(values) && length(unique(c(values))) > max_categories
 }
 
-# Krippendorff's alpha at the interval level for a matrix of cases x raters (Krippendorff 2004). It
-# is computed from sums of squares, without a table of categories.
+# Computes Krippendorff's alpha at the interval level (Krippendorff 2004) from sums of squares,
+# without a table of categories. `x`: numbers, cases x raters.
 alpha_of_numbers <- function(x) {
   x <- x[rowSums(!is.na(x)) > 1L, , drop = FALSE]
   x <- x - mean(x, na.rm = TRUE)
@@ -333,62 +336,68 @@ alpha_of_numbers <- function(x) {
 
 #' @rdname agreement_measures
 #' @export
-bangdiwala_b <- function(x, ...) bare_measure(x, "bangdiwala_b")
+bangdiwala_b <- function(x, ...) compute_measure(x, "bangdiwala_b")
 
 #' @rdname agreement_measures
 #' @export
-yule_y <- function(x, ...) bare_measure(x, "yule_y")
+yule_y <- function(x, ...) compute_measure(x, "yule_y")
 
 #' @rdname agreement_measures
 #' @export
 information_agreement <- function(x, continuity = TRUE, ...) {
   check_flag(continuity, "continuity")
-  bare_measure(x, paste0("information_agreement", if (!continuity) "_plain"))
+  compute_measure(x, paste0("information_agreement", if (!continuity) "_plain"))
 }
 
-# Agreement of each rating with the plurality (the most frequent category) of the other ratings of
-# its case. The rating itself is excluded, since including it overestimates raters.
+# The following functions compare each rating with the plurality (the most frequent category) of the
+# other ratings of its case. The rating itself is excluded, because including it overestimates
+# raters.
 
-# Share of ratings that differ from the plurality of the other ratings of their case. With k tied
-# categories, a rating in a tied category counts as agreement by 1 / k. Cases have their weights;
-# cases with a single rating are left out. NA if no case has two ratings.
-disagreement_error <- function(x) {
-  compared <- compared_ratings(x)
-  1 - ratio(sum(compared$weight * compared$credit), sum(compared$weight))
+# Returns the share of ratings that differ from the plurality of the other ratings of their case. If
+# k categories are tied, a rating in one of them counts as agreement by 1 / k. Cases have their
+# weights. Cases with a single rating are left out. NA if no case has two ratings.
+plurality_disagreement <- function(x) {
+  compared_table <- compared_ratings(x)
+  1 - ratio(sum(compared_table$weight * compared_table$credit), sum(compared_table$weight))
 }
 
-# Table with a row per rating of a case with other ratings. credit: 1 if the rating is the plurality
-# of the other ratings, 1 / k if it is one of k tied categories, 0 otherwise. weight: sum of the
-# weights of the pattern's cases. rater: index of the rater.
+# Returns a table with a row per rating, without cases that have only one rating.
+# * credit: 1 if the rating is the plurality of the other ratings, 1 / k if it is one of k tied
+#   categories, 0 otherwise.
+# * weight: sum of the weights of the pattern's cases.
+# * rater: index of the rater.
 compared_ratings <- function(x) {
   pattern_of_rating <- rating_pattern(x)
-  cell <- cbind(seq_along(pattern_of_rating), rating_category(x))
+  cell_index <- cbind(seq_along(pattern_of_rating), rating_category(x))
   other_ratings <- pattern_counts(x)[pattern_of_rating, , drop = FALSE]
-  other_ratings[cell] <- other_ratings[cell] - 1L
+  other_ratings[cell_index] <- other_ratings[cell_index] - 1L
   is_plurality <- is_row_maximum(other_ratings)
   data.frame(
-    credit = is_plurality[cell] / rowSums(is_plurality),
+    credit = is_plurality[cell_index] / rowSums(is_plurality),
     weight = pattern_weights(x)[pattern_of_rating], rater = rating_rater(x)
   )[pattern_lengths(x)[pattern_of_rating] > 1L, ]
 }
 
-# For each number of a matrix: is it equal to the largest number of its row?
+# Is each number of a matrix equal to the largest number of its row?
 is_row_maximum <- function(values) values == row_maximum(values)
 
-# Share of cases in which each rater and each system agrees with the plurality (the most frequent
-# category) of the other raters. NA for a rater who shares no case with other raters.
+# Returns the share of cases in which each rater and each system agrees with the plurality (the most
+# frequent category) of the other raters. NA for a rater who shares no case with other raters.
 plurality_shares <- function(x) {
   compared <- compared_ratings(x)
   by_rater <- function(weight) rowsum_codes(compared$rater, weight, n_raters(x))
   is_plurality <- is_row_maximum(pattern_counts(x))
   credit <- is_plurality / rowSums(is_plurality)
   system_shares <- apply(pattern_answers(x), 2L, function(answer) {
-    used <- which(rated_patterns(x) & answer > 0L)
-    weight <- pattern_weights(x)[used]
-    sum(weight * credit[cbind(used, answer[used])]) / sum(weight)
+    used_patterns <- which(is_rated_pattern(x) & answer > 0L)
+    weight <- pattern_weights(x)[used_patterns]
+    sum(weight * credit[cbind(used_patterns, answer[used_patterns])]) / sum(weight)
   })
   setNames(
-    c(ratio(by_rater(compared$weight * compared$credit), by_rater(compared$weight)), system_shares),
+    c(
+      ratio(by_rater(compared$weight * compared$credit), by_rater(compared$weight)),
+      system_shares
+    ),
     c(x$raters, x$systems)
   )
 }

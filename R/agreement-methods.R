@@ -59,14 +59,14 @@
 #' @name tidy.agreement
 NULL
 
-# Creates an agreement result from its table. `about`: list of settings, compared ratings (`views`,
-# see new_judge_view()) and words that plots and printed sentences need.
+# Creates an agreement result from its table. `about`: list of the settings, the compared ratings
+# (`views`, see new_judge_view()), and words for plots and printed sentences.
 new_agreement <- function(table, about) {
-  label_columns <- agreement_labels(table)
+  label_columns <- agreement_label_columns(table)
   about$views <- compared_views(table, about)
-  part_by <- part_columns_of(table)
-  if (length(part_by) > 0L) {
-    about$header <- c(count_noun(length(about$views), part_by), paste0(
+  part_column_names <- part_columns_of(table)
+  if (length(part_column_names) > 0L) {
+    about$header <- c(count_noun(length(about$views), part_column_names), paste0(
       names(about$views), ": ", map_chr(about$views, function(x) header_of_agreement(x)[[1L]])
     ))
     about$judges <- unique(unlist(lapply(about$views, `[[`, "names")))
@@ -83,7 +83,7 @@ new_agreement <- function(table, about) {
     facts = list(
       measures = length(unique(table$measure)), raters = length(about$judges),
       cases = sum(tapply(
-        table$n, if (identical(part_by, "group")) table$group else 0 * table$n, max
+        table$n, if (identical(part_column_names, "group")) table$group else 0 * table$n, max
       )),
       estimates = nrow(table), missing = sum(is.na(table$estimate)),
       pairwise = about$pairwise, by_category = about$by_category, interval = about$interval,
@@ -113,25 +113,26 @@ new_agreement <- function(table, about) {
   )
 }
 
-# Views (the compared ratings, see new_judge_view()) of the variables or groups that are in `table`.
+# Returns the views (compared ratings, see new_judge_view()) of the variables or groups in `table`.
 compared_views <- function(table, about = attr(table, "about")) {
   is_in_table <- names(about$views) %in% unlist(table[part_columns_of(table)])
   if (length(is_in_table) > 0L) about$views[is_in_table] else about$views
 }
 
 # Names of the columns that identify a row: variable or group, raters, category and measure.
-agreement_labels <- function(x) {
+agreement_label_columns <- function(x) {
   intersect(c(part_columns, "rater1", "rater2", "category", "measure"), names(x))
 }
 
 # Name of each row, such as "cohen_kappa (rater1, rater2)".
 names_of_agreement <- function(x, measure = x$measure) {
-  label_columns <- plain_data_frame(x)[setdiff(agreement_labels(x), "measure")]
+  label_columns <- plain_data_frame(x)[setdiff(agreement_label_columns(x), "measure")]
   if (length(label_columns) == 0L) return(as.character(measure))
   paste0(measure, " (", paste_columns(label_columns), ")")
 }
 
-# Printed notes below the table: missing values, interval, and which ratings have the same weight.
+# Returns printed notes below the table: on missing values, intervals, unequal numbers of ratings,
+# and scale weights.
 agreement_notes <- function(table, about) {
   c(
     reason_notes(table, names_of_agreement(table)),
@@ -150,12 +151,12 @@ agreement_notes <- function(table, about) {
   )
 }
 
-# Note that names the scale weights (weights of pairs of categories), and explains measures that are
-# easily confused if weights are used. Without weights, the note for ordered categories says which
-# measures use the order.
+# Returns a note on scale weights (weights of pairs of categories). It names the weights, and
+# explains measures that are easily confused if weights are used. Without weights, the note for
+# ordered categories says which measures use the order.
 weights_note <- function(measures, about) {
   name <- about$scale_name
-  if (name == unweighted) {
+  if (name == no_weights_name) {
     scales <- map_chr(all_measures()[unique(as.character(measures))], `[[`, "scale")
     if (isTRUE(about$by_category) || !"nominal" %in% scales) return(NULL)
     labels <- about$views[[1L]]$labels
@@ -192,8 +193,8 @@ tidy_benchmark <- function(x, ..., scale = names(benchmark_scales)) {
   benchmark_table(x, scale, attr(x, "about")$conf_level)
 }
 
-# Probabilities of benchmark levels: a row per row of the agreement result `x` and level, highest
-# level first. See the help page of tidy.agreement for the columns.
+# Returns the probabilities of benchmark levels, with a row per row of the agreement result `x` and
+# level. The highest level is first. The help page of tidy.agreement describes the columns.
 benchmark_table <- function(x, scale, conf_level) {
   lower <- rev(benchmark_scales[[scale]])
   row <- rep(seq_len(nrow(x)), each = length(lower))
@@ -205,7 +206,7 @@ benchmark_table <- function(x, scale, conf_level) {
   cumulative <- ave(membership, row, FUN = cumsum)
   is_likely <- cumulative >= conf_level
   tibble::tibble(
-    plain_tibble(x)[row, agreement_labels(x)], estimate = x$estimate[row], scale = scale,
+    plain_tibble(x)[row, agreement_label_columns(x)], estimate = x$estimate[row], scale = scale,
     level = rep(names(lower), nrow(x)), lower = rep(unname(lower), nrow(x)),
     upper = rep(unname(upper), nrow(x)), membership = membership,
     cumulative = cumulative,
@@ -215,21 +216,21 @@ benchmark_table <- function(x, scale, conf_level) {
 
 # Benchmark level that each row of an agreement result reaches, or NA.
 level_reached <- function(x, conf_level) {
-  reached <- matrix(benchmark_table(x, "landis-koch", conf_level)$reached, ncol = nrow(x))
-  rev(names(benchmark_scales[["landis-koch"]]))[apply(reached, 2L, match, x = TRUE)]
+  is_reached <- matrix(benchmark_table(x, "landis-koch", conf_level)$reached, ncol = nrow(x))
+  rev(names(benchmark_scales[["landis-koch"]]))[apply(is_reached, 2L, match, x = TRUE)]
 }
 
-# Reasons why rows have no benchmark, or NA. The scales are for measures from -1 to 1. A registered
-# measure that was removed after the estimate is treated as if it had this range.
+# Returns reasons why rows have no benchmark, or NA. The scales are for measures from -1 to 1. A
+# removed registered measure is treated as if it had this range.
 why_no_benchmark <- function(x) {
   measures <- unname(all_measures()[as.character(x$measure)])
   lower <- vapply(measures, function(m) m$lower %||% -1, 0)
   upper <- vapply(measures, function(m) m$upper %||% 1, 0)
   p_below <- function(at) pnorm(at, x$estimate, x$std.error)
-  above_1 <- paste0("values go up to ", map_chr(upper, format), ", the benchmark scale to 1")
+  range_reason <- paste0("values go up to ", map_chr(upper, format), ", the benchmark scale to 1")
   reason <- ifelse(upper == 1, first_reason(
     "no standard error" = is.na(x$estimate) | is.na(x$std.error),
     "the estimate is far from all levels" = p_below(1) - p_below(-1) < 1e-8
-  ), above_1)
+  ), range_reason)
   replace(reason, lower >= 0, "not corrected for chance")
 }

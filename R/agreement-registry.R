@@ -1,12 +1,12 @@
 # Registry of agreement measures (those of the package, see agreement-measures.R, and those that
 # users register), and checks whether a measure is defined for given ratings.
 
-all_measures <- function() c(built_in_measures, registered("measure"))
+all_measures <- function() c(built_in_measures, registered_records("measure"))
 
-# Titles of measures, with the name of the scale weights, as a vector named by id. The id is added
-# to titles that several measures have.
-measure_titles <- function(ids, scale_weights = unweighted) {
-  has_weights <- scale_weights != unweighted
+# Returns titles of measures as a vector named by id. They include the name of the scale weights. If
+# several measures have the same title, their ids are added.
+measure_titles <- function(ids, scale_weights = no_weights_name) {
+  has_weights <- scale_weights != no_weights_name
   measures <- all_measures()
   ids <- unique(as.character(ids))
   titles <- map_chr(ids, function(id) {
@@ -17,11 +17,13 @@ measure_titles <- function(ids, scale_weights = unweighted) {
   replace(titles, is_repeated, paste0(titles, " (", ids, ")")[is_repeated])
 }
 
-# Returns the records of the measures with the given ids or, if ids is NULL, of measures that suit
-# the data. `views`: a list of compared ratings (see new_judge_view()), one per pair of raters or
-# category if these are compared separately. Stops if a measure is undefined in all views.
+# Returns the records of measures. Stops if a measure is undefined in all views.
+# * ids: ids of the measures; NULL for measures that suit the data.
+# * views: list of compared ratings (see new_judge_view()). It has an element per pair of raters or
+#   per category if these are compared separately.
+# * settings: list of the user's settings.
 find_measures <- function(ids, views, settings) {
-  available <- all_measures()
+  available_measures <- all_measures()
   misfit_in_all_views <- function(measure) {
     for (view in views) {
       misfit_words <- measure_misfit(measure, view, settings)
@@ -31,22 +33,22 @@ find_measures <- function(ids, views, settings) {
   }
   if (is.null(ids)) {
     view <- views[[1L]]
-    kinds <- c(
+    conditions <- c(
       "always", if (view$judges == 2L) "two" else "many",
       if (view$binary) "category" else if (view$x$ordered) "ordered"
     )
     defaults <- Filter(function(m) {
-      all(m$default %in% kinds) && is.null(misfit_in_all_views(m))
-    }, available)
-    for_ordered <- map_lgl(defaults, function(m) "ordered" %in% m$default)
-    if (length(defaults) > 0L) return(defaults[order(!for_ordered)])
+      all(m$default %in% conditions) && is.null(misfit_in_all_views(m))
+    }, available_measures)
+    is_for_ordered <- map_lgl(defaults, function(m) "ordered" %in% m$default)
+    if (length(defaults) > 0L) return(defaults[order(!is_for_ordered)])
     ids <- "percent_agreement"
   }
-  measures <- select_records("measure", ids, available)
+  measures <- select_records("measure", ids, available_measures)
   for (measure in measures) {
     misfit_words <- misfit_in_all_views(measure)
-    # If several measures were requested, one that needs an order of the categories is NA if there
-    # is none, and not an error.
+    # If several measures were requested, a measure that needs an order of the categories is NA if
+    # there is no order. This is not an error.
     if (length(measures) > 1L && "order" %in% names(misfit_words)) next
     abort_if(misfit_words, "measure",
       paste0("{.val {measure$id}} is not defined for these ratings: ", misfit_words[[1L]]),
@@ -55,8 +57,8 @@ find_measures <- function(ids, views, settings) {
   measures
 }
 
-# Two strings, the reason why a measure is not defined for the ratings in `view` (see
-# new_judge_view()), and a hint; NULL if it is defined.
+# Returns NULL if a measure is defined for the ratings in `view` (see new_judge_view()). Otherwise
+# returns two strings: the reason why it is not defined, and a hint.
 measure_misfit <- function(measure, view, settings) {
   if (measure$raters == 2 && view$judges != 2L) {
     c(
@@ -94,8 +96,8 @@ measure_misfit <- function(measure, view, settings) {
   }
 }
 
-# Does a measure use distances between categories, although they have no order? Numbers have an
-# order, and two categories need none.
+# Does a measure need an order of the categories that the ratings lack? Measures that use distances
+# between categories need an order. Numbers have an order, and two categories need none.
 lacks_order <- function(measure, view, settings) {
   (measure$scale %in% c("ordinal", "interval", "ratio") ||
     measure$weights && settings$scale_name %in% scale_names[-1L]) &&
@@ -111,11 +113,11 @@ scale_names <- c(
 )
 
 # Name of the scale weights if the user gave none.
-unweighted <- scale_names[[1L]]
+no_weights_name <- scale_names[[1L]]
 
 # Name of the user's scale weights: `"identity"` without weights, `"own"` for a matrix.
 name_of_weights <- function(weights) {
-  if (is.null(weights)) unweighted else if (is.character(weights)) weights[[1L]] else "own"
+  if (is.null(weights)) no_weights_name else if (is.character(weights)) weights[[1L]] else "own"
 }
 
 # Returns the user's scale weights as a matrix (categories x categories), or NULL.
@@ -174,17 +176,18 @@ scale_matrix <- function(name, labels) {
   1 - distance / max(distance)
 }
 
-# Answers with several labels: each set of labels that occurs becomes a category, and the scale
+# In answers with several labels, each set of labels that occurs becomes a category. The scale
 # weight of two sets is computed from their overlap.
 
 set_scales <- c("masi", "jaccard", "identity")
 
-# Prepares ratings for measures of agreement. Returns a list: `x`, ratings with one category per
-# answer and one vote per rater and case instead of reruns; `scale_weights`, a matrix or NULL; and
-# `labels`, the labels of answers. In answers with several labels, each set of labels becomes a
-# category. `systems`: are systems compared? `sets`: further sets that are categories, see
-# sets_of_answers().
-as_compared <- function(x, scale_weights, systems = FALSE, arg = "x", sets = list()) {
+# Prepares ratings for measures of agreement. In answers with several labels, each set of labels
+# becomes a category. Returns a list:
+# * x: ratings with one category per answer. Reruns are merged to one vote per rater and case.
+# * scale_weights: a matrix or NULL.
+# * labels: the labels of answers.
+# `systems`: are systems compared? `sets`: further sets that are categories, see sets_of_answers().
+prepare_for_agreement <- function(x, scale_weights, systems = FALSE, arg = "x", sets = list()) {
   if (!has_labels(x)) {
     x <- merge_reruns(as_ratings_of_several(x, arg))
     weights <- check_scale_weights(scale_weights, x$categories)
@@ -198,7 +201,7 @@ as_compared <- function(x, scale_weights, systems = FALSE, arg = "x", sets = lis
   check_single_answers(x, arg, "Sets of labels need one answer of each rater on a case.")
   sets <- label_sets(x, systems, sets)
   list(
-    x = sets$x, scale_weights = set_weights(sets$has, scale_weights), labels = x$categories
+    x = sets$x, scale_weights = label_set_weights(sets$has, scale_weights), labels = x$categories
   )
 }
 
@@ -216,22 +219,24 @@ chosen_labels <- function(entries) {
   unname(lapply(codes, function(code) sort(code[code > 0L])))
 }
 
-# Returns a list: x, ratings in which each set of labels that occurs is a category, and `has` (sets
-# x labels): does the set contain the label? The answers of systems are single labels. They are sets
-# only if `systems` is TRUE. `more`: further sets, see sets_of_answers().
-label_sets <- function(x, systems, more = list()) {
+# Makes each set of labels that occurs a category. The answers of systems are single labels, which
+# are sets only if `systems` is TRUE. `more_sets`: further sets, see sets_of_answers(). Returns a
+# list:
+# * x: ratings with sets as categories.
+# * has: does the set contain the label? A matrix, sets x labels.
+label_sets <- function(x, systems, more_sets = list()) {
   entries <- judgements(x)
   is_first <- !duplicated(answer_number(entries))
   labels <- seq_along(x$categories)
-  chosen <- chosen_labels(entries)
-  answered <- if (systems && n_systems(x) > 0L) setdiff(pattern_answers(x), 0L)
-  more <- lapply(more, function(labels) sort(match(labels, x$categories)))
-  sets <- unique(c(chosen, as.list(answered), more))
+  chosen_sets <- chosen_labels(entries)
+  answered_labels <- if (systems && n_systems(x) > 0L) setdiff(pattern_answers(x), 0L)
+  more_sets <- lapply(more_sets, function(labels) sort(match(labels, x$categories)))
+  sets <- unique(c(chosen_sets, as.list(answered_labels), more_sets))
   if (n_systems(x) > 0L) x <- recode_answers(x, match(as.list(labels), sets))
   set_names <- map_chr(sets, function(set) paste(x$categories[set], collapse = " + "))
   set_names[set_names == ""] <- "no label"
   answers <- c(
-    lapply(entries[c("unit", "worker")], `[`, is_first), list(label = match(chosen, sets))
+    lapply(entries[c("unit", "worker")], `[`, is_first), list(label = match(chosen_sets, sets))
   )
   list(
     x = replace_ratings(x, answers, make.unique(set_names)),
@@ -239,10 +244,10 @@ label_sets <- function(x, systems, more = list()) {
   )
 }
 
-# Scale weights of pairs of label sets: Jaccard's index, or MASI. MASI multiplies Jaccard's index by
-# 1 if the sets are equal, 2/3 if one contains the other, and 1/3 otherwise. Two empty sets are
-# equal. `has` (sets x labels): does the set contain the label?
-set_weights <- function(has, scale) {
+# Returns scale weights of pairs of label sets: Jaccard's index, or MASI. MASI multiplies Jaccard's
+# index by 1 if the sets are equal, by 2/3 if one contains the other, and by 1/3 otherwise. Two
+# empty sets are equal. `has` (sets x labels): does the set contain the label?
+label_set_weights <- function(has, scale) {
   n_in_both <- tcrossprod(has + 0)
   set_size <- diag(n_in_both)
   n_in_either <- outer(set_size, set_size, `+`) - n_in_both

@@ -107,11 +107,11 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     default_interval = missing(interval)
   )
   panels <- c(list(x = x), if (!is.null(y)) list(y = y))
-  # Both panels have the same sets of labels as categories, because some measures depend on their
-  # number.
+  # Sets of labels are categories. Both panels get the same sets, because some measures depend on
+  # the number of categories.
   sets <- unique(unlist(unname(lapply(panels, sets_of_answers)), recursive = FALSE))
   samples <- Map(function(data, arg) {
-    input <- as_compared(data, scale_weights, arg = arg, sets = sets)
+    input <- prepare_for_agreement(data, scale_weights, arg = arg, sets = sets)
     list(
       view = new_judge_view(input$x), labels = input$labels,
       settings = c(about, input["scale_weights"])
@@ -141,9 +141,10 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   new_agreement_test(tibble::as_tibble(stack_tables(rows)), about)
 }
 
-# Stops if the panels x and y cannot be compared, because cases are not identified or categories
-# differ. `samples`: for each panel a list of `view` (its ratings, see new_judge_view()), `labels`
-# and `settings`. `panels`: the user's arguments `x` and `y`.
+# Stops if two panels cannot be compared, because cases are not identified or categories differ.
+# * samples: a list for each panel, with `view` (its ratings, see new_judge_view()), `labels` and
+#   `settings`.
+# * panels: the user's arguments `x` and `y`.
 check_comparable <- function(samples, panels) {
   for (arg in c("x", "y")) {
     if (in_database(panels[[arg]])) abort_no_cases("{.arg {arg}} needs single cases")
@@ -154,9 +155,9 @@ check_comparable <- function(samples, panels) {
       i = "Give the ratings, with a row per case.")
   }
   for (arg in c("x", "y")) {
-    repeated <- repeated_values(as_label(samples[[arg]]$view$x$cases))
-    abort_argument_if(repeated, arg, "must have each case once.", x = "Case {.val {repeated[[1L]]}}
-      is there several times.")
+    repeated_cases <- repeated_values(as_label(samples[[arg]]$view$x$cases))
+    abort_argument_if(repeated_cases, arg, "must have each case once.",
+      x = "Case {.val {repeated_cases[[1L]]}} is there several times.")
   }
   categories <- lapply(samples, `[[`, "labels")
   abort_argument_if(!identical(categories$x, categories$y), "y",
@@ -165,8 +166,8 @@ check_comparable <- function(samples, panels) {
     i = "Declare them with {.code categories =} in {.fun ratings}.")
 }
 
-# Row of the result for the test of one measure against the value `null`. `sample`: see
-# check_comparable(). `about`: the user's settings.
+# Returns the row of the result for one measure: its test against the value `null`. `sample`: an
+# element of `samples`, see check_comparable(). `about`: the user's settings.
 make_test_row <- function(measure, sample, about) {
   result <- evaluate_measure(measure, sample$view, sample$settings)
   degrees_of_freedom <- result$n - 1
@@ -193,7 +194,8 @@ p_value <- function(statistic, degrees_of_freedom, alternative) {
   )
 }
 
-# Row of the result for the difference of one measure between two panels (`samples`).
+# Returns the row of the result for one measure: its difference between two panels. `samples`: see
+# check_comparable(). `about`: the user's settings.
 make_difference_row <- function(measure, samples, about) {
   results <- lapply(samples, function(s) evaluate_measure(measure, s$view, s$settings))
   x <- results$x
@@ -204,7 +206,7 @@ make_difference_row <- function(measure, samples, about) {
   error <- if (is.na(reason)) compute_difference_error(samples, results, cases) else NA_real_
   if (isTRUE(error < 1e-12)) {
     error <- NA_real_
-    reason <- paste0(no_interval, no_influence)
+    reason <- paste0(no_interval_prefix, reason_no_influence)
   }
   n <- min(x$n, y$n)
   half_width <- error * t_quantile(about$conf_level, n)
@@ -219,9 +221,10 @@ make_difference_row <- function(measure, samples, about) {
   )
 }
 
-# Standard error of the difference between the measures of two panels. The influences of a case (see
-# evaluate_measure()) on both measures are subtracted, so that common variation cancels. `results`:
-# results of evaluate_measure(). `cases`: names of the cases of each panel.
+# Computes the standard error of the difference of a measure between two panels. The influences of a
+# case (see evaluate_measure()) in both panels are subtracted, so that common variation cancels.
+# * results: results of evaluate_measure().
+# * cases: names of the cases of each panel.
 compute_difference_error <- function(samples, results, cases) {
   all_cases <- union(cases$x, cases$y)
   influence <- Map(function(sample, result, case) {
@@ -254,9 +257,9 @@ compute_difference_error <- function(samples, results, cases) {
 NULL
 
 # Creates the result of compare_agreement(). If two panels are compared, `table` has columns
-# `estimate1` and `estimate2`. `about$columns`: names of the printed columns.
+# `estimate1` and `estimate2`. Field `columns` of `about` has the names of the printed columns.
 new_agreement_test <- function(table, about) {
-  compares <- has_columns(table, "estimate1")
+  is_comparison <- has_columns(table, "estimate1")
   n_cases <- max(0, table$n)
   p_values <- table$p.value
   p_words <- ifelse(p_values < 0.0005, "< .001", paste("=", format_decimals(p_values)))
@@ -267,16 +270,16 @@ new_agreement_test <- function(table, about) {
         measures = nrow(table), cases = n_cases,
         p.value = if (all(is.na(p_values))) NA_real_ else min(p_values, na.rm = TRUE)
       ),
-      about[if (compares) "conf_level" else c("null", "alternative")]
+      about[if (is_comparison) "conf_level" else c("null", "alternative")]
     ),
     line = shorten(paste0(
-      if (compares) "difference of ",
+      if (is_comparison) "difference of ",
       names_of_agreement(table, measure_titles(table$measure, about$scale_name)), " ",
       format_decimals(table$estimate, 2L),
       ifelse(is.na(p_values), paste0(" (", table$reason, ")"), paste(", p", p_words))
     ), "; "),
     caption = paste0(about$caption, count_noun(n_cases,
-      if (compares && !about$grouped) "common case" else "case")),
+      if (is_comparison && !about$grouped) "common case" else "case")),
     shown = view(
       table, c(part_columns_of(table), about$columns), c(3L, statistic = 2L),
       about$conf_level

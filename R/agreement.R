@@ -132,7 +132,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   counts <- enquo(counts)
   abort_argument_if(missing(x) && quo_is_null(counts), "x", "must be given.")
   if (!quo_is_null(counts)) x <- read_counts(x, counts)
-  input <- as_compared(x, scale_weights, check_flag(systems, "systems"))
+  input <- prepare_for_agreement(x, scale_weights, check_flag(systems, "systems"))
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
     conf_level = check_level(conf_level),
@@ -150,7 +150,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   if (check_flag(pairwise, "pairwise")) {
     check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
     check_pair_numbers(view$judges, columns_of_pairs)
-    views <- utils::combn(view$judges, 2L, restrict_view, simplify = FALSE, view = view)
+    views <- utils::combn(view$judges, 2L, restrict_view_to_pair, simplify = FALSE, view = view)
   }
   if (by_category) views <- unlist(lapply(views, views_of_categories), recursive = FALSE)
   measures <- find_measures(measures, views, settings)
@@ -177,14 +177,14 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     list(
       header = header_of_agreement(view), matrix = pair_matrix, pairwise = pairwise,
       by_category = by_category, judges = view$names, systems = view$names[view$system],
-      unequal = !pairwise && any(map_lgl(measures, uses_pooling)) && unequal_ratings(view),
+      unequal = !pairwise && any(map_lgl(measures, uses_pooling)) && has_unequal_ratings(view),
       ordered = view$x$ordered, views = list(view), silent = abstain_note(view$x)
     )
   ))
 }
 
-# Adds bootstrap intervals to the table of results. `tasks`: for each row, the `view` (its ratings,
-# see new_judge_view()) and the `measure`. One progress bar is shown for all rows.
+# Adds bootstrap intervals to the table of results. One progress bar is shown for all rows. `tasks`:
+# for each row, the `view` (its ratings, see new_judge_view()) and the `measure`.
 add_bootstrap <- function(table, tasks, settings) {
   defined_rows <- which(is.na(table$reason))
   check_memory(
@@ -215,8 +215,8 @@ add_bootstrap <- function(table, tasks, settings) {
   table
 }
 
-# Printed header lines about the ratings. If weights are counts, a row represents several cases, so
-# the number of cases is the sum of weights.
+# Returns printed header lines about the ratings. If weights are counts, a row represents several
+# cases. The number of cases is then the sum of weights.
 header_of_agreement <- function(view) {
   x <- view$x
   header <- format_header(x)
@@ -241,28 +241,33 @@ read_counts <- function(x, counts) {
   as_ratings(counts, counts = tidyselect::everything())
 }
 
-# Creates a view: a list that defines which judges (raters, and systems if they count as raters) and
-# which categories of the ratings `x` are compared. Fields: x; weight and cases (sum of weights, and
-# number of cases, of each pattern of ratings); counted (are weights counts?); rater and system
-# (index of the judge for each rater and system, 0 if left out); judges (number of judges); names
-# (of judges); category (new index of each category); labels (of new categories); binary (one
-# category against the others?); repeaters (raters who rated a case more than once); repeated (is a
-# repeater among the judges?).
+# Creates a view: a list that defines which judges and which categories of the ratings `x` are
+# compared. Judges are raters, and also systems if `systems` is TRUE. Fields:
+# * x: the ratings.
+# * weight, cases: sum of weights, and number of cases, of each pattern of ratings.
+# * counted: are weights counts?
+# * rater, system: index of the judge for each rater and system, 0 if left out.
+# * judges, names: number and names of judges.
+# * category: new index of each category.
+# * labels: labels of the new categories.
+# * binary: is one category compared with all others?
+# * repeaters: raters who rated a case more than once.
+# * repeated: is a repeater among the judges?
 new_judge_view <- function(x, systems = FALSE) {
   raters <- seq_along(x$raters)
-  names <- c(x$raters, if (systems) x$systems)
+  judge_names <- c(x$raters, if (systems) x$systems)
   repeaters <- unique(repeated_ratings(x$patterns)$rater)
   list(
     x = x, weight = pattern_weights(x), cases = pattern_cases(x),
     counted = weights_are_counts(x), rater = raters,
-    system = (length(raters) + seq_along(x$systems)) * systems, judges = length(names),
-    names = names, category = seq_along(x$categories), labels = x$categories, binary = FALSE,
+    system = (length(raters) + seq_along(x$systems)) * systems, judges = length(judge_names),
+    names = judge_names, category = seq_along(x$categories), labels = x$categories, binary = FALSE,
     repeaters = repeaters, repeated = length(repeaters) > 0L
   )
 }
 
-# Restricts a view (see new_judge_view()) to two of its judges. `pair`: their numbers.
-restrict_view <- function(view, pair) {
+# Returns a view (see new_judge_view()) with two of its judges. `pair`: their numbers.
+restrict_view_to_pair <- function(view, pair) {
   view$rater <- match(view$rater, pair, nomatch = 0L)
   view$system <- match(view$system, pair, nomatch = 0L)
   view$judges <- 2L
@@ -271,8 +276,8 @@ restrict_view <- function(view, pair) {
   view
 }
 
-# Returns a list with a view (see new_judge_view()) per category, in which all others become one
-# category.
+# Returns a list with a view (see new_judge_view()) per category. In this view all other categories
+# become one category.
 views_of_categories <- function(view) {
   view$binary <- TRUE
   lapply(seq_along(view$labels), function(category) {
@@ -283,9 +288,9 @@ views_of_categories <- function(view) {
   })
 }
 
-# Judges and categories of a view (see new_judge_view()) in the form that the core needs. For
-# ordinal measures the indices of categories are the ranks of their values.
-selection_of <- function(view, measure) {
+# Returns the judges and categories of a view (see new_judge_view()) in the form that the core
+# needs. For ordinal measures the indices of categories are the ranks of their values.
+view_for_core <- function(view, measure) {
   category_numbers <- seq_along(view$labels)
   if (measure$scale == "ordinal") category_numbers <- as.integer(rank(label_values(view$labels)))
   list(
@@ -303,7 +308,7 @@ uses_pooling <- function(measure) {
 }
 
 # Do cases with several ratings have different numbers of them?
-unequal_ratings <- function(view) {
+has_unequal_ratings <- function(view) {
   rated_rows <- rows_of_counts(view)
   n_ratings <- rowSums(rated_rows$data)
   length(unique(n_ratings[rated_rows$weight > 0 & n_ratings > 1])) > 1L
@@ -311,8 +316,8 @@ unequal_ratings <- function(view) {
 
 # ---- Tables of tidy(): agreement per case, coincidences of categories, overlap of raters ----
 
-# Makes a table of each view of an agreement result (ratings of a variable or group, see
-# new_judge_view()) with the function `make_table`, and binds the rows.
+# Makes a table of each view of an agreement result, and binds the rows. A view contains the ratings
+# of a variable or group (see new_judge_view()). `make_table`: a function of a view.
 stack_views <- function(x, make_table) {
   columns <- part_columns_of(x)
   views <- compared_views(x)
@@ -320,7 +325,7 @@ stack_views <- function(x, make_table) {
   bind_parts(structure(views, column = columns), make_table)
 }
 
-# Numbers of ratings per category, in the form of kernel_rows(): its field `data` is a matrix of
+# Returns numbers of ratings per category, in the form of kernel_rows(). Field `data` is a matrix of
 # distinct cases x categories.
 rows_of_counts <- function(view) kernel_rows(built_in_measures$fleiss_kappa, view)
 
@@ -352,8 +357,10 @@ coincidences <- function(view) {
   )
 }
 
-# Table with a row per rater and three shares of all cases: rated by the rater (`coverage`), also
-# rated by another rater (`overlap`), and rated differently by another rater (`conflict`).
+# Returns a table with a row per rater and three shares of all cases:
+# * coverage: cases that the rater rated.
+# * overlap: cases that another rater rated, too.
+# * conflict: cases that another rater rated differently.
 overlap_of_raters <- function(view) {
   check_named_raters(view$x, "what", "The raters are not identified.", i = NULL)
   x <- view$x

@@ -61,7 +61,7 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
                      min_raters = 2, min_cases = 30, systems = NULL) {
   check_call()
   x <- merge_reruns_with_message(as_ratings_of_several(x))
-  x <- without_constant(choose_systems(x, systems))
+  x <- drop_constant_systems(choose_systems(x, systems))
   check_alt_ratings(x)
   options <- list(
     epsilon = check_number(epsilon, "epsilon", 0, 1), score = check_choice(score),
@@ -87,9 +87,9 @@ check_alt_ratings <- function(x) {
     "must have at most one rating per rater and case, and no weights.", x = misfit)
 }
 
-# Closeness of two answers, as a matrix: categories x categories. The test only compares sums of
-# closeness between two answers and the other raters of a case. For "neg_rmse", sums of minus the
-# squared differences have the same order as minus the root of their mean.
+# Returns the closeness of two answers as a matrix (categories x categories). The test compares sums
+# of closeness between an answer and the other raters of a case. For "neg_rmse", closeness is minus
+# the squared difference. Its sums have the same order as minus the root mean squared error.
 closeness_of_answers <- function(x, score) {
   n_labels <- n_categories(x)
   if (score == "accuracy") return(diag(n_labels))
@@ -99,14 +99,14 @@ closeness_of_answers <- function(x, score) {
     x = "The categories are {.val {x$categories}}.",
     i = "Give {.code ordered = TRUE} to {.fun ratings}, or use {.code score = \"accuracy\"}.")
   if (anyNA(values)) values <- seq_len(n_labels)
-  # Ties do not depend on the unit of the values.
+  # After this division, ties do not depend on the unit of the values.
   values <- values / max(diff(range(values)), .Machine$double.xmin)
   -outer(values, values, `-`)^2
 }
 
 # Tests a system against each rater. Returns a list of two tables: `system` with one row, and
 # `raters` with a row per rater. Cases are counted by pattern: all cases of a pattern have the same
-# answers of all raters and systems. `closeness_matrix`: see closeness_of_answers().
+# answers of all raters and systems. `closeness_matrix`: result of closeness_of_answers().
 test_against_raters <- function(system_number, x, closeness_matrix, options) {
   cases <- pattern_times(x) *
     (pattern_answers(x)[, system_number] > 0L & pattern_lengths(x) >= options$min_raters)
@@ -117,37 +117,39 @@ test_against_raters <- function(system_number, x, closeness_matrix, options) {
   n_system_nearer <- count_by_rater(comparison > 0L)
   n_rater_nearer <- count_by_rater(comparison < 0L)
   n_cases <- count_by_rater(rep(TRUE, length(comparison)))
-  has_enough <- n_cases >= options$min_cases
-  n_used <- replace(n_cases, !has_enough, NA_real_)
+  has_enough_cases <- n_cases >= options$min_cases
+  n_used <- replace(n_cases, !has_enough_cases, NA_real_)
   lead <- (n_rater_nearer - n_system_nearer) / n_used
   p_values <- compute_lead_p_value(lead, n_system_nearer, n_rater_nearer, n_used, options$epsilon)
   too_few_cases <- paste(
     "fewer than", options$min_cases, "cases with", options$min_raters, "ratings"
   )
   # Numbers of cases are integers, except in databases, which may have too many cases for integers.
-  as_cases <- if (in_database(x)) identity else as.integer
+  as_case_numbers <- if (in_database(x)) identity else as.integer
   raters <- columns_tibble(
     system = rep(x$systems[[system_number]], length(n_cases)), rater = x$raters,
     advantage = (n_used - n_rater_nearer) / n_used, lead = lead, p.value = p_values,
-    won = stats::p.adjust(p_values, "BY") <= options$q, n = as_cases(n_cases),
-    reason = ifelse(has_enough, NA_character_, too_few_cases)
+    won = stats::p.adjust(p_values, "BY") <= options$q, n = as_case_numbers(n_cases),
+    reason = ifelse(has_enough_cases, NA_character_, too_few_cases)
   )
   winning_rate <- mean_known(raters$won)
   list(raters = raters, system = columns_tibble(
     system = x$systems[[system_number]], winning_rate = winning_rate,
     advantage = mean_known(raters$advantage), passed = winning_rate >= 0.5,
-    raters = sum(has_enough), cases = as_cases(sum(cases)),
-    reason = if (any(has_enough)) NA_character_ else paste("all raters have", too_few_cases)
+    raters = sum(has_enough_cases), cases = as_case_numbers(sum(cases)),
+    reason = if (any(has_enough_cases)) NA_character_ else paste("all raters have", too_few_cases)
   ))
 }
 
-# One-sided p-value of the t-test whether the lead of a rater is below `epsilon`. `n_system_nearer`
-# and `n_rater_nearer` are the numbers of cases in which the system has a higher and a lower score
-# than the rater. If the difference has the same sign in all cases, the p-value is 0 or 1.
+# Computes the one-sided p-value of a t-test: is the lead of a rater below `epsilon`? If the
+# difference has the same sign in all cases, the p-value is 0 or 1.
+# * n_system_nearer: number of cases in which the system has a higher score than the rater.
+# * n_rater_nearer: number of cases in which the system has a lower score than the rater.
+# * n_cases: number of all cases.
 compute_lead_p_value <- function(lead, n_system_nearer, n_rater_nearer, n_cases, epsilon) {
-  squares <- n_system_nearer * (1 + lead)^2 + n_rater_nearer * (1 - lead)^2 +
+  sum_of_squares <- n_system_nearer * (1 + lead)^2 + n_rater_nearer * (1 - lead)^2 +
     (n_cases - n_system_nearer - n_rater_nearer) * lead^2
-  statistic <- (lead - epsilon) / sqrt(squares / (n_cases - 1) / n_cases)
+  statistic <- (lead - epsilon) / sqrt(sum_of_squares / (n_cases - 1) / n_cases)
   pt(replace(statistic, is.nan(statistic), Inf), n_cases - 1)
 }
 
@@ -207,7 +209,7 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   table$wins <- factor(table$won, c(TRUE, FALSE), c("the system wins", "it does not"))
   # Names of more raters would overlap.
   has_names <- nlevels(table$rater) <= 30L
-  picture(table, "lead", if (has_names) "rater" else "system") +
+  start_plot(table, "lead", if (has_names) "rater" else "system") +
     (if (has_names) facet_by(table, "system")) +
     line_at(object$options$epsilon, "muted", 2) +
     main_points(mapping = aes_columns(shape = "wins"), alpha = 0.8, show.legend = TRUE) +

@@ -1,23 +1,26 @@
-# Checks of arguments. Each check takes the value and the name of the user's argument. It raises an
-# error that names this argument, or returns the checked and converted value invisibly.
+# Checks of arguments. A check takes a value and the name of the user's argument. If the value is
+# wrong, the check raises an error that names this argument. Otherwise it returns the checked and
+# converted value invisibly.
 
 #' @srrstats {G2.0, G2.0a, G2.1, G2.1a, G2.2} each argument, by functions named check_*()
 #' @srrstats {G2.3, G2.3a, G2.3b} check_choice() lists the choices, which differ by case
 #' @noRd
 NULL
 
-# Raises an error if the calling function was called without an argument that has no default, or
-# with unknown arguments in `...`. `frames_up`: number of calls between that function and this one.
-# `except`: arguments that may be missing. `dots`: names of arguments that the function accepts in
-# `...`; NULL if it accepts any.
+# Raises an error if the calling function was called with unknown arguments in `...`, or without an
+# argument that has no default.
+# * frames_up: number of calls between the calling function and this one.
+# * except: names of arguments that may be missing.
+# * dots: names of arguments that the function accepts in `...`; NULL if it accepts any.
 check_call <- function(frames_up = 1L, except = NULL, dots = character()) {
   frame <- caller_env(frames_up)
   arguments <- as.list(formals(caller_fn(frames_up)))
   if ("..." %in% names(arguments) && !is.null(dots)) {
-    abort_if_given(eval(quote(substitute(alist(...))), frame), names(arguments), dots, frame)
+    given <- eval(quote(substitute(alist(...))), frame)
+    abort_unknown_arguments(given, names(arguments), dots, frame)
   }
-  # The call contains the function missing() itself and not its name, because the frame may have an
-  # argument called "missing".
+  # The frame may have an argument called "missing". The call therefore contains the function
+  # missing() itself and not its name.
   missing_arguments <- Filter(function(arg) {
     eval(call2(missing, as.name(arg)), frame)
   }, setdiff(names(Filter(is_missing, arguments)), c("...", except)))
@@ -51,8 +54,8 @@ check_flag <- function(x, arg) {
   invisible(x)
 }
 
-# Checks that `choices` contains `x`. By default, the choices are the values in the default of the
-# argument `arg` of the calling function. If `x` is that whole vector, the user chose nothing, and
+# Checks that `choices` contains `x`. By default, the choices are the default values of the argument
+# `arg` of the calling function. If `x` is the whole vector of choices, the user chose nothing, and
 # the first choice is returned.
 check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL) {
   choices <- choices %||% eval(formals(caller_fn())[[arg]])
@@ -62,8 +65,8 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL
   invisible(x)
 }
 
-# Returns the different values in `x`, all of which must be in `choices`, in the user's order.
-# `none`: may `x` be empty?
+# Returns the different values in `x`, in the user's order. Raises an error if a value is not in
+# `choices`. `none`: may `x` be empty?
 check_choices <- function(x, choices, arg, none = FALSE) {
   is_valid <- if (length(x) == 0L) none else is.character(x) && all(x %in% choices)
   abort_argument_if(!is_valid, arg, "must be some of {.val {choices}}{if (none) ', or none'}.",
@@ -90,46 +93,50 @@ check_ratings_fields <- function(x, arg = "x") {
   invisible(x)
 }
 
-# Returns the number of threads, at most the number of cores (or option `mc.cores`), so that other
-# programs on the machine are not slowed down.
+# Returns the number of threads. It is at most the number of cores (or option `mc.cores`), so that
+# other programs on the machine are not slowed down.
 check_threads <- function(threads) {
   threads <- check_count(threads, "threads")
   n_cores <- as.integer(getOption("mc.cores", parallel::detectCores()))
-  min(threads, max(n_cores, 1L), na.rm = TRUE) # it may be unknown (NA)
+  min(threads, max(n_cores, 1L), na.rm = TRUE) # the number of cores may be NA
 }
 
 # Raises an error if the calling method got arguments in `...`.
 check_dots_empty <- function(...) {
-  abort_if_given(substitute(alist(...)), names(formals(sys.function(sys.parent()))))
+  abort_unknown_arguments(substitute(alist(...)), names(formals(sys.function(sys.parent()))))
 }
 
-# Raises an error if the unevaluated call `given`, such as alist(a = 1), has arguments other than
-# those named `accepted`. The error lists their names, and similar and all names in `valid_names`.
-abort_if_given <- function(given, valid_names, accepted = character(), call = user_frame()) {
+# Raises an error if the unevaluated call `given`, such as alist(a = 1), has unknown arguments. The
+# error lists the unknown names, similar names, and all names in `valid_names`.
+# * valid_names: names of the arguments of the function.
+# * accepted: names of arguments in `...` that are allowed.
+abort_unknown_arguments <- function(given, valid_names, accepted = character(),
+                                    call = user_frame()) {
   arguments <- as.list(given)[-1L]
   arguments <- arguments[!names2(arguments) %in% accepted]
   if (length(arguments) == 0L) return(invisible())
   names <- names2(arguments)
   valid_names <- c(setdiff(valid_names, "..."), accepted)
-  unknown_names <- untruncated(names[names != ""])
-  similar_names <- near_names(names[names != ""], valid_names)
+  unknown_names <- mark_untruncated(names[names != ""])
+  similar_names <- find_similar_names(names[names != ""], valid_names)
   unnamed_code <- map_chr(arguments[names == ""], rlang::as_label)
   abort_fallible("argument", "The function was called with arguments that it does not have.",
     x = c(if (length(unknown_names) > 0L) "Found {.arg {unknown_names}}.",
       if (length(unnamed_code) > 0L) "Found {.code {unnamed_code}} without a name."),
     i = c(hints_for(names, valid_names),
       if (length(similar_names) > 0L) "Did you mean {.arg {similar_names}}?",
-      if (length(valid_names) > 0L) "It has {.arg {untruncated(valid_names)}}."),
+      if (length(valid_names) > 0L) "It has {.arg {mark_untruncated(valid_names)}}."),
     arg = names, call = call)
 }
 
-# Hints for unknown arguments, named by the argument. Other packages use these names; here, the
-# settings are given in a different way. Used by abort_if_given().
+# Hints that are given for several arguments.
 resampling_hint <- "Give it in {.arg resampling}:
   {.code resampling = list(replicates = 500, cluster = \"site\")}."
 sampling_hint <- "Give it in {.arg sampling}:
   {.code sampling = list(draws = 4000, chains = 4, warmup = 500)}."
 
+# Hints for unknown arguments, named by the argument. Other packages use these argument names. In
+# this package, the settings are given in a different way.
 argument_hints <- c(
   seed = "Call {.code set.seed(1)} before the function to get the same result each time.",
   iter = sampling_hint, chains = sampling_hint,
@@ -144,35 +151,35 @@ argument_hints <- c(
   measure = "{.fun plan_cases} takes a measure as {.arg agreement}."
 )
 
-# Arguments that some hints mention. Functions without this argument do not get the hint.
+# Some hints mention another argument. They are only given for functions that have this argument.
 hint_needs <- c(iter = "sampling", chains = "sampling", ci = "conf_level",
   replicates = "resampling", cluster = "resampling")
 
 # Returns hints for the unknown arguments `names` of a function with the arguments `valid_names`.
 hints_for <- function(names, valid_names) {
   hints <- argument_hints[intersect(names, names(argument_hints))]
-  needed <- hint_needs[names(hints)]
-  c(hints[is.na(needed) | needed %in% valid_names],
+  needed_arguments <- hint_needs[names(hints)]
+  c(hints[is.na(needed_arguments) | needed_arguments %in% valid_names],
     if ("replicates" %in% names && "runs" %in% valid_names) {
       "The number of simulated panels is {.arg runs}."
     })
 }
 
 # Marks a vector so that cli messages list all its elements. By default, cli lists at most 20.
-untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
+mark_untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 
 # Returns the names in `known` that are similar to a name in `given`, for hints after a typing
 # error. If names differ only in capitals, dots or underscores, only these are returned. Otherwise
-# names are similar if one contains all words of the other, or if they differ by at most two
-# letters. The limit is one for names of up to four letters, and none for single letters.
-near_names <- function(given, known) {
+# two names are similar if one contains all words of the other, or if they differ by at most two
+# letters. Names of up to four letters may differ by one letter, and single letters by none.
+find_similar_names <- function(given, known) {
   given <- fold_case(gsub("[._]", "", given))
-  simplified <- fold_case(gsub("[._]", "", known))
-  if (any(simplified %in% given)) return(known[simplified %in% given])
+  simplified_known <- fold_case(gsub("[._]", "", known))
+  if (any(simplified_known %in% given)) return(known[simplified_known %in% given])
   is_contained <- function(a, b) {
     nchar(a) > 3L && all(map_lgl(strsplit(a, " ", fixed = TRUE)[[1L]], grepl, b, fixed = TRUE))
   }
-  known[map_lgl(simplified, function(name) {
+  known[map_lgl(simplified_known, function(name) {
     any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
       any(map_lgl(given, function(x) is_contained(x, name) || is_contained(name, x)))
   })]
@@ -216,8 +223,8 @@ check_string <- function(x, arg) {
   invisible(x)
 }
 
-# Makes strings safe to display. Invalid bytes become text such as `<ff>`. Characters that control a
-# terminal or the direction of writing are replaced by their codes.
+# Makes strings safe to display. Invalid bytes become text such as `<ff>`. Some characters control a
+# terminal or the direction of writing. They are replaced by their codes.
 printable <- function(x) {
   is_invalid <- !is_text(x)
   x[is_invalid] <- iconv(x[is_invalid], "UTF-8", "UTF-8", sub = "byte")
@@ -237,8 +244,8 @@ is_text <- function(x) {
   is.na(x) | validUTF8(x) | Encoding(x) == "latin1" | (l10n_info()[["Latin-1"]] & validEnc(x))
 }
 
-# Raises an error unless all strings in `x` (a character vector, a factor or a list of character
-# vectors) are valid text. `place`: name of the argument or column, for the message; NULL for none.
+# Raises an error unless all strings in `x` are valid text. `x`: a character vector, a factor or a
+# list of character vectors. `place`: name of the argument or column for the message; NULL for none.
 check_text <- function(x, place) {
   strings <- if (is.factor(x)) levels(x) else unique(if (is.list(x)) unlist(x) else x)
   invalid_indices <- if (is.character(strings)) which(!is_text(strings))
@@ -267,9 +274,10 @@ check_system_names <- function(systems, known) {
   check_names_among(systems, known, "systems")
 }
 
-# Hint "Did you mean ...?" with the known values that are similar to `given`; NULL if none is.
+# Returns the hint "Did you mean ...?" with the known values that are similar to `given`. NULL if no
+# value is similar.
 similar_values_hint <- function(given, known) {
-  similar_values <- near_names(given, known)
+  similar_values <- find_similar_names(given, known)
   if (length(similar_values) > 0L) {
     escape_braces("Did you mean ", paste(dQuote(similar_values, FALSE), collapse = " or "), "?")
   }
@@ -279,30 +287,33 @@ similar_values_hint <- function(given, known) {
 # `choices`.
 check_names_among <- function(x, choices, arg) {
   names <- if (is.character(x)) x else character()
-  unknown <- printable(setdiff(names, choices))
-  repeated <- repeated_values(names)
+  unknown_names <- printable(setdiff(names, choices))
+  repeated_names <- repeated_values(names)
   problem <- if (length(names) == 0L) "It is {describe(x)}." else
-    if (length(unknown) > 0L) "There is no {.val {unknown}}." else
-      if (length(repeated) > 0L) "{.val {repeated}} {?is/are} named more than once."
+    if (length(unknown_names) > 0L) "There is no {.val {unknown_names}}." else
+      if (length(repeated_names) > 0L) "{.val {repeated_names}} {?is/are} named more than once."
   abort_argument_if(problem, arg, "must be different names among {.val {choices}}.", x = problem,
-    i = similar_values_hint(unknown, choices))
+    i = similar_values_hint(unknown_names, choices))
   x
 }
 
-# Returns words for the first reason why `x` is not a matrix with `n` rows and columns of finite
-# numbers of at least `least`, or NULL.
+# Checks whether `x` is a matrix with `n` rows and `n` columns of finite numbers of at least
+# `least`. Returns words for the first reason why it is not; NULL if it is.
 why_no_matrix <- function(x, n, least = -Inf) {
   if (!is.numeric(x) || !is.matrix(x) || any(dim(x) != n)) {
     return(escape_braces("It is ", describe(x), "."))
   }
   wrong <- which(!is.finite(x) | x < least, arr.ind = TRUE)
-  if (nrow(wrong) > 0L) sprintf("The number in row %d and column %d is %s.", wrong[[1L, 1L]],
-    wrong[[1L, 2L]], format(x[[wrong[[1L, 1L]], wrong[[1L, 2L]]]]))
+  if (nrow(wrong) > 0L) sprintf("The number in row %d and column %d is %s.",
+    wrong[[1L, 1L]], wrong[[1L, 2L]], format(x[[wrong[[1L, 1L]], wrong[[1L, 2L]]]]))
 }
 
-# Converts an argument with limits of raters' accuracies to a matrix: a row per rater, columns
-# `lower` and `upper`. `limits`: c(lower, upper) or one number for all raters; one number per rater;
-# a matrix or data frame with two columns; or NULL, which is returned.
+# Converts an argument with limits of raters' accuracies to a matrix, with a row per rater and
+# columns `lower` and `upper`. `names`: names of the raters. `limits` may be
+# * one number or c(lower, upper), for all raters
+# * one number per rater
+# * a matrix or data frame with two columns
+# * NULL, which is returned.
 as_limits <- function(limits, names, arg) {
   if (is.null(limits)) return(NULL)
   values <- if (is.data.frame(limits)) as.matrix(limits) else limits

@@ -114,10 +114,13 @@
 #' )
 NULL
 
-# Raises an error of class "fallible_error_<topic>". `message`: what is wrong. `x`: what was found.
-# `i`: what to do. All are cli text; `x` and `i` may be NULL. `not`: a wrong value, which is
-# described in a line of type `x`. `...`: fields of the condition. The error names the function that
-# the user called, or `call` if it is given.
+# Raises an error of class "fallible_error_<topic>". The error names the function that the user
+# called, or `call` if it is given.
+# * message: what is wrong, as cli text.
+# * x: what was found, as cli text or NULL.
+# * i: what to do, as cli text or NULL.
+# * not: a wrong value, which is described in a line of type `x`.
+# * ...: fields of the condition.
 abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = user_frame(),
                            .envir = parent.frame()) {
   if (!missing(not)) {
@@ -145,8 +148,9 @@ abort_argument <- function(arg, message, ..., call = user_frame(), .envir = pare
   abort_fallible("argument", message, ..., arg = arg, call = call, .envir = .envir)
 }
 
-# Raises an error if `wrong` is TRUE, or if it is not logical and not empty, such as a vector of
-# wrong values. Messages are lazily evaluated, so they may use values that exist only in this case.
+# Raises an error if `wrong` is TRUE. `wrong` may also be a vector that is not logical, such as a
+# vector of wrong values. An error is then raised if the vector is not empty. Messages are lazily
+# evaluated, so they may use values that exist only in case of an error.
 abort_if <- function(wrong, ..., .envir = parent.frame()) {
   if (is_wrong(wrong)) abort_fallible(..., .envir = .envir)
 }
@@ -161,30 +165,32 @@ warn_if <- function(doubtful, ...) {
 
 is_wrong <- function(condition) if (is.logical(condition)) condition else length(condition) > 0L
 
-# Returns the frame of the function of this package that user code called, so that an error names
-# this function and not a private one. Follows parent frames from the error outwards until it finds
-# a function that the user defined, and returns the last frame of this package before it. Frames
-# that are only evaluating an argument are on the stack, but are not parents, so they are skipped.
+# Returns the frame of the function of this package that user code called. An error then names this
+# function and not an internal one. The search follows parent frames from the error outwards until
+# it finds a function that the user defined. The result is the last frame of this package before it.
+# Frames that are only evaluating an argument are on the stack, but are not parents, so they are
+# skipped.
 user_frame <- function() {
-  parents <- sys.parents()
+  parent_numbers <- sys.parents()
   frame_number <- sys.nframe()
-  outermost <- NULL
+  outermost_frame <- NULL
   while (frame_number > 0L) {
     enclosure <- environment(sys.function(frame_number))
     if (identical(enclosure, topenv())) {
-      outermost <- sys.frame(frame_number)
+      outermost_frame <- sys.frame(frame_number)
     } else if (is.environment(enclosure) && identical(topenv(enclosure), globalenv())) {
       break
     }
-    # The second term ensures progress, because the parent is invalid if its function has ended.
-    frame_number <- min(parents[[frame_number]], frame_number - 1L)
+    # If a function has ended, the number of its parent frame is invalid. The second term ensures
+    # that the loop still moves outwards.
+    frame_number <- min(parent_numbers[[frame_number]], frame_number - 1L)
   }
-  outermost
+  outermost_frame
 }
 
 # Formats a cli message: inserts values from `envir`, and escapes control characters. Colours are
 # switched off, so that all control characters in the text come from user data. The result is
-# escaped again for cli, which shows it unchanged.
+# escaped again, so that cli shows it unchanged.
 format_message <- function(message, envir) {
   withr::local_options(cli.num_colors = 1L)
   message[] <- escape_braces(printable(map_chr(message, cli::format_inline, .envir = envir)))
@@ -195,8 +201,8 @@ format_message <- function(message, envir) {
 # them as code.
 escape_braces <- function(...) gsub("([{}])", "\\1\\1", paste0(...))
 
-# Issues a warning of class "fallible_warning_<topic>"; arguments as in abort_fallible(). The
-# condition has no call, because the function that the user called is often not the one that warns.
+# Issues a warning of class "fallible_warning_<topic>". Arguments are as in abort_fallible(). The
+# condition has no call, because the warning often comes from an internal function.
 warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = parent.frame()) {
   cli::cli_warn(
     format_message(add_bullets(message, x, i), .envir), ...,
@@ -212,7 +218,7 @@ inform_fallible <- function(message, i = NULL, class = "fallible_message",
 
 # Returns the message of a condition as one line: the first line and the lines of type "x" (found),
 # without hints. The result does not depend on the width or the colours of the console.
-in_one_line <- function(condition) {
+message_in_one_line <- function(condition) {
   tryCatch(
     {
       text <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
@@ -237,7 +243,7 @@ without_trace <- function(condition) {
 
 # Evaluates `code` and returns its value. If it fails with an error of another package, returns
 # `handler(error)`. Errors of this package are passed on unchanged.
-if_foreign_error <- function(code, handler) {
+handle_foreign_error <- function(code, handler) {
   tryCatch(code, error = function(cnd) {
     if (inherits(cnd, "fallible_error")) cnd_signal(cnd)
     handler(cnd)
@@ -251,7 +257,7 @@ inform_once <- function(topic, message, .envir = parent.frame()) {
   inform_fallible(message, class = NULL, .envir = .envir)
 }
 
-# Topics of the messages that were shown in this session, as names of TRUE.
+# Environment with a variable for each topic whose message was shown in this session.
 shown_topics <- new.env()
 
 # Runs code without showing the warnings of this package.

@@ -8,17 +8,19 @@ format_decimals <- function(x, digits = 3L) {
 }
 
 # Formats p-values with three decimals; small ones as "<.001", and NA as an empty string.
-show_p <- function(p) replace(ifelse(is.na(p), "", format_decimals(p)), which(p < 0.0005), "<.001")
+format_p <- function(p) {
+  replace(ifelse(is.na(p), "", format_decimals(p)), which(p < 0.0005), "<.001")
+}
 
 # Formats shares (in [0, 1]) as percentages with one decimal, for sentences.
 percent <-
   function(x) ifelse(is.na(x), "an unknown share", paste0(format_decimals(100 * x, 1L), "%"))
 
 # Formats shares as percentages without decimals, such as "78%".
-whole_percent <- function(share) paste0(points(share), "%")
+whole_percent <- function(share) paste0(format_points(share), "%")
 
 # Formats shares as whole percentage points. `+ 0` turns -0 into 0, so that "-0" is not printed.
-points <- function(share) format_decimals(round(100 * share) + 0, 0L)
+format_points <- function(share) format_decimals(round(100 * share) + 0, 0L)
 
 # Formats a number with commas between thousands.
 number <- function(n) format(n, big.mark = ",", decimal.mark = ".", scientific = FALSE)
@@ -38,9 +40,9 @@ capital_letters <- paste(LETTERS, collapse = "")
 capitals <- function(words) chartr(small_letters, capital_letters, words)
 
 # Converts strings to small letters, with the same result in every locale. "I", with or without a
-# dot, becomes "i"; `tolower()` converts it differently in a Turkish locale. Letters outside ASCII
-# are converted by package utf8 (installed with tibble), because `tolower()` skips them in the C
-# locale.
+# dot, becomes "i"; `tolower()` converts it differently in a Turkish locale. In the C locale
+# `tolower()` skips letters outside ASCII. Package utf8 (installed with tibble) therefore converts
+# these letters.
 fold_case <- function(x) {
   x <- enc2utf8(as.character(x))
   x <- chartr(paste0(capital_letters, "\u0130"), paste0(small_letters, "i"), x)
@@ -64,9 +66,9 @@ cat_lines <- function(...) {
   }
 }
 
-# Puts all labels in quotes if one of them contains a comma, or begins or ends with a blank, so that
-# a list of labels is unambiguous.
-show_labels <- function(x) {
+# Puts all labels in quotes if one of them contains a comma, or begins or ends with a blank. A list
+# of labels is then unambiguous.
+quote_labels <- function(x) {
   if (any(x != trimws(x) | grepl(",", x, fixed = TRUE))) paste0("\"", x, "\"") else x
 }
 
@@ -85,26 +87,27 @@ join_words <- function(x, most = 6L) {
 }
 
 # Formats intervals for cells of tables, such as "[0.712, 0.834]"; "" if the limits are NA.
-bracketed <- function(low, high) {
+format_interval <- function(low, high) {
   ifelse(is.na(low), "", sprintf("[%s, %s]", format_decimals(low), format_decimals(high)))
 }
 
 # Formats ranges, such as "0.712 to 0.834".
-from_to <- function(low, high, digits = 3L) {
+format_limits <- function(low, high, digits = 3L) {
   ifelse(is.na(low), "NA", paste(format_decimals(low, digits), "to", format_decimals(high, digits)))
 }
 
-# The smallest and the largest value, such as "40% to 55%", or the only one. `show`: a function that
-# formats numbers.
-span_words <- function(values, show = identity) {
+# Formats the smallest and the largest value, such as "40% to 55%". If they are equal, only one is
+# shown. `show`: a function that formats numbers.
+format_span <- function(values, show = identity) {
   paste(unique(show(range(values, na.rm = TRUE))), collapse = " to ")
 }
 
 interval_title <- function(level) paste0(format(100 * level), "% interval")
 
-# Formats estimates for the middle of a sentence, such as "78% (90% interval 67% to 90%)". `table`:
-# columns estimate, conf.low, conf.high and reason. `level`: confidence level. `show`: a function
-# that formats numbers.
+# Formats estimates for the middle of a sentence, such as "78% (90% interval 67% to 90%)".
+# * table: columns estimate, conf.low, conf.high and reason.
+# * level: confidence level.
+# * show: a function that formats numbers.
 estimate_words <- function(table, level, show) {
   ifelse(
     is.na(table$estimate), paste0("unknown (", table$reason, ")"),
@@ -118,11 +121,11 @@ interval_words <- function(table, level, show) {
   ))
 }
 
-# Inserts values into the template `words` of sprintf(). Returns "" for values that are NA.
-unless_missing <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
+# Inserts values into `words`, a template for sprintf(). Returns "" for values that are NA.
+format_unless_missing <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
 
-# Pads text in the columns with the numbers `columns`, and their names, so that they are printed
-# aligned to the left.
+# Pads the text of some columns, and their names, so that they are printed aligned to the left.
+# `columns`: numbers of the columns.
 align_left <- function(table, columns) {
   for (i in columns) {
     table[[i]] <- format(table[[i]], justify = "left")
@@ -150,14 +153,14 @@ print_table <- function(title, table) {
 
 # Prints a table with one row as lines of names and values. Leaves out columns that are NA.
 print_facts <- function(table) {
-  table <- round_columns(used_columns(table))
+  table <- round_columns(drop_empty_columns(table))
   if (length(table) == 0L) return(invisible())
   values <- printable(map_chr(table, format))
   cat("", paste0(format(names(table)), "  ", values), sep = "\n")
 }
 
 # Formats numbers like number(), without padding to a common width.
-number_of <- function(n) trimws(number(n))
+format_unpadded <- function(n) trimws(number(n))
 
 #' Glossary of terms
 #'
@@ -194,8 +197,8 @@ number_of <- function(n) trimws(number(n))
 #'   model. The posterior probabilities of all cases are the estimated **ground truth**, see
 #'   [ground_truth()].
 #' * **gold cases**: cases whose true category is known; argument `known_truth` of
-#'   [estimate_accuracy()]. The **worth** of ratings is the factor by which they reduce the number of
-#'   gold cases that are needed. With worth 3, one gold case that was also rated gives as much
+#'   [estimate_accuracy()]. The **worth** of ratings is the factor by which they reduce the number
+#'   of gold cases that are needed. With worth 3, one gold case that was also rated gives as much
 #'   information as three that were not, see [plan_gold()].
 #' * **known raters**: raters whose confusion matrices are known, for example from a **calibration
 #'   sample** of cases with known truth; argument `known_raters` of [fit_raters()].
@@ -272,20 +275,21 @@ number_of <- function(n) trimws(number(n))
 #' ground_truth(fit_raters(x))
 NULL
 
-# Merges notes of parts of a result (variables or groups) that differ only in their first
-# percentage. It becomes the range of its values, such as "14% to 53%". If only some parts have a
-# note, it begins with their names. `notes`: texts of each part, a list named by part.
+# Merges notes of parts of a result (variables or groups). Notes that differ only in their first
+# percentage become one note. The percentage becomes the range of the values, such as "14% to 53%".
+# If only some parts have a note, it begins with their names. `notes`: list with the texts of each
+# part, named by part.
 merge_part_notes <- function(notes) {
   texts <- unlist(notes, use.names = FALSE)
   part <- rep(names(notes), lengths(notes))
   pattern <- "[0-9.]+%( to [0-9.]+%)?"
-  form <- sub(pattern, "\r", texts)
-  map_chr(unique(form), function(one_form) {
-    same <- form == one_form
-    shares <- regmatches(texts[same], regexpr(pattern, texts[same]))
+  template <- sub(pattern, "\r", texts)
+  map_chr(unique(template), function(one_template) {
+    is_same <- template == one_template
+    shares <- regmatches(texts[is_same], regexpr(pattern, texts[is_same]))
     shares <- sort(as.numeric(unlist(strsplit(shares, "%( to )?"))))
     range <- paste0(unique(shares[c(1L, length(shares))]), "%", collapse = " to ")
-    note <- sub("\r", range, one_form, fixed = TRUE)
-    if (sum(same) < length(notes)) paste0(shorten(part[same]), ": ", note) else note
+    note <- sub("\r", range, one_template, fixed = TRUE)
+    if (sum(is_same) < length(notes)) paste0(shorten(part[is_same]), ": ", note) else note
   }, USE.NAMES = FALSE)
 }

@@ -84,8 +84,8 @@ NULL
 
 default_conf_level <- function() read_option("fallible.conf_level", 0.9, check_level)
 
-# Default level of results that are computed from `x`: the level of `x`, if it is an estimate or a
-# fit with posterior draws, otherwise the option.
+# Returns the default confidence level of results that are computed from `x`. It is the level of
+# `x`, if `x` is an estimate or a fit with posterior draws, and otherwise the option.
 level_of <- function(x) {
   level <- if (inherits(x, c("draws_fit", "accuracy_estimate")))
     x$conf_level %||% x$options$conf_level
@@ -97,8 +97,8 @@ default_threads <- function() read_option("fallible.threads", 1L, check_count)
 is_quiet <- function() read_option("fallible.quiet", FALSE, check_flag)
 
 # Returns the checked value of an option, or of `default` if the option is not set. `check`: a
-# function of the value and its name, such as check_count(). Its error becomes an error about the
-# option.
+# function of the value and its name, such as check_count(). An error of `check` becomes an error
+# about the option.
 read_option <- function(option, default, check) {
   tryCatch(
     check(getOption(option, default), option),
@@ -112,8 +112,9 @@ read_option <- function(option, default, check) {
 
 # ---- Arguments that are lists of settings ---
 
-# Checks that `x` is a list whose names are different and in `known`, the names of the settings that
-# the argument `arg` accepts. The list may be empty.
+# Checks that `x` is a list with different names, all of them in `known`. The list may be empty.
+# `arg`: name of the argument that is checked. `known`: names of the settings that this argument
+# accepts.
 check_settings_list <- function(x, arg, known) {
   unknown <- printable(setdiff(names2(x), known))
   repeated <- repeated_values(names2(x))
@@ -127,11 +128,11 @@ check_settings_list <- function(x, arg, known) {
   x
 }
 
-# Checks argument `resampling`, a list of settings. Returns a list of replicates, threads and
-# cluster, in which settings that the user did not give are NULL or, for threads, the default.
-# `known`: names of the settings that the calling function accepts.
+# Checks argument `resampling`, a list of settings. Returns a list of `replicates`, `threads` and
+# `cluster`. Settings that the user did not give are NULL or, for threads, the default. `known`:
+# names of the settings that the calling function accepts.
 check_resampling <- function(resampling, known = c("replicates", "threads", "cluster")) {
-  if_foreign_error(resampling, function(cnd) {
+  handle_foreign_error(resampling, function(cnd) {
     abort_argument("resampling", "must be a list.", x = escape_braces(conditionMessage(cnd)),
       i = "Name a column as a string: {.code list(cluster = \"site\")}.")
   })
@@ -142,18 +143,18 @@ check_resampling <- function(resampling, known = c("replicates", "threads", "clu
   )
 }
 
-# Checks argument `bins`, a list of settings. Returns clip and bin_width, with defaults, under the
-# names that they have in the options of an estimate.
+# Checks argument `bins`, a list of settings. Returns a list of `clip` and `bin_width`, with
+# defaults. These are their names in the options of an estimate.
 check_bins <- function(bins) {
   settings <- check_settings_list(bins, "bins", c("width", "clip"))
   list(clip = settings[["clip"]] %||% "bin", bin_width = settings[["width"]] %||% 0.1)
 }
 
 # Returns a progress bar, a list of two functions: `tick(done)` sets the number of finished steps,
-# and `close()` removes the bar. The bar appears after two seconds. It is never shown in knitted
-# documents, in sessions that are not interactive, or with option `fallible.quiet`. It is also
-# removed when the calling function ends. `total`: number of steps, NA if unknown; `format` is then
-# the text of the bar.
+# and `close()` removes the bar. The bar appears after two seconds. It is also removed when the
+# calling function ends. It is never shown in knitted documents, in sessions that are not
+# interactive, or with option `fallible.quiet`. `total`: number of steps; if it is NA (unknown),
+# `format` is the text of the bar.
 progress_bar <- function(name, total, format = NULL, .envir = parent.frame()) {
   if (isTRUE(getOption("knitr.in.progress")) || is_quiet() || !rlang::is_interactive()) {
     return(list(tick = no_tick, close = no_tick))
@@ -167,7 +168,7 @@ progress_bar <- function(name, total, format = NULL, .envir = parent.frame()) {
   )
 }
 
-# Replaces `tick()` and `close()` of a progress bar where no bar is shown.
+# Does nothing. Used as `tick()` and `close()` of a progress bar where no bar is shown.
 no_tick <- function(done) NULL
 
 # Seconds since the R process started, for differences of times.
@@ -175,19 +176,22 @@ elapsed <- function() proc.time()[["elapsed"]]
 
 # ---- Files ----
 
-# Writes a file by `write(path)` so that it is always complete: the content is written to a
-# temporary file, which is then moved to `path`. After a failure the old file is unchanged.
-# `is_complete(path)` checks the temporary file, because R may not report a full disk. Returns
-# whether the file was replaced. If `path` is a symbolic link, its target is replaced.
+# Writes a file so that it is always complete. The content is written to a temporary file, which is
+# then moved to `path`. After a failure the old file is unchanged. If `path` is a symbolic link, its
+# target is replaced. Returns whether the file was replaced.
+# * write: a function of a path that writes the file.
+# * is_complete: a function of a path that checks the temporary file, because R may not report a
+#   full disk.
 replace_file <- function(path, write, is_complete) {
-  # The real path, so that both files are on the same disk; files cannot be moved to another disk.
+  # Uses the real path, so that both files are on the same disk. Files cannot be moved to another
+  # disk.
   path <- normalizePath(path, mustWork = FALSE)
-  temporary <- tempfile(".fallible-", dirname(path)) # a name that no file has
-  on.exit(unlink(temporary))
+  temporary_path <- tempfile(".fallible-", dirname(path)) # a name that no file has
+  on.exit(unlink(temporary_path))
   suppressWarnings(tryCatch(
     {
-      write(temporary)
-      is_complete(temporary) && file.rename(temporary, path)
+      write(temporary_path)
+      is_complete(temporary_path) && file.rename(temporary_path, path)
     },
     error = function(e) FALSE
   ))
@@ -238,17 +242,20 @@ NULL
 max_numbers <- 1e8 # largest number of numbers in a result: 800 MB
 max_numbers_at_once <- 1e9 # largest number of numbers that a computation needs at a time: 8 GB
 
-# Raises an error if a computation needs more than `max_numbers_at_once` numbers. `numbers`:
-# how many it needs. `what`: a noun for them. `instead`: a hint on how to need fewer.
-check_memory <- function(numbers, what, instead) {
+# Raises an error if a computation needs more than `max_numbers_at_once` numbers.
+# * numbers: how many numbers it needs.
+# * what: a noun for these numbers.
+# * hint: how to need fewer numbers.
+check_memory <- function(numbers, what, hint) {
   abort_if(numbers > max_numbers_at_once, "memory",
     "More than {number(max_numbers_at_once)} {what} need too much memory.",
-    x = "There would be {number(numbers)}.", i = instead, numbers = numbers)
+    x = "There would be {number(numbers)}.", i = hint, numbers = numbers)
 }
 
-# Raises an error if tables of pairs of raters and systems need too much memory. `judges`: number of
-# raters and systems. `numbers`: how many numbers are needed for each pair. `pairs`: number of
-# pairs, by default all.
+# Raises an error if tables of pairs of raters and systems need too much memory.
+# * judges: number of raters and systems.
+# * numbers: how many numbers each pair needs.
+# * pairs: number of pairs, by default all.
 check_pair_numbers <- function(judges, numbers, pairs = judges * (judges - 1) / 2) {
   check_memory(
     numbers * pairs, "statistics of pairs of raters and systems",
@@ -265,12 +272,14 @@ check_panel_memory <- function(design, n) {
 # progress bar, and interrupts are unchanged.
 call_core <- function(code) {
   tryCatch(code, `C++Error` = function(e) {
-    no_memory <- inherits(e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length"))
-    abort_fallible(if (no_memory) "memory" else "core",
-      if (no_memory) "There is not enough memory for the computation." else
+    is_memory_error <- inherits(
+      e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length")
+    )
+    abort_fallible(if (is_memory_error) "memory" else "core",
+      if (is_memory_error) "There is not enough memory for the computation." else
         "The compiled code stopped.",
       x = escape_braces(conditionMessage(e)),
-      i = if (no_memory) "See {.help fallible-limits}." else
+      i = if (is_memory_error) "See {.help fallible-limits}." else
         "An object was changed by hand, or this is a bug: please report it.",
       numbers = NA_real_) # it is unknown how many numbers were needed
   })

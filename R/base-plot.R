@@ -1,5 +1,5 @@
 # Functions used by all plots. A plot is drawn from the tables of a result, such as tidy(x), and not
-# from its other fields.
+# from other fields of the result.
 
 # Colours of all plots. main: estimates. accent: reference values and flagged rows. muted: less
 # important values. low, high: ends of the colour scale of heat maps.
@@ -49,14 +49,15 @@ plot_theme <- function() {
 }
 
 # Starts a plot of a table. `...`: names of the columns for x and y and, as named arguments, for
-# other aesthetics, such as picture(table, "n", "estimate", colour = "system").
-picture <- function(table, ...) ggplot2::ggplot(table, aes_columns(...))
+# other aesthetics, such as start_plot(table, "n", "estimate", colour = "system").
+start_plot <- function(table, ...) ggplot2::ggplot(table, aes_columns(...))
 
-# Aesthetics of a layer, from names of columns as in picture().
+# Creates the aesthetics of a layer from names of columns. `...`: see start_plot().
 aes_columns <- function(...) inject(ggplot2::aes(!!!rlang::data_syms(c(...))))
 
-# Raises an error if all values to draw are NA. `what`: subject and verb for the message, such as
-# "The bounds are". `reason`: why the values are NA.
+# Raises an error if all values to draw are NA.
+# * what: subject and verb for the message, such as "The bounds are".
+# * reason: why the values are NA.
 check_drawn <- function(value, what, reason) {
   abort_argument_if(all(is.na(value)), "object", "There is nothing to draw.",
     i = paste0(what, " {.code NA}: ", escape_braces(reason[[1L]]), "."))
@@ -90,8 +91,8 @@ autoplot.fallible_result <- function(object, ...) { # nolint: object_name.
     i = "See its tables with {.fun tidy}.")
 }
 
-# If ggplot2 is installed, this package exports the generic of ggplot2 instead of its own. Otherwise
-# one of them would mask the other if both packages are attached. ggplot2 is loaded only when
+# If ggplot2 is installed, this package exports the generic of ggplot2 instead of a separate one.
+# Two generics would mask each other if both packages are attached. ggplot2 is loaded only when
 # autoplot() is first used.
 .onLoad <- function(libname, pkgname) { # nolint: object_name.
   if (nzchar(system.file(package = "ggplot2"))) {
@@ -126,20 +127,20 @@ category_colours <- function(categories) {
 }
 
 # Returns "black" or "white" for each colour of a tile: the colour of text that is readable on it.
-ink_on <- function(colours) {
+text_colour_on <- function(colours) {
   is_light <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114)) > 110
   ifelse(is_light, "black", "white")
 }
 
 # Formats probabilities as percentages without decimals, for axes and labels of points.
-in_percent <- function(x) ifelse(is.na(x), NA, whole_percent(x))
+format_axis_percent <- function(x) ifelse(is.na(x), NA, whole_percent(x))
 
 # Formats numbers for axes without trailing zeros.
-in_digits <- function(numbers) format(numbers, trim = TRUE, drop0trailing = TRUE)
+format_axis_numbers <- function(numbers) format(numbers, trim = TRUE, drop0trailing = TRUE)
 
-# A layer with a horizontal line per row of the table, from column `low` to column `high`. `main`:
-# do lines have the main colour? FALSE if colour is an aesthetic. `ends`: the two aesthetics for the
-# ends of the lines.
+# Creates a layer with a horizontal line per row of the table, from column `low` to column `high`.
+# * main: do lines have the main colour? FALSE if colour is an aesthetic.
+# * ends: the two aesthetics for the ends of the lines.
 interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, linewidth = 1.1,
                            alpha = 0.45, ends = c("xmin", "xmax"), ...) {
   inject(ggplot2::geom_linerange(
@@ -164,11 +165,11 @@ line_at <- function(x, colour = "accent", linetype = "dashed", ...) {
 }
 
 # The line on which both axes have equal values.
-diagonal <- function(colour = "muted", linetype = "solid") {
+diagonal_line <- function(colour = "muted", linetype = "solid") {
   ggplot2::geom_abline(colour = plot_colours[[colour]], linetype = linetype)
 }
 
-# Vertical lines at the values `at` of a table, which may have a column for facets.
+# Draws vertical lines at the values in column `at` of a table, which may have a column for facets.
 lines_at <- function(table) {
   ggplot2::geom_vline(
     aes_columns(xintercept = "at"), table, linetype = "dashed", colour = plot_colours$muted
@@ -198,7 +199,7 @@ flag_colours <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), 
 # do not look large.
 share_axis <- function(...) {
   ggplot2::scale_x_continuous(
-    limits = widen_limits, breaks = share_breaks, labels = in_percent, ...
+    limits = widen_limits, breaks = share_breaks, labels = format_axis_percent, ...
   )
 }
 
@@ -220,12 +221,12 @@ share_breaks <- function(limits) {
 }
 
 # Facets with titles on several lines, because names may be long.
-facets <- function(...) ggplot2::facet_wrap(..., labeller = wrap_labeller())
+wrapped_facets <- function(...) ggplot2::facet_wrap(..., labeller = wrap_labeller())
 
 # A facet for each value of a column; NULL if all rows have the same value.
-facet_by <- function(table, column) if (length(unique(table[[column]])) > 1L) facets(column)
+facet_by <- function(table, column) if (length(unique(table[[column]])) > 1L) wrapped_facets(column)
 # A facet for each variable or group of a combined result (see stack_results()); otherwise NULL.
-facet_by_part <- function(x) if (length(part_columns_of(x)) > 0L) facets(part_columns_of(x))
+facet_by_part <- function(x) if (length(part_columns_of(x)) > 0L) wrapped_facets(part_columns_of(x))
 
 # Horizontal space between facets, in points.
 space_between_facets <- function(points) {
@@ -244,12 +245,14 @@ missing_caption <- function(table) {
 }
 
 # A caption that names `systems` whose estimates are not identified; NULL if there are none.
-not_identified <- function(systems) {
+not_identified_caption <- function(systems) {
   if (length(systems) > 0L) paste("Not identified for", shorten(systems, most = 4L))
 }
 
-# A subtitle such as "20 cases of 1,000, evenly spaced", if only some objects are drawn; otherwise
-# NULL. `shown`, `all`: numbers of objects. `how`: how the drawn objects were chosen.
+# Returns a subtitle such as "20 cases of 1,000, evenly spaced"; NULL if all objects are drawn.
+# * shown, all: numbers of drawn objects and of all objects.
+# * noun: what the objects are.
+# * how: how the drawn objects were chosen.
 choice_subtitle <- function(shown, all, noun, how = "evenly spaced") {
   if (shown < all) paste0(count_noun(shown, noun), " of ", number(all), ", ", how)
 }
@@ -260,7 +263,7 @@ interval_layers <- function(words = function(x) format_decimals(x, 2L)) {
   list(
     interval_lines(),
     main_points(3),
-    # Labels and not plain text: they have a background, and a reference line may pass behind them.
+    # Labels have a background, so that a reference line may pass behind them.
     inject(ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), vjust = -0.6, size = 3.3,
       colour = plot_colours$main, label.padding = ggplot2::unit(1.5, "pt"), !!!no_border()
@@ -301,7 +304,8 @@ category_fill <- function(categories) {
   )
 }
 
-# At most `most` whole numbers from 1 to n, evenly spaced: indices of the objects that are drawn.
+# Returns at most `most` whole numbers from 1 to n, evenly spaced. They are indices of objects to
+# draw.
 evenly_spaced <- function(n, most) {
   if (n <= most) seq_len(n) else unique(round(seq(1, n, length.out = most)))
 }
@@ -315,15 +319,19 @@ size_breaks <- function(limits) {
 
 # ---- Heat maps ----
 
-# A plot with a tile per pair of judges (raters or systems) or categories. `cells`: table with
-# columns judge1 (column of the plot), judge2 (row), value, and optionally label, the text of the
-# tile if it is not the value. `columns`, `rows`: names in their order. `...`: titles. `systems`:
-# names that are separated from the others by facets. `sorted`: are more than 12 columns sorted by
-# their mean value? `numbers`: do tiles have text? `top`: are the names of columns above the plot?
+# Creates a heat map with a tile per pair of judges (raters or systems) or of categories.
+# * cells: table with columns judge1 (column of the plot), judge2 (row), value, and optionally
+#   label, the text of the tile if it is not the value.
+# * columns, rows: names in their order.
+# * ...: titles, see plot_titles().
+# * systems: names that facets separate from the others.
+# * sorted: are more than 12 columns sorted by their mean value?
+# * numbers: do tiles have text?
+# * top: are the names of columns above the plot?
 heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted = FALSE,
                      numbers = length(columns) <= 12L, scale = share_scale(), top = FALSE,
                      row_labels = short_names) {
-  if (sorted && length(columns) > 12L) columns <- by_mean_value(cells, columns, systems)
+  if (sorted && length(columns) > 12L) columns <- sort_by_mean_value(cells, columns, systems)
   most_tiles <- max(length(columns), length(rows))
   has_both_roles <- length(systems) > 0L && length(systems) < length(columns)
   if (has_both_roles) {
@@ -339,7 +347,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
   # Text is white on dark tiles, and pale grey if the value is zero or NA.
   magnitude <- replace(abs(cells$value), is.na(cells$value), 0)
   cells$ink <- c("grey75", "grey20", "white")[1L + (magnitude > 0) + (magnitude > 0.55)]
-  picture(cells, "judge1", "judge2", fill = "value") +
+  start_plot(cells, "judge1", "judge2", fill = "value") +
     ggplot2::geom_tile(colour = "white", linewidth = if (numbers || most_tiles <= 12L) 0.6 else 0) +
     (if (numbers) {
       ggplot2::geom_text(
@@ -365,7 +373,8 @@ share_scale <- function(name = "probability", negative = FALSE, low = plot_colou
   )
 }
 
-# Cells of a symmetric heat map, from one row per pair of raters. Each pair becomes two cells.
+# Returns the cells of a symmetric heat map. `pairs`: table with a row per pair of raters. Each pair
+# becomes two cells.
 symmetric_cells <- function(pairs) {
   data.frame(
     judge1 = c(pairs$rater1, pairs$rater2), judge2 = c(pairs$rater2, pairs$rater1),
@@ -373,7 +382,7 @@ symmetric_cells <- function(pairs) {
   )
 }
 
-# Cells of a heat map, from a matrix with names of rows and columns.
+# Returns the cells of a heat map, from a matrix with names of rows and columns.
 matrix_cells <- function(matrix) {
   data.frame(
     judge1 = colnames(matrix)[col(matrix)], judge2 = rownames(matrix)[row(matrix)],
@@ -381,18 +390,19 @@ matrix_cells <- function(matrix) {
   )
 }
 
-# Shortens names to 16 characters by an ellipsis in the middle, because names of models often
-# differ only in their last characters. Names that would become equal are not shortened.
+# Shortens names to 16 characters by an ellipsis in the middle. The end is kept, because names of
+# models often differ only in their last characters. Names that would become equal are not
+# shortened.
 short_names <- function(names) {
   names <- as.character(names)
-  short <- paste0(substr(names, 1L, 8L), "\u2026", substring(names, nchar(names) - 6L))
-  ifelse(nchar(names) > 16L & !short %in% repeated_values(short), short, names)
+  shortened <- paste0(substr(names, 1L, 8L), "\u2026", substring(names, nchar(names) - 6L))
+  ifelse(nchar(names) > 16L & !shortened %in% repeated_values(shortened), shortened, names)
 }
 
-# Sorts judges: raters before systems, and within both groups by the mean of their values in `pairs`
-# with other judges, highest first. `pairs`: argument `cells` of heat_map().
-by_mean_value <- function(pairs, judges, systems) {
-  different <- pairs[as.character(pairs$judge1) != as.character(pairs$judge2), ]
-  means <- tapply(different$value, as.character(different$judge1), mean, na.rm = TRUE)
+# Sorts judges: raters before systems. Within raters and within systems, judges are sorted by the
+# mean of their values with other judges, highest first. `pairs`: argument `cells` of heat_map().
+sort_by_mean_value <- function(pairs, judges, systems) {
+  other_pairs <- pairs[as.character(pairs$judge1) != as.character(pairs$judge2), ]
+  means <- tapply(other_pairs$value, as.character(other_pairs$judge1), mean, na.rm = TRUE)
   judges[order(judges %in% systems, -means[judges])]
 }

@@ -1,18 +1,19 @@
 # Registries of measures of agreement and of metrics of systems, to which users can add records. A
-# record is a list of properties, one of them its `id`. Argument `kind` of the functions is
+# record is a list of properties, one of which is its `id`. Argument `kind` of the functions is
 # "measure" or "metric".
 
 registries <- list(measure = new.env(parent = emptyenv()), metric = new.env(parent = emptyenv()))
 
 # The records that users registered in this session, sorted by `id`.
-registered <- function(kind) {
+registered_records <- function(kind) {
   registry <- registries[[kind]]
   mget(sort_strings(ls(registry)), envir = registry)
 }
 
-# Adds the record that `make()` returns to the registry. `kernel`: the user's function that computes
-# the measure or metric; if NULL, the record with this `id` is removed instead. `taken`: names of
-# the built-in records, which cannot be used.
+# Adds the record that `make()` returns to the registry, or removes the record named `id`.
+# * kernel: the user's function that computes the measure or metric. If it is NULL, the record is
+#   removed.
+# * taken: names of the built-in records, which cannot be used.
 register <- function(kind, id, kernel, taken, make) {
   is_valid <- is_string(id) && nzchar(id) && !startsWith(id, ".")
   abort_argument_if(!is_valid || id %in% taken, "id",
@@ -28,16 +29,17 @@ register <- function(kind, id, kernel, taken, make) {
   invisible(id)
 }
 
-# Checks that a kernel (the user's function that computes a measure or metric) can be called with
-# the arguments `argument_names`, by position. `form`: form of the kernel, for the message.
+# Checks that a kernel can be called with the arguments `argument_names`, by position. A kernel is
+# the user's function that computes a measure or metric. `form`: form of the kernel, for the
+# message.
 check_kernel <- function(kernel, form, argument_names) {
   if (is.null(args(kernel))) return(invisible()) # a primitive function with unknown arguments
   arguments <- formals(args(kernel))
   names <- names(arguments)
-  required <- names(Filter(is_missing, arguments))
+  required_names <- names(Filter(is_missing, arguments))
   n <- length(argument_names)
   is_valid <- (length(names) >= n || "..." %in% names) &&
-    all(required %in% c(head(names, n), "..."))
+    all(required_names %in% c(head(names, n), "..."))
   abort_argument_if(!is_valid, "kernel",
     "With form {.val {form}}, {.arg kernel} is called as
         {.code kernel({toString(argument_names)})}.",

@@ -1,6 +1,7 @@
 # A result is a set of tables with a schema, which is an attribute. The schema contains everything
-# that print(), tidy(), glance() and format() show. The function that creates a result computes it.
-# Methods of the parent class `fallible_result` compute nothing; they only read the schema.
+# that print(), tidy(), glance() and format() show. The function that creates a result also computes
+# the schema. Methods of the parent class `fallible_result` compute nothing; they only read the
+# schema.
 
 # Elements of a schema:
 # * tables: a named list of the tables that tidy() returns, the default one first. An element is a
@@ -29,9 +30,9 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
 # (see new_schema()).
 # * Without `again`, the result is a list, and its tables are fields.
 # * With `again`, the result is the tibble `tibble` (by default the first table), and fields are
-#   attributes. `again(table, about)` creates the same result from other rows of that tibble, so
-#   that selected rows are a result too.
-# * Without `tables`, the result has no stored schema; its class has a method of schema_of().
+#   attributes. `again(table, about)` creates a result of the same class from other rows of this
+#   tibble. Rows that a user selects are then a result, too.
+# * Without `tables`, the result has no stored schema. Its class has a method of schema_of().
 new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
                        head = caption, shown = NULL, notes = NULL,
                        more = "tidy(), glance(), plot()", document = NULL, again = NULL,
@@ -57,9 +58,9 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
 # these classes compute the schema when it is needed.
 schema_of <- function(x) UseMethod("schema_of")
 
-# Returns the stored schema of a result. If the result is a tibble from which the user selected
-# rows, the schema is computed from these rows. If the user selected columns, or no rows, the tibble
-# is not a result any more, and the schema is NULL.
+# Returns the stored schema of a result. If the user selected rows of a result that is a tibble, the
+# schema is computed from these rows. If the user selected columns, or no rows, the tibble is not a
+# result any more, and the schema is NULL.
 schema_of.default <- function(x) {
   schema <- attr(x, "schema", exact = TRUE)
   if (!is.data.frame(x) || identical(schema$size, list(nrow(x), names(x)))) return(schema)
@@ -68,9 +69,10 @@ schema_of.default <- function(x) {
 }
 
 # Creates notes that are printed below the table of a result: a list with one element per string in
-# `text`. `kind`: "note", "assumption", or "heading", which is printed only in the console.
-# `report`: the text in reports, by default `text` without clauses that name arguments or functions;
-# NULL leaves the note out of reports.
+# `text`.
+# * kind: "note", "assumption", or "heading", which is printed only in the console.
+# * report: the text in reports, by default `text` without clauses that name arguments or functions.
+#   NULL leaves the note out of reports.
 note <- function(text, kind = "note", report = if (kind != "heading") plain_words(text)) {
   lapply(seq_along(text), function(i) list(kind = kind, text = text[[i]], report = report[i]))
 }
@@ -79,19 +81,20 @@ note <- function(text, kind = "note", report = if (kind != "heading") plain_word
 # writes "known cases" for "gold cases".
 plain_words <- function(words) {
   code_clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
-  out <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", gsub(code_clause, "", words))))
-  gsub("gold cases", "known cases", ifelse(is.na(out), "", out), fixed = TRUE)
+  plain <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", gsub(code_clause, "", words))))
+  gsub("gold cases", "known cases", ifelse(is.na(plain), "", plain), fixed = TRUE)
 }
 
 # Returns a view: a list of a table and of settings for printing it. Columns conf.low and conf.high
 # are printed as one column of intervals. NA is blank in standard errors and intervals.
-# * columns: names of the columns to print; if this vector has names, these are the headings.
-# * digits: decimals of doubles: one number for all columns, or several with names of columns. The
-#   first number holds for columns that are not named.
+# * columns: names of the columns to print. If this vector has names, they are the headings.
+# * digits: decimals of doubles, one number for all columns or several. Numbers may be named by
+#   columns; the first number holds for other columns.
 # * level: confidence level of the intervals, for their heading.
 # * left: numbers of the printed columns that are aligned to the left.
 # * most: largest number of printed rows. At most `max_view_rows` rows are stored.
-# * title: line above the table. total: number of rows of the complete table.
+# * title: line above the table.
+# * total: number of rows of the complete table.
 view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
                  title = NULL, total = nrow(table)) {
   force(total)
@@ -103,7 +106,7 @@ view <- function(table, columns = names(table), digits = 3L, level = NULL, left 
   )
 }
 
-max_view_rows <- 1000L # rows
+max_view_rows <- 1000L # rows that a view stores
 
 # View of a matrix with any labels as names of rows and columns. `row_heading`: heading of the
 # column with the names of rows.
@@ -112,12 +115,12 @@ view_of_matrix <- function(matrix, row_heading, ...) {
   view(data.frame(rownames(matrix), unname(unclass(matrix))), columns, ...)
 }
 
-# Formats a column of a view as strings. The format depends on the name of the column (p-values,
-# intervals), otherwise on its type.
+# Formats a column of a view as strings. The format of p-values and intervals depends on the name of
+# the column. The format of other columns depends on their type.
 format_column <- function(name, view) {
   values <- view$table[[name]]
-  if (name %in% c("p.value", "p.adjusted")) return(show_p(values))
-  if (name == "conf.low") return(bracketed(values, view$table$conf.high))
+  if (name %in% c("p.value", "p.adjusted")) return(format_p(values))
+  if (name == "conf.low") return(format_interval(values, view$table$conf.high))
   if (is.logical(values)) return(ifelse(values, "yes", "no"))
   if (!is.numeric(values)) return(as.character(values))
   column <- if (name %in% names(view$digits)) name else 1L
@@ -148,7 +151,9 @@ class_name <- function(x) schema_of(x)$class %||% class(x)[[1L]]
 
 # Does `x` contain only some columns, or no rows, of a result that is a tibble? It is then printed
 # as a plain tibble.
-is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(format(x)) != 1L
+is_partial_result <- function(x) {
+  is.data.frame(x) && is.null(schema_of(x)) && length(format(x)) != 1L
+}
 
 #' Methods for all results: coefficients, intervals, tables and plots
 #'
@@ -234,7 +239,7 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
 }
 
 # Checks the arguments in `...` for a table with arguments. All must be named, and their names must
-# be in `known`. If `known` contains "...", the function of the table checks them.
+# be in `known`. If `known` contains "...", the table's function checks the names.
 check_known_dots <- function(known, ...) {
   unknown_names <- if (!"..." %in% known) setdiff(names2(list(...)), known)
   abort_argument_if(unknown_names, "...",
@@ -273,10 +278,12 @@ name_variable_in_conditions <- function(variable, code) {
   )
 }
 
-# Combines results of several variables or groups of cases (parts) into one. `results`: a named list
-# of results of the same class. Tables of the combined result begin with `column` ("variable" or
-# "group"), which has the name of the part. `class`: class of the combined result if it is a list.
-# `note`: a note that it prints, or a function of the result that returns it.
+# Combines results of several variables or groups of cases (parts) into one.
+# * results: a named list of results of the same class.
+# * column: "variable" or "group". It is the first column of all tables, and has the names of the
+#   parts.
+# * class: class of the combined result if it is a list.
+# * note: a note that is printed, or a function of the result that returns it.
 stack_results <- function(results, column, class = "results_by_variable", note = NULL) {
   if (!is.data.frame(results[[1L]])) {
     return(structure(results,
@@ -311,8 +318,8 @@ part_sentence_start <- function(table) {
   paste0(capitalised(paste_columns(Map(paste, columns, table[columns]))), ": ")
 }
 
-# Binds the tables `table(part, ...)` of all parts to one tibble, whose first column has the names
-# of the parts. `table`: a function of a part.
+# Binds the tables of all parts of a result to one tibble, whose first column has the names of the
+# parts. `table`: a function of a part that returns its table.
 bind_parts <- function(parts, table, ...) {
   tables <- lapply(unclass(parts), table, ...)
   # A part may lack a column that other parts have, such as an interval. The column is then NA.
@@ -338,8 +345,8 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   note <- attr(x, "note")
   view <- first_schema$shown[[1L]]
   part_tables <- lapply(schemas, function(schema) schema$shown[[1L]]$table)
-  # Prints only the columns that all parts print, without columns of text of more than 40
-  # characters. tidy() returns all columns.
+  # Only the columns that all parts print are printed. Columns of text of more than 40 characters
+  # are left out. tidy() returns all columns.
   columns <- Filter(function(name) {
     values <- unlist(lapply(part_tables, `[[`, name))
     !is.character(values) || max(0L, nchar(values)) <= 40L
@@ -353,13 +360,14 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     lapply(schemas, function(schema) map_chr(Filter(is_wanted, schema$notes), `[[`, "text"))
   }
   common_notes <- Reduce(intersect, note_texts(function(note) note$kind != "heading"))
-  # Notes that only some parts have are printed with the names of the parts, if they have a text for
-  # reports or are assumptions. Other notes only explain columns, and are left out.
+  # Notes that only some parts have are printed with the names of the parts. This holds for
+  # assumptions and for notes with a text for reports. Other notes only explain columns, and are
+  # left out.
   part_notes <- merge_part_notes(lapply(note_texts(function(note) {
     note$kind == "assumption" || note$kind != "heading" && length(note$report) > 0L
   }), setdiff, common_notes))
   # glance() has only facts that are equal in all parts. Numbers of cases are added over groups.
-  # Variables are about the same cases, so their largest number is used.
+  # Variables are about the same cases, so the largest number of cases is used.
   facts <- first_schema$facts[map_lgl(names(first_schema$facts), function(name) {
     length(unique(lapply(schemas, function(schema) schema$facts[[name]]))) == 1L
   })]

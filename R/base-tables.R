@@ -1,7 +1,8 @@
 # Helpers for tables, numbers, intervals, random seeds and several variables, and for computations
 # in several processes.
 
-# Binds the rows of tables that are lists of columns (vectors or lists) with the same names.
+# Binds the rows of tables that are lists of columns. The columns are vectors or lists, with the
+# same names in all tables.
 stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
 
 # Numbers of raters, categories and systems of ratings, designs or plans.
@@ -13,7 +14,7 @@ n_systems <- function(x) length(x$systems)
 
 is_uniquely_named <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) == 0L
 
-# Cuts a vector into vectors of `size` elements; the last one may be shorter.
+# Cuts a vector into vectors of `size` elements. The last one may be shorter.
 split_in_runs <- function(x, size) unname(split(x, ceiling(seq_along(x) / size)))
 
 # The largest value in each row of a matrix.
@@ -25,7 +26,7 @@ stack_rows <- function(x, f = identity, ...) do.call(rbind, lapply(x, f, ...))
 # The rows of a table that have a value in each of `columns`.
 drop_missing <- function(table, columns) table[complete.cases(table[columns]), ]
 
-# Is any value known, that is, not NA?
+# Is any value not NA?
 any_known <- function(x) !all(is.na(x))
 
 drop_null <- function(x) Filter(Negate(is.null), x)
@@ -42,7 +43,7 @@ columns_tibble <- function(...) {
 }
 
 # Returns the table that represents a result in a document, a data frame of strings. Returns NULL
-# for results without such a table. Documents then contain the printed result.
+# for results without this table. Documents then contain the printed result.
 shown_table <- function(x) {
   schema <- schema_of(x)
   if (is.function(schema$shown)) return(format_view(schema$shown(x)))
@@ -50,7 +51,7 @@ shown_table <- function(x) {
 }
 
 # Drops columns that are lists or in which all values are NA.
-used_columns <- function(table) {
+drop_empty_columns <- function(table) {
   table[!map_lgl(table, function(column) is.list(column) || all(is.na(column)))]
 }
 
@@ -61,7 +62,7 @@ paste_columns <- function(table, separator = ", ") {
 
 # Returns a number for each row of a table. Distinct rows are numbered in order of appearance, and
 # equal rows have the same number.
-row_numbers_of_keys <- function(table) {
+number_distinct_rows <- function(table) {
   strings <- paste_columns(table, "\r")
   match(strings, unique(strings))
 }
@@ -75,16 +76,17 @@ estimate_columns <- c("estimate", interval_columns)
 # Estimates without intervals, as a list of columns, one element per system. Simulation studies
 # stack many of these lists, which are faster than tibbles.
 result_table <- function(estimate, n = length(estimate), reason = NA_character_) {
-  none <- rep_len(NA_real_, n)
+  unknown <- rep_len(NA_real_, n)
   list(
-    estimate = rep_len(as.double(estimate), n), std.error = none, conf.low = none,
-    conf.high = none, reason = rep_len(reason, n)
+    estimate = rep_len(as.double(estimate), n), std.error = unknown, conf.low = unknown,
+    conf.high = unknown, reason = rep_len(reason, n)
   )
 }
 
 # Checks what an estimator returned, and converts it to the form of result_table(). `value`: an
-# estimate, a numeric vector, or a data frame with column `estimate`. It has one number per system,
-# in the order of `systems`, or in any order if it contains the names of systems.
+# estimate, a numeric vector, or a data frame with column `estimate`. It must have one number per
+# system. The numbers are in the order of `systems`, or in any order if `value` contains the names
+# of systems.
 check_estimator_result <- function(value, systems, arg = "estimators") {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
   table <- if (is.data.frame(value)) as.list(value) else
@@ -130,8 +132,8 @@ clip01 <- function(x) clamp(x, 0, 1)
 # Returns the list or table `x` after `f` was applied to some of its fields.
 modify_fields <- function(x, fields, f, ...) replace(x, fields, lapply(x[fields], f, ...))
 
-# As vapply(), for functions that return TRUE or FALSE, or one string. Code that runs while R reads
-# the files before this one (the registries) must call vapply() itself.
+# Call vapply() for functions that return TRUE or FALSE, or one string. Some code runs while R reads
+# the files before this one (the registries). This code must call vapply() itself.
 map_lgl <- function(.x, .f, ...) vapply(.x, .f, NA, ...)
 
 map_chr <- function(.x, .f, ...) vapply(.x, .f, "", ...)
@@ -156,40 +158,43 @@ central_differences <- function(f, at, step = slope_step) {
 # Number of standard errors between the centre and the ends of a normal interval.
 normal_quantile <- function(conf_level) qnorm((1 + conf_level) / 2)
 
-# The same for the t distribution with n - 1 degrees of freedom, but at least 1.
+# Number of standard errors between the centre and the ends of an interval by the t distribution. It
+# has n - 1 degrees of freedom, but at least 1.
 t_quantile <- function(conf_level, n) qt((1 + conf_level) / 2, pmax(n - 1, 1))
 
-# The share of correct cases among `n` cases, after half a correct and half a wrong case are added.
-# It is never 0 or 1, and so its variance is not 0.
+# Returns the share of correct cases among `n` cases after half a correct and half a wrong case are
+# added. The result is never 0 or 1, so its variance is not 0.
 add_half_cases <- function(share, n) (share * n + 0.5) / (n + 1)
 
 # Wilson's intervals of shares. `n`: (effective) number of independent cases. `z`: see
 # normal_quantile(). Returns a matrix with a row per share: lower and upper limit.
 wilson_interval <- function(share, n, z) {
   centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
-  half_width <- wilson_half(share, n, z)
+  half_width <- wilson_half_width(share, n, z)
   cbind(pmax(0, centre - half_width), pmin(1, centre + half_width))
 }
 
-# Wilson's intervals of estimated probabilities with standard errors. The effective sample size is
-# the number of cases for which a share would have this error. If a probability is 0 or 1, its
-# error is 0 or unknown, and the sample size is `n` (NA: no interval).
+# Computes Wilson's intervals of estimated probabilities with standard errors. The effective sample
+# size is the number of cases for which a share would have this standard error. If a probability is
+# 0 or 1, its standard error is 0 or unknown, and the sample size is `n` (NA: no interval). `z`: see
+# normal_quantile().
 probability_interval <- function(p, error, z, n = NA_real_) {
   p <- clip01(p)
-  wilson_interval(p, ifelse(on_boundary(p), n, p * (1 - p) / error^2), z)
+  wilson_interval(p, ifelse(is_on_boundary(p), n, p * (1 - p) / error^2), z)
 }
 
 # Is an estimated probability 0 or 1, up to rounding? Its standard error cannot then be computed
 # from the curvature of the likelihood.
-on_boundary <- function(p) p < 1e-6 | p > 1 - 1e-6
+is_on_boundary <- function(p) p < 1e-6 | p > 1 - 1e-6
 
 # Half of the width of Wilson's interval, before it is limited to [0, 1].
-wilson_half <- function(share, n, z) {
+wilson_half_width <- function(share, n, z) {
   z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
 }
 
-# Half width of an interval with an additional independent error. `end`, `middle`: limit and centre
-# of the interval without this error. `error`: half width of an interval for this error only.
+# Returns the half width of an interval after an independent error is added.
+# * error: half width of an interval for this error only.
+# * end, middle: limit and centre of the interval without this error.
 add_error_to_half_width <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
 
 # ---- Computations in other processes or on other machines, with package future ---
@@ -203,10 +208,10 @@ has_remote_workers <- function() {
 }
 
 # Runs `tasks` in worker processes and returns the list of their values. A task is a function
-# without arguments. Its environment contains the data it needs, because the workspace of a worker
-# may contain other variables of the user. If a worker is lost, the error has the names of its tasks
-# (from `names`) and the values of the finished tasks.
-run_pieces <- function(tasks, names, globals = list(), packages = character()) {
+# without arguments. Its environment contains the data that it needs, because the workspace of a
+# worker may contain other variables of the user. If a worker is lost, the error contains the names
+# of its tasks (from `names`) and the values of the finished tasks.
+run_tasks_in_workers <- function(tasks, names, globals = list(), packages = character()) {
   catch_lost <- function(code) tryCatch(code, FutureError = identity)
   futures <- lapply(tasks, function(task) {
     catch_lost(future::future(
@@ -250,8 +255,8 @@ draw_seed <- function() sample.int(.Machine$integer.max, 2L)
 # Runs code with a seed drawn from the user's random stream, which advances by this seed only.
 with_one_seed <- function(code) with_run_seed(draw_seed(), code)
 
-# Theme of a heat map. The more names an axis has, the smaller they are. Names of columns are
-# rotated if they would overlap. `names`: names of columns. `rows`: number of rows.
+# Returns the theme of a heat map. The more names an axis has, the smaller they are. Names of
+# columns are rotated if they would overlap. `names`: names of columns. `rows`: number of rows.
 heat_theme <- function(names, rows) {
   text_size <- function(n) min(9, 190 / n)
   rotated_text <- function(angle, ...) {
@@ -271,11 +276,13 @@ heat_theme <- function(names, rows) {
   )
 }
 
-# Calls the function that called this one again, for each element of `inputs` (variables or groups
-# of cases), and combines the results, see stack_results(). `inputs` is a named list. An element is
-# a list of arguments, or a value of argument `x`. All calls together draw one seed, so that the
-# user's random stream advances as in one call. `column`: "variable" or "group". If the argument
-# `measures` has names, they are variables; other variables have the default measures.
+# Calls the calling function again for each element of `inputs` (variables or groups of cases), and
+# combines the results (see stack_results()). All calls together draw one seed, so that the user's
+# random stream advances as in one call.
+# * inputs: a named list. An element is a list of arguments, or a value of argument `x`.
+# * column: "variable" or "group".
+# If the user's argument `measures` has names, they are names of variables. Other variables have the
+# default measures.
 map_variables <- function(inputs, column = "variable", call = rlang::caller_call(),
                           fn = caller_fn(), env = caller_env(2L)) {
   call <- match.call(fn, call, envir = env)
@@ -291,7 +298,7 @@ map_variables <- function(inputs, column = "variable", call = rlang::caller_call
   with_one_seed(stack_results(Map(function(arguments, name) {
     if (is.object(arguments)) arguments <- list(x = arguments)
     if (has_names) arguments$measures <- unlist(measures[[name]])
-    # The call contains symbols, and not large values. Their names differ from variables of users.
+    # The call contains symbols instead of large values. Their names differ from variables of users.
     argument_names <- paste0(".fallible_", names(arguments))
     call[names(arguments)] <- lapply(argument_names, as.name)
     values <- list2env(setNames(arguments, argument_names), parent = env)

@@ -12,7 +12,7 @@ as.data.frame.fallible_result <- function(x, row.names = NULL, # nolint: object_
 #' @rdname fallible_result
 #' @export
 summary.fallible_result <- function(object, ...) {
-  if (is_part(object)) return(summary(plain_data_frame(object)))
+  if (is_partial_result(object)) return(summary(plain_data_frame(object)))
   schema <- schema_of(object)
   views <- if (!is.null(schema$summary)) schema$summary(object)
   structure(list(object = object, schema = schema, views = views), class = "result_summary")
@@ -25,28 +25,28 @@ plot.fallible_result <- function(x, ...) draw(x, ...)
 #' @rdname fallible_result
 #' @export
 coef.fallible_result <- function(object, ...) { # nolint: object_name.
-  table <- estimates_of(object)
+  table <- table_of_estimates(object)
   setNames(table$estimate, names_of_rows(table))
 }
 
 #' @rdname fallible_result
 #' @export
 vcov.fallible_result <- function(object, ...) { # nolint: object_name.
-  table <- estimates_of(object)
+  table <- table_of_estimates(object)
   names <- names_of_rows(table)
-  out <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
+  covariance <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
   replicates <- unclass(object)[["replicates"]]
   if (is.matrix(replicates) && ncol(replicates) == length(names)) {
-    out[] <- cov(replicates, use = "complete.obs")
+    covariance[] <- cov(replicates, use = "complete.obs")
   }
-  diag(out) <- table$std.error^2
-  out
+  diag(covariance) <- table$std.error^2
+  covariance
 }
 
 #' @rdname fallible_result
 #' @export
 confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint: object_name.
-  table <- estimates_of(object)
+  table <- table_of_estimates(object)
   level_used <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
   abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, level_used)), "level",
     "must be the confidence level of {.arg object}.", not = level,
@@ -55,8 +55,8 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
   chosen_rows(interval_matrix(table, names_of_rows(table), level_used %||% NA_real_), parm)
 }
 
-# The rows of a matrix of intervals that the argument `parm` of confint() selects, by name or
-# number. `intervals`: a matrix with a row per estimate.
+# Returns the rows of a matrix of intervals that the argument `parm` of confint() selects, by name
+# or number. `intervals`: a matrix with a row per estimate.
 chosen_rows <- function(intervals, parm) {
   if (missing(parm)) return(intervals)
   if (is.numeric(parm)) parm <- rownames(intervals)[parm]
@@ -69,9 +69,9 @@ interval_matrix <- function(table, names, level) {
   matrix(unlist(table[limit_columns]), ncol = 2L, dimnames = list(names, percents))
 }
 
-# Returns the main table of a result, with columns of standard errors and intervals, which are NA if
-# the table does not have them. Raises an error if the table has no estimates.
-estimates_of <- function(object) {
+# Returns the main table of a result. If it lacks columns of standard errors or intervals, they are
+# added with NA. Raises an error if the table has no estimates.
+table_of_estimates <- function(object) {
   table <- tidy(object)
   abort_argument_if(!is.numeric(table[["estimate"]]), "object",
     "A result of class {.cls {class(object)[[1L]]}} has no estimates.", i = "See {.fun tidy}.")
@@ -87,14 +87,14 @@ names_of_rows <- function(table) {
   trimws(do.call(paste, lapply(columns, function(x) replace(as.character(x), is.na(x), ""))))
 }
 
-# paste() and toString() use the text of format(). Without these methods they would paste the fields
-# of the object.
+# With these two methods, paste() and toString() use the text of format(). Without them, they would
+# paste the fields of the object.
 #' @export
 toString.fallible_result <- function(x, ...) toString(format(x), ...) # nolint: object_name.
 
 #' @export
 as.character.fallible_result <- function(x, ...) { # nolint: object_name.
-  if (is_part(x)) as.character(plain_data_frame(x), ...) else unname(format(x))
+  if (is_partial_result(x)) as.character(plain_data_frame(x), ...) else unname(format(x))
 }
 
 # Converts a table to a plain data frame, without the class and attributes of a result.
@@ -104,7 +104,7 @@ plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
 
 has_columns <- function(x, columns) all(columns %in% names(x))
 
-# Names of tables that summary() does not print, because they are long, or need arguments or random
+# Names of tables that summary() does not print. These tables are long, or need arguments or random
 # numbers.
 tables_on_request <- c(
   "replicates", "roc", "reliability", "threshold", "breakdown", "benchmark", "patterns", "counts",
@@ -113,7 +113,7 @@ tables_on_request <- c(
 
 # A named list of the tables that summary() prints: all tables that have rows and need no arguments,
 # except those in `tables_on_request`.
-tables_of <- function(x) {
+summary_tables <- function(x) {
   tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
   names <- setdiff(names(tables), tables_on_request)
   Filter(NROW, lapply(setNames(nm = names), function(name) {
@@ -122,16 +122,16 @@ tables_of <- function(x) {
   }))
 }
 
-# Prints a summary: the columns of glance() and all tables. If the schema of the result has a
-# function `summary`, prints the result and the views that this function returned instead.
+# Prints a summary. If the schema of the result has a function `summary`, prints the result and the
+# views that this function returned. Otherwise prints the columns of glance() and all tables.
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object
   if (is.null(x$views)) {
     cat_lines(paste0("<summary of ", class_name(object), "> ", x$schema$caption))
     print_facts(glance(object))
-    tables <- tables_of(object)
-    for (name in names(tables)) print_table(capitalised(name), used_columns(tables[[name]]))
+    tables <- summary_tables(object)
+    for (name in names(tables)) print_table(capitalised(name), drop_empty_columns(tables[[name]]))
   } else {
     print_schema(object, x$schema, details = x$views)
   }
@@ -140,24 +140,25 @@ print.result_summary <- function(x, ...) {
 
 max_document_rows <- 40L # largest number of rows of a table in a document
 
-# The knit_print() method: a Markdown table of the result with a caption and notes, or, in inline
-# code, the text of format().
+# Method of knit_print(). Returns a Markdown table of the result with a caption and notes or, in
+# inline code, the text of format().
 knit_result <- function(x, ..., options = list(), inline = FALSE) {
   if (inline) {
     inline_text <- format(x)
     if (!is.null(names(inline_text))) inline_text <- paste0(names(inline_text), ": ", inline_text)
-    return(knitr::asis_output(literal(toString(inline_text))))
+    return(knitr::asis_output(escape_for_document(toString(inline_text))))
   }
-  table <- if (!isFALSE(options$fallible.table) && !is_part(x)) shown_table(x)
+  table <- if (!isFALSE(options$fallible.table) && !is_partial_result(x)) shown_table(x)
   if (is.null(table)) return(knitr::normal_print(x))
   n_hidden <- nrow(table) - max_document_rows
   notes <- c(if (n_hidden > 0L) paste("... and", n_hidden, "rows more"), document_notes(x))
   align_right <- map_lgl(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)))
   knitr::asis_output(paste(c(
     "", knitr::kable(
-      table_as_text(head(table, max_document_rows)), caption = literal(schema_of(x)$caption),
+      table_as_text(head(table, max_document_rows)),
+      caption = escape_for_document(schema_of(x)$caption),
       row.names = FALSE, align = ifelse(align_right, "r", "l")
-    ), "", paste0("* ", literal(notes), recycle0 = TRUE), ""
+    ), "", paste0("* ", escape_for_document(notes), recycle0 = TRUE), ""
   ), collapse = "\n"))
 }
 
@@ -170,10 +171,10 @@ document_notes <- function(x) {
   gsub("\\s+", " ", sub("^ *[-*] ", "", texts))
 }
 
-# Escapes text for a knitted document, so that the document shows it as text and not as markup or
-# code. Uses HTML entities, which Pandoc converts in every output format. Returns text for documents
-# that are not Markdown unchanged.
-literal <- function(words) {
+# Escapes text for a knitted document, which then shows it as text and not as markup or code. HTML
+# entities are used, which Pandoc converts in every output format. If the document is not Markdown,
+# the text is returned unchanged.
+escape_for_document <- function(words) {
   document <- knitr::opts_knit$get("out.format")
   if (is.null(document) || document == "markdown") escape_markdown(words) else words
 }
@@ -185,8 +186,8 @@ escape_markdown <- function(words) {
     words <- gsub(character, sprintf("&#%d;", utf8ToInt(character)), words, fixed = TRUE)
   }
   words <- gsub("](", "]&#40;", gsub("]{", "]&#123;", words, fixed = TRUE), fixed = TRUE)
-  # Characters that are markup only at some positions, such as the beginning of a line: names are
-  # characters, values are regular expressions that match them there.
+  # Some characters are markup only at some positions, such as the beginning of a line. Names are
+  # these characters. Values are regular expressions that match them at these positions.
   patterns <- c(
     "_" = "(?<![[:alnum:]])_|_(?![[:alnum:]])", "~" = "~", "^" = "\\^",
     "." = "^\\w+\\K[.](?=\\s)|(?i:www)\\K[.]",
@@ -208,8 +209,9 @@ as_markdown <- function(x, digits = 3L) {
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
 }
 
-# If `wanted` is TRUE, puts an apostrophe before cells and names of columns that a spreadsheet would
-# read as formulas. Numbers are unchanged, also if they are text such as "-1".
+# Prepares a table for a spreadsheet. If `wanted` is TRUE, puts an apostrophe before cells and names
+# of columns that a spreadsheet would read as formulas. Numbers are unchanged, even if they are text
+# such as "-1".
 for_spreadsheet <- function(table, wanted) {
   if (!check_flag(wanted, "spreadsheet")) return(table)
   table[] <- lapply(table, function(column) {
@@ -229,9 +231,9 @@ without_formulas <- function(words) {
 # Escapes all text of a table for a document; numbers are unchanged.
 table_as_text <- function(table) {
   for (column in which(!map_lgl(table, is.numeric))) {
-    table[[column]] <- literal(as.character(table[[column]]))
+    table[[column]] <- escape_for_document(as.character(table[[column]]))
   }
-  setNames(table, literal(names(table)))
+  setNames(table, escape_for_document(names(table)))
 }
 
 #' Results in R Markdown

@@ -105,16 +105,17 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
   new_bounds(result)
 }
 
-# Computes the bounds of a fit. Returns a list: `bounds`, a table with a row per system, without
-# confidence set; `groups`, the number of groups of patterns (cases with the same ratings);
-# `differences`, the bounds of differences of two systems. If the model is not identified, the list
-# has only `bounds`, with reasons. `systems`: indices of systems.
+# Computes the bounds of a fit. `systems`: indices of systems. If the model is not identified, the
+# result has only `bounds`, with reasons. Returns a list:
+# * bounds: a table with a row per system, without confidence set.
+# * groups: number of groups of patterns (cases with the same ratings).
+# * differences: bounds of the differences of two systems.
 bounds_of_fit <- function(fit, systems, group_size) {
   x <- fit$x
-  answered <- is_usable_pattern(fit) & pattern_answers(x)[, systems, drop = FALSE] > 0L
+  is_answered <- is_usable_pattern(fit) & pattern_answers(x)[, systems, drop = FALSE] > 0L
   table <- columns_tibble(
     system = x$systems[systems], lowest = NA_real_, highest = NA_real_, conf.low = NA_real_,
-    conf.high = NA_real_, shared = NA_real_, n = apply(answered, 2L, count_cases, x = x),
+    conf.high = NA_real_, shared = NA_real_, n = apply(is_answered, 2L, count_cases, x = x),
     reason = NA_character_
   )
   if (fit$identified != "yes") {
@@ -124,17 +125,18 @@ bounds_of_fit <- function(fit, systems, group_size) {
   weight <- pattern_weights(x)
   pairs <- pairs_of_systems(length(systems), systems)
   ranges <- fit_ranges(fit, weight, group_size, pairs)
-  ends <- c("lowest", "highest")
-  table[ends] <- na_real(lapply(ranges$systems[ends], `[`, systems))
+  bound_columns <- c("lowest", "highest")
+  table[bound_columns] <- na_real(lapply(ranges$systems[bound_columns], `[`, systems))
   posteriors <- rep(list(posterior(fit)), n_systems(x))
   table$shared <- unlist(
-    for_systems(fit, weight, posteriors, mean_posterior_of_answers, systems)
+    apply_to_systems(fit, weight, posteriors, mean_posterior_of_answers, systems)
   )
   table$reason[is.na(table$lowest)] <- "no case of the system has a rating"
   c(list(bounds = table), ranges[c("groups", "differences")])
 }
 
-# All pairs of systems: a matrix with two rows, the indices of both systems, and a column per pair.
+# Returns all pairs of systems: a matrix with a column per pair. Its two rows are the indices of
+# both systems.
 pairs_of_systems <- function(n, systems = seq_len(n)) {
   check_pair_numbers(n, 4)
   if (n < 2L) matrix(integer(), 2L, 0L) else matrix(systems[combn(n, 2L)], 2L)
@@ -160,8 +162,9 @@ patterns_as_cases <- function(x) {
   leave_database(x)
 }
 
-# Returns a function that refits the model with other weights of patterns and returns the bounds of
-# `systems`: a list of lowest and highest. It returns NULL if the refit is not identified.
+# Returns a function that refits the model and returns its bounds for `systems`: a list of lowest
+# and highest. The argument of this function is the weight of each pattern. The function returns
+# NULL if the refit is not identified.
 make_refit_bounds <- function(fit, systems, group_size) {
   pattern_panel <- patterns_as_cases(fit$x)
   gold_patterns <- which(fit$known$truth > 0L)
@@ -169,9 +172,9 @@ make_refit_bounds <- function(fit, systems, group_size) {
     setNames(fit$x$categories[fit$known$truth[gold_patterns]], gold_patterns)
   }
   no_pairs <- pairs_of_systems(0L)
-  # Replicates have short chains. Their Monte Carlo error increases the variance of each bound by a
-  # factor of about 1 + 1 / (effective number of draws). That number is at least 100 if the chains
-  # of the fit were long enough.
+  # The chains of replicates are short, which adds Monte Carlo error. This error increases the
+  # variance of each bound by a factor of about 1 + 1 / (effective number of draws). That number is
+  # at least 100 if the chains of the fit were long enough.
   sampling <- if (!is.null(fit$sampling)) {
     list(draws = 400L, chains = 1L, warmup = 200L, thin = fit$sampling$thin, threads = 1L)
   }
@@ -186,8 +189,9 @@ make_refit_bounds <- function(fit, systems, group_size) {
 }
 
 # Adds the limits of the confidence set to the table of bounds, or the reason why there are none.
-# `bounds`: list that accuracy_bounds() creates. `refit_ends`: function made by make_refit_bounds().
-add_confidence_set <- function(bounds, refit_ends) {
+# * bounds: the list that accuracy_bounds() creates.
+# * refit_bounds: a function made by make_refit_bounds().
+add_confidence_set <- function(bounds, refit_bounds) {
   table <- bounds$bounds
   has_bounds <- !is.na(table$lowest)
   weight <- pattern_weights(bounds$fit$x) * is_usable_pattern(bounds$fit)
@@ -196,29 +200,31 @@ add_confidence_set <- function(bounds, refit_ends) {
   } else if (!all(weight == round(weight))) {
     "weights are not counts, so there are no cases to resample"
   }
-  without_set <- has_bounds
+  lacks_set <- has_bounds
   if (is.null(reason)) {
-    replicates <- resampled_ends(bounds, weight, refit_ends)
+    replicates <- replicate_bounds(bounds, weight, refit_bounds)
     bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
-    few_bounds <- has_bounds & bounds$failed > bounds$options$replicates / 2
+    has_few_bounds <- has_bounds & bounds$failed > bounds$options$replicates / 2
     # A set without width would claim that the bounds have no sampling error.
-    equal_bounds <- has_bounds & !few_bounds &
+    has_equal_bounds <- has_bounds & !has_few_bounds &
       is_constant_column(replicates$lowest) & is_constant_column(replicates$highest)
-    without_set <- few_bounds | equal_bounds
-    reason <- ifelse(few_bounds, "most bootstrap replicates gave no bounds",
-      "all bootstrap replicates have the same bounds")[without_set]
+    lacks_set <- has_few_bounds | has_equal_bounds
+    reason <- ifelse(has_few_bounds, "most bootstrap replicates gave no bounds",
+      "all bootstrap replicates have the same bounds")[lacks_set]
   }
-  table$reason[without_set] <- paste0(no_interval, reason)
+  table$reason[lacks_set] <- paste0(no_interval_prefix, reason)
   tail_probability <- (1 - bounds$options$conf_level) / 2
-  for (s in which(has_bounds & !without_set)) {
-    # Limit of the basic bootstrap interval of one end of the range.
-    basic_end <- function(name, probability) {
+  for (s in which(has_bounds & !lacks_set)) {
+    # Returns a limit of the basic bootstrap interval for `lowest` or `highest`.
+    basic_limit <- function(name, probability) {
       2 * table[[name]][[s]] - quantile(
         replicates[[name]][, s], probability, na.rm = TRUE, names = FALSE
       )
     }
-    table$conf.low[[s]] <- max(0, min(basic_end("lowest", 1 - tail_probability), table$lowest[[s]]))
-    table$conf.high[[s]] <- min(1, max(basic_end("highest", tail_probability), table$highest[[s]]))
+    low <- basic_limit("lowest", 1 - tail_probability)
+    high <- basic_limit("highest", tail_probability)
+    table$conf.low[[s]] <- max(0, min(low, table$lowest[[s]]))
+    table$conf.high[[s]] <- min(1, max(high, table$highest[[s]]))
   }
   bounds$bounds <- table
   bounds
@@ -232,21 +238,22 @@ is_constant_column <- function(values) {
   })
 }
 
-# Bootstrap replicates of the bounds: a list of two matrices, lowest and highest, replicates x
-# systems. `weight`: number of cases with each pattern of answers. Patterns are sorted by content
-# before they are drawn, because their order differs between data in memory and in a database.
-# Patterns without ratings have weight 0 and are never drawn.
-resampled_ends <- function(bounds, weight, refit_ends) {
+# Returns bootstrap replicates of the bounds: a list of two matrices (replicates x systems), lowest
+# and highest. Patterns without ratings have weight 0 and are never drawn. Other patterns are sorted
+# by content before they are drawn. Their order differs between data in memory and in a database.
+# * bounds, refit_bounds: see add_confidence_set().
+# * weight: number of cases with each pattern of answers.
+replicate_bounds <- function(bounds, weight, refit_bounds) {
   x <- bounds$fit$x
-  order <- order_of_patterns(x, bounds$fit$known$truth)
-  clusters <- clusters_of(x, bounds$options, match(x$index, order))
-  replicates <- resampled(
-    function(drawn_weight) refit_ends(replace(weight, order, drawn_weight)),
-    new_resampling(weight[order], bounds$options, clusters)
+  pattern_order <- order_of_patterns(x, bounds$fit$known$truth)
+  clusters <- clusters_of(x, bounds$options, match(x$index, pattern_order))
+  replicates <- run_replicates(
+    function(drawn_weight) refit_bounds(replace(weight, pattern_order, drawn_weight)),
+    new_resampling(weight[pattern_order], bounds$options, clusters)
   )
-  missing_ends <- rep(NA_real_, nrow(bounds$bounds))
+  missing_bounds <- rep(NA_real_, nrow(bounds$bounds))
   lapply(setNames(nm = c("lowest", "highest")), function(end) {
-    stack_rows(replicates, function(ends) ends[[end]] %||% missing_ends)
+    stack_rows(replicates, function(ends) ends[[end]] %||% missing_bounds)
   })
 }
 
@@ -316,17 +323,20 @@ resampled_ends <- function(bounds, weight, refit_ends) {
 #' @name tidy.accuracy_bounds
 NULL
 
-# Creates the result. `x`: a list of bounds (the table), options, fit, failed (number of replicates
-# without bounds, per system), estimate (or NULL) and, if the fit is identified, groups and
-# differences.
+# Creates the result of accuracy_bounds(). `x`: a list with the fields
+# * bounds: table of bounds.
+# * options, fit: settings, and the fit of the raters.
+# * failed: number of replicates without bounds, per system.
+# * estimate: the user's estimate, or NULL.
+# * groups, differences: see bounds_of_fit(). Only if the fit is identified.
 new_bounds <- function(x) {
   table <- x$bounds
   options <- x$options
   has_set <- options$interval == "bootstrap"
   system_words <- count_noun(nrow(table), "system")
   model <- format(x$fit$model)
-  table$range <- from_to(table$lowest, table$highest)
-  table$set <- from_to(table$conf.low, table$conf.high)
+  table$range <- format_limits(table$lowest, table$highest)
+  table$set <- format_limits(table$conf.low, table$conf.high)
   inject(new_result("accuracy_bounds",
     tables = list(bounds = x$bounds, breakdown = breakdown_table),
     facts = list(
@@ -351,8 +361,8 @@ format.accuracy_bounds <- function(x, digits = 3L, ...) {
   digits <- check_digits(digits)
   table <- tidy(x)
   set <- sprintf(" (%s %s)", set_title(x$options$conf_level),
-    from_to(table$conf.low, table$conf.high, digits))
-  sprintf("%s: %s%s", printable(table$system), from_to(table$lowest, table$highest, digits),
+    format_limits(table$conf.low, table$conf.high, digits))
+  sprintf("%s: %s%s", printable(table$system), format_limits(table$lowest, table$highest, digits),
     ifelse(is.na(table$conf.low), "", set))
 }
 

@@ -40,9 +40,9 @@
 #'     prior; `shift`, the change of the posterior mean in posterior standard deviations; `flagged`,
 #'     `TRUE` if the shift is above 0.3 or below -0.3.
 #'   * `"pairs"`, a row per pair of raters: `rater1`, `rater2`; `cases`, the number of cases that
-#'     both rated, each once; `observed`, the number of these cases in which they agree; `expected`, `low` and
-#'     `high`, the mean and the 5% and 95% quantiles of this number in simulated ratings; `p.value`,
-#'     the share of simulated numbers that are at least as large as the observed one.
+#'     both rated, each once; `observed`, the number of these cases in which they agree; `expected`,
+#'     `low` and `high`, the mean and the 5% and 95% quantiles of this number in simulated ratings;
+#'     `p.value`, the share of simulated numbers that are at least as large as the observed one.
 #'   * `"patterns"`, one row for X2, or none if X2 cannot be computed: `observed`, `expected`,
 #'     `low`, `high` and `p.value`, with X2 in place of the number of cases.
 #'   * `"criteria"`, a row for WAIC and one for leave-one-out cross-validation by package \pkg{loo}
@@ -75,8 +75,8 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
     {.fun check_k_properties}.")
   priors <- resolve_priors(priors, fit)
   draws <- parameters_of_draws(fit, 400L)
-  # Cases with known truth get weight 0 in the predictive checks. A user may have chosen them by
-  # their category, so that they are not random draws from the base rates.
+  # Cases with known truth get weight 0 in the predictive checks. A user may have chosen these cases
+  # by category. They are then not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), is_known_pattern(fit), 0)
   table <- tidy(fit)
   prior_mean <- fit$terms$a / fit$terms$total
@@ -84,7 +84,8 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
     term = table$term, prior_mean, estimate = table$mean, contraction = table$contraction,
     mostly_prior = !is.na(contraction) & contraction < min_contraction,
     # The prior variance is the posterior variance divided by 1 - contraction.
-    conflict = !mostly_prior & is_watched(fit$terms) & fit$terms$total > n_categories(fit$x) &
+    conflict = !mostly_prior & is_convergence_checked(fit$terms) &
+      fit$terms$total > n_categories(fit$x) &
       (table$mean - prior_mean)^2 > 4 * table$std.error^2 * contraction / (1 - contraction),
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
   )
@@ -99,9 +100,10 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
 
 # ---- Posterior predictive checks ----------------------------------------------------------------
 
-# Returns a row of a table of posterior predictive checks. `observed_values`: the statistic of the
-# data, one number, or a number per posterior draw if it depends on the parameters. `simulated`: the
-# statistic of simulated ratings, a number per draw.
+# Returns a row of a table of posterior predictive checks.
+# * observed_values: the statistic of the data. It is one number, or a number per posterior draw if
+#   it depends on the parameters.
+# * simulated: the statistic of simulated ratings, a number per draw.
 predictive_row <- function(observed_values, simulated) {
   limits <- quantile(simulated, c(0.05, 0.95), names = FALSE)
   columns_tibble(observed = mean(observed_values), expected = mean(simulated), low = limits[[1L]],
@@ -118,9 +120,9 @@ codes_of_single_ratings <- function(x) {
 }
 
 # Returns a row per pair of raters with common cases: observed and simulated numbers of agreements.
-# `draws`: list of parameters, one element per posterior draw, with base_rates (populations x
-# categories) and matrices (one per rater). `weight`: number of cases of each pattern (a pattern is
-# a distinct row of ratings).
+# * draws: list with the parameters of each posterior draw: base_rates (populations x categories)
+#   and matrices (one per rater).
+# * weight: number of cases of each pattern (a distinct row of ratings).
 pair_checks <- function(fit, draws, weight) {
   x <- fit$x
   codes <- codes_of_single_ratings(x)
@@ -131,13 +133,13 @@ pair_checks <- function(fit, draws, weight) {
     common <- weight * (codes[, a] > 0L & codes[, b] > 0L)
     cases <- rowsum_codes(population, common, nrow(draws[[1L]]$base_rates))
     if (sum(cases) == 0) return(NULL)
-    # Probability that both raters agree, populations x draws. All other raters have code 0
-    # (missing), so that only the ratings of the pair count.
+    # Probability that both raters agree, populations x draws. Other raters have code 0 (missing).
+    # Only the ratings of the pair then count.
     agreeing_codes <- matrix(0L, n_categories(x), n)
     agreeing_codes[, c(a, b)] <- seq_along(x$categories)
     agreement <- vapply(draws, function(draw) {
       drop(draw$base_rates %*%
-        colSums(codes_given_class(draw, agreeing_codes, fit$model, x$raters)))
+        colSums(code_probabilities(draw, agreeing_codes, fit$model, x$raters)))
     }, cases)
     simulated <- colSums(matrix(
       rbinom(length(agreement), cases, pmin(agreement, 1)), length(cases)
@@ -154,26 +156,26 @@ pair_checks <- function(fit, draws, weight) {
   stack_rows(c(list(empty_table), Map(pair_row, pairs[, 2L], pairs[, 1L])))
 }
 
-# Returns a row with Pearson's X2 of the frequencies of rows of ratings (the ratings of one case by
-# all raters), observed and simulated. No row if ratings are missing or too many rows are possible.
-# Arguments as in pair_checks().
+# Returns a row with Pearson's X2, observed and simulated. X2 compares frequencies of rows of
+# ratings; a row contains the ratings of one case by all raters. There is no row if ratings are
+# missing or too many rows are possible. Arguments: see pair_checks().
 pattern_check <- function(fit, draws, weight) {
   x <- fit$x
-  possible_rows <- all_codes(x)
+  possible_rows <- all_answer_combinations(x)
   codes <- codes_of_single_ratings(x)
   if (is.null(possible_rows) || any(codes[weight > 0, ] == 0L) || sum(weight) == 0) {
     return(predictive_row(0, 0)[0L, ])
   }
   populations <- seq_len(nrow(draws[[1L]]$base_rates))
   population <- fit$task$population
-  codes[weight == 0, ] <- 1L # their number does not matter; ratings may be missing there
+  codes[weight == 0, ] <- 1L # not counted, but ratings may be missing
   row_number <- drop((codes - 1L) %*% n_categories(x)^(seq_len(ncol(codes)) - 1L)) + 1L
   counts <- rowsum_rows(row_number, weight * outer(population, populations, `==`),
     nrow(possible_rows))
   pearson <- function(n, expected) sum(((n - expected)^2 / expected)[expected > 0])
   statistics <- vapply(draws, function(draw) {
     # Probability of each possible row, rows x populations.
-    probability <- codes_given_class(draw, possible_rows, fit$model, x$raters) %*%
+    probability <- code_probabilities(draw, possible_rows, fit$model, x$raters) %*%
       t(draw$base_rates)
     expected <- probability * rep(colSums(counts), each = nrow(possible_rows))
     simulated <- vapply(populations, function(k) {
@@ -191,7 +193,7 @@ pattern_check <- function(fit, draws, weight) {
 resolve_priors <- function(priors, fit) {
   if (is.null(priors)) return(list())
   if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
-    return(lapply(setNames(priors, paste("power", priors)), raised_prior, prior = fit$prior))
+    return(lapply(setNames(priors, paste("power", priors)), raise_prior, prior = fit$prior))
   }
   is_valid <- is.list(priors) && !inherits(priors, "rater_prior") && is_named(priors) &&
     all(map_lgl(priors, inherits, "rater_prior"))
@@ -202,7 +204,7 @@ resolve_priors <- function(priors, fit) {
 }
 
 # Raises all densities of a prior to a power, see argument `priors` of check_fit().
-raised_prior <- function(prior, power) {
+raise_prior <- function(prior, power) {
   densities <- c("raters", "system", "base_rates")
   prior[densities] <- rapply(prior[densities], function(a) {
     # replace(), and not pmax() only, because NULL must stay NULL.
@@ -236,7 +238,7 @@ max_shift <- 0.3 # largest shift that is not flagged, in posterior standard devi
 # criteria, see ?check_fit.
 new_fit_check <- function(fit, x) {
   mixing <- worst_mixing(fit)
-  smallest <- function(p) if (length(p) > 0L) min(p) else NA_real_
+  smallest_p <- function(p) if (length(p) > 0L) min(p) else NA_real_
   n_mostly_prior <- sum(x$terms$mostly_prior)
   line <- sprintf("Rhat at most %s; %s of %d with p below .05; %s mostly prior",
     format_decimals(mixing$rhat), count_noun(sum(x$pairs$p.value < 0.05), "pair"), nrow(x$pairs),
@@ -245,12 +247,13 @@ new_fit_check <- function(fit, x) {
     fit = fit, tables = x,
     facts = list(
       worst_rhat = mixing$rhat, worst_ess = mixing$size, pairs = nrow(x$pairs),
-      least_p = smallest(x$pairs$p.value), p_patterns = smallest(x$patterns$p.value),
+      least_p = smallest_p(x$pairs$p.value), p_patterns = smallest_p(x$patterns$p.value),
       elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]],
       mostly_prior = n_mostly_prior, sensitive = sum(x$sensitivity$flagged)
     ),
     line = line, head = paste0(format(fit$model), ", ", line),
-    shown = view_of_terms(x, is_watched(fit$terms)), notes = fit_check_notes(fit, mixing, x),
+    shown = view_of_terms(x, is_convergence_checked(fit$terms)),
+    notes = fit_check_notes(fit, mixing, x),
     more = "tidy(), plot(), compare_models()"
   )
 }
@@ -286,16 +289,16 @@ fit_check_notes <- function(fit, mixing, x) {
       shorten(conflicts), ": posterior means are over two standard deviations from prior means"),
     if (nrow(x$patterns) == 0L) paste0("Rows of ratings: no X2. ", why_no_patterns(fit)),
     sprintf("Rows of ratings: X2 %.0f, in simulated ratings %.0f, p %s", x$patterns$observed,
-      x$patterns$expected, show_p(x$patterns$p.value)),
+      x$patterns$expected, format_p(x$patterns$p.value)),
     if (n_small_p > 0L) {
       words <- sprintf("%s and %s (%s times, expected %s, p %s)", printable(shown$rater1),
         printable(shown$rater2), number(shown$observed), number(round(shown$expected)),
-        show_p(shown$p.value))
+        format_p(shown$p.value))
       paste0("Pairs that agree too often for this model: ", paste(words, collapse = "; "),
         if (n_small_p > 3L) "; more in tidy(\"pairs\")")
     } else if (nrow(pairs) > 0L) {
       sprintf("Pairs: none of %d agrees too often (smallest p %s)", nrow(pairs),
-        show_p(pairs$p.value[[1L]]))
+        format_p(pairs$p.value[[1L]]))
     },
     paste0(
       sprintf("Prediction: WAIC elpd %.1f (standard error %.1f, %.1f effective parameters); ",
@@ -312,11 +315,11 @@ fit_check_notes <- function(fit, mixing, x) {
   )
 }
 
-# Returns the reason why pattern_check() has no row.
+# Returns the reason why pattern_check() returns no row.
 why_no_patterns <- function(fit) {
   is_used <- !is_known_pattern(fit)
   n_incomplete <- count_cases(fit$x, is_used & rowSums(codes_of_single_ratings(fit$x) == 0L) > 0L)
-  if (is.null(all_codes(fit$x))) return("More than 4096 rows are possible")
+  if (is.null(all_answer_combinations(fit$x))) return("More than 4096 rows are possible")
   if (n_incomplete == 0) return("The truth of all cases is known")
   cases_words <- paste(number(n_incomplete), "of", count_noun(count_cases(fit$x, is_used), "case"))
   if (!rates_once(fit$x)) {
@@ -357,14 +360,15 @@ check_alternatives <- function(alternative, x) {
 without_prior <- function(model) replace(model, "prior", list(list()))
 
 # Tests user-defined models against a null model. Returns a list with a row (see k_row()) per model.
-# The statistic is twice the gain in log likelihood over the null model, which has equally probable
-# errors and equally difficult cases. The null model has an accuracy for each rater if these
-# accuracies are identified, otherwise one for all raters. Systems are not used.
+# The statistic is twice the gain in log likelihood over the null model. The null model has equally
+# probable errors and equally difficult cases. It has an accuracy for each rater if these accuracies
+# are identified, and otherwise one for all raters. Systems are not used.
 alternative_rows <- function(x, alternative, settings) {
   if (length(alternative) == 0L) return(list())
   model_row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)
   settings$system <- 0L
-  null_model <- first_identified(x, settings, axes(c("rater", "common"), "uniform", "none"))$null
+  null_models <- model_choices(c("rater", "common"), "uniform", "none")
+  null_model <- first_identified(x, settings, null_models)$null
   reason <- why_untestable(x) %||% if (is.null(null_model)) {
     "the null model has more parameters than the ratings can identify"
   }
@@ -373,16 +377,16 @@ alternative_rows <- function(x, alternative, settings) {
   fit_models <- function(x) {
     without_warnings(lapply(models, fit_raters, x = x, method = "likelihood"))
   }
-  gains <- function(fits) {
+  compute_gains <- function(fits) {
     likelihood <- vapply(fits, `[[`, 0, "log_likelihood", USE.NAMES = FALSE)
     2 * (likelihood[-1L] - likelihood[[1L]])
   }
   fits <- fit_models(x)
-  observed_gains <- gains(fits)
+  observed_gains <- compute_gains(fits)
   bar <- progress_bar("Alternatives", settings$replicates)
   simulated_gains <- matrix(vapply(seq_len(settings$replicates), function(i) {
     bar$tick(i)
-    gains(fit_models(simulate(fits[[1L]])[[1L]]))
+    compute_gains(fit_models(simulate(fits[[1L]])[[1L]]))
   }, observed_gains), length(alternative))
   Map(function(name, model, fit, gain, i) {
     if (is.na(gain)) {

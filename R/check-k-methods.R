@@ -42,25 +42,25 @@
 NULL
 
 # Creates a `k_check` object. `table`: a row per test. `about`: list of everything else that the
-# methods need, see result_of_rows().
+# methods need, see new_k_result().
 new_k_check <- function(table, about) {
   is_violated <- table$verdict %in% bad_verdicts
-  tests <- sum(table$verdict != "not tested")
-  properties <- unique(k_labels[table$property[is_violated]])
+  n_tests <- sum(table$verdict != "not tested")
+  properties <- unique(k_property_names[table$property[is_violated]])
   shown <- table
-  shown$property <- unname(k_labels[table$property])
+  shown$property <- unname(k_property_names[table$property])
   shown$verdict[is_violated] <- capitals(table$verdict[is_violated])
   new_result("k_check",
     again = new_k_check, about = about,
     tables = list(tests = table, pairs = about$pairs, disagreements = about$disagreements),
     facts = c(about$size, list(
-      system = c(about$system, NA)[[1L]], tests = tests, violated = sum(is_violated),
+      system = c(about$system, NA)[[1L]], tests = n_tests, violated = sum(is_violated),
       p.value = if (all(is.na(table$p.adjusted))) NA_real_ else min(table$p.adjusted, na.rm = TRUE),
       alpha = about$alpha, replicates = about$replicates
     )),
     line = paste0(
       sprintf(
-        "%d of %s of the K-properties significant", sum(is_violated), count_noun(tests, "test")
+        "%d of %s of the K-properties significant", sum(is_violated), count_noun(n_tests, "test")
       ),
       if (any(is_violated)) sprintf(" (%s)", toString(properties))
     ),
@@ -68,40 +68,42 @@ new_k_check <- function(table, about) {
     shown = view(shown, c("property", "test", "verdict", `adjusted p` = "p.adjusted"),
       left = 1:3, most = Inf),
     notes = c(
-      concerns_of(table), reasons_of(table), note("What to do:", "heading"),
-      paste("*", advice_of(table, about)), caveats_of(table, about), about$silent
+      concern_notes(table), untested_notes(table), note("What to do:", "heading"),
+      paste("*", advice_on_k_model(table, about)), caveats_on_k_tests(table, about), about$silent
     ),
     more = "summary(), tidy(), plot(); vignette(\"how-far-to-trust\")"
   )
 }
 
 # Names of the properties in prints.
-k_labels <- c(
+k_property_names <- c(
   accuracy = "equal accuracy", errors = "equal errors", difficulty = "equal difficulty",
   independence = "independence", `one category` = "attention", chance = "above chance",
   alternative = "other models"
 )
 
-# Notes on the raters or categories with the largest deviations, one per test that names some.
-concerns_of <- function(x) {
+# Returns notes on the raters or categories with the largest deviations, one per test that names
+# raters or categories. `x`: a row per test.
+concern_notes <- function(x) {
   rows <- which(!is.na(x$concerns))
-  beginning <- c(
+  beginnings <- c(
     "disagreeing pairs" = "Confused more often than under equal errors: ",
     "residual agreement" = "Agree more than their accuracies explain: ",
     "share of one category" = "", "agreement below chance" = "Below chance: "
   )
-  paste0(beginning[x$test[rows]], x$concerns[rows])
+  paste0(beginnings[x$test[rows]], x$concerns[rows])
 }
 
-# Notes on properties that were not tested, one per reason.
-reasons_of <- function(x) {
-  properties <- split(k_labels[x$property], factor(x$reason, unique(x$reason)))
+# Returns notes on properties that were not tested, one per reason. `x`: a row per test.
+untested_notes <- function(x) {
+  properties <- split(k_property_names[x$property], factor(x$reason, unique(x$reason)))
   labels_of_reason <- map_chr(properties, function(labels) shorten(unique(labels), most = 3L))
   sprintf("Not tested (%s): %s", labels_of_reason, names(labels_of_reason))
 }
 
-# Advice for printing: which model to fit and which estimates not to use, given the verdicts.
-advice_of <- function(x, about) {
+# Returns advice for printing: which model to fit and which estimates not to use, given the
+# verdicts. `x`: a row per test. `about`: see new_k_check().
+advice_on_k_model <- function(x, about) {
   is_violated <- x$verdict %in% bad_verdicts
   problems <- c(x$property[is_violated], x$test[is_violated])
   violated <- map_lgl(c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"),
@@ -143,22 +145,23 @@ advice_of <- function(x, about) {
   "No test contradicts the K-model. Report the interval and the range with each estimate."
 }
 
-# Text of a call of rater_model() for a model that does not assume the violated properties.
-# `violated`: a logical vector named accuracy, errors, difficulty.
+# Returns the text of a call of rater_model(), for a model that does not assume the violated
+# properties. `violated`: a logical vector named accuracy, errors, difficulty.
 better_model <- function(x, violated) {
-  by_distance <- any(x$test == "likelihood ratio, distance" & x$verdict == "violated")
+  is_by_distance <- any(x$test == "likelihood ratio, distance" & x$verdict == "violated")
   arguments <- sprintf("%s = \"%s\"", names(violated),
-    c("rater", if (by_distance) "distance" else "free", "strata"))
+    c("rater", if (is_by_distance) "distance" else "free", "strata"))
   sprintf("rater_model(%s)", toString(arguments[violated]))
 }
 
-caveats_of <- function(x, about) {
+caveats_on_k_tests <- function(x, about) {
   n_tests <- sum(!is.na(x$p.value))
   if (n_tests == 0L) return(NULL)
-  # The smallest possible p-value is 1 / (replicates + 1). If it is not significant after adjustment
-  # for all tests, more replicates are needed.
-  low_unadjusted <- x$p.value <= about$alpha & x$p.adjusted > about$alpha
-  too_few <- any(low_unadjusted, na.rm = TRUE) && n_tests > about$alpha * (about$replicates + 1)
+  # The smallest possible p-value is 1 / (replicates + 1). More replicates are needed if this
+  # p-value is not significant after adjustment for all tests.
+  is_low_unadjusted <- x$p.value <= about$alpha & x$p.adjusted > about$alpha
+  needs_replicates <- any(is_low_unadjusted, na.rm = TRUE) &&
+    n_tests > about$alpha * (about$replicates + 1)
   c(
     paste(
       "A test that is not significant does not show that a property holds: with few cases or weak",
@@ -167,7 +170,7 @@ caveats_of <- function(x, about) {
     if (n_tests > 1L) paste0(
       n_tests, " tests; p-values are adjusted for that by Holm's method, and significant up to ",
       format(about$alpha), ".",
-      if (too_few) sprintf(
+      if (needs_replicates) sprintf(
         " %s replicates are too few for this level; use more.", number(about$replicates)
       )
     )
@@ -177,10 +180,10 @@ caveats_of <- function(x, about) {
 # ---- Checks of raters that need no model ---
 
 min_ratings <- 10 # least number of ratings of a rater, or of common cases of a pair
-nearly_always <- 0.95 # share of a rater's ratings in one category
+min_favourite_share <- 0.95 # least share of one category that is tested
 
 # Tests whether raters nearly always choose one category although other raters do not. Returns a row
-# of the result.
+# of the result (see k_row()).
 one_category_row <- function(x) {
   new_row <- function(...) k_row("one category", "share of one category", ...)
   if (has_counts(x)) return(new_row(reason = reason_only_counts))
@@ -190,21 +193,24 @@ one_category_row <- function(x) {
   if (nrow(raters) == 0L) {
     return(new_row(reason = "no rater has 10 ratings of cases that others rated too"))
   }
-  raters$p <- ifelse(raters$share >= nearly_always, pmin(1, raters$p * nrow(raters)), 1)
-  worst <- raters[raters$p == min(raters$p), ]
-  worst <- worst[order(-worst$share), ]
+  raters$p <- ifelse(raters$share >= min_favourite_share, pmin(1, raters$p * nrow(raters)), 1)
+  worst_raters <- raters[raters$p == min(raters$p), ]
+  worst_raters <- worst_raters[order(-worst_raters$share), ]
   new_row(
-    statistic = max(raters$share), p_value = worst$p[[1L]],
+    statistic = max(raters$share), p_value = worst_raters$p[[1L]],
     concerns = shorten(sprintf(
-      "%s chooses %s (%s of ratings)", worst$rater, worst$category, percent(worst$share)
+      "%s chooses %s (%s of ratings)", worst_raters$rater, worst_raters$category,
+      percent(worst_raters$share)
     ), "; ", 4L)
   )
 }
 
-# Returns a row per rater: the most frequent category, its share among the rater's ratings, `others`
-# (the number of ratings of the same cases by other raters), and `p`. This p-value is the
-# probability of a share at least as large if the rater chose the category as often as others on the
-# same cases.
+# Returns a table with a row per rater:
+# * category: the rater's most frequent category.
+# * ratings, share: number of ratings, and the share of them in this category.
+# * others: number of ratings of the same cases by other raters.
+# * p: p-value of the share. It is the probability of a share at least as large if the rater chose
+#   the category as often as others on the same cases.
 favourite_categories <- function(x) {
   pattern <- rating_pattern(x)
   rater <- rating_rater(x)
@@ -212,31 +218,33 @@ favourite_categories <- function(x) {
   n <- n_categories(x)
   counts <- rowsum_codes((rater - 1L) * n + rating_category(x), weight, n_raters(x) * n)
   counts <- matrix(counts, ncol = n, byrow = TRUE)
-  favourite <- max.col(counts, "first")
-  # For each rater, the number of ratings of the same cases by others (`comparable`), and how many
-  # of them are in the rater's favourite category (`others_same`). Both are sums over patterns,
+  favourite_category <- max.col(counts, "first")
+  # `comparable` is the number of ratings of the same cases by others, for each rater. `others_same`
+  # is the number of these ratings in the rater's favourite category. Both are sums over patterns,
   # weighted by numbers of cases.
   case_and_rater <- pattern * (n_raters(x) + 1) + rater
-  first <- match(case_and_rater, case_and_rater)
-  sum_by_both <- function(value) rowsum_codes(first, as.double(value), length(first))[first]
+  first_index <- match(case_and_rater, case_and_rater)
+  sum_by_both <- function(value) {
+    rowsum_codes(first_index, as.double(value), length(first_index))[first_index]
+  }
   sum_by_rater <- function(value) rowsum_codes(rater, weight * value, n_raters(x))
-  in_favourite <- rating_category(x) == favourite[rater]
+  in_favourite <- rating_category(x) == favourite_category[rater]
   comparable <- sum_by_rater(pattern_lengths(x)[pattern] - sum_by_both(1 + 0 * rater))
   others_same <- sum_by_rater(
-    pattern_counts(x)[cbind(pattern, favourite[rater])] - sum_by_both(in_favourite)
+    pattern_counts(x)[cbind(pattern, favourite_category[rater])] - sum_by_both(in_favourite)
   )
   ratings <- rowSums(counts)
   favourite_count <- row_maximum(counts)
   data.frame(
-    rater = x$raters, category = x$categories[favourite], ratings = ratings,
+    rater = x$raters, category = x$categories[favourite_category], ratings = ratings,
     share = favourite_count / ratings, others = comparable,
     p = binomial_upper_tail(favourite_count, ratings, (others_same + 0.5) / (comparable + 1))
   )
 }
 
-# Tests for agreement below chance. Returns a row of the result. Under the K-properties, no pair of
-# raters agrees less often than by chance. The binomial p-value of a pair is multiplied by the
-# number of pairs.
+# Tests for agreement below chance. Returns a row of the result (see k_row()). Under the
+# K-properties, no pair of raters agrees less often than by chance. The binomial p-value of a pair
+# is multiplied by the number of pairs.
 below_chance_row <- function(x, alpha) {
   new_row <- function(...) k_row("chance", "agreement below chance", ...)
   chance <- 1 / n_categories(x)
@@ -268,8 +276,8 @@ below_chance_row <- function(x, alpha) {
 }
 
 # Returns a row per pair of judges with at least `min_ratings` common cases: both judges, the number
-# of common cases, and the number in which they agree. Judges are the raters and, if `system` (an
-# index) is not 0, that system as the last one.
+# of common cases, and the number of cases in which they agree. Judges are the raters and, if
+# `system` is not 0, the system with this index as the last judge.
 judge_pairs <- function(x, system = 0L) {
   n <- n_raters(x)
   check_pair_numbers(n, 4)

@@ -97,22 +97,22 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
     properties = intersect(k_properties, check_choices(properties, k_properties, "properties")),
     system = find_added_system(system, x),
     errors = if (is.null(errors)) c(
-      if (x$ordered) "distance", if (n_raters(x) <= most_free_raters) "free"
+      if (x$ordered) "distance", if (n_raters(x) <= max_free_raters) "free"
     ) else sort_strings(check_choices(errors, c("distance", "free"), "errors")),
     alpha = check_level(alpha, "alpha"),
     replicates = check_count(resampling$replicates %||% 199L, "replicates", 19L, 1e6),
     threads = check_threads(resampling$threads)
   )
   alternative <- check_alternatives(alternative, x)
-  plan <- plan_k(x, settings)
-  results <- run_k(x, plan, settings)
+  plan <- plan_k_tests(x, settings)
+  results <- run_k_tests(x, plan, settings)
   rows <- c(
     unlist(Map(model_rows, plan, results, list(x), list(settings)), recursive = FALSE),
     if ("one category" %in% settings$properties) list(one_category_row(x)),
     if ("chance" %in% settings$properties) list(below_chance_row(x, settings$alpha)),
     alternative_rows(x, alternative, settings)
   )
-  result_of_rows(drop_null(rows), plan, results, x, settings)
+  new_k_result(drop_null(rows), plan, results, x, settings)
 }
 
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
@@ -121,7 +121,7 @@ k_properties <- c("accuracy", "errors", "difficulty", "independence", "one categ
 find_added_system <- function(system, x) {
   if (is.atomic(system) && isTRUE(is.na(system))) return(0L)
   if (is.null(system)) {
-    answers <- colSums((pattern_answers(x) > 0L) * pattern_weights(x) * rated_patterns(x))
+    answers <- colSums((pattern_answers(x) > 0L) * pattern_weights(x) * is_rated_pattern(x))
     return(if (any(answers > 0)) which.max(answers) else 0L)
   }
   check_string(system, "system")
@@ -134,12 +134,12 @@ find_added_system <- function(system, x) {
   index
 }
 
-# Names of the raters and, last, of the system that is used as an additional rater.
+# Returns the names of the raters and, last, of the system that is used as an additional rater.
 judge_names <- function(x, settings) c(x$raters, x$systems[settings$system])
 
-# Runs all planned tests in the C++ core. Returns a list with the result of each test in `plan`;
-# NULL if the test has no null model.
-run_k <- function(x, plan, settings) {
+# Runs all planned tests in the C++ core. Returns a list with the result of each test in `plan`. The
+# result is NULL if the test has no null model.
+run_k_tests <- function(x, plan, settings) {
   has_model <- lengths(lapply(plan, `[[`, "null")) > 0L
   results <- vector("list", length(plan))
   if (!any(has_model)) return(results)
@@ -178,35 +178,37 @@ model_as_text <- function(model) {
   paste(model$accuracy, model$errors, model$difficulty, sep = ", ")
 }
 
-# Bootstrap p-value: (1 + number of simulated statistics that are at least as large) / (1 + number
-# of simulated statistics). Simulated data for which the statistic is NA count as large. The
+# Computes a bootstrap p-value: (1 + number of simulated statistics that are at least as large) / (1
+# + number of simulated statistics). A simulated statistic that is NA counts as large. The
 # difference 1e-6 allows for rounding errors.
 bootstrap_p <- function(observed, simulated) {
   (1 + sum(is.na(simulated) | simulated >= observed - 1e-6)) / (length(simulated) + 1)
 }
 
-# Replaces statistics very close to 0 by 0, and also negative likelihood ratios. These occur if the
-# fit of the larger model did not quite reach its optimum. `kind`: name of the statistic in the
+# Replaces statistics very close to 0 by 0. Negative likelihood ratios also become 0; they occur if
+# the fit of the larger model did not quite reach its optimum. `kind`: name of the statistic in the
 # core.
 reported_statistic <- function(statistic, kind) {
   if (kind == "ratio") statistic <- max(statistic, 0)
   if (abs(statistic) < 1e-6) 0 else statistic
 }
 
-# Returns the simulated values of a statistic, one per simulated data set.
-drawn_statistics <- function(result, kind) {
+# Returns the simulated values of a statistic, one per simulated data set. `result`: result of the
+# core for one test. `kind`: name of the statistic.
+simulated_statistics <- function(result, kind) {
   result$replicates[, match(kind, names(result$statistic))]
 }
 
 # Returns the rows of the result for one planned test. Its null model may give several statistics.
-# `test`: an element of the plan. `result`: its result from the core, NULL if no model was fitted.
+# * test: an element of the plan, see plan_k_tests().
+# * result: result of the core for this test, NULL if no model was fitted.
 model_rows <- function(test, result, x, settings) {
   new_row <- function(property, name, kind, ..., extreme = identity) {
     if (is.null(result)) return(k_row(property, name, reason = test$reason))
     statistic <- result$statistic[[kind]]
     k_row(
       property, name, test$null, ..., statistic = reported_statistic(statistic, kind),
-      p_value = bootstrap_p(extreme(statistic), extreme(drawn_statistics(result, kind)))
+      p_value = bootstrap_p(extreme(statistic), extreme(simulated_statistics(result, kind)))
     )
   }
   list(
@@ -220,7 +222,7 @@ model_rows <- function(test, result, x, settings) {
       new_row("independence", "residual agreement", "residual",
         concerns = most_agreeing_pair(result$agreement, judge_names(x, settings)))
     },
-    # Only a negative base rate is evidence against the model, so positive ones count as 0.
+    # Only negative base rates are evidence against the model. Positive base rates count as 0.
     if (test$pairs && "chance" %in% settings$properties) {
       new_row("chance", "negative base rates", "lowest_rate",
         extreme = function(rate) -pmin(rate, 0))
@@ -228,7 +230,8 @@ model_rows <- function(test, result, x, settings) {
   )
 }
 
-# Text that names the two categories with the largest standardised excess of disagreements.
+# Returns text that names two categories: the pair with the largest standardised excess of
+# disagreements.
 most_confused_pair <- function(result, x) {
   cells <- disagreement_cells(result, x)
   largest <- which.max((cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12)))
@@ -246,9 +249,9 @@ disagreement_cells <- function(result, x) {
   )
 }
 
-# Text that names the pair of judges (raters and the additional system) with the largest excess
-# agreement. Among four judges, the excess of a pair cannot be distinguished from the excess of the
-# other two, so both pairs are named.
+# Returns text that names the pair of judges (raters and the additional system) with the largest
+# excess agreement. Among four judges, the excess of a pair cannot be distinguished from the excess
+# of the other two, so both pairs are named. `pairs`: table of pairs of judges.
 most_agreeing_pair <- function(pairs, judges) {
   largest <- which.max(pairs$excess)
   pair <- c(pairs$judge1[[largest]], pairs$judge2[[largest]])
@@ -257,29 +260,30 @@ most_agreeing_pair <- function(pairs, judges) {
 }
 
 # Creates the result of check_k_properties(): sorts the rows by property, adjusts p-values and adds
-# verdicts. `rows`: list of rows, see k_row(). `results`: result of the core for each test in
-# `plan`.
-result_of_rows <- function(rows, plan, results, x, settings) {
+# verdicts.
+# * rows: list of rows, see k_row().
+# * results: result of the core for each test in `plan`.
+new_k_result <- function(rows, plan, results, x, settings) {
   table <- tibble::as_tibble(stack_tables(rows))
   table <- table[order(match(table$property, k_properties)), ]
-  adjusted <- stats::p.adjust(table$p.value, "holm")
-  is_significant <- !is.na(adjusted) & adjusted <= settings$alpha
+  adjusted_p <- stats::p.adjust(table$p.value, "holm")
+  is_significant <- !is.na(adjusted_p) & adjusted_p <= settings$alpha
   verdict <- ifelse(is_significant, "violated", "not significant")
   verdict[table$contradiction | (is_significant & table$property == "chance")] <- "contradiction"
   verdict[is.na(table$statistic)] <- "not tested"
   table$concerns[!verdict %in% bad_verdicts] <- NA
-  result_with <- function(field) {
-    at <- Position(function(test) test[[field]], plan)
-    if (!is.na(at)) results[[at]]
+  find_result <- function(field) {
+    position <- Position(function(test) test[[field]], plan)
+    if (!is.na(position)) results[[position]]
   }
   new_k_check(
-    tibble::add_column(table[names(table) != "contradiction"], p.adjusted = adjusted,
+    tibble::add_column(table[names(table) != "contradiction"], p.adjusted = adjusted_p,
       verdict = verdict, .after = "p.value"),
     list(
       header = format_header(x)[[1L]], system = x$systems[settings$system],
       alpha = settings$alpha, replicates = settings$replicates, silent = abstain_note(x),
-      pairs = pair_table(result_with("residual"), judge_names(x, settings)),
-      disagreements = disagreement_cells(if (n_categories(x) > 2L) result_with("pairs"), x),
+      pairs = pair_table(find_result("residual"), judge_names(x, settings)),
+      disagreements = disagreement_cells(if (n_categories(x) > 2L) find_result("pairs"), x),
       size = list(cases = count_cases(x), raters = n_raters(x), categories = n_categories(x))
     )
   )
@@ -288,9 +292,9 @@ result_of_rows <- function(rows, plan, results, x, settings) {
 # Verdicts of tests that contradict the K-properties.
 bad_verdicts <- c("violated", "contradiction")
 
-# Returns a row per pair of judges with observed and expected agreement. The p-value of a pair is
-# computed from the simulated distribution of the largest excess over all pairs, so it allows for
-# the number of pairs. No rows if `result` is NULL.
+# Returns a row per pair of judges with observed and expected agreement. The p-value of a pair
+# allows for the number of pairs. It is computed from simulated values of the largest excess over
+# all pairs. No rows if `result` is NULL.
 pair_table <- function(result, judges) {
   pairs <- lapply(result$agreement, as.double)
   n <- as.double(pairs$cases)
@@ -298,32 +302,34 @@ pair_table <- function(result, judges) {
   columns_tibble(
     rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n,
     observed = pairs$observed / n, expected = pairs$expected / n, excess = excess,
-    p.value = vapply(excess, bootstrap_p, 0, simulated = drawn_statistics(result, "residual"))
+    p.value = vapply(excess, bootstrap_p, 0, simulated = simulated_statistics(result, "residual"))
   )
 }
 
 # ---- Plan: the models that are compared for each property ---
 
-# Returns a list of tests. Each is a list with the fields
-# * property: the property to test. name: the likelihood ratio test, NULL if there is none and only
-#   the null model is fitted;
-# * null and alternative: models, NULL if they are not identified or not needed;
-# * pairs, residual: are the statistics of disagreeing pairs and of residual agreement computed?
+# Returns a list of tests. Each test is a list with the fields
+# * property: the property to test.
+# * name: name of the likelihood ratio test. NULL if there is none and only the null model is
+#   fitted.
+# * null, alternative: models; NULL if they are not identified or not needed.
+# * pairs: is the statistic of disagreeing pairs computed?
+# * residual: is the statistic of residual agreement computed?
 # * reason: why the test is not possible; NULL if it is possible.
-plan_k <- function(x, settings) {
-  untestable <- why_untestable(x)
+plan_k_tests <- function(x, settings) {
+  untestable_reason <- why_untestable(x)
   # If categories are ordered, errors depend on the distance between categories. The test of
   # independence first tries models with free errors, unless there are many raters.
   other_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
   errors_to_try <- c(other_errors, other_errors, "uniform")
-  strata <- c("strata", "none", "none")
-  equal <- axes(
+  difficulty_to_try <- c("strata", "none", "none")
+  equal_error_models <- model_choices(
     c("rater", "rater", "common", "common"), "uniform", c("strata", "none", "strata", "none")
   )
-  test <- function(property, name, choices, to = NULL, reason = NULL, residual = FALSE,
+  test <- function(property, name, choices, changes = NULL, reason = NULL, residual = FALSE,
                    pairs = FALSE) {
-    reason <- untestable %||% reason
-    models <- if (is.null(reason)) first_identified(x, settings, choices, to)
+    reason <- untestable_reason %||% reason
+    models <- if (is.null(reason)) first_identified(x, settings, choices, changes)
     reason <- reason %||% if (is.null(models)) paste(
       "the model has more parameters than ratings by these raters in",
       n_categories(x), "categories can identify"
@@ -332,25 +338,27 @@ plan_k <- function(x, settings) {
       models)
   }
   plan <- unlist(recursive = FALSE, lapply(settings$properties, switch,
-    accuracy = list(test("accuracy", "likelihood ratio", axes("common", errors_to_try, strata),
+    accuracy = list(test("accuracy", "likelihood ratio",
+      model_choices("common", errors_to_try, difficulty_to_try),
       list(accuracy = "rater"), if (has_counts(x)) reason_only_counts)),
     errors = lapply(settings$errors, function(errors) {
-      test("errors", paste0("likelihood ratio, ", errors), equal, list(errors = errors),
+      test("errors", paste0("likelihood ratio, ", errors), equal_error_models,
+        list(errors = errors),
         if (n_categories(x) == 2L) "with two categories, each case has only one wrong category")
     }),
     difficulty = list(test("difficulty", "likelihood ratio",
-      axes(c("rater", "rater", "common"), c(other_errors, "uniform", "uniform"), "none"),
+      model_choices(c("rater", "rater", "common"), c(other_errors, "uniform", "uniform"), "none"),
       list(difficulty = "strata"))),
     independence = list(test("independence", NULL, rbind(
-      if (n_raters(x) <= most_free_raters) axes("rater", "free", c("strata", "none")),
-      axes("rater", errors_to_try, strata)
+      if (n_raters(x) <= max_free_raters) model_choices("rater", "free", c("strata", "none")),
+      model_choices("rater", errors_to_try, difficulty_to_try)
     ), reason = why_no_pairs(x, settings), residual = TRUE))
   ))
   # The tests of disagreeing pairs and of base rates need a null model with equally probable errors.
   if (!any(c("errors", "chance") %in% settings$properties)) return(plan)
-  place <- Position(function(test) test$property == "errors" && !is.null(test$null), plan)
-  if (is.na(place)) return(c(plan, list(test("errors", NULL, equal, pairs = TRUE))))
-  plan[[place]]$pairs <- TRUE
+  position <- Position(function(test) test$property == "errors" && !is.null(test$null), plan)
+  if (is.na(position)) return(c(plan, list(test("errors", NULL, equal_error_models, pairs = TRUE))))
+  plan[[position]]$pairs <- TRUE
   plan
 }
 
@@ -366,28 +374,30 @@ why_untestable <- function(x) {
   }
 }
 
-# Returns the first pair of models (null and alternative) in which the larger model is identified;
-# NULL if no pair is identified. `choices`: a row per null model with its accuracy, errors and
-# difficulty, the model with most parameters first. `changes`: list of the properties in which the
-# alternative differs from the null model; NULL if there is no alternative.
+# Returns the first pair of models (null and alternative) in which the larger model is identified.
+# NULL if no pair is identified.
+# * choices: a row per null model with its accuracy, errors and difficulty. The model with most
+#   parameters is first.
+# * changes: list of the properties in which the alternative differs from the null model. NULL if
+#   there is no alternative.
 first_identified <- function(x, settings, choices, changes = NULL) {
   if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
   for (i in seq_len(nrow(choices))) {
     choice <- as.list(choices[i, ])
     null <- do.call(rater_model, choice)
     alternative <- if (!is.null(changes)) do.call(rater_model, utils::modifyList(choice, changes))
-    identified <- core_identified(
+    is_identified <- core_identified(
       x$patterns, pattern_weights(x), settings$system - 1L, unclass(alternative %||% null)
     )
-    if (identified) return(list(null = null, alternative = alternative))
+    if (is_identified) return(list(null = null, alternative = alternative))
   }
 }
 
 # Returns a data frame with a row per model. The columns are arguments of rater_model().
-axes <- function(accuracy, errors, difficulty) {
+model_choices <- function(accuracy, errors, difficulty) {
   data.frame(accuracy = accuracy, errors = errors, difficulty = difficulty)
 }
 
-most_free_raters <- 20L # largest number of raters for models with free errors, which are slow
-max_judges <- 2000L # largest number of judges whose pairs are all compared
+max_free_raters <- 20L # models with free errors are slow for more raters
+max_judges <- 2000L # more judges (raters and systems) have too many pairs
 reason_only_counts <- "raters are not identified: there are only counts"

@@ -1,30 +1,31 @@
-# Differences of systems with gold cases (cases with known truth): for each pair, then ranks and
-# simultaneous intervals for all systems.
+# Differences of systems with gold cases (cases with known truth). Differences are first computed
+# for each pair. Ranks and simultaneous intervals are then computed for all systems.
 
-# Adds measurements by gold cases to a comparison from ratings only. `comparison`: result of
-# compare_by_ratings(). `estimate`: the estimate with gold, for the cases that all systems answered.
-# `pairs`: see compared_pairs().
+# Adds measurements by gold cases to a comparison from ratings only.
+# * comparison: result of compare_by_ratings().
+# * estimate: the estimate with gold, for the cases that all systems answered.
+# * pairs: see compared_pairs().
 compare_with_gold <- function(comparison, estimate, pairs) {
   options <- comparison$options
   options$interval <- estimate$options$interval
   options$clusters <- count_gold_clusters(estimate)
   comparison$options <- options
   comparison$accuracy <- estimate$table[c("system", "estimate")]
-  gold <- gold_of_pairs(estimate, pairs)
+  gold <- measure_pairs_by_gold(estimate, pairs)
   comparison$gold <- list(
     settings = estimate$gold$settings, cases = count_gold(estimate),
     differ = fill_known(gold$known, gold$disputed)
   )
   sources <- sources_of_pairs(estimate, comparison$differences, pairs, gold, options$conf_level)
   comparison$sources <- sources[names(no_pair_sources)]
-  table <- resolve_sources(comparison$differences, sources, options$interval,
+  table <- apply_gold_sources(comparison$differences, sources, options$interval,
     fill_known(gold$known, gold$all))
   is_ranked_pair <- pairs$first %in% pairs$ranked & pairs$second %in% pairs$ranked
   ranked_systems <- comparison$accuracy$system[pairs$ranked]
-  draws <- draws_of_pairs(table[is_ranked_pair, ], ranked_systems, options$conf_level)
+  draws <- draw_joint_accuracies(table[is_ranked_pair, ], ranked_systems, options$conf_level)
   comparison$ranks <- rank_table(ranked_systems, draws)
-  # `known` compares the order by estimates with the order by votes. Gold cases measure the order
-  # independently of votes, so `known` is NA.
+  # Column `known` compares the order by estimates with the order by votes. Gold cases measure the
+  # order independently of votes, so the column is NA.
   comparison$ranks$known <- NA
   if (!all(is_ranked_pair)) draws <- draws[0L, , drop = FALSE]
   comparison$differences <- add_joint_intervals(table, draws, options)
@@ -32,12 +33,12 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   comparison
 }
 
-# Measures each difference by gold, as gold_accuracy() does. Returns a list of vectors. `known` has
-# an element per pair: do gold cases measure the pair? All other vectors have an element per
-# measured pair; they are left out if no pair is measured.
-gold_of_pairs <- function(estimate, pairs) {
+# Measures each difference by gold cases, as gold_accuracy() does. Returns a list of vectors.
+# `known` has an element per pair: do gold cases measure the pair? All other vectors have an element
+# per measured pair. They are left out if no pair is measured.
+measure_pairs_by_gold <- function(estimate, pairs) {
   evidence <- estimate$gold$evidence
-  if (!is.null(evidence) && counts_too_many(evidence)) evidence <- NULL
+  if (!is.null(evidence) && are_probabilities_too_small(evidence)) evidence <- NULL
   compute_by_blocks(pattern_answers(estimate$fit$x), pairs$first, function(pair_indices) {
     measurement <- gold_accuracy(evidence, pairs$first[pair_indices], pairs$second[pair_indices])
     measurement[setdiff(names(measurement), c("rest", "answers"))]
@@ -45,8 +46,10 @@ gold_of_pairs <- function(estimate, pairs) {
 }
 
 # Returns estimates of each difference from gold, from ratings and from both: a row per pair and
-# source. The arguments are the estimate with gold, `table`, the differences from ratings only, and
-# `gold`, the measurements by gold_of_pairs().
+# source.
+# * estimate: the estimate with gold.
+# * table: differences from ratings only.
+# * gold: result of measure_pairs_by_gold().
 sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
   centre <- estimate$details$centre
   first <- pairs$first
@@ -80,13 +83,13 @@ no_pair_sources <- tibble::tibble(
 )[0L, ]
 
 # Returns joint normal draws of the accuracies of all systems, relative to their mean: a matrix,
-# draws x systems. The differences of two systems have the variances in `table` if a joint
-# distribution with these variances exists; otherwise the variances are approximate (classical
+# draws x systems. The differences of two systems have the variances in `table`, if a joint
+# distribution with these variances exists. Otherwise the variances are approximate (classical
 # scaling). The matrix has no rows if a pair has no interval. `systems`: names.
-draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
+draw_joint_accuracies <- function(table, systems, conf_level, draws = 4000L) {
   n <- length(systems)
   if (n < 2L) return(matrix(0, draws, n))
-  error <- error_of_pairs(table, conf_level)
+  error <- errors_of_differences(table, conf_level)
   if (anyNA(error)) return(matrix(NA_real_, 0L, n))
   indices <- cbind(match(table$system1, systems), match(table$system2, systems))
   difference <- squared_error <- matrix(0, n, n)
@@ -98,29 +101,29 @@ draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   # made positive, so that draws are the same on every machine.
   largest <- max.col(t(abs(scaling$vectors)), "first")
   scaling$vectors <- scaling$vectors %*% diag(sign(scaling$vectors[cbind(largest, seq_len(n))]), n)
-  noise <- matrix(rnorm(draws * n), draws) %*% scaled_vectors(scaling)
+  noise <- matrix(rnorm(draws * n), draws) %*% scaled_eigenvectors(scaling)
   sweep(noise, 2L, rowMeans(difference - t(difference)), `+`)
 }
 
 # Returns the standard deviation of each difference, from the width of its interval. It is 0 if two
 # systems gave the same answers, and NA for other pairs without an interval.
-error_of_pairs <- function(table, conf_level) {
+errors_of_differences <- function(table, conf_level) {
   error <- (table$conf.high - table$conf.low) / 2 / normal_quantile(conf_level)
   replace(error, is.na(error) & table$estimate %in% 0 & table$why %in% "same_answers", 0)
 }
 
 # Adds the probability that the first system of each pair is better. If option `simultaneous` is
-# TRUE, also widens all intervals by a common factor, so that all of them contain their difference
-# with probability `conf_level`. They are NA if a pair has no interval. `draws`: see
-# draws_of_pairs().
+# TRUE, also widens all intervals by a common factor. All of them then contain their difference with
+# probability `conf_level`. They are NA if a pair has no interval. `draws`: result of
+# draw_joint_accuracies().
 add_joint_intervals <- function(table, draws, options) {
   level <- options$conf_level
-  error <- error_of_pairs(table, level)
+  error <- errors_of_differences(table, level)
   if (nrow(draws) == 0L) {
     table$probability <- replace(pnorm(table$estimate / error), error %in% 0, 0.5)
     if (options$simultaneous) {
       table[limit_columns] <- NA_real_
-      table <- without_interval(
+      table <- add_no_interval_reason(
         table, "another pair has no interval, so there are no simultaneous intervals"
       )
     }
@@ -133,9 +136,9 @@ add_joint_intervals <- function(table, draws, options) {
   if (options$simultaneous && length(rows) > 0L) {
     blocks <- pair_blocks(pairs, list(list(at = seq_along(systems), values = draws)))
     deviations <- largest_deviations(blocks, error) / normal_quantile(level)
-    factor <- max(1, quantile(deviations, level))
+    widening_factor <- max(1, quantile(deviations, level))
     estimate <- table$estimate[rows]
-    limits <- estimate + factor * (as.matrix(table[rows, limit_columns]) - estimate)
+    limits <- estimate + widening_factor * (as.matrix(table[rows, limit_columns]) - estimate)
     table[rows, limit_columns] <- as.data.frame(clamp(limits, -1, 1))
   }
   table

@@ -1,17 +1,19 @@
 # Differences of accuracy between groups of cases, such as two versions of an application. Groups
 # have different cases, so each group needs gold cases.
 
-# Compares all pairs of groups, or all groups with `reference`, for each system. The arguments are
-# from compare_systems(). `x`: an estimate with groups. `refused`: named list of arguments that
-# cannot be used with groups; raises an error unless all are NULL.
+# Compares all pairs of groups, or all groups with `reference`, for each system. Other arguments are
+# from compare_systems().
+# * x: an estimate with groups.
+# * refused: named list of arguments that cannot be used with groups. Raises an error unless all are
+#   NULL.
 compare_groups <- function(x, systems, conf_level, simultaneous, reference, refused) {
   x <- unclass(x)
-  first <- x[[1L]]
+  first_estimate <- x[[1L]]
   groups <- names(x)
   refused <- names(drop_null(refused))
   abort_argument_if(refused, refused[1L], "{.arg {refused[1L]}} cannot be used to compare groups.",
     i = "Compare the systems of one group: {.code x[[\"{groups[[1L]]}\"]]}.")
-  systems <- check_system_names(systems, first$table$system)
+  systems <- check_system_names(systems, first_estimate$table$system)
   if (!is.null(reference)) check_choice(reference, groups, "reference")
   abort_argument_if(length(groups) < 2L, "x", "must have at least two groups to compare.")
   has_gold <- map_lgl(x, function(estimate) any(estimate$gold$measured$known))
@@ -20,7 +22,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
         equally.",
     i = "Give truths of random cases of each group to {.fun estimate_accuracy}, with
         {.arg known_truth} and {.code gold_sample = \"random\"}.")
-  abort_argument_if(isTRUE(interval_of(first)$gold$anytime), "x",
+  abort_argument_if(isTRUE(interval_of(first_estimate)$gold$anytime), "x",
     "must not have interval {.val anytime}, which is not defined for differences of groups.",
     i = "Estimate with {.code interval = \"corrected\"}.")
   pairs <- if (is.null(reference)) utils::combn(groups, 2L) else
@@ -29,29 +31,31 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
     group1 = rep(pairs[1L, ], each = length(systems)),
     group2 = rep(pairs[2L, ], each = length(systems)), system = rep(systems, ncol(pairs))
   )
-  method <- first$options$method
+  method <- first_estimate$options$method
   level <- if (simultaneous) 1 - (1 - conf_level) / nrow(table) else conf_level
   measurements <- lapply(x, function(estimate) {
-    at <- match(systems, estimate$table$system)
-    setNames(lapply(at, group_measurement, estimate = estimate, level = level), systems)
+    system_numbers <- match(systems, estimate$table$system)
+    setNames(lapply(system_numbers, group_measurement, estimate = estimate, level = level), systems)
   })
   differences <- stack_rows(seq_len(nrow(table)), function(i) {
     row <- table[i, ]
-    sides <- lapply(measurements[c(row$group1, row$group2)], `[[`, row$system)
-    columns_tibble(!!!difference_of_sides(sides, method))
+    measurements_of_pair <- lapply(measurements[c(row$group1, row$group2)], `[[`, row$system)
+    columns_tibble(!!!difference_of_sides(measurements_of_pair, method))
   })
-  gold <- list(settings = first$gold$settings, cases = min(vapply(x, count_gold, 0)))
+  gold <- list(settings = first_estimate$gold$settings, cases = min(vapply(x, count_gold, 0)))
   new_group_comparison(tibble::tibble(table, differences), x, gold, list(
     method = method, conf_level = conf_level, simultaneous = simultaneous,
-    metric = if (is_pass_rate(first)) "pass rate",
+    metric = if (is_pass_rate(first_estimate)) "pass rate",
     against = if (!is.null(reference)) list(reference = reference)
   ))
 }
 
-# Returns the measurement of system number `s` in one group, a list: `x`, result of correct_mean(),
-# NULL without gold; `n`, the number of cases; `lack`, a row with the reason why there is no
-# measurement; `interval`; and, with clusters, `influence`, the influence of each cluster on the
-# estimate, named by cluster.
+# Returns the measurement of system number `s` in one group, a list:
+# * x: result of corrected_mean(), NULL without gold.
+# * n: number of cases.
+# * lack: a row with the reason why there is no measurement.
+# * interval: estimate and interval.
+# * influence: influence of each cluster on the estimate, named by cluster. NULL without clusters.
 group_measurement <- function(estimate, s, level) {
   x <- extract_measured(estimate$gold, s)
   has_gold <- !is.null(x)
@@ -65,17 +69,19 @@ group_measurement <- function(estimate, s, level) {
   )
 }
 
-# Influence of each cluster on the estimate of system number `s`, the sum over its cases. The
-# influence of a case is slope x (prediction - mean prediction) / number of cases. The influence of
-# a gold case also includes its deviation from the prediction, divided by the number of gold cases.
-# The prediction is the probability that the answer is correct (`p_correct`).
+# Returns the influence of each cluster on the estimate of system number `s`. It is the sum of the
+# influences of its cases. The influence of a case is slope x (prediction - mean prediction) /
+# number of cases. The prediction is the probability that the answer is correct (`p_correct`). The
+# influence of a gold case also includes its deviation from the prediction, divided by the number of
+# gold cases. `measured`: field `x` of group_measurement().
 influence_of_clusters <- function(estimate, measured, s) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
-  subset <- select_gold(evidence, evidence$answer[, s] > 0L)
+  answered_gold <- select_gold(evidence, evidence$answer[, s] > 0L)
   answer <- evidence$answer[, s, drop = FALSE]
-  p_correct <- fill_unrated(predict_answer(evidence$predicted, answer), subset$weight)[x$index, 1L]
-  weight <- weights_of_cases(x) * (subset$weight[, 1L] > 0)[x$index] / measured$cases
+  predicted <- predict_correctness(evidence$predicted, answer)
+  p_correct <- fill_unrated(predicted, answered_gold$weight)[x$index, 1L]
+  weight <- weights_of_cases(x) * (answered_gold$weight[, 1L] > 0)[x$index] / measured$cases
   cluster <- as_label(estimate$options$given_cluster)
   rowsum(c(
     measured$slope * weight * (p_correct - sum(weight * p_correct)),
@@ -83,7 +89,7 @@ influence_of_clusters <- function(estimate, measured, s) {
   ), cluster[c(seq_along(p_correct), evidence$case)])[, 1L]
 }
 
-# Difference between two groups for one system. `sides`: list of two measurements, see
+# Returns the difference between two groups for one system. `sides`: list of two results of
 # group_measurement(), named by group. The interval is computed from both intervals and the
 # correlation of their errors over common clusters (Zou and Donner, 2008).
 difference_of_sides <- function(sides, method) {
@@ -94,45 +100,46 @@ difference_of_sides <- function(sides, method) {
   reason <- if (!is.na(missing_side)) paste0(
     names(sides)[[missing_side]], ": ", reasons$reason[[missing_side]]
   )
-  few_clusters <- na.omit(c(why_few_clusters(first$x), why_few_clusters(second$x)))
+  cluster_reasons <- na.omit(c(why_few_clusters(first$x), why_few_clusters(second$x)))
   c(
     difference_of_intervals(first$interval, second$interval, correlation_of_sides(first, second)),
-    n = first$n + second$n, method = method, reason = reason %||% few_clusters[1L],
+    n = first$n + second$n, method = method, reason = reason %||% cluster_reasons[1L],
     why = reasons$why[missing_side]
   )
 }
 
-# Correlation of the errors of two groups over common clusters. It is shrunk towards 0 with the
-# weight of `prior_cases` gold cases.
+# Returns the correlation of the errors of two groups over common clusters. It is shrunk towards 0
+# with the weight of `prior_cases` gold cases. `first`, `second`: results of group_measurement().
 correlation_of_sides <- function(first, second) {
   influence1 <- first$influence
   influence2 <- second$influence
-  common <- intersect(names(influence1), names(influence2))
+  common_clusters <- intersect(names(influence1), names(influence2))
   scale <- sqrt(sum(influence1^2) * sum(influence2^2))
-  if (length(common) == 0L || scale == 0) return(0)
+  if (length(common_clusters) == 0L || scale == 0) return(0)
   n_gold <- min(first$x$gold, second$x$gold)
-  sum(influence1[common] * influence2[common]) / scale * n_gold / (n_gold + prior_cases)
+  covariance <- sum(influence1[common_clusters] * influence2[common_clusters])
+  covariance / scale * n_gold / (n_gold + prior_cases)
 }
 
-# Estimate and interval of the difference of two quantities with intervals, given the correlation of
-# their errors (Zou and Donner, 2008).
+# Returns the estimate and interval of the difference of two quantities with intervals, given the
+# correlation of their errors (Zou and Donner, 2008).
 difference_of_intervals <- function(interval1, interval2, correlation) {
   # Combines two errors (standard errors or distances to limits), given their correlation.
-  reach <- function(error1, error2) sqrt(error1^2 + error2^2 - 2 * correlation * error1 * error2)
+  combine <- function(error1, error2) sqrt(error1^2 + error2^2 - 2 * correlation * error1 * error2)
   estimate <- interval1$estimate - interval2$estimate
-  error <- reach(interval1$std.error, interval2$std.error)
+  error <- combine(interval1$std.error, interval2$std.error)
   list(
     estimate = estimate, std.error = error,
     conf.low = estimate -
-      reach(interval1$estimate - interval1$conf.low, interval2$conf.high - interval2$estimate),
+      combine(interval1$estimate - interval1$conf.low, interval2$conf.high - interval2$estimate),
     conf.high = estimate +
-      reach(interval1$conf.high - interval1$estimate, interval2$estimate - interval2$conf.low),
+      combine(interval1$conf.high - interval1$estimate, interval2$estimate - interval2$conf.low),
     probability = pnorm(estimate / error), correlation = correlation + 0 * estimate
   )
 }
 
-# Creates a `group_comparison` object. `estimates`: estimates of the groups. `gold`: settings, and
-# the smallest number of gold cases of a group.
+# Creates a `group_comparison` object. `estimates`: estimates of the groups. `gold`: list of
+# settings and `cases`, the smallest number of gold cases of a group.
 new_group_comparison <- function(table, estimates, gold, options) {
   n_systems <- length(unique(table$system))
   interval <- estimates[[1L]]$options$interval
@@ -164,7 +171,7 @@ new_group_comparison <- function(table, estimates, gold, options) {
       ),
       if (is_measured) paste0("Intervals: ", metric, " in the ", gold$settings$target,
         "; errors of groups ", if (no_clusters) "are taken as independent" else paste(
-          "correlate by", span_words(correlations, function(x) format_decimals(x, 2L))
+          "correlate by", format_span(correlations, function(x) format_decimals(x, 2L))
         )
       ),
       if (is_measured && no_clusters) note(

@@ -51,9 +51,11 @@
 #' @name tidy.system_comparison
 NULL
 
-# Creates the result of compare_systems(). `x`: a list with the tables differences, ranks, accuracy
-# and sources (NULL without gold); left_out, the number of cases that not all systems answered; gold
-# (NULL without gold); and options.
+# Creates the result of compare_systems(). `x`: a list with the fields
+# * differences, ranks, accuracy, sources: tables. `sources` is NULL without gold.
+# * left_out: number of cases that not all systems answered.
+# * gold: settings and numbers of gold cases, NULL without gold.
+# * options: list of settings.
 new_comparison <- function(x) {
   options <- x$options
   against <- options$against
@@ -70,10 +72,10 @@ new_comparison <- function(x) {
     simultaneous = options$simultaneous
   )
   line <- comparison_line(x, facts)
-  pairs <- shown_pairs(x)
-  pairs$pair <- pair_names(pairs)
+  printed_pairs <- shown_pairs(x)
+  printed_pairs$pair <- pair_names(printed_pairs)
   title <- paste("Differences of", compared_metric(x))
-  pair_view <- view_of_differences(pairs, options$conf_level, title = title)
+  pair_view <- view_of_differences(printed_pairs, options$conf_level, title = title)
   inject(new_result("system_comparison",
     tables = c(x[c("differences", "ranks")], list(sources = x$sources %||% no_pair_sources)),
     facts = facts, line = line,
@@ -105,39 +107,40 @@ comparison_line <- function(x, facts) {
     return(sprintf("unknown which of %s is best (%s)", compared, x$differences$reason[[1L]]))
   }
   paste0(
-    printable(facts$best), " is ", best_by(x), " with probability ",
+    printable(facts$best), " is ", best_system_words(x), " with probability ",
     format_decimals(facts$probability, 2L), ", of ",
     if (!is.null(against)) paste("the", number(against$best), "best of "), compared
   )
 }
 
-# Returns a sentence on how many systems are better or worse than the reference, or worse than the
-# best system. Only differences whose interval excludes 0 count.
+# Returns a sentence on how many systems are better or worse than the reference. Without a
+# reference, it counts the systems that are worse than the best system. Only differences whose
+# interval excludes 0 count.
 against_words <- function(x) {
   reference <- x$options$against$reference
   table <- x$differences
   leader <- table$system1[[1L]]
   if (is.null(reference)) table <- table[table$system1 == leader, ]
-  better <- sum(surely_better(x, table), na.rm = TRUE)
+  n_better <- sum(is_surely_better(x, table), na.rm = TRUE)
   if (is.null(reference)) return(sprintf(
     "%s, the best by its estimate, is better than %s of %s beyond its interval", leader,
-    number(better), count_noun(nrow(table), "other")
+    number(n_better), count_noun(nrow(table), "other")
   ))
-  worse <- sum(surely_better(x, table, "system2"), na.rm = TRUE)
+  n_worse <- sum(is_surely_better(x, table, "system2"), na.rm = TRUE)
   words <- if (is.null(x$options$metric)) c("more accurate", "less") else c("better", "worse")
   sprintf(
-    "%s %s than %s (%s), %s %s, %s undecided", number(better), words[[1L]], reference,
-    format_decimals(x$accuracy$estimate[x$accuracy$system == reference]), number(worse),
-    words[[2L]], number(nrow(table) - better - worse)
+    "%s %s than %s (%s), %s %s, %s undecided", number(n_better), words[[1L]], reference,
+    format_decimals(x$accuracy$estimate[x$accuracy$system == reference]), number(n_worse),
+    words[[2L]], number(nrow(table) - n_better - n_worse)
   )
 }
 
-# With more pairs, print() shows for each system the difference from the best system instead.
+# With more pairs, print() shows only the difference of each system from the best system.
 max_pairs_shown <- 6L
 
-# Returns the printed table (see view()) with a row per ranked system, the best first: estimate,
-# probability of being best and mean rank. `show_differences`: does it also have the difference from
-# the best system?
+# Returns the printed table (see view()) with a row per ranked system, the best first. Columns are
+# the estimate, the probability of being best, and the mean rank. `show_differences`: is there also
+# a column with the difference from the best system?
 view_of_ranks <- function(x, show_differences) {
   ranks <- x$ranks
   first_ranks <- ranks[ranks$rank == 1L, ]
@@ -160,8 +163,8 @@ view_of_ranks <- function(x, show_differences) {
   )
 }
 
-# Returns the printed table with a row per pair: difference, interval and probability that the first
-# is better. `labels`: columns with the names of the pair.
+# Returns the printed table (see view()) with a row per pair: difference, interval and probability
+# that the first is better. `labels`: columns with the names of the pair.
 view_of_differences <- function(table, level, labels = "pair", title = NULL) {
   view(
     table, c(labels, difference = "estimate", limit_columns, `P(first better)` = "probability"),
@@ -169,7 +172,8 @@ view_of_differences <- function(table, level, labels = "pair", title = NULL) {
   )
 }
 
-# Names of pairs of systems or of groups, which are the first two columns of a table.
+# Returns names of pairs of systems or of groups. Their names are in the first two columns of a
+# table.
 pair_names <- function(table) paste(table[[1L]], "-", table[[2L]])
 
 # Returns the pairs in the order in which they are printed. If all pairs are compared, the largest
@@ -178,43 +182,45 @@ shown_pairs <- function(x) {
   if (is.null(x$options$against)) better_first(x$differences) else x$differences
 }
 
-# Exchanges the two systems of pairs with a negative difference, so that all differences are
-# positive or 0, and sorts pairs by difference, the largest first.
+# Exchanges the two systems of pairs with a negative difference, so that no difference is negative.
+# Then sorts pairs by difference, the largest first.
 better_first <- function(table) {
-  negative <- which(table$estimate < 0)
+  negative_rows <- which(table$estimate < 0)
   name_columns <- names(table)[1:2] # systems, or groups
-  table[negative, name_columns] <- table[negative, rev(name_columns)]
-  table[negative, limit_columns] <- -table[negative, rev(limit_columns)]
-  table$estimate[negative] <- -table$estimate[negative]
-  table$probability[negative] <- 1 - table$probability[negative]
+  table[negative_rows, name_columns] <- table[negative_rows, rev(name_columns)]
+  table[negative_rows, limit_columns] <- -table[negative_rows, rev(limit_columns)]
+  table$estimate[negative_rows] <- -table$estimate[negative_rows]
+  table$probability[negative_rows] <- 1 - table$probability[negative_rows]
   table[order(-table$estimate), ]
 }
 
 comparison_notes <- function(x) {
   table <- x$differences
   n_pairs <- nrow(table)
-  misses <- (1 - x$options$conf_level) * n_pairs
+  expected_misses <- (1 - x$options$conf_level) * n_pairs
   has_intervals <- any_known(table$conf.low)
   pairs <- better_first(table)
-  unknown <- pair_names(pairs)[which(!pairs$order_known & !are_tied(pairs$estimate))]
+  unknown_pairs <- pair_names(pairs)[which(!pairs$order_known & !are_tied(pairs$estimate))]
   c(
     if (x$left_out > 0) paste0(
       "Left out, because not all systems answered them: ", count_noun(x$left_out, "case"),
       "; accuracies are for the other cases"
     ),
     reason_notes(table, pair_names(table)),
-    # Pairs whose order by the estimates differs from their order by agreement with the plurality.
-    if (length(unknown) > 0L) paste0(
+    # The order of these pairs by the estimates differs from their order by agreement with the
+    # plurality.
+    if (length(unknown_pairs) > 0L) paste0(
       "Ratings do not show which of the two is better (by the model the first; by counting votes",
-      " the second, or neither): ", shorten(unknown, most = 4L)
+      " the second, or neither): ", shorten(unknown_pairs, most = 4L)
     ),
     if (has_intervals && x$options$simultaneous) {
       "The intervals cover all differences at once"
     } else if (has_intervals && n_pairs > 1L) {
       paste0(
         "Each interval is for one pair: expect ",
-        if (misses < 10) format_decimals(misses, 1L) else number(round(misses)), " of ",
-          number(n_pairs),
+        if (expected_misses < 10) format_decimals(expected_misses, 1L) else
+          number(round(expected_misses)),
+        " of ", number(n_pairs),
         " to miss the true difference. With simultaneous = TRUE, they cover all differences at once"
       )
     },
@@ -223,7 +229,7 @@ comparison_notes <- function(x) {
       # Gold cases on which systems gave different answers.
       if (any_known(x$gold$differ)) paste0(
         "; systems differ on ",
-        span_words(x$gold$differ, number_of),
+        format_span(x$gold$differ, format_unpadded),
         " of them, and only these measure a difference (see tidy(\"sources\"))"
       ),
       ". They correct each difference separately, so it may differ from the difference of the

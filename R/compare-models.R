@@ -48,14 +48,14 @@ compare_models <- function(...) {
   data <- lapply(fits, function(fit) {
     list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
   })
-  different <- which(!map_lgl(data, identical, data[[1L]]))
-  abort_argument_if(different, "...",
+  different_fits <- which(!map_lgl(data, identical, data[[1L]]))
+  abort_argument_if(different_fits, "...",
     "All models must be fitted to the same ratings and known truths.",
-    x = "Fit {different[[1L]]} has other ratings or known truths than fit 1.")
+    x = "Fit {different_fits[[1L]]} has other ratings or known truths than fit 1.")
   names_given <- names2(fits)
-  reserved <- intersect(names_given, c("term", "lowest", "highest"))
-  abort_argument_if(reserved, "...",
-    "Models cannot have the names {.val {reserved}}, which are columns of the result.")
+  reserved_names <- intersect(names_given, c("term", "lowest", "highest"))
+  abort_argument_if(reserved_names, "...",
+    "Models cannot have the names {.val {reserved_names}}, which are columns of the result.")
   names <- ifelse(names_given == "", map_chr(fits, function(fit) format(fit$model)), names_given)
   names(fits) <- make.unique(names, sep = " ")
   models <- compared_table(fits)
@@ -66,7 +66,7 @@ compare_models <- function(...) {
 }
 
 # Fits a model again with each type of dependence between raters: none, easy cases, and the pairs
-# that the model names, if any. Priors stay the same. Leaves out models that cannot be fitted.
+# that the model names, if any. Priors stay the same. Models that cannot be fitted are left out.
 fits_of_all_dependences <- function(fit) {
   fitted_dependence <- fit$model$dependence
   dependences <- list(NULL, list(type = "easy"))
@@ -76,24 +76,30 @@ fits_of_all_dependences <- function(fit) {
     model <- fit$model
     model["dependence"] <- list(dependence)
     can_fit <- is.null(dependence) || fit$prior$others != "partial" && tryCatch({
-      check_learnable(fit$x, model, nrow(fit$prior$base_rates), fit$named)
+      check_dependent_panel(model, fit$x)
+      check_dependence_identified(fit$x, model, nrow(fit$prior$base_rates), fit$named)
       TRUE
-    }, fallible_error_prior = function(e) FALSE)
+    }, fallible_error_prior = function(e) FALSE, fallible_error_argument = function(e) FALSE)
     sampling <- replace(fit$sampling, "thin", list(NULL))
-    if (can_fit) fit_checked_draws(fit$x, model, fit$known, fit$prior, sampling, fit$seed)
+    if (!can_fit) return(NULL)
+    refit <- fit_checked_draws(fit$x, model, fit$known, fit$prior, sampling, fit$seed)
+    refit[c("given", "named")] <- fit[c("given", "named")]
+    refit
   })
   drop_null(fits)
 }
 
-# Returns a row per model with its WAIC and the difference from the best model, the best first.
+# Returns a row per model with its WAIC (widely applicable information criterion) and the difference
+# from the best model. The best model is first.
 compared_table <- function(fits) {
   criteria <- lapply(fits, criteria_of_fit)
   waic <- stack_rows(criteria, function(fit) fit$table[1L, ])
-  best <- criteria[[which.max(waic$elpd)]]
+  best_model <- criteria[[which.max(waic$elpd)]]
   # Differences are computed for each case, because models may have different patterns of cases.
   differences <- vapply(criteria, function(fit) {
-    in_both <- !is.na(best$of_case) & !is.na(fit$of_case)
-    sum_over_cases((fit$of_case - best$of_case)[in_both], weights_of_cases(fits[[1L]]$x)[in_both])
+    in_both <- !is.na(best_model$of_case) & !is.na(fit$of_case)
+    difference <- (fit$of_case - best_model$of_case)[in_both]
+    sum_over_cases(difference, weights_of_cases(fits[[1L]]$x)[in_both])
   }, c(estimate = 0, std.error = 0))
   table <- tibble::tibble(
     model = names(fits), waic[c("elpd", "std.error", "parameters")],
@@ -104,18 +110,19 @@ compared_table <- function(fits) {
   table[order(-table$elpd), ]
 }
 
-# Returns a row per parameter that all models have, with posterior medians. `fits`: in the order of
-# the rows of `models`.
+# Returns a row per parameter that all models have, with posterior medians. `fits`: fits in the
+# order of the rows of `models`, the result of compared_table().
 compared_terms <- function(fits, models) {
   terms <- Reduce(intersect, lapply(fits, function(fit) {
-    fit$terms$term[is_watched(fit$terms) & !is_shared_term(fit$terms$term)]
+    fit$terms$term[is_convergence_checked(fit$terms) & !is_dependence_term(fit$terms$term)]
   }))
   medians <- lapply(fits, function(fit) {
     unname(apply(fit$draws[, terms, drop = FALSE], 2L, median))
   })
-  undecided <- unname(medians[models$undecided])
+  undecided_medians <- unname(medians[models$undecided])
   columns_tibble(
-    term = terms, !!!medians, lowest = do.call(pmin, undecided), highest = do.call(pmax, undecided)
+    term = terms, !!!medians, lowest = do.call(pmin, undecided_medians),
+    highest = do.call(pmax, undecided_medians)
   )
 }
 
@@ -126,13 +133,13 @@ warn_undecided <- function(undecided_fits, terms) {
   largest_sd <- do.call(pmax, lapply(unname(undecided_fits), function(fit) {
     apply(fit$draws[, terms$term, drop = FALSE], 2L, sd)
   }))
-  differing <- terms[terms$highest - terms$lowest > max_shift * largest_sd, ]
-  shown <- head(differing[order(differing$lowest - differing$highest), ], 4L)
-  warn_if(nrow(differing) > 0L, "dependence",
+  differing_terms <- terms[terms$highest - terms$lowest > max_shift * largest_sd, ]
+  shown <- head(differing_terms[order(differing_terms$lowest - differing_terms$highest), ], 4L)
+  warn_if(nrow(differing_terms) > 0L, "dependence",
     "These ratings cannot distinguish models with different estimates: report all of them.",
-    x = c(escape_braces(shown$term, ": ", from_to(shown$lowest, shown$highest)),
-      if (nrow(differing) > 4L) "and {nrow(differing) - 4L} more"),
-    i = "Only cases with known truth can show which model is right.", terms = differing$term)
+    x = c(escape_braces(shown$term, ": ", format_limits(shown$lowest, shown$highest)),
+      if (nrow(differing_terms) > 4L) "and {nrow(differing_terms) - 4L} more"),
+    i = "Only cases with known truth can show which model is right.", terms = differing_terms$term)
 }
 
 new_model_comparison <- function(models, terms, fits, names_given) {

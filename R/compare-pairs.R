@@ -1,8 +1,9 @@
 # Pairs of systems to compare, joint draws of their errors, and tables of differences and ranks.
 
-# Checks arguments `reference` and `best`. Returns NULL if all pairs are compared; a list with
-# `reference`, the index of a system (0: the system with the highest estimate); or a list with
-# `best`, the number of best systems that are compared with all others.
+# Checks arguments `reference` and `best` of compare_systems(). Returns NULL if both are NULL; then
+# all pairs of systems are compared. Otherwise returns a list with one element:
+# * reference: index of the reference system; 0 means the system with the highest estimate
+# * best: number of best systems, which are compared with all other systems
 check_against <- function(reference, best, systems) {
   abort_argument_if(!is.null(reference) && !is.null(best), "best",
     "Only one of {.arg reference} and {.arg best} can be given.", x = "Both are given.",
@@ -31,38 +32,44 @@ check_against <- function(reference, best, systems) {
 
 max_pairs <- 2e5 # largest number of pairs to compare
 
-# Returns the pairs of systems that are compared, a list of indices of systems: first and second,
-# the systems of each pair; with, the systems with which all others are compared; ranked, the
-# systems that have ranks. Element `against`: see check_against(), with the name of the reference.
-# `value`: estimates of all systems, the higher the better.
+# Returns the pairs of systems that are compared. Systems are given as indices. The list contains:
+# * first, second: the two systems of each pair
+# * with: the systems that are compared with all other systems
+# * ranked: the systems that get ranks
+# * against: argument `against`, but with the name of the reference system instead of its index
+#
+# `value`: estimate of each system; higher is better. `against`: a result of check_against().
 compared_pairs <- function(value, systems, against = NULL) {
   n <- length(systems)
   if (is.null(against)) check_pair_numbers(n, columns_of_pairs)
-  sorted <- if (is.null(against)) seq_len(n) else order(-value, seq_len(n))
+  sorted_systems <- if (is.null(against)) seq_len(n) else order(-value, seq_len(n))
   reference <- against$reference
   if (is.null(reference)) {
-    targets <- sorted[seq_len(against$best %||% n)]
-    second <- lapply(seq_along(targets), function(i) sorted[-seq_len(i)])
+    opponents <- sorted_systems[seq_len(against$best %||% n)]
+    second <- lapply(seq_along(opponents), function(i) sorted_systems[-seq_len(i)])
     return(list(
-      first = rep(targets, lengths(second)), second = unlist(second), with = targets,
-      ranked = targets, against = against
+      first = rep(opponents, lengths(second)), second = unlist(second), with = opponents,
+      ranked = opponents, against = against
     ))
   }
-  if (reference == 0L) reference <- sorted[[1L]]
-  first <- setdiff(sorted, reference)
+  if (reference == 0L) reference <- sorted_systems[[1L]]
+  first <- setdiff(sorted_systems, reference)
   list(
     first = first, second = rep(reference, length(first)), with = reference, ranked = integer(),
     against = list(reference = systems[[reference]])
   )
 }
 
-# Returns joint draws of the estimates of systems, a list:
-# * parts: list of blocks of systems. A block has `at`, the indices of its systems, and `values`,
-#   the draws, a matrix draws x systems. Both systems of a pair are in the same block. No blocks if
-#   there are no draws.
-# * ranked: draws of the systems that have ranks.
-# * reason: why there are no draws, otherwise NA.
-# * replicates: number of draws. clusters: number of clusters of cases, if these were resampled.
+# Returns draws from the joint distribution of the estimates of systems. The list contains:
+# * parts: a list of blocks of systems, empty if there are no draws. A block is a list of `at`, the
+#   indices of its systems, and `values`, their draws (draws x systems). Each pair that is compared
+#   is in at least one block.
+# * ranked: draws of the systems that get ranks (draws x systems)
+# * reason: why there are no draws; NA if there are draws
+# * replicates: number of draws
+# * clusters: number of clusters of cases; NULL if cases have no clusters
+#
+# `pairs`: a result of compared_pairs().
 comparison_draws <- function(estimate, pairs) {
   no_draws <- function(...) {
     list(
@@ -75,60 +82,65 @@ comparison_draws <- function(estimate, pairs) {
     return(no_draws("no estimate for ", shorten(without_estimate$system, most = 4L), ": ",
       without_estimate$reason[[1L]]))
   }
-  parts <- why_no_interval(interval_bootstrap, estimate)
-  if (is.null(parts)) {
+  blocks <- why_no_interval(interval_bootstrap, estimate)
+  if (is.null(blocks)) {
     values <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
     is_complete <- complete.cases(values)
-    parts <- if (mean(is_complete) < 0.5) "most bootstrap replicates gave no estimate" else
-      draw_parts(estimate, values[is_complete, , drop = FALSE], pairs$with)
+    blocks <- if (mean(is_complete) < 0.5) "most bootstrap replicates gave no estimate" else
+      draw_blocks(estimate, values[is_complete, , drop = FALSE], pairs$with)
   }
-  if (is.character(parts)) return(no_draws(no_interval, parts))
-  first_part <- parts[[1L]]
+  if (is.character(blocks)) return(no_draws(no_interval_prefix, blocks))
+  first_block <- blocks[[1L]]
   list(
-    parts = parts, ranked = first_part$values[, match(pairs$ranked, first_part$at), drop = FALSE],
+    parts = blocks,
+    ranked = first_block$values[, match(pairs$ranked, first_block$at), drop = FALSE],
     reason = NA_character_, replicates = nrow(values),
     clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   )
 }
 
-# Divides systems into blocks and draws from their joint distribution, see comparison_draws(). If
-# there are many systems, there are several blocks, and each contains `targets`, the systems with
-# which all others are compared. Returns the reason, a string, if there are no draws.
-draw_parts <- function(estimate, replicates, targets) {
+# Divides systems into blocks and draws from the joint distribution of each block. Returns element
+# `parts` of comparison_draws(), or a string with the reason why there are no draws.
+#
+# `opponents`: indices of the systems that are compared with all others. With many systems there are
+# several blocks, and each block contains all opponents. `replicates`: bootstrap replicates of the
+# estimates (replicates x systems).
+draw_blocks <- function(estimate, replicates, opponents) {
   n <- ncol(replicates)
-  draws <- interval_with_draws(estimate)$draws
-  blocks <- list(seq_len(n))
-  if (n > many_systems && length(targets) < n) {
-    blocks <- lapply(
-      split_in_runs(setdiff(seq_len(n), targets), max(many_systems, length(targets))),
-      function(at) c(targets, at)
+  draw_estimates <- interval_with_draws(estimate)$draws
+  system_blocks <- list(seq_len(n))
+  if (n > max_refitted_systems && length(opponents) < n) {
+    system_blocks <- lapply(
+      split_in_runs(setdiff(seq_len(n), opponents), max(max_refitted_systems, length(opponents))),
+      function(block) c(opponents, block)
     )
-    # Clusters widen all errors by the same factor, which is computed once and not in each block.
+    # Clusters widen all errors by the same factor. It is applied here, not again in each block.
     if (!has_interval(estimate)) {
       estimate$details$sampling <- estimate$details$sampling * cluster_widening(estimate)
     }
     estimate$options["cluster"] <- list(NULL)
   }
-  parts <- lapply(blocks, function(at) {
+  drawn_blocks <- lapply(system_blocks, function(block) {
     # Restricts the estimate to the systems of the block.
-    estimate$table <- estimate$table[at, ]
-    estimate$details <- estimate$details[at, ]
-    estimate$fit$x <- keep_systems(estimate$fit$x, at)
-    values <- draws(estimate, replicates[, at, drop = FALSE])
-    if (is.character(values)) values else list(at = at, values = values)
+    estimate$table <- estimate$table[block, ]
+    estimate$details <- estimate$details[block, ]
+    estimate$fit$x <- keep_systems(estimate$fit$x, block)
+    values <- draw_estimates(estimate, replicates[, block, drop = FALSE])
+    if (is.character(values)) values else list(at = block, values = values)
   })
-  if (is.character(parts[[1L]])) parts[[1L]] else parts
+  if (is.character(drawn_blocks[[1L]])) drawn_blocks[[1L]] else drawn_blocks
 }
 
-# Returns the interval (see new_interval()) whose draws are used: the interval of the estimate, if
-# it has joint draws of systems, otherwise the interval that the method names in `draws`.
+# Returns the interval record (see new_interval()) from which joint draws are computed. This is the
+# interval of the estimate, if this kind of interval has joint draws. Otherwise it is the interval
+# named in field `draws` of the method.
 interval_with_draws <- function(estimate) {
   interval <- interval_of(estimate)
   if (is.null(interval$draws)) accuracy_intervals[[method_of(estimate)$draws]] else interval
 }
 
-# Returns a row per pair of systems with difference, interval and probability that the first is
-# better. `draws`: see comparison_draws().
+# Returns a table with a row per pair of systems: difference of the estimates, its interval, and the
+# probability that the first system is better. `draws`: a result of comparison_draws().
 difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   systems <- estimate$table
   centre <- estimate$details$centre
@@ -143,124 +155,136 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     why = NA_character_
   )
   if (length(draws$parts) == 0L) return(table)
-  iterated <- method_of(estimate)$iterated
+  is_iterated <- method_of(estimate)$iterated
   blocks <- pair_blocks(pairs, draws$parts, centre)
   for (block in blocks) {
-    rows <- table[block$pairs, ]
-    rows$probability <- core_share_ahead(block$values, block$first, block$second)
-    rows <- add_intervals(rows, core_difference_intervals(
-      block$values, block$first, block$second, conf_level, iterated
+    block_rows <- table[block$pairs, ]
+    block_rows$probability <- core_share_ahead(block$values, block$first, block$second)
+    block_rows <- add_intervals(block_rows, core_difference_intervals(
+      block$values, block$first, block$second, conf_level, is_iterated
     ))
     if (!is.null(block$error)) {
-      rows$std.error <- ifelse(is.na(rows$std.error), NA_real_, block$error)
+      block_rows$std.error <- ifelse(is.na(block_rows$std.error), NA_real_, block$error)
     }
-    table[block$pairs, ] <- rows
+    table[block$pairs, ] <- block_rows
   }
   is_same <- same_answer_shares(estimate$fit, first, second) == 1
-  table$reason[is_same] <- paste0(no_interval, "the two gave the same answers on all these cases")
+  table$reason[is_same] <-
+    paste0(no_interval_prefix, "the two gave the same answers on all these cases")
   table$why[is_same] <- "same_answers"
-  hidden <- interval_with_draws(estimate)$hidden
-  if (!hidden) {
+  has_hidden_errors <- interval_with_draws(estimate)$hidden
+  if (!has_hidden_errors) {
     warn_outside(
       pair_names(table), table, 'Use {.code interval = "robust"} for the estimate.'
     )
   }
   if (!simultaneous) return(table)
   simultaneous_intervals(
-    table, blocks, conf_level, if (hidden) centre[first] - centre[second] else table$estimate
+    table, blocks, conf_level,
+    if (has_hidden_errors) centre[first] - centre[second] else table$estimate
   )
 }
 
 max_differences <- 4e6 # largest number of drawn differences in memory at the same time: 32 MB
 
-# Divides pairs into blocks whose draws are processed together. `parts`: see comparison_draws().
-# `centre`: estimates of all systems around which draws with heavy tails are centred. Returns a list
-# of blocks:
-# * pairs: indices of the pairs in the block. values: draws x systems.
-# * first, second: columns of `values` with the systems of each pair.
-# * error: standard error of each difference, without the heavy tails of the draws; NULL if the
-#   draws have no heavy tails.
-pair_blocks <- function(pairs, parts, centre = NULL) {
+# Divides pairs of systems into blocks, which are processed one after the other to limit memory.
+# Returns a list of blocks. A block is a list:
+# * pairs: indices of the pairs in the block
+# * values: draws of systems (draws x systems)
+# * first, second: columns of `values` with the two systems of each pair
+# * error: standard error of each difference; NULL if the draws have no heavy tails
+#
+# `drawn_blocks`: element `parts` of comparison_draws(). `centre`: centre of the draws of each
+# system. If draws have heavy tails, attribute `times` contains the factor by which each draw was
+# widened. Standard errors are computed without this factor.
+pair_blocks <- function(pairs, drawn_blocks, centre = NULL) {
   is_assigned <- logical(length(pairs$first))
   blocks <- list()
-  for (part in parts) {
-    first <- match(pairs$first, part$at)
-    second <- match(pairs$second, part$at)
+  for (drawn_block in drawn_blocks) {
+    first <- match(pairs$first, drawn_block$at)
+    second <- match(pairs$second, drawn_block$at)
     pair_indices <- which(!is.na(first) & !is.na(second) & !is_assigned)
     is_assigned[pair_indices] <- TRUE
-    values <- part$values
+    values <- drawn_block$values
     tail_factor <- attr(values, "times")
     covariance <- if (!is.null(tail_factor)) {
-      cov((values - rep(centre[part$at], each = nrow(values))) / tail_factor)
+      cov((values - rep(centre[drawn_block$at], each = nrow(values))) / tail_factor)
     }
-    size <- max(1, floor(max_differences / nrow(values)))
-    blocks <- c(blocks, lapply(split_in_runs(pair_indices, size), function(at) {
-      a <- first[at]
-      b <- second[at]
-      list(pairs = at, values = values, first = a, second = b, error = if (!is.null(covariance)) {
+    pairs_per_block <- max(1, floor(max_differences / nrow(values)))
+    blocks <- c(blocks, lapply(split_in_runs(pair_indices, pairs_per_block), function(block_pairs) {
+      a <- first[block_pairs]
+      b <- second[block_pairs]
+      error <- if (!is.null(covariance)) {
         sqrt(pmax(0, diag(covariance)[a] + diag(covariance)[b] - 2 * covariance[cbind(a, b)]))
-      })
+      }
+      list(pairs = block_pairs, values = values, first = a, second = b, error = error)
     }))
   }
   blocks
 }
 
-# For each pair, the share of cases on which the two systems gave the same answer. Only cases that
-# all systems answered, and that have ratings or a known truth, are counted.
+# Returns, for each pair of systems, the share of cases on which both gave the same answer. Cases
+# count if they were answered and have ratings or a known truth. All systems answered the same
+# cases, so the answers of the first system show which cases were answered.
 same_answer_shares <- function(fit, first, second) {
   answer <- pattern_answers(fit$x)
   weight <- pattern_weights(fit$x) * (is_usable_pattern(fit) & answer[, 1L] > 0L)
-  compute_by_blocks(answer, first, function(at) {
-    same <- answer[, first[at], drop = FALSE] == answer[, second[at], drop = FALSE]
-    list(share = colSums(weight * same) / sum(weight))
+  compute_by_blocks(answer, first, function(block_pairs) {
+    is_same <- answer[, first[block_pairs], drop = FALSE] ==
+      answer[, second[block_pairs], drop = FALSE]
+    list(share = colSums(weight * is_same) / sum(weight))
   })$share
 }
 
-# Computes vectors with an element per pair, block by block to limit memory. `f(at)` returns a list
-# of vectors for the pairs with numbers `at`. Returns a list of the vectors for all pairs. `answer`:
-# answers, patterns x systems.
-compute_by_blocks <- function(answer, first, f) {
-  size <- ceiling(max_differences / 4 / max(nrow(answer), 1L))
-  blocks <- lapply(split_in_runs(seq_along(first), size), f)
-  # All fields of any block, because a block without data may have fewer fields than others.
+# Computes values of pairs of systems, block by block to limit memory. Returns a list of vectors
+# with an element per pair. `compute`: a function of indices of pairs, which returns such a list for
+# these pairs. `answer`: answers of systems (patterns x systems). `first`: a vector with an element
+# per pair.
+compute_by_blocks <- function(answer, first, compute) {
+  pairs_per_block <- ceiling(max_differences / 4 / max(nrow(answer), 1L))
+  blocks <- lapply(split_in_runs(seq_along(first), pairs_per_block), compute)
+  # A block without data may have fewer fields than other blocks.
   fields <- rlang::set_names(unique(unlist(lapply(blocks, names))))
   lapply(fields, function(field) unlist(lapply(blocks, `[[`, field)))
 }
 
-# Replaces intervals by intervals that contain all differences at once with probability
-# `conf_level`. Half of their width is the same number of standard errors in all pairs: the
-# quantile, over draws, of the largest deviation of any pair.
+# Replaces the intervals in `table` by simultaneous intervals. They contain all differences at once
+# with probability `conf_level`. The half-width of each interval is its standard error times a
+# factor. The factor is a quantile of largest_deviations(). `centre`: centre of each interval.
 simultaneous_intervals <- function(table, blocks, conf_level, centre) {
-  rows <- !is.na(table$conf.low)
-  if (!any(rows)) return(table)
-  deviation <- largest_deviations(blocks, replace(table$std.error, !rows, NA))
-  half_width <- quantile(deviation, conf_level, names = FALSE) * table$std.error[rows]
-  table$conf.low[rows] <- pmax(centre[rows] - half_width, -1)
-  table$conf.high[rows] <- pmin(centre[rows] + half_width, 1)
+  has_limits <- !is.na(table$conf.low)
+  if (!any(has_limits)) return(table)
+  max_deviations <- largest_deviations(blocks, replace(table$std.error, !has_limits, NA))
+  half_width <- quantile(max_deviations, conf_level, names = FALSE) * table$std.error[has_limits]
+  table$conf.low[has_limits] <- pmax(centre[has_limits] - half_width, -1)
+  table$conf.high[has_limits] <- pmin(centre[has_limits] + half_width, 1)
   table
 }
 
-# For each draw, the largest deviation of a difference from its mean, in standard errors, over all
-# pairs. Pairs without a standard error, or with 0, are left out. `error`: standard errors.
+# Returns, for each draw, the largest standardised deviation over all pairs. This is the absolute
+# deviation of a drawn difference from its mean, divided by its standard error. `blocks`: a result
+# of pair_blocks(). `error`: standard error of each pair. Pairs are left out if it is NA or 0.
 largest_deviations <- function(blocks, error) {
-  draws <- min(vapply(blocks, function(block) nrow(block$values), 0L))
-  worst <- numeric(draws)
+  n_draws <- min(vapply(blocks, function(block) nrow(block$values), 0L))
+  max_deviations <- numeric(n_draws)
   for (block in blocks) {
     has_error <- which(error[block$pairs] > 0)
     if (length(has_error) == 0L) next
     drawn_differences <- block$values[, block$first[has_error], drop = FALSE] -
       block$values[, block$second[has_error], drop = FALSE]
     deviations <- abs(scale(drawn_differences, scale = error[block$pairs[has_error]]))
-    worst <- pmax(worst, do.call(pmax, asplit(deviations[seq_len(draws), , drop = FALSE], 2L)))
+    block_deviations <- asplit(deviations[seq_len(n_draws), , drop = FALSE], 2L)
+    max_deviations <- pmax(max_deviations, do.call(pmax, block_deviations))
   }
-  worst
+  max_deviations
 }
 
-# Do the estimates and the agreement with the plurality of raters order the two systems of a pair in
-# the same way? If not, the order of the estimates was right in only 4 of 10 pairs in public data.
-# NA if all truths are known, and unless accuracies are estimated by method "average".
+# Returns, for each pair of systems, whether two measures order them in the same way. One measure is
+# the estimate; the other is agreement with the most frequent rating. If they disagree, the
+# estimates were right for only 4 of 10 pairs in public data. The result is NA if all truths are
+# known, and unless accuracies are estimated by method "average".
 is_order_known <- function(estimate, first, second) {
-  if (!is_averaged(estimate) || !is.null(estimate$compared) || knows_all_truths(estimate)) {
+  if (!is_averaged(estimate) || !is.null(estimate$compared) || has_all_truths(estimate)) {
     return(rep(NA, length(first)))
   }
   x <- estimate$fit$x
@@ -277,22 +301,22 @@ is_order_known <- function(estimate, first, second) {
 # have a rounding error.
 are_tied <- function(difference) round(difference, 9L) == 0
 
-# Returns a row per system and rank with the probability of this rank, the share of draws. If
-# systems are equal in a draw, each of their ranks gets an equal share of it. `values`: draws x
-# systems.
+# Returns a table with a row per system and rank: the probability that the system has this rank. It
+# is the share of draws in which the system has the rank. If systems are tied in a draw, the draw is
+# divided equally between the tied ranks. `values`: draws (draws x systems).
 rank_table <- function(systems, values) {
   n <- length(systems)
-  ranks <- function(ties) as.vector(t(apply(-values, 1L, rank, ties.method = ties)))
-  best <- ranks("min")
-  worst <- ranks("max")
-  # In a draw, a system has its best to worst possible ranks with equal probability. Probabilities
-  # are computed as cumulated sums, to which a draw adds at the best rank and subtracts after the
-  # worst one. Therefore sums have n + 1 ranks.
+  compute_ranks <- function(ties) as.vector(t(apply(-values, 1L, rank, ties.method = ties)))
+  best_rank <- compute_ranks("min")
+  worst_rank <- compute_ranks("max")
+  # A draw adds 1 / (number of tied ranks) to all ranks from the best to the worst tied rank. To add
+  # it fast, it is added at the best rank, subtracted after the worst rank, and cumulated over
+  # ranks. The place after the last rank makes n + 1 places.
   sums_at <- function(rank) {
-    code <- rank + (n + 1) * rep(seq_len(n) - 1, each = nrow(values))
-    matrix(rowsum_codes(code, 1 / (worst - best + 1), (n + 1) * n), n + 1L, n)
+    cell <- rank + (n + 1) * rep(seq_len(n) - 1, each = nrow(values))
+    matrix(rowsum_codes(cell, 1 / (worst_rank - best_rank + 1), (n + 1) * n), n + 1L, n)
   }
-  probability <- apply(sums_at(best) - sums_at(worst + 1), 2L, cumsum)
+  probability <- apply(sums_at(best_rank) - sums_at(worst_rank + 1), 2L, cumsum)
   probability <- matrix(probability, n + 1L, n)[seq_len(n), , drop = FALSE]
   columns_tibble(
     system = rep(systems, each = n), rank = rep(seq_len(n), n),

@@ -159,44 +159,45 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
     i = "If the answers of each version of a system are a group of cases, compare the groups:
         {.code compare_systems(estimate_accuracy(x, by = version))}.", system = systems)
   against <- check_against(reference, best, systems)
-  plan <- check_compared_metric(metric, category, cost, estimate)
+  metric_settings <- check_compared_metric(metric, category, cost, estimate)
   gold <- estimate$gold
-  # With gold, each pair is measured separately. Simultaneous intervals need the joint distribution
-  # of the errors of all estimates, which is computed from all pairs.
+  # With gold cases, the error of each pair is estimated separately. Simultaneous intervals need the
+  # joint distribution of all errors, and therefore all pairs.
   abort_argument_if(!is.null(gold) && simultaneous && !is.null(against), "simultaneous",
     "needs a comparison of all pairs if the estimate has gold cases.",
     i = "Leave out {.arg reference} and {.arg best}. To compare only some systems, name them in
         {.arg systems}.")
-  # Bootstrap replicates have a stored seed. Other draws advance the user's random stream by one
-  # seed.
+  # Bootstrap replicates have a stored seed. Other draws use one seed from the user's random stream.
   interval <- interval_with_draws(estimate)
   evaluate <- if (interval$hidden || !is.null(gold)) with_one_seed else identity
   comparison <- evaluate({
-    from_ratings <- on_common_cases(without_gold(estimate), systems)
-    measured <- from_ratings <- replace_accuracy_by_metric(from_ratings, plan)
+    ratings_estimate <- estimate_on_common_cases(undo_gold_correction(estimate), systems)
+    ratings_estimate <- replace_accuracy_by_metric(ratings_estimate, metric_settings)
+    measured_estimate <- ratings_estimate
     if (!is.null(gold)) {
-      measured$options$interval <- estimate$options$interval
-      measured <- with_gold(measured, gold)
+      measured_estimate$options$interval <- estimate$options$interval
+      measured_estimate <- correct_by_gold(measured_estimate, gold)
     }
-    pairs <- compared_pairs(measured$table$estimate, systems, against)
+    pairs <- compared_pairs(measured_estimate$table$estimate, systems, against)
     comparison <- compare_by_ratings(
-      from_ratings, pairs, conf_level, simultaneous && is.null(gold)
+      ratings_estimate, pairs, conf_level, simultaneous && is.null(gold)
     )
     comparison$options$simultaneous <- simultaneous
     comparison$options$judges <- judges_words(estimate)
-    comparison$options$reservations <- reservations(estimate, "the systems share")
-    if (is.null(gold)) comparison else compare_with_gold(comparison, measured, pairs)
+    comparison$options$reservations <- reservation_sentences(estimate, "the systems share")
+    if (is.null(gold)) comparison else compare_with_gold(comparison, measured_estimate, pairs)
   })
-  new_comparison(comparison_on_metric_scale(comparison, plan))
+  new_comparison(comparison_on_metric_scale(comparison, metric_settings))
 }
 
-# Compares systems from ratings only; see new_comparison() for the elements of the list it returns.
+# Compares systems by ratings, without gold cases. Returns the list that new_comparison() takes.
+# `pairs`: a result of compared_pairs().
 compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   draws <- comparison_draws(estimate, pairs)
   interval <- interval_with_draws(estimate)
   differences <- difference_table(estimate, pairs, draws, conf_level, simultaneous)
   ranks <- rank_table(estimate$table$system[pairs$ranked], draws$ranked)
-  # For each system: is the order known in all pairs with the system?
+  # A rank is known if the order is known in all pairs with the system.
   ranks$known <- map_lgl(ranks$system, function(system) {
     all(differences$order_known[differences$system1 == system | differences$system2 == system])
   }, USE.NAMES = FALSE)
@@ -209,44 +210,45 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
       simultaneous = simultaneous, clusters = draws$clusters, robust = interval$hidden,
       machines = rests_on_machines(estimate) && is.null(estimate$drawn_gold),
       metric = if (is_pass_rate(estimate)) "pass rate", drawn = interval$drawn,
-      allowance = if (interval$hidden) allowance_words(estimate) else " alone",
+      allowance = if (interval$hidden) hidden_error_words(estimate) else " alone",
       against = pairs$against
     )
   )
 }
 
-# Checks that `x` is an estimate, and that it is not from the ratings of one judge only (see
-# fit_one_judge()).
+# Returns `x` if it is an accuracy estimate that can be compared. Raises an error if it is not, or
+# if it comes from the ratings of a single judge (see fit_one_judge()).
 check_estimate <- function(x) {
   check_class(x, "accuracy_estimate", "x", "Make one with {.fun estimate_accuracy}.")
   check_not_one_judge(x$fit)
   x
 }
 
-# Returns the estimate of `systems` from the cases that all of them answered. Element `left_out` is
-# the number of cases that only some of the systems answered.
-on_common_cases <- function(estimate, systems) {
+# Estimates the accuracy of `systems` (names) again, from the cases that all of them answered.
+# Returns the estimate. Its element `left_out` is the number of cases that only some systems
+# answered.
+estimate_on_common_cases <- function(estimate, systems) {
   x <- estimate$fit$x
   indices <- match(systems, x$systems)
-  answered <- x$patterns$answer[, indices, drop = FALSE] > 0L & is_usable_pattern(estimate$fit)
-  is_common <- rowSums(answered) == length(indices)
-  left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !is_common))
+  is_answered <- x$patterns$answer[, indices, drop = FALSE] > 0L & is_usable_pattern(estimate$fit)
+  is_common <- rowSums(is_answered) == length(indices)
+  n_left_out <- as.double(count_cases(x, rowSums(is_answered) > 0L & !is_common))
   abort_if(count_cases(x, is_common) == 0, "system",
     "No case was answered by all of these systems and rated by a rater.",
     x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
     system = systems)
-  if (left_out > 0 || !identical(systems, x$systems)) {
+  if (n_left_out > 0 || !identical(systems, x$systems)) {
     x$patterns$answer <- x$patterns$answer[, indices, drop = FALSE]
     x$patterns$answer[!is_common, ] <- 0L
     x$systems <- systems
     estimate <- estimate_again(estimate, join_patterns(x))
   }
-  estimate$left_out <- left_out
+  estimate$left_out <- n_left_out
   estimate
 }
 
-# Computes an estimate again, with the same model and options, for other answers of systems. `x`:
-# ratings with these answers.
+# Computes an estimate again with the same model and options. `x`: the same ratings with other
+# answers of systems.
 estimate_again <- function(estimate, x) {
   if (!is.null(estimate$cells)) {
     return(estimate_from_draws(estimate$fit, x, estimate$options, estimate$drawn_gold))
@@ -254,9 +256,9 @@ estimate_again <- function(estimate, x) {
   fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$record)) return(function_estimate(x, options))
-  # A comparison does not use intervals without draws, so they are not computed. But if a higher
-  # maximum of the likelihood was found while the limits of the original interval were computed
-  # (option `deviance`), the interval is computed, because this finds the maximum again.
+  # A comparison uses only intervals with draws, so other intervals are not computed. The exception
+  # is option `deviance`: the computation of the original interval found a higher maximum of the
+  # likelihood. The interval is then computed to find this maximum again.
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id
   }

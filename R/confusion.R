@@ -60,7 +60,7 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
   )
 }
 
-# Hint in error messages: matrices that can be computed from ratings `x`.
+# Hints in error messages: how to compute matrices from ratings.
 matrices_of_ratings <- c(
   "{.code tidy(agreement(x), \"coincidence\")} counts the pairs of ratings of each case.",
   "{.code confusion(fit_raters(x))} compares raters with the estimated truth."
@@ -79,8 +79,8 @@ check_category_labels <- function(categories) {
   labels
 }
 
-# Returns base rates of `n` categories as a numeric vector; equal ones for NULL. A data frame with
-# one row, as returned by base_rates(), is accepted too.
+# Checks base rates of `n` categories and returns them as a numeric vector. `base_rates`: a numeric
+# vector, a data frame with one row (a result of base_rates()), or NULL for equal base rates.
 check_base_rates <- function(base_rates, n) {
   if (is.null(base_rates)) return(rep(1 / n, n))
   if (is.data.frame(base_rates) && nrow(base_rates) == 1L) base_rates <- unlist(base_rates)
@@ -97,22 +97,22 @@ is_distribution <- function(x, n = length(x), slack = 1e-6) {
 }
 
 schema_of.confusion_matrix <- function(x) { # nolint: object_name.
-  right <- diag(x)
-  accuracy <- sum(attr(x, "base_rates") * right)
+  p_right <- diag(x)
+  accuracy <- sum(attr(x, "base_rates") * p_right)
   line <- paste0(
     count_noun(nrow(x), "category", "categories"), ", accuracy ", format_decimals(accuracy)
   )
   new_schema(
     list(cells = table_of_matrix(x)),
     list(
-      categories = nrow(x), accuracy = accuracy, lowest = min(right), highest = max(right)
+      categories = nrow(x), accuracy = accuracy, lowest = min(p_right), highest = max(p_right)
     ),
     line, head = paste0(line, "; true category in rows"),
     shown = view_of_matrix(x, "truth", most = Inf)
   )
 }
 
-# Table of tidy() with a row per cell of a confusion matrix.
+# Converts a confusion matrix to a table with a row per cell, for tidy().
 table_of_matrix <- function(matrix) {
   columns_tibble(
     truth = rep(rownames(matrix), each = ncol(matrix)),
@@ -120,8 +120,8 @@ table_of_matrix <- function(matrix) {
   )
 }
 
-# Matrices to print or draw, of a result of confusion() of a fit: only one if all raters have the
-# same matrix.
+# Returns the confusion matrices of raters to print or draw, a list. If all raters have the same
+# matrix, the list contains it once. `x`: a result of confusion() of a fit.
 different_matrices <- function(x) {
   if (length(x) > 1L && n_distinct(x) == 1L) list(`a rater` = x[[1L]]) else unclass(x)
 }
@@ -129,13 +129,13 @@ different_matrices <- function(x) {
 # Prints at most six matrices.
 schema_of.rater_confusion <- function(x) { # nolint: object_name.
   matrices <- different_matrices(x)
-  shown <- head(matrices, 6L)
-  n_hidden <- length(matrices) - length(shown)
+  shown_matrices <- head(matrices, 6L)
+  n_hidden <- length(matrices) - length(shown_matrices)
   views <- Map(function(matrix, name) {
     view_of_matrix(matrix, "truth", most = Inf, title = paste0("Confusion matrix of ", name,
-      if (n_hidden > 0L && name == names(shown)[[6L]]) sprintf("; see confusion() for %d more",
-        n_hidden)))
-  }, shown, names(shown))
+      if (n_hidden > 0L && name == names(shown_matrices)[[6L]])
+        sprintf("; see confusion() for %d more", n_hidden)))
+  }, shown_matrices, names(shown_matrices))
   new_schema(
     list(cells = function(x) {
       bind_parts(structure(unclass(x), column = "rater"), table_of_matrix)

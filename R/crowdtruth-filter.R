@@ -34,17 +34,19 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
   x <- as_crowdtruth(x)
   what <- check_choice(what)
   # Arguments for the other value of `what` would have no effect, so they are an error.
-  unused <- if (what == "units") {
+  unused_arguments <- if (what == "units") {
     c(if (!missing(min_units)) "min_units", if (!is.null(flagged)) "flagged")
   } else {
     c(if (!is.null(below)) "below", if (!missing(sd)) "sd")
   }
-  abort_argument_if(unused, unused[[1L]],
-    "{.arg {unused[[1L]]}} needs {.code what = \"{setdiff(c('workers', 'units'), what)}\"}.")
+  abort_argument_if(unused_arguments, unused_arguments[[1L]],
+    "{.arg {unused_arguments[[1L]]}} needs
+        {.code what = \"{setdiff(c('workers', 'units'), what)}\"}.")
   if (what == "workers") drop_workers(x, min_units, flagged) else drop_units(x, below, sd)
 }
 
-# Leaves out units with low clarity or quality, see filter_crowd().
+# Leaves out units with low clarity (in version 2.0: low quality) and computes the metrics again.
+# For the arguments, see filter_crowd().
 drop_units <- function(x, below, sd) {
   measure <- unit_measure(x)
   values <- x$units[[measure]]
@@ -66,27 +68,29 @@ drop_units <- function(x, below, sd) {
   ))
 }
 
-# Leaves out workers with few units or a flag, see filter_crowd().
+# Leaves out workers who judged few units or are flagged, and computes the metrics again. For the
+# arguments, see filter_crowd().
 drop_workers <- function(x, min_units, flagged) {
   check_named_workers(x$ratings)
   min_units <- check_count(min_units, "min_units", min = 0L)
   has_few_units <- x$workers$units < min_units
   is_flagged <- x$workers$worker %in% flagged_names(flagged, x)
   is_dropped <- has_few_units | is_flagged
-  kept <- x$workers$worker[!is_dropped]
+  kept_workers <- x$workers$worker[!is_dropped]
   total <- number(length(is_dropped))
-  abort_if(length(kept) < 2L, "raters", "At least two workers must remain.",
+  abort_if(length(kept_workers) < 2L, "raters", "At least two workers must remain.",
     x = c(
       if (any(has_few_units)) {
         "{sum(has_few_units)} of {total} judged fewer than {.arg min_units} = {min_units} unit{?s}."
       },
       if (any(is_flagged)) "{sum(is_flagged)} of {total}
         {cli::qty(sum(is_flagged))}{?is/are} flagged.",
-      if (length(kept) == 0L) "No worker remains." else "Only {.val {kept}} remains."
+      if (length(kept_workers) == 0L) "No worker remains." else
+        "Only {.val {kept_workers}} remains."
     ),
     i = paste(c(
       if (any(has_few_units)) "Lower {.arg min_units}.", if (any(is_flagged)) "Flag fewer workers."
-    ), collapse = " "), raters = kept)
+    ), collapse = " "), raters = kept_workers)
   measure_again(x, x$ratings[, !is_dropped], paste("Left out", c(
     if (any(has_few_units) || is.null(flagged)) paste(
       count_noun(sum(has_few_units), "worker"), "of", total, "with fewer than",
@@ -98,12 +102,12 @@ drop_workers <- function(x, min_units, flagged) {
   )))
 }
 
-# Raises an error for counts, in which workers are not identified.
+# Raises an error if ratings are counts per category, in which workers are not identified.
 check_named_workers <- function(x) {
   check_named_raters(x, "x", "Workers can be measured only if each answer names its worker.")
 }
 
-# Returns the names of the workers in argument `flagged` of filter_crowd().
+# Returns the names of the flagged workers. `flagged`: names, NULL, or a flag_workers() result.
 flagged_names <- function(flagged, x) {
   if (inherits(flagged, "worker_flags")) {
     return(flagged$workers$worker[flagged$workers$flagged %in% TRUE])
@@ -163,12 +167,12 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   targets <- merge_targets(into, categories)
   is_merged <- targets != seq_along(targets)
   if (!any(is_merged)) return(measure_again(x, x$ratings, "Merged nothing"))
-  moves <- toString(paste(categories, "into", categories[targets])[is_merged])
-  measure_again(x, merge_labels(x$ratings, targets), paste("Merged", moves))
+  merge_words <- toString(paste(categories, "into", categories[targets])[is_merged])
+  measure_again(x, merge_labels(x$ratings, targets), paste("Merged", merge_words))
 }
 
-# Returns, for each category, the index of the category into which it is merged (the same index
-# if it is not merged).
+# Returns, for each category, the index of the category into which it is merged. A category that is
+# not merged has the index of itself. `into`: a named vector, c("old label" = "new label").
 merge_targets <- function(into, categories) {
   names <- names(into)
   abort_argument_if(!is.atomic(into) && !is.list(into), "into",
@@ -185,35 +189,38 @@ merge_targets <- function(into, categories) {
     "must name each merged annotation and its target:
      {.code c(\"old label\" = \"new label\")}.",
     x = problem, i = "The annotations are {.val {categories}}.")
-  step <- replace(seq_along(categories), match(names, categories), match(into, categories))
-  target <- step
-  for (turn in seq_along(categories)) target <- step[target]
-  in_circle <- target[step[target] != target]
-  abort_argument_if(length(in_circle) > 0L, "into",
+  next_category <- replace(seq_along(categories), match(names, categories), match(into, categories))
+  target <- next_category
+  for (turn in seq_along(categories)) target <- next_category[target]
+  circle_categories <- target[next_category[target] != target]
+  abort_argument_if(length(circle_categories) > 0L, "into",
     "must not merge annotations in a circle, such as a into b and b into a.",
-    x = "The circle contains {.val {categories[unique(in_circle)]}}.")
+    x = "The circle contains {.val {categories[unique(circle_categories)]}}.")
   abort_if(length(unique(target)) < 2L, "categories_few", "At least two annotations must remain.",
     categories = categories[unique(target)])
   target
 }
 
-# Replaces labels of ratings. `target`: index of the new category of each category. If an answer
-# then contains a label twice, the label is kept once.
+# Merges categories of ratings and returns the ratings. If an answer then contains a label twice,
+# the label is kept once. `target`: a result of merge_targets().
 merge_labels <- function(x, target) {
-  kept <- sort(unique(target))
-  new <- match(target, kept)
+  kept_categories <- sort(unique(target))
+  new_index <- match(target, kept_categories)
   entries <- judgements(x)
   has_label <- entries$label > 0L
-  rows <- lapply(entries[c("unit", "worker", "label")], `[`, has_label)
-  rows$label <- new[rows$label]
-  is_first <- !duplicated(answer_number(entries)[has_label] * (length(kept) + 1) + rows$label)
+  given_labels <- lapply(entries[c("unit", "worker", "label")], `[`, has_label)
+  given_labels$label <- new_index[given_labels$label]
+  answer_and_label <- answer_number(entries)[has_label] * (length(kept_categories) + 1) +
+    given_labels$label
+  is_first <- !duplicated(answer_and_label)
   replace_ratings(
-    recode_answers(x, new), lapply(rows, `[`, is_first), x$categories[kept], x$repeats
+    recode_answers(x, new_index), lapply(given_labels, `[`, is_first),
+    x$categories[kept_categories], x$repeats
   )
 }
 
-# Returns the table "kinds" of a CrowdTruth result: the kind of each annotation, and the annotation
-# into which it would be merged, see merge_annotations().
+# Returns the table "kinds" of a CrowdTruth result, with a row per annotation. Columns `kind` and
+# `into` contain its kind and the annotation into which merge_annotations() would merge it.
 annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, similar = 0.6, ...) {
   check_dots_empty(...)
   frequent <- check_number(frequent, "frequent", 0, 1)
@@ -227,16 +234,16 @@ annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, simil
     vague = is_unclear & table$probability >= frequent, useless = is_unclear,
     ambiguous = !is.na(table$ambiguity) & table$ambiguity >= similar
   )
-  kind[names %in% other] <- NA # `other` has no single meaning, so it is not called vague
+  kind[names %in% other] <- NA # `other` means "none of the others", so it is not vague
   into <- ifelse(kind %in% "vague", other %||% NA_character_, NA_character_)
   # Merge the less frequent annotation into the more frequent one. If both are equally frequent,
   # merge the later one.
   partner <- match(table$similar_to, names)
   rank <- order(order(-table$frequency))
-  mergeable <- kind[partner] %in% c("ambiguous", NA) & !table$similar_to %in% other
-  for (i in which(kind %in% "ambiguous" & mergeable)) {
-    from <- if (rank[i] > rank[partner[i]]) i else partner[i]
-    if (is.na(into[from])) into[from] <- names[i + partner[i] - from]
+  is_mergeable <- kind[partner] %in% c("ambiguous", NA) & !table$similar_to %in% other
+  for (i in which(kind %in% "ambiguous" & is_mergeable)) {
+    merged <- if (rank[i] > rank[partner[i]]) i else partner[i]
+    if (is.na(into[merged])) into[merged] <- names[i + partner[i] - merged]
   }
   tibble::tibble(
     annotation = names, kind, into,

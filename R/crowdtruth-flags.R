@@ -83,32 +83,36 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   check_named_workers(x$ratings)
   abort_argument_if(!is.null(weights) && !is.null(known), "known",
     "Give {.arg weights} or {.arg known}, not both.")
-  metrics <- check_metrics(metrics, weights, x)
-  value <- as.matrix(x$workers[metrics])
+  metrics <- check_rule_metrics(metrics, weights, x)
+  metric_values <- as.matrix(x$workers[metrics])
   has_few_units <- x$workers$units < check_count(min_cases, "min_cases", 1L)
-  value[has_few_units, ] <- NA
+  metric_values[has_few_units, ] <- NA
   rule <- if (!is.null(known)) {
-    fitted_rule(value, check_known(known, x), check_count(folds, "folds", min = 2L))
+    known <- check_known_quality(known, x)
+    apply_fitted_rule(metric_values, known, check_count(folds, "folds", min = 2L))
   } else if (!is.null(weights)) {
     weights <- c(weights[setdiff(names(weights), metrics)], weights[metrics])
-    list(rule = "weights", weights = weights, score = linear_score(value, weights))
+    list(rule = "weights", weights = weights, score = compute_linear_scores(metric_values, weights))
   } else {
-    sd_rule(value, check_number(sd, "sd", 0), check_count(votes, "votes", max = length(metrics)))
+    sd <- check_number(sd, "sd", 0)
+    apply_sd_rule(metric_values, sd, check_count(votes, "votes", max = length(metrics)))
   }
-  missing_metrics <- apply(is.na(value), 1L, function(lacks) toString(metrics[lacks]))
+  missing_metrics <- apply(is.na(metric_values), 1L, function(is_missing) {
+    toString(metrics[is_missing])
+  })
   reason <- ifelse(nzchar(missing_metrics), paste(missing_metrics, "undefined"), NA_character_)
   reason[has_few_units] <- paste("fewer units than", min_cases)
-  of_workers <- intersect(c("known", "held_out"), names(rule))
+  worker_columns <- intersect(c("known", "held_out"), names(rule))
   table <- tibble::tibble(
     x$workers[c("worker", "units", metrics)], score = rule$score, flagged = rule$score > 0,
-    !!!rule[of_workers], reason
+    !!!rule[worker_columns], reason
   )
-  rule[c("score", of_workers)] <- NULL
-  new_flags(table, c(list(metrics = metrics, version = x$options$version), rule))
+  rule[c("score", worker_columns)] <- NULL
+  new_worker_flags(table, c(list(metrics = metrics, version = x$options$version), rule))
 }
 
 # Returns the names of the metrics that the rule uses, from argument `metrics` or `weights`.
-check_metrics <- function(metrics, weights, x) {
+check_rule_metrics <- function(metrics, weights, x) {
   choices <- intersect(names(spam_sign), names(x$workers))
   if (is.null(weights)) {
     default <- if (x$options$version == "2.0") c("wwa", "wua") else
@@ -128,138 +132,146 @@ check_metrics <- function(metrics, weights, x) {
 }
 
 # Returns the known quality of each worker: TRUE if it is low, FALSE if not, NA if it is unknown.
-check_known <- function(known, x) {
+check_known_quality <- function(known, x) {
   names <- names(known)
   unknown <- setdiff(names, x$workers$worker)
-  misfit <- if (!is.logical(known)) "It is {describe(known)}." else
+  problem <- if (!is.logical(known)) "It is {describe(known)}." else
     if (is.null(names)) "It has no names." else
       if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else
         if (anyDuplicated(names) > 0L) "It has several values for
           {.val {unique(names[duplicated(names)])}}."
-  abort_argument_if(misfit, "known",
-    "must be a logical vector whose names are workers, each at most once.", x = misfit)
+  abort_argument_if(problem, "known",
+    "must be a logical vector whose names are workers, each at most once.", x = problem)
   unname(known[match(x$workers$worker, names)])
 }
 
-# Applies the standard-deviation rule, see flag_workers(). Returns the limits of the metrics and the
-# scores of workers. `value`: metrics, workers x metrics.
-sd_rule <- function(value, sd, votes) {
+# Applies the standard-deviation rule of flag_workers(). Returns a list with the settings of the
+# rule, `thresholds` of the metrics and the `score` of each worker. `value`: metrics of workers
+# (workers x metrics).
+apply_sd_rule <- function(value, sd, votes) {
   sign <- spam_sign[colnames(value)]
-  limit <- colMeans(value, na.rm = TRUE) + sign * sd * apply(value, 2L, stats::sd, na.rm = TRUE)
-  # Because of the tolerance, a metric that is equal for all workers is never suspicious.
-  n_suspicious <- colSums((t(value) - limit) * sign > 1e-9)
-  list(rule = "sd", thresholds = limit, votes = votes, score = n_suspicious - votes + 0.5)
+  limits <- colMeans(value, na.rm = TRUE) + sign * sd * apply(value, 2L, stats::sd, na.rm = TRUE)
+  # The tolerance 1e-9 ensures that a metric that is equal for all workers is never suspicious.
+  n_suspicious <- colSums((t(value) - limits) * sign > 1e-9)
+  list(rule = "sd", thresholds = limits, votes = votes, score = n_suspicious - votes + 0.5)
 }
 
-# Returns the weighted sum of the metrics of each worker, plus the intercept if the rule has one.
-linear_score <- function(value, weights) {
+# Returns the score of each worker by a linear rule: the weighted sum of the metrics, plus the
+# intercept if the rule has it. `value`: workers x metrics. `weights`: a vector named by metric.
+compute_linear_scores <- function(value, weights) {
   drop(value %*% weights[colnames(value)]) + sum(weights["(Intercept)"], na.rm = TRUE)
 }
 
-# Fits a rule to workers of known quality, and computes cross-validated scores, see flag_workers().
-# `value`: workers x metrics. `known`: is the quality low? NA if unknown.
-fitted_rule <- function(value, known, folds) {
-  used <- which(!is.na(known) & complete.cases(value))
-  kinds <- table(factor(known[used], c(FALSE, TRUE)))
+# Fits a linear rule to workers of known quality, see flag_workers(). Returns a list with the
+# `weights` of the rule, the `score` of each worker, and `held_out`, the cross-validated score of
+# each worker of known quality. `value`: metrics (workers x metrics). `known`: is the quality of the
+# worker low? NA if unknown.
+apply_fitted_rule <- function(value, known, folds) {
+  used_workers <- which(!is.na(known) & complete.cases(value))
+  kinds <- table(factor(known[used_workers], c(FALSE, TRUE)))
   abort_argument_if(any(kinds < 2L), "known",
     "must contain at least two workers of each kind whose metrics are defined.",
     x = "It contains {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
-  # Fold numbers of workers of low quality continue those of the others, so that folds have equal
-  # sizes.
-  shuffled <- with_one_seed({
-    unlist(lapply(split(used, known[used]), function(rows) rows[sample.int(length(rows))]))
+  # Workers are sorted by quality and shuffled within each quality. Folds are then assigned in turn,
+  # so that all folds have nearly equal sizes and shares of low quality.
+  shuffled_workers <- with_one_seed({
+    groups <- split(used_workers, known[used_workers])
+    unlist(lapply(groups, function(workers) workers[sample.int(length(workers))]))
   })
-  fold <- (seq_along(shuffled) - 1L) %% folds + 1L
-  fit <- function(workers) fit_linear(value[workers, , drop = FALSE], known[workers])
+  fold <- (seq_along(shuffled_workers) - 1L) %% folds + 1L
+  fit_rule <- function(workers) fit_rule_weights(value[workers, , drop = FALSE], known[workers])
   held_out <- rep(NA_real_, nrow(value))
   for (k in unique(fold)) {
-    test <- shuffled[fold == k]
-    held_out[test] <- linear_score(
-      value[test, , drop = FALSE], fit(sort(shuffled[fold != k]))
+    test_workers <- shuffled_workers[fold == k]
+    held_out[test_workers] <- compute_linear_scores(
+      value[test_workers, , drop = FALSE], fit_rule(sort(shuffled_workers[fold != k]))
     )
   }
-  weights <- fit(used)
+  weights <- fit_rule(used_workers)
   list(
-    rule = "fitted", weights = weights, folds = max(fold), score = linear_score(value, weights),
-    known = known, held_out = held_out
+    rule = "fitted", weights = weights, folds = max(fold),
+    score = compute_linear_scores(value, weights), known = known, held_out = held_out
   )
 }
 
-# Fits the weights of a linear rule by logistic regression (Newton's method). `low`: is the quality
-# of each worker low? Slopes of standardised metrics have a normal prior with standard deviation
-# 2.5.
-fit_linear <- function(value, low) {
+# Returns the weights of a linear rule, fitted by logistic regression (Newton's method). Slopes of
+# standardised metrics have a normal prior with standard deviation 2.5. `value`: metrics (workers x
+# metrics). `is_low`: is the quality of the worker low?
+fit_rule_weights <- function(value, is_low) {
   centre <- colMeans(value)
   spread <- apply(value, 2L, sd)
   spread[spread < 1e-12] <- 1
-  z <- cbind(1, scale(value, centre, spread))
+  design <- cbind(1, scale(value, centre, spread))
   penalty <- c(0, rep(1 / 2.5^2, ncol(value)))
   objective <- function(beta) {
-    eta <- drop(z %*% beta)
-    sum(low * eta - pmax(eta, 0) - log1p(exp(-abs(eta)))) - sum(penalty * beta^2) / 2
+    eta <- drop(design %*% beta)
+    sum(is_low * eta - pmax(eta, 0) - log1p(exp(-abs(eta)))) - sum(penalty * beta^2) / 2
   }
-  beta <- numeric(ncol(z))
+  beta <- numeric(ncol(design))
   for (iteration in 1:100) {
-    p <- plogis(drop(z %*% beta))
-    gradient <- drop(crossprod(z, low - p)) - penalty * beta
-    move <- solve(crossprod(z, z * (p * (1 - p))) + diag(penalty + 1e-12), gradient)
-    while (objective(beta + move) < objective(beta) && max(abs(move)) > 1e-12) move <- move / 2
-    beta <- beta + move
-    if (max(abs(move)) < 1e-10) break
+    p <- plogis(drop(design %*% beta))
+    gradient <- drop(crossprod(design, is_low - p)) - penalty * beta
+    step <- solve(crossprod(design, design * (p * (1 - p))) + diag(penalty + 1e-12), gradient)
+    while (objective(beta + step) < objective(beta) && max(abs(step)) > 1e-12) step <- step / 2
+    beta <- beta + step
+    if (max(abs(step)) < 1e-10) break
   }
   slope <- beta[-1L] / spread
   c(`(Intercept)` = beta[[1L]] - sum(slope * centre), slope)
 }
 
-# Returns statistics of how well scores separate workers of low quality from others, see glance() in
-# flag_workers(). `low`: is the quality low? NA if unknown.
-flag_performance <- function(score, low) {
-  has_both <- !is.na(score) & !is.na(low)
+# Returns statistics of how well scores separate workers of low quality from others, a list. The
+# help of flag_workers() defines them. `score`: score of each worker. `is_low`: is the quality of
+# the worker low? NA if unknown.
+flag_performance <- function(score, is_low) {
+  has_both <- !is.na(score) & !is.na(is_low)
   score <- score[has_both]
-  low <- low[has_both]
-  flagged <- score > 0
-  low_score <- score[low]
-  other_score <- score[!low]
-  pooled <- sqrt(sum((score - ave(score, low))^2) / (length(score) - 2))
-  above <- outer(low_score, other_score, function(a, b) (a > b) + (a == b) / 2)
+  is_low <- is_low[has_both]
+  is_flagged <- score > 0
+  low_score <- score[is_low]
+  other_score <- score[!is_low]
+  pooled_sd <- sqrt(sum((score - ave(score, is_low))^2) / (length(score) - 2))
+  is_above <- outer(low_score, other_score, function(a, b) (a > b) + (a == b) / 2)
   list(
-    known = length(score), low = sum(low), accuracy = na_real(mean(flagged == low)),
-    precision = ratio(sum(flagged & low), sum(flagged)),
-    recall = ratio(sum(flagged & low), sum(low)),
-    auc = na_real(mean(above)), separation = na_real((mean(low_score) - mean(other_score)) / pooled)
+    known = length(score), low = sum(is_low), accuracy = na_real(mean(is_flagged == is_low)),
+    precision = ratio(sum(is_flagged & is_low), sum(is_flagged)),
+    recall = ratio(sum(is_flagged & is_low), sum(is_low)),
+    auc = na_real(mean(is_above)),
+    separation = na_real((mean(low_score) - mean(other_score)) / pooled_sd)
   )
 }
 
 # ---- Result and its printed form ----------------------------------------------------------------
 
-# Creates the result of flag_workers(). `rule`: list with the names of the metrics, the version of
-# CrowdTruth, and the settings of the rule, such as its weights or thresholds.
-new_flags <- function(workers, rule) {
-  fitted <- rule$rule == "fitted"
-  performance <- if (fitted) flag_performance(workers$held_out, workers$known) else
+# Creates the result of flag_workers(). `workers`: table with a row per worker. `rule`: a list with
+# the names of the `metrics`, the `version` of CrowdTruth, and settings of the rule, such as
+# `weights` or `thresholds`.
+new_worker_flags <- function(workers, rule) {
+  is_fitted <- rule$rule == "fitted"
+  performance <- if (is_fitted) flag_performance(workers$held_out, workers$known) else
     lapply(flag_performance(0, NA), `[`, NA)
-  flagged <- workers[workers$flagged %in% TRUE, ]
-  # Flagged workers are sorted by score, then by the sum of suspicious deviations of their metrics.
+  flagged_workers <- workers[workers$flagged %in% TRUE, ]
+  # Flagged workers are sorted by score. Equal scores are sorted by the sum of the standardised
+  # deviations of the metrics in the suspicious direction.
   deviation <- t(scale(as.matrix(workers[rule$metrics]))) * spam_sign[rule$metrics]
   deviation <- colSums(pmax(deviation, 0), na.rm = TRUE)[workers$flagged %in% TRUE]
-  undefined <- sum(is.na(workers$score))
-  median_units <- lapply(list(flagged$units, workers$units), median)
+  n_undefined <- sum(is.na(workers$score))
+  median_units <- lapply(list(flagged_workers$units, workers$units), median)
   inject(new_result("worker_flags",
     !!!rule, tables = list(workers = workers),
     facts = c(
-      rule = rule$rule, workers = nrow(workers), flagged = nrow(flagged), undefined = undefined,
-      performance
+      rule = rule$rule, workers = nrow(workers), flagged = nrow(flagged_workers),
+      undefined = n_undefined, performance
     ),
     line = paste0(
-      number(nrow(flagged)), " of ", count_noun(nrow(workers), "worker"), " flagged",
-      if (undefined > 0L) paste0("; ", undefined, " not measured")
+      number(nrow(flagged_workers)), " of ", count_noun(nrow(workers), "worker"), " flagged",
+      if (n_undefined > 0L) paste0("; ", n_undefined, " not measured")
     ),
-    shown = view(flagged[order(-flagged$score, -deviation), ],
+    shown = view(flagged_workers[order(-flagged_workers$score, -deviation), ],
       c("worker", "units", rule$metrics, "score"), most = 10L, title = "Flagged"),
     notes = c(
-      rule_note(rule),
-      # Performance of the rule on workers of known quality, from held-out scores.
-      if (fitted) sprintf(
+      describe_rule(rule),
+      if (is_fitted) sprintf(
         "Held out (%s, %s of %s known workers of low quality): %s",
         count_noun(rule$folds, "fold"), performance$low, performance$known, toString(paste(
           c("accuracy", "precision", "recall", "AUC"),
@@ -275,15 +287,15 @@ new_flags <- function(workers, rule) {
   ))
 }
 
-rule_note <- function(x) {
-  if (x$rule != "sd") {
+describe_rule <- function(rule) {
+  if (rule$rule != "sd") {
     # A linear rule, such as "0.500 wqs - 1.200".
-    names <- sub("(Intercept)", "", names(x$weights), fixed = TRUE)
-    terms <- paste(trimws(paste(format_decimals(x$weights), names)), collapse = " + ")
+    metric_names <- sub("(Intercept)", "", names(rule$weights), fixed = TRUE)
+    terms <- paste(trimws(paste(format_decimals(rule$weights), metric_names)), collapse = " + ")
     return(paste0("Rule: ", gsub("+ -", "- ", terms, fixed = TRUE), " > 0"))
   }
-  if (all(is.na(x$thresholds))) return("No worker has enough units for the rule")
-  limits <-
-    paste(x$metrics, ifelse(spam_sign[x$metrics] > 0, ">", "<"), format_decimals(x$thresholds))
-  paste("Rule: at least", x$votes, "of", toString(limits))
+  if (all(is.na(rule$thresholds))) return("No worker has enough units for the rule")
+  limits <- paste(rule$metrics, ifelse(spam_sign[rule$metrics] > 0, ">", "<"),
+    format_decimals(rule$thresholds))
+  paste("Rule: at least", rule$votes, "of", toString(limits))
 }

@@ -15,9 +15,9 @@
 #' * `"kinds"`: a row per annotation, with its kind. The arguments `other`, `frequent`, `clear` and
 #'   `similar` set the limits; they have the meaning that they have in [merge_annotations()]. `kind`
 #'   is `"vague"` (frequent, but with a clarity below `clear`), `"useless"` (rare, with a clarity
-#'   below `clear`), `"ambiguous"` (ambiguity of at least `similar`) or `NA`. `into` is the annotation
-#'   into which [merge_annotations()] would merge it, or `NA`. `probability` is the share of the
-#'   units with the annotation. `clarity` and `ambiguity` are as in table `"annotations"`.
+#'   below `clear`), `"ambiguous"` (ambiguity of at least `similar`) or `NA`. `into` is the
+#'   annotation into which [merge_annotations()] would merge it, or `NA`. `probability` is the share
+#'   of the units with the annotation. `clarity` and `ambiguity` are as in table `"annotations"`.
 #'   `similar_to` is the annotation to which it is most similar.
 #'
 #' @param x A [crowdtruth()] result.
@@ -42,8 +42,9 @@
 #' @name tidy.crowdtruth
 NULL
 
-# Creates the result of crowdtruth(). `fields`: list of similarity (a matrix), converged (NULL in
-# version 2014), ratings, options and history.
+# Creates the result of crowdtruth(). `tables`: a list of tables, see measure_crowd(). `fields`: a
+# list of further fields: similarity (a matrix), converged (NULL in version 2014), ratings, options
+# and history.
 new_crowdtruth <- function(tables, fields) {
   x <- c(tables, fields)
   means <- c(
@@ -59,9 +60,9 @@ new_crowdtruth <- function(tables, fields) {
     judgements = na_if_unnamed(x$ratings, sum(x$workers$units)),
     labels = sum(judgements(x$ratings)$label > 0L)
   )
-  known <- Filter(Negate(is.na), sizes)
-  words <- unlist(Map(count_noun, known, sub("s$", "", names(known))))
-  is_of_answers <- names(known) %in% c("judgements", "labels")
+  known_sizes <- Filter(Negate(is.na), sizes)
+  size_words <- unlist(Map(count_noun, known_sizes, sub("s$", "", names(known_sizes))))
+  is_answer_count <- names(known_sizes) %in% c("judgements", "labels")
   inject(new_result("crowdtruth",
     !!!fields, tables = tables,
     facts = c(
@@ -70,8 +71,8 @@ new_crowdtruth <- function(tables, fields) {
     ),
     # Such as "version 2014: 60 units, 30 workers, 6 annotations; 600 judgements with 650 labels".
     line = sprintf(
-      "version %s: %s; %s", x$options$version, toString(words[!is_of_answers]),
-      paste(words[is_of_answers], collapse = " with ")
+      "version %s: %s; %s", x$options$version, toString(size_words[!is_answer_count]),
+      paste(size_words[is_answer_count], collapse = " with ")
     ),
     shown = view(x$annotations, setdiff(names(x$annotations), "reason"), most = 15L),
     notes = crowd_notes(x),
@@ -79,29 +80,28 @@ new_crowdtruth <- function(tables, fields) {
   ))
 }
 
-# Returns a row per ordered pair of different annotations. The matrix is transposed so that pairs
-# are sorted by its rows.
+# Returns the table "similarity": a row per ordered pair of different annotations.
 similarity_table <- function(x) {
-  similarity <- t(x$similarity)
+  similarity <- t(x$similarity) # transposed to sort the pairs by the first annotation
   names <- rownames(similarity)
-  different <- row(similarity) != col(similarity)
+  is_different <- row(similarity) != col(similarity)
   columns_tibble(
-    annotation = names[col(similarity)[different]], other = names[row(similarity)[different]],
-    similarity = similarity[different]
+    annotation = names[col(similarity)[is_different]], other = names[row(similarity)[is_different]],
+    similarity = similarity[is_different]
   )
 }
 
-# Name of the column that measures how clear a unit is.
+# Returns the name of the column that measures how clear a unit is.
 unit_measure <- function(x) if (x$options$version == "2.0") "uqs" else "clarity"
 
-# Mean of the values that are not NA; NA if all are.
+# Returns the mean of the values that are not NA. Returns NA if all values are NA.
 mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
 
 crowd_notes <- function(x) {
   is_version2 <- x$options$version == "2.0"
   tables <- c(unit = "units", worker = "workers", annotation = "annotations")
-  unknown <- vapply(x[tables], function(table) sum(!is.na(table$reason)), 0L)
-  words <- Map(count_noun, unknown, names(tables))[unknown > 0L]
+  n_undefined <- vapply(x[tables], function(table) sum(!is.na(table$reason)), 0L)
+  undefined_words <- Map(count_noun, n_undefined, names(tables))[n_undefined > 0L]
   c(
     x$history,
     if (is_version2) paste0(
@@ -115,8 +115,9 @@ crowd_notes <- function(x) {
       describe_spread("Workers", x$workers, if (is_version2) "wqs" else "unit_disagreement",
         high = !is_version2)
     },
-    if (length(words) > 0L) paste0(
-      "With undefined values, or values raised to 1e-8 (see column reason): ", toString(words)
+    if (length(undefined_words) > 0L) paste0(
+      "With undefined values, or values raised to 1e-8 (see column reason): ",
+      toString(undefined_words)
     )
   )
 }
@@ -126,10 +127,10 @@ crowd_notes <- function(x) {
 describe_spread <- function(title, table, measure, high = FALSE) {
   value <- table[[measure]]
   if (all(is.na(value))) return(paste0(title, ": ", measure, " is undefined"))
-  ends <- range(value, na.rm = TRUE)
+  limits <- range(value, na.rm = TRUE)
   order <- order(value, decreasing = high, na.last = NA)
   paste0(
-    title, ": ", measure, " ", from_to(ends[[1L]], ends[[2L]]), ", mean ",
+    title, ": ", measure, " ", format_limits(limits[[1L]], limits[[2L]]), ", mean ",
     format_decimals(mean_known(value)), "; ", if (high) "highest " else "lowest ",
     toString(table[[1L]][head(order, 3L)])
   )
@@ -142,25 +143,27 @@ as.matrix.crowdtruth <- function(x, ...) {
   categories <- x$ratings$categories
   out <- matrix(0, nrow(x$units), length(categories),
     dimnames = list(as_label(x$units$unit), categories))
-  # Scores are matched to units by counts of votes, since names need not be unique.
-  unit <- findInterval(cumsum(x$scores$votes), cumsum(x$units$votes), left.open = TRUE) + 1L
-  out[cbind(unit, as.integer(x$scores$annotation))] <- x$scores$score
+  # Rows of `scores` are in the order of units. A row belongs to the unit in whose range of
+  # cumulated votes it is. Units are not matched by name, because names need not be unique.
+  unit_index <- findInterval(cumsum(x$scores$votes), cumsum(x$units$votes), left.open = TRUE) + 1L
+  out[cbind(unit_index, as.integer(x$scores$annotation))] <- x$scores$score
   out[is.na(x$units[[unit_measure(x)]]), ] <- NA_real_
   out
 }
 
-# Returns the table "labels" of a result, see tidy.crowdtruth(): a row per unit, shares of labels.
+# Returns the table "labels" of a CrowdTruth result: a row per unit, and a column per label with its
+# share of the votes.
 label_shares <- function(x) {
   scores <- as.matrix(x)
   abort_argument_if("case" %in% colnames(scores), "x",
     "No annotation can be called {.val case}, the name of the column of units.",
     i = "Give that annotation another name.")
-  total <- rowSums(scores)
-  shares <- unname(scores) / replace(total, total == 0, NA)
+  total_score <- rowSums(scores)
+  shares <- unname(scores) / replace(total_score, total_score == 0, NA)
   columns_tibble(case = x$units$unit, !!!split_columns(shares, colnames(scores)))
 }
 
-# Returns `x` if it is a CrowdTruth result. From ratings, computes a result of version 2014.
+# Returns `x` if it is a CrowdTruth result. If `x` is ratings, computes the metrics of version 2014.
 as_crowdtruth <- function(x) if (inherits(x, "crowdtruth")) x else crowdtruth(as_any_ratings(x))
 
 #' Simulated crowds with planted spammers
@@ -208,18 +211,20 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   )
   unit <- rep(seq_len(units), each = per_unit)
   with_one_seed({
-    kinds <- draw_kinds(spammers, workers)
+    kinds <- draw_worker_kinds(spammers, workers)
     worker <- as.vector(assign_workers(units, workers, per_unit))
     labels_given <- draw_answers(unit, worker, kinds, labels)
   })
-  second <- which(labels_given$second != labels_given$first)
-  answer <- c(seq_along(unit), second)
-  name <- function(prefix, n) paste0(prefix, formatC(seq_len(n), width = nchar(n), flag = "0"))
-  names <- name("w", workers)
+  second_labels <- which(labels_given$second != labels_given$first)
+  answer_index <- c(seq_along(unit), second_labels)
+  numbered_labels <- function(prefix, n) {
+    paste0(prefix, formatC(seq_len(n), width = nchar(n), flag = "0"))
+  }
+  names <- numbered_labels("w", workers)
   x <- ratings(
     data.frame(
-      case = name("u", units)[unit[answer]], rater = names[worker[answer]],
-      rating = LETTERS[c(labels_given$first, labels_given$second[second])]
+      case = numbered_labels("u", units)[unit[answer_index]], rater = names[worker[answer_index]],
+      rating = LETTERS[c(labels_given$first, labels_given$second[second_labels])]
     ),
     case = "case", rater = "rater", rating = "rating", categories = LETTERS[seq_len(labels)],
     repeats = "labels"
@@ -228,32 +233,34 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   x
 }
 
-# Draws the answers of a crowd. `unit`, `worker`: unit and worker of each answer. `kinds`: kind of
-# each worker. Returns a list: the first and the second label of each answer, NA if it has only one.
+# Draws the answers of a crowd. Returns a list of `first` and `second`, the labels of each answer;
+# `second` is NA if the answer has only one label. `unit`, `worker`: indices of the unit and the
+# worker of each answer. `kinds`: kind of each worker. `labels`: number of labels.
 draw_answers <- function(unit, worker, kinds, labels) {
   n <- length(unit)
   units <- max(unit)
-  draw <- function(n) sample.int(labels, n, replace = TRUE)
+  draw_labels <- function(n) sample.int(labels, n, replace = TRUE)
   neighbour <- function(label) pmin(label + ifelse(label %% 2L == 1L, 1L, -1L), labels)
-  main_label <- draw(units)[unit]
+  main_label <- draw_labels(units)[unit]
   clarity <- runif(units, 0.3, 1)[unit]
   uniform <- runif(n)
-  first <- ifelse(uniform < (1 + clarity) / 2, neighbour(main_label), draw(n))
+  first <- ifelse(uniform < (1 + clarity) / 2, neighbour(main_label), draw_labels(n))
   first[uniform < clarity] <- main_label[uniform < clarity]
   draw_careless <- function(n) {
-    list(first = draw(n), second = ifelse(runif(n) < 0.3, draw(n), NA))
+    list(first = draw_labels(n), second = ifelse(runif(n) < 0.3, draw_labels(n), NA))
   }
   answers <- list(
     faithful = list(first = first, second = ifelse(runif(n) < 0.15, neighbour(first), NA)),
     random = draw_careless(n), copy = lapply(draw_careless(units), `[`, unit),
-    constant = list(first = draw(length(kinds))[worker], second = rep(NA, n))
+    constant = list(first = draw_labels(length(kinds))[worker], second = rep(NA, n))
   )
-  at <- cbind(seq_len(n), match(kinds[worker], names(answers)))
-  do.call(Map, c(function(...) cbind(...)[at], unname(answers)))
+  cell <- cbind(seq_len(n), match(kinds[worker], names(answers)))
+  do.call(Map, c(function(...) cbind(...)[cell], unname(answers)))
 }
 
-# Assigns kinds to workers at random. `spammers`: number of spammers of each kind.
-draw_kinds <- function(spammers, workers) {
+# Returns the kind of each worker; kinds are assigned at random. `spammers`: number of spammers of
+# each kind. `workers`: number of workers.
+draw_worker_kinds <- function(spammers, workers) {
   known <- c("random", "constant", "copy")
   is_valid <- length(spammers) == 0L || is.numeric(spammers) && !is.null(names(spammers)) &&
     all(names(spammers) %in% known) && !anyNA(spammers) &&
@@ -261,13 +268,14 @@ draw_kinds <- function(spammers, workers) {
   abort_argument_if(!is_valid, "spammers",
     "must be a named vector with the numbers of {.or {.val {known}}} workers, at most {workers} in
         total.", not = spammers)
-  bad <- rep(names(spammers), spammers)
-  replace(rep("faithful", workers), sample.int(workers, length(bad)), bad)
+  spammer_kinds <- rep(names(spammers), spammers)
+  replace(rep("faithful", workers), sample.int(workers, length(spammer_kinds)), spammer_kinds)
 }
 
-# Assigns workers to units: a matrix of worker indices, per_unit x units. In each round, every
-# worker is used once, in random order. If a unit needs workers of two rounds, the workers that it
-# already has are moved to the end of the second round.
+# Assigns workers to units at random. Returns a matrix of worker indices (per_unit x units). Each
+# round contains all workers in random order. A unit takes the next workers of the round. If the
+# round ends before the unit has enough workers, the unit takes workers from a new round. Workers
+# that the unit already has are then moved to the end of the new round.
 assign_workers <- function(units, workers, per_unit) {
   out <- matrix(0L, per_unit, units)
   queue <- sample.int(workers)

@@ -116,53 +116,56 @@ check_judgements <- function(x, version) {
     i = "Make {.arg x} without {.arg weights}.", row = NULL)
 }
 
-# Computes all metrics and creates the result. `history`: sentences on previous filters and merges.
+# Computes all CrowdTruth metrics of the ratings `x` and creates the result. `history`: sentences
+# about previous filters and merges, which print() shows.
 measure_crowd <- function(x, options, history = character()) {
   entries <- judgements(x)
   cells <- na_real(core_crowd_units(entries))
   is_version2 <- options$version == "2.0"
-  measured <- if (is_version2) {
+  qualities <- if (is_version2) {
     measure_quality(entries, options)
   } else if (!has_counts(x)) {
-    run_with_bar("Workers", entries$workers, core_crowd_workers, entries)
+    run_with_progress_bar("Workers", entries$workers, core_crowd_workers, entries)
   }
   similarity <- cells$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
   tables <- list(
-    workers = worker_table(x, entries, measured),
-    units = unit_table(x, entries, cells, measured),
-    annotations = annotation_table(x, cells, similarity, measured),
+    workers = worker_table(x, entries, qualities),
+    units = unit_table(x, entries, cells, qualities),
+    annotations = annotation_table(x, cells, similarity, qualities),
     scores = tibble::tibble(
       unit = x$cases[cells$unit], annotation = factor(x$categories[cells$label], x$categories),
-      votes = cells$votes, score = measured$uas %||% cells$score
+      votes = cells$votes, score = qualities$uas %||% cells$score
     ),
     similarity = similarity_table, labels = label_shares, kinds = annotation_kinds
   )
   if (is_version2) tables$convergence <- columns_tibble(
-    step = seq_along(measured$unit_change), units = measured$unit_change,
-    workers = measured$worker_change, annotations = measured$annotation_change
+    step = seq_along(qualities$unit_change), units = qualities$unit_change,
+    workers = qualities$worker_change, annotations = qualities$annotation_change
   )
   new_crowdtruth(tables, list(
-    similarity = similarity, converged = measured$converged, ratings = x, options = options,
+    similarity = similarity, converged = qualities$converged, ratings = x, options = options,
     history = history
   ))
 }
 
-# Computes the metrics of other ratings, with the options of the result `object`. `step`: a sentence
-# on how the ratings were changed, which print() shows.
+# Computes the metrics of changed ratings `x`, with the options of the CrowdTruth result `object`.
+# `step`: a sentence about the change, which print() shows.
 measure_again <- function(object, x, step) measure_crowd(x, object$options, c(object$history, step))
 
-# Calls a function of the core with a progress bar of `total` steps (NA: unknown).
-run_with_bar <- function(name, total, core, ...) {
+# Calls the function `core` with arguments `...` and shows a progress bar with `total` steps (NA if
+# the number is unknown). Returns the value of the function, with NaN replaced by NA.
+run_with_progress_bar <- function(name, total, core, ...) {
   bar <- progress_bar(name, total)
   out <- core(..., bar$tick)
   bar$close()
   na_real(out)
 }
 
-# Computes the qualities of version 2.0. Warns if the iteration did not converge.
+# Computes the qualities of units, workers and annotations of version 2.0. Warns if the iteration
+# did not converge. `entries`: a result of judgements().
 measure_quality <- function(entries, options) {
-  out <- run_with_bar("Steps", NA, core_crowd_quality, entries, options)
+  out <- run_with_progress_bar("Steps", NA, core_crowd_quality, entries, options)
   if (!out$converged) {
     change <- max(unlist(lapply(
       out[c("unit_change", "worker_change", "annotation_change")], tail, 1L
@@ -182,29 +185,30 @@ measure_quality <- function(entries, options) {
 unit_table <- function(x, entries, cells, measured) {
   n <- nrow(x)
   is_version2 <- !is.null(measured$uqs)
-  judged <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
-  # The annotation with most votes; tied annotations are joined by "|".
-  top <- cells$votes == largest(cells$votes, cells$unit, n)$value[cells$unit]
+  n_judgements <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
+  # The annotations with most votes of each unit.
+  is_top <- cells$votes == largest_in_groups(cells$votes, cells$unit, n)$value[cells$unit]
   annotation <- tapply(
-    x$categories[cells$label[top]], factor(cells$unit[top], seq_len(n)), paste, collapse = "|"
+    x$categories[cells$label[is_top]], factor(cells$unit[is_top], seq_len(n)), paste, collapse = "|"
   )
   out <- tibble::tibble(
-    unit = x$cases, workers = na_if_unnamed(x, judged),
+    unit = x$cases, workers = na_if_unnamed(x, n_judgements),
     votes = rowsum_codes(cells$unit, cells$votes, n),
     annotation = as.character(annotation)
   )
   out$uqs <- measured$uqs # adds no column if it is NULL
-  if (!is_version2) out$clarity <- largest(cells$score, cells$unit, n)$value
+  if (!is_version2) out$clarity <- largest_in_groups(cells$score, cells$unit, n)$value
   out$reason <- first_reason(
-    "no judgement" = judged == 0L, "no label given" = out$votes == 0,
-    "only one worker" = is_version2 & judged == 1L,
+    "no judgement" = n_judgements == 0L, "no label given" = out$votes == 0,
+    "only one worker" = is_version2 & n_judgements == 1L,
     "floor of 1e-8: no two workers with quality above 0" = measured$unit_floored %||% FALSE
   )
   out
 }
 
-# For each group 1 ... n, the largest value and its index in `value`; NA for a group without values.
-largest <- function(value, group, n) {
+# Returns, for each group 1 ... n, the largest `value` and its index `at` in argument `value`. Both
+# are NA for a group without values. `group`: group number of each value.
+largest_in_groups <- function(value, group, n) {
   order <- order(group, -value)
   first <- order[!duplicated(group[order])]
   first <- first[!is.na(value[first])]
@@ -216,26 +220,29 @@ worker_table <- function(x, entries, measured) {
   if (has_counts(x)) {
     return(columns_tibble(worker = character(), units = integer(), reason = character()))
   }
-  of_workers <- function(used) tabulate(entries$worker[used], entries$workers)
+  count_by_worker <- function(is_counted) tabulate(entries$worker[is_counted], entries$workers)
   out <- columns_tibble(
-    worker = x$raters, units = of_workers(!duplicated(answer_number(entries))),
+    worker = x$raters, units = count_by_worker(!duplicated(answer_number(entries))),
     !!!measured[intersect(names(spam_sign), names(measured))]
   )
-  out$annotations_per_unit <- ratio(of_workers(entries$label > 0L), out$units)
+  out$annotations_per_unit <- ratio(count_by_worker(entries$label > 0L), out$units)
   out$reason <- worker_reasons(out, measured)
   out
 }
 
-# For each worker, why a metric is NA, at its floor or computed from only some of the units.
+# Returns column `reason` of the table of workers: why a metric of the worker is NA, is at its lower
+# limit, or is computed from only some of the units. `table`: the table of workers without reasons.
+# `measured`: metrics from the core.
 worker_reasons <- function(table, measured) {
   notes <- if (!is.null(measured$wqs)) {
     first_reason("floor of 1e-8: no other worker or no unit with quality above 0" =
       measured$worker_floored)
   } else {
     has_no_comparison <- is.na(table$unit_disagreement)
-    fewer <- sprintf("unit_disagreement is over %s of %s units", measured$compared, table$units)
+    fewer_units_words <-
+      sprintf("unit_disagreement is over %s of %s units", measured$compared, table$units)
     Reduce(join_reasons, list(
-      ifelse(!has_no_comparison & measured$compared < table$units, fewer, NA),
+      ifelse(!has_no_comparison & measured$compared < table$units, fewer_units_words, NA),
       first_reason("no unit with labels of the worker and of others" = has_no_comparison),
       first_reason("no kappa with any other worker" = is.na(table$worker_disagreement)),
       first_reason("no overlap with any other worker" = is.na(table$overlap_disagreement))
@@ -244,8 +251,8 @@ worker_reasons <- function(table, measured) {
   replace(notes, table$units == 0L, "no unit judged")
 }
 
-# For each row, the first reason that applies; NA if none does. Arguments are logical vectors, and
-# their names are the reasons.
+# Returns, for each row, the first reason that applies; NA if none applies. Each argument is a
+# logical vector (does the reason apply?), and its name is the reason.
 first_reason <- function(...) {
   applies <- list(...)
   out <- rep(NA_character_, length(applies[[1L]]))
@@ -253,7 +260,7 @@ first_reason <- function(...) {
   out
 }
 
-# Joins two vectors of reasons, either of which may be NA.
+# Joins two vectors of reasons element by element. If one of two elements is NA, keeps the other.
 join_reasons <- function(a, b) {
   joined <- paste(a, b, sep = "; ")
   joined[is.na(a)] <- b[is.na(a)]
@@ -264,8 +271,8 @@ annotation_table <- function(x, cells, similarity, measured) {
   n <- n_categories(x)
   units <- nrow(x)
   frequency <- tabulate(cells$label, n)
-  clarity <- largest(cells$score, cells$label, n)$value
-  most_similar <- largest(as.vector(similarity), as.vector(row(similarity)), n)
+  clarity <- largest_in_groups(cells$score, cells$label, n)$value
+  most_similar <- largest_in_groups(as.vector(similarity), as.vector(row(similarity)), n)
   out <- columns_tibble(
     annotation = x$categories, frequency = frequency, probability = frequency / units,
     clarity = replace(clarity, is.na(clarity), 0), ambiguity = most_similar$value,

@@ -4,15 +4,16 @@ answer_words <- c(
   yes = "Yes", assumption = "Under an assumption", gold = "Only with gold cases", no = "No"
 )
 
-# Returns a table of typical questions. Column `answer` shows whether the ratings answer a question:
-# "yes", "assumption" (only under an assumption), "gold" (only with gold cases) or "no".
+# Returns a table of typical questions about ratings `x`, a row per question. Column `answer` shows
+# whether the ratings can answer the question: "yes", "assumption" (only under an assumption),
+# "gold" (only with cases of known truth) or "no". `agreement_facts`: see data_check().
 list_questions <- function(x, agreement_facts) {
-  accuracy <- if (is.na(agreement_facts$kappa)) {
+  accuracy_answer <- if (is.na(agreement_facts$kappa)) {
     c("no", "Agreement needs at least two categories, and a case with two ratings.")
   } else if (agreement_facts$at_chance && !agreement_facts$unequal) {
     c("no", "Raters agree no better than by chance.")
   } else if (agreement_facts$unequal) {
-    c("assumption", as_sentence(need_unequal))
+    c("assumption", as_sentence(reason_unequal_needed))
   } else if (agreement_facts$kappa <= 0) {
     c("gold", paste0("Raters ", agreement_by_chance_words, "."))
   } else if (any(leading_categories(x)$chance)) {
@@ -20,36 +21,38 @@ list_questions <- function(x, agreement_facts) {
   } else {
     c("assumption", "If raters err independently.")
   }
-  # Returns `answer` and `reason` of a question about systems. If there are no systems, the answer
-  # is "no", and a third element is the code of the reason.
-  of_systems <- function(...) {
+  # Returns the answer and the reason for a question about systems, given as `...`. If there are no
+  # systems, the answer is "no", and a third element contains the code of the reason.
+  answer_on_systems <- function(...) {
     if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.", "no_systems")
   }
   test_obstacle <- tryCatch(
-    check_alt_ratings(without_constant(merge_reruns(x))), fallible_error = in_one_line
+    check_alt_ratings(drop_constant_systems(merge_reruns(x))), fallible_error = message_in_one_line
   )
   answers <- list(
     "How far do raters agree?" = if (is.na(agreement_facts$share))
       c("no", "No case has two ratings.") else c("yes", "See `agreement()`."),
-    "How accurate are the raters?" = accuracy,
-    "How accurate are the systems?" = of_systems(accuracy),
+    "How accurate are the raters?" = accuracy_answer,
+    "How accurate are the systems?" = answer_on_systems(accuracy_answer),
     "Which system is better?" = if (n_systems(x) > 1L) {
       c("assumption", "If systems share errors with the raters equally.")
     } else {
-      of_systems("no", paste("There is one system. To compare it in groups of cases, use `by` of",
-        "`estimate_accuracy()`, and `compare_systems()`."))
+      answer_on_systems("no", paste("There is one system. To compare it in groups of cases, use",
+        "`by` of `estimate_accuracy()`, and `compare_systems()`."))
     },
     "Can a model replace a rater?" = if (is.null(test_obstacle)) c("yes", "See `alt_test()`.") else
-      of_systems("no", test_obstacle),
-    "Do systems err where the raters err?" = of_systems("gold", "See `plan_gold()`."),
+      answer_on_systems("no", test_obstacle),
+    "Do systems err where the raters err?" = answer_on_systems("gold", "See `plan_gold()`."),
     "Are all raters wrong in the same way?" = c("gold", "Ratings cannot show it.")
   )
-  part <- function(i) unname(map_chr(answers, `[`, i)) # NA where there is no code
-  columns_tibble(question = names(answers), answer = part(1L), reason = part(2L), why = part(3L))
+  element <- function(i) unname(map_chr(answers, `[`, i)) # NA where there is no code
+  columns_tibble(
+    question = names(answers), answer = element(1L), reason = element(2L), why = element(3L)
+  )
 }
 
-# Creates the result of data_check(). It is printed as sentences in the console, and as a table of
-# checks in documents (knitr).
+# Creates the result of data_check(). `checks`: a table with a row per check. `questions`: a result
+# of list_questions(). `facts`: one-row summary of the ratings, from glance().
 new_data_check <- function(checks, questions, facts) {
   line <- toString(map_chr(c("problem", "doubt"), function(status) {
     names <- checks$check[checks$status == status]
@@ -57,9 +60,9 @@ new_data_check <- function(checks, questions, facts) {
       " (", toString(names), ")"
     ))
   }))
-  shown <- replace(checks, is.na(checks), "")
-  passed <- shown[checks$status == "ok", ]
-  failed <- shown[checks$status != "ok", ]
+  shown_checks <- replace(checks, is.na(checks), "")
+  passed_checks <- shown_checks[checks$status == "ok", ]
+  failed_checks <- shown_checks[checks$status != "ok", ]
   new_result("data_check",
     tables = list(checks = checks, questions = questions),
     facts = c(
@@ -70,12 +73,13 @@ new_data_check <- function(checks, questions, facts) {
       facts[c("cases", "raters", "systems", "categories")]
     ),
     line = line, caption = paste("What these ratings can show:", line), head = line,
-    shown = view(shown, most = 0L),
+    shown = view(shown_checks, most = 0L),
     notes = c(
       note(trimws(c(
-        lines_of_checks(failed),
-        if (nrow(passed) > 0L) paste("In order:", paste(
-          ifelse(passed$found == "none", paste("no", passed$check), passed$found), collapse = "; "
+        lines_of_checks(failed_checks),
+        if (nrow(passed_checks) > 0L) paste("In order:", paste(
+          ifelse(passed_checks$found == "none", paste("no", passed_checks$check),
+            passed_checks$found), collapse = "; "
         )), "", heading_of_questions
       )), "heading"),
       unique(sprintf(
@@ -97,7 +101,8 @@ lines_of_checks <- function(failed) {
   )
 }
 
-# Notes above the questions of data checks of several variables.
+# Returns the printed text on failed checks for data checks of several variables. `parts`: a list
+# with the data check of each variable.
 notes_of_checks <- function(parts) {
   lines <- lapply(unclass(parts), function(part) {
     lines_of_checks(part$checks[part$checks$status != "ok", ])
@@ -124,7 +129,7 @@ autoplot.data_check <- function(object, ...) { # nolint: object_name.
   table$check <- factor(table$check, rev(table$check))
   table$status <- factor(table$status, c("ok", "doubt", "problem"))
   table$found <- map_chr(table$found, wrap_text, 60L)
-  picture(table, y = "check") +
+  start_plot(table, y = "check") +
     ggplot2::geom_point(
       ggplot2::aes(0, colour = .data$status, shape = .data$status), size = 4, show.legend = TRUE
     ) +

@@ -1,5 +1,6 @@
-# Methods for ratings in a database. Other methods need only the distinct patterns of ratings, which
-# are in memory, or raise an error when they access single cases.
+# Methods for ratings in a database. Methods for other ratings also work for these ratings if they
+# use only the distinct patterns of ratings, which are in memory. Otherwise they raise an error when
+# they access single cases.
 
 #' @export
 `$.ratings_database` <- function(x, name) {
@@ -20,42 +21,44 @@ abort_no_cases <- function(what, hint = NULL) {
 
 in_database <- function(x) inherits(x, "ratings_database")
 
-# Removes the fields and the class of ratings in a database. The caller adds `cases`.
+# Removes from ratings the class and the fields of ratings in a database. The caller adds field
+# `cases`.
 leave_database <- function(x) {
   x$times <- x$database <- NULL
   class(x) <- setdiff(class(x), "ratings_database")
   x
 }
 
-# Returns a table with a row per case of `x`, a tibble or, for ratings in a database, a lazy table.
-# Each element of the list `columns` has an entry per pattern of ratings and becomes a column.
+# Returns a table with a row per case: a tibble or, for ratings in a database, a lazy table. The
+# first column contains the identifiers of cases. `columns`: a list of further columns, with an
+# entry per pattern of ratings.
 case_table <- function(x, columns) {
   columns <- lapply(columns, `[`, pattern_of_case(x))
   if (in_database(x)) join_cases(x, columns) else
     tibble::new_tibble(c(list(case = x$cases), columns), nrow = length(x$cases))
 }
 
-# Joins the cases in the database with new columns. Elements of the list `columns` have an entry per
-# row of `x$database$keys`, that is, per distinct row of ratings. `kept` names the columns of cases
-# to return.
+# Joins new columns to the table of cases in the database, and returns a lazy table. `columns`: a
+# list of new columns, with an entry per distinct row of ratings (row of `x$database$keys`). `kept`:
+# names of the columns of the table of cases to return.
 join_cases <- function(x, columns, kept = "case") {
-  origin <- x$database
-  abort_argument_if(!origin$has_cases, "case", "The cases of these ratings have no identifiers.",
+  database <- x$database
+  abort_argument_if(!database$has_cases, "case", "The cases of these ratings have no identifiers.",
     i = "Give {.arg case} to {.fun ratings}.")
-  check_same_rows(count_rows(origin$origin), origin$rows)
+  check_same_rows(count_rows(database$origin), database$rows)
   # Temporary names p1, p2, ... differ from all columns of the keys.
   temporary_names <- setNames(numbered_names("p", length(columns)), names(columns))
   table <- data.frame(
-    origin$keys, list2DF(setNames(lapply(columns, unfactor), temporary_names))
-  )[!duplicated(origin$keys), ]
-  patterns <- ask_database(copy_to_database(table, origin$cases))
-  cases <- dplyr::left_join(origin$cases, patterns, by = names(origin$keys))
+    database$keys, list2DF(setNames(lapply(columns, unfactor), temporary_names))
+  )[!duplicated(database$keys), ]
+  patterns <- ask_database(copy_to_database(table, database$cases))
+  cases <- dplyr::left_join(database$cases, patterns, by = names(database$keys))
   take_columns(cases, c(kept, temporary_names))
 }
 
-# Copies a data frame to the database of the lazy table `lazy_table`, as a temporary table. Package
-# RPostgreSQL cannot write temporary tables (and fails in dbplyr::copy_inline()). For this driver
-# the values become part of the query.
+# Copies the data frame `table` to the database of `lazy_table`, as a temporary table. Returns a
+# lazy table. Package RPostgreSQL cannot write temporary tables, so the values then become part of
+# the query.
 copy_to_database <- function(table, lazy_table) {
   con <- dbplyr::remote_con(lazy_table)
   if (inherits(con, "PostgreSQLConnection")) {
@@ -82,15 +85,15 @@ collect.ratings_database <- function(x, ...) { # nolint: object_name.
   weigh_patterns(out, if (!is.null(weight)) as.double(cases$weight))
 }
 
-# Functions with names that end in _query return lazy tables, built with dplyr's verbs. Columns of
-# the user's data are renamed to `case` and `weight`, `r1`, `r2` and so on for raters (or
-# categories), and `s1`, `s2` and so on for systems.
+# Functions whose names end in _query return lazy tables. In these tables, columns of the user's
+# data have new names: `case` and `weight`; `r1`, `r2`, ... for raters (or for categories, in
+# counts); and `s1`, `s2`, ... for systems.
 
 utils::globalVariables(c("case", "rater", "rating", "times"))
 
-# Returns an expression for the key of a value, by which values are compared: its text in the
-# database. A missing value has the key "", which cannot be a category.
-key_expr <- function(column) expr(dplyr::coalesce(as.character(!!sym(column)), ""))
+# Returns an expression for the keys of a column. The key of a value is its text in the database;
+# values are compared by their keys. A missing value has the key "", which cannot be a category.
+key_expression <- function(column) expr(dplyr::coalesce(as.character(!!sym(column)), ""))
 
 # Returns an expression for the number of rows in which `condition` is TRUE.
 count_if <- function(condition) {
@@ -99,17 +102,20 @@ count_if <- function(condition) {
 
 numbered_names <- function(prefix, n) paste0(prefix, seq_len(n), recycle0 = TRUE)
 
-# Selects columns of a lazy table. Names of the vector `columns` are the new names.
+# Selects columns of a lazy table, and renames them. `columns`: names of the columns; names of this
+# vector are the new names.
 take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(columns))
 
-# Converts long data to a query with a row per case. Each row of the data frame `cells` becomes a
-# column, with the name `prefix` and a number. `cells` has a column `rater` and, if raters may
-# repeat ratings, a column `rating` (both keys). Without `rating`, the new column contains the
-# rating by the rater. With `rating`, it contains how often the rater gave this rating.
-# `extra_columns` contains expressions for further columns.
+# Converts long data to a query with a row per case. Arguments:
+# * columns: names of the columns of `data`, named `case`, `rater`, `rating` and `weight`
+# * cells: a result of pivot_columns(). Each row becomes a column of the query. If `cells` has only
+#   column `rater`, the new column contains the rating by this rater. If it also has column
+#   `rating`, the new column contains the number of times that the rater gave this rating.
+# * prefix: new columns are named by the prefix and a number
+# * extra_columns: a list of expressions for further columns
 pivot_query <- function(data, columns, cells, prefix, extra_columns) {
   rows <- dplyr::transmute(
-    data, case = !!sym(columns[["case"]]), rater = !!key_expr(columns[["rater"]]),
+    data, case = !!sym(columns[["case"]]), rater = !!key_expression(columns[["rater"]]),
     rating = as.character(!!sym(columns[["rating"]])),
     !!!syms(columns[names(columns) == "weight"])
   )
@@ -123,13 +129,17 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
   dplyr::summarise(dplyr::group_by(rows, case), !!!values, !!!extra_columns)
 }
 
-# Converts long ratings to a query with a row per case. The query has a column per system, and the
-# columns `rows`, `given` and `predictions`, the numbers of rows, of ratings and of predictions of
-# the case; `lacking`, the number of its rows without weight; and `weight` and `lightest`, the
-# highest and the lowest weight of its rows, which are equal if the weights are valid.
+# Converts long ratings, and the predictions of systems, to a query with a row per case. Columns:
+# * r1, r2, ... and s1, s2, ...: see pivot_query()
+# * rows, given, predictions: numbers of rows, of ratings and of predictions of the case
+# * weight, lightest: highest and lowest weight of its rows; valid weights are equal
+# * lacking: number of its rows without weight
+#
+# `origin`: a list with the user's data, see database_ratings(). `systems`: keys of the names of
+# systems, or NULL.
 cases_query <- function(origin, cells, systems) {
-  n_given <- count_if(quote(!is.na(rating)))
-  weights <- if ("weight" %in% names(origin$columns)) {
+  count_given <- count_if(quote(!is.na(rating)))
+  weight_columns <- if ("weight" %in% names(origin$columns)) {
     list(
       lacking = count_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
       weight = quote(max(weight, na.rm = TRUE))
@@ -137,30 +147,32 @@ cases_query <- function(origin, cells, systems) {
   }
   cases <- pivot_query(
     origin$data, origin$columns, cells, "r",
-    c(rows = quote(dplyr::n()), given = n_given, weights)
+    c(rows = quote(dplyr::n()), given = count_given, weight_columns)
   )
   if (is.null(systems)) return(cases)
   predictions <- pivot_query(
     origin$systems, c(case = "case", rater = "system", rating = "prediction"),
-    pivot_columns(systems, NULL), "s", list(predictions = n_given)
+    pivot_columns(systems, NULL), "s", list(predictions = count_given)
   )
   # A full join is needed, because a case may have only predictions or only ratings.
   dplyr::full_join(cases, predictions, by = "case")
 }
 
 long_count_query <- function(cases, columns) {
-  uneven <- if ("weight" %in% colnames(cases))
+  count_uneven <- if ("weight" %in% colnames(cases))
     count_if(quote(weight != lightest | lacking > 0 & lacking < rows))
-  summed <- setNames(nm = intersect(c("predictions", "rows", "given"), colnames(cases)))
-  sums <- lapply(summed, function(column) expr(sum(!!sym(column), na.rm = TRUE)))
-  count_query(cases, columns, c(uneven = uneven, sums))
+  summed_columns <- setNames(nm = intersect(c("predictions", "rows", "given"), colnames(cases)))
+  sums <- lapply(summed_columns, function(column) expr(sum(!!sym(column), na.rm = TRUE)))
+  count_query(cases, columns, c(uneven = count_uneven, sums))
 }
 
-# Returns a query with a row per distinct value of `columns`: `times`, the number of cases with
-# these values; the sums in `sums`; `off`, the number of cases whose weight is invalid; and
-# `weight`, the sum of weights.
+# Returns a query with a row per distinct combination of values of `columns`. Further columns:
+# * times: number of cases with these values
+# * the sums given by the expressions in `sums`
+# * off: number of cases whose weight is invalid
+# * weight: sum of the weights
 count_query <- function(cases, columns, sums = list()) {
-  weights <- if ("weight" %in% colnames(cases)) {
+  weight_columns <- if ("weight" %in% colnames(cases)) {
     list( # `weight` must come last: it replaces the column that `off` uses
       off = count_if(quote(is.na(weight) | weight < 0 | weight != floor(weight))),
       weight = quote(sum(weight, na.rm = TRUE))
@@ -168,17 +180,17 @@ count_query <- function(cases, columns, sums = list()) {
   }
   dplyr::summarise(
     dplyr::group_by(cases, !!!syms(columns)),
-    times = dplyr::n(), !!!sums, !!!weights, .groups = "drop"
+    times = dplyr::n(), !!!sums, !!!weight_columns, .groups = "drop"
   )
 }
 
-add_keys <- function(table, columns) {
-  dplyr::mutate(table, !!!setNames(lapply(columns, key_expr), paste0("key_", columns)))
+add_key_columns <- function(table, columns) {
+  dplyr::mutate(table, !!!setNames(lapply(columns, key_expression), paste0("key_", columns)))
 }
 
-# Returns a query with a row per case: its identifier, its weight and the keys of `columns`. Cases
-# are joined to their distinct row by the keys.
+# Returns a query with a row per case: its identifier, its weight and the keys of `columns`. The
+# keys show to which distinct row the case belongs.
 keyed_cases <- function(cases, columns) {
   kept <- intersect(c("case", "weight"), colnames(cases))
-  take_columns(add_keys(cases, columns), c(kept, paste0("key_", columns)))
+  take_columns(add_key_columns(cases, columns), c(kept, paste0("key_", columns)))
 }

@@ -1,8 +1,9 @@
-# Functions that reduce lazy tables to tables of distinct rows, for build_ratings(). They return a
-# list: `table`, a data frame; `columns`, the arguments of ratings() that select its columns;
-# `times` and `rows`, the numbers of cases and of rows in the database that each distinct row stands
-# for; `keys`, a data frame of keys with a row per distinct row; and `cases`, a lazy table with the
-# same keys and a row per case.
+# Functions that reduce lazy tables to distinct rows, for build_ratings(). They return a list:
+# * table: a data frame from which ratings are built
+# * columns: arguments of ratings() that select the columns of `table`
+# * times, rows: numbers of cases, and of rows in the database, with the values of a distinct row
+# * keys: a data frame with the keys of each distinct row, see key_expression()
+# * cases: a lazy table with a row per case, which contains the same keys
 
 # Reduces a lazy table with a row per case (wide data, or counts of ratings per category) to its
 # distinct rows.
@@ -10,9 +11,9 @@ reduce_rows <- function(origin) {
   roles <- origin$roles
   raters <- numbered_names("r", length(roles$raters))
   new_names <- c(raters, numbered_names("s", length(roles$systems)))
-  judges <- c(roles$raters, roles$systems)
+  answer_columns <- c(roles$raters, roles$systems)
   cases <- take_columns(
-    origin$data, c(case = roles$case, weight = roles$weights, setNames(judges, new_names))
+    origin$data, c(case = roles$case, weight = roles$weights, setNames(answer_columns, new_names))
   )
   # Fails early if there are more labels than the largest possible number of categories.
   check_piece <- function(rows) {
@@ -23,15 +24,15 @@ reduce_rows <- function(origin) {
   table <- Map(exact_values, distinct_rows[new_names], distinct_rows[paste0("key_", new_names)])
   columns <- list(systems = if (length(roles$systems) > 0L) roles$systems)
   columns[[origin$layout$holds]] <- roles$raters
-  new_reduction(setNames(list2DF(table), judges), columns, distinct_rows, new_names, cases)
+  new_reduction(setNames(list2DF(table), answer_columns), columns, distinct_rows, new_names, cases)
 }
 
-# Builds the list that is described at the top of this file. `counted` has a row per distinct row.
-# `entry` is the row of `counted` to which each row of `table` belongs; TRUE if the rows are the
-# same.
-new_reduction <- function(table, columns, counted, answer_columns, cases, entry = TRUE) {
+# Builds the list that is described at the top of this file. `counted`: a data frame of the distinct
+# rows. `source_row`: the row of `counted` from which each row of `table` was made; TRUE if both
+# have the same rows.
+new_reduction <- function(table, columns, counted, answer_columns, cases, source_row = TRUE) {
   columns$weights <- tail(make.unique(c(names(table), "weight")), 1L)
-  table[[columns$weights]] <- as.double(counted$weight %||% counted$times)[entry]
+  table[[columns$weights]] <- as.double(counted$weight %||% counted$times)[source_row]
   list(
     table = table, columns = columns, times = as.double(counted$times),
     rows = as.double(counted$rows %||% counted$times),
@@ -42,16 +43,16 @@ new_reduction <- function(table, columns, counted, answer_columns, cases, entry 
 
 is_beyond_double <- function(x) is.numeric(x) && any(abs(x) >= 2^53, na.rm = TRUE)
 
-# Replaces numbers by their text (`key`) if one of them is beyond 2^53: doubles cannot store such
-# numbers exactly.
+# Returns `value`, but as text (`key`) if one of the numbers is 2^53 or more. Doubles cannot store
+# such numbers exactly.
 exact_values <- function(value, key) {
   if (is_beyond_double(value)) ifelse(key == "", NA, key) else value
 }
 
-# Fetches the rows of a count_query(), with the keys of `columns`. Raises an error if a weight is
-# invalid. `check`: see fetch_rows().
+# Fetches the rows of a count_query() and adds the keys of `columns`. Raises an error if a weight is
+# invalid. `roles`: names of the user's columns. `check`: see fetch_rows().
 fetch_counts <- function(counts, columns, roles, check = identity) {
-  counted <- fetch_rows(add_keys(counts, columns), check)
+  counted <- fetch_rows(add_key_columns(counts, columns), check)
   abort_if(any(counted$off > 0), "weights",
     "{.arg weights} in a database must be whole numbers of at least zero.",
     x = "Column {.val {roles$weights}} has other values in {count_noun(sum(counted$off), 'row')}.",
@@ -59,8 +60,8 @@ fetch_counts <- function(counts, columns, roles, check = identity) {
   counted
 }
 
-# Reduces long data. Returns NULL if there are too many raters or columns; the caller then fetches
-# all rows.
+# Reduces long data to distinct rows. Returns NULL if there are too many raters or columns. The
+# caller then fetches all rows.
 reduce_long <- function(origin) {
   roles <- origin$roles
   values <- list(
@@ -84,23 +85,24 @@ reduce_long <- function(origin) {
   counted$rows[is.na(counted$rows)] <- 0
   check_counted_cases(counted, cells, origin)
   table <- expand_cells(counted, cells, values$rater, values$rating, counted$given)
-  entry <- table$case
-  selected <- as.list(origin$columns[names(table)])
-  names(table) <- unlist(selected)
-  if (!is.null(origin$systems)) selected$systems <- expand_predictions(counted, values)
-  new_reduction(table, selected, counted, columns, cases, entry)
+  source_row <- table$case
+  selected_columns <- as.list(origin$columns[names(table)])
+  names(table) <- unlist(selected_columns)
+  if (!is.null(origin$systems)) selected_columns$systems <- expand_predictions(counted, values)
+  new_reduction(table, selected_columns, counted, columns, cases, source_row)
 }
 
-# Fetches the distinct values of a column, with their keys. At most `max_values` + 1 values are
-# fetched, which suffices to see that there are more than `max_values`.
+# Returns the distinct values of a column: a data frame of each `value` and its `key`. Fetches at
+# most `max_values` + 1 values. More are not needed to detect that there are too many.
 fetch_values <- function(data, column, max_values) {
   distinct <- head(dplyr::distinct(take_columns(data, c(value = column))), max_values + 1L)
-  values <- fetch_rows(dplyr::mutate(distinct, key = !!key_expr("value")))
+  values <- fetch_rows(dplyr::mutate(distinct, key = !!key_expression("value")))
   values$value <- exact_values(values$value, values$key)
   values
 }
 
-# Fetches the distinct labels of a column of ratings, without missing ones.
+# Returns the distinct labels of a column of ratings, without missing labels: a data frame of each
+# `value` and its `key`.
 fetch_labels <- function(data, column) {
   labels <- fetch_values(data, column, max_categories + 1L)
   check_labels(labels$value, column)
@@ -115,20 +117,25 @@ pivot_columns <- function(raters, ratings) {
   expand.grid(drop_null(list(rater = raters, rating = ratings)), stringsAsFactors = FALSE)
 }
 
-# Converts counted cases back to long data: a data frame with columns `case` (the row of `counted`),
-# `rater` and `rating`. `raters` and `labels` are data frames of values and keys. A rater without
-# ratings gets a row with a missing rating, and so does a case without ratings. `n_ratings` is the
-# number of ratings that the database counted for each row of `counted`; the function raises an
-# error if their sum differs from the ratings in the result.
+# Converts distinct rows back to long data: a data frame with columns `case`, `rater` and `rating`.
+# `case` is the index of the row of `counted`. A rater without ratings, or a case without ratings,
+# gets a row with a missing rating. Arguments:
+# * counted: a data frame of distinct rows, with a column for each row of `cells`
+# * cells: a result of pivot_columns()
+# * raters, labels: values and keys, see fetch_values()
+# * n_ratings: number of ratings that the database counted for each row of `counted`. There is an
+#   error if the result has another number of ratings.
+# * prefix: prefix of the names of the columns in `counted`
 expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r") {
   ratings <- stack_rows(seq_len(nrow(cells)), function(j) {
     value <- counted[[paste0(prefix, j)]]
-    code <- rep_len(match(cells$rating[j] %||% value, labels$key), length(value))
-    times <- if (is.null(cells$rating)) !is.na(code) else replace(value, is.na(value), 0)
-    entry <- rep.int(seq_along(value), as.integer(times))
-    # Unlike data.frame(), expand.grid() returns no row if there is no entry.
+    label_code <- rep_len(match(cells$rating[j] %||% value, labels$key), length(value))
+    times <- if (is.null(cells$rating)) !is.na(label_code) else replace(value, is.na(value), 0)
+    source_row <- rep.int(seq_along(value), as.integer(times))
+    # Unlike data.frame(), expand.grid() returns no row if `source_row` is empty.
     cbind(
-      expand.grid(case = entry, rater = match(cells$rater[[j]], raters$key)), rating = code[entry]
+      expand.grid(case = source_row, rater = match(cells$rater[[j]], raters$key)),
+      rating = label_code[source_row]
     )
   })
   check_same_rows(sum(counted$times[ratings$case]), sum(n_ratings, na.rm = TRUE), "rating")
@@ -144,8 +151,9 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
   )
 }
 
-# Converts counted predictions to a data frame with columns `case`, `system` and `prediction`, which
-# is argument `systems` of ratings() for long data.
+# Converts the predictions in distinct rows to a data frame with columns `case`, `system` and
+# `prediction`. This is argument `systems` of ratings() for long data. `values`: a list of values
+# and keys, see reduce_long().
 expand_predictions <- function(counted, values) {
   cells <- pivot_columns(values$system$key, NULL)
   has_repeats <- counted$predictions > count_answers(counted, "s", cells)
@@ -160,7 +168,7 @@ expand_predictions <- function(counted, values) {
   )
 }
 
-# For each row of `counted`, the number of its cases times the number of its answers.
+# Returns, for each row of `counted`, the number of its cases times the number of its answers.
 count_answers <- function(counted, prefix, cells) {
   counted$times * rowSums(!is.na(counted[numbered_names(prefix, nrow(cells))]))
 }
@@ -175,18 +183,18 @@ check_counted_cases <- function(counted, cells, origin) {
   if (origin$repeats != "error" || !any(has_repeats)) return(invisible())
   rows <- take_columns(origin$data, origin$columns[c("case", "rater", "rating")])
   pairs <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
-  example <- fetch_rows(head(dplyr::filter(pairs, times > 1L), 1L))
-  abort_fallible("repeat", "Rater {.val {as_label(example$rater)}} rated case
-                            {.val {as_label(example$case)}} more than once.",
+  example_row <- fetch_rows(head(dplyr::filter(pairs, times > 1L), 1L))
+  abort_fallible("repeat", "Rater {.val {as_label(example_row$rater)}} rated case
+                            {.val {as_label(example_row$case)}} more than once.",
     x = "This happens in up to {count_noun(sum(counted$times[has_repeats]), 'case')}.",
     i = "If the repeats are independent, use {.code repeats = \"ratings\"}. If they are runs of one
-         model, or otherwise similar, use {.code repeats = \"reruns\"}.", case = example$case,
-    rater = example$rater)
+         model, or otherwise similar, use {.code repeats = \"reruns\"}.", case = example_row$case,
+    rater = example_row$rater)
 }
 
 # ---- Data that cannot be reduced ----------------------------------------------------------------
 
-# Fetches long data with many raters, and returns ratings in memory.
+# Fetches all rows of long data and returns ratings in memory.
 fetch_ratings <- function(origin, quos, options) {
   inform_fallible("There are too many raters to count cases with equal ratings in the database.",
     i = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory."))
@@ -197,11 +205,11 @@ fetch_ratings <- function(origin, quos, options) {
   build_ratings(table, quos, options)
 }
 
-# Fetches all rows. Columns with numbers beyond 2^53 are fetched again as text, because drivers
-# without 64-bit integers return inexact doubles.
+# Returns all rows of a query. If a column contains numbers of 2^53 or more, it is fetched again as
+# text, because drivers without 64-bit integers return inexact doubles.
 fetch_exact <- function(query) {
   rows <- fetch_rows(query)
-  large <- names(Filter(is_beyond_double, rows))
-  if (length(large) == 0L) rows else
-    fetch_rows(dplyr::mutate(query, dplyr::across(dplyr::all_of(large), as.character)))
+  large_columns <- names(Filter(is_beyond_double, rows))
+  if (length(large_columns) == 0L) rows else
+    fetch_rows(dplyr::mutate(query, dplyr::across(dplyr::all_of(large_columns), as.character)))
 }

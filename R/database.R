@@ -1,12 +1,14 @@
-# Ratings in a database. The database returns each distinct row with the number of cases that have
-# it, and ratings() is called with the distinct rows. The ratings have two additional fields.
-# `times`: number of cases with each distinct row. `database`: a list of
-# * `cases`, a lazy table with a row per case: its identifier `case`, its `weight`, and a key (the
-#   value as text) for each column of ratings or systems;
-# * `keys`, a data frame with the keys of each distinct row, which are joined to `cases`;
-# * `rows`, the number of rows that were read;
-# * `origin`, the lazy table that the user gave.
-# Field `cases` of the ratings is NULL: access to it is an error that explains how to fetch cases.
+# Ratings in a database. The database counts the cases that have equal rows. Ratings are built from
+# the distinct rows. They have two additional fields. `times` is the number of cases with each
+# distinct row. `database` is a list of
+# * cases: a lazy table with a row per case: its identifier `case`, its `weight`, and a key (the
+#   value as text) for each column of ratings or systems
+# * keys: a data frame with the keys of each distinct row, which are joined to `cases`
+# * rows: number of rows that were read
+# * origin: the lazy table that the user gave
+# * has_cases, weighted: do cases have identifiers, and do they have weights?
+#
+# Field `cases` of the ratings is NULL. Access to it is an error, which explains how to fetch cases.
 
 #' Ratings in a database
 #'
@@ -64,8 +66,8 @@
 #' DBI::dbDisconnect(con)
 NULL
 
-# Long data with more raters, or with more columns in the query that has a row per case, are fetched
-# instead of counted in the database.
+# Limits for long data that are counted in the database. `columns`: columns of the query that has a
+# row per case. Data beyond a limit are fetched completely.
 max_pivoted <- list(columns = 500L, raters = 50L)
 
 # Largest number of rows that one call of DBI::dbFetch() returns.
@@ -73,13 +75,14 @@ max_rows_per_fetch <- 100000L
 
 database_ratings <- function(data, quos, options) {
   for (package in c("dbplyr", "dplyr", "DBI")) check_installed(package, "for ratings in a database")
-  # Has the columns of the data but no rows. Columns are selected from it as from data in memory.
-  skeleton <- list2DF(lapply(setNames(nm = ask_database(colnames(data))), function(name) logical()))
-  layout <- find_layout(skeleton, quos)
-  check_long(layout$by_rating, options$repeats)
+  # A data frame with the columns of the data but no rows, in which arguments select columns.
+  empty_data <-
+    list2DF(lapply(setNames(nm = ask_database(colnames(data))), function(name) logical()))
+  layout <- find_layout(empty_data, quos)
+  check_long_data(layout$by_rating, options$repeats)
   systems <- lazy_systems(quos$systems, layout)
-  columns <- if (is.null(systems)) read_systems(quos, skeleton, layout)
-  roles <- find_role_columns(skeleton, quos, layout, columns$columns, options$repeats)
+  columns <- if (is.null(systems)) read_systems(quos, empty_data, layout)
+  roles <- find_role_columns(empty_data, quos, layout, columns$columns, options$repeats)
   warn_grouped(dplyr::group_vars(data), roles)
   check_in_database(layout, roles, options, columns)
   origin <- list(
@@ -92,7 +95,7 @@ database_ratings <- function(data, quos, options) {
   origin$rows <- count_valid_rows(
     origin$data, c(case = roles$case, rater = roles$rater), !layout$by_rating
   )
-  quos$rater_groups <- fetch_groups(origin, quos$rater_groups, skeleton)
+  quos$rater_groups <- fetch_groups(origin, quos$rater_groups, empty_data)
   reduced <- if (layout$by_rating) reduce_long(origin) else reduce_rows(origin)
   if (is.null(reduced)) return(fetch_ratings(origin, quos, options))
   check_same_rows(sum(reduced$rows), origin$rows)
@@ -119,8 +122,8 @@ database_ratings <- function(data, quos, options) {
   x
 }
 
-# For long data, returns argument `systems`, a lazy table with columns `case`, `system` and
-# `prediction`. Returns NULL if the argument is not a lazy table.
+# Returns argument `systems` of long data: a lazy table with columns `case`, `system` and
+# `prediction`. Returns NULL if the argument is not a table. `quo`: the argument as a quosure.
 lazy_systems <- function(quo, layout) {
   table <- value_of_argument(quo)
   abort_argument_if(is.data.frame(table) || (inherits(table, "tbl_lazy") && !layout$by_rating),
@@ -155,10 +158,11 @@ check_in_database <- function(layout, roles, options, systems) {
   if (layout$by_rating && is.null(roles$case)) abort_lacking("case")
 }
 
-# Returns the number of rows. Raises an error if there are no rows, if one of the columns `keys` is
-# missing or blank in a row, or if `per_case` is TRUE and two rows have one case.
+# Returns the number of rows of a lazy table. Raises an error if there are no rows, or if one of the
+# columns `keys` is missing or blank in a row. If `per_case` is TRUE, rows with the same case are
+# also an error. `arg`: name of the argument in messages.
 count_valid_rows <- function(data, keys, per_case = FALSE, arg = "data") {
-  missing_counts <- lapply(keys, function(key) count_if(expr(trimws(!!key_expr(key)) == "")))
+  missing_counts <- lapply(keys, function(key) count_if(expr(trimws(!!key_expression(key)) == "")))
   census <- fetch_rows(dplyr::summarise(data, rows = dplyr::n(), !!!missing_counts))
   abort_if(census$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
     system = character())
@@ -181,20 +185,23 @@ count_valid_rows <- function(data, keys, per_case = FALSE, arg = "data") {
 
 count_rows <- function(query) fetch_rows(dplyr::summarise(query, rows = dplyr::n()))$rows
 
-# If argument `rater_groups` is a column of the data, replaces it by a data frame with columns
-# `rater` and `group`. Returns any other argument unchanged.
-fetch_groups <- function(origin, quo, skeleton) {
-  value <- tryCatch(eval_tidy(quo, data = skeleton), error = function(cnd) quo)
+# If argument `rater_groups` is a column of the data, returns a data frame with columns `rater` and
+# `group`. Otherwise returns the argument unchanged. `quo` and the value are quosures.
+fetch_groups <- function(origin, quo, empty_data) {
+  value <- tryCatch(eval_tidy(quo, data = empty_data), error = function(cnd) quo)
   if (is.null(origin$roles$rater) || !(is_string(value) || is.logical(value))) return(quo)
-  columns <- c(rater = origin$roles$rater, group = select_column(skeleton, quo, "rater_groups"))
+  columns <- c(rater = origin$roles$rater, group = select_column(empty_data, quo, "rater_groups"))
   new_quosure(fetch_rows(dplyr::distinct(take_columns(origin$data, columns))))
 }
 
-# Makes a lazy table compare its columns of text byte by byte, as R does: a collation in a database
-# may ignore case, accents or trailing blanks. PostgreSQL needs a cast, because it has a type that
-# ignores case. SQLite does not report the type of an expression. In other databases, a collation of
-# this kind on one of the `used` columns is an error.
-compare_bytes <- function(data, used) {
+# Returns the lazy table `data` with columns of text that are compared byte by byte, as in R.
+# Without this, a collation of the database may ignore case, accents or trailing blanks. If it
+# cannot be changed in this database, there is an error for each of `used_columns` (names) with such
+# a collation.
+#
+# PostgreSQL needs a cast, because it has a type of text that ignores case. SQLite does not report
+# the type of an expression, so columns that look logical may be text.
+compare_bytes <- function(data, used_columns) {
   con <- dbplyr::remote_con(data)
   types <- map_chr(suppressWarnings(fetch_rows(head(data, 0L))), typeof)
   text_columns <-
@@ -202,20 +209,21 @@ compare_bytes <- function(data, used) {
   sql_format <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
     PostgreSQLConnection = , PqConnection = , duckdb_connection = "CAST(%s AS TEXT) COLLATE \"C\"")
   if (is.null(sql_format)) {
-    check_collation(data, intersect(text_columns, used))
+    check_collation(data, intersect(text_columns, used_columns))
     return(data)
   }
   columns <- lapply(sprintf(sql_format, DBI::dbQuoteIdentifier(con, text_columns)), dbplyr::sql)
   dplyr::mutate(data, !!!setNames(columns, text_columns))
 }
 
-# Raises an error if the database treats two texts as equal that differ in case, in an accent or in
-# trailing blanks. Each query compares the texts of one column with three different endings.
+# Raises an error if the database treats texts as equal that differ in case, in an accent or in
+# trailing blanks. For each column, the ending "a" is compared with three endings that differ from
+# it in these ways.
 check_collation <- function(data, columns) {
   comparisons <- lapply(setNames(nm = columns), function(name) {
-    word <- key_expr(name)
+    text <- key_expression(name)
     count_if(Reduce(function(a, b) expr(!!a | !!b), lapply(c("A", "\u00e1", "a "), function(end) {
-      expr(paste0(!!word, "a") == paste0(!!word, !!end))
+      expr(paste0(!!text, "a") == paste0(!!text, !!end))
     })))
   })
   same <- columns[unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!comparisons))) %in% 1]
@@ -228,12 +236,13 @@ check_collation <- function(data, columns) {
 
 # ---- Queries ------------------------------------------------------------------------------------
 
-# Runs code that queries a database. Errors of the driver become errors of this package, and so does
-# the warning of RSQLite that it changes values, because a column has values of several types.
+# Runs code that queries a database, and returns its value. Errors of the driver become errors of
+# this package. RSQLite warns if it changes values of a column with several types; this warning
+# becomes an error too.
 ask_database <- function(code) {
   is_mixed <- function(cnd) grepl("mixed type", conditionMessage(cnd), fixed = TRUE)
   stop_if_mixed <- function(cnd) if (is_mixed(cnd)) stop(conditionMessage(cnd), call. = FALSE)
-  if_foreign_error(withCallingHandlers(code, warning = stop_if_mixed), function(cnd) {
+  handle_foreign_error(withCallingHandlers(code, warning = stop_if_mixed), function(cnd) {
     reason <- if (is_mixed(cnd)) c(
       "A column of the database has values of several types.",
       "Convert it to text, as in {.code dplyr::mutate(data, rating = as.character(rating))}."
@@ -244,8 +253,8 @@ ask_database <- function(code) {
   })
 }
 
-# Returns all rows of a lazy table as a data frame. They are fetched in pieces, and `check` is
-# called for each full piece, so that it can stop early.
+# Returns all rows of a lazy table as a data frame. Rows are fetched in pieces. `check` is a
+# function that is called with each full piece. It can raise an error before all rows are fetched.
 fetch_rows <- function(query, check = identity) {
   plain_columns(stack_rows(ask_database(fetch_pieces(query, check))))
 }

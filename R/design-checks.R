@@ -18,14 +18,15 @@ check_judge_names <- function(names) {
 
 name_judges <- function(x, prefix) {
   names <- names2(x)
-  lacks <- names == ""
-  names[lacks] <- if (prefix == "system" && length(x) == 1L) prefix else
-    paste0(prefix, seq_along(x))[lacks]
+  is_unnamed <- names == ""
+  names[is_unnamed] <- if (prefix == "system" && length(x) == 1L) prefix else
+    paste0(prefix, seq_along(x))[is_unnamed]
   setNames(as.double(x), make.unique(names))
 }
 
-# Checks `difficulty` and returns the strata of cases, a data frame with columns `shift` and
-# `weight`. Raises an error if all `accuracies` are outside (0, 1) after each shift.
+# Checks argument `difficulty` and returns the strata of cases: a data frame with columns `shift`
+# (number added to accuracies) and `weight` (probability of the stratum). Raises an error if every
+# sum of one of the `accuracies` and a shift is outside (0, 1).
 check_strata <- function(difficulty, accuracies) {
   if (is.numeric(difficulty) && is.null(dim(difficulty))) {
     shift <- unique(check_number(difficulty, "difficulty", 0, 1) * -1:1)
@@ -34,25 +35,26 @@ check_strata <- function(difficulty, accuracies) {
   table <- if (is.data.frame(difficulty)) difficulty
   shifts <- table[["shift"]]
   weight <- table[["weight"]]
-  ok <- length(shifts) > 0L && is.numeric(shifts) && all(abs(shifts) <= 1) &&
+  is_valid <- length(shifts) > 0L && is.numeric(shifts) && all(abs(shifts) <= 1) &&
     is_distribution(weight, slack = 1e-8)
-  abort_argument_if(!isTRUE(ok), "difficulty",
+  abort_argument_if(!isTRUE(is_valid), "difficulty",
     "must be a number in [0, 1], or a data frame with columns {.val shift} (in [-1, 1]) and
         {.val weight} (probabilities that sum to one).",
     x = if (!is.numeric(shifts) || !is.numeric(weight)) "It is {describe(difficulty)}." else
       "Shifts are {.val {shifts}}. Weights are {.val {weight}}, with sum
         {format(sum(weight), digits = 6)}.")
   shifts <- shifts[weight > 0]
-  inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
-  abort_argument_if(any(shifts != 0) && !any(inside), "difficulty",
+  is_inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
+  abort_argument_if(any(shifts != 0) && !any(is_inside), "difficulty",
     "{.arg difficulty} changes all accuracies to 0 or 1.",
     x = "Each accuracy plus each shift ({.val {shifts}}) is outside (0, 1).",
     i = "Choose a smaller {.arg difficulty}.")
   difficulty[c("shift", "weight")]
 }
 
-# Returns argument `difficulty` as a list with all its elements, which have defaults. A number or a
-# data frame becomes element `value`.
+# Checks argument `difficulty` of rater_design(), and returns it as a list with all settings.
+# Settings that the user left out have their defaults. A number or a data frame becomes setting
+# `value`.
 check_difficulty <- function(difficulty) {
   effects <- c("difficulty", "errors")
   settings <- list(value = 0, strata = "drawn", redraw = TRUE, shared = effects, loading = 0)
@@ -86,14 +88,15 @@ check_copying <- function(copying, raters, systems) {
   data.frame(from = from, to = to, probability = as.double(copying$probability))
 }
 
-# Returns a description of the first fault in each row of `copying`, NA if there is none. `from` and
-# `to` are the indices of raters and systems, NA if a name is unknown. `judges` are their names.
+# Returns a description of a fault in each row of `copying`; NA if the row has none. `from`, `to`:
+# indices of raters and systems in each row, NA if a name is unknown. `judges`: names of raters and
+# then of systems.
 copying_faults <- function(copying, from, to, judges, n_raters) {
   cells <- function(column, fault) {
     paste0("`", column, "` is ", map_chr(unfactor(copying[[column]]), describe), ", ", fault)
   }
   is_valid <- map_lgl(copying$probability, function(p) is.numeric(p) && isTRUE(p >= 0 && p <= 1))
-  # One fault is reported per row: each line below replaces the faults that are found above it.
+  # One fault is reported per row. Each line below replaces faults that were found before.
   faults <- ifelse(is_valid, NA, cells("probability", "which is not in [0, 1]"))
   faults <- ifelse(from == to, paste(judges[from], "copies itself"), faults)
   faults <- ifelse(from > n_raters & to <= n_raters,
@@ -102,8 +105,9 @@ copying_faults <- function(copying, from, to, judges, n_raters) {
   ifelse(is.na(from), cells("from", "which is no rater or system"), faults)
 }
 
-# Returns a list with a numeric vector per rater or system: the entries of its confusion matrices,
-# row by row. The vector is empty if no matrix is given, and has one matrix or one per stratum.
+# Checks argument `matrices`. Returns a list with a numeric vector per rater or system: the entries
+# of its confusion matrix, row by row, or of its matrices in all strata. The vector is empty if the
+# user gave no matrix. `judges`: names of raters and systems. `strata`: number of strata.
 check_matrices <- function(matrices, judges, labels, strata) {
   unknown <- if (is.list(matrices)) setdiff(names2(matrices), judges)
   abort_argument_if(!is.list(matrices) || length(unknown) > 0L, "matrices",
@@ -122,30 +126,31 @@ check_matrices <- function(matrices, judges, labels, strata) {
   })
 }
 
-# Returns words for the first row of a matrix whose sum is not one, or NULL.
-why_no_row_sums <- function(m, tolerance) {
+# Describes the first row of matrix `m` whose sum is not one. Returns NULL if all sums are one.
+describe_wrong_row_sum <- function(m, tolerance) {
   row <- which(abs(rowSums(m) - 1) > tolerance)[1L]
   if (!is.na(row)) sprintf("Row %d sums to %s.", row, format(sum(m[row, ]), digits = 6L))
 }
 
 check_matrix <- function(m, name, n) {
-  misfit <- why_no_matrix(m, n, 0) %||% why_no_row_sums(m, 1e-8)
+  misfit <- why_no_matrix(m, n, 0) %||% describe_wrong_row_sum(m, 1e-8)
   abort_argument_if(misfit, "matrices",
     "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.", x = misfit)
   as.double(t(unclass(m)))
 }
 
-# Arguments with a number per rater and system ("judges"), and differences between cases.
+# Arguments with a number per rater and system ("judges"), and probabilities of answers.
 
-# Returns a vector with one number per rater or system. `x` is one number for all of them, one for
-# each, or a named vector for some of them (the others get 0). `judges` is the noun in messages.
+# Checks an argument `x` with numbers for raters or systems. Returns a vector with a number for each
+# of `names`. `x`: one number for all of them, one number for each, or a named vector for some of
+# them (the others get 0). `least`: lower limit. `arg` and `judges`: words in messages.
 numbers_by_judge <- function(x, names, arg, least, judges) {
   is_named <- !is.null(names(x))
-  ok <- is.numeric(x) && length(x) > 0L &&
+  has_valid_numbers <- is.numeric(x) && length(x) > 0L &&
     all(is.finite(x) & x < 1 & (x > least | x == 0))
   has_valid_length <- if (is_named) all(names(x) %in% names) else
     length(x) %in% c(1L, length(names))
-  abort_argument_if(!ok || !has_valid_length || anyDuplicated(names(x)) > 0L, arg,
+  abort_argument_if(!has_valid_numbers || !has_valid_length || anyDuplicated(names(x)) > 0L, arg,
     "must contain numbers in {if (least == 0) '[' else '('}{least}, 1): one for all, one per
         {judges}, or a named vector for some of them (the others get 0).",
     not = x, i = "The names are {.val {names}}.")
@@ -153,8 +158,8 @@ numbers_by_judge <- function(x, names, arg, least, judges) {
     rep_len(as.double(x), length(names))
 }
 
-# Returns values for `n` additional raters. `x` is one number per rater; its first value is used,
-# because all raters have the same (0 if `x` is empty).
+# Returns values of a setting for `n` additional raters. `x`: value of each existing rater. All
+# existing raters have the same value, so additional raters get it too; 0 if `x` is empty.
 values_of_new_judges <- function(x, n) rep(c(x, 0)[[1L]], n)
 
 all_same <- function(x) length(unique(x)) < 2L
@@ -162,16 +167,17 @@ all_same <- function(x) length(unique(x)) < 2L
 # Returns the confusion matrix that the user gave for a rater or system, in one stratum of cases.
 user_confusion_matrix <- function(design, judge, stratum) {
   n <- n_categories(design)
-  # A single matrix is repeated, because it holds in all strata.
+  # If there is only one matrix, it is used in all strata.
   entries <- rep_len(design$matrices[[judge]], stratum * n^2)
   matrix(tail(entries, n^2), n, n, byrow = TRUE)
 }
 
-# Returns nodes and weights of numerical integration over cases with the same truth and stratum.
-# These cases differ in the effect of the case (standard normal, see "Shared errors" in
-# ?rater_design) and in their position in the order of cases (0 to 1). Returns a data frame with
-# columns `effect`, `position` and `weight`; weights sum to one. The rule is a sum over equal steps
-# for the effect, and Simpson's rule for the position.
+# Returns nodes and weights of numerical integration over cases with the same truth and stratum: a
+# data frame. Columns:
+# * effect: effect of the case, standard normal; see "Shared errors" in ?rater_design. The rule is a
+#   sum over equal steps.
+# * position: position in the order of cases, 0 to 1. The rule is Simpson's rule.
+# * weight: weight of the node; weights sum to one
 case_quadrature_nodes <- function(design) {
   effect <- if (any(design$loading != 0)) seq(-6, 6, by = 0.05) else 0
   position <- if (any(design$drift != 0)) seq(0, 1, by = 0.05) else 0.5
@@ -182,9 +188,10 @@ case_quadrature_nodes <- function(design) {
   nodes
 }
 
-# Returns the probabilities of the answers of a rater or system to a case with a given effect and
-# position. `row` is the row of its confusion matrix for the true category. The simulator in the
-# core draws answers with the same probabilities.
+# Returns the probabilities of the answers of a rater or system to one case, a vector. `row`: the
+# row of its confusion matrix for the true category `truth` (an index). `loading`, `drift`: settings
+# of rater_design(). `effect`, `position`: see case_quadrature_nodes(). The simulator in the core
+# draws answers with the same probabilities.
 case_row_probs <- function(row, truth, loading, drift, effect, position) {
   if (loading == 0 && drift == 0) return(row)
   n <- length(row)

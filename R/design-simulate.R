@@ -32,11 +32,14 @@ simulate_ratings <- function(design, n = design$n, rater_kind = NULL, ...) {
   x
 }
 
-# Draws a panel in the C++ core. Returns a list: `truth` and `stratum` of each case; `answers`, a
-# list with a vector per rater and then per system (0 is missing); `base_rates`; `expected`, the
-# accuracy of each system in the design; and `matrices`, the confusion matrices, by stratum within
-# rater or system. `item` is the index of the panel: panels with the same seed and different
-# numbers are independent.
+# Draws a panel (cases with their answers) in the C++ core. Returns a list:
+# * truth, stratum: indices of the true category and the stratum of each case
+# * answers: a list with a vector of answers for each rater and then each system; 0 is missing
+# * base_rates: the base rates that were drawn or given
+# * expected: accuracy of each system in the design
+# * matrices: confusion matrices, ordered by rater or system and then by stratum
+#
+# `item`: index of the panel. Panels with the same seed and different indices are independent.
 draw_panel <- function(design, n, seed = draw_seed(), item = 0) {
   core_simulate(unclass(design), n, seed, item)
 }
@@ -106,8 +109,8 @@ true_accuracy <- function(x, systems = NULL, ...) {
   )
 }
 
-# Returns the weighted share of correct answers of each system, among the cases with an answer and a
-# known truth.
+# Returns the weighted share of correct answers of each system. Only cases with an answer and a
+# known truth count.
 sample_accuracy <- function(x) {
   answer <- case_answers(x)
   weight <- weights_of_cases(x) * !is.na(x$truth$category)
@@ -123,10 +126,11 @@ check_truth <- function(x) {
         {.fun estimate_accuracy}.")
 }
 
-# Models with correlated errors of raters given the truth. src/core/posterior/dependent.hpp defines
-# the distributions. A model without correlated errors has no field `dependence`. Otherwise the
-# field is a list: `type`, "easy" (some cases are easy, so that all raters are right) or "pairs"
-# (the errors of some pairs of raters are correlated); and `pairs`, a list of pairs of names.
+# Models in which errors of raters are correlated given the truth. The distributions are defined in
+# src/core/posterior/dependent.hpp. Such a model has field `dependence`, a list:
+# * type: "easy" (in a share of easy cases, all raters are right) or "pairs" (the errors of some
+#   pairs of raters are correlated)
+# * pairs: the pairs, a list of vectors of two names; NULL for type "easy"
 
 check_dependence <- function(dependence, pairs, errors, difficulty, confidence) {
   type <- check_choice(dependence, c("none", "easy", "pairs"), "dependence")
@@ -141,16 +145,16 @@ check_dependence <- function(dependence, pairs, errors, difficulty, confidence) 
     "{.arg dependence} needs {.code errors = \"uniform\"} or {.val free},
      {.code difficulty = \"none\"} and {.code confidence = FALSE}.")
   names <- unlist(pairs)
-  ok <- is.list(pairs) && all(lengths(pairs) == 2L) && is.character(names) &&
+  has_valid_pairs <- is.list(pairs) && all(lengths(pairs) == 2L) && is.character(names) &&
     anyDuplicated(names) == 0L && !anyNA(names)
-  abort_argument_if(type == "pairs" && !ok, "pairs",
+  abort_argument_if(type == "pairs" && !has_valid_pairs, "pairs",
     "must be a list of pairs of names of raters, and no rater may be in two pairs.", not = pairs)
   list(type = type, pairs = pairs)
 }
 
 model_is_dependent <- function(model) !is.null(model$dependence)
 
-# Returns words that complete the sentence "raters err ...": the model's assumption about errors.
+# Returns the model's assumption about errors, as words that complete "raters err ...".
 independence_words <- function(model) {
   if (inherits(model, "own_model")) return("as the fitted model specifies")
   if (model_is_dependent(model)) {
@@ -172,8 +176,7 @@ format_dependence <- function(model) {
   )
 }
 
-# Returns the indices of the raters in dependent pairs, a matrix with two rows and a column per
-# pair.
+# Returns the indices of the raters whose errors are correlated in pairs, a matrix (2 x pairs).
 pair_indices <- function(model, raters) matrix(match(unlist(model$dependence$pairs), raters), 2L)
 
 # Largest number of ratings of a case in models with correlated errors. With more ratings, the
@@ -181,19 +184,28 @@ pair_indices <- function(model, raters) matrix(match(unlist(model$dependence$pai
 max_dependent_ratings <- 300L
 
 check_dependent_panel <- function(model, x) {
-  unknown <- setdiff(unlist(model$dependence$pairs), x$raters)
+  in_pairs <- unlist(model$dependence$pairs)
+  unknown <- setdiff(in_pairs, x$raters)
   abort_argument_if(unknown, "model", "{.field pairs} must name raters of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   check_named_raters(x, "model",
     "A {.arg model} with {.field dependence} needs the rater of each rating.")
+  repeating <- if (length(in_pairs) > 0L)
+    intersect(in_pairs, x$raters[repeated_ratings(x)$rater])
+  abort_argument_if(repeating, "model",
+    "Raters of {.field pairs} must rate each case at most once.",
+    x = "{.val {repeating}} rated some cases more than once.",
+    i = "With {.code repeats = \"reruns\"} in {.fun ratings}, the ratings of a case by the same
+         rater are one vote.")
   abort_argument_if(max(pattern_lengths(x)) > max_dependent_ratings, "model",
     "A {.arg model} with {.field dependence} allows at most {max_dependent_ratings} ratings of a
      case.")
 }
 
-# Returns the rows of the table of parameters that describe correlated errors; NULL if the model has
-# none. `n_before` is the number of parameters that precede them in the core's draws.
-shared_terms <- function(x, model, n_before) {
+# Returns the rows of new_parameter_rows() for the parameters of correlated errors. Returns NULL if
+# the model has no correlated errors. `n_before`: number of parameters that precede them in the
+# core's draws.
+dependence_parameter_rows <- function(x, model, n_before) {
   type <- dependence_type(model)
   if (type == "none") return(NULL)
   names <- c(
@@ -202,35 +214,40 @@ shared_terms <- function(x, model, n_before) {
   truth <- rep(x$categories, length(names))
   terms <- paste0(sub("s$", "", type), "[", rep(names, each = n_categories(x)), truth, "]")
   beta_parameter <- if (type == "pairs") 1 else NA_real_
-  new_terms(terms, n_before + seq_along(terms), truth = truth, a = beta_parameter,
+  new_parameter_rows(terms, n_before + seq_along(terms), truth = truth, a = beta_parameter,
     total = 2 * beta_parameter)
 }
 
-is_shared_term <- function(term) grepl("^(easy|pair)\\[", term)
+is_dependence_term <- function(term) grepl("^(easy|pair)\\[", term)
 
 # ---- Probabilities ------------------------------------------------------------------------------
 
-# Returns the probability of each row of `codes` given each true category, a matrix (rows x true
-# categories). `codes` is a matrix of ratings (rows x raters, 0 if missing). `law` contains the
-# parameters of the model: base_rates (populations x categories); matrices (a list with a matrix per
-# rater, true category x rating); and, for models with correlated errors, `shared` (true categories
-# x pairs; one column, the share of easy cases, if the type is "easy").
-codes_given_class <- function(law, codes, model, raters) {
+# Returns the probability of each row of ratings given each true category, a matrix (rows x true
+# categories). `codes`: the ratings, a matrix of category numbers (rows x raters, 0 if missing).
+# `law`: the parameters of the model, a list:
+# * base_rates: populations x categories
+# * matrices: a list with the confusion matrix of each rater (true category x rating)
+# * shared: parameters of correlated errors, a matrix with a row per true category. For type "easy",
+#   its only column contains shares of easy cases. For type "pairs", it has a column per pair: `u`
+#   of joint_answer_probabilities().
+code_probabilities <- function(law, codes, model, raters) {
   type <- dependence_type(model)
   pairs <- pair_indices(model, raters)
   size <- ncol(law$base_rates)
   out <- vapply(seq_len(size), function(k) {
-    rows <- lapply(law$matrices, function(m) m[k, ])
+    rater_rows <- lapply(law$matrices, function(m) m[k, ])
     easy_share <- if (type == "easy") law$shared[k, 1L] else 0
-    answer_probabilities <- vapply(seq_along(rows), function(j) {
-      c(1, (rows[[j]] - easy_share * (seq_len(size) == k)) / (1 - easy_share))[codes[, j] + 1L]
+    answer_probabilities <- vapply(seq_along(rater_rows), function(j) {
+      p_if_hard <- (rater_rows[[j]] - easy_share * (seq_len(size) == k)) / (1 - easy_share)
+      c(1, p_if_hard)[codes[, j] + 1L]
     }, numeric(nrow(codes)))
     dim(answer_probabilities) <- dim(codes)
     for (i in seq_len(ncol(pairs))) {
       a <- pairs[1L, i]
       b <- pairs[2L, i]
       both_rated <- codes[, a] > 0L & codes[, b] > 0L
-      joint_probabilities <- joint_answer_probabilities(rows[[a]], rows[[b]], law$shared[k, i])
+      joint_probabilities <-
+        joint_answer_probabilities(rater_rows[[a]], rater_rows[[b]], law$shared[k, i])
       answer_probabilities[both_rated, a] <-
         joint_probabilities[cbind(codes[both_rated, a], codes[both_rated, b])]
       answer_probabilities[both_rated, b] <- 1
@@ -241,22 +258,23 @@ codes_given_class <- function(law, codes, model, raters) {
   matrix(out, nrow(codes))
 }
 
-# Returns the joint probabilities of the answers of two raters, a matrix. `a` and `b` are the
-# probabilities of their answers given the truth. The matrix is a mixture. With weight `u`, answers
-# are equal as often as `a` and `b` allow; with weight 1 - `u`, they are independent.
+# Returns the joint probabilities of the answers of two raters, a matrix (answer of the first x
+# answer of the second). `a`, `b`: probabilities of the answers of each rater given the truth. The
+# matrix is a mixture of two distributions with these margins. The first has weight `u`: answers are
+# equal as often as possible. The second has weight 1 - `u`: answers are independent.
 joint_answer_probabilities <- function(a, b, u) {
-  common <- pmin(a, b)
-  unequal_part <- outer(a - common, b - common)
-  if (sum(common) < 1) unequal_part <- unequal_part / (1 - sum(common))
-  (1 - u) * outer(a, b) + u * (unequal_part + diag(common, length(a)))
+  common_part <- pmin(a, b)
+  unequal_part <- outer(a - common_part, b - common_part)
+  if (sum(common_part) < 1) unequal_part <- unequal_part / (1 - sum(common_part))
+  (1 - u) * outer(a, b) + u * (unequal_part + diag(common_part, length(a)))
 }
 
 # Largest number of combinations of answers for which identification is checked.
 max_combinations <- 4096
 
-# Returns all combinations of answers of the raters, a matrix with a row per combination and a
-# column per rater. Returns NULL if there are too many combinations.
-all_codes <- function(x) {
+# Returns all combinations of answers of the raters, a matrix of category numbers (combinations x
+# raters). Returns NULL if there are too many combinations.
+all_answer_combinations <- function(x) {
   size <- n_categories(x)
   if (n_raters(x) * log(size) <= log(max_combinations) + 1e-9)
     unname(as.matrix(expand.grid(rep(list(seq_len(size)), n_raters(x)))))
@@ -264,43 +282,48 @@ all_codes <- function(x) {
 
 # ---- Identification -----------------------------------------------------------------------------
 
-# Checks whether the parameters of a model are identified. Returns the number of `parameters` and
-# `rank`, the rank of the Jacobian of the probabilities of all combinations of answers; the
-# parameters are identified if both are equal. Enough degrees of freedom do not guarantee full rank
-# (Jones et al., 2010). Returns NULL if there are too many combinations.
+# Checks whether the parameters of a model are identified. Returns a list of two numbers; NULL if
+# there are too many combinations of answers:
+# * parameters: number of parameters
+# * rank: rank of the Jacobian of the probabilities of all combinations of answers
 #
-# `at` is a list of parameter values, and the largest rank is used. Each element has base_rates,
-# matrices (one matrix if all raters are equal; single numbers if errors are uniform) and `shared`.
-# Rows of matrices are normalised here, which does not change the rank.
-rank_of_model <- function(x, model, populations, at = random_points(x, model, populations)) {
-  codes <- all_codes(x)
+# The parameters are identified if both numbers are equal. Enough degrees of freedom do not
+# guarantee full rank (Jones et al., 2010).
+#
+# `populations`: number of populations. `points`: a list of parameter values, at which the rank is
+# computed; the largest rank is returned. Each element is a list like `law` of code_probabilities(),
+# with two differences. If all raters are equal, there is only one matrix. If errors are uniform, a
+# matrix is one number, the accuracy. Rows are normalised, which does not change the rank.
+rank_of_model <- function(x, model, populations, points = random_points(x, model, populations)) {
+  codes <- all_answer_combinations(x)
   if (is.null(codes)) return(NULL)
   size <- n_categories(x)
-  combination_probabilities <- function(moved, point) {
-    law <- relist(moved, point)
-    law$base_rates <- law$base_rates / rowSums(law$base_rates)
-    law$matrices <- rep_len(lapply(law$matrices, function(m) {
+  combination_probabilities <- function(changed, point) {
+    parameters <- relist(changed, point)
+    parameters$base_rates <- parameters$base_rates / rowSums(parameters$base_rates)
+    parameters$matrices <- rep_len(lapply(parameters$matrices, function(m) {
       if (length(m) == 1L) m <- diag(m, size) + (1 - diag(size)) * (1 - m) / (size - 1)
       m / rowSums(m)
     }), n_raters(x))
-    as.vector(codes_given_class(law, codes, model, x$raters) %*% t(law$base_rates))
+    as.vector(code_probabilities(parameters, codes, model, x$raters) %*% t(parameters$base_rates))
   }
-  ranks <- vapply(at, function(point) {
+  ranks <- vapply(points, function(point) {
     singular_values <- svd(
-      central_differences(function(moved) combination_probabilities(moved, point), unlist(point)),
-      0L, 0L
+      central_differences(
+        function(changed) combination_probabilities(changed, point), unlist(point)
+      ), 0L, 0L
     )$d
     sum(singular_values > 1e-6 * singular_values[[1L]])
   }, 0)
   n_per_matrix <- if (model$errors == "uniform") 1 else size * (size - 1)
   list(
     rank = max(ranks), parameters = populations * (size - 1) +
-      n_per_matrix * length(at[[1L]]$matrices) + length(at[[1L]]$shared)
+      n_per_matrix * length(points[[1L]]$matrices) + length(points[[1L]]$shared)
   )
 }
 
-# Returns two random sets of parameter values, in which raters are better than chance. A fixed seed
-# makes the rank reproducible.
+# Returns two random sets of parameter values for rank_of_model(), in which raters are better than
+# chance. The seed is fixed, so that the rank is reproducible.
 random_points <- function(x, model, populations) {
   size <- n_categories(x)
   random_matrix <- function(n, low = 0.5, high = 1.5) matrix(runif(n * size, low, high), n)
@@ -318,9 +341,10 @@ random_points <- function(x, model, populations) {
   }))
 }
 
-# Raises an error if the parameters are not identified and a rater has no informative prior. `named`
-# contains the names of the raters with an informative prior.
-check_learnable <- function(x, model, populations, named) {
+# Raises an error if the parameters are not identified and some rater has no informative prior.
+# Otherwise returns the result of rank_of_model(). `named`: names of the raters with an informative
+# prior.
+check_dependence_identified <- function(x, model, populations, named) {
   rank <- rank_of_model(x, model, populations)
   abort_if(isTRUE(rank$rank < rank$parameters) && !all(x$raters %in% named), "prior",
     "The ratings do not identify which errors raters share: the model has {rank$parameters}
@@ -330,22 +354,22 @@ check_learnable <- function(x, model, populations, named) {
   rank
 }
 
-# Warns that other models of correlated errors may fit equally well. The rank is also computed at
-# the posterior means, where it may be lower than at the random points.
+# Warns that other models of correlated errors may fit the ratings equally well. The rank is
+# computed again at the posterior means, where it may be lower than at random parameter values.
 warn_dependence <- function(fit) {
   rank <- fit$learnable
   if (!is.null(rank)) {
-    at <- drop_null(parameters_of_values(fit, colMeans(fit$draws)))
-    if (fit$model$accuracy == "common") at$matrices <- at$matrices[1L]
-    if (fit$model$errors == "uniform") at$matrices <- lapply(at$matrices, `[[`, 1L)
-    at_mean <- rank_of_model(fit$x, fit$model, nrow(at$base_rates), list(at))
+    mean_point <- drop_null(parameters_of_values(fit, colMeans(fit$draws)))
+    if (fit$model$accuracy == "common") mean_point$matrices <- mean_point$matrices[1L]
+    if (fit$model$errors == "uniform") mean_point$matrices <- lapply(mean_point$matrices, `[[`, 1L)
+    at_mean <- rank_of_model(fit$x, fit$model, nrow(mean_point$base_rates), list(mean_point))
     rank$rank <- min(rank$rank, at_mean$rank)
   }
   warn_fallible("dependence", c(
     "Ratings do not show which errors raters share: other models may fit equally well and give
      other accuracies.",
     if (isTRUE(rank$rank < rank$parameters)) c(
-      "x" = "{.val {Filter(is_shared_term, fit$terms$term)}} cannot be estimated from these data
+      "x" = "{.val {Filter(is_dependence_term, fit$terms$term)}} cannot be estimated from these data
              (rank {rank$rank} of {rank$parameters} parameters): the results depend on the priors."
     ),
     "i" = "Report the results of {.fun compare_models}. Cases of known truth can show which model is

@@ -92,9 +92,10 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   matrices <- matrices %||% list()
   normalise <- (if (is.list(matrices)) matrices[["normalise"]]) %||% "expected"
   if (is.list(matrices)) matrices <- matrices[names2(matrices) != "normalise"]
-  law <- if (is.character(base_rates)) check_choice(base_rates, c("uniform", "dirichlet")) else
-    "fixed"
-  base_rates <- if (law == "fixed") check_base_rates(base_rates, length(labels)) else double()
+  base_rate_law <- if (is.character(base_rates))
+    check_choice(base_rates, c("uniform", "dirichlet")) else "fixed"
+  base_rates <- if (base_rate_law == "fixed")
+    check_base_rates(base_rates, length(labels)) else double()
   case_kinds <- convert_case_kinds(covariates, difficulty_settings$value, judges, labels,
     dispersion, names(matrices))
   if (length(case_kinds$matrices) > 0L) matrices <- c(matrices, case_kinds$matrices)
@@ -102,7 +103,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   strata <- check_strata(case_kinds$strata, c(raters, if (systems_get_harder) systems))
   design <- list(
     categories = labels, n = check_count(n, "n"), raters = raters, systems = systems,
-    law = law, base_rates = base_rates,
+    law = base_rate_law, base_rates = base_rates,
     concentration = check_number(concentration, "concentration", 0, open_min = TRUE),
     dispersion = check_number(dispersion, "dispersion", 0, open_min = TRUE),
     error_range = check_number(error_range, "error_range", 0, 1),
@@ -121,8 +122,8 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     drift = numbers_by_judge(drift, judges, "drift", -1, "rater and system"),
     hidden = double(), covariates = case_kinds$covariates, by_kind = case_kinds$judges
   )
-  # With fixed strata, the cases of a stratum follow one another. With drift, the strata would then
-  # differ in accuracy because of their position.
+  # With fixed strata, the cases of a stratum follow one another. Drift changes accuracy with the
+  # position of a case, so it would change the accuracy of whole strata.
   abort_argument_if(any(design$drift != 0) && !design$strata_drawn && nrow(strata) > 1L,
     "drift", "{.arg drift} cannot be combined with fixed strata.",
     x = "In {.arg difficulty}, {.code strata = \"fixed\"} puts the cases of a stratum in sequence.",
@@ -134,7 +135,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   structure(design, class = c("rater_design", "fallible_result"))
 }
 
-# Categories of a design are ordered if errors depend on the distance between categories.
+# Returns TRUE if the categories of a design are ordered: errors depend on their distance.
 is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 2L
 
 #' Simulation designs of Lehner (2015)
@@ -195,23 +196,23 @@ design_text <- function(x, kind, violations) {
   )
 }
 
-# Returns the initial accuracies of raters and then of systems. For confusion matrices given by the
-# user, the accuracy is the mean over expected base rates and over strata.
+# Returns the accuracies of raters and then of systems that the user gave. If the user gave a
+# confusion matrix instead, its accuracy is a mean over expected base rates and strata.
 given_accuracies <- function(design) {
   accuracy <- c(design$raters, design$systems)
-  rates <- expected_rates(design)
+  rates <- expected_base_rates(design)
   for (judge in which(lengths(design$matrices[seq_along(accuracy)]) > 0L)) {
-    right <- vapply(seq_along(design$strata$weight), function(stratum) {
+    p_right <- vapply(seq_along(design$strata$weight), function(stratum) {
       sum(rates * diag(user_confusion_matrix(design, judge, stratum)))
     }, 0)
-    accuracy[[judge]] <- signif(sum(design$strata$weight * right), 6L)
+    accuracy[[judge]] <- signif(sum(design$strata$weight * p_right), 6L)
   }
   accuracy
 }
 
-# Returns the expected base rates of a design. If base rates are drawn, all categories have the same
-# expectation.
-expected_rates <- function(design) {
+# Returns the expected base rates of a design. If base rates are random, they are all expected to be
+# equal.
+expected_base_rates <- function(design) {
   n <- n_categories(design)
   if (design$law == "fixed") design$base_rates else rep(1 / n, n)
 }
@@ -252,9 +253,9 @@ design_violations <- function(x) {
   )
 }
 
-# Returns the design with all raters and only system number `system`. If this system copies other
-# systems, directly or indirectly, they are kept as hidden systems: their answers are drawn but not
-# returned. In `copying`, systems are numbered after raters.
+# Returns the design with all raters and only one system, number `system`. Systems that this system
+# copies, directly or indirectly, become hidden systems: their answers are drawn but not returned.
+# In `copying`, systems are numbered after raters.
 keep_system <- function(design, system) {
   if (is_world(design)) {
     design$systems <- design$systems[system]
@@ -274,16 +275,21 @@ keep_system <- function(design, system) {
   modify_fields(design, c("matrices", "loading", "drift"), `[`, kept_judges)
 }
 
-# Does a user-defined function draw the ratings? Such designs are called worlds.
+# Returns TRUE if ratings are drawn by a user-defined function. Such designs are called worlds.
 is_world <- function(design) inherits(design, "rater_world")
 
-# Converts argument `covariates` (kinds of cases) to a list. `strata`: argument of check_strata(),
-# one stratum per kind. `covariates`: a tibble with a row per kind. `matrices`: for each rater or
-# system, a list with a confusion matrix per kind. `judges`: names of the raters and systems whose
-# accuracy depends on the kind. If `covariates` is NULL, the list contains only `strata`.
+# Converts argument `covariates` of rater_design(), a data frame with a row per kind of case, to a
+# list. If it is NULL, the list contains only `strata`, which is then argument `difficulty`:
+# * strata: a data frame for check_strata(), with one stratum per kind
+# * covariates: a tibble of the covariates of each kind
+# * judges: names of the raters and systems whose accuracy depends on the kind
+# * matrices: for each of these raters and systems, a list with a confusion matrix per kind
+#
+# `judges`: names of all raters and systems. `labels`: labels of categories. `in_matrices`: names in
+# argument `matrices`.
 convert_case_kinds <- function(covariates, difficulty, judges, labels, dispersion, in_matrices) {
   if (is.null(covariates)) return(list(strata = difficulty))
-  check_kinds(covariates, difficulty, judges, in_matrices)
+  check_case_kinds(covariates, difficulty, judges, in_matrices)
   by_kind <- intersect(judges, names(covariates))
   case_covariates <- covariates[setdiff(names(covariates), c("weight", by_kind))]
   for (name in names(case_covariates)) check_covariate(case_covariates[[name]], name)
@@ -295,8 +301,9 @@ convert_case_kinds <- function(covariates, difficulty, judges, labels, dispersio
   )
 }
 
-# Returns a confusion matrix of `n` categories with the same accuracy in each row. An error is
-# `dispersion` times less probable with each step of distance from the true category.
+# Returns a confusion matrix of `n` categories (true category x answer) with the same accuracy in
+# each row. The probability of an error is divided by `dispersion` with each further step from the
+# true category.
 matrix_with_equal_accuracy <- function(accuracy, n, dispersion) {
   out <- dispersion^-abs(outer(seq_len(n), seq_len(n), `-`))
   diag(out) <- 0
@@ -305,7 +312,7 @@ matrix_with_equal_accuracy <- function(accuracy, n, dispersion) {
   out
 }
 
-check_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
+check_case_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
   weight <- if (is.data.frame(covariates)) covariates[["weight"]]
   columns <- setdiff(names(covariates), "weight")
   reserved <- intersect(columns, reserved_names)

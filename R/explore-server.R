@@ -1,15 +1,16 @@
-# Server of the interactive page. Reactive values lead from an uploaded file to ratings, and from
-# ratings to all outputs.
+# Server of the interactive page (a Shiny app). The page reads ratings from an uploaded file. All
+# outputs are computed from these ratings.
 
-# Returns the server function of the Shiny app. `x` contains the ratings to start with, or NULL.
-# `limits` restricts the size of files, see page_limits().
+# Returns the server function of the Shiny app. `x`: ratings to start with, or NULL. `limits`:
+# limits for uploaded files, see page_limits().
 explore_server <- function(x, limits = page_limits()) function(input, output, session) { # nolint
   loaded_ratings <- shiny::reactiveVal(x)
   messages <- shiny::reactiveVal(list())
   reading_code <- shiny::reactiveVal(quote(x))
   with_messages <-
     function(name, make) shiny::reactive(record_messages(messages, name, make()))
-  # Returns a function. An output that calls it stays empty while the value is missing.
+  # Returns a function that returns the value. An output that calls this function stays empty while
+  # the value is missing.
   require_value <- function(value) function() shiny::req(value())
   required_result <- function(...) require_value(with_messages(...))
   check_needed <- function(value, words) shiny::validate(shiny::need(value, words))
@@ -53,7 +54,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   })
   check_result <- required_result("check", function() data_check(current_ratings()))
 
-  # Fields depend only on fields above them, so that updates do not trigger each other.
+  # Each input field depends only on fields above it, so that updates do not trigger each other.
   file <- require_value(file_or_null)
   output$mapping <- shiny::renderUI(layout_field(file()))
   output$columns <- shiny::renderUI(column_fields(file(), chosen_layout()))
@@ -86,11 +87,11 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   output$plan <- shiny::renderUI(lapply(plain_words(document_notes(gold_plan())), shiny::tags$p))
   output$plan_table <- shiny::renderTable(shown_table(gold_plan()))
   output$code <- shiny::renderText(page_code(reading_code(), input, known_truth()))
-  offer_files(input, output, current_ratings, gold_plan, known_truth)
+  add_download_handlers(input, output, current_ratings, gold_plan, known_truth)
 }
 
 # Adds the files that users can download: the list of cases to label, and the reports.
-offer_files <- function(input, output, current_ratings, gold_plan, known_truth) {
+add_download_handlers <- function(input, output, current_ratings, gold_plan, known_truth) {
   output$cases <- shiny::downloadHandler("cases-to-label.csv", function(path) {
     cases <- as.data.frame(augment(shiny::isolate(gold_plan())))
     utils::write.csv(for_spreadsheet(cases, TRUE), path, row.names = FALSE, na = "")
@@ -106,14 +107,15 @@ offer_files <- function(input, output, current_ratings, gold_plan, known_truth) 
   output$word <- report(".docx")
 }
 
-# Returns argument `common` of estimate_accuracy(): the share of shared errors that the user set.
-# Returns NULL if the user set none, or if there are cases of known truth, which estimate it.
+# Returns argument `common` of estimate_accuracy(): the share of their errors that systems share
+# with raters. Returns NULL if the user set no share. Also returns NULL if there are cases of known
+# truth, from which the share is estimated.
 page_common <- function(input, known_truth) {
   if (isTRUE(input$choose) && is.null(known_truth)) input$common
 }
 
-# Returns R code for the same analysis as text, which the page displays and does not run.
-# `reading_code` is the call that reads the ratings.
+# Returns R code for the analysis of the page, as text. The page displays it and does not run it.
+# `reading_code`: the call that reads the ratings.
 page_code <- function(reading_code, input, known_truth) {
   is_read <- is.call(reading_code)
   if (is_read && nzchar(input$kind %||% "")) reading_code$rater_kind <- input$kind
@@ -148,15 +150,17 @@ page_code <- function(reading_code, input, known_truth) {
   paste(lines, collapse = "\n")
 }
 
-# Sets the kind of raters that was chosen on the page, if any, and returns the ratings.
+# Sets the kind of raters that the user chose on the page, and returns the ratings. If `kind` is ""
+# or NULL, the ratings do not change.
 set_kind <- function(x, kind) {
   kind <- check_choice_sent(kind %||% "", page_kinds, "kind")
   if (nzchar(kind)) x$rater_kind <- kind
   x
 }
 
-# Adds a plot and a table of a result to the output. Plots have at least 560 pixels, so that their
-# text fits; the browser scales them down on narrow pages.
+# Adds a plot and a table of a result to the output. Plots are at least 560 pixels wide, so that
+# their text fits. The browser scales them down on narrow pages. `result`: a function that returns
+# the result. `alt`: description of the plot for screen readers.
 show_result <- function(output, id, result, alt, height) {
   plot <- paste0(id, "_plot")
   output[[plot]] <- shiny::renderPlot(
@@ -174,8 +178,9 @@ shown_width <- function(id) {
   if (is.numeric(width) && length(width) == 1L) min(width, 5000)
 }
 
-# Returns boxes with the messages: errors first, then warnings, which can be unfolded. Paths of
-# temporary files are replaced by the names of the uploaded `files`.
+# Returns boxes (HTML) with the messages: errors first, then warnings, which the user can unfold.
+# `messages`: a list of lists of messages; each message has `kind` and `text`. `files`: uploaded
+# files, whose names replace the paths of temporary files.
 message_boxes <- function(messages, files) {
   box <- function(x) {
     for (file in Filter(is_upload, files)) {
@@ -209,19 +214,19 @@ use_field_titles <- function(text) {
   text
 }
 
-# Runs code and returns its value, or NULL after an error. Errors and warnings are stored in the
-# reactive value `messages` under `name`; the next call with the same name replaces them.
+# Runs `code` and returns its value; NULL after an error. Errors and warnings are stored in the
+# reactive value `messages`, in element `name`. The next call with the same name replaces them.
 record_messages <- function(messages, name, code) {
   notes <- new.env()
-  note <- function(kind, cnd) {
+  record_note <- function(kind, cnd) {
     box <- list(kind = kind, text = cli::ansi_strip(conditionMessage(cnd)))
     notes[[kind]] <- unique(c(notes[[kind]], list(box)))
     NULL
   }
   value <- rlang::try_fetch(
-    code, fallible_error = function(e) note("danger", e),
+    code, fallible_error = function(e) record_note("danger", e),
     fallible_warning = function(w) {
-      note("warning", w)
+      record_note("warning", w)
       rlang::cnd_muffle(w)
     }
   )
@@ -233,8 +238,9 @@ record_messages <- function(messages, name, code) {
 
 # ---- A file and its columns ---------------------------------------------------------------------
 
-# Returns limits of the size and the contents of uploaded files. With the default limits, reading
-# takes less than a second, during which other users of the page wait.
+# Returns limits for uploaded files: `most`, the limits, and `advice` for larger files. `max_size`:
+# megabytes. `max_cells`: cells of the table. Other users of the page wait while a file is read.
+# With the default limits, this takes less than a second.
 page_limits <- function(max_size = 5, max_cells = 2e5) {
   list(
     most = c(
@@ -243,17 +249,17 @@ page_limits <- function(max_size = 5, max_cells = 2e5) {
   )
 }
 
-# Checks that a file is an upload. A hostile browser may send the path of another file of this
-# machine instead. Uploads are in the temporary folder of this process; browsers cannot guess its
-# name.
+# Returns TRUE if `file` is an uploaded file. A hostile browser may send the path of another file of
+# this computer. Uploads are in the temporary folder of this process, whose name browsers cannot
+# guess.
 is_upload <- function(file) {
   folder <- paste0(normalizePath(tempdir(), "/"), "/")
   is.list(file) && is_string(file$name) && is_string(file$datapath) &&
     startsWith(normalizePath(file$datapath, "/", mustWork = FALSE), folder)
 }
 
-# Returns `value` if it is among the choices of the page, else raises an error. With `several`, it
-# may have any number of elements or be NULL.
+# Returns `value` if it is one of `choices`; otherwise raises an error. If `several` is TRUE,
+# `value` may have any number of elements, or be NULL. `field`: name of the field on the page.
 check_choice_sent <- function(value, choices, field, several = FALSE) {
   is_text <- is.character(value) || several && is.null(value)
   if (!is_text || !all(value %in% choices) || !several && length(value) != 1L) abort_page(field)
@@ -275,8 +281,8 @@ read_uploaded_file <- function(file, limits = page_limits()) {
   c(contents, list(how = how, columns = setdiff(names(contents$table), "file")))
 }
 
-# Returns the 30 most frequent labels in the columns of ratings, with their counts, the most
-# frequent first.
+# Returns the counts of the 30 most frequent labels in the columns of ratings, in descending order.
+# Names are the labels.
 count_labels <- function(file, columns) {
   columns <- intersect(columns, file$columns)
   labels <- unlist(lapply(file$table[columns], as_label), use.names = FALSE)
@@ -288,19 +294,20 @@ count_labels <- function(file, columns) {
 labels_to_join <- function(text) {
   if (!is_string(text)) abort_page("join")
   pairs <- strsplit(words_of_field(text), " *= *")
-  old <- map_chr(pairs, `[`, 1L)
-  abort_if(any(lengths(pairs) != 2L | !nzchar(old)), "page", call = NULL, field = "join", c(
+  old_labels <- map_chr(pairs, `[`, 1L)
+  abort_if(any(lengths(pairs) != 2L | !nzchar(old_labels)), "page", call = NULL, field = "join", c(
     "\"Labels to join\" must be pairs of labels, separated by commas.",
     i = "In each pair, write the label in the file, an equals sign, and the label that replaces it."
   ))
-  setNames(old, map_chr(pairs, `[`, 2L))
+  setNames(old_labels, map_chr(pairs, `[`, 2L))
 }
 
 # Splits the text of a field at its commas.
 words_of_field <- function(text) trimws(strsplit(text, ",", fixed = TRUE)[[1L]])
 
-# Returns the cases of known truth in an uploaded file, NULL if there is none. A list of cases that
-# was downloaded from the page has column `probability`, the sampling probability of each case.
+# Reads the cases of known truth from an uploaded file, and returns gold_cases(); NULL if there is
+# no file. `file`: a function that returns the contents of the file. If the file was downloaded from
+# the page, column `probability` contains the sampling probability of each case.
 known_cases <- function(input, file) {
   gold_file <- if (!is.null(input$gold) && !is.null(input$gold_case)) file()
   if (is.null(gold_file)) return(NULL)
@@ -318,8 +325,9 @@ rater_names <- function(file, column) sort_strings(unique(as_label(file$table[[c
 
 page_layouts <- c("long", "wide")
 
-# Reads the ratings that the user chose on the page. Returns a list: `x`, the ratings, and `code`,
-# the call that reads them, for display.
+# Reads the ratings that the user chose on the page. Returns a list: `x`, the ratings; and `code`,
+# the call that reads them, which the page displays. `file`: a function that returns the contents of
+# the uploaded file.
 chosen_ratings <- function(input, file) {
   chosen <- function(id, choices, ...) check_choice_sent(input[[id]], choices, id, ...)
   optional <- function(id, choices) check_choice_sent(input[[id]] %||% "", c("", choices), id)
@@ -332,26 +340,27 @@ chosen_ratings <- function(input, file) {
   uploaded <- if (!is.null(input$file)) file()
   abort_if(is.null(uploaded), "file", "Choose a file first, in a format that the page can read.",
     call = NULL)
-  long <- chosen("layout", page_layouts) == "long"
-  fields <- if (long) c("case", "rater", "rating") else c("case", "raters")
+  is_long <- chosen("layout", page_layouts) == "long"
+  fields <- if (is_long) c("case", "rater", "rating") else c("case", "raters")
   mapping <- lapply(setNames(nm = fields), function(id) {
     chosen(id, uploaded$columns, several = id == "raters")
   })
-  system_choices <- if (long) rater_names(uploaded, mapping$rater) else uploaded$columns
+  system_choices <- if (is_long) rater_names(uploaded, mapping$rater) else uploaded$columns
   systems <- chosen("systems", system_choices, several = TRUE)
-  abort_if(!long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
+  abort_if(!is_long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
     field = "raters", call = NULL)
   na <- if (is_string(input$na)) c("", words_of_field(input$na)) else default_na()
-  clean <- isTRUE(input$clean)
+  cleans_labels <- isTRUE(input$clean)
   right_label <- optional("right", names(count_labels(uploaded, mapping[[length(mapping)]])))
   if (nzchar(right_label)) systems <- c(application = right_label)
-  groups <- optional("groups", uploaded$columns)
+  group_column <- optional("groups", uploaded$columns)
   recoding <- labels_to_join(input$join %||% "")
   extra_arguments <- drop_null(list(
-    categories = if (length(recoding) > 0L) recoding, covariates = if (nzchar(groups)) groups
+    categories = if (length(recoding) > 0L) recoding,
+    covariates = if (nzchar(group_column)) group_column
   ))
   reading_arguments <- drop_null(list(
-    na = if (!setequal(na, default_na())) na, clean_labels = if (clean) clean
+    na = if (!setequal(na, default_na())) na, clean_labels = if (cleans_labels) cleans_labels
   ))
   code <- call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems, !!!reading_arguments,
@@ -360,28 +369,30 @@ chosen_ratings <- function(input, file) {
   # The file is not read again: its contents are in `uploaded`.
   arguments <- c("case", "rater", "rating", "raters", "counts")
   mapping <- lapply(setNames(mapping[arguments], arguments), new_quosure)
-  systems <- new_quosure(if (long) systems %||% FALSE else systems)
-  x <- inject(ratings_of(uploaded, mapping, systems, uploaded$how, na, clean, !!!extra_arguments))
+  systems <- new_quosure(if (is_long) systems %||% FALSE else systems)
+  x <- inject(ratings_from_contents(
+    uploaded, mapping, systems, uploaded$how, na, cleans_labels, !!!extra_arguments
+  ))
   list(x = x, code = code)
 }
 
 # ---- Output ------------------------------------------------------------------------------------
 
-# Converts a result to a table for the page: tidy() without unused columns, with rounded numbers and
-# with headings in words.
+# Returns the table of a result for the page: tidy() without unused columns, with rounded numbers,
+# and with column names in words.
 short_table <- function(x) {
-  table <- used_columns(as.data.frame(tidy(x)))
+  table <- drop_empty_columns(as.data.frame(tidy(x)))
   table$method <- table$reason <- NULL
   if (!is.null(table$n)) table$n <- number(table$n)
   table[] <-
     lapply(table, function(column) if (is.double(column)) format_decimals(column) else column)
-  words <- c(
+  column_words <- c(
     std.error = "standard error", conf.low = "from", conf.high = "to", at_least = "to be reached",
     needed = "labels needed",
     shared = "if it shares the raters' errors", independent = "if it errs independently"
   )
-  has_words <- names(table) %in% names(words)
-  setNames(table, replace(names(table), has_words, words[names(table)[has_words]]))
+  has_words <- names(table) %in% names(column_words)
+  setNames(table, replace(names(table), has_words, column_words[names(table)[has_words]]))
 }
 
 sentence_list <- function(estimate) {

@@ -32,12 +32,12 @@ explore <- function(x = NULL, ..., port = NULL, max_size = 5, max_cells = 2e5) {
   for (package in c("shiny", "bslib", "ggplot2")) {
     check_installed(package, "for an interactive page")
   }
-  start <- function() {
-    old <- options(shiny.maxRequestSize = max_size * 1e6, cli.num_colors = 1L)
-    shiny::onStop(function() options(old))
+  set_options <- function() {
+    old_options <- options(shiny.maxRequestSize = max_size * 1e6, cli.num_colors = 1L)
+    shiny::onStop(function() options(old_options))
   }
   shiny::shinyApp(
-    explore_page(x), explore_server(x, page_limits(max_size, max_cells)), onStart = start,
+    explore_page(x), explore_server(x, page_limits(max_size, max_cells)), onStart = set_options,
     options = list(host = "127.0.0.1", port = port)
   )
 }
@@ -85,8 +85,8 @@ explore_page <- function(x) {
   )
 }
 
-# Creates a tab with input on the left and results on the right. On narrow screens, results are
-# below the input.
+# Creates a tab of the page, with input fields (`asked`) on the left and results (`...`) on the
+# right. On narrow screens, results are below the input fields.
 explore_tab <- function(title, asked, ...) {
   shiny::tabPanel(title, shiny::fluidRow(
     shiny::column(4, shiny::div(class = "card card-body mb-3", asked)),
@@ -194,7 +194,7 @@ explore_report <- function() {
 
 explore_heading <- function(words) shiny::h2(words, class = "h4")
 
-# Creates the places of the plot and the table of a result, which show_result() fills.
+# Creates empty places for the plot and the table of a result. show_result() fills them.
 explore_result <- function(id) {
   plot <- shiny::plotOutput(paste0(id, "_plot"), height = "auto")
   list(shiny::div(class = "explore-plot", plot), explore_table(paste0(id, "_table")))
@@ -251,7 +251,8 @@ more_fields <- function(file, labels) {
 
 sampling_choices <- c("At random" = "random", "By hand" = "given")
 
-# Returns the input fields for cases with known truth. `file`: list with the `columns` of the file.
+# Returns the input fields for a file of cases with known truth. `file`: a list, which contains
+# `columns`, the names of the columns of the file.
 gold_inputs <- function(file) {
   column <- function(id, label, likely) {
     page_select(id, label, file$columns, c(intersect(likely, file$columns), file$columns)[[1L]])

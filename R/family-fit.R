@@ -1,15 +1,16 @@
 # Fits of user-defined families of models, see rater_family().
 
-# Fits the model by maximum likelihood. Field `base` of `fit$known` describes the covariates of the
-# base rates: names of columns, and means and scales by which they were standardised.
+# Fits a user-defined model by maximum likelihood. `checked`: see check_fit_arguments(). Field
+# `base` of `fit$known` describes the covariates of the base rates: names of columns, and the means
+# and scales by which they were standardised.
 fit_model.family_model <- function(model, checked, start) { # nolint: object_name.
   x <- checked$x
   problem <- family_problem(x, model, checked$known$truth)
   fit <- new_rater_fit("family_fit", x, model, "likelihood", checked$known)
   fit$known$base <- problem$base[names(problem$base) != "matrix"]
   fit$identified <- identified_as(fit, identifies_parameters(problem))
-  identified <- fit$identified == "yes"
-  problem <- if (identified) maximise_family(problem) else
+  is_identified <- fit$identified == "yes"
+  problem <- if (is_identified) maximise_family(problem) else
     c(problem, list(log_likelihood = NA_real_, iterations = 0L, converged = TRUE))
   quantities_at <- function(theta) reported_quantities(fit, problem, theta)
   values <- c(
@@ -20,23 +21,27 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   fit$posterior <- compute_expectations(problem, problem$theta)$posterior
   has_count_weights <- weights_are_counts(x)
   if (!has_count_weights) fit$log_likelihood <- NA_real_
-  inverse <- problem$inverse
-  if (has_count_weights && !fit$agreement %in% 1 && !is.null(inverse)) {
+  inverse_hessian <- problem$inverse
+  if (has_count_weights && !fit$agreement %in% 1 && !is.null(inverse_hessian)) {
     jacobian <- t(central_differences(function(at) quantities_at(at)$coefficients, problem$theta))
-    covariance <- unname(crossprod(jacobian, inverse %*% jacobian))
-    is_unidentified <- colSums((jacobian * attr(inverse, "flat"))^2) > 1e-12
+    covariance <- unname(crossprod(jacobian, inverse_hessian %*% jacobian))
+    is_unidentified <- colSums((jacobian * attr(inverse_hessian, "flat"))^2) > 1e-12
     is_unknown <- is_unidentified |
-      is_probability_term(names(fit$coefficients), fit) & on_boundary(fit$coefficients)
+      is_probability_term(names(fit$coefficients), fit) & is_on_boundary(fit$coefficients)
     covariance[is_unknown, ] <- covariance[, is_unknown] <- NA_real_
     fit$covariance <- covariance
   }
-  if (identified) fit else without_numbers(fit)
+  if (is_identified) fit else without_numbers(fit)
 }
 
-# Converts the parameters `theta` to reported quantities. Returns means over the cases of the fit:
-# `base_rates`; `matrices`, the confusion matrices of raters (raters x true categories x ratings, NA
-# for raters without a rating); and `rater_accuracy`, the mean accuracy of raters. Also returns
-# `coefficients`, a vector with all parameters.
+# Converts the parameters `theta` to the quantities that a fit reports, a list. The first three are
+# means over the cases of the fit:
+# * base_rates: a vector
+# * matrices: confusion matrices (raters x true categories x ratings), NA for raters without ratings
+# * rater_accuracy: mean accuracy of raters
+# * coefficients: a named vector of accuracies, parameters of the family, and base rates
+#
+# `problem`: a result of family_problem().
 reported_quantities <- function(fit, problem, theta) {
   parameters <- split_parameters(problem, theta)
   shape <- problem$shape
@@ -45,15 +50,16 @@ reported_quantities <- function(fit, problem, theta) {
   rates <- exp(log_base_rates(problem$base$matrix, parameters$base)) * problem$weight
   rates <- colSums(rates) / sum(problem$weight)
   ratings <- rowsum_codes(problem$row, problem$weight[problem$pattern], shape[[1L]])
-  sums <- rowsum_rows(as.integer(problem$judged$rater),
+  probability_sums <- rowsum_rows(as.integer(problem$judged$rater),
     cbind(ratings, matrix(probabilities, shape[[1L]]) * ratings), n_raters(fit$x))
-  matrices <- array(na_real(sums[, -1L] / sums[, 1L]), c(nrow(sums), shape[2:3]))
+  matrices <- array(
+    na_real(probability_sums[, -1L] / probability_sums[, 1L]), c(nrow(probability_sums), shape[2:3])
+  )
   accuracy <- colSums(rates * apply(matrices, 1L, diag))
-  # Base rates have coefficients only if they depend on covariates. Coefficients are for covariates
-  # in their original units.
+  # If base rates depend on covariates, their coefficients refer to the original units.
   base_design <- fit$known$base
   base_coefficients <- if (length(base_design$names) > 1L) {
-    setNames(as.vector(unscaled(base_design) %*% parameters$base),
+    setNames(as.vector(unscaling_matrix(base_design) %*% parameters$base),
       coefficient_terms(base_design$names, fit$x$categories))
   }
   list(
@@ -65,8 +71,8 @@ reported_quantities <- function(fit, problem, theta) {
   )
 }
 
-# Returns the optimisation problem (see family_problem()) for ratings `x` and the parameters of the
-# fit. Codes of categories and raters in `x` must be those of the fit.
+# Returns the optimisation problem (see family_problem()) for other ratings `x`, with the parameters
+# of the fit. Categories and raters in `x` must have the indices that the fit uses.
 problem_for_ratings <- function(fit, x, known = integer()) {
   family_problem(x, fit$model, known, like = fit$known$base, theta = fit$theta)
 }
@@ -75,7 +81,7 @@ compute_posterior.family_fit <- function(fit, x) { # nolint: object_name.
   compute_expectations(problem_for_ratings(fit, x), fit$theta)$posterior
 }
 
-drawing_law.family_fit <- function(fit) { # nolint: object_name.
+rating_distribution.family_fit <- function(fit) { # nolint: object_name.
   problem <- problem_for_ratings(fit, fit$x)
   cells <- exp(log_rating_probs(problem, split_parameters(problem, fit$theta)$family))
   list(
@@ -86,27 +92,31 @@ drawing_law.family_fit <- function(fit) { # nolint: object_name.
   )
 }
 
-# Maximum likelihood estimates of a family of models, by an E-step and a quasi-Newton method. By
-# Fisher's identity, the gradient of the log likelihood is the gradient of the function that the
-# M-step of the EM algorithm would maximise.
+# Maximum likelihood estimates of a family of models, by a quasi-Newton method. The gradient is
+# computed from the E-step of the EM algorithm. By Fisher's identity, the gradient of the log
+# likelihood equals the gradient of the function that the M-step would maximise.
 
-# Returns the optimisation problem: data and parameters of a fit, as a list.
+# Returns the optimisation problem of a fit, a list of data and parameters:
 # * family: user-defined functions and strata of the model
 # * categories: labels of the categories
-# * pattern, row, cell: for each rating: index of its pattern of ratings, its row of `judged`, and
-#   its index in the matrix rows of `judged` x ratings
-# * judged: data frame with a row for each combination of rater and covariates
-# * weight, known: for each pattern: its weight, and its true category (0 if unknown)
+# * judged: a data frame with a row for each combination of rater and covariates
+# * pattern: index of the pattern of each rating
+# * row: row of `judged` to which each rating belongs
+# * cell: index of each rating in a matrix (rows of `judged` x categories of ratings)
+# * weight: weight of each pattern
+# * known: index of the true category of each pattern, 0 if unknown
 # * base: design matrix of the base rates, see formula_design()
-# * shape: dimensions of the law: rows of `judged`, true categories, ratings, strata
-# * touched, set: rows of `judged` that a parameter affects, see add_parameter_sets()
-# * theta: parameters of the family, followed by coefficients of base rates.
+# * shape: dimensions of the array that the user's function `law` returns: rows of `judged`, true
+#   categories, ratings, strata
+# * touched, set: see add_parameter_sets()
+# * theta: parameters of the family, followed by coefficients of base rates
 #
-# `system` is the number of a system that is fitted like a rater, 0 for none. `like` and `theta` are
-# the design and the parameters of an earlier fit; without them, the problem has starting values.
+# `known`: true category of each pattern, or empty. `system`: index of a system that is fitted like
+# a rater, 0 for none. `like`, `theta`: design matrix and parameters of an earlier fit. If they are
+# NULL, `theta` contains starting values.
 family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NULL) {
   covariates <- pattern_covariates(x)
-  answer <- if (system > 0L) pattern_answers(x)[, system] * rated_patterns(x)
+  answer <- if (system > 0L) pattern_answers(x)[, system] * is_rated_pattern(x)
   answered_patterns <- which(answer > 0L)
   raters <- c(x$raters, x$systems[system])
   pattern <- c(rating_pattern(x), answered_patterns)
@@ -124,7 +134,7 @@ family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NU
     family = model$family, categories = x$categories, judged = judged, pattern = pattern, row = row,
     cell = row + (c(rating_category(x), answer[answered_patterns]) - 1L) * nrow(judged),
     known = known,
-    weight = pattern_weights(x) * (rated_patterns(x) | known > 0L),
+    weight = pattern_weights(x) * (is_rated_pattern(x) | known > 0L),
     base = formula_design(model$base_rates, covariates, like),
     shape = c(nrow(judged), size, size, length(model$family$strata))
   )
@@ -132,8 +142,8 @@ family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NU
   if (is.null(model$family$gradient)) add_parameter_sets(problem) else problem
 }
 
-# Returns starting values: those of the user's function `start`, and logits of the shares of ratings
-# as intercepts of the base rates.
+# Returns starting values of the parameters. Those of the family come from the user's function
+# `start`. The intercepts of base rates are logits of the shares of ratings.
 starting_parameters <- function(problem, x) {
   parameters <- family_start(problem)
   check_law(problem, parameters)
@@ -144,16 +154,18 @@ starting_parameters <- function(problem, x) {
   c(parameters, t(base_coefficients))
 }
 
-# Splits `theta` into `family`, the parameters of the user's functions, and `base`, the coefficients
-# of the base rates: a matrix (columns of the design matrix x logits against the first category).
+# Splits `theta` into a list: `family`, the parameters of the user's functions; and `base`, the
+# coefficients of base rates. `base` is a matrix: columns of the design matrix x categories except
+# the first, whose logit is 0.
 split_parameters <- function(problem, theta) {
   columns <- ncol(problem$base$matrix)
   is_base_rate <- seq_along(theta) > length(theta) - columns * (problem$shape[[2L]] - 1L)
   list(family = theta[!is_base_rate], base = matrix(theta[is_base_rate], columns))
 }
 
-# Returns the logarithms of the probabilities of ratings, a matrix. Its rows are rows of `judged`
-# within ratings, its columns are true categories within strata.
+# Returns the logarithms of the probabilities of ratings, a matrix with these rows and columns:
+# * rows: all rows of `judged` for the first rating category, then for the second, and so on
+# * columns: all true categories in the first stratum, then in the second, and so on
 log_rating_probs <- function(problem, parameters) {
   probabilities <- family_law(problem, parameters)
   shape <- problem$shape
@@ -164,10 +176,12 @@ log_rating_probs <- function(problem, parameters) {
   log(pmax(matrix(probabilities, shape[[1L]] * shape[[3L]]), .Machine$double.xmin))
 }
 
-# Computes the E-step of the EM algorithm. Returns `classes`, posterior probabilities of classes,
-# which are combinations of a true category and a stratum (patterns x classes); `posterior`, those
-# of true categories, and `rates`, base rates (both patterns x categories); and `log_likelihood`
-# (one number per pattern).
+# Computes the E-step of the EM algorithm. A class is a combination of a true category and a
+# stratum. Returns a list:
+# * classes: posterior probabilities of classes (patterns x classes)
+# * posterior: posterior probabilities of true categories (patterns x categories)
+# * rates: base rates (patterns x categories)
+# * log_likelihood: log likelihood of each pattern
 compute_expectations <- function(problem, theta) {
   parameters <- split_parameters(problem, theta)
   log_rates <- log_base_rates(problem$base$matrix, parameters$base)
@@ -186,10 +200,11 @@ compute_expectations <- function(problem, theta) {
   )
 }
 
-# Adds two fields to the problem, which save calls of the user's function. `touched` (rows of
-# `judged` x parameters): does the parameter affect the row? `set`: index of the set of each
-# parameter. Parameters of the same set affect different rows, so all their slopes can be computed
-# from one change of the parameters.
+# Divides the parameters into sets, to save calls of the user's function `law`. Parameters of the
+# same set affect different rows of `judged`. All derivatives for a set can therefore be computed
+# from one joint change of its parameters. Adds two fields to the problem:
+# * touched: does the parameter affect the row? (rows of `judged` x parameters)
+# * set: index of the set of each parameter
 add_parameter_sets <- function(problem) {
   parameters <- split_parameters(problem, problem$theta)$family
   parameters <- withr::with_seed(1L, parameters + rnorm(length(parameters), sd = 0.3))
@@ -207,7 +222,7 @@ add_parameter_sets <- function(problem) {
   problem
 }
 
-# Returns the gradient of the log likelihood, one number per element of `theta`.
+# Returns the gradient of the log likelihood, with an element per element of `theta`.
 log_likelihood_gradient <- function(problem, theta) {
   expected <- compute_expectations(problem, theta)
   shape <- problem$shape
@@ -237,45 +252,49 @@ log_likelihood_gradient <- function(problem, theta) {
   c(slopes, crossprod(problem$base$matrix, excess[, -1L, drop = FALSE]))
 }
 
-# Maximises the likelihood: by a quasi-Newton method, and then by Newton's method if there are at
-# most 150 parameters. Returns the problem with the estimates `theta`, `log_likelihood`,
-# `iterations`, `converged` and, for at most 150 parameters, `inverse`, their covariance matrix.
+# Maximises the likelihood by a quasi-Newton method. With at most 150 parameters, it continues by
+# Newton's method. Returns the problem with these fields: the estimates `theta`, `log_likelihood`,
+# `iterations` and `converged`. With at most 150 parameters, field `inverse` contains the covariance
+# matrix of the estimates.
 maximise_family <- function(problem) {
-  likelihood <- function(theta) {
+  compute_likelihood <- function(theta) {
     value <- sum(problem$weight * compute_expectations(problem, theta)$log_likelihood)
     max(value, -.Machine$double.xmax, na.rm = TRUE)
   }
-  slopes <- function(theta) log_likelihood_gradient(problem, theta)
+  compute_gradient <- function(theta) log_likelihood_gradient(problem, theta)
   is_small <- length(problem$theta) <= max_newton_parameters
-  optimum <- optim(problem$theta, likelihood, slopes, method = "BFGS", control = list(
+  control <- list(
     fnscale = -sum(problem$weight), maxit = 1000L, reltol = if (is_small) 1e-10 else 1e-13
-  ))
+  )
+  optimum <- optim(problem$theta, compute_likelihood, compute_gradient, method = "BFGS",
+    control = control)
   best <- list(theta = optimum$par, log_likelihood = optimum$value,
     converged = optimum$convergence == 0L,
     iterations = optimum$counts[["gradient"]])
   for (step in seq_len(20L * is_small)) {
     best$inverse <- inverse_curvature(problem, best$theta)
-    slope <- slopes(best$theta)
-    move <- drop(best$inverse %*% slope)
-    gain <- sum(move * slope) / 2
+    gradient <- compute_gradient(best$theta)
+    move <- drop(best$inverse %*% gradient)
+    gain <- sum(move * gradient) / 2
     best$converged <- gain < 1e-6
     # A gain below 1e-9 is smaller than rounding errors of the likelihood, so it is not compared.
-    is_better <-
-      function(share) gain < 1e-9 || likelihood(best$theta + share * move) > best$log_likelihood
-    share <- if (gain >= 1e-16) Find(is_better, 2^-(0:10))
-    if (is.null(share)) break
-    best$theta <- best$theta + share * move
-    best$log_likelihood <- likelihood(best$theta)
+    is_better <- function(step_share) {
+      gain < 1e-9 || compute_likelihood(best$theta + step_share * move) > best$log_likelihood
+    }
+    step_share <- if (gain >= 1e-16) Find(is_better, 2^-(0:10))
+    if (is.null(step_share)) break
+    best$theta <- best$theta + step_share * move
+    best$log_likelihood <- compute_likelihood(best$theta)
     best$iterations <- best$iterations + 1
   }
   replace(problem, names(best), best)
 }
 
-# Largest number of parameters for which curvature and rank are computed, which takes time.
+# Largest number of parameters for which curvature and rank are computed. More would take too long.
 max_newton_parameters <- 150L
 
 # Returns the inverse of the negative Hessian of the log likelihood. Directions in which the
-# likelihood is flat are left out. Attribute `flat` (logical) marks the parameters that change in
+# likelihood is flat are left out. Attribute `flat` is TRUE for parameters that change in one of
 # these directions.
 inverse_curvature <- function(problem, theta) {
   negative_hessian <- function(step) {
@@ -294,9 +313,9 @@ pattern_scores <- function(problem, theta) {
   central_differences(function(at) compute_expectations(problem, at)$log_likelihood, theta)
 }
 
-# Checks whether ratings of the same raters, with the same covariates, can identify the parameters.
-# They can if the scores (derivatives of the log likelihood) of random answers have full rank.
-# Returns TRUE without a check if there are more than 150 parameters.
+# Returns TRUE if ratings by the same raters, with the same covariates, can identify the parameters.
+# The test is whether the scores (derivatives of the log likelihood) of random answers have full
+# rank. With more than 150 parameters there is no test, and the result is TRUE.
 identifies_parameters <- function(problem) {
   size <- length(problem$theta)
   if (size > max_newton_parameters) return(TRUE)
@@ -304,17 +323,18 @@ identifies_parameters <- function(problem) {
     drawn <- random_answers(problem, 30L * size + 300L)
     pattern_scores(drawn, problem$theta + rnorm(size, sd = 0.3))
   })
-  # Columns are scaled to equal size. The limit 0.01 prevents that rounding errors of a column of
-  # zeros are scaled up.
+  # Columns are scaled to equal size. The divisor is at least 0.01, so that the rounding errors in a
+  # column of zeros remain small.
   singular_values <- svd(sweep(scores, 2L, pmax(sqrt(colMeans(scores^2)), 0.01), `/`), 0L, 0L)$d
   singular_values[[size]] > 1e-6 * singular_values[[1L]]
 }
 
-# Returns a problem with random answers and at least `size` cases. It repeats the cases of positive
-# weight in random order.
+# Returns the problem with random answers to at least `size` cases. The cases are those with a
+# positive weight, repeated in random order.
 random_answers <- function(problem, size) {
-  used <- which(problem$weight > 0)
-  sampled_patterns <- rep_len(used[sample.int(length(used))], max(size, min(length(used), 2000L)))
+  used_patterns <- which(problem$weight > 0)
+  n_used <- length(used_patterns)
+  sampled_patterns <- rep_len(used_patterns[sample.int(n_used)], max(size, min(n_used, 2000L)))
   ratings <- split(seq_along(problem$row),
     factor(problem$pattern, seq_along(problem$weight)))[sampled_patterns]
   problem$pattern <- rep(seq_along(sampled_patterns), lengths(ratings))

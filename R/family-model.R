@@ -103,8 +103,8 @@ call_family <- function(problem, name, ...) {
   })
 }
 
-# Calls the user's function `law`. Its value is an array: rows of `judged` x true categories x
-# ratings x strata.
+# Calls the user's function `law` and returns its value, an array of probabilities of ratings: rows
+# of `judged` x true categories x ratings x strata.
 family_law <- function(problem, parameters) {
   call_family(problem, "law", parameters, problem$judged, problem$categories)
 }
@@ -120,8 +120,8 @@ family_start <- function(problem) {
   )
 }
 
-# Checks the shape and the sums of the probabilities that the user's `law` returns for starting
-# values. It is called once per fit.
+# Raises an error if the user's function `law` returns probabilities of a wrong shape or with wrong
+# sums. `parameters`: parameters with which `law` is called.
 check_law <- function(problem, parameters) {
   law <- family_law(problem, parameters)
   shape <- problem$shape

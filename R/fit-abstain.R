@@ -1,41 +1,43 @@
-# Abstentions: does the probability that a rater answers depend on the true category? The pooled
-# Dawid-Skene model, in which confusion matrices vary around a common centre, can also have
-# probabilities of answering (src/core/model/answering.hpp). A reply is an answer or an abstention.
+# Abstentions that may depend on the true category. A reply of a rater is an answer or an
+# abstention. In the pooled Dawid-Skene model, confusion matrices of raters vary around common mean
+# rows. This model can also have probabilities of answering, given the true category. The model is
+# defined in src/core/model/answering.hpp.
 
-# Smallest gain in log likelihood for which abstentions are modelled: odds of 20. The limit is high
-# because a wrong model of answering increases the errors of labels.
-min_gain <- log(20)
+# Smallest gain in log likelihood for which abstentions are modelled: a likelihood ratio of 20. The
+# limit is high because a wrong model of abstentions increases the errors of labels.
+min_abstention_gain <- log(20)
 
-# Decides whether abstentions of a panel are modelled. Compares two fits that compute consensus
-# labels: one ignores abstentions, the other models them. Returns a list:
+# Decides whether abstentions of a panel are modelled. Compares two fits of the pooled model: the
+# first ignores abstentions (as missing ratings), the second models them. Returns a list:
 # * depends: are abstentions modelled?
 # * identified: "yes" if consensus labels are identified, otherwise a code of the reason
-# * by_replies: are labels identified only from abstentions, because answers carry no information?
-# * gain: gain in the log likelihood of the answers, given which raters answered
-# * z: test statistic of the association between replies
-# * weak: two logical values: is the association between raters not significant for `answers` only,
-#   or for all `replies`?
+# * by_replies: are labels identified only by abstentions, because answers carry no information?
+# * gain: log likelihood of the answers in the second fit minus that in the first fit. It is the
+#   likelihood given which raters answered.
+# * z: test statistic of the association between replies of raters
+# * weak: is the association between raters not significant? Two logical values, named `answers`
+#   (abstentions ignored) and `replies`.
 # * constant: names of constant raters, who always give the same answer
-# * fits: the two fits: abstentions as missing ratings, and modelled.
+# * fits: a list of the two fits
 #
-# The decision is made once per panel, and is reused for groups of its cases.
+# The decision is made once per panel. Groups of cases of the panel use the same decision.
 decide_abstain <- function(x) {
   if (!is.null(x$panel$abstain)) return(x$panel$abstain)
   constant <- constant_raters(x)
-  answers <- without_constant_raters(without_abstentions(x))
-  n_used <- n_distinct(rating_category(x))
+  answers <- without_constant_raters(drop_abstentions(x))
+  n_used_categories <- n_distinct(rating_category(x))
   decision <- list(depends = FALSE, identified = identified_by_answers(answers), by_replies = FALSE,
     constant = constant)
-  if (n_used == 1L && n_categories(x) != 2L) return(decision)
-  replying <- keep_replying_raters(x, constant)
+  if (n_used_categories == 1L && n_categories(x) != 2L) return(decision)
+  replying_raters <- keep_replying_raters(x, constant)
   fit_pooled <- function(x, parts) fit_around_centre(FALSE, x, nothing_known, parts)[[1L]]
-  fit_modelled <- fit_pooled(replying, abstention_arguments(replying, TRUE, constant))
+  fit_modelled <- fit_pooled(replying_raters, abstention_arguments(replying_raters, TRUE, constant))
   fit_missing <- fit_pooled(answers, abstention_arguments(answers, FALSE))
   decision$fits <- list(fit_missing, fit_modelled)
   all_replies <- split_by_abstention(x)
   reply_association <- as.list(core_reply_association(
     all_replies$patterns, weights_of_labels(all_replies), abstention_arguments(all_replies, TRUE),
-    max(n_used, 2L)
+    max(n_used_categories, 2L)
   ))
   decision$z <- reply_association$z
   is_weak <- is_weak_association(rater_association(answers))
@@ -43,12 +45,12 @@ decide_abstain <- function(x) {
     replies = is_weak && reply_association$z < qnorm(0.95))
   decision$gain <- fit_modelled$answering$log_answers - fit_missing$answering$log_answers
   if (decision$identified == "yes") {
-    decision$depends <- decision$gain > min_gain
+    decision$depends <- decision$gain > min_abstention_gain
     return(decision)
   }
   is_identified <- reply_association$identified != 0
   posterior_shift <- fit_modelled$posterior -
-    rep(fit_modelled$base_rates, each = n_patterns(replying))
+    rep(fit_modelled$base_rates, each = n_patterns(replying_raters))
   decision$depends <- decision$by_replies <- is_identified && reply_association$excess > 1e-9 &&
     max(abs(posterior_shift)) >= 0.01
   decision$identified <- if (decision$depends) {
@@ -57,7 +59,7 @@ decide_abstain <- function(x) {
     "no_pairs"
   } else if (is_identified) {
     "replies"
-  } else if (n_used > 2L && n_distinct(c(rating_rater(x), x$abstained$rater)) > 2L) {
+  } else if (n_used_categories > 2L && n_distinct(c(rating_rater(x), x$abstained$rater)) > 2L) {
     "few_sources"
   } else {
     decision$identified
@@ -65,36 +67,38 @@ decide_abstain <- function(x) {
   decision
 }
 
-# Stores the decision in the ratings, so that it is not made again, and returns the ratings.
+# Stores the result of decide_abstain() in the ratings, and returns the ratings.
 store_abstain_decision <- function(x) {
   if (has_abstentions(x) && is.null(x$panel$abstain)) {
     x$panel$abstain <- decide_abstain(x)
-    # The fits have a row per pattern of ratings; they would be wrong after patterns change.
+    # The fits have a row per pattern of ratings. They are dropped because patterns may change.
     x$panel$abstain$fits <- NULL
   }
   x
 }
 
-# Returns "yes" if consensus labels are identified from the answers, otherwise a code of the reason.
-# If each rater uses only one category and all ratings of a case agree, the agreement is no
-# evidence: raters may agree because others abstain.
+# Returns "yes" if the answers identify consensus labels, otherwise a code of the reason. Agreement
+# is no evidence if each rater uses only one category and all ratings of a case agree. Raters may
+# then agree because the others abstain.
 identified_by_answers <- function(x) {
   code <- identified_for_labels(fit_algebraic(x))
   rater_answers <- unique(cbind(rating_rater(x), rating_category(x)))
-  is_unrelated <- code == "yes" && anyDuplicated(rater_answers[, 1L]) == 0L && agrees_on_all(x)
+  is_unrelated <- code == "yes" && anyDuplicated(rater_answers[, 1L]) == 0L &&
+    raters_always_agree(x)
   if (is_unrelated) "unrelated" else code
 }
 
-# Drops constant raters who never abstain, and splits patterns by abstentions. Constant raters who
-# abstain are kept, because whether they answer carries information about the truth.
+# Drops constant raters who never abstain, splits patterns of ratings by abstentions, and returns
+# the ratings. Constant raters who abstain are kept, because their abstentions carry information
+# about the truth. `constant`: names of constant raters.
 keep_replying_raters <- function(x, constant) {
   is_kept <- !x$raters %in% constant | seq_along(x$raters) %in% x$abstained$rater
   split_by_abstention(if (all(is_kept)) x else x[, is_kept])
 }
 
-# Returns a list of arguments of the core: `constant`, the indices of the raters named in
-# `constant`; and `abstained`, the raters who abstain in each pattern. `depends`: are abstentions
-# modelled? If not, `abstained` is left out.
+# Returns a list of arguments of the core:
+# * constant: indices of constant raters, whose names are in argument `constant`
+# * abstained: the raters who abstain in each pattern; left out unless `depends` is TRUE
 abstention_arguments <- function(x, depends, constant = character()) {
   c(
     list(constant = which(x$raters %in% constant)),
@@ -102,16 +106,16 @@ abstention_arguments <- function(x, depends, constant = character()) {
   )
 }
 
-# Returns the effective number of ratings of each pattern. An abstention counts as a fraction of a
-# rating, at most 1: the range of its log likelihood over true categories, divided by the mean range
-# of answers. `fit` is a pooled fit of `x`.
-effective_replies <- function(x, fit) {
-  used <- fit$centre$categories
-  p_answered <- fit$answering$answered[, used, drop = FALSE]
+# Returns the effective number of ratings of each pattern. A rating counts as 1. An abstention
+# counts as the ratio of two ranges, at most 1. The first is the range of its log likelihood over
+# true categories. The second is the mean of this range for ratings. `fit`: a pooled fit of `x`.
+count_effective_replies <- function(x, fit) {
+  used_categories <- fit$centre$categories
+  p_answered <- fit$answering$answered[, used_categories, drop = FALSE]
   log_range <- function(logs) row_maximum(logs) + row_maximum(-logs)
   abstention_range <- log_range(log(pmax(1 - p_answered, 1e-300))) # 0 for raters who never abstain
-  # Raters x truths x ratings.
-  p_rating <- fit$confusion[, used, , drop = FALSE] * as.vector(p_answered)
+  # raters x true categories x ratings
+  p_rating <- fit$confusion[, used_categories, , drop = FALSE] * as.vector(p_answered)
   answer_range <- matrix(apply(log(p_rating), 3L, log_range), n_raters(x)) # raters x ratings
   mean_range <- weighted.mean(answer_range[cbind(rating_rater(x), rating_category(x))],
     rating_weights(x))
@@ -124,9 +128,10 @@ effective_replies <- function(x, fit) {
 
 uses_abstentions <- function(model) identical(model$abstain, "depends")
 
-# Sets field `abstain` of the model ("depends", "ignored" or NULL), and stores the decision in the
-# ratings. Returns both in a list. Field `decided` is TRUE if the user did not choose. The choice is
-# then made again for other ratings.
+# Decides how a model treats abstentions. Returns a list: `x`, the ratings, in which the decision is
+# stored; and `model`, the model with these fields:
+# * abstain: "depends" (abstentions are modelled), "ignored", or NULL if there are none
+# * decided: TRUE if the user did not choose. The choice is then made again for other ratings.
 resolve_abstain <- function(x, model, method, known_raters) {
   if (isTRUE(model$decided)) model[c("abstain", "decided")] <- NULL
   has_abstained <- has_abstentions(x)
@@ -152,8 +157,9 @@ resolve_abstain <- function(x, model, method, known_raters) {
   list(x = x, model = model)
 }
 
-# Adds the probabilities of answering to a fit. They have no standard errors, because the curvature
-# of the likelihood is computed without them.
+# Adds the probabilities of answering to the coefficients of a fit, and returns the fit. These
+# probabilities have no standard errors, because the curvature of the likelihood is computed without
+# them.
 add_answering <- function(fit) {
   if (!uses_abstentions(fit$model) || is.null(fit$answering)) return(fit)
   x <- fit$x
@@ -173,8 +179,8 @@ add_answering <- function(fit) {
   fit
 }
 
-# Returns the fit of a model that ignores abstentions. It is used to estimate accuracies of systems,
-# which are accuracies of answers. Estimates are NA if answers carry no information.
+# Returns the fit of the same model with abstentions ignored. Accuracies of systems are estimated
+# from this fit. Its estimates are NA if answers carry no information.
 fit_without_abstentions <- function(fit) {
   if (!uses_abstentions(fit$model)) return(fit)
   if (!fit$x$panel$abstain$by_replies || has_known_values(fit$known)) {
@@ -186,9 +192,9 @@ fit_without_abstentions <- function(fit) {
   without_numbers(fit)
 }
 
-# Multiplies posterior probabilities that were computed from answers (patterns x categories) by the
-# probabilities of answering and of abstaining. Ratings `x` without abstentions are not changed: it
-# is assumed that their raters could not abstain.
+# Multiplies posterior probabilities (patterns x categories) by the likelihood of who answered and
+# who abstained. `posterior`: probabilities given the answers only. If ratings `x` have no
+# abstentions, nothing is changed: raters could not abstain.
 weight_by_replies <- function(posterior, fit, x) {
   if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
   p_answered <- replace(fit$answered, is.na(fit$answered), 1)
@@ -200,20 +206,21 @@ weight_by_replies <- function(posterior, fit, x) {
     rowsum_rows(pattern, log(pmax(reply_probabilities, 1e-300)), n_patterns(x)))
 }
 
-rests_on_abstentions <- "Labels are computed from who abstains: answers carry no information"
+abstention_only_words <- "Labels are computed from who abstains: answers carry no information"
 
 abstain_lines <- function(fit) {
   if (!uses_abstentions(fit$model)) return(abstain_note(fit$x))
   c("Whether raters answer depends on the truth: see confusion()",
-    if (isTRUE(fit$x$panel$abstain$by_replies)) rests_on_abstentions)
+    if (isTRUE(fit$x$panel$abstain$by_replies)) abstention_only_words)
 }
 
-# Warns if labels or a fit that use abstentions are only weakly identified.
+# Warns if estimates from ratings with abstentions are only weakly identified. `decision`: a result
+# of decide_abstain(). `depends`: are abstentions modelled?
 warn_abstain <- function(x, decision, depends = decision$depends) {
-  if (isTRUE(decision$weak[1L + depends])) warn_weak(no_better_than_chance)
-  only <- unique(rating_category(x))
-  if (length(only) == 1L && depends) {
-    warn_weak(escape_braces("all answers are ", x$categories[only],
+  if (isTRUE(decision$weak[1L + depends])) warn_weak(reason_near_chance)
+  used_category <- unique(rating_category(x))
+  if (length(used_category) == 1L && depends) {
+    warn_weak(escape_braces("all answers are ", x$categories[used_category],
       "; estimates for the other category depend only on who abstains"))
   }
 }

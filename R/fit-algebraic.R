@@ -5,9 +5,9 @@ fit_algebraic <- function(x, model = k_model()) {
   fit <- na_real(agreement_in_core(x))
   if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
   # Abstentions can identify labels, but not accuracies.
-  labels_only <- isTRUE(x$panel$abstain$by_replies)
-  if (isTRUE(x$only_constant) || labels_only) {
-    fit$identified <- if (labels_only) "labels_only" else "constant_raters"
+  has_labels_only <- isTRUE(x$panel$abstain$by_replies)
+  if (isTRUE(x$only_constant) || has_labels_only) {
+    fit$identified <- if (has_labels_only) "labels_only" else "constant_raters"
     for (field in c("rater_accuracy", "base_rates", "covariance")) fit[[field]][] <- NA_real_
   }
   inject(new_rater_fit("k_fit", x, model, "algebraic", by_agreement = fit, !!!fit,
@@ -15,8 +15,8 @@ fit_algebraic <- function(x, model = k_model()) {
 }
 
 # Returns posterior probabilities of the categories given the ratings, a matrix (patterns x
-# categories); NA if the fit is not identified. `x` contains other ratings, whose codes of
-# categories and raters must be those of the fit. Without `x`, the fitted ratings are used.
+# categories). They are NA if the fit is not identified. `x`: other ratings, NULL for the fitted
+# ratings. Their categories and raters must have the indices that the fit uses.
 posterior <- function(fit, x = NULL) {
   if (is.null(x) && !is.null(fit$posterior)) return(fit$posterior)
   x <- x %||% fit$x
@@ -25,7 +25,8 @@ posterior <- function(fit, x = NULL) {
 
 unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x))
 
-# Computes the posterior probabilities of an identified fit for other ratings.
+# Computes posterior probabilities of the categories for other ratings `x` (patterns x categories),
+# from a fit that is identified.
 compute_posterior <- function(fit, x) UseMethod("compute_posterior")
 
 compute_posterior.rater_fit <- function(fit, x) {
@@ -36,9 +37,10 @@ compute_posterior.k_fit <- function(fit, x) {
   core_posterior_algebraic(x$patterns, pattern_weights(x), fit)
 }
 
-# Returns a function that refits the model with other weights of patterns and returns the posterior
-# probabilities. Returns NULL if a refit takes too long or is not available. The default method is
-# for fits of user-defined posteriors, which may have a function in field `refit`.
+# Returns a function of `weight`, the weights of patterns. This function refits the model with these
+# weights and returns the posterior probabilities. The result is NULL if a refit takes too long or
+# is not available. The default method returns field `refit` of a fit with user-defined posterior
+# probabilities.
 refit_function <- function(fit) UseMethod("refit_function")
 
 refit_function.rater_fit <- function(fit) fit$refit
@@ -52,13 +54,13 @@ refit_function.latent_fit <- function(fit) { # nolint: object_name.
   model <- model_of_fit(fit)
   function(weight) {
     core_fit_latent(
-      fit$x$patterns, weight, fit$known, model, fit$method, 500L, start_of(fit), no_tick
+      fit$x$patterns, weight, fit$known, model, fit$method, 500L, starting_values(fit), no_tick
     )$posterior
   }
 }
 
-# Returns the probabilities of ratings, an array: classes (true category within stratum of
-# difficulty) x ratings x raters.
+# Returns the probabilities of ratings, an array (classes x ratings x raters). A class is a true
+# category in a stratum of difficulty. Classes are ordered by stratum and then by category.
 rating_probabilities <- function(fit) UseMethod("rating_probabilities")
 
 rating_probabilities.rater_fit <- function(fit) latent_probabilities(fit, fit$x)$probability
@@ -67,11 +69,11 @@ rating_probabilities.k_fit <- function(fit) {
   unname(simplify2array(confusion(fit)))
 }
 
-# Models with rater_model(confidence = TRUE). A rating consists of a category and a level of
-# confidence. The level has one distribution for correct ratings and another for wrong ratings, the
-# same for all raters and categories. The core codes each combination of a category and a level as
-# one outcome. A first set of outcomes is for ratings without a level, such as answers of systems;
-# its probabilities are sums over levels.
+# Models with rater_model(confidence = TRUE). A rating has a category and a level of confidence.
+# Levels have one distribution for correct ratings and another for wrong ratings. Both are the same
+# for all raters and categories. The core codes each combination of a category and a level as one
+# outcome. Further outcomes are for ratings without a level, such as answers of systems. Their
+# probabilities are sums over levels.
 
 uses_confidence <- function(model) isTRUE(model$confidence)
 
@@ -86,8 +88,8 @@ check_has_confidence <- function(model, x) {
     i = "Give {.arg confidence} to {.fun ratings}, or use {.code confidence = FALSE}.")
 }
 
-# Drops the levels of confidence that no rating of a case with positive weight has. Their
-# probabilities could not be estimated.
+# Drops unused levels of confidence and returns the ratings. A level is unused if no rating of a
+# case with positive weight has it. Its probability could not be estimated.
 drop_unused_levels <- function(x) {
   used_levels <- find_used_levels(x)
   confidence <- x$confidence
@@ -105,7 +107,7 @@ find_used_levels <- function(x) {
   sort(unique(x$confidence$code[weight[x$confidence$case] > 0]))
 }
 
-# Recodes the levels of confidence of other ratings with the numbers that the fit uses.
+# Recodes the levels of confidence of other ratings `x` with the indices that the fit uses.
 recode_levels <- function(x, fit) {
   if (!uses_confidence(fit$model) || is.null(x$confidence)) return(x)
   levels <- fit$x$confidence$levels
@@ -139,9 +141,12 @@ level_terms <- function(levels) {
 
 # ---- Draws ---------------------------------------------------------------------------------------
 
-# Draws the levels of confidence of simulated ratings. A simulated rating gets a level only if the
-# original rating has one. `row`, `rater` and `right` are the case, rater and correctness of each
-# simulated rating; `at` is the index of the original rating.
+# Draws the levels of confidence of simulated ratings, and returns field `confidence` of ratings. A
+# simulated rating gets a level if the original rating has one. Each argument has an element per
+# simulated rating:
+# * row, rater: indices of its case and its rater
+# * at: index of the original rating
+# * right: is it correct?
 draw_confidence <- function(fit, row, at, rater, right) {
   levels <- fit$x$confidence$levels
   probability <- t(matrix(coef(fit)[level_terms(levels)], ncol = 2L))
@@ -203,8 +208,9 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
   new_posterior_fit(x, posterior, rates, model)
 }
 
-# Creates a fit from posterior probabilities. `posterior` has a row per case. Patterns of ratings
-# are split by posterior, so that all cases of a pattern have the same posterior probabilities.
+# Creates a fit from posterior probabilities. `posterior`: a matrix (cases x categories). Patterns
+# of ratings are split, so that all cases of a pattern have the same posterior probabilities.
+# `rates`: base rates. `model`: name of the model. `kind`: class of the fit. `...`: further fields.
 new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
   posterior_group <- number_combinations(split_columns(posterior, x$categories))
   x <- split_patterns(x, list(.posterior = posterior_group))
@@ -222,9 +228,9 @@ new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior
   )
 }
 
-# Computes confusion matrices, an array (raters x true categories x ratings). If ratings are counts
-# without names of raters, all raters have the same matrix. A row is NA if the rater rated no case
-# of the category.
+# Computes confusion matrices, an array (raters x true categories x ratings), from `posterior`
+# (patterns x categories). If ratings are counts without names of raters, all raters have the same
+# matrix. A row is NA if the rater rated no case of the category.
 matrices_from_posterior <- function(x, posterior) {
   raters <- n_raters(x)
   n <- n_categories(x)
@@ -252,7 +258,7 @@ check_posterior <- function(posterior, x) {
     x = if (has_shape) "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
       if (is.matrix(posterior)) "It is {nrow(posterior)} x {ncol(posterior)}, of type
         {typeof(posterior)}." else "It is {describe(posterior)}.")
-  order_fault <- if (!is_table) why_no_order(posterior[, 1L], x)
+  order_fault <- if (!is_table) why_not_by_position(posterior[, 1L], x)
   abort_argument_if(order_fault, "posterior",
     "must name the cases, as row names or in a column {.val case}.", x = order_fault)
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
@@ -275,23 +281,26 @@ posterior_of_table <- function(table, x) {
     x = "It lacks {.val {lacking}}.", arg = "posterior")
   case_labels <- as_label(table$case)
   cases <- as_label(x$cases)
-  same_order <- identical(case_labels, cases) # a case may be repeated in both
-  table_row <- if (same_order) seq_along(cases) else match(cases, case_labels)
-  wrong_cases <- c(cases[is.na(table_row)], if (!same_order) case_labels[duplicated(case_labels)])
+  is_same_order <- identical(case_labels, cases) # a case may be repeated in both
+  table_row <- if (is_same_order) seq_along(cases) else match(cases, case_labels)
+  wrong_cases <- c(
+    cases[is.na(table_row)], if (!is_same_order) case_labels[duplicated(case_labels)]
+  )
   abort_if(wrong_cases, "case",
     "{.arg posterior} must have one row for each case of {.arg x}.",
     x = "It has no row, or several rows, for {.val {wrong_cases}}.", row = which(is.na(table_row)))
   as.matrix(as.data.frame(table)[table_row, x$categories, drop = FALSE])
 }
 
-# Raises an error if `task` needs a model and the fit has only posterior probabilities.
+# Raises an error if a fit has only posterior probabilities. `task`: the task that needs a model, as
+# words of the message.
 check_has_model <- function(fit, task) {
   abort_argument_if(inherits(fit, "posterior_fit"), "object",
     "{task} needs a model, but this fit has only posterior probabilities.",
     i = "Fit your model again, and give its posterior to {.fun as_rater_fit}.")
 }
 
-# Returns the fit with other answers of systems. Cases and ratings of `x` are those of the fit.
+# Returns the fit with other answers of systems. `x`: the fitted ratings with these answers.
 replace_answers <- function(fit, x) UseMethod("replace_answers")
 
 replace_answers.posterior_fit <- function(fit, x) {
@@ -300,10 +309,11 @@ replace_answers.posterior_fit <- function(fit, x) {
 
 replace_answers.rater_fit <- function(fit, x) {
   x <- join_patterns(x)
-  at <- matching_patterns(fit$x, x)
-  fit$posterior <- fit$posterior[at, , drop = FALSE] # NULL stays NULL
+  pattern_index <- matching_patterns(fit$x, x)
+  fit$posterior <- fit$posterior[pattern_index, , drop = FALSE] # NULL stays NULL
   for (part in c("known", "task")) for (field in c("truth", "population")) {
-    if (length(fit[[part]][[field]]) > 0L) fit[[part]][[field]] <- fit[[part]][[field]][at]
+    values <- fit[[part]][[field]]
+    if (length(values) > 0L) fit[[part]][[field]] <- values[pattern_index]
   }
   fit$x <- x
   fit

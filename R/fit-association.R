@@ -1,77 +1,78 @@
-# Identification of models in which raters differ: tests of association between raters, and the
-# assignment of categories to latent classes.
+# Identification of models in which raters differ in accuracy. Tests of association between raters.
+# Assignment of categories to latent classes.
 
-# Models in which raters differ are identified if ratings of different raters are associated. Models
-# with equal errors need agreement above 1 / number of categories instead.
+# Returns TRUE if a model is identified only if ratings of different raters are associated. Other
+# models need agreement above 1 / number of categories instead.
 needs_association <- function(model, x) {
   !has_counts(x) &&
     (!is.null(model$family) || is_outside_core(model) || model$accuracy == "rater")
 }
 
-# Is the association of raters not significant?
+# Returns TRUE if the association of raters is not significant at level .05. `association`: a
+# result of rater_association().
 is_weak_association <- function(association) {
   association$statistic < qchisq(0.95, max(association$df, 1))
 }
 
-# Returns the association between the ratings of pairs of raters, compared with independence, a
-# list: `excess`, agreement beyond chance (in cases); and `statistic` and `df` of a chi-square test.
+# Tests the association between the ratings of pairs of raters. Returns a list: `excess`, the
+# agreement beyond independence, in numbers of cases; and `statistic` and `df` of a chi-square test.
 rater_association <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
-# Returns "yes" if the ratings show an association between raters, else a code of the reason.
-# `identified` is the identification code of the K-model. Raters who always agree are associated,
-# although the test cannot show it if they use one category. Pairs of raters with only one common
-# case are not part of the test, but they are part of Fleiss' kappa.
+# Returns "yes" if ratings of different raters are associated, otherwise a code of the reason.
+# `identified`: identification code of the K-model. Agreement on all cases counts as association.
+# So does positive Fleiss' kappa, which also uses pairs of raters with only one common case; the
+# chi-square test does not use these pairs.
 association_code <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
   x <- without_constant_raters(x)
-  if (agrees_beyond_chance(x) || agrees_on_all(x)) return("yes")
+  if (agrees_beyond_chance(x) || raters_always_agree(x)) return("yes")
   association <- rater_association(x) # slow in large crowds
   if (association$excess > 1e-9 || association$statistic > association$df) "yes" else "unrelated"
 }
 
-# Are models in which raters differ identified, although agreement is too low for the K-model? Such
-# models need more than two raters.
+# Returns TRUE if models in which raters differ in accuracy are identified, although agreement is
+# too low for the K-model. Such models need more than two raters.
 shows_unequal_raters <- function(x) {
   x <- with_votes(x)
   n_distinct(rater_identity(x)[rating_rater(x)]) > 2L &&
     association_code(x, "chance") == "yes"
 }
 
-need_unequal <-
+reason_unequal_needed <-
   "raters agree too little for a model with equal errors: fit, for example, dawid_skene()"
 
-# Returns the code from which why_not_identified() chooses the words. "unequal": the K-model is
-# not identified, but a model in which raters differ is.
-identification_of <- function(fit) {
+# Returns the identification code of a fit, for why_not_identified(). The code is "unequal" if the
+# K-model is not identified, but models in which raters differ in accuracy are.
+identification_code <- function(fit) {
   if (fit$identified == "chance" && shows_unequal_raters(fit$x)) "unequal" else fit$identified
 }
 
-agrees_on_all <- function(x) {
-  at <- rating_pattern(x)
-  all(rating_category(x) == rating_category(x)[match(at, at)])
+raters_always_agree <- function(x) {
+  pattern <- rating_pattern(x)
+  all(rating_category(x) == rating_category(x)[match(pattern, pattern)])
 }
 
-# Are the truth of some cases, or the error rates of some raters, known? `known` is a result of
-# resolve_known(): true categories, known raters, and counts of calibration samples.
+# Returns TRUE if the truth of some cases, or the error rates of some raters, are known. `known`:
+# element `known` of resolve_known().
 has_known_values <- function(known) {
   any(known$truth > 0L) || any(lengths(c(known$raters, known$counts)) > 0L)
 }
 
-no_better_than_chance <- "the raters' agreement is barely distinguishable from chance"
+reason_near_chance <- "the raters' agreement is barely distinguishable from chance"
 
-# Warns if a fit with free errors is only weakly identified.
+# Warns if a fit with separate, free confusion matrices of raters is only weakly identified.
 warn_weakly_identified <- function(fit) {
   x <- fit$x
   if (has_known_values(fit$known)) return()
-  depends <- uses_abstentions(fit$model) && !is.null(x$panel$abstain)
-  if (depends) warn_abstain(x, x$panel$abstain, TRUE)
-  if (agrees_on_all(x)) return()
-  if (!depends && is_weak_association(rater_association(x))) {
-    warn_weak(no_better_than_chance)
-  } else if (rates_are_prior(fit)) {
+  models_abstentions <- uses_abstentions(fit$model) && !is.null(x$panel$abstain)
+  if (models_abstentions) warn_abstain(x, x$panel$abstain, TRUE)
+  if (raters_always_agree(x)) return()
+  if (!models_abstentions && is_weak_association(rater_association(x))) {
+    warn_weak(reason_near_chance)
+  } else if (has_rates_from_prior(fit)) {
     warn_weak("the estimated base rates depend mostly on the prior")
   }
-  opposite_share <- exchanged_share(fit)
+  opposite_share <- share_from_exchanging_raters(fit)
   if (opposite_share > 1 / 3) {
     warn_weak(paste0(
       "raters who use the labels in the opposite sense gave ", percent(opposite_share),
@@ -80,23 +81,23 @@ warn_weakly_identified <- function(fit) {
   }
 }
 
-# Warns if the model cannot be tested because there are only two raters. Two raters suffice if there
-# are populations with different base rates.
+# Warns if the assumptions of the model cannot be tested because only two raters gave ratings. Two
+# raters suffice if there are populations with different base rates.
 warn_association_untested <- function(fit) {
   x <- without_constant_raters(fit$x)
-  untestable <- fit$identified != "yes" || has_counts(x) || has_known_values(fit$known) ||
+  needs_no_warning <- fit$identified != "yes" || has_counts(x) || has_known_values(fit$known) ||
     uses_abstentions(fit$model) || n_distinct(rating_rater(x)) != 2L
-  if (untestable) return(invisible())
+  if (needs_no_warning) return(invisible())
   populations <- population_table(fit$model, x)
   if (!is.null(populations)) {
     population <- population_of(pattern_covariates(x), populations)
     pattern_table <- tapply(pattern_weights(x),
-      list(population, row_numbers_of_keys(as.data.frame(pattern_codes(x)))), sum, default = 0)
+      list(population, number_distinct_rows(as.data.frame(pattern_codes(x)))), sum, default = 0)
     p_value <- suppressWarnings(chisq.test(pattern_table, correct = FALSE)$p.value)
     if (nrow(pattern_table) <= 20L && !isTRUE(p_value < 0.05)) {
       warn_weak("two raters need populations whose base rates differ; no difference is visible")
     }
-  } else if (used_categories(x) == 2L && fit$method != "bayes") {
+  } else if (count_used_categories(x) == 2L && fit$method != "bayes") {
     warn_weak(paste(
       "with two raters and two categories, it fits all possible ratings, so its assumptions",
       "cannot be tested"
@@ -109,40 +110,40 @@ warn_weak <- function(why) {
     i = "Give the truth of some cases as {.arg known_truth}, or use more raters.", why = why)
 }
 
-# Do the ratings have less information about base rates than the prior? The information in the
-# ratings is the inverse of the covariance of the estimates minus the information in the prior.
-# Returns FALSE if the covariance would take too long to compute, that is, more than 2e6 steps.
-rates_are_prior <- function(fit) {
-  positive <- which(fit$base_rates > 0)
-  n_steps <- length(fit$theta)^2 * n_patterns(fit$x) * length(positive)
+# Returns TRUE if the ratings have less information about base rates than the prior. The information
+# in the ratings is the inverse of the covariance of the estimates minus the information in the
+# prior. Returns FALSE without a check if the covariance needs more than 2e6 steps.
+has_rates_from_prior <- function(fit) {
+  positive_rates <- which(fit$base_rates > 0)
+  n_steps <- length(fit$theta)^2 * n_patterns(fit$x) * length(positive_rates)
   if (length(fit$model$prior) == 0L || !weights_are_counts(fit$x) || n_steps > 2e6) return(FALSE)
-  rates <- fit$base_rates[positive[-1L]]
-  coefficient_index <- match(rate_terms(fit$x)[positive[-1L]], names(fit$coefficients))
+  rates <- fit$base_rates[positive_rates[-1L]]
+  coefficient_index <- match(rate_terms(fit$x)[positive_rates[-1L]], names(fit$coefficients))
   covariance <- covariance_of(fit)$covariance[coefficient_index, coefficient_index, drop = FALSE]
   if (is.null(covariance) || anyNA(covariance)) return(FALSE)
-  logit <- diag(rates, length(rates)) - rates %o% rates
-  relative_covariance <- length(positive) * covariance %*% solve(logit)
+  logit_information <- diag(rates, length(rates)) - rates %o% rates
+  relative_covariance <- length(positive_rates) * covariance %*% solve(logit_information)
   max(Re(eigen(relative_covariance, only.values = TRUE)$values)) > 0.5
 }
 
-# Returns the posterior probabilities of the case of each rating, times the weight of the case, a
-# matrix (ratings x categories).
+# Returns, for each rating, the posterior probabilities of its case times the weight of the case: a
+# matrix (ratings x categories). `posterior`: patterns x categories.
 weighted_posterior <- function(x, posterior) {
   (posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
 }
 
 # Returns the expected number of ratings by each rater of cases in each category, a matrix (raters x
 # true categories).
-ratings_by_truth <- function(fit) {
+count_ratings_by_truth <- function(fit) {
   x <- fit$x
   rowsum_rows(rating_rater(x), weighted_posterior(x, fit$posterior), n_raters(x))
 }
 
-# Returns the number of observations from which each row of a confusion matrix is estimated, a
-# matrix (raters x true categories): the expected number of ratings plus the number of cases in a
-# calibration sample. Inf for raters whose matrix is known.
-sizes_by_truth <- function(fit) {
-  out <- ratings_by_truth(fit)
+# Returns the number of observations from which each row of a confusion matrix is estimated: a
+# matrix (raters x true categories). It is the expected number of ratings plus the number of cases
+# in the rater's calibration sample. It is Inf for raters whose matrix is known.
+count_observations_by_truth <- function(fit) {
+  out <- count_ratings_by_truth(fit)
   for (j in which(lengths(fit$known$counts) > 0L)) {
     out[j, ] <- out[j, ] + rowSums(fit$known$counts[[j]])
   }
@@ -150,11 +151,11 @@ sizes_by_truth <- function(fit) {
   out
 }
 
-# Returns the share of ratings that come from raters who seem to exchange categories: for some
-# category, the rating is less probable if the category is true than if another one is, by at least
-# two standard errors.
-exchanged_share <- function(fit) {
-  n <- ratings_by_truth(fit)
+# Returns the share of ratings that come from raters who seem to exchange categories. Such a rater
+# gives some category less often when it is true than when another category is true. The difference
+# is more than two standard errors.
+share_from_exchanging_raters <- function(fit) {
+  n <- count_ratings_by_truth(fit)
   p <- replace(fit$matrices, n == 0, NA) # raters x truths x ratings
   variance <- p * (1 - p) / as.vector(n)
   is_exchanged <- vapply(seq_len(ncol(n)), function(k) {
@@ -168,14 +169,15 @@ exchanged_share <- function(fit) {
 
 # ---- Names of classes ---------------------------------------------------------------------------
 
-# Assigns to each latent class the category that most of its ratings have. Returns the parameters of
-# the fit in the new order of classes, NULL if the order does not change.
+# Assigns to each latent class the category that is most frequent among its ratings. Returns the
+# parameters of the fit, a vector, in the new order of classes. Returns NULL if the order does not
+# change. `core`: estimates from the core.
 reorder_classes <- function(core, x, model, known) {
   n <- n_categories(x)
-  agreement <- colSums(core$confusion * ratings_of_raters(x)) # classes x ratings
-  class_name <- core_best_names(as.vector(t(agreement)), n)
-  if (identical(class_name, seq_len(n))) return(NULL)
-  class_order <- order(class_name)
+  rating_counts <- colSums(core$confusion * ratings_of_raters(x)) # classes x ratings
+  class_category <- core_best_names(as.vector(t(rating_counts)), n)
+  if (identical(class_category, seq_len(n))) return(NULL)
+  class_order <- order(class_category)
   matrices <- core$confusion[, class_order, , drop = FALSE]
   safe_log <- function(p) log(pmax(p, 1e-15))
   # Coefficients of the logits of base rates (categories x columns), relative to the last category.
@@ -196,16 +198,16 @@ reorder_classes <- function(core, x, model, known) {
 
 # ---- Raters who always give the same answer -----------------------------------------------------
 
-# Returns the names of the raters who always give the same answer, which would be improbable by
-# chance (see core/ratings/constant.hpp). Field `panel$constant` contains them if they were computed
-# for the whole panel before; groups of its cases use the same names.
+# Returns the names of constant raters: they always give the same answer, which is improbable by
+# chance (see core/ratings/constant.hpp). Field `panel$constant` contains these names if they were
+# computed before, for the whole panel. Groups of cases of the panel use the same names.
 constant_raters <- function(x) {
   if (has_counts(x)) return(character())
   x$panel$constant %||% x$raters[core_constant_raters(x$patterns, pattern_cases(x))]
 }
 
-# Drops constant raters. If the other raters carry no information, keeps all raters and sets field
-# `only_constant` to TRUE.
+# Drops constant raters and returns the ratings. If the ratings of the other raters carry no
+# information about accuracy, keeps all raters and sets field `only_constant` to TRUE.
 without_constant_raters <- function(x) {
   x$panel$constant <- constant_raters(x)
   left_out <- which(x$raters %in% x$panel$constant)
@@ -221,15 +223,15 @@ without_constant_raters <- function(x) {
   x
 }
 
-# Do the ratings carry no information about accuracy? They need a case with two ratings, two
-# categories, and an association between raters.
+# Returns TRUE if the ratings carry no information about accuracy. They need a case with two
+# ratings, two categories, and raters whose association can be tested or who agree beyond chance.
 lacks_information <- function(x) {
   agreement_in_core(x)$identified == "no_pairs" ||
     n_distinct(rating_category(x)) < 2L ||
     (!agrees_beyond_chance(x) && rater_association(x)$df == 0)
 }
 
-# Is Fleiss' kappa positive, apart from rounding?
+# Returns TRUE if Fleiss' kappa is positive; the limit 1e-9 allows for rounding.
 agrees_beyond_chance <- function(x) {
   isTRUE(kappa_of_agreement(x, agreement_in_core(x)$agreement) > 1e-9)
 }
@@ -239,9 +241,10 @@ reason_constant <- paste(
   "no case has two ratings"
 )
 
-# Returns the category that raters use most often (several if tied), with its share of all ratings
-# and its kappa (this category against all others). `chance`: may the agreement of raters be chance,
-# by a one-sided test at level .05? If `x` is a group of cases, all are computed from all cases.
-leading_categories <- function(x) x$panel$leans %||% find_leading(x)
+# Returns the category that raters use most often (several categories if tied), with its share of
+# all ratings and its kappa (this category against all others). Field `chance` is TRUE if agreement
+# on all categories is not significantly better than chance (one-sided, level .05). If `x` is a
+# group of cases of a panel, the values are those of the whole panel.
+leading_categories <- function(x) x$panel$leans %||% find_leading_categories(x)
 
-find_leading <- function(x) core_leading_categories(x$patterns, pattern_weights(x))
+find_leading_categories <- function(x) core_leading_categories(x$patterns, pattern_weights(x))

@@ -9,37 +9,39 @@
 #' @noRd
 NULL
 
-# Returns the diagnostics of all parameters, a matrix with a row per parameter. Columns of `draws`
-# are parameters; its rows are ordered by chain.
-diagnose_all <- function(draws, chains) {
+# Returns the convergence diagnostics of all parameters, a matrix with a row per parameter. `draws`:
+# a matrix (draws x parameters), whose rows are ordered by chain.
+diagnose_parameters <- function(draws, chains) {
   t(vapply(colnames(draws), function(term) {
-    diagnose(matrix(draws[, term], ncol = chains))
+    diagnose_parameter(matrix(draws[, term], ncol = chains))
   }, c(rhat = 0, ess_bulk = 0, ess_tail = 0, mcse = 0)))
 }
 
 # Returns the diagnostics of one parameter: Rhat, effective sample sizes for the centre (bulk) and
-# the tails, and the Monte Carlo standard error of the mean. `x` contains its draws (draws x
-# chains). All diagnostics are NA if all draws are equal.
-diagnose <- function(x) {
+# the tails, and the Monte Carlo standard error of the mean. They are NA if all draws are equal.
+# `x`: draws of the parameter (draws x chains).
+diagnose_parameter <- function(x) {
   if (anyNA(x) || max(x) - min(x) < 1e-300) return(rep(NA_real_, 4L))
   # Splits each chain into halves, which become columns. With an odd number of draws per chain, the
   # middle draw is left out.
-  half <- nrow(x) %/% 2L
-  is_middle <- seq_len(nrow(x)) == half + 1L & nrow(x) > 2L * half
-  halves <- matrix(x[!is_middle, ], half)
-  bulk <- z_scale(halves)
+  half_length <- nrow(x) %/% 2L
+  is_middle <- seq_len(nrow(x)) == half_length + 1L & nrow(x) > 2L * half_length
+  halves <- matrix(x[!is_middle, ], half_length)
+  bulk_scores <- normal_scores(halves)
   quantiles <- quantile(x, c(0.05, 0.5, 0.95), names = FALSE)
   c(
-    rhat = max(plain_rhat(bulk), plain_rhat(z_scale(abs(halves - quantiles[[2L]])))),
-    ess_bulk = plain_ess(bulk),
-    ess_tail = min(vapply(quantiles[-2L], function(limit) plain_ess(1 * (halves <= limit)), 0)),
-    mcse = sd(x) / sqrt(plain_ess(halves))
+    rhat = max(
+      compute_rhat(bulk_scores), compute_rhat(normal_scores(abs(halves - quantiles[[2L]])))
+    ),
+    ess_bulk = compute_ess(bulk_scores),
+    ess_tail = min(vapply(quantiles[-2L], function(limit) compute_ess(1 * (halves <= limit)), 0)),
+    mcse = sd(x) / sqrt(compute_ess(halves))
   )
 }
 
-# Replaces draws by the normal scores of their average ranks over all chains. Radix sorting is much
-# faster than rank().
-z_scale <- function(x) {
+# Replaces draws by normal scores of their ranks among the draws of all chains. Tied draws get the
+# mean of their ranks. Radix sorting is much faster than rank().
+normal_scores <- function(x) {
   order <- order(x, method = "radix")
   runs <- rle(x[order])$lengths
   rank <- cumsum(runs) - (runs - 1) / 2
@@ -49,78 +51,82 @@ z_scale <- function(x) {
 
 # Returns Rhat of draws (draws x chains): the square root of the total variance divided by the
 # variance within chains.
-plain_rhat <- function(x) {
+compute_rhat <- function(x) {
   n <- nrow(x)
-  within <- mean(apply(x, 2L, var))
-  sqrt((n * var(colMeans(x)) / within + n - 1) / n)
+  within_variance <- mean(apply(x, 2L, var))
+  sqrt((n * var(colMeans(x)) / within_variance + n - 1) / n)
 }
 
-# Returns autocovariances of lags 0 to n - 1 with divisor n, averaged over chains. Uses the Fourier
-# transform. To halve the number of transforms, two chains are the real and the imaginary part of
-# one sequence. The number of chains is even, because diagnose() has split each chain.
+# Returns autocovariances with divisor n, averaged over chains: a vector for lags 0 to n - 1. Uses
+# the Fourier transform. To halve the number of transforms, two chains are the real and the
+# imaginary part of one sequence. `x`: draws x chains; the number of chains must be even.
 mean_autocovariance <- function(x) {
   n <- nrow(x)
   size <- nextn(2L * n)
   padded <- rbind(x - rep(colMeans(x), each = n), matrix(0, size - n, ncol(x)))
-  odd <- seq.int(1L, ncol(x), 2L)
-  pairs <- matrix(complex(real = padded[, odd], imaginary = padded[, -odd]), size)
+  odd_chains <- seq.int(1L, ncol(x), 2L)
+  pairs <- matrix(complex(real = padded[, odd_chains], imaginary = padded[, -odd_chains]), size)
   power <- rowSums(Mod(mvfft(pairs))^2)
   Re(fft(power, inverse = TRUE))[seq_len(n)] / size / n / ncol(x)
 }
 
 # Returns the effective sample size of draws (draws x chains).
-plain_ess <- function(x) {
+compute_ess <- function(x) {
   n <- nrow(x)
   n_draws <- length(x)
   if (n < 3L || max(x) - min(x) < 1e-300) return(NA_real_)
-  covariance <- mean_autocovariance(x)
-  within <- covariance[[1L]] * n / (n - 1)
-  total <- covariance[[1L]] + var(colMeans(x))
-  rho <- 1 - (within - covariance) / total
+  autocovariance <- mean_autocovariance(x)
+  within_variance <- autocovariance[[1L]] * n / (n - 1)
+  total_variance <- autocovariance[[1L]] + var(colMeans(x))
+  rho <- 1 - (within_variance - autocovariance) / total_variance
   rho[[1L]] <- 1
   n_draws / max(integrated_time(rho, n), 1 / log10(n_draws))
 }
 
 # Returns the integrated autocorrelation time by Geyer's initial monotone sequence. Autocorrelations
-# `rho` are summed in pairs of lags, up to the first pair whose sum is not positive. Each sum is
-# limited to the previous one. The next even lag is added if it is positive.
+# are added in pairs of lags (0 and 1, 2 and 3, ...), up to the first pair whose sum is not
+# positive. The sum of a pair counts at most as much as the sum of the previous pair. The next even
+# lag is added if it is positive. `rho`: autocorrelations from lag 0. `n`: draws per chain.
 integrated_time <- function(rho, n) {
-  pair <- seq.int(1L, n - 1L, by = 2L)
-  sums <- rho[pair] + rho[pair + 1L]
-  max_pairs <- sum(2L * (seq_along(sums) - 1L) < n - 5L)
-  last <- min(which(!sums > 0), max_pairs + 1L)
-  next_even <- rho[pair[[last]]]
-  -1 + 2 * sum(cummin(sums[seq_len(last - 1L)])) +
-    if (next_even > 0 || sums[[last]] >= 0) next_even else 0
+  first_lag <- seq.int(1L, n - 1L, by = 2L)
+  pair_sums <- rho[first_lag] + rho[first_lag + 1L]
+  max_pairs <- sum(2L * (seq_along(pair_sums) - 1L) < n - 5L)
+  last_pair <- min(which(!pair_sums > 0), max_pairs + 1L)
+  next_even <- rho[first_lag[[last_pair]]]
+  -1 + 2 * sum(cummin(pair_sums[seq_len(last_pair - 1L)])) +
+    if (next_even > 0 || pair_sums[[last_pair]] >= 0) next_even else 0
 }
 
 # Predictive accuracy of posterior draws for new cases, by WAIC, and by leave-one-out
-# cross-validation of package loo. Cases with the same ratings, population and known truth have the
-# same likelihood, which is computed once. A group of such cases is called a row.
+# cross-validation (package loo). Cases with the same ratings, population and known truth have the
+# same likelihood. A group of such cases is called a row, and its likelihood is computed once.
 
-# Draws again, with the seed of the fit, and computes log likelihoods. Returns a list that contains
-# `log_likelihood` of one case (draws x rows); `weight`, the number of cases of each row; and `row`,
-# the row of each pattern of ratings.
+# Repeats the draws of the fit, with its seed, and computes log likelihoods. Returns a list:
+# * log_likelihood: log likelihood of one case of each row (draws x rows)
+# * weight: number of cases of each row
+# * row: index of the row of each pattern of ratings, 0 for patterns without ratings and truth
 log_likelihood_draws <- function(fit) {
   check_draws_fit(fit, "x", "Compare fits by likelihood with {.fun AIC}.")
   check_memory(
     as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
     "Use fewer draws, by {.code sampling = list(draws = )}.")
-  options <- c(fit$sampling[c(run_options, "thin")], list(seed = fit$seed))
+  options <- c(fit$sampling[c(sampler_option_names, "thin")], list(seed = fit$seed))
   run_sampler(fit$x, fit$task, options, log_likelihood = TRUE)
 }
 
-# Returns the sum of a value over all cases, and the standard error of the sum. `value` has an
-# element per row of cases, `weight` is the number of cases of each row.
+# Returns the sum of a value over all cases, and the standard error of the sum. `value`: value of a
+# case of each row. `weight`: number of cases of each row.
 sum_over_cases <- function(value, weight) {
   n <- sum(weight)
-  sum <- sum(weight * value)
-  c(estimate = sum, std.error = sqrt(n / (n - 1) * sum(weight * (value - sum / n)^2)))
+  total <- sum(weight * value)
+  c(estimate = total, std.error = sqrt(n / (n - 1) * sum(weight * (value - total / n)^2)))
 }
 
-# Returns a list: `table` with a row for WAIC and a row for leave-one-out cross-validation (NA
-# without package loo); and `of_case`, the expected log predictive density of each case by WAIC, NA
-# for cases that have neither ratings nor a known truth.
+# Returns criteria of predictive accuracy, a list:
+# * table: a table with a row for WAIC and a row for leave-one-out cross-validation (NA without
+#   package loo)
+# * of_case: expected log predictive density of each case by WAIC; NA for cases that have neither
+#   ratings nor a known truth
 criteria_of_fit <- function(fit) {
   likelihoods <- log_likelihood_draws(fit)
   values <- likelihoods$log_likelihood
@@ -136,7 +142,7 @@ criteria_of_fit <- function(fit) {
     )
   }
   loo <- if (rlang::is_installed("loo")) {
-    loo_result <- loo_rows(fit, likelihoods)
+    loo_result <- run_loo_on_rows(fit, likelihoods)
     row("loo", loo_result$pointwise[, "elpd_loo"], loo_result$pointwise[, "p_loo"],
       max(loo_result$diagnostics$pareto_k))
   } else {
@@ -149,16 +155,17 @@ criteria_of_fit <- function(fit) {
   )
 }
 
-# Runs loo::loo() on rows of cases. `likelihoods` is a result of log_likelihood_draws().
-loo_rows <- function(fit, likelihoods, ...) {
+# Runs loo::loo() on rows of cases and returns its result. `likelihoods`: a result of
+# log_likelihood_draws().
+run_loo_on_rows <- function(fit, likelihoods, ...) {
   values <- likelihoods$log_likelihood
   size <- loo::relative_eff(exp(values - max(values)),
     chain_id = rep(seq_len(fit$sampling$chains), each = fit$sampling$kept))
   suppressWarnings(loo::loo(values, r_eff = size, ...))
 }
 
-# Expands a result of package loo from rows of cases to cases, in the order of the ratings. Package
-# loo compares two models by differences between cases, so both need the same order.
+# Expands a result of package loo from rows of cases to single cases, in the order of the ratings.
+# Package loo compares two models case by case, so both models need the same order.
 expand_to_cases <- function(result, likelihoods, fit) {
   row_of_distinct_case <- likelihoods$row[fit$x$index]
   row_of_case <- rep(row_of_distinct_case, weights_of_cases(fit$x) * (row_of_distinct_case > 0L))
@@ -177,7 +184,7 @@ expand_to_cases <- function(result, likelihoods, fit) {
 #' @rawNamespace S3method(loo::loo,rater_fit,loo.draws_fit)
 loo.draws_fit <- function(x, ...) { # nolint: object_name.
   likelihoods <- log_likelihood_draws(x)
-  expand_to_cases(loo_rows(x, likelihoods, ...), likelihoods, x)
+  expand_to_cases(run_loo_on_rows(x, likelihoods, ...), likelihoods, x)
 }
 
 #' @rawNamespace S3method(loo::waic,draws_fit)
@@ -208,11 +215,12 @@ facts_of_fit <- function(fit) {
   c(facts, na_real(pooled_parameters))
 }
 
-# Returns the reason why a fit is not identified, NA if it is. `identified` is a code or a vector of
-# codes.
+# Returns the reason why a fit is not identified, in words; NA if it is identified. `identified`: a
+# code, or a vector of codes. `agreement`: share of pairs of ratings that agree. `categories`:
+# number of categories.
 why_not_identified <- function(identified, agreement, categories) {
   reasons <- c(
-    no_pairs = "no case was rated by two raters", unequal = need_unequal,
+    no_pairs = "no case was rated by two raters", unequal = reason_unequal_needed,
     constant_raters = paste0(reason_constant,
       "; if an empty cell means that a rater abstained, use `ratings(abstain = NA)`"),
     unused = paste("without a prior, a model with free errors needs ratings in every category;",

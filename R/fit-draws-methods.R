@@ -63,7 +63,8 @@ draws <- function(x, ...) {
   ))
 }
 
-# Raises an error if argument `arg`, a fit, has no posterior draws. `also`: another hint, or NULL.
+# Raises an error if `fit` has no posterior draws. `arg`: name of the argument that contains the
+# fit, for the message. `also`: a further hint, or NULL.
 check_draws_fit <- function(fit, arg, also = NULL) {
   is_user_model <- inherits(fit, "rater_fit") && inherits(fit$model, user_models)
   check_class(fit, "draws_fit", arg, c(if (is_user_model) "Fits of user-defined models, such as
@@ -84,30 +85,30 @@ NULL
 
 tidy_draws <- function(x, ..., conf_level = level_of(x)) {
   check_dots_empty(...)
-  parameter_table(x, check_level(conf_level), diagnose_all(x$draws, x$sampling$chains))
+  parameter_table(x, check_level(conf_level), diagnose_parameters(x$draws, x$sampling$chains))
 }
 
-# Returns the table of parameters for tidy(). `mixing`: convergence diagnostics of diagnose_all().
-parameter_table <- function(fit, conf_level, mixing) {
+# Returns the table of parameters for tidy(). `diagnostics`: a result of diagnose_parameters().
+parameter_table <- function(fit, conf_level, diagnostics) {
   draws <- unname(fit$draws)
   quantiles <- apply(draws, 2L, quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
-  mixing <- as.data.frame(mixing)
+  diagnostics <- as.data.frame(diagnostics)
   tibble::tibble(
     fit$terms[c("term", "rater", "truth", "rating", "population")],
     estimate = quantiles[2L, ], std.error = apply(draws, 2L, sd), conf.low = quantiles[1L, ],
     conf.high = quantiles[3L, ], mean = colMeans(draws),
-    mixing[c("mcse", "rhat", "ess_bulk", "ess_tail")],
+    diagnostics[c("mcse", "rhat", "ess_bulk", "ess_tail")],
     contraction = unname(contraction(fit)),
-    reason = ifelse(is.na(mixing$rhat), "the same in all draws", NA_character_)
+    reason = ifelse(is.na(diagnostics$rhat), "the same in all draws", NA_character_)
   )
 }
 
 # Returns the table of parameters that print() shows. It is computed when the model is fitted, so
 # that printing is fast.
 draws_to_print <- function(fit) {
-  watched <- is_watched(fit$terms)
-  fit$draws <- fit$draws[, watched, drop = FALSE]
-  fit$terms <- fit$terms[watched, ]
+  is_shown <- is_convergence_checked(fit$terms)
+  fit$draws <- fit$draws[, is_shown, drop = FALSE]
+  fit$terms <- fit$terms[is_shown, ]
   level <- level_of(fit)
   table <- parameter_table(fit, level, fit$diagnostics)
   table$prior <- ""
@@ -123,8 +124,9 @@ covariance_of.draws_fit <- function(fit) { # nolint: object_name.
   )
 }
 
-# Returns the relative reduction of the variance of each parameter from prior to posterior: 0 if the
-# ratings carry no information about it. Priors are Beta(a, total - a).
+# Returns, for each parameter, 1 - posterior variance / prior variance. It is about 0 if the ratings
+# carry no information about the parameter. The prior of a parameter is Beta(a, total - a), see
+# new_parameter_rows().
 contraction <- function(fit) {
   a <- fit$terms$a
   total <- fit$terms$total
@@ -159,8 +161,8 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
   )
 }
 
-# Returns sentences about the assumptions of the model, for print(). If raters are machines
-# (language models or programs), a sentence says that their errors are not independent.
+# Returns sentences about the assumptions of the model, for print(). A further sentence warns about
+# shared errors if raters are machines (language models or programs).
 assumption_of <- function(fit) {
   if (!is.null(fit$calibrated)) {
     return(paste("Assumed:", calibration_assumption(fit),
@@ -172,22 +174,25 @@ assumption_of <- function(fit) {
       "; errors that all raters share are taken for the truth."
     ),
     if (panel_kind(fit) == "machines" && !model_is_dependent(fit$model)) paste0(
-      "Raters are ", machines_of(fit), ", which share errors: in simulated panels of judges with ",
+      "Raters are ", machine_kind_words(fit),
+      ", which share errors: in simulated panels of judges with ",
       "shared errors 90% intervals of such a fit covered 2.5% of the accuracies of judges."
     )
   )
 }
 
-# Returns the parameters of `n_draws` equally spaced draws. The result is a list with an element per
-# draw, in the form of parameters_of_values().
+# Returns the parameters of `n_draws` equally spaced draws: a list with a result of
+# parameters_of_values() for each draw.
 parameters_of_draws <- function(fit, n_draws) {
   rows <- unique(round(seq(1, nrow(fit$draws), length.out = n_draws)))
   lapply(rows, function(d) parameters_of_values(fit, fit$draws[d, ]))
 }
 
-# Converts one draw of all parameters, a vector in the order of `fit$terms`, to a list: `base_rates`
-# (populations x categories); `matrices`, a list with the confusion matrix of each rater (true
-# category x rating); and `shared`, parameters of correlated errors, NULL if the model has none.
+# Converts one draw of all parameters to a list. `values`: the draw, a vector in the order of
+# `fit$terms`. The list contains:
+# * base_rates: populations x categories
+# * matrices: a list with the confusion matrix of each rater (true category x rating)
+# * shared: parameters of correlated errors, see code_probabilities(); NULL if the model has none
 parameters_of_values <- function(fit, values) {
   x <- fit$x
   terms <- fit$terms
@@ -197,47 +202,53 @@ parameters_of_values <- function(fit, values) {
   known <- setNames(fit$known$raters, x$raters[seq_along(fit$known$raters)])
   matrices <- lapply(x$raters, function(rater) {
     if (!is.null(known[[rater]])) return(known[[rater]])
-    right <- values[is_matrix_term & terms$rater %in% if (has_common_matrix) NA else rater]
-    if (size > 2L && length(right) > 1L) return(matrix(right, size, byrow = TRUE))
-    matrix_with_equal_errors(right, size)
+    p_right <- values[is_matrix_term & terms$rater %in% if (has_common_matrix) NA else rater]
+    if (size > 2L && length(p_right) > 1L) return(matrix(p_right, size, byrow = TRUE))
+    matrix_with_equal_errors(p_right, size)
   })
-  shared <- values[is_shared_term(terms$term)]
+  shared <- values[is_dependence_term(terms$term)]
   list(
     base_rates = matrix(values[startsWith(terms$term, "base_rate")], ncol = size, byrow = TRUE),
     matrices = matrices, shared = if (length(shared) > 0L) matrix(shared, size)
   )
 }
 
-# For ratings that were not fitted, posterior probabilities are means over draws: all of them, or at
-# least 200 if all would take too long.
+# Posterior probabilities of other ratings are means over draws. If all draws would take too long,
+# at least 200 draws are used.
 compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   has_dependent_errors <- model_is_dependent(fit$model)
-  codes <- if (has_dependent_errors) pattern_codes(x)
+  if (has_dependent_errors) {
+    check_dependent_panel(fit$model, x)
+    # A repeated rating is one more rating with the same confusion matrix.
+    ratings <- all_pattern_codes(x)
+  }
   population <- population_in_fit(fit, pattern_covariates(x))
   n_steps <- length(rating_rater(x)) * n_categories(x) + 100 * n_raters(x) # per draw
   n_draws <- min(nrow(fit$draws), max(200, 2e7 %/% n_steps))
   posteriors <- lapply(parameters_of_draws(fit, n_draws), function(law) {
     rates <- law$base_rates[population, , drop = FALSE]
     if (!has_dependent_errors) return(posterior_of_matrices(rates, law$matrices, x))
-    joint <- codes_given_class(law, codes, fit$model, x$raters) * rates
+    law$matrices <- law$matrices[ratings$rater]
+    joint <- code_probabilities(law, ratings$codes, fit$model, x$raters) * rates
     joint / rowSums(joint)
   })
   Reduce(`+`, posteriors) / length(posteriors)
 }
 
-# Returns posterior probabilities of the categories (patterns x categories), given confusion
-# matrices of raters whose errors are independent. `rates`: base rates of the population of each
-# pattern (patterns x categories).
+# Returns posterior probabilities of the categories (patterns x categories), if errors of raters are
+# independent given the truth. `rates`: base rates of the population of each pattern (patterns x
+# categories). `matrices`: a list with the confusion matrix of each rater.
 posterior_of_matrices <- function(rates, matrices, x) {
-  # A row per rating of each rater, a column per true category.
+  # Rows: rating categories of the first rater, then of the second, and so on. Columns: true
+  # categories.
   log_probabilities <- log(stack_rows(matrices, t))
   row <- rating_category(x) + ncol(rates) * (rating_rater(x) - 1L)
   softmax(log(rates) +
     rowsum_rows(rating_pattern(x), log_probabilities[row, , drop = FALSE], n_patterns(x)))
 }
 
-# Returns, for each row of `values` (a data frame of covariates), the index of its population,
-# which is a row of `fit$populations`. Raises an error if a row belongs to no population of the fit.
+# Returns, for each row of `values` (a data frame of covariates), the index of its population: the
+# row of `fit$populations`. Raises an error if a row belongs to no population of the fit.
 population_in_fit <- function(fit, values) {
   table <- fit$populations
   lacking <- setdiff(names(table), names(values))
@@ -258,37 +269,37 @@ rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
 
 rating_probabilities.draws_fit <- rating_probabilities.k_fit # nolint: object_name.
 
-# Computes measures of diagnostic tests, such as sensitivity, in each draw. The interval and the
-# estimate (median) are quantiles over draws.
+# Computes measures of diagnostic tests, such as sensitivity, in each draw. Estimates are medians
+# over draws, and limits of intervals are quantiles.
 measure_tests.draws_fit <- function(fit, rates, both, conf_level, group) { # nolint: object_name.
   populations <- max(1L, nrow(fit$populations))
   weight <- if (is.null(group)) population_shares(fit$task, fit$x, populations) else
     as.double(seq_len(populations) == population_in_fit(fit, group))
-  laws <- parameters_of_draws(fit, nrow(fit$draws))
-  base_rates <- vapply(laws, function(law) drop(weight %*% law$base_rates), fit$base_rates)
-  matrices <- vapply(laws, function(law) {
+  parameters <- parameters_of_draws(fit, nrow(fit$draws))
+  base_rates <- vapply(parameters, function(law) drop(weight %*% law$base_rates), fit$base_rates)
+  matrices <- vapply(parameters, function(law) {
     aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
   }, fit$matrices)
-  dim(matrices) <- dim(fit$matrices) * c(1, 1, length(laws))
-  combined <- add_combined_tests(matrices, both, joint_of_draws(fit, laws, both))
-  measures <- back_transform(test_numbers(combined, base_rates, rates))
-  over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
-  quantiles <- function(level) over_draws(quantile, level, na.rm = TRUE, names = FALSE)
-  error <- over_draws(sd)
+  dim(matrices) <- dim(fit$matrices) * c(1, 1, length(parameters))
+  combined <- add_combined_tests(matrices, both, joint_of_draws(fit, parameters, both))
+  measures <- back_transform(transformed_measures(combined, base_rates, rates))
+  apply_over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
+  quantiles <- function(level) apply_over_draws(quantile, level, na.rm = TRUE, names = FALSE)
+  error <- apply_over_draws(sd)
   error[is_ratio_measure(dim(error))] <- NA # a few draws near the boundary would determine it
   list(value = quantiles(0.5), error = error, low = quantiles((1 - conf_level) / 2),
     high = quantiles((1 + conf_level) / 2))
 }
 
-# Returns the probability that two raters both give an answer, an array (truth x answer x draws).
-# `both`: indices of the two raters; if it is empty, the result is NULL. `laws`: parameters of each
-# draw, from parameters_of_draws().
+# Returns the probability that two raters both give the same answer, an array (truth x answer x
+# draws). Returns NULL if `both` is empty. `both`: indices of the two raters. `laws`: parameters of
+# each draw, a result of parameters_of_draws().
 joint_of_draws <- function(fit, laws, both) {
   if (length(both) == 0L) return(NULL)
   codes <- matrix(0L, n_categories(fit$x), n_raters(fit$x))
   codes[, both] <- seq_len(nrow(codes))
-  vapply(laws, function(law) t(codes_given_class(law, codes, fit$model, fit$x$raters)),
+  vapply(laws, function(law) t(code_probabilities(law, codes, fit$model, fit$x$raters)),
     matrix(0, nrow(codes), nrow(codes)))
 }
 
-warn_kind.draws_fit <- function(fit) invisible() # nolint: object_name.
+warn_identified_fit.draws_fit <- function(fit) invisible() # nolint: object_name.

@@ -10,12 +10,13 @@
 #' @noRd
 NULL
 
-# Fits the model by posterior draws. `checked`: result of resolve_known(), which contains the
-# ratings, known truths of cases and known error rates of raters. The fit has these fields in
-# addition to the fields of all fits (see new_rater_fit()):
+# Fits the model by posterior draws and returns the fit. `checked`: a result of resolve_known(),
+# which contains the ratings, known truths of cases and known error rates of raters. `prior`,
+# `sampling`: arguments of fit_raters(). In addition to the fields of all fits (see
+# new_rater_fit()), the fit has these fields:
 # * draws: a matrix with a column per parameter, whose rows are ordered by chain
-# * terms: a data frame with a row per parameter, see new_terms()
-# * diagnostics: convergence diagnostics of the parameters for which is_watched() is TRUE
+# * terms: a data frame with a row per parameter, see new_parameter_rows()
+# * diagnostics: convergence diagnostics of parameters, see is_convergence_checked()
 # * systems: draws of systems' accuracies, with true categories drawn given the ratings only
 # * prior: parameters of the priors, see resolve_prior()
 # * sampling: numbers of chains and of draws
@@ -30,7 +31,7 @@ fit_draws <- function(model, checked, prior, sampling) {
   prior <- resolve_prior(prior, x, model)
   check_prior_identifies(raters_with_prior, prior, model, checked)
   is_dependent <- model_is_dependent(model)
-  rank_check <- if (is_dependent) check_learnable(x, model, nrow(prior$base_rates),
+  rank_check <- if (is_dependent) check_dependence_identified(x, model, nrow(prior$base_rates),
     raters_with_prior)
   fit <- fit_checked_draws(x, model, checked$known, prior, sampling, draw_seed())
   fit$learnable <- rank_check
@@ -40,9 +41,9 @@ fit_draws <- function(model, checked, prior, sampling) {
   fit
 }
 
-# Raises an error if the sampler does not support the model. It supports common or separate
-# accuracies of raters, uniform or free errors, cases of equal difficulty, and base rates that
-# differ between groups of cases.
+# Raises an error if the sampler does not support the model. The sampler needs uniform or free
+# errors, cases of equal difficulty, no levels of confidence, and no numeric covariates. Weights of
+# cases must be counts.
 check_drawn_model <- function(model, x) {
   is_supported <- model$errors %in% c("uniform", "free") && model$difficulty == "none" &&
     !uses_confidence(model)
@@ -64,28 +65,32 @@ check_drawn_model <- function(model, x) {
     i = "Use {.code method = \"likelihood\"}.", row = which(x$weights != round(x$weights)))
 }
 
-# Checks argument `sampling`. Returns a list: number of `chains`; `kept`, draws per chain; `warmup`,
-# sweeps per chain that are discarded first; `thin`, sweeps per draw, NULL to choose it
-# automatically; and number of `threads`.
+# Checks argument `sampling` of fit_raters(). A sweep is one update of all parameters. Returns a
+# list:
+# * chains, threads: numbers of chains and of threads
+# * kept: number of draws per chain
+# * warmup: number of sweeps at the start of a chain that are discarded
+# * thin: number of sweeps per draw; NULL to choose it automatically
 check_sampling <- function(sampling) {
   settings <- check_settings_list(sampling, "sampling",
     c("draws", "chains", "warmup", "thin", "threads"))
-  count <- function(name, default, least, most) {
+  check_setting <- function(name, default, least, most) {
     check_count(settings[[name]] %||% default, name, least, most)
   }
-  chains <- count("chains", 4L, 1L, 1000L)
+  chains <- check_setting("chains", 4L, 1L, 1000L)
   list(
     chains = chains,
-    kept = as.integer(ceiling(count("draws", 4000L, 4L * chains, 1e7) / chains)),
-    warmup = count("warmup", 1000L, 0L, 1e7),
-    thin = if (!is.null(settings$thin)) count("thin", 1L, 1L, 1e6),
+    kept = as.integer(ceiling(check_setting("draws", 4000L, 4L * chains, 1e7) / chains)),
+    warmup = check_setting("warmup", 1000L, 0L, 1e7),
+    thin = if (!is.null(settings$thin)) check_setting("thin", 1L, 1L, 1e6),
     threads = check_threads(settings$threads %||% default_threads())
   )
 }
 
-# Raises an error if the ratings do not identify the parameters, as for two raters in one
-# population. The posterior would then be the prior. `raters_with_prior`: names of the raters for
-# whom the user gave a prior.
+# Raises an error if the ratings do not identify the parameters and some rater has no prior from the
+# user. An example is two raters in one population. Also raises errors if known raters or the prior
+# do not fit the model. `raters_with_prior`: names of the raters for whom the user gave a prior.
+# `prior`: a result of resolve_prior().
 check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
   x <- checked$x
   is_identified <- n_distinct(rating_rater(x)) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
@@ -103,43 +108,53 @@ check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
         with different base rates, or known truths.")
 }
 
-# Returns the arguments of the sampler in the core: `prior`; `truth`, the known category of each
-# pattern of ratings; `population`, the index of its population; and `terms`, a data frame with a
-# row per reported parameter, see new_terms().
+# Returns the arguments of the sampler in the core, a list:
+# * prior: a list of parameters of the priors
+# * truth: known true category of each pattern of ratings, 0 if unknown
+# * population: index of the population of each pattern
+# * terms: a data frame with a row per reported parameter, see new_parameter_rows()
 sampler_task <- function(x, model, known, prior) {
-  common <- model$accuracy == "common"
+  is_common <- model$accuracy == "common"
   raters <- seq_along(x$raters)
-  matrix_of <- if (common) rep(1L, length(raters)) else raters
+  matrix_of <- if (is_common) rep(1L, length(raters)) else raters
   first_rater <- match(unique(matrix_of), matrix_of)
   size <- n_categories(x)
-  rows <- lapply(first_rater, function(j) {
-    prior_counts <- prior$raters[[j]] %||% plain_parameters("vague", size, FALSE)
+  prior_rows <- lapply(first_rater, function(j) {
+    prior_counts <- prior$raters[[j]] %||% default_prior_parameters("vague", size, FALSE)
     prior_counts + (known$counts[[j]] %||% 0)
   })
-  system_prior <- prior$system %||% plain_parameters("vague", size, model$errors == "uniform")
-  pooled <- prior$others == "partial" && !common
+  system_prior <- prior$system %||%
+    default_prior_parameters("vague", size, model$errors == "uniform")
+  is_pooled_prior <- prior$others == "partial" && !is_common
   list(
     prior = list(
-      matrix_of = matrix_of, rows = rows, fixed = known$raters[first_rater],
+      matrix_of = matrix_of, rows = prior_rows, fixed = known$raters[first_rater],
       system = rep(list(system_prior), n_systems(x)), base_rates = unname(prior$base_rates),
-      pooled = pooled, raters = length(raters), order = prior$order,
+      pooled = is_pooled_prior, raters = length(raters), order = prior$order,
       dependence = dependence_type(model), pairs = pair_indices(model, x$raters)
     ),
     truth = known$truth, population = population_of_patterns(x, model),
-    terms = draw_terms(x, if (common) NA_character_ else x$raters, rows, prior, pooled, model)
+    terms = parameter_rows(
+      x, if (is_common) NA_character_ else x$raters, prior_rows, prior, is_pooled_prior, model
+    )
   )
 }
 
-# Returns the index of the population of each pattern of ratings: its row in population_table().
+# Returns the index of the population of each pattern of ratings: the row of population_table().
 population_of_patterns <- function(x, model) {
   population_of(pattern_covariates(x), population_table(model, x))
 }
 
-# Names of the elements of check_sampling() that the sampler in the core takes.
-run_options <- c("chains", "kept", "warmup", "threads")
+# Names of elements of check_sampling() that are arguments of the sampler in the core.
+sampler_option_names <- c("chains", "kept", "warmup", "threads")
 
-# Draws from the posterior in the core. `task`: result of sampler_task(). `joined`: are systems
-# fitted like raters? If not, their answers do not affect the draws of other parameters.
+# Runs the sampler in the core and returns its draws, a list. Arguments:
+# * task: a result of sampler_task()
+# * options: a list of settings, named by sampler_option_names, `thin` and `seed`
+# * log_likelihood: should log likelihoods be computed?
+# * joined: are systems fitted like raters? If not, their answers do not affect the draws of other
+#   parameters.
+# * tick: function that updates the progress bar
 run_sampler <- function(x, task, options, log_likelihood = FALSE, joined = FALSE, tick = no_tick) {
   core_draw_posterior(
     x$patterns, pattern_weights(x), task$truth, task$population, joined, task$prior,
@@ -152,8 +167,9 @@ max_sampling_steps <- 5e9
 # Effective sample size at which sampling stops. Half of the number of draws suffices if it is less.
 sufficient_sample_size <- 1000
 
-# Runs the sampler. Unless the user specified `thin`, runs it again with more thinning (sweeps per
-# draw) until the effective sample sizes suffice or the cost is too high.
+# Runs the sampler and returns its draws with convergence diagnostics. If the user did not set
+# `thin` (sweeps per draw), repeats the run with a larger `thin` until the effective sample sizes
+# suffice, or until the next run would take too long.
 draw_until_mixed <- function(x, task, sampling, seed) {
   steps_per_sweep <- length(rating_rater(x)) * n_categories(x) + length(task$terms$term)
   # With correlated errors, each update of a parameter evaluates the likelihood about six times.
@@ -163,16 +179,16 @@ draw_until_mixed <- function(x, task, sampling, seed) {
   thin <- sampling$thin %||% 1L
   required_sample_size <- min(sufficient_sample_size, sampling$chains * sampling$kept / 2)
   repeat {
-    drawn <- run_sampler(x, task, c(sampling[run_options], list(thin = thin, seed = seed)),
+    drawn <- run_sampler(x, task, c(sampling[sampler_option_names], list(thin = thin, seed = seed)),
       tick = tick)
     drawn$thin <- thin
     drawn$kept <- named_draws(drawn$draws, task$terms)
-    drawn$diagnostics <- diagnose_all(
-      drawn$kept[, is_watched(task$terms), drop = FALSE], sampling$chains
+    drawn$diagnostics <- diagnose_parameters(
+      drawn$kept[, is_convergence_checked(task$terms), drop = FALSE], sampling$chains
     )
     smallest_size <- worst_mixing(drawn)$size
-    # Thinning is multiplied by `factor`, a power of 2. Effective sample sizes are assumed to
-    # increase in proportion.
+    # `thin` is multiplied by `factor`, a power of 2. Effective sample sizes are assumed to increase
+    # in proportion.
     factor <- 2^max(1, ceiling(log2(required_sample_size / smallest_size)))
     n_sweeps <- sampling$chains * (sampling$warmup + factor * thin * sampling$kept)
     is_done <- !is.null(sampling$thin) || smallest_size >= required_sample_size ||
@@ -183,83 +199,89 @@ draw_until_mixed <- function(x, task, sampling, seed) {
   }
 }
 
-# Returns TRUE for parameters (rows of new_terms()) whose convergence is checked. These are all
-# parameters except probabilities of wrong ratings.
-is_watched <- function(terms) {
+# Returns TRUE for parameters whose convergence is checked: all parameters except probabilities of
+# wrong ratings. `terms`: a data frame of new_parameter_rows().
+is_convergence_checked <- function(terms) {
   is.na(terms$rating) | is.na(terms$truth) | terms$rating == terms$truth
 }
 
 # ---- Parameters ---------------------------------------------------------------------------------
 
-# Returns a data frame with a row per reported parameter: its name `term`; the `rater`, `truth`,
-# `rating` and `population` that it describes; and `place`, its column in the core's draws. `a` and
-# `total` describe its Dirichlet prior: its parameter, and the sum of the parameters of all
-# categories.
-new_terms <- function(term, place, rater = NA_character_, truth = NA_character_,
+# Returns a data frame with a row per reported parameter. Columns:
+# * term: name of the parameter
+# * rater, truth, rating, population: what the parameter describes; NA if it does not apply
+# * place: its column in the core's draws
+# * a: its parameter of the Dirichlet prior
+# * total: sum of the parameters of the Dirichlet prior over all categories
+new_parameter_rows <- function(term, place, rater = NA_character_, truth = NA_character_,
                       rating = NA_character_, population = NA_character_, a = NA_real_,
                       total = NA_real_) {
   data.frame(term, rater, truth, rating, population, place, a, total)
 }
 
-# Returns the rows of new_terms() for all reported parameters: base rates, confusion matrices of
-# raters, their mean over raters (if `pooled`), and parameters of correlated errors. In the core's
-# draws, matrices of systems follow the matrices of raters; they are not reported.
-draw_terms <- function(x, raters, rows, prior, pooled, model) {
+# Returns the rows of new_parameter_rows() for all reported parameters: base rates, confusion
+# matrices of raters, their mean over raters (if `pooled`), and parameters of correlated errors. In
+# the core's draws, matrices of raters are followed by matrices of systems, which are not reported.
+# `raters`: names of raters, NA if all have the same matrix. `rows`: Dirichlet parameters of the
+# prior of each confusion matrix, a list.
+parameter_rows <- function(x, raters, rows, prior, pooled, model) {
   size <- n_categories(x)
   rates <- prior$base_rates
   population <- rep(rownames(rates) %||% NA_character_, each = size)
   truth <- rep(x$categories, nrow(rates))
   population_suffix <- ifelse(is.na(population), "", paste0(",", population))
   n_before <- length(rates) + (seq_along(raters) - 1L) * size^2
-  matrices <- stack_rows(unname(Map(matrix_terms, raters, rows, n_before, list(x))))
+  matrices <- stack_rows(unname(Map(matrix_parameter_rows, raters, rows, n_before, list(x))))
   if (pooled) matrices[c("a", "total")] <- NA_real_
   n_before <- length(rates) + (length(raters) + n_systems(x)) * size^2
   rbind(
-    new_terms(
+    new_parameter_rows(
       paste0("base_rate[", truth, population_suffix, "]"), seq_along(rates), truth = truth,
       population = population, a = as.vector(t(rates)), total = rep(rowSums(rates), each = size)
     ),
-    matrices, if (pooled) centre_terms(x, n_before), shared_terms(x, model, n_before)
+    matrices, if (pooled) centre_parameter_rows(x, n_before),
+    dependence_parameter_rows(x, model, n_before)
   )
 }
 
-# Returns a data frame with a row per cell of a confusion matrix, row by row: its `rating` (column
-# of the matrix) and `truth` (row).
-cells_of <- function(categories) {
+# Returns a data frame with a row per cell of a confusion matrix, in the order row by row. Columns:
+# `rating` (column of the matrix) and `truth` (row of the matrix).
+matrix_cell_table <- function(categories) {
   expand.grid(rating = categories, truth = categories, stringsAsFactors = FALSE)
 }
 
-# Returns the rows of new_terms() for one confusion matrix. `rows`: Dirichlet parameters of its
-# prior, a vector if errors are uniform. `n_before`: number of preceding columns in the core's
-# draws.
-matrix_terms <- function(rater, rows, n_before, x) {
+# Returns the rows of new_parameter_rows() for one confusion matrix. `rows`: Dirichlet parameters of
+# its prior (true category x rating); a vector of two if errors are uniform. `n_before`: number of
+# columns that precede the matrix in the core's draws.
+matrix_parameter_rows <- function(rater, rows, n_before, x) {
   size <- n_categories(x)
   rater_suffix <- if (is.na(rater)) "" else paste0("[", rater, "]")
   new_row <- function(term, place, a, total, truth = NA_character_, rating = truth) {
-    new_terms(term, n_before + place, rater, truth, rating, a = a, total = total)
+    new_parameter_rows(term, n_before + place, rater, truth, rating, a = a, total = total)
   }
   if (!is.matrix(rows)) return(new_row(paste0("right", rater_suffix), 1, rows[[1L]], sum(rows)))
   if (size == 2L) {
     terms <- paste0(c("spec", "sens"), rater_suffix)
     return(new_row(terms, c(1, 4), diag(rows), rowSums(rows), x$categories))
   }
-  cells <- cells_of(x$categories)
+  cells <- matrix_cell_table(x$categories)
   terms <- paste0("p[", if (!is.na(rater)) paste0(rater, ","), cells$truth, ",", cells$rating, "]")
   new_row(terms, seq_len(size^2), as.vector(t(rows)), rep(rowSums(rows), each = size), cells$truth,
     cells$rating)
 }
 
-# Returns the rows of new_terms() for the mean of the raters' matrices and its precision.
-centre_terms <- function(x, n_before) {
-  cells <- cells_of(x$categories)
+# Returns the rows of new_parameter_rows() for the mean rows of the raters' matrices (`mu`) and
+# their precisions (`nu`).
+centre_parameter_rows <- function(x, n_before) {
+  cells <- matrix_cell_table(x$categories)
   terms <- c(
     paste0("nu[", x$categories, "]"), paste0("mu[", cells$truth, ",", cells$rating, "]")
   )
-  new_terms(terms, n_before + seq_along(terms), truth = c(x$categories, cells$truth),
+  new_parameter_rows(terms, n_before + seq_along(terms), truth = c(x$categories, cells$truth),
     rating = c(rep(NA_character_, n_categories(x)), cells$rating))
 }
 
-# Selects the reported parameters from the core's draws, and names the columns.
+# Returns the draws of the reported parameters, a matrix (draws x parameters) with names of columns.
 named_draws <- function(draws, terms) {
   out <- draws[, terms$place, drop = FALSE]
   colnames(out) <- terms$term
@@ -268,8 +290,7 @@ named_draws <- function(draws, terms) {
 
 # ---- The fit ------------------------------------------------------------------------------------
 
-# Draws from the posterior and returns the fit. For the arguments, see fit_draws() and
-# resolve_prior(); they have been checked before.
+# Draws from the posterior and returns the fit, see fit_draws(). All arguments have been checked.
 fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
   task <- sampler_task(x, model, known, prior)
   # The factor 3 counts copies of the draws: in the core, in this function, and in the result.
@@ -299,7 +320,7 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     matrices = aperm(array(mean_cells, c(size, size, length(matrix_of))), 3:1),
     coefficients = apply(drawn$kept, 2L, median), draws = drawn$kept, terms = task$terms,
     diagnostics = drawn$diagnostics, prior = prior,
-    sampling = c(sampling[run_options], thin = drawn$thin), task = task, seed = seed,
+    sampling = c(sampling[sampler_option_names], thin = drawn$thin), task = task, seed = seed,
     # Field `systems` contains draws of the share of correct answers of each system on the fitted
     # cases. True categories are drawn given the ratings only.
     populations = population_table(model, x),
@@ -318,15 +339,16 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
 # `posterior`: patterns x categories.
 add_unweighted <- function(posterior, fit) {
   is_unweighted <- pattern_weights(fit$x) <= 0
-  rated <- which(is_unweighted & rated_patterns(fit$x))
+  rated <- which(is_unweighted & is_rated_pattern(fit$x))
   if (length(rated) > 0L) posterior[rated, ] <- compute_posterior(fit, fit$x)[rated, ]
   known <- which(is_unweighted & is_known_pattern(fit))
   posterior[known, ] <- diag(n_categories(fit$x))[fit$known$truth[known], ]
   posterior
 }
 
-# Returns the base rates of all cases together, as `draws` (draws x categories) and their posterior
-# `mean`. They are means over populations, weighted by numbers of cases.
+# Returns the base rates of all cases together: means over populations, weighted by numbers of
+# cases. The result is a list of `draws` (draws x categories) and `mean`, their posterior means.
+# `draws`: all draws of the core. `populations`: number of populations.
 mean_rates <- function(draws, x, task, populations) {
   size <- n_categories(x)
   weight <- population_shares(task, x, populations)
@@ -347,11 +369,12 @@ matrix_columns <- function(m, size, populations) {
   populations * size + (m - 1L) * size^2 + seq_len(size^2)
 }
 
-# Returns the indices of the diagonal (correct ratings) among the columns of a confusion matrix.
+# Returns the indices of the diagonal (correct ratings) among the cells of a confusion matrix.
+# `size`: number of categories.
 on_diagonal <- function(size) seq(1L, size^2, size + 1L)
 
-# Returns the largest Rhat and the smallest effective sample size of the parameters whose
-# convergence is checked.
+# Returns a list of `rhat`, the largest Rhat, and `size`, the smallest effective sample size, of the
+# parameters whose convergence is checked.
 worst_mixing <- function(fit) {
   list(
     rhat = max(fit$diagnostics[, "rhat"], -Inf, na.rm = TRUE),

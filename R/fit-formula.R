@@ -1,6 +1,6 @@
-# Base rates that depend on covariates of cases by a formula, a multinomial logit model. Cases with
-# the same covariates are a population. The core fits the coefficients (see Populations in
-# src/core/model/latent_rows.hpp).
+# Base rates that depend on covariates of cases by a formula (a multinomial logit model). Cases with
+# the same covariates form a population. The core fits the coefficients; "Populations" in
+# src/core/model/latent_rows.hpp explains how.
 
 check_formula <- function(formula) {
   abort_argument_if(!is_formula(formula) || length(formula) != 2L, "base_rates",
@@ -18,9 +18,9 @@ formula_words <- function(model) {
   if (has_formula(model)) paste(" with base rates", formula_text(model))
 }
 
-# Groups the cases of the ratings `x` into the smallest number of patterns that `model` can use, and
-# returns the ratings. Cases of a pattern have the same ratings and, if the model uses them, the
-# same covariates, confidence and abstentions.
+# Groups the cases of the ratings `x` into patterns for the model, and returns the ratings. Cases of
+# a pattern have the same ratings. They also have the same covariates, confidence and abstentions,
+# if the model uses these.
 patterns_for <- function(model, x) {
   splits_by_abstention <- uses_abstentions(model) && has_abstentions(x)
   has_plain_patterns <- is.null(x$covariates) && is.null(x$confidence) &&
@@ -32,47 +32,50 @@ patterns_for <- function(model, x) {
   if (uses_confidence(model)) split_by_confidence(x) else x
 }
 
-# Returns the names of the covariates that a model uses. A user-defined model is assumed to use all
-# of them. If the formula contains a variable that is no covariate, the names of all covariates are
-# returned, because the error message of formula_design() lists them.
+# Returns the names of the covariates that a model uses. User-defined families are assumed to use
+# all covariates. The names of all covariates are also returned if the formula contains an unknown
+# variable. The error message of formula_design() then lists them.
 covariates_used <- function(model, x) {
   names <- names(x$covariates)
-  used <- all.vars(model$base_rates)
-  if (is.null(model$family) && all(used %in% names)) used else names
+  used_names <- all.vars(model$base_rates)
+  if (is.null(model$family) && all(used_names %in% names)) used_names else names
 }
 
-# Returns a list of arguments of the core for base rates that depend on covariates, otherwise NULL.
-# `population`: index of the population of each pattern. `design`: standardised covariates without
-# the intercept (populations x columns). `report`: a matrix that converts coefficients to the
-# original units of the covariates. `base`: terms and scales, from which formula_design() computes
-# the same columns for other data. Argument `like`: field `base` of an earlier fit, or NULL.
-populations_of <- function(model, x, like = NULL) {
+# Returns a list of arguments of the core for base rates that depend on covariates. Returns NULL if
+# the model has no formula. The list contains:
+# * population: index of the population of each pattern of ratings
+# * design: standardised covariates without the intercept (populations x columns)
+# * report: a matrix that converts coefficients to the original units of the covariates
+# * base: terms and scales, with which formula_design() computes the same columns for other data
+#
+# `like`: element `base` of an earlier fit, or NULL.
+population_arguments <- function(model, x, like = NULL) {
   if (!has_formula(model)) return(NULL)
   values <- pattern_covariates(x)
-  group <- number_combinations(values, rep(1, n_patterns(x)))
-  design <- formula_design(model$base_rates, values[!duplicated(group), ], like)
-  # Populations are distinct rows, sorted so that their order does not depend on the order of cases.
+  covariate_group <- number_combinations(values, rep(1, n_patterns(x)))
+  design <- formula_design(model$base_rates, values[!duplicated(covariate_group), ], like)
+  # Populations are distinct rows. They are sorted, so that the order of cases has no effect.
   columns <- split_columns(design$matrix, design$names)[-1L]
   distinct_row <- number_combinations(columns, rep(1, nrow(design$matrix)))
-  first <- which(!duplicated(distinct_row))
-  row_order <- order_rows(lapply(columns, `[`, first))
+  first_rows <- which(!duplicated(distinct_row))
+  row_order <- order_rows(lapply(columns, `[`, first_rows))
   list(
-    population = match(distinct_row, row_order)[group],
-    design = design$matrix[first[row_order], -1L, drop = FALSE],
-    report = unscaled(design), base = design[names(design) != "matrix"]
+    population = match(distinct_row, row_order)[covariate_group],
+    design = design$matrix[first_rows[row_order], -1L, drop = FALSE],
+    report = unscaling_matrix(design), base = design[names(design) != "matrix"]
   )
 }
 
 # Returns a matrix that converts coefficients of standardised covariates to coefficients of the
-# original covariates. `base`: result of formula_design().
-unscaled <- function(base) {
+# original covariates. `base`: a result of formula_design().
+unscaling_matrix <- function(base) {
   out <- diag(1 / base$scale, length(base$scale))
   out[1L, ] <- out[1L, ] - base$centre / base$scale
   out
 }
 
-# Returns a data frame of populations: the distinct combinations of the covariates in the formula of
-# the model. Rows are sorted, so that they do not depend on the order of cases. Returns NULL if
+# Returns a data frame with a row per population: the distinct combinations of the covariates in the
+# formula of the model. Rows are sorted, so that the order of cases has no effect. Returns NULL if
 # there is no formula, or if a covariate is numeric.
 population_table <- function(model, x) {
   if (!has_formula(model)) return(NULL)
@@ -91,15 +94,20 @@ population_of <- function(values, table) {
   match(group[-seq_len(nrow(table))], group[seq_len(nrow(table))])
 }
 
-# Are the covariates collinear? Then different coefficients give the same base rates.
+# Returns TRUE if the covariates are collinear. Different coefficients then give the same base
+# rates. `known`: a list that contains `design` of population_arguments(), if there is a formula.
 is_collinear <- function(known) {
   !is.null(known$design) && qr(cbind(1, known$design))$rank <= ncol(known$design)
 }
 
-# Returns the design matrix of a formula, as a list: `matrix`, with a row per row of `data` and
-# standardised columns, the intercept first; `names` of the columns; and `terms`, `xlev` (levels of
-# factors), `contrasts`, `centre` and `scale`. If `like` is such a list, they are used for other
-# `data`. Terms then keep what they computed from the first data, such as the mean in scale().
+# Returns the design matrix of a formula, a list:
+# * matrix: a row per row of `data`; standardised columns, of which the first is the intercept
+# * names: names of the columns
+# * terms, xlev (levels of factors), contrasts: as in model.frame() and model.matrix()
+# * centre, scale: values by which the columns were standardised
+#
+# `like`: such a list for other data, or NULL. The terms, levels, contrasts, centres and scales of
+# this list are then used for `data`.
 formula_design <- function(formula, data, like = NULL) {
   terms <- like$terms %||% terms(formula)
   attr(terms, "intercept") <- 1L
@@ -117,10 +125,10 @@ formula_design <- function(formula, data, like = NULL) {
       # Strings become factors here, because model.matrix() would sort levels by the locale.
       is_text <- map_lgl(data, is.character)
       data <- modify_fields(data, is_text, function(v) factor(v, sort_strings(unique(v))))
-      # Levels that no case has would be columns of zeros, so a new design drops them, unless a
-      # factor would then have one level, for which model.matrix() fails.
+      # Levels that no case has would be columns of zeros. A new design drops these levels. It keeps
+      # them if a factor would have only one level left, because model.matrix() would then fail.
       is_single <- map_lgl(data[all.vars(terms)], function(v) is.factor(v) && n_distinct(v) < 2L)
-      # Contrasts of new data are not used; model.frame() warns about this.
+      # model.frame() warns that the contrasts of new data are not used.
       frame <- suppressWarnings(model.frame(terms, data, xlev = like$xlev, na.action = na.pass,
         drop.unused.levels = is.null(like) && !any(is_single)))
       if (!is.null(like)) stats::.checkMFClasses(attr(terms, "dataClasses"), frame)
@@ -133,7 +141,7 @@ formula_design <- function(formula, data, like = NULL) {
     }
   )
   if (is.null(like)) {
-    # The intercept is not standardised: its centre is 0, and its scale is then 1.
+    # The intercept is not standardised: its centre is set to 0, so its scale is 1.
     distinct_rows <- unique(model_matrix)
     centre <- replace(unname(colMeans(distinct_rows)), 1L, 0)
     scale <- unname(sqrt(colMeans(sweep(distinct_rows, 2L, centre)^2)))
@@ -152,15 +160,15 @@ formula_design <- function(formula, data, like = NULL) {
 # the covariates of the cases.
 rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
 
-# The fit contains coefficients of the original covariates, so the design is not standardised.
+# Coefficients in the fit refer to the original covariates, so the design is not standardised.
 rates_of_cases.rater_fit <- function(fit, data) {
   if (!has_formula(fit$model)) return(t(matrix(fit$base_rates, length(fit$base_rates), nrow(data))))
   design <- unscaled_design(fit, data)
-  exp(log_base_rates(design, matrix(fit$coefficients[terms_of_rates(fit)], ncol(design))))
+  exp(log_base_rates(design, matrix(fit$coefficients[rate_coefficient_names(fit)], ncol(design))))
 }
 
 # Returns the names of the coefficients of the formula in `fit$coefficients`.
-terms_of_rates <- function(fit) coefficient_terms(fit$known$base$names, fit$x$categories)
+rate_coefficient_names <- function(fit) coefficient_terms(fit$known$base$names, fit$x$categories)
 
 unscaled_design <- function(fit, data) {
   formula_design(fit$model$base_rates, data,
@@ -168,19 +176,20 @@ unscaled_design <- function(fit, data) {
 }
 
 # Returns logarithms of base rates, a matrix (rows of `design` x categories). `coefficients`: a
-# matrix with a column per category except the first, whose logit is 0.
+# matrix (columns of `design` x categories except the first, whose logit is 0).
 log_base_rates <- function(design, coefficients) {
   logits <- cbind(0, design %*% coefficients)
   logits - log_sum_exp(logits)
 }
 
-# Returns the names of the coefficients of base rates, such as "base_rate[yes]:age". Each is a
-# coefficient of the logit of a category against the first category.
+# Returns the names of the coefficients of base rates, such as "base_rate[yes]:age". This is the
+# coefficient of age in the logit of category "yes" against the first category. `columns`: names of
+# the columns of the design matrix.
 coefficient_terms <- function(columns, categories) {
   sprintf("base_rate[%s]:%s", rep(categories[-1L], each = length(columns)), columns)
 }
 
-# Returns the table of base_rates() with `newdata`: covariates, and a column of base rates per
+# Returns the table of base_rates() for `newdata`: its covariates, and a column of base rates per
 # category.
 rates_by_covariates <- function(fit, newdata) {
   abort_argument_if(!has_formula(fit$model), "newdata",
@@ -196,12 +205,11 @@ rates_by_covariates <- function(fit, newdata) {
   tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))
 }
 
-# Returns a matrix of probabilities, whose rows are proportional to the exponentials of `logs` and
-# sum to one.
+# Returns a matrix of probabilities: the exponentials of `logs`, divided by the sum of each row.
 softmax <- function(logs) exp(logs - log_sum_exp(logs))
 
-# Returns the logarithm of the sum of exponentials of each row, without overflow.
+# Returns, for each row of matrix `m`, the logarithm of the sum of exponentials, without overflow.
 log_sum_exp <- function(m) {
-  top <- row_maximum(m)
-  top + log(rowSums(exp(m - top)))
+  maximum <- row_maximum(m)
+  maximum + log(rowSums(exp(m - maximum)))
 }

@@ -3,12 +3,15 @@
 # Field `known` of a fit if neither truths of cases nor error rates of raters are known.
 nothing_known <- list(truth = integer(), raters = list())
 
-# Checks the arguments `known_truth` and `known_raters`. Returns a list:
-#   x      the ratings; their patterns are split, so that all cases of a pattern have the same truth
-#   known  for the core: `truth`, the true category of each pattern (0 if unknown); `raters`, for
-#          each rater a confusion matrix or NULL; and, if there are calibration samples, `counts`,
-#          for each rater a table of counts or NULL
-#   given  the arguments in the form in which the user gave them, for refits
+# Checks the arguments `known_truth` and `known_raters` of fit_raters(). Returns a list:
+# * x: the ratings; their patterns are split, so that all cases of a pattern have the same truth
+# * known: a list for the core, see below
+# * given: the arguments in the form in which the user gave them, for refits
+#
+# Element `known` contains `truth`, the index of the true category of each pattern (0 if unknown),
+# and `raters`, a list with a confusion matrix or NULL for each rater. If some raters have a
+# calibration sample, it also contains `counts`, a list with a table of counts or NULL for each
+# rater.
 resolve_known <- function(x, truth, raters) {
   known <- nothing_known
   if (!is.null(truth)) {
@@ -26,7 +29,8 @@ resolve_known <- function(x, truth, raters) {
   list(x = x, known = known, given = list(truth = truth, raters = raters))
 }
 
-# Returns the code of the true category of each case, 0 if it is not known.
+# Returns the index of the true category of each case, 0 if it is not known. `truth`: argument
+# `known_truth` of fit_raters(). `arg`: name of the argument in messages.
 check_known_truth <- function(truth, x, arg = "known_truth") {
   if (isTRUE(truth)) truth <- stored_truth(x)
   truth_table <- as_truth_table(truth, arg, names(x$keys))
@@ -37,9 +41,9 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   known_codes(truth_table, cases, x$categories, arg)
 }
 
-# Checks `known_raters` of fit_raters(). Returns a list with an element per rater: a confusion
-# matrix of probabilities, a list with the `counts` of a calibration sample, or NULL if neither is
-# known.
+# Checks argument `known_raters` of fit_raters(). Returns a list with an element per rater: a
+# confusion matrix of probabilities; a list of `counts`, the table of a calibration sample; or NULL
+# if nothing is known about the rater.
 check_known_raters <- function(raters, x) {
   check_named_raters(x, "known_raters", "{.arg known_raters} needs the rater of each rating.")
   is_vector <- is.list(raters) || is.numeric(raters) && is.null(dim(raters))
@@ -59,18 +63,18 @@ check_known_matrix <- function(matrix, rater, categories) {
   if (is.numeric(matrix) && is.null(dim(matrix)) && length(matrix) == 1L) {
     return(matrix_with_equal_errors(check_number(matrix, paste0("known_raters$", rater), 0, 1), n))
   }
-  misfit <- why_no_matrix(matrix, n, 0)
-  is_count_table <- is.null(misfit) && are_counts(matrix)
-  if (!is_count_table) misfit <- misfit %||% why_no_row_sums(matrix, 1e-6)
-  abort_argument_if(misfit, "known_raters",
+  problem <- why_no_matrix(matrix, n, 0)
+  is_count_table <- is.null(problem) && are_counts(matrix)
+  if (!is_count_table) problem <- problem %||% describe_wrong_row_sum(matrix, 1e-6)
+  abort_argument_if(problem, "known_raters",
     "The element {.val {rater}} of {.arg known_raters} must be a probability in [0, 1], or a
         {n} x {n} matrix of probabilities (true categories in rows, which sum to one) or of counts
-        (true categories in rows, answers in columns).", x = misfit)
+        (true categories in rows, answers in columns).", x = problem)
   matrix <- sort_matrix(categories, matrix, rater)
   if (is_count_table) list(counts = matrix) else matrix / rowSums(matrix)
 }
 
-# Does a matrix contain counts instead of probabilities?
+# Returns TRUE if a matrix contains counts instead of probabilities.
 are_counts <- function(x) {
   is.numeric(x) && is.matrix(x) && all(as.double(x) %in% round(as.double(x))) &&
     (inherits(x, "table") || any(rowSums(x) > 1))
@@ -91,53 +95,52 @@ sort_matrix <- function(categories, matrix, rater) {
 
 # Returns the default model of fit_raters(), given its argument `known_raters`. Counts of a
 # calibration sample need a model with a separate confusion matrix for each rater.
-model_for_known <- function(raters) {
+default_model <- function(raters) {
   if (is.list(raters) && any(map_lgl(raters, are_counts))) dawid_skene() else k_model()
 }
 
 # Returns the number of cases with known truth that each rater rated, a matrix (raters x true
-# categories). For a single rater with a calibration sample, these are the cases of the sample.
-known_by_truth <- function(fit) {
+# categories). If the fit uses the calibration sample of one rater, these are cases of the sample.
+count_known_by_truth <- function(fit) {
   x <- fit$x
   if (!is.null(fit$calibrated)) return(t(rowSums(fit$calibrated$counts)))
-  rated <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
-  rated <- rated[is_known_pattern(fit)[rated$pattern], ]
+  rated_cases <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
+  rated_cases <- rated_cases[is_known_pattern(fit)[rated_cases$pattern], ]
   # Weights of known cases, in the column of their truth (patterns x true categories).
   weights <- pattern_weights(x) * outer(fit$known$truth, seq_len(n_categories(x)), `==`)
-  rowsum_rows(rated$rater, weights[rated$pattern, , drop = FALSE], n_raters(x))
+  rowsum_rows(rated_cases$rater, weights[rated_cases$pattern, , drop = FALSE], n_raters(x))
 }
 
 # Returns, for each coefficient of the fit, the number of cases with known truth from which it is
 # estimated; NA if there are no such cases.
-known_sizes <- function(fit) {
+count_known_by_coefficient <- function(fit) {
   x <- fit$x
   terms <- names(fit$coefficients)
-  if (!rests_on_known(fit) || !weights_are_counts(x)) return(rep(NA_real_, length(terms)))
-  n_known <- rowSums(known_by_truth(fit))[match(terms, rater_terms(x))]
+  if (!uses_known_truth(fit) || !weights_are_counts(x)) return(rep(NA_real_, length(terms)))
+  n_known <- rowSums(count_known_by_truth(fit))[match(terms, rater_terms(x))]
   uses_all_cases <- terms %in% c(rate_terms(x), "rater_accuracy")
   n_known[uses_all_cases] <- sum(pattern_weights(x)[is_known_pattern(fit)])
   replace(n_known, n_known %in% 0, NA)
 }
 
-# Does the fit use cases with known truth, or a calibration sample?
-rests_on_known <- function(fit) any(is_known_pattern(fit)) || !is.null(fit$calibrated)
+# Returns TRUE if the fit uses cases with known truth, or a calibration sample.
+uses_known_truth <- function(fit) any(is_known_pattern(fit)) || !is.null(fit$calibrated)
 
 # Returns TRUE for patterns of ratings whose true category is known.
 is_known_pattern <- function(fit) seq_len(n_patterns(fit$x)) %in% which(fit$known$truth > 0L)
 
-# Returns TRUE for raters whose confusion matrix is known or, with field "counts", who have a
-# calibration sample (a table of counts).
+# Returns TRUE for raters whose confusion matrix is known. If `field` is "counts", returns TRUE for
+# raters who have a calibration sample.
 is_known_rater <- function(fit, field = "raters") {
   seq_along(fit$x$raters) %in% which(lengths(fit$known[[field]]) > 0L)
 }
 
 # Returns TRUE for patterns whose true category can be estimated, because they have ratings or a
 # known truth.
-is_usable_pattern <- function(fit) fit$judged %||% (rated_patterns(fit$x) | is_known_pattern(fit))
+is_usable_pattern <- function(fit) fit$judged %||% (is_rated_pattern(fit$x) | is_known_pattern(fit))
 
-# Returns sampling weights of gold cases (cases with known truth): the inverse of the probability
-# with which each was sampled. `gold`: result of read_gold(). `rows`: positions of the cases in its
-# fields.
+# Returns sampling weights of gold cases (cases with known truth): the inverse of the sampling
+# probability of each case. `gold`: a result of read_gold(). `rows`: indices of cases in its fields.
 drawn_weight <- function(gold, rows) {
   if (is.null(gold$probability)) rep(1, length(rows)) else 1 / gold$probability[rows]
 }
@@ -196,14 +199,15 @@ with_truth <- function(x, truth, expected = NULL, ...) {
   x
 }
 
-# Returns the code of the true category of each case, NA if it is not known.
+# Returns the index of the true category of each case, NA if it is not known. `truth`: argument of
+# with_truth().
 case_truth <- function(truth, x) {
   if (is.null(truth) || !is.atomic(truth) || !is.null(c(names(truth), dim(truth)))) {
     code <- check_known_truth(truth, x, "truth")
     return(replace(code, code == 0L, NA))
   }
   if (in_database(x)) abort_no_cases("{.arg truth} needs single cases")
-  order_fault <- why_no_order(truth, x)
+  order_fault <- why_not_by_position(truth, x)
   abort_argument_if(order_fault, "truth",
     "must have a category for each case of {.arg x}, or name the cases.", x = order_fault)
   truth_codes(as_label(truth), x$categories, "truth")
@@ -211,12 +215,12 @@ case_truth <- function(truth, x) {
 
 check_expected <- function(expected, systems) {
   expected <- expected %||% rep(NA_real_, length(systems))
-  ok <- is_number_or_na(expected) && length(expected) == length(systems) &&
+  is_valid <- is_number_or_na(expected) && length(expected) == length(systems) &&
     all(is.na(expected) | (expected >= 0 & expected <= 1))
   position <- match(systems, names(expected) %||% systems)
-  abort_argument_if(!ok || anyNA(position), "expected",
+  abort_argument_if(!is_valid || anyNA(position), "expected",
     "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
-    x = if (ok) "It names {.val {names(expected)}}." else "It is {describe(expected)}.",
+    x = if (is_valid) "It names {.val {names(expected)}}." else "It is {describe(expected)}.",
     i = if (length(systems) > 0L) "Systems are {.val {systems}}.")
   setNames(as.double(expected)[position], systems)
 }

@@ -6,16 +6,16 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   method <- checked$method
   known <- checked$known
   check_model_size(x)
-  judge <- if (n_raters(x) == 1L) 1L else unique(rating_rater(x))
-  if (length(judge) == 1L) {
-    # With only one rater, whose matrix is known, default priors are not used: there are no other
-    # raters to pool with.
+  rated_raters <- if (n_raters(x) == 1L) 1L else unique(rating_rater(x))
+  if (length(rated_raters) == 1L) {
+    # If only one rater gave ratings, and its matrix is known, default priors are not used.
     has_default_prior <- is_pooled(model) || identical(model$prior, weak_prior)
-    if (has_default_prior && lengths(known$raters[judge]) > 0L) model$prior <- list()
-    has_calibration <- isTRUE(lengths(known$counts[judge]) > 0L) && is_pooled(model) &&
+    if (has_default_prior && lengths(known$raters[rated_raters]) > 0L) model$prior <- list()
+    has_calibration <- isTRUE(lengths(known$counts[rated_raters]) > 0L) && is_pooled(model) &&
       !any(known$truth > 0L) && weights_are_counts(x)
     if (has_calibration) {
-      return(fit_one_judge(if (n_raters(x) > 1L) x[, judge] else x, model, known$counts[judge]))
+      if (n_raters(x) > 1L) x <- x[, rated_raters]
+      return(fit_one_judge(x, model, known$counts[rated_raters]))
     }
   }
   bar <- progress_bar("Fit", NA, "{cli::pb_spin} {cli::pb_name}{cli::pb_elapsed}")
@@ -24,7 +24,7 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   fit <- new_rater_fit("latent_fit", x, model, method, known,
     matrices = core$confusion,
     coefficients = setNames(
-      core$naturals$value, latent_terms(core$naturals, x, known$base$names)
+      core$naturals$value, latent_coefficient_names(core$naturals, x, known$base$names)
     )
   )
   fields <- setdiff(names(core), c("identified", "naturals", "confusion"))
@@ -32,7 +32,7 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   fit$identified <- identified_as(fit, core$identified && !is_collinear(known))
   fit <- drop_undetermined(fit, core$naturals)
   fit$rater_accuracy <- mean(fit$coefficients[core$naturals$term == "rater_accuracy"], na.rm = TRUE)
-  # There is no likelihood to report for method "pairs", and for weights that are not counts.
+  # Method "pairs" has no likelihood. If weights are not counts, the likelihood has no meaning.
   has_count_weights <- weights_are_counts(x)
   if (!has_count_weights || method == "pairs") fit$log_likelihood <- NA_real_
   # With perfect agreement the estimate is on a boundary, so there are no standard errors.
@@ -41,9 +41,9 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   if (fit$identified == "yes") fit else without_numbers(fit)
 }
 
-# Returns "yes" if the fit is identified, otherwise the code of the reason. On entry,
-# `fit$identified` is the code for the K-model (see k_model()). `parameters`: does the core find
-# that the ratings determine all parameters (full rank), and are the covariates not collinear?
+# Returns "yes" if the fit is identified, otherwise the code of the reason. Before this call,
+# `fit$identified` is the code for the K-model (see k_model()). `parameters`: do the ratings
+# determine all parameters (full rank)?
 identified_as <- function(fit, parameters) {
   code <- fit$identified
   if (needs_association(fit$model, fit$x)) code <- association_code(fit$x, code)
@@ -52,28 +52,28 @@ identified_as <- function(fit, parameters) {
   if (has_known) code <- "yes"
   if (code == "yes" && !parameters) code <- "parameters"
   if (code == "yes" && has_open_category(fit)) code <- "unused"
-  # If raters abstained, decide_abstain() has also checked whether the parameters are identified.
+  # If raters abstained, decide_abstain() has also checked identification.
   decision <- fit$x$panel$abstain
   if (has_known || is.null(fit$model$abstain) || is.null(decision)) return(code)
   by_replies <- decision$by_replies && uses_abstentions(fit$model)
   if (by_replies || decision$identified != "yes") decision$identified else code
 }
 
-# Is there a category that no rater used, and for which the model has free parameters without a
-# prior? Its base rate could then be any number.
+# Returns TRUE if the base rate of a category could be any number. No rater used the category, the
+# model has free errors, and there is no prior.
 has_open_category <- function(fit) {
   x <- fit$x
-  unused <- setdiff(seq_along(x$categories), c(rating_category(x), fit$known$truth))
-  length(unused) > 0L && length(fit$model$prior) == 0L && fit$model$errors == "free" &&
+  unused_categories <- setdiff(seq_along(x$categories), c(rating_category(x), fit$known$truth))
+  length(unused_categories) > 0L && length(fit$model$prior) == 0L && fit$model$errors == "free" &&
     !all(lengths(fit$known$raters) > 0L, length(fit$known$raters) > 0L)
 }
 
 # Fits the model in the core and returns the core's list of estimates. `known`: see resolve_known().
-# `start`: starting values of start_of(), or NULL. `tick`: function that updates the progress bar.
+# `start`: a result of starting_values(), or NULL. `tick`: function that updates the progress bar.
 fit_core <- function(x, model, method, known, start, tick) {
-  model <- model_for(model, x, method)
+  model <- model_for_core(model, x, method)
   weight <- pattern_weights(x)
-  # The stopping rule must not depend on the scale of weights that are not counts.
+  # Weights that are not counts are rescaled, because the stopping rule depends on their scale.
   if (!weights_are_counts(x)) weight <- weight * count_cases(x) / sum(weight)
   if (is_pooled(model)) {
     # The model has the field `abstain` only if there are ratings with abstentions.
@@ -90,22 +90,22 @@ fit_core <- function(x, model, method, known, start, tick) {
         cases that are whole numbers.",
     i = "Use this model and such weights, or give matrices of probabilities.",
     call = NULL)
-  fit <- function(start) {
+  fit_from <- function(start) {
     core_fit_latent(x$patterns, weight, known, model, method, 2000L, start, tick)
   }
-  core <- fit(start)
+  core <- fit_from(start)
   if (!has_free_errors(model) || has_known_values(known) || !core$identified) return(core)
-  # Each latent class should be named by the category that is most frequent among its ratings. If a
-  # class is not, the model is refitted from starting values with the classes in this order. Without
-  # priors, only the order of the classes changes.
+  # Each latent class should have the category that is most frequent among its ratings. If this is
+  # not so, the model is refitted from starting values with the classes in the right order. Without
+  # priors, the refit changes only the order of the classes.
   theta <- reorder_classes(core, x, model, known)
-  if (is.null(theta)) core else fit(list(theta = theta, raters = n_raters(x)))
+  if (is.null(theta)) core else fit_from(list(theta = theta, raters = n_raters(x)))
 }
 
 max_pooled_iterations <- 20000L # largest number of iterations of a pooled fit
 
-# Raises an error if a fit would need too much memory. Fits have about twelve tables with a number
-# for each rater, true category and rating.
+# Raises an error if a fit would need too much memory. A fit needs about twelve arrays (raters x
+# true categories x ratings).
 check_model_size <- function(x) {
   n_parameters <- n_raters(x) * n_categories(x)^2
   abort_argument_if(n_parameters > 1e7, "x",
@@ -117,9 +117,10 @@ check_model_size <- function(x) {
 }
 
 # Returns the model as a list for the core. Priors are dropped for fits by least squares
-# (`method = "pairs"`). They are also dropped if the weights of cases are not counts, because priors
-# would be too strong for such weights. `rated`: ratings whose levels of confidence are used.
-model_for <- function(model, x, method, rated = x) {
+# (`method = "pairs"`). They are also dropped if weights of cases are not counts, because priors
+# would then be too strong. `x`: the fitted ratings. `rated`: ratings whose levels of confidence are
+# used; by default `x`.
+model_for_core <- function(model, x, method, rated = x) {
   if (method == "pairs" || !weights_are_counts(x)) model$prior <- list()
   if (uses_confidence(model)) {
     model$levels <- length(x$confidence$levels)
@@ -131,16 +132,18 @@ model_for <- function(model, x, method, rated = x) {
 # Returns the model of a fit as a list for the core. If the prior is pooled, the list includes the
 # mean rows of confusion matrices that were estimated with it.
 model_of_fit <- function(fit) {
-  core_model <- model_for(fit$model, fit$x, fit$method)
+  core_model <- model_for_core(fit$model, fit$x, fit$method)
   if (is_pooled(core_model)) core_model$prior$rows <- fit$centre$rows
   core_model
 }
 
-# Returns the names of the coefficients, such as "rater_accuracy[a]". `naturals`: the core's table
-# of coefficients. Columns: `term`, the kind of coefficient; `of`, index of its rater or category
-# (0: none); `part`, index of its threshold, level of confidence or column of the formula (0:
-# none). `columns`: names of the columns of the formula, NULL without a formula.
-latent_terms <- function(naturals, x, columns) {
+# Returns the names of the coefficients, such as "rater_accuracy[a]". `columns`: names of the
+# columns of the formula, NULL without a formula. `naturals`: the core's table of coefficients, with
+# these columns:
+# * term: kind of the coefficient
+# * of: index of its rater or category, 0 if it has none
+# * part: index of its threshold, its level of confidence or its column of the formula, 0 if none
+latent_coefficient_names <- function(naturals, x, columns) {
   term <- naturals$term
   owner_number <- replace(naturals$of, naturals$of == 0L, NA)
   part_number <- replace(naturals$part, naturals$part == 0L, NA)
@@ -157,22 +160,26 @@ latent_terms <- function(naturals, x, columns) {
   replace(terms, term == "base_rate_coefficient", coefficient_terms(columns, x$categories))
 }
 
-# Sets parameters to NA that the ratings do not determine: dispersion, difficulty, slopes and
-# thresholds, if the likelihood is flat in their direction; and parameters of raters without
-# ratings, unless a pooled prior or known errors determine them. Field `unsure` lists coefficients
-# that have no standard error. These are the parameters of such raters, and probabilities on a
-# boundary, where the curvature of the likelihood is meaningless.
+# Sets coefficients to NA that the ratings do not determine, and returns the fit. There are two
+# kinds:
+# * dispersion, difficulty, slopes and thresholds, if the likelihood is flat in their direction
+# * coefficients of raters without informative ratings, unless a pooled prior or known errors
+#   determine them
+#
+# Field `unsure` contains the indices of coefficients without standard errors. These are the
+# coefficients of such raters, and probabilities on a boundary, where the curvature of the
+# likelihood is meaningless.
 drop_undetermined <- function(fit, naturals) {
-  has_no_prior <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L
+  has_no_prior <- length(model_for_core(fit$model, fit$x, fit$method)$prior) == 0L
   can_be_flat <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
   fit$unsure <- integer()
   if (has_no_prior && any(can_be_flat)) {
-    is_flat <- is.na(variances(fit))
+    is_flat <- is.na(coefficient_variances(fit))
     if (!all(is_flat)) fit$coefficients[is_flat & can_be_flat] <- NA_real_
   }
   is_probability <- !naturals$term %in%
     c("dispersion", "slope", "threshold", "base_rate_coefficient")
-  fit$unsure <- which(on_boundary(fit$coefficients) & is_probability)
+  fit$unsure <- which(is_on_boundary(fit$coefficients) & is_probability)
   if (fit$model$accuracy != "rater") return(fit)
   is_uninformed <- ratings_of_raters(fit$x) == 0 | !fit$informed & !is_pooled(fit$model)
   unknown_raters <- which(is_uninformed & !is_known_rater(fit) & !is_known_rater(fit, "counts"))
@@ -184,9 +191,9 @@ drop_undetermined <- function(fit, naturals) {
   fit
 }
 
-# Computes the `covariance` matrix and the `variance` of the coefficients when they are needed.
-# Coefficients in `fit$unsure` have no standard error (NA). Returns NULL if the fit has no standard
-# errors at all.
+# Computes a list of `covariance`, the covariance matrix of the coefficients, and `variance`, their
+# variances. Coefficients in `fit$unsure` have the variance NA. Returns NULL if the fit has no
+# standard errors at all.
 covariance_of.latent_fit <- function(fit) { # nolint: object_name.
   if (!is.null(fit$covariance)) return(NextMethod())
   if (is.null(fit$unsure)) return(NULL)
@@ -200,20 +207,21 @@ covariance_of.latent_fit <- function(fit) { # nolint: object_name.
   out
 }
 
-# Returns posterior probabilities of categories, and probabilities of ratings, for ratings `x` other
-# than those of the fit. Known truths are not used, because they belong to the fitted cases.
+# Returns a list of `posterior`, posterior probabilities of categories, and `probability`,
+# probabilities of ratings, for other ratings `x`. Known truths are not used, because they belong to
+# the fitted cases.
 latent_probabilities <- function(fit, x) {
   core_latent_probabilities(
     x$patterns, pattern_weights(x),
     c(
       list(truth = integer(), raters = fit$known$raters),
-      populations_of(fit$model, x, fit$known$base)
+      population_arguments(fit$model, x, fit$known$base)
     ),
-    model_for(fit$model, fit$x, fit$method, x), fit$theta
+    model_for_core(fit$model, fit$x, fit$method, x), fit$theta
   )
 }
 
-# Sets the estimates of a fit that is not identified to NA.
+# Sets all estimates of a fit to NA, because it is not identified, and returns the fit.
 without_numbers <- function(fit) {
   for (field in c("rater_accuracy", "base_rates", "posterior", "coefficients", "matrices",
                   "log_likelihood", "log_posterior", "theta",
@@ -224,20 +232,20 @@ without_numbers <- function(fit) {
   fit
 }
 
-# Do all raters have the same confusion matrix?
+# Returns TRUE if all raters have the same confusion matrix.
 has_one_matrix <- function(fit) fit$model$accuracy == "common" && !any(is_known_rater(fit))
 
-# Warns if a fit by likelihood did not converge, is weakly identified, or may confuse categories.
+# Warns if a fit by likelihood did not converge, is weakly identified, or may exchange categories.
 warn_latent <- function(fit) {
   if (!fit$converged) warn_convergence(fit$method)
   if (fit$model$accuracy == "rater" && fit$model$errors == "free") {
     return(warn_weakly_identified(fit))
   }
-  # Categories are reported if exchanging two of them in the mean confusion matrix would increase
-  # its diagonal.
+  # Two categories are reported if exchanging them increases the diagonal of the mean confusion
+  # matrix.
   mean_matrix <- colMeans(fit$matrices, na.rm = TRUE)
-  gain <- mean_matrix + t(mean_matrix) - outer(diag(mean_matrix), diag(mean_matrix), `+`)
-  switched <- fit$x$categories[rowSums(gain > 1e-6, na.rm = TRUE) > 0]
+  exchange_gain <- mean_matrix + t(mean_matrix) - outer(diag(mean_matrix), diag(mean_matrix), `+`)
+  switched <- fit$x$categories[rowSums(exchange_gain > 1e-6, na.rm = TRUE) > 0]
   warn_if(switched, "switched",
     "In the fitted model, raters mostly confuse these categories with each other:
         {.val {switched}}.",
@@ -245,14 +253,14 @@ warn_latent <- function(fit) {
         choose a simpler model, or check who the raters are.", categories = switched)
 }
 
-# Returns the standard errors of the coefficients. With a pooled prior, they are computed as if its
-# mean rows were known, and can be too small. Standard errors of accuracies are then at least
+# Returns the standard errors of the coefficients. With a pooled prior, they treat its mean rows as
+# known and can be too small. Standard errors of accuracies are then at least
 # sqrt(p (1 - p) / n), the standard error for n cases with known truth.
 standard_errors <- function(fit) {
-  error <- sqrt(variances(fit))
+  error <- sqrt(coefficient_variances(fit))
   if (is.null(fit$centre)) return(error)
   value <- unname(fit$coefficients)
-  n_observations <- rowSums(sizes_by_truth(fit))[
+  n_observations <- rowSums(count_observations_by_truth(fit))[
     match(names(fit$coefficients), rater_terms(fit$x))]
   pmax(error, ifelse(is.na(n_observations), 0, sqrt(value * (1 - value) / n_observations)))
 }

@@ -69,13 +69,13 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
 }
 
 # Returns a list: `x`, the ratings from which categories are predicted; and `posterior`, posterior
-# probabilities (patterns of ratings x categories). `newdata`: other ratings, NULL for those of the
-# fit.
+# probabilities (patterns of ratings x categories). `newdata`: other ratings, NULL for the fitted
+# ratings.
 posterior_of_cases <- function(fit, newdata) {
   if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
   check_has_model(fit, "Predicting new cases")
   newdata <- as_further_ratings(newdata, fit$x, "newdata")
-  x <- patterns_for(fit$model, as_new_cases(fit, vote_as_fitted(newdata, fit$x)))
+  x <- patterns_for(fit$model, as_new_cases(fit, votes_by_fitted_groups(newdata, fit$x)))
   list(x = x, posterior = posterior(fit, x))
 }
 
@@ -84,10 +84,10 @@ posterior_of_cases <- function(fit, newdata) {
 as_new_cases <- function(fit, x) {
   fitted <- fit$x
   new_code <- match(x$categories, fitted$categories)
-  strange <- x$categories[intersect(which(is.na(new_code)), rating_category(x))]
-  abort_if(strange, "category", "{.arg newdata} must have the categories of the fit.",
-    x = "{.val {strange}} {?is/are} not among {.val {fitted$categories}}.", row = NA_integer_,
-    column = NA_character_, found = strange)
+  unknown_labels <- x$categories[intersect(which(is.na(new_code)), rating_category(x))]
+  abort_if(unknown_labels, "category", "{.arg newdata} must have the categories of the fit.",
+    x = "{.val {unknown_labels}} {?is/are} not among {.val {fitted$categories}}.",
+    row = NA_integer_, column = NA_character_, found = unknown_labels)
   x <- recode_levels(recode_ratings(x, new_code, fitted$categories), fit)
   x$ordered <- fitted$ordered
   if (fit$model$accuracy != "rater" && !any(is_known_rater(fit))) return(x)
@@ -97,22 +97,23 @@ as_new_cases <- function(fit, x) {
     fitted$raters)
 }
 
-# Returns the positions of `labels` in `known`, the labels of the fit, such as names of raters.
-# `used`: indices of the labels that ratings use. Raises an error with the message `must` if such a
-# label is not in `known`.
+# Returns the positions of `labels`, such as names of raters, in `known`, the labels of the fit.
+# Raises an error if a label that ratings use is not in `known`. `used`: indices of the labels that
+# ratings use. `must`: message of the error.
 match_to_fit <- function(labels, known, used, must) {
   position <- match(labels, known)
-  strange <- labels[intersect(which(is.na(position)), used)]
-  abort_argument_if(strange, "newdata", must,
-    x = "{.val {strange}} {?is/are} not among {.val {known}}.",
-    i = "Leave out ratings with {.val {strange}}, or fit again with them:
+  unknown_labels <- labels[intersect(which(is.na(position)), used)]
+  abort_argument_if(unknown_labels, "newdata", must,
+    x = "{.val {unknown_labels}} {?is/are} not among {.val {known}}.",
+    i = "Leave out ratings with {.val {unknown_labels}}, or fit again with them:
         {.code update(fit, new = newdata)}.")
   position
 }
 
-# Returns a list of three vectors, with an element per row of a matrix of probabilities: `category`,
-# index of the first category with the highest probability; `probability`, this probability; and
-# `tied`, the number of categories with this probability.
+# Returns the most probable category of each row of a matrix of probabilities, a list of vectors:
+# * category: index of the category; the first one if several have the highest probability
+# * probability: its probability
+# * tied: number of categories with this probability
 most_probable <- function(probability) {
   highest <- row_maximum(probability)
   tied <- probability >= highest * (1 - tie_tolerance)
@@ -122,7 +123,7 @@ most_probable <- function(probability) {
   )
 }
 
-# Relative difference of probabilities that counts as a tie. The core uses the same tolerance.
+# Largest relative difference of probabilities that counts as a tie. The core uses the same value.
 tie_tolerance <- 1e-9
 
 # Returns the entropy of each row of probabilities, in bits.
@@ -162,20 +163,20 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
     "Ratings cannot be simulated: {.arg weights} of the fit are not numbers of cases.",
     row = which(object$x$weights != round(object$x$weights)))
   check_panel_size(object$x)
-  run <- function() lapply(seq_len(nsim), function(i) draw_from_fit(object))
+  draw_panels <- function() lapply(seq_len(nsim), function(i) draw_from_fit(object))
   if (is.null(seed)) {
     if (!exists(".Random.seed", globalenv(), inherits = FALSE)) runif(1L)
     state <- get(".Random.seed", globalenv(), inherits = FALSE)
-    return(structure(run(), seed = state))
+    return(structure(draw_panels(), seed = state))
   }
   seed <- check_count(seed, "seed", min = -.Machine$integer.max)
   structure(
-    withr::with_seed(seed, run()), seed = structure(seed, kind = as.list(RNGkind()))
+    withr::with_seed(seed, draw_panels()), seed = structure(seed, kind = as.list(RNGkind()))
   )
 }
 
-# Raises an error if a panel would have too many ratings for the memory. A weight can represent
-# many cases.
+# Raises an error if a simulated panel would have too many ratings for the memory. A weight of the
+# fitted cases can represent many simulated cases.
 check_panel_size <- function(x) {
   n_ratings <- sum(pattern_cases(x) * pattern_lengths(x))
   abort_if(n_ratings > 1e8, "weights",
@@ -185,13 +186,13 @@ check_panel_size <- function(x) {
         {.fun simulate_ratings}.", row = which.max(x$weights))
 }
 
-# Draws true categories and ratings from a fit, and returns them as ratings for simulate().
+# Draws true categories and ratings from a fit, and returns ratings, for simulate().
 draw_from_fit <- function(fit) {
   x <- fit$x
   cases <- rep.int(seq_along(x$index), weights_of_cases(x))
   pattern <- pattern_of_case(x)[cases]
   categories <- n_categories(x)
-  distribution <- drawing_law(fit)
+  distribution <- rating_distribution(fit)
   truth <- if (has_formula(fit$model)) {
     draw_categories(rates_of_cases(fit, pattern_covariates(x)), pattern)
   } else {
@@ -234,27 +235,28 @@ draw_from_fit <- function(fit) {
   x
 }
 
-# Draws category numbers, one per element of `rows`. `probability`: a matrix of probabilities with a
-# column per category. `rows`: the row of this matrix from which each category is drawn.
+# Draws category numbers, one per element of `rows`. `probability`: a matrix of probabilities (rows
+# x categories). `rows`: index of the row from which each category is drawn.
 draw_categories <- function(probability, rows) {
   cumulative <- t(apply(probability, 1L, cumsum))[rows, -ncol(probability), drop = FALSE]
   1L + as.integer(rowSums(runif(length(rows)) > cumulative))
 }
 
-# Returns the distributions from which simulate() draws ratings, as a list. `strata`: probabilities
-# of the strata (groups of cases with the same difficulty). `probability`: a function that returns
-# the probability of category `k` for each rating. Its arguments are the latent `class` of the case
-# of each rating (true category within stratum), `k`, and the indices `at` of the ratings in the
-# fit.
-drawing_law <- function(fit) UseMethod("drawing_law")
+# Returns the distributions from which simulate() draws ratings, a list of `strata`, the
+# probabilities of strata of difficulty, and `probability`, a function. It returns the probability
+# of a category for each rating. Its arguments are:
+# * class: class of the case of each rating; a class is a true category in a stratum
+# * k: index of the category
+# * at: index of each rating in the fit
+rating_distribution <- function(fit) UseMethod("rating_distribution")
 
-drawing_law.rater_fit <- function(fit) {
+rating_distribution.rater_fit <- function(fit) {
   abort_argument_if(model_is_dependent(fit$model), "object",
     "Ratings cannot be simulated from a model with {.field dependence}.", call = NULL)
   probability <- rating_probabilities(fit) # classes x ratings x raters
-  strata <- nrow(probability) / n_categories(fit$x)
+  n_strata <- nrow(probability) / n_categories(fit$x)
   list(
-    strata = rep(1 / strata, strata),
+    strata = rep(1 / n_strata, n_strata),
     probability = function(class, k, at) probability[cbind(class, k, rating_rater(fit$x)[at])]
   )
 }
@@ -300,7 +302,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
     "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
     x = "Both are given.")
   if (!is.null(new)) x <- add_ratings(x, new)
-  # With strata of difficulty, the likelihood has several maxima, so the fit starts anew.
+  # With strata of difficulty, the likelihood has several maxima, so starting values are not reused.
   starts_from_fit <- !is.null(new) && missing(model) && is.null(method) &&
     n_categories(x) == n_categories(object$x) && !identical(object$model$difficulty, "strata")
   method <- method %||% method_to_refit(object, model, known_truth, known_raters)
@@ -308,14 +310,15 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
     "{.arg prior} can be used only with {.code method = \"bayes\"}.",
     i = "For other methods, set priors in {.fun rater_model}.")
   fit <- fit_again(object, x, model, method, known_truth, known_raters, prior,
-    if (starts_from_fit) start_of(object))
+    if (starts_from_fit) starting_values(object))
   if (missing(x) && is.null(new)) fit$design <- object$design
   warn_association_untested(fit)
   add_differential_test(fit)
 }
 
-# Fits a model again, with other ratings or settings. The defaults of the arguments are the settings
-# of `fit`. All refits of the package must use this function; `tools/ids.R` checks it.
+# Fits a model again, with other ratings or settings, and returns the new fit. The defaults of the
+# arguments are the ratings and settings of `fit`. All refits must use this function;
+# `tools/ids.R` checks this.
 fit_again <- function(fit, x = fit$x, model = fit$model,
                       method = method_to_refit(fit, model, known_truth, known_raters),
                       known_truth = fit$given$truth, known_raters = fit$given$raters,
@@ -325,22 +328,23 @@ fit_again <- function(fit, x = fit$x, model = fit$model,
     if (uses_draws) prior, if (uses_draws) sampling)
 }
 
-# Returns the method of a refit: the method of the fit or, if it cannot fit `model`, NULL for the
-# default method of the model. Known truths and known raters need the method "likelihood".
+# Returns the method of a refit. This is the method of the fit, if this method can fit `model`. If
+# it cannot, the method is "likelihood" with known truths or known raters, and otherwise NULL, the
+# default of the model.
 method_to_refit <- function(fit, model, known_truth, known_raters) {
   if (!inherits(model, "rater_model")) return(NULL)
   has_known <- !is.null(c(known_truth, known_raters))
   can_refit <- switch(fit$method,
-    algebraic = is_k_model(model) && !has_known, pairs = has_pairs(model) && !has_known, TRUE
+    algebraic = is_k_model(model) && !has_known, pairs = can_fit_by_pairs(model) && !has_known, TRUE
   )
   if (can_refit) fit$method else if (has_known) "likelihood"
 }
 
-# Returns the parameters of a fit as starting values of a refit, and the number of raters that they
-# describe. Returns NULL if the fit has no parameters or is not identified. Few ratings may have put
-# a parameter on its boundary, where the likelihood is flat and a refit would stay. Starting values
-# are therefore limited to 3 (a probability of .95) on the logit and log scales.
-start_of <- function(fit) {
+# Returns starting values of a refit, a list of `theta`, the parameters of the fit, and `raters`,
+# the number of raters. Returns NULL if the fit has no parameters or is not identified. With few
+# ratings, an estimate can be on its boundary, where the likelihood is flat and a refit would not
+# move. Starting values are therefore limited to +-3 on the logit and log scales.
+starting_values <- function(fit) {
   if (!is.null(fit$theta) && fit$identified == "yes" && !anyNA(fit$theta)) {
     list(theta = clamp(fit$theta, -3, 3), raters = n_raters(fit$x))
   }

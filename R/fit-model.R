@@ -72,10 +72,14 @@ k_model <- function(...) {
 #'   correctly. Otherwise they err independently (Albert and Dodd, 2004).
 #' * `"pairs"`: for the given pairs of raters, `pair[a,b,k]` measures the dependence of raters a and
 #'   b on cases of category k. It is 0 if they err independently, and 1 for the largest dependence
-#'   that their matrices allow (Dendukuri and Joseph, 2001).
+#'   that their matrices allow (Dendukuri and Joseph, 2001). The raters of a pair must rate each
+#'   case at most once.
 #'
-#' The priors of these parameters are uniform. Use the models as a sensitivity analysis: they may
-#' fit the ratings equally well and give different accuracies; see [compare_models()].
+#' The priors of these parameters are uniform. `easy[k]` is at most the lowest accuracy of a rater
+#' in category k. This restriction makes high accuracies more probable than in [rater_prior()].
+#'
+#' Use the models as a sensitivity analysis: they may fit the ratings equally well and give
+#' different accuracies; see [compare_models()].
 #'
 #' @section Priors: The argument `prior` is:
 #' * `"none"`: maximum likelihood. It is also used if weights of cases are not whole numbers.
@@ -251,8 +255,8 @@ prior_name <- function(model) {
     if (identical(model$prior, weak_prior)) "weak" else "own"
 }
 
-# Checks argument `prior` and returns a list with all parameters of the prior; an empty list if
-# there is no prior. `poolable`: does the model allow a pooled prior?
+# Checks argument `prior` of rater_model(). Returns a list with all parameters of the prior; an
+# empty list means no prior. `poolable`: does the model allow a pooled prior?
 check_prior <- function(prior, poolable = FALSE) {
   abort_argument_if(identical(prior, "pooled") && !poolable, "prior",
     "{.code prior = \"pooled\"} needs free errors of each rater, on cases that are equally
@@ -269,26 +273,27 @@ check_prior <- function(prior, poolable = FALSE) {
     x = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}.")
   for (name in names(prior)) {
     value <- prior[[name]]
-    ok <- is.numeric(value) && length(value) == length(weak_prior[[name]]) &&
+    is_valid <- is.numeric(value) && length(value) == length(weak_prior[[name]]) &&
       all(is.finite(value) & value > 0)
-    abort_argument_if(!ok, "prior",
+    abort_argument_if(!is_valid, "prior",
       "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
       not = value)
   }
   if (length(prior) > 0L) modifyList(weak_prior, prior) else list()
 }
 
-# Is it the K-model, with no other feature (family, confidence, dependence or formula)?
+# Returns TRUE if the model is the K-model, without a family, confidence, dependence or a formula.
 is_k_model <- function(model) {
   is.null(model$family) && !uses_confidence(model) && has_k_properties(model) &&
     !model_is_dependent(model) && !has_formula(model)
 }
 
-# Does the model have ordinal errors, or use confidence? The compiled estimators of systems'
-# accuracy do not support such models.
+# Returns TRUE if the compiled estimators of systems' accuracy do not support the model. These are
+# models with ordinal errors or with confidence.
 is_outside_core <- function(model) identical(model$errors, "ordinal") || uses_confidence(model)
 
-# Does each rater have a separate confusion matrix, for cases that are equally difficult?
+# Returns TRUE if each rater has a separate, free confusion matrix, and all cases are equally
+# difficult.
 has_free_errors <- function(model) {
   model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none"
 }
@@ -297,9 +302,8 @@ has_k_properties <- function(model) {
   model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
 }
 
-# Creates an object of class `class` for a user-defined model. It has the fields of a rater_model(),
-# which functions that describe the model of a fit expect. `words`: name of the model. `...`:
-# further fields.
+# Creates a user-defined model of class `class`. It has the fields of a rater_model(), because other
+# functions use these fields of any fit. `words`: name of the model. `...`: further fields.
 user_model <- function(class, accuracy, words, ...) {
   structure(
     list(accuracy = accuracy, errors = "own", difficulty = "own", system = "shared",
@@ -365,6 +369,6 @@ model_lines.rater_model <- function(x) {
   )
 }
 
-# Models that are created once: one accuracy for all raters, and an accuracy per rater.
+# Models that are often used: one accuracy for all raters, and an accuracy per rater.
 plain_k_model <- rater_model()
 rater_k_model <- rater_model("rater")

@@ -1,11 +1,10 @@
-# Base rates from the ratings of one rater, the judge, whose error rates are known from a
-# calibration sample: other cases with known truth. Base rates are the shares of the judge's
-# ratings, corrected by its error rates (Rogan and Gladen, 1978). A rating by the judge is called a
-# verdict.
+# Base rates from the ratings of one rater, the judge. Its ratings are called verdicts. Its error
+# rates are estimated from a calibration sample: other cases, whose truth is known. Base rates are
+# the shares of verdicts, corrected for these errors (Rogan and Gladen, 1978).
 
 # Estimates base rates and returns a fit of class judge_fit. `x`: ratings by the judge only.
-# `counts`: a list with one matrix, the numbers of cases in the calibration sample (true categories
-# x verdicts).
+# `counts`: a list with one matrix, the counts of the calibration sample (true categories x
+# verdicts).
 fit_one_judge <- function(x, model, counts) {
   n <- n_categories(x)
   sample <- list(
@@ -18,8 +17,8 @@ fit_one_judge <- function(x, model, counts) {
   posterior <- rbind(t(solution$rates * solution$matrix), solution$rates, deparse.level = 0L)
   posterior_row <- rep(n + 1L, n_patterns(x))
   posterior_row[rating_pattern(x)] <- rating_category(x)
-  numbers <- function(rates, matrix) c(sum(rates * diag(matrix)), rates)
-  coefficients <- numbers(solution$rates, solution$matrix)
+  accuracy_and_rates <- function(rates, matrix) c(sum(rates * diag(matrix)), rates)
+  coefficients <- accuracy_and_rates(solution$rates, solution$matrix)
   fit <- new_rater_fit(c("judge_fit", "latent_fit"), x, model, "likelihood",
     list(truth = integer(), counts = counts),
     identified = names(sample$lack) %||% "yes",
@@ -35,7 +34,7 @@ fit_one_judge <- function(x, model, counts) {
   )
   if (!is.null(sample$lack)) return(without_numbers(fit))
   if (n > 2L) fit$calibrated$draws <- calibrated_draws(sample)
-  fit$covariance <- calibrated_covariance(fit, numbers)
+  fit$covariance <- calibrated_covariance(fit, accuracy_and_rates)
   fit
 }
 
@@ -44,35 +43,39 @@ compute_posterior.judge_fit <- function(fit, x) { # nolint: object_name.
   posterior_of_matrices(rates, list(array(fit$matrices, dim(fit$matrices)[-1L])), x)
 }
 
-# Returns the reason why base rates cannot be estimated, a string named by a code; NULL if they can.
-# `sample`: a list of `counts` of the calibration sample (true categories x verdicts) and
-# `verdicts`, the judge's numbers of ratings in each category.
+# Returns the reason why base rates cannot be estimated, a string whose name is a code. Returns NULL
+# if base rates can be estimated. `sample`: a list of `counts`, the counts of the calibration sample
+# (true categories x verdicts), and `verdicts`, the number of verdicts in each category.
 why_no_calibration <- function(sample, categories) {
   counts <- sample$counts
-  empty <- categories[rowSums(counts) == 0]
-  if (length(empty) > 0L) return(c(uncalibrated = paste("no calibration case is", empty[[1L]])))
+  empty_categories <- categories[rowSums(counts) == 0]
+  if (length(empty_categories) > 0L)
+    return(c(uncalibrated = paste("no calibration case is", empty_categories[[1L]])))
   if (sum(sample$verdicts) == 0) return(c(unrated = "no case has a rating"))
-  # The probability of a rating must be highest for cases whose true category it is. With two
-  # categories, this must also be true for smoothed rates, because the interval uses them.
+  # Each verdict must be most probable for cases of the same true category. With two categories,
+  # this must also be true for smoothed rates, which the interval uses.
   n <- nrow(counts)
   shares <- counts / rowSums(counts)
   for (matrix in list(shares, if (n == 2L) smoothed_rates(counts) else shares)) {
-    confused <- categories[colSums(matrix >= rep(diag(matrix), each = n)) > 1]
-    if (length(confused) > 0L || rcond(matrix) < 1e-10) return(c(judge = paste0(
+    confused_categories <- categories[colSums(matrix >= rep(diag(matrix), each = n)) > 1]
+    if (length(confused_categories) > 0L || rcond(matrix) < 1e-10) return(c(judge = paste0(
       "the judge is no better than chance ",
-      if (n > 2L && length(confused) > 0L) paste("at recognising", confused[[1L]], ""),
+      if (n > 2L && length(confused_categories) > 0L)
+        paste("at recognising", confused_categories[[1L]], ""),
       "in its calibration sample"
     )))
   }
 }
 
-# Returns the confusion matrix of the calibration sample with one case added to each cell, so that
-# no probability is 0 or 1. It is used for variances, and for the interval with two categories.
+# Returns the confusion matrix of the calibration sample, with one case added to each cell. No
+# probability is then 0 or 1. The matrix is used for variances, and for the interval with two
+# categories.
 smoothed_rates <- function(counts) (counts + 1) / (rowSums(counts) + ncol(counts))
 
-# Estimates base rates and the judge's confusion matrix. Base rates are computed by the inverse of
-# the matrix. If a base rate is negative, the estimate is the nearer of 0 and 1 for two categories,
-# and the joint maximum likelihood estimate for more categories.
+# Estimates base rates and the judge's confusion matrix. Returns them as a list of `rates` and
+# `matrix`. Base rates are computed by the inverse of the matrix. If one of them is negative, there
+# are two cases. With two categories, base rates are set to 0 and 1. With more categories, base
+# rates and matrix are joint maximum likelihood estimates.
 calibrated_rates <- function(sample) {
   matrix <- sample$counts / rowSums(sample$counts)
   rates <- drop(sample$verdicts %*% solve(matrix)) / sum(sample$verdicts)
@@ -81,36 +84,40 @@ calibrated_rates <- function(sample) {
   maximise_calibrated(sample, rep(1 / length(rates), length(rates)))
 }
 
-# Maximises the likelihood by EM. Estimates the judge's matrix and base rates; with `fixed`, only
-# the matrix, given the base rates `rates`.
+# Estimates base rates and the judge's matrix by maximum likelihood (EM). Returns them as a list of
+# `rates` and `matrix`. `rates`: starting values. If `fixed` is TRUE, base rates are not changed,
+# and only the matrix is estimated.
 maximise_calibrated <- function(sample, rates, fixed = FALSE) {
   matrix <- smoothed_rates(sample$counts)
   for (iteration in seq_len(1e5)) {
     shares <- pmax(drop(rates %*% matrix), .Machine$double.xmin)
     joint <- rates * matrix * rep(sample$verdicts / shares, each = length(rates))
-    before <- c(rates, matrix)
+    previous <- c(rates, matrix)
     if (!fixed) rates <- rowSums(joint) / sum(joint)
     matrix <- (sample$counts + joint) / rowSums(sample$counts + joint)
-    if (max(abs(c(rates, matrix) - before)) < 1e-12) break
+    if (max(abs(c(rates, matrix) - previous)) < 1e-12) break
   }
   list(rates = rates, matrix = matrix)
 }
 
-# Returns the covariance matrix of a vector that is computed from base rates and confusion matrix by
-# the function numbers(rates, matrix). It uses the delta method; the random variables are the shares
-# of verdicts and the rows of the matrix. Derivatives are those of base rates computed by the
-# inverse matrix, even if a base rate was then set to 0 or 1.
-calibrated_covariance <- function(fit, numbers) {
+# Returns the covariance matrix of values that are computed from the fit. `compute_values`: a
+# function of base rates and confusion matrix, which returns these values. The function uses the
+# delta method. Its random variables are the shares of verdicts and the rows of the matrix.
+# Derivatives are those of base rates computed by the inverse matrix, even if a base rate was set to
+# 0 or 1.
+calibrated_covariance <- function(fit, compute_values) {
   sample <- fit$calibrated
   counts <- sample$counts
   rates <- fit$base_rates
   matrix <- fit$matrices[1L, , ]
   n <- length(rates)
   slopes <- kronecker(t(c(1, -rates)), t(solve(counts / rowSums(counts))))
-  numbers_after <- function(change) {
-    numbers(rates + drop(slopes %*% change), matrix + matrix(change[-seq_len(n)], n, byrow = TRUE))
+  values_after <- function(change) {
+    compute_values(
+      rates + drop(slopes %*% change), matrix + matrix(change[-seq_len(n)], n, byrow = TRUE)
+    )
   }
-  jacobian <- central_differences(numbers_after, numeric(n * (n + 1L)))
+  jacobian <- central_differences(values_after, numeric(n * (n + 1L)))
   shares <- rbind(prop.table(sample$verdicts), smoothed_rates(counts))
   sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
   Reduce(`+`, lapply(seq_along(sizes), function(i) {
@@ -120,41 +127,42 @@ calibrated_covariance <- function(fit, numbers) {
 }
 
 # Returns 1000 draws of base rates (draws x categories), for intervals. Shares of verdicts and rows
-# of the confusion matrix are drawn from Dirichlet distributions. Base rates are computed by the
-# inverse of the drawn matrix, or by EM if a rate would be negative.
+# of the confusion matrix are drawn from Dirichlet distributions. Base rates are computed from them
+# by the inverse of the matrix or, if one would be negative, by EM.
 calibrated_draws <- function(sample) {
-  draws <- 1000L
+  n_draws <- 1000L
   n <- length(sample$verdicts)
   dirichlet <- function(counts) {
-    rate_draws <- matrix(rgamma(draws * n, rep(counts + 0.5, each = draws)), draws)
+    rate_draws <- matrix(rgamma(n_draws * n, rep(counts + 0.5, each = n_draws)), n_draws)
     rate_draws / rowSums(rate_draws)
   }
   with_one_seed({
     shares <- dirichlet(sample$verdicts)
     matrices <- vapply(seq_len(n), function(k) dirichlet(sample$counts[k, ]), shares)
   })
-  rate_draws <- t(vapply(seq_len(draws), function(i) solve(matrices[i, , ], shares[i, ]),
+  rate_draws <- t(vapply(seq_len(n_draws), function(i) solve(matrices[i, , ], shares[i, ]),
     shares[1L, ]))
   negative_draws <- which(rowSums(rate_draws < 0) > 0)
   if (length(negative_draws) == 0L) return(rate_draws)
   rates <- pmax(rate_draws[negative_draws, , drop = FALSE], 1e-3)
   matrices <- matrices[negative_draws, , , drop = FALSE]
   for (iteration in seq_len(1e4)) {
-    before <- rates
+    previous <- rates
     joint <- matrices * as.vector(rates[, rep(seq_len(n), each = n)]) # draws x verdicts x truths
     joint <- joint * as.vector(shares[negative_draws, ] / rowSums(joint, dims = 2L))
     rates <- rowSums(aperm(joint, c(1L, 3L, 2L)), dims = 2L)
-    if (max(abs(rates - before)) < 1e-6) break
+    if (max(abs(rates - previous)) < 1e-6) break
   }
   rate_draws[negative_draws, ] <- rates
   rate_draws
 }
 
 # Returns the standard errors of measures of the judge as a diagnostic test, such as the logit of
-# its sensitivity. `estimates`: the measures, an array of test_numbers(); the result has its shape.
+# its sensitivity. `estimates`: the measures, an array of transformed_measures(). The result has the
+# same shape. `rates`: base rates for predictive values, NULL for those of the fit.
 standard_errors_of_judge <- function(fit, estimates, rates) {
   covariance <- calibrated_covariance(fit, function(base_rates, matrix) {
-    as.vector(test_numbers(array(matrix, c(1L, dim(matrix))), base_rates, rates))
+    as.vector(transformed_measures(array(matrix, c(1L, dim(matrix))), base_rates, rates))
   })
   replace(sqrt(diag(covariance)) + 0 * estimates, !is.finite(estimates), NA)
 }
@@ -167,9 +175,9 @@ format_calibration <- function(fit) {
     toString(paste(diag(counts), "of", rowSums(counts), fit$x$categories)))
 }
 
-# Returns a sentence on how much the estimated base rate of `category` would change if the judge
-# gave this category to 5% more of the cases, whatever their truth; NULL for more than two
-# categories.
+# Returns a sentence about a possible bias of the judge: the error of the estimated base rate if the
+# judge gives `category` to 5% more of the cases, whatever their truth. Returns NULL for more than
+# two categories.
 format_bias_sensitivity <- function(fit, category) {
   matrix <- fit$matrices[1L, , ]
   if (nrow(matrix) == 2L) paste0(
@@ -191,14 +199,16 @@ check_not_one_judge <- function(fit) {
     x = "One judge with a calibration sample gives only base rates.")
 }
 
-# Returns confidence intervals of base rates, a matrix with a row per category. If an estimate is 0
-# or 1, its interval is widened by the profile likelihood, so that its width is never zero.
+# Returns confidence intervals of base rates, a matrix (categories x 2). If an estimate is 0 or 1,
+# the interval is widened to the profile likelihood interval, so that its width is not zero.
+# `sample`: see why_no_calibration(). Element `draws`: a result of calibrated_draws(), NULL for two
+# categories.
 calibrated_interval <- function(sample, level) {
   z <- normal_quantile(level)
   out <- if (is.null(sample$draws)) adjusted_interval(sample, z) else
     t(apply(sample$draws, 2L, quantile, (1 + c(-level, level)) / 2, names = FALSE))
   for (k in seq_len(nrow(out))) {
-    # Joins all categories except k, so that there are two categories.
+    # Joins all categories except k to one category.
     indicator <- 1 * cbind(seq_len(nrow(out)) != k, seq_len(nrow(out)) == k)
     counts <- crossprod(indicator, sample$counts %*% indicator)
     verdicts <- drop(sample$verdicts %*% indicator)
@@ -208,8 +218,9 @@ calibrated_interval <- function(sample, level) {
   out
 }
 
-# Returns the interval of Lang and Reiczigel (2014) for two categories, in the form of Lee et al.
-# (2025). Counts are adjusted before the variances are computed. `z` is a normal quantile.
+# Returns the intervals of two base rates, a matrix (categories x 2), by the method of Lang and
+# Reiczigel (2014) in the form of Lee et al. (2025). Counts are adjusted before variances are
+# computed. `z`: a normal quantile.
 adjusted_interval <- function(sample, z) {
   total <- sum(sample$verdicts) + z^2
   share <- (sample$verdicts[[2L]] + z^2 / 2) / total
@@ -221,13 +232,13 @@ adjusted_interval <- function(sample, z) {
   half_width <- z / youden * sqrt(
     share * (1 - share) / total + (1 - rate)^2 * variance[[1L]] + rate^2 * variance[[2L]]
   )
-  ends <- clip01(centre + c(-half_width, half_width))
-  rbind(1 - rev(ends), ends, deparse.level = 0L)
+  limits <- clip01(centre + c(-half_width, half_width))
+  rbind(1 - rev(limits), limits, deparse.level = 0L)
 }
 
-# Returns the lower limit of the second of two base rates if its estimate is 1: the rate at which
-# the profile log likelihood is z^2 / 2 below its value at 1. Returns 1 if the estimate is below 1.
-# `counts` and `verdicts`: see why_no_calibration(). `z`: a normal quantile.
+# Returns the lower limit of the second of two base rates if its estimate is 1. There, the profile
+# log likelihood is z^2 / 2 below its value at 1. Returns 1 if the estimate is below 1. `counts`,
+# `verdicts`: see why_no_calibration(). `z`: a normal quantile.
 profile_limit <- function(counts, verdicts, z) {
   if (verdicts[[2L]] / sum(verdicts) < counts[2L, 2L] / sum(counts[2L, ])) return(1)
   n <- rbind(counts, verdicts)

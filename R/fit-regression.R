@@ -92,14 +92,13 @@ NULL
 
 is_regression <- function(fit) has_formula(fit$model) && inherits(fit, "latent_fit")
 
-# Returns TRUE if argument `what` is "regression", FALSE if it is NULL, and raises an error
-# otherwise.
+# Returns TRUE if argument `what` is "regression", FALSE if it is NULL. Other values are an error.
 wants_regression <- function(what) {
   !is.null(what) && nzchar(check_choice(what, "regression", "what"))
 }
 
-# Returns the robust `covariance` matrix of the regression coefficients, and `df`, the degrees of
-# freedom of their intervals.
+# Returns a list: `covariance`, the robust covariance matrix of the regression coefficients; and
+# `df`, the degrees of freedom of their intervals. `cluster`: cluster of each case, or NULL.
 regression_errors <- function(fit, cluster = NULL) {
   abort_argument_if(!is_regression(fit), "object",
     "must be a fit by likelihood with a formula of base rates.",
@@ -109,19 +108,21 @@ regression_errors <- function(fit, cluster = NULL) {
   abort_argument_if(!is.null(cluster) && !is.null(design), "cluster",
     "{.arg cluster} must be left out: the survey design of the fit contains the clusters.")
   cluster <- check_case_values(cluster, x, "cluster")
-  terms <- terms_of_rates(fit)
+  terms <- rate_coefficient_names(fit)
   out <- matrix(NA_real_, length(terms), length(terms), dimnames = list(terms, terms))
   if (fit$identified != "yes") return(list(covariance = out, df = Inf))
   check_memory(as.double(n_patterns(x)) * length(fit$theta), "scores of cases",
     "Use fewer cases or raters.")
-  # The influence of one case of each pattern on each coefficient (patterns x coefficients).
+  # Influence of one case of each pattern on each coefficient (patterns x coefficients).
   influence <- na_real(core_latent_influence(
     x$patterns, pattern_weights(x), fit$known, model_of_fit(fit), fit$theta
   ))
-  # A row with weight n represents n independent cases. Squares of influences are summed, so the
-  # influence is multiplied by sqrt(n). With clusters, or sampling weights, it is multiplied by n.
-  power <- if (is.null(c(cluster, design)) && weights_are_counts(x)) 0.5 else 1
-  influence <- influence[x$index, match(terms, names(fit$coefficients))] * weights_of_cases(x)^power
+  # A row with a count n as weight represents n independent cases. Squares of influences are summed,
+  # so each influence is multiplied by sqrt(n). With clusters, a survey design, or weights that are
+  # not counts, each influence is multiplied by its weight.
+  weight_power <- if (is.null(c(cluster, design)) && weights_are_counts(x)) 0.5 else 1
+  influence <- influence[x$index, match(terms, names(fit$coefficients))] *
+    weights_of_cases(x)^weight_power
   if (!is.null(design)) {
     influence[design$row, ] <- influence
     design <- design$survey
@@ -146,16 +147,16 @@ tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level 
   cell <- expand.grid(term = x$known$base$names, category = seq_len(n_categories(x$x))[-1L])
   out <- columns_tibble(
     term = as.character(cell$term), category = category_factor(cell$category, x$x),
-    !!!normal_columns(x$coefficients[terms_of_rates(x)], errors, conf_level)
+    !!!normal_columns(x$coefficients[rate_coefficient_names(x)], errors, conf_level)
   )
   scaled_columns <- c("estimate", limit_columns)
   if (exponentiate) out[scaled_columns] <- exp(out[scaled_columns])
   out
 }
 
-# Returns columns of a table of estimates: estimates, standard errors, intervals and p-values.
-# `errors`: a list of `covariance`, the covariance matrix of the estimates, and `df`, degrees of
-# freedom of the t distribution (Inf: normal distribution).
+# Returns columns of a table of estimates, a list: estimates, standard errors, intervals, and tests
+# of the null hypothesis that an estimate is 0. `errors`: a list of `covariance`, the covariance
+# matrix of the estimates, and `df`, degrees of freedom of the t distribution (Inf: normal).
 normal_columns <- function(estimate, errors, conf_level) {
   check_level(conf_level)
   std_error <- sqrt(diag(errors$covariance))
@@ -188,21 +189,22 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
         }
       )
     })
-    difference <- function(coefficients) {
+    compute_differences <- function(coefficients) {
       means <- vapply(designs, function(design) {
         rates <- exp(log_base_rates(design, matrix(coefficients, ncol(design))))
-        drop(prop.table(pattern_weights(x$x) * rated_patterns(x$x)) %*% rates)
+        drop(prop.table(pattern_weights(x$x) * is_rated_pattern(x$x)) %*% rates)
       }, numeric(n_categories(x$x)))
       as.vector(means[, -1L] - means[, 1L])
     }
-    coefficients <- x$coefficients[terms_of_rates(x)]
-    jacobian <- central_differences(difference, coefficients)
+    coefficients <- x$coefficients[rate_coefficient_names(x)]
+    jacobian <- central_differences(compute_differences, coefficients)
     covariance <- jacobian %*% errors$covariance %*% t(jacobian)
     cell <- expand.grid(category = seq_len(n_categories(x$x)), contrast = contrast)
     columns_tibble(term = rep(term, nrow(cell)), contrast = as.character(cell$contrast),
       category = category_factor(cell$category, x$x),
       !!!normal_columns(
-        difference(coefficients), replace(errors, "covariance", list(covariance)), conf_level
+        compute_differences(coefficients), replace(errors, "covariance", list(covariance)),
+        conf_level
       ))
   })
 }
@@ -231,28 +233,28 @@ tidy_differential <- function(x) {
   out
 }
 
-# Divides cases into two halves by a numeric covariate. Returns TRUE for patterns whose value is
-# above the median over cases or, if no value is above it, for patterns whose value is the median.
-upper_half <- function(value, x) {
+# Divides patterns of ratings into two halves by a numeric covariate. Returns TRUE for patterns
+# whose value is above the median over cases. If no value is above the median, returns TRUE for
+# patterns whose value is the median. `value`: value of the covariate of each pattern.
+is_upper_half <- function(value, x) {
   weight <- pattern_weights(x)
   order <- order(value)
   cut_value <- value[order][[which.max(2 * cumsum(weight[order]) >= sum(weight))]]
   if (any(value > cut_value)) value > cut_value else value >= cut_value
 }
 
-# Returns the statistic and the degrees of freedom of the test for rater number `j` and covariate
-# `term`; both are NA if there is no test. In the alternative model, the rater has a separate
-# confusion matrix in each group of cases, like several raters. Groups are the levels of a factor,
-# or the halves of a numeric covariate.
+# Tests whether the errors of rater number `j` differ between groups of cases, by a likelihood
+# ratio. Returns the statistic and the degrees of freedom; both are NA if the test is not possible.
+# In the alternative model, the rater has a separate confusion matrix in each group. Groups are the
+# levels of covariate `term`, or the two halves of a numeric covariate.
 likelihood_ratio_of_groups <- function(fit, j, term) {
   no_test <- c(NA_real_, NA_real_)
   if (is.na(j) || is_known_rater(fit)[[j]]) return(no_test)
   x <- fit$x
   value <- pattern_covariates(x)[[term]]
-  if (is.numeric(value) && n_distinct(value) > 2L) value <- upper_half(value, x)
+  if (is.numeric(value) && n_distinct(value) > 2L) value <- is_upper_half(value, x)
   rater <- rating_rater(x)
-  # Groups in which the rater has no ratings are joined to the first group. This does not change the
-  # likelihood.
+  # Groups without ratings by the rater are joined to the first group. The likelihood is the same.
   group <- match(value, unique(value[rating_pattern(x)[rater == j]]), nomatch = 1L) - 1L
   n_added <- max(group)
   if (n_added == 0L) return(no_test)
@@ -267,8 +269,9 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
   c(max(2 * (core$log_likelihood - fit$log_likelihood), 0), df)
 }
 
-# Adds the tests to a fit, and warns if a test rejects. Fits that take more than 1e8 steps are not
-# tested here; users can test them with tidy(fit, "differential").
+# Adds the tests of tidy_differential() to a fit, warns if a test is significant, and returns the
+# fit. If the tests would take more than 1e8 steps, they are left out; users can then call
+# tidy(fit, "differential").
 add_differential_test <- function(fit) {
   n_steps <- as.double(n_patterns(fit$x)) * n_raters(fit$x) * length(fit$theta)^2
   if (!is_regression(fit) || n_steps > 1e8) return(fit)
@@ -284,19 +287,19 @@ add_differential_test <- function(fit) {
   fit
 }
 
-note_of_regression <- function(fit) {
+describe_regression <- function(fit) {
   if (!is_regression(fit)) return(NULL)
   p_values <- na.omit(fit$differential$p.adjusted)
   sprintf("Assumed: raters' errors do not depend on %s (non-differential errors; %s)",
     toString(all.vars(fit$model$base_rates)), if (length(p_values) > 0L)
-      paste("smallest p-value of tests by rater", show_p(min(p_values))) else "not tested")
+      paste("smallest p-value of tests by rater", format_p(min(p_values))) else "not tested")
 }
 
 # ---- Survey designs -----------------------------------------------------------------------------
 
 # Weights the cases of ratings `x` by a survey design. Returns a list: `x`, the ratings with weights
-# that sum to the number of cases; and `design`, a list of the `survey` design and `row`, the number
-# of the row of each case in it.
+# that sum to the number of cases; and `design`, a list of `survey`, the survey design, and `row`,
+# the row of the design that belongs to each case.
 resolve_design <- function(x, design) {
   check_installed("survey", "for a survey design")
   abort_argument_if(!inherits(design, "survey.design2"), "design",
@@ -307,7 +310,7 @@ resolve_design <- function(x, design) {
   weight <- weights(design)
   case <- replace_key_columns(design$variables, names(x$keys))[["case"]]
   row <- match(as_label(x$cases), as_label(case))
-  if (is.null(case) && is.null(why_no_order(weight, x))) row <- seq_along(weight)
+  if (is.null(case) && is.null(why_not_by_position(weight, x))) row <- seq_along(weight)
   abort_argument_if(anyNA(row) || length(row) != length(weight), "design",
     "must have one row per case of {.arg x}, in a column {.val case} or in the same order.",
     x = "It has {length(weight)} row{?s}, and {.arg x} has {nrow(x)} case{?s}.")

@@ -3,7 +3,7 @@
 #' @srrstats {UL4.3, UL4.3a} the printed form fits on one screen
 #' @noRd
 schema_of.rater_fit <- function(x) { # nolint: object_name.
-  identified <- x$identified == "yes"
+  is_identified <- x$identified == "yes"
   title <- title_of_fit(x)
   next_step <- if (x$method == "algebraic") "estimate_accuracy()" else "confusion()"
   new_schema(
@@ -12,7 +12,7 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
     )), facts = facts_of_fit(x),
     line = line_of_fit(x, title),
     head = c(title, lines_of_fit(x)), shown = parameters_to_print, summary = summary_of_fit,
-    notes = if (identified) c(
+    notes = if (is_identified) c(
       paste0("Base rates: ",
         shorten(paste(x$x$categories, format_decimals(x$base_rates)), most = 6L)),
       if (x$negative > 0L) {
@@ -21,9 +21,9 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
       format_votes(x$x), format_known(x), if (is_k_model(x$model) && !has_counts(x$x)) {
         "For labels, use ground_truth(ratings), which averages over models"
       }, if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
-      note_of_regression(x)
+      describe_regression(x)
     ),
-    more = if (identified) c(Next = sprintf("ground_truth(), %s, tidy(), plot()", next_step))
+    more = if (is_identified) c(Next = sprintf("ground_truth(), %s, tidy(), plot()", next_step))
   )
 }
 
@@ -72,8 +72,8 @@ format_accuracy <- function(fit) {
   sprintf("Accuracy of raters: %s, mean %.3f", extremes, mean_accuracy)
 }
 
-# Returns a sentence on how often right and wrong answers have the highest level of confidence; NULL
-# for models without confidence.
+# Returns a sentence about how often right and wrong answers have the highest level of confidence.
+# Returns NULL for models without confidence.
 format_modelled_confidence <- function(fit) {
   if (!uses_confidence(fit$model)) return(NULL)
   highest_level <- tail(fit$x$confidence$levels, 1L)
@@ -100,7 +100,7 @@ likelihood_lines.judge_fit <- function(fit) {
 likelihood_lines.rater_fit <- function(fit) {
   value <- coef(fit)
   centre <- fit$centre
-  raters_mostly_prior <- mostly_prior(fit)
+  raters_mostly_prior <- find_raters_mostly_prior(fit)
   c(
     if (isTRUE(value["dispersion"] > 0)) sprintf(
       "An error one category nearer to the truth is %.2f times as likely", value[["dispersion"]]
@@ -208,7 +208,7 @@ confusion.default <- function(x, ...) {
 #' @rdname base_rates
 #' @export
 confusion.rater_fit <- function(x, ...) {
-  out <- named_matrices(x, lapply(seq_along(x$x$raters), function(j) x$matrices[j, , ]))
+  out <- new_rater_confusion(x, lapply(seq_along(x$x$raters), function(j) x$matrices[j, , ]))
   if (!is.null(x$answered)) out[] <- lapply(x$x$raters, function(rater) {
     answered <- x$answered[rater, ]
     cbind(out[[rater]] * answered, "(abstains)" = 1 - answered)
@@ -220,18 +220,18 @@ confusion.rater_fit <- function(x, ...) {
 confusion.k_fit <- function(x, ...) {
   out <- matrix_with_equal_errors(x$rater_accuracy, n_categories(x$x))
   if (x$identified != "yes") out[] <- NA_real_
-  named_matrices(x, list(out))
+  new_rater_confusion(x, list(out))
 }
 
-named_matrices <- function(fit, matrices) {
+new_rater_confusion <- function(fit, matrices) {
   categories <- fit$x$categories
   matrices <- lapply(matrices, `dimnames<-`, list(truth = categories, rating = categories))
   matrices <- setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
   structure(matrices, class = c("rater_confusion", "fallible_result"))
 }
 
-# Returns an n x n matrix with `right` on the diagonal. All other entries of a row are equal and sum
-# to `wrong`.
+# Returns an n x n matrix with `right` on the diagonal. The other entries of a row are equal, and
+# their sum is `wrong`.
 matrix_with_equal_errors <- function(right, n, wrong = 1 - right) {
   out <- matrix(wrong / (n - 1), n, n)
   diag(out) <- right
@@ -252,39 +252,40 @@ vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
   if (wants_regression(what)) return(regression_errors(object, cluster)$covariance)
   terms <- names(coef(object))
   errors <- covariance_of(object)
-  out <- errors$covariance
-  if (is.null(out)) {
+  covariance <- errors$covariance
+  if (is.null(covariance)) {
     n <- length(terms)
     abort_argument_if(n > max_covariances, "object",
       "The covariance matrix of a fit can have at most {max_covariances} parameters.",
       x = "The fit has {n}.", i = "Use {.fun tidy} for standard errors.")
-    out <- matrix(NA_real_, n, n)
-    diag(out) <- errors$variance %||% NA_real_
+    covariance <- matrix(NA_real_, n, n)
+    diag(covariance) <- errors$variance %||% NA_real_
   }
   if (!is.null(object$centre)) { # standard errors are those of tidy()
     error <- standard_errors(object)
-    scale <- ifelse(error > 0, error / sqrt(diag(out)), 1)
-    out <- out * outer(scale, scale)
-    diag(out) <- error^2
+    scale <- ifelse(error > 0, error / sqrt(diag(covariance)), 1)
+    covariance <- covariance * outer(scale, scale)
+    diag(covariance) <- error^2
   }
-  structure(out, dimnames = list(terms, terms))
+  structure(covariance, dimnames = list(terms, terms))
 }
 
 #' @export
 confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster = NULL, ...) {
   check_level(level, "level")
-  is_regression <- wants_regression(what)
-  table <- if (is_regression) tidy_regression(object, FALSE, cluster, level) else
+  shows_regression <- wants_regression(what)
+  table <- if (shows_regression) tidy_regression(object, FALSE, cluster, level) else
     tidy(object, conf_level = level)
-  terms <- if (is_regression) terms_of_rates(object) else table$term
+  terms <- if (shows_regression) rate_coefficient_names(object) else table$term
   chosen_rows(interval_matrix(table, terms, level), parm)
 }
 
-# Largest number of parameters of which vcov() returns only variances, with NA as covariances.
+# For some fits, vcov() knows only variances, and covariances are NA. This is the largest number of
+# parameters for which it then returns a matrix.
 max_covariances <- 5000L
 
-# Returns `covariance` (a matrix) and `variance` (a vector) of the coefficients; NULL if
-# unavailable.
+# Returns a list of `covariance` (a matrix) and `variance` (a vector) of the coefficients. Each is
+# NULL if it is not available.
 covariance_of <- function(fit) UseMethod("covariance_of")
 
 covariance_of.rater_fit <- function(fit) {
@@ -292,11 +293,13 @@ covariance_of.rater_fit <- function(fit) {
   list(covariance = covariance, variance = if (!is.null(covariance)) diag(covariance))
 }
 
-# Returns the variances of the coefficients, NA if not available.
-variances <- function(fit) covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
+# Returns the variances of the coefficients. They are NA if they are not available.
+coefficient_variances <- function(fit) {
+  covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
+}
 
 #' @export
-nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(object$x))
+nobs.rater_fit <- function(object, ...) count_cases(object$x, is_rated_pattern(object$x))
 
 #' Parameters and statistics of a fit
 #'
@@ -377,20 +380,20 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   value <- unname(coef(x))
   error <- standard_errors(x)
   terms <- names(coef(x))
-  names <- x$x$raters
-  rater <- names[match(terms, rater_terms(x$x))]
+  raters <- x$x$raters
+  rater <- raters[match(terms, rater_terms(x$x))]
   is_probability <- is_probability_term(terms, x)
   limits <- value + outer(error, z * c(-1, 1))
   limits[is_probability, ] <- probability_interval(
-    value[is_probability], error[is_probability], z, known_sizes(x)[is_probability]
+    value[is_probability], error[is_probability], z, count_known_by_coefficient(x)[is_probability]
   )
   if (!is.null(x$calibrated) && x$identified == "yes") {
     limits[terms %in% rate_terms(x$x), ] <- calibrated_interval(x$calibrated, conf_level)
   }
   # Probabilities of answering are in the order of raters within categories.
   is_answering_term <- startsWith(terms, "answered[")
-  rater[is_answering_term] <- rep_len(names, sum(is_answering_term))
-  n <- count_ratings_of_raters(x$x)[match(rater, names)]
+  rater[is_answering_term] <- rep_len(raters, sum(is_answering_term))
+  n <- count_ratings_of_raters(x$x)[match(rater, raters)]
   columns_tibble(
     term = terms, rater = rater, estimate = value, std.error = error, conf.low = limits[, 1L],
     conf.high = limits[, 2L], n = ifelse(is.na(rater), nobs(x), n)

@@ -4,31 +4,35 @@ test_measures <- c(
   "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "dor", "youden"
 )
 
-# Returns TRUE for measures that are ratios, an array with dimensions `shape` and measures in the
-# first dimension. Intervals of ratios are computed on the log scale, all others on the logit scale.
+# Returns an array that is TRUE for measures that are ratios. `shape`: dimensions of the array; the
+# first dimension is `test_measures`. Intervals of ratios are computed on the log scale, intervals
+# of other measures on the logit scale.
 is_ratio_measure <- function(shape) {
   array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
 }
 
 back_transform <- function(x) ifelse(is_ratio_measure(dim(x)), exp(x), plogis(x))
 
-# Calls `f(rater, category)`, which returns the eight `test_measures`, for all raters and
-# categories. Returns an array (measures x categories x raters). If there are several `draws` (their
-# number), `f` returns a matrix (measures x draws), and the array is measures x draws x categories x
-# raters.
+# Calls the function `f(rater, category)` for all raters and categories (both are numbers). It
+# returns the eight `test_measures`. Returns an array (measures x categories x raters). `draws`:
+# number of posterior draws, or NULL. If it is given, `f` returns a matrix (measures x draws), and
+# the result is an array (measures x draws x categories x raters).
 apply_to_tests <- function(raters, categories, f, draws = NULL) {
   tests <- expand.grid(k = seq_len(categories), j = seq_len(raters))
   array(unlist(Map(f, tests$j, tests$k)), c(8L, draws, categories, raters))
 }
 
-# Returns the measures of diagnostic tests (see `test_measures`), ratios as logarithms and all
-# others as logits: an array, measures x categories x raters. `matrices`: confusion matrices (raters
-# x truth x answer). `rates`: base rates for predictive values, NULL for `base_rates`. `answered`:
-# probability that a rater answers (raters x categories), NULL without abstentions; with it,
-# measures refer to cases with an answer. For posterior draws, `base_rates` is a matrix (categories
-# x draws), and the last dimension of `matrices` contains the answers of the first draw, then those
-# of the next draw.
-test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
+# Returns `test_measures` on transformed scales: logarithms of ratios, and logits of the others. The
+# result is an array of apply_to_tests(). Arguments:
+# * matrices: confusion matrices (raters x truth x answer)
+# * base_rates: a vector
+# * rates: base rates for predictive values, NULL for `base_rates`
+# * answered: probability that a rater answers (raters x true categories), NULL without abstentions.
+#   If it is given, measures refer to cases with an answer.
+#
+# For posterior draws, `base_rates` is a matrix (categories x draws). The last dimension of
+# `matrices` then contains the answers of the first draw, of the second draw, and so on.
+transformed_measures <- function(matrices, base_rates, rates, answered = NULL) {
   draws <- ncol(base_rates)
   base_rates <- as.matrix(base_rates)
   rates <- as.matrix(rates %||% round_on_boundary(base_rates))
@@ -37,18 +41,18 @@ test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
       rates <- rates * answered[j, ] / sum(rates * answered[j, ])
       base_rates <- base_rates * answered[j, ]
     }
-    measure_test(sensitivity_specificity(matrices, base_rates, j, k), rates[k, ])
+    transformed_measures_of_test(sensitivity_specificity(matrices, base_rates, j, k), rates[k, ])
   }, draws)
 }
 
-# Sets probabilities that are within 1e-6 of 0 or 1 to exactly 0 or 1. They then have no standard
-# errors.
-round_on_boundary <- function(p) ifelse(on_boundary(p), round(p), p)
+# Returns probabilities, in which values within 1e-6 of 0 or 1 are set to 0 or 1. They then have no
+# standard errors.
+round_on_boundary <- function(p) ifelse(is_on_boundary(p), round(p), p)
 
 # Returns the sensitivity (row 1) and specificity (row 2) of rater number `j` for category number
-# `k`, a matrix with a column per draw. The specificity is a mean over all other categories,
-# weighted by base rates. `matrices` as in test_numbers(); `base_rates` is a matrix (categories x
-# draws).
+# `k`, a matrix (2 x draws). The specificity is a mean over all other categories, weighted by base
+# rates. `matrices`: see transformed_measures(). `base_rates`: a matrix (categories x draws).
+# Without posterior draws, both are treated as one draw.
 sensitivity_specificity <- function(matrices, base_rates, j, k) {
   size <- nrow(base_rates)
   given_truth <- matrix(matrices[j, , seq.int(k, dim(matrices)[[3L]], size)], size) # truths x draws
@@ -58,10 +62,10 @@ sensitivity_specificity <- function(matrices, base_rates, j, k) {
   rbind(given_truth[k, ], 1 - false_positive)
 }
 
-# Returns the measures of a test, ratios as logarithms and all others as logits (measures x draws).
-# `right`: result of sensitivity_specificity(). `rate`: base rate of the category in each draw.
-# Youden's index is replaced by the logit of (index + 1) / 2.
-measure_test <- function(right, rate) {
+# Returns `test_measures` of one test on transformed scales, a matrix (measures x draws): logarithms
+# of ratios, and logits of the others. Youden's index becomes the logit of (index + 1) / 2. `right`:
+# a result of sensitivity_specificity(). `rate`: base rate of the category in each draw.
+transformed_measures_of_test <- function(right, rate) {
   right <- round_on_boundary(right)
   logit <- qlogis
   positive <- log(right[1L, ]) - log1p(-right[2L, ])
@@ -72,17 +76,17 @@ measure_test <- function(right, rate) {
   )
 }
 
-# Returns the standard errors of `at`, a result of test_numbers() (logarithms and logits), in the
-# same shape, by the delta method. With more than 500 parameters, the true categories are treated as
+# Returns standard errors of `estimates`, a result of transformed_measures(), by the delta method:
+# an array of the same shape. With more than 500 parameters, the true categories are treated as
 # known. `rates`: base rates for predictive values, or NULL. `both`, `group`: see
 # predict_parameters().
-test_errors <- function(fit, at, rates, both = integer(), group = NULL) {
-  out <- array(NA_real_, dim(at))
+transformed_errors <- function(fit, estimates, rates, both = integer(), group = NULL) {
+  out <- array(NA_real_, dim(estimates))
   if (fit$identified != "yes") return(out)
-  if (!is.null(fit$calibrated)) return(standard_errors_of_judge(fit, at, rates))
+  if (!is.null(fit$calibrated)) return(standard_errors_of_judge(fit, estimates, rates))
   if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(out)
   if (length(fit$theta) > 500L) return(errors_given_truth(fit, rates, both))
-  # Directions without curvature are left out: parameters are not identified there.
+  # Directions without curvature, in which parameters are not identified, are left out below.
   hessian <- core_latent_hessian(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
   )
@@ -90,23 +94,28 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL) {
   scale <- max(abs(hessian))
   spectrum <- eigen(-(hessian + t(hessian)) / (2 * scale), symmetric = TRUE)
   has_curvature <- spectrum$values > 1e-7 * max(spectrum$values)
-  numbers <- function(theta) {
-    estimates <- predict_parameters(fit, theta, group, both)
-    combined <- add_combined_tests(estimates$matrices, both, estimates$joint)
-    as.vector(test_numbers(combined, estimates$rates, rates))
+  compute_measures <- function(theta) {
+    predicted <- predict_parameters(fit, theta, group, both)
+    combined <- add_combined_tests(predicted$matrices, both, predicted$joint)
+    as.vector(transformed_measures(combined, predicted$rates, rates))
   }
   step <- 1e-4 / pmax(abs(fit$theta), 1) # an absolute step of 1e-4
-  jacobian <- central_differences(numbers, fit$theta, step) %*% spectrum$vectors[, has_curvature]
+  jacobian <- central_differences(compute_measures, fit$theta, step) %*%
+    spectrum$vectors[, has_curvature]
   variance <- rowSums(jacobian^2 /
     rep(scale * spectrum$values[has_curvature], each = nrow(jacobian)))
-  sqrt(ifelse(is.finite(at), variance, NA))
+  sqrt(ifelse(is.finite(estimates), variance, NA))
 }
 
-# Returns base rates (`rates`) and confusion matrices (`matrices`, raters x truth x answer) for the
-# parameters `theta` of a fit. The core computes them as predictions for cases without ratings.
-# `group`: a row of covariates; base rates are those of its population. If it is NULL, base rates
-# are means over cases. `both`: indices of two raters, or empty. The result then has the element
-# `joint`, the probability that both give an answer (truth x answer), for add_combined_tests().
+# Converts parameters `theta` of a fit to a list. The core computes its elements as predictions for
+# cases without ratings:
+# * rates: base rates
+# * matrices: confusion matrices (raters x truth x answer)
+# * joint: probability that two raters both give the same answer (truth x answer), for
+#   add_combined_tests(); NULL if `both` is empty
+#
+# `group`: a row of covariates, whose population has the base rates; NULL for means over all cases.
+# `both`: indices of the two raters, or empty.
 predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
   x <- fit$x
   n <- n_categories(x)
@@ -139,25 +148,28 @@ predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
     rates = drop(weight %*% predicted$posterior) / sum(weight),
     matrices = aperm(apply(probabilities, c(1L, 3L, 4L), mean), c(3L, 1L, 2L)),
     joint = if (length(both) > 0L) {
-      of_rater <- function(j) probabilities[, , , j, drop = FALSE]
-      apply(of_rater(both[[1L]]) * of_rater(both[[2L]]), c(1L, 3L), mean)
+      rater_probabilities <- function(j) probabilities[, , , j, drop = FALSE]
+      apply(rater_probabilities(both[[1L]]) * rater_probabilities(both[[2L]]), c(1L, 3L), mean)
     }
   )
 }
 
-# Returns the standard errors that test_errors() would return if the true categories of all cases
-# were known: the variance of a probability p is p (1 - p) / n for n cases with this true category.
+# Returns standard errors of transformed measures as if the true categories of all cases were known.
+# The variance of a probability p is then p (1 - p) / n for n cases of the true category. The result
+# has the shape of transformed_measures().
 errors_given_truth <- function(fit, rates, both = integer()) {
   p <- add_combined_tests(fit$matrices, both)
   # raters x truth x answer
-  variance <- fit$matrices * (1 - fit$matrices) / as.vector(sizes_by_truth(fit))
+  variance <- fit$matrices * (1 - fit$matrices) / as.vector(count_observations_by_truth(fit))
   variance <- add_combined_tests(fit$matrices, both, variance = variance)
   base_rates <- as.matrix(fit$base_rates)
   out <- apply_to_tests(nrow(p), length(base_rates), function(j, k) {
     weights <- base_rates[-k] / sum(base_rates[-k])
     variances <- c(variance[j, k, k], sum(weights^2 * variance[j, -k, k]))
-    numbers <- function(right) c(measure_test(right, (rates %||% base_rates)[[k]]))
-    jacobian <- central_differences(numbers, sensitivity_specificity(p, base_rates, j, k), 1e-6)
+    rate <- (rates %||% base_rates)[[k]]
+    compute_measures <- function(right) c(transformed_measures_of_test(right, rate))
+    right <- sensitivity_specificity(p, base_rates, j, k)
+    jacobian <- central_differences(compute_measures, right, 1e-6)
     sqrt(drop(jacobian^2 %*% variances))
   })
   replace(out, !is.finite(out), NA)

@@ -96,7 +96,7 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   raters <- fit$x$raters
   rates <- check_prevalence(prevalence, categories)
   combined <- check_combined(combine, raters)
-  is_mostly_prior <- raters %in% mostly_prior(fit)
+  is_mostly_prior <- raters %in% find_raters_mostly_prior(fit)
   if (length(combined) > 0L) {
     raters <- c(raters, paste(raters[combined[1L]], c("and", "or"), raters[combined[2L]]))
     is_mostly_prior <- c(is_mostly_prior, rep(any(is_mostly_prior[combined]), 2L))
@@ -119,15 +119,15 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   out[out$category %in% (positive %||% categories), ]
 }
 
-# Returns the table of test_accuracy(). `rows`: a data frame with factors `measure`, `category` and
-# `rater`. `numbers`: result of measure_tests(), arrays with an entry per row. `notes`: a note per
-# rater, or NA.
+# Returns the table of test_accuracy(). `rows`: a data frame with a row per row of the table, and
+# columns `measure`, `category` and `rater`. `numbers`: a result of measure_tests(), whose arrays
+# have an entry per row. `notes`: a note for each rater, or NA.
 tested_table <- function(fit, rows, numbers, notes) {
   numbers <- lapply(numbers, as.vector)
   # For Youden's index, `numbers` contains (index + 1) / 2, which is a probability.
   scale <- ifelse(rows$measure == "youden", 2, 1)
   rescale <- function(x) scale * x - (scale - 1)
-  on_boundary <- is.na(numbers$error) & numbers$value %in% c(0, 1, Inf)
+  is_on_boundary <- is.na(numbers$error) & numbers$value %in% c(0, 1, Inf)
   reason <- ifelse(is.na(numbers$value), NA, if (!is.null(fit$answered)) reason_abstain_errors else
     if (weights_are_counts(fit$x)) NA else "weights are not counts")
   columns_tibble(
@@ -140,7 +140,7 @@ tested_table <- function(fit, rows, numbers, notes) {
         reason, inherits(fit, "draws_fit") & is.na(numbers$error) & !is.na(numbers$low),
         reason_ratio_of_draws
       ),
-      on_boundary, "the estimate is on a boundary"
+      is_on_boundary, "the estimate is on a boundary"
     )
   )
 }
@@ -150,10 +150,11 @@ reason_ratio_of_draws <-
 
 reason_abstain_errors <- "standard errors of fits with abstentions are not computed"
 
-# Returns further rows of test_accuracy() for tests with two categories whose abstentions are
-# modelled: shares of determinate results (answers), and sensitivity and specificity if all
-# indeterminate results (abstentions) were wrong, or correct (Simel et al., 1987; Shinkins et al.,
-# 2013). `rates`: base rates. `notes`: a note per rater. Returns NULL for other fits.
+# Returns further rows of test_accuracy() for two categories, if abstentions are modelled; otherwise
+# NULL. An answer is a determinate result of a test, an abstention an indeterminate result. The rows
+# contain shares of determinate results. They also contain sensitivity and specificity if all
+# indeterminate results are counted as wrong, or as correct (Simel et al., 1987; Shinkins et al.,
+# 2013). `rates`: base rates. `notes`: a note for each rater, or NA.
 yield_table <- function(fit, rates, notes) {
   if (is.null(fit$answered) || length(rates) != 2L) return(NULL)
   stack_rows(1:2, function(k) {
@@ -180,9 +181,10 @@ yield_table <- function(fit, rates, notes) {
 
 # Computes measures of diagnostic tests from a fit. Returns a list of arrays (measures x categories
 # x raters): `value`, `error` (standard error), and `low` and `high`, limits of the interval.
-# Youden's index is replaced by the probability (index + 1) / 2. `rates`: base rates for predictive
-# values, NULL for those of the fit. `both`: indices of two raters to combine, or empty. `group`: a
-# row of covariates, which selects the population whose base rates are used; NULL for all cases.
+# Youden's index is replaced by the probability (index + 1) / 2. Arguments:
+# * rates: base rates for predictive values, NULL for those of the fit
+# * both: indices of two raters that are combined, or empty
+# * group: a row of covariates, whose population has the base rates; NULL for all cases
 measure_tests <- function(fit, rates, both, conf_level, group) UseMethod("measure_tests")
 
 measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
@@ -196,11 +198,11 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
     predict_parameters(fit, fit$theta, both = both)$joint
   }
   combined <- add_combined_tests(fit$matrices, both, joint)
-  transformed <- test_numbers(combined, base_rates, rates, answered)
-  error <- test_errors(fit, transformed, rates, both, group)
+  transformed <- transformed_measures(combined, base_rates, rates, answered)
+  error <- transformed_errors(fit, transformed, rates, both, group)
   if (!is.null(fit$centre)) {
-    # Errors from the curvature are too small, because the mean rows of the pooled prior are treated
-    # as known. The lower bound is the standard error with known truth.
+    # Standard errors treat the mean rows of the pooled prior as known, and can be too small. Their
+    # lower bound is the standard error with known truth.
     min_error <- errors_given_truth(fit, rates, both)
     error <- pmax(error, replace(min_error, is.na(min_error), 0))
   }
@@ -211,17 +213,18 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
     value = value, error = slope * error, low = back_transform(transformed - z * error),
     high = back_transform(transformed + z * error)
   )
-  if (rests_on_known(fit)) add_known_intervals(numbers, fit, z) else numbers
+  if (uses_known_truth(fit)) add_known_intervals(numbers, fit, z) else numbers
 }
 
-# Replaces intervals of sensitivities and specificities on a boundary by Wilson's intervals for the
-# number of cases with known truth.
+# Replaces intervals of sensitivities and specificities that are 0 or 1 by Wilson's intervals for
+# the number of cases with known truth. `numbers`: a result of measure_tests(). `z`: a normal
+# quantile.
 add_known_intervals <- function(numbers, fit, z) {
-  n <- known_by_truth(fit)
+  n <- count_known_by_truth(fit)
   n_known <- numbers$value + NA
   n_known[1L, , seq_len(nrow(n))] <- t(n)
   n_known[2L, , seq_len(nrow(n))] <- t(rowSums(n) - n)
-  boundary_cells <- which(on_boundary(numbers$value) & n_known > 0)
+  boundary_cells <- which(is_on_boundary(numbers$value) & n_known > 0)
   limits <- probability_interval(numbers$value[boundary_cells], 0, z, n_known[boundary_cells])
   numbers$low[boundary_cells] <- limits[, 1L]
   numbers$high[boundary_cells] <- limits[, 2L]
@@ -242,25 +245,25 @@ check_prevalence <- function(prevalence, categories) {
   if (length(prevalence) == 1L && length(categories) == 2L && is.null(names(prevalence))) {
     prevalence <- setNames(c(1 - prevalence, prevalence), categories)
   }
-  ok <- is_distribution(prevalence, length(categories)) && setequal(names(prevalence), categories)
-  abort_argument_if(!ok, "prevalence",
+  is_valid <- is_distribution(prevalence, length(categories)) &&
+    setequal(names(prevalence), categories)
+  abort_argument_if(!is_valid, "prevalence",
     "must be probabilities named {.val {categories}} that sum to one, or for two categories the
         probability of the second.", not = prevalence)
   unname(prevalence[categories])
 }
 
-# Returns the names of raters whose estimates depend mostly on the prior: their number of ratings is
-# below the weight of the prior, expressed as a number of ratings.
-mostly_prior <- function(fit) {
+# Returns the names of raters whose estimates depend mostly on the prior. The weight of the prior is
+# expressed as a number of ratings. These raters gave fewer ratings than that.
+find_raters_mostly_prior <- function(fit) {
   size <- if (fit$identified == "yes") fit$centre$c %||% weak_prior_size(fit)
   if (is.null(size)) return(character())
   n <- ratings_of_raters(fit$x)
   fit$x$raters[n > 0 & n < size & !is_known_rater(fit)]
 }
 
-# Returns the weight of the weak prior of raters' accuracies, expressed as the number of ratings
-# with the same information about the logit of the mean accuracy. NULL if the fit does not use this
-# prior.
+# Returns the weight of the weak prior of raters' accuracies, as a number of ratings with the same
+# information about the logit of the mean accuracy. Returns NULL if the fit has no such prior.
 weak_prior_size <- function(fit) {
   spread <- fit$model$prior$spread
   has_prior <- !is.null(spread) && fit$model$accuracy == "rater" && fit$method == "likelihood" &&
@@ -270,7 +273,8 @@ weak_prior_size <- function(fit) {
 
 # ---- Two tests as one ---------------------------------------------------------------------------
 
-# Returns the indices of the two raters in argument `combine`; empty if it is NULL.
+# Checks argument `combine` of test_accuracy(), and returns the indices of its two raters. Returns
+# an empty vector if it is NULL.
 check_combined <- function(combine, raters) {
   if (is.null(combine)) return(integer())
   rater_numbers <- match(as_label(combine), raters)
@@ -280,11 +284,14 @@ check_combined <- function(combine, raters) {
   rater_numbers
 }
 
-# Adds the two combinations of a pair of raters, "a and b" and "a or b", as further raters to `p`.
-# `p`: array of probabilities of answers (raters x truth x answer). `both`: indices of the two
-# raters. `joint`: probability that both give the answer (truth x answer), NULL if errors are
-# independent given the truth. If `variance` (variances of `p`) is given, the function returns the
-# variances of the result instead of the probabilities, by the delta method.
+# Adds the combinations "a and b" and "a or b" of two raters to `p` as two further raters, and
+# returns the larger array. Arguments:
+# * p: probabilities of answers, an array (raters x truth x answer)
+# * both: indices of the two raters; if it is empty, nothing is added
+# * joint: probability that both raters give the answer (truth x answer); NULL if their errors are
+#   independent given the truth
+# * variance: variances of `p`, or NULL. If it is given, the function returns variances of the
+#   result instead of probabilities, by the delta method.
 add_combined_tests <- function(p, both, joint = NULL, variance = NULL) {
   out <- variance %||% p
   if (length(both) == 0L) return(out)

@@ -160,14 +160,14 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   x <- as_ratings(x)
   if (n_raters(x) < 2L) warn_ties(x)
   x <- with_votes(x)
-  with_design <- if (!is.null(design)) resolve_design(x, design)
-  if (missing(model)) model <- model_for_known(known_raters)
-  fit <- fit_checked(with_design$x %||% x, model, method, known_truth, known_raters, NULL, prior,
-    sampling)
+  weighted_by_design <- if (!is.null(design)) resolve_design(x, design)
+  if (missing(model)) model <- default_model(known_raters)
+  x <- weighted_by_design$x %||% x
+  fit <- fit_checked(x, model, method, known_truth, known_raters, NULL, prior, sampling)
   abort_argument_if(!is.null(design) && !is_regression(fit), "design",
     "{.arg design} needs a model with a formula of base rates and {.code method = \"likelihood\"}.",
     x = "{.arg model} is {.val {format(model)}}.")
-  fit$design <- with_design$design
+  fit$design <- weighted_by_design$design
   warn_association_untested(fit)
   add_differential_test(fit)
 }
@@ -180,13 +180,13 @@ check_model <- function(model) {
 hint_of_models <- "To choose a model, use {.arg model}, as in {.code model = dawid_skene()}."
 
 # Checks the arguments of fit_raters(), fits the model and returns the fit. All fits of the package
-# use this function. `start`: starting values from start_of(), or NULL.
+# use this function. `start`: a result of starting_values(), or NULL.
 fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
                         sampling = list()) {
   check_model(model)
   resolved <- resolve_abstain(x, model, method, known_raters)
   model <- resolved$model
-  checked <- check_fitted(resolved$x, model, method, known_truth, known_raters)
+  checked <- check_fit_arguments(resolved$x, model, method, known_truth, known_raters)
   given <- list(prior = prior, sampling = sampling)
   given_args <- names(Filter(length, given))
   abort_argument_if(checked$method != "bayes" && length(given_args) > 0L, given_args[[1L]],
@@ -198,11 +198,11 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
   )
   checked$given$raters <- checked$given$raters[names(checked$given$raters) %in% fit$x$raters]
   fit$given <- c(checked$given, given)
-  # Printing uses the stored standard error and does not compute it again.
+  # The standard error is stored for print(), so that printing is fast.
   if (model$accuracy != "rater" && is.null(fit$draws))
-    fit$accuracy_error <- sqrt(variances(fit)[[1L]])
+    fit$accuracy_error <- sqrt(coefficient_variances(fit)[[1L]])
   if (fit$identified == "yes") {
-    warn_kind(fit)
+    warn_identified_fit(fit)
   } else {
     reason <- reason_of_fit(fit)
     warn_fallible("not_identified", "Accuracy cannot be estimated: {reason}.",
@@ -211,9 +211,9 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
   fit
 }
 
-# Checks the arguments of fit_raters(). Returns the list of resolve_known() with an additional
-# element `method`.
-check_fitted <- function(x, model, method, known_truth, known_raters) {
+# Checks the arguments of fit_raters(). Returns the list of resolve_known() with a further element
+# `method`, the name of the method.
+check_fit_arguments <- function(x, model, method, known_truth, known_raters) {
   check_memory(
     as.double(n_patterns(x)) * n_categories(x), "probabilities of categories of cases",
     "Use fewer cases, or merge categories."
@@ -227,23 +227,23 @@ check_fitted <- function(x, model, method, known_truth, known_raters) {
   if (uses_confidence(model)) x <- drop_unused_levels(x)
   checked <- resolve_known(patterns_for(model, x), known_truth, known_raters)
   if (method != "bayes" && is.null(model$family)) {
-    checked$known <- c(checked$known, populations_of(model, checked$x))
+    checked$known <- c(checked$known, population_arguments(model, checked$x))
   }
   c(checked, list(method = method))
 }
 
-# Can the model be fitted by method "pairs"? Models with free errors cannot: different confusion
-# matrices can give the same frequencies of pairs.
-has_pairs <- function(model) {
+# Returns TRUE if the model can be fitted by method "pairs". Models with free errors cannot, because
+# different confusion matrices can give the same frequencies of pairs.
+can_fit_by_pairs <- function(model) {
   model$errors %in% c("uniform", "distance") && !uses_confidence(model) && !has_formula(model)
 }
 
-# Fits a model and returns the fit. `checked`: result of check_fitted(). `start`: starting values
-# from start_of(), or NULL.
+# Fits a model and returns the fit. `checked`: a result of check_fit_arguments(). `start`: a result
+# of starting_values(), or NULL.
 fit_model <- function(model, checked, start) UseMethod("fit_model")
 
-# Checks `method`, replaces NULL by the default, and raises an error if the method cannot fit the
-# model. `has_known`: are cases or raters known?
+# Returns the name of the method; NULL is replaced by the default for the model. Raises an error if
+# the method cannot fit the model. `has_known`: are truths of cases or errors of raters known?
 check_method <- function(method, model, x, has_known) {
   method <- method %||% if (is_k_model(model) && !has_known) "algebraic" else "likelihood"
   check_choice(method, c("algebraic", "likelihood", "pairs", "bayes"), "method", hint_of_models)
@@ -261,7 +261,7 @@ check_method <- function(method, model, x, has_known) {
       has_no_likelihood && (!is.null(model$family) || has_formula(model)),
     "This {.arg method} cannot use known cases or raters." = has_no_likelihood && has_known,
     "{.code method = \"pairs\"} needs a model with uniform errors or errors by distance, and without
-     confidence." = method == "pairs" && !has_pairs(model),
+     confidence." = method == "pairs" && !can_fit_by_pairs(model),
     "{.code method = \"algebraic\"} can fit only the K-model." =
       method == "algebraic" && !is_k_model(model)
   )
@@ -275,9 +275,12 @@ check_method <- function(method, model, x, has_known) {
 }
 
 # Creates a fit of class `kind`. All fits have these fields:
-# * x, model, method, known, given: the ratings and settings, see resolve_known()
+# * x, model, method: the ratings, the model and the name of the method
+# * known, given: known truths and raters for the core, and the user's arguments; resolve_known()
+#   defines both
 # * identified: "yes", or a code of the reason why the fit is not identified
-# * agreement, kappa: from the algebraic fit
+# * agreement, kappa: share of pairs of ratings that agree, and the kappa of Lehner (2015), both
+#   from the K-model
 # * rater_accuracy, base_rates: mean accuracy of raters, and base rates
 # * negative: number of base rates that were estimated as negative.
 #
@@ -293,12 +296,16 @@ check_method <- function(method, model, x, has_known) {
 # * compute_posterior(): posterior probabilities of other ratings (patterns x categories)
 # * rating_probabilities(): an array, classes (true category within stratum) x ratings x raters
 # * covariance_of(): covariances or variances of the coefficients
-# * drawing_law(): distributions from which simulate() draws
+# * rating_distribution(): distributions from which simulate() draws
 # * replace_answers(): the same fit with other answers of systems
-# * refit_function(): a function that returns the posterior for other weights of patterns
+# * refit_function(): a function that returns posterior probabilities for other weights of patterns
 # * fit_raters_only(): the fit of the raters without systems, given an estimate
-# * r_model_field() of its model: the field of new_method() whose function estimates accuracy in R
 # * likelihood_lines(): additional lines for print()
+#
+# The class of its model has the method r_model_field(). It returns the name of the field of
+# new_method() that contains a function, which estimates accuracies of systems in R.
+#
+# `by_agreement`: a fit of the K-model to the same ratings. `...`: further fields.
 new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
                           by_agreement = fit_algebraic(x)) {
   fit <- c(
@@ -309,7 +316,8 @@ new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
   structure(replace(fit, names(values), values), class = c(kind, "rater_fit", "fallible_result"))
 }
 
-# Returns the coefficients of a fit with one accuracy of all raters: the accuracy and base rates.
+# Returns the coefficients of a fit in which all raters have the same accuracy, a named vector of
+# the accuracy and the base rates.
 named_coefficients <- function(accuracy, rates, x) {
   setNames(c(accuracy, rates), c("rater_accuracy", rate_terms(x)))
 }
@@ -317,10 +325,10 @@ named_coefficients <- function(accuracy, rates, x) {
 rater_terms <- function(x) sprintf("rater_accuracy[%s]", x$raters)
 rate_terms <- function(x) sprintf("base_rate[%s]", x$categories)
 
-# Gives the warnings about a fit that is identified.
-warn_kind <- function(fit) UseMethod("warn_kind")
+# Gives the warnings about a fit that is identified. The methods depend on the class of the fit.
+warn_identified_fit <- function(fit) UseMethod("warn_identified_fit")
 
-warn_kind.rater_fit <- function(fit) {
+warn_identified_fit.rater_fit <- function(fit) {
   kind <- rep_len(rater_kind(fit) %||% NA_character_, n_raters(fit$x))
   machines_with_counts <- fit$x$raters[is_known_rater(fit, "counts") & kind %in% machine_kinds]
   warn_if(length(machines_with_counts) > 1L, "known_independent",
@@ -331,7 +339,7 @@ warn_kind.rater_fit <- function(fit) {
   warn_latent(fit)
 }
 
-warn_kind.judge_fit <- function(fit) {
+warn_identified_fit.judge_fit <- function(fit) {
   limits <- calibrated_interval(fit$calibrated, default_conf_level())
   wide_categories <- fit$x$categories[limits[, 2L] - limits[, 1L] > 0.5]
   warn_if(wide_categories, "weakly_identified",
@@ -340,13 +348,13 @@ warn_kind.judge_fit <- function(fit) {
     i = "Use a calibration sample with more cases of each category.", categories = wide_categories)
 }
 
-warn_kind.k_fit <- function(fit) {
+warn_identified_fit.k_fit <- function(fit) {
   if (fit$negative == 0L) return(invisible())
   x <- fit$x
   zero_categories <- x$categories[fit$base_rates == 0]
-  # `n_contradicted` counts the cases with ratings only in categories whose base rate is zero.
-  possible <- rating_pattern(x)[fit$base_rates[rating_category(x)] > 0]
-  n_contradicted <- count_cases(x, setdiff(which(rated_patterns(x)), possible))
+  # Patterns with a rating in a category whose base rate is positive.
+  possible_patterns <- rating_pattern(x)[fit$base_rates[rating_category(x)] > 0]
+  n_contradicted <- count_cases(x, setdiff(which(is_rated_pattern(x)), possible_patterns))
   warn_fallible("boundary", c(
     "Negative estimates of base rates were set to zero: {.val {zero_categories}}.",
     "i" = "This happens by chance in small samples and with weak raters; in large samples it is a
@@ -358,12 +366,12 @@ warn_kind.k_fit <- function(fit) {
   ), negative = fit$negative, categories = zero_categories, against = n_contradicted)
 }
 
-# Returns the reason why a fit is not identified, for users.
+# Returns the reason why a fit is not identified, in words for users.
 reason_of_fit <- function(fit) {
   categories <- n_categories(fit$x)
   if (fit$identified == "parameters") return(reason_of_parameters(fit$model, categories))
   if (!is.null(fit$calibrated)) return(unname(fit$calibrated$lack))
-  why_not_identified(identification_of(fit), fit$agreement, categories)
+  why_not_identified(identification_code(fit), fit$agreement, categories)
 }
 
 reason_of_parameters <- function(model, categories) {

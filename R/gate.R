@@ -70,46 +70,47 @@ gate <- function(x, at_least, ...) {
     "must be a result of {.fun estimate_accuracy} or {.fun compare_systems}.", not = x)
   check_number(at_least, "at_least", if (is_comparison) -Inf else 0, if (is_comparison) Inf else 1)
   rows <- gate_rows(x, at_least)
-  few <- which(rows$gold < few_for_gate)
-  warn_if(few, "gate_few",
-    "The decision on {.val {unique(system_titles(rows)[few])}} is based on fewer than
-      {few_for_gate} gold cases (cases with known truth).",
+  few_rows <- which(rows$gold < min_gold_for_gate)
+  warn_if(few_rows, "gate_few",
+    "The decision on {.val {unique(system_titles(rows)[few_rows])}} is based on fewer than
+      {min_gold_for_gate} gold cases (cases with known truth).",
     i = "Label more cases; see {.fun plan_gold}.")
   counts <- as.list(table(factor(rows$decision, c("pass", "fail", "undecided"))))
   status <- if (counts$fail > 0L) 2L else 3L * (counts$undecided > 0L)
-  several_rows <- nrow(rows) != 1L
+  has_several_rows <- nrow(rows) != 1L
   table <- rows[setdiff(names(rows), c("gold", "words"))]
-  is_open <- is.na(rows$needed) & !is.na(rows$conf.low)
-  open_rows <- split(system_titles(table)[is_open], table$reason[is_open])
+  has_no_needed <- is.na(rows$needed) & !is.na(rows$conf.low)
+  systems_by_reason <- split(system_titles(table)[has_no_needed], table$reason[has_no_needed])
   new_result("gate",
     tables = list(decisions = table),
     facts = list(
       status = status, at_least = at_least, passed = counts$pass, failed = counts$fail,
       undecided = counts$undecided
     ),
-    line = if (several_rows) sprintf("%d pass, %d fail, %d undecided (threshold %s)", counts$pass,
-      counts$fail, counts$undecided, threshold_words(at_least)) else
-      rows$words,
-    shown = if (several_rows) view(
+    line = if (has_several_rows) sprintf("%d pass, %d fail, %d undecided (threshold %s)",
+      counts$pass, counts$fail, counts$undecided, format_threshold(at_least)) else rows$words,
+    shown = if (has_several_rows) view(
       table, setdiff(names(table), c("at_least", "reason")), level = first_result$options$conf_level
     ),
-    notes = if (several_rows) c(
-      reason_notes(table[!is_open, ], system_titles(table)[!is_open]),
-      paste0("No `needed` for ", map_chr(open_rows, shorten), ": ", names(open_rows),
-        recycle0 = TRUE),
+    notes = if (has_several_rows) c(
+      reason_notes(table[!has_no_needed, ], system_titles(table)[!has_no_needed]),
+      paste0("No `needed` for ", map_chr(systems_by_reason, shorten), ": ",
+        names(systems_by_reason), recycle0 = TRUE),
       "needed: further gold cases for a decision, if the estimates do not change"
     ),
     more = sprintf("tidy(), $status (%s)", status), status = status
   )
 }
 
-# gate() warns if there are fewer gold cases.
-few_for_gate <- 50L
+# Smallest number of gold cases without a warning by gate().
+min_gold_for_gate <- 50L
 
-threshold_words <- function(at_least) paste0(format(100 * at_least), "%")
+format_threshold <- function(at_least) paste0(format(100 * at_least), "%")
 
-# Returns the table of decisions, with the columns of tidy() and two further columns: `gold`, the
-# number of gold cases of the estimate, and `words`, the decision in one sentence.
+# Returns the table of decisions, with a row per system or pair of systems. It has the columns of
+# tidy() and two further columns:
+# * gold: number of gold cases of the estimate
+# * words: the decision in one sentence
 gate_rows <- function(x, at_least) UseMethod("gate_rows")
 
 gate_rows.result_parts <- function(x, at_least) bind_parts(x, function(x) gate_rows(x, at_least))
@@ -118,32 +119,32 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   abort_argument_if(!has_interval(x), "x", "has no intervals, but {.fun gate} needs intervals.",
     i = "Leave out {.code interval = \"none\"} in {.fun estimate_accuracy}.")
   has_gold <- !is.null(x$gold$evidence) || !is.null(x$drawn_gold)
-  abort_argument_if(!has_gold && rests_on_machines(x), "x", no_gate_of_machines,
+  abort_argument_if(!has_gold && rests_on_machines(x), "x", message_only_machines,
     i = "Label about 50 random cases, and give them to {.fun estimate_accuracy} as
         {.arg known_truth}.")
-  drawn <- x$drawn_gold
-  rows <- decision_rows(x$table, x$table$system, at_least, if (is.null(drawn))
+  drawn_gold <- x$drawn_gold
+  rows <- decision_rows(x$table, x$table$system, at_least, if (is.null(drawn_gold))
     "no gold cases measure the system" else "it is not computed for posterior draws")
-  rows$gold <- x$gold$details$gold %||% if (is.null(drawn)) NA_integer_ else
-    colSums((case_answers(x$fit$x)[drawn$case, , drop = FALSE] > 0L) *
-      weights_of_cases(x$fit$x)[drawn$case])
-  undecided <- which(rows$decision == "undecided" & x$gold$measured$known)
-  rows$needed[undecided] <- vapply(undecided, function(s) {
-    needed_labels(extract_measured(x$gold, s), rows$estimate[[s]], at_least, x)
+  rows$gold <- x$gold$details$gold %||% if (is.null(drawn_gold)) NA_integer_ else
+    colSums((case_answers(x$fit$x)[drawn_gold$case, , drop = FALSE] > 0L) *
+      weights_of_cases(x$fit$x)[drawn_gold$case])
+  undecided_rows <- which(rows$decision == "undecided" & x$gold$measured$known)
+  rows$needed[undecided_rows] <- vapply(undecided_rows, function(s) {
+    count_needed_labels(extract_measured(x$gold, s), rows$estimate[[s]], at_least, x)
   }, 0L)
-  undecided <- undecided[is.na(x$table$reason[undecided])]
-  rows$reason[undecided] <- ifelse(!is.na(rows$needed[undecided]), NA,
+  undecided_rows <- undecided_rows[is.na(x$table$reason[undecided_rows])]
+  rows$reason[undecided_rows] <- ifelse(!is.na(rows$needed[undecided_rows]), NA,
     if (interval_of(x)$gold$anytime) "it is not computed for anytime intervals" else
       "gold labels of all cases would not decide")
   verb_phrase <- ifelse(rows$system %in% x$fit$x$constant, " passes in ", " is right in ")
-  gate_words(rows, paste0(rows$system, verb_phrase), at_least)
+  add_decision_words(rows, paste0(rows$system, verb_phrase), at_least)
 }
 
-no_gate_of_machines <- "was computed from the agreement of machines, which is little evidence of
+message_only_machines <- "was computed from the agreement of machines, which is little evidence of
   accuracy."
 
 gate_rows.system_comparison <- function(x, at_least) {
-  abort_argument_if(is.null(x$gold) && isTRUE(x$options$machines), "x", no_gate_of_machines,
+  abort_argument_if(is.null(x$gold) && isTRUE(x$options$machines), "x", message_only_machines,
     i = "Label random cases, and give them to {.fun estimate_accuracy} as {.arg known_truth}.")
   abort_argument_if(low_is_good(x), "x",
     "compares systems by {.val {compared_metric(x)}}, of which low values are better.",
@@ -153,12 +154,14 @@ gate_rows.system_comparison <- function(x, at_least) {
   if (has_columns(table, "group1")) pair_name <- paste0(table$system, ", ", pair_name)
   rows <- decision_rows(table, pair_name, at_least, "it is not computed for differences")
   rows$gold <- x$gold$cases %||% NA_integer_
-  gate_words(rows, sprintf("the difference %s is ", rows$system), at_least)
+  add_decision_words(rows, sprintf("the difference %s is ", rows$system), at_least)
 }
 
-# Returns the table of decisions, with a row per system or pair and the columns of tidy(). `table`:
-# estimates and intervals. `no_needed`: reason why `needed` is NA in undecided rows. The caller
-# replaces NA by a number for accuracies that gold cases measure.
+# Returns the table of decisions, with a row per system or pair and the columns of tidy(). The
+# column `needed` is 0 in decided rows and NA in undecided rows.
+# * table: estimates and intervals
+# * system_name: name of the system or pair in each row
+# * no_needed: reason why `needed` is NA
 decision_rows <- function(table, system_name, at_least, no_needed) {
   decision <- rep("undecided", nrow(table))
   decision[which(table$conf.low >= at_least)] <- "pass"
@@ -170,32 +173,32 @@ decision_rows <- function(table, system_name, at_least, no_needed) {
   )
 }
 
-# Adds the column `words`. `claim`: the sentence of each row up to the estimate, such as "app is
-# right in ".
-gate_words <- function(rows, claim, at_least) {
+# Adds the column `words` to the table of decisions `rows`: the decision in one sentence. `claim`:
+# the part of each sentence before the estimate, such as "app is right in ".
+add_decision_words <- function(rows, claim, at_least) {
   percent <- whole_percent(rows$estimate)
   needed_clause <- sprintf("; %s more gold %s would decide it if the true value is %s", rows$needed,
     ifelse(rows$needed %in% 1L, "case", "cases"), percent)
   rows$words <- ifelse(
     is.na(rows$conf.low), sprintf("undecided: %s: %s", rows$system, rows$reason),
     sprintf("%s: %s%s [%s, %s] (threshold %s)%s", rows$decision, claim, percent,
-      whole_percent(rows$conf.low), whole_percent(rows$conf.high), threshold_words(at_least),
+      whole_percent(rows$conf.low), whole_percent(rows$conf.high), format_threshold(at_least),
       ifelse(rows$needed %in% c(0, NA), "", needed_clause))
   )
   rows
 }
 
 # Returns the smallest number of further gold cases for which Wilson's interval excludes the
-# threshold `at_least`, if the accuracy `share` and the precision per gold case do not change. NA if
-# the interval would contain the threshold even if all cases were gold cases. `measured`: result of
-# extract_measured() for the system.
-needed_labels <- function(measured, share, at_least, estimate) {
+# threshold `at_least`. NA if the interval contains the threshold even if all cases are gold cases.
+# The accuracy `share` and the precision per gold case are assumed not to change. `measured`: result
+# of extract_measured() for the system.
+count_needed_labels <- function(measured, share, at_least, estimate) {
   # Anytime intervals are confidence sequences, for which this formula does not hold.
   if (interval_of(estimate)$gold$anytime) return(NA_integer_)
   further_labels <- seq_len(max(0, measured$cases - measured$gold))
   measured$gold <- measured$gold + further_labels
   effective_size <- 1 / relative_error_variance(measured, estimate$gold$settings$target)
   limits <- wilson_interval(share, effective_size, normal_quantile(estimate$options$conf_level))
-  excludes_threshold <- if (share >= at_least) limits[, 1L] >= at_least else limits[, 2L] < at_least
-  further_labels[excludes_threshold %in% TRUE][1L]
+  is_decisive <- if (share >= at_least) limits[, 1L] >= at_least else limits[, 2L] < at_least
+  further_labels[is_decisive %in% TRUE][1L]
 }

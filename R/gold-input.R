@@ -1,4 +1,5 @@
-# Gold cases given by the user: known truths of cases, and how these cases were chosen.
+# Gold cases are cases whose true category is known. The functions in this file check the gold cases
+# that a user gives, and how these cases were chosen.
 
 #' Gold cases: cases with known truth
 #'
@@ -67,7 +68,7 @@ schema_of.gold_cases <- function(x) { # nolint: object_name.
 check_widen <- function(widen) if (!is.null(widen)) check_number(widen, "widen", 0, 1e6)
 
 # Converts any form of `known_truth` to an object of class gold_cases. `gold_sample`: how the cases
-# were chosen, if `known_truth` does not contain this information in its field `sample`.
+# were chosen; must be NULL if `known_truth` has the field `sample`.
 as_gold_cases <- function(known_truth, gold_sample) {
   if (!inherits(known_truth, "gold_cases")) return(gold_cases(known_truth, gold_sample))
   abort_argument_if(!is.null(gold_sample) && !is.null(known_truth$sample), "gold_sample",
@@ -77,21 +78,22 @@ as_gold_cases <- function(known_truth, gold_sample) {
   known_truth
 }
 
-# Returns the gold cases (cases with known truth) among the cases of the ratings `x`, as a list with
-# the fields: `case`, row numbers of the gold cases; `truth`, their true categories as numbers;
-# `sample`, how they were chosen ("random", "probability", "given" for chosen by hand, or
-# "undeclared", treated like "given"); `probability` with which each was chosen, NULL if not given
-# by the user.
+# Returns the gold cases among the cases of the ratings `x`, as a list:
+# * case: row numbers of the gold cases
+# * truth: number of the true category of each gold case
+# * sample: how gold cases were chosen: "random", "probability" (with the probabilities below),
+#   "given" (by hand), or "undeclared" (treated like "given")
+# * probability: probability with which each gold case was chosen; NULL if the user gave none
 read_gold <- function(known_truth, gold_sample, x) {
   known_truth <- if (isTRUE(known_truth)) stored_truth(x) else
     name_cases(replace_key_columns(known_truth, names(x$keys)))
   truth_codes <- check_known_truth(known_truth, x)
   case <- which(truth_codes > 0L)
-  probability <- given_probability(known_truth, gold_sample, x)
+  probability <- read_sampling_probability(known_truth, gold_sample, x)
   check_gold_probability(probability[case], x$cases[case])
   if (is.null(probability) && !is.null(gold_sample)) {
-    # A vector such as c("random", "given") is an error. In other arguments it would mean the
-    # default, its first element. The list keeps check_choice() from using this rule.
+    # check_choice() takes the first element of a character vector. Here a vector such as
+    # c("random", "given") must be an error, so it is converted to a list.
     if (length(gold_sample) > 1L) gold_sample <- list(gold_sample)
     check_choice(gold_sample, c("random", "given"), "gold_sample")
   }
@@ -102,22 +104,23 @@ read_gold <- function(known_truth, gold_sample, x) {
   )
 }
 
-# Are gold cases (a result of read_gold()) a probability sample of the cases of `x`? A "random"
-# sample in which no case has a rating is not, because it does not represent the cases with ratings.
-is_sample <- function(gold, x) {
+# Are gold cases a probability sample of the cases of the ratings `x`? FALSE for a "random" sample
+# in which no case has a rating: it does not represent the cases with ratings. `gold`: result of
+# read_gold().
+is_probability_sample <- function(gold, x) {
   gold$sample == "probability" ||
-    (gold$sample == "random" && any(rated_patterns(x)[x$index[gold$case]]))
+    (gold$sample == "random" && any(is_rated_pattern(x)[x$index[gold$case]]))
 }
 
-# Returns the probability with which each case of `x` was sampled, NA if it is missing; NULL if the
-# user gave no probabilities. They are read from a column of `known_truth`, or from `gold_sample`.
-given_probability <- function(known_truth, gold_sample, x) {
+# Returns the probability with which each case of `x` was sampled, NA for cases without one. NULL if
+# the user gave no probabilities. The source is a column of `known_truth`, or `gold_sample`.
+read_sampling_probability <- function(known_truth, gold_sample, x) {
   is_table <- is.data.frame(known_truth)
-  names_column <- is_table && is_string(gold_sample) && gold_sample %in% names(known_truth)
-  column <- if (names_column) gold_sample else
+  is_column_name <- is_table && is_string(gold_sample) && gold_sample %in% names(known_truth)
+  column <- if (is_column_name) gold_sample else
     if (is_table) intersect("probability", names(known_truth))
   if (length(column) == 1L) {
-    abort_argument_if(!is.null(gold_sample) && !names_column, "gold_sample",
+    abort_argument_if(!is.null(gold_sample) && !is_column_name, "gold_sample",
       "must not be given if {.arg known_truth} has sampling probabilities in column
           {.val {column}}.", not = gold_sample,
       i = "Leave out {.arg gold_sample}, or the column.")
@@ -127,12 +130,12 @@ given_probability <- function(known_truth, gold_sample, x) {
   } else if (is.character(gold_sample)) {
     return(NULL)
   }
-  probability_of_sample(gold_sample, x)
+  convert_sampling_probability(gold_sample, x)
 }
 
-# Converts `sample`, sampling probabilities in one of the forms that gold_cases() accepts, to a
-# vector with an element per case of `x`.
-probability_of_sample <- function(sample, x) {
+# Converts sampling probabilities to a vector with an element per case of `x`. `sample`:
+# probabilities in a form that gold_cases() accepts.
+convert_sampling_probability <- function(sample, x) {
   if (is.null(sample)) return(NULL)
   sample <- replace_key_columns(sample, names(x$keys))
   if (is.data.frame(sample) && has_columns(sample, c("case", "probability"))) {
@@ -140,7 +143,7 @@ probability_of_sample <- function(sample, x) {
   } else if (is.numeric(sample) && rlang::is_named(sample)) {
     look_up_probability(names(sample), sample, x)
   } else {
-    problem <- why_no_order(sample, x, is.numeric(sample))
+    problem <- why_not_by_position(sample, x, is.numeric(sample))
     abort_argument_if(problem, "gold_sample",
       "must be {.val random}, {.val given}, or the probability with which each case was chosen.",
       x = problem, i = "Give probabilities as a vector whose names are cases, a data frame with
@@ -150,8 +153,10 @@ probability_of_sample <- function(sample, x) {
   }
 }
 
-# Returns the sampling probability of each case of `x`, NA if it is not in `case`. `probability`:
-# probabilities of the cases named in `case`. Raises an error if a case has different probabilities.
+# Returns the sampling probability of each case of `x`, NA for cases that are not in `case`. Raises
+# an error if a case has different probabilities.
+# * case: names of cases
+# * probability: a number per element of `case`
 look_up_probability <- function(case, probability, x) {
   case <- as_label(case)
   abort_if(!is.numeric(probability), "gold",
@@ -176,15 +181,14 @@ check_gold_probability <- function(probability, case) {
     case = case, found = values)
 }
 
-# Returns the number of gold cases of an estimate. Each counts with its weight, if cases have
-# weights.
+# Returns the number of gold cases of an estimate. A gold case with weight n counts n times.
 count_gold <- function(estimate) sum(weights_of_cases(estimate$fit$x)[estimate$gold$case])
 
 # Warns if gold cases cannot measure accuracy, are few, were apparently selected by their truth, or
 # are all cases. `gold`: result of read_gold(). `x`: the ratings.
 warn_gold <- function(gold, x) {
   n <- length(gold$case)
-  kind <- gold_kind(gold, x)
+  kind <- gold_sample_kind(gold, x)
   if (n == 0L) return(invisible())
   warn_if(kind == "undeclared", "hand_picked",
     "{.arg gold_sample} is missing, so the {n} case{?s} with known truth {?is/are} treated as picked
@@ -197,15 +201,15 @@ warn_gold <- function(gold, x) {
         measure accuracy.",
     i = "If you know the probability with which each case was chosen, give it as
         {.arg gold_sample}.", cases = n)
-  warn_if(kind == "sample" && n < min(few_gold, nrow(x)), "gold_few",
+  warn_if(kind == "sample" && n < min(min_gold_with_coverage, nrow(x)), "gold_few",
     "{n} gold case{?s} {?is/are} too few to measure accuracy: the coverage of intervals was tested
-        only for {few_gold} or more.",
+        only for {min_gold_with_coverage} or more.",
     i = "Label about 20 cases, or the number of cases that {.fun plan_gold} computes; it also
         selects them.",
     cases = n)
-  drawn_by_truth <- kind == "sample" && gold$sample == "random" && n < nrow(x) &&
+  is_drawn_by_truth <- kind == "sample" && gold$sample == "random" && n < nrow(x) &&
     is_drawn_by_class(gold, x)
-  warn_if(drawn_by_truth, "gold_by_class",
+  warn_if(is_drawn_by_truth, "gold_by_class",
     "Every category has the same number of gold cases, but not of ratings. This is improbable in a
         random sample.",
     i = "Cases that were selected by their truth are no random sample. Draw gold cases at random; or
@@ -215,35 +219,41 @@ warn_gold <- function(gold, x) {
     cases = n)
 }
 
-# Were gold cases probably selected by their truth, with equal numbers per category? Two conditions
-# must be true. The numbers of gold cases of all categories differ by at most one. The share of some
-# category among gold cases is more than 3 standard errors from its share among ratings.
+# Were gold cases probably selected by their truth, with equal numbers per category? The result is
+# TRUE if two conditions hold:
+# * The numbers of gold cases per category differ by at most one.
+# * For some category, the share of gold cases is more than 3 standard errors from the share of
+#   ratings.
 is_drawn_by_class <- function(gold, x) {
   rating_counts <- colSums(pattern_counts(x) * pattern_weights(x))
   rating_share <- rating_counts / sum(rating_counts)
   gold_counts <- tabulate(gold$truth, length(rating_share))
-  occurs <- rating_share > 0 | gold_counts > 0
+  is_present <- rating_share > 0 | gold_counts > 0
   n_gold <- sum(gold_counts)
-  diff(range(gold_counts[occurs])) <= 1 && any(
+  diff(range(gold_counts[is_present])) <= 1 && any(
     abs(gold_counts / n_gold - rating_share) > 3 * sqrt(rating_share * (1 - rating_share) / n_gold)
   )
 }
 
-few_gold <- 10L # smallest number of gold cases for which the coverage of intervals was measured
+# Smallest number of gold cases for which the coverage of intervals was measured.
+min_gold_with_coverage <- 10L
 
 has_gold_cases <- function(gold) length(gold$case) > 0L
 
-# Returns "sample" if gold cases are a probability sample (or if there are none), otherwise the
-# reason why they are not: "unrated" (a random sample, but none of its cases has a rating), "picked"
-# (by hand), or "undeclared" (`gold_sample` is missing).
-gold_kind <- function(gold, x) {
-  if (!has_gold_cases(gold) || is_sample(gold, x)) return("sample")
+# Returns how gold cases were chosen. `gold`: result of read_gold(). The result is a string:
+# * "sample": a probability sample, or no gold cases
+# * "unrated": a random sample in which no case has a rating
+# * "picked": chosen by hand
+# * "undeclared": the user did not give `gold_sample`
+gold_sample_kind <- function(gold, x) {
+  if (!has_gold_cases(gold) || is_probability_sample(gold, x)) return("sample")
   switch(gold$sample, random = "unrated", given = "picked", gold$sample)
 }
 
-# Splits known truths by variable, if `x` is a list of ratings named by variable. Returns a list
-# with an element per variable. `known`: a list named by variable; TRUE for the truths that are
-# stored in `x`; or the same truths for all variables.
+# Splits known truths by variable. Returns a list with an element per variable.
+# * known: a list named by variable; TRUE for the truths stored in `x`; or the same truths for all
+#   variables
+# * x: list of ratings, named by variable
 truth_of_variables <- function(known, x) {
   if (rlang::is_bare_list(known)) {
     unknown_names <- setdiff(names(known), names(x))
@@ -256,51 +266,57 @@ truth_of_variables <- function(known, x) {
     lapply(x, function(x) known)
 }
 
-# Increases the variances of means `x` (a result of correct_mean()) for dependence between gold
-# cases of the same cluster, and returns `x`. If correction by predictions (`slope` > 0) does not
-# reduce the variance between clusters, the estimate becomes the mean of gold cases. `cluster`:
-# cluster of each gold case; if it is NULL, `x` is unchanged. `variance`: variance of the
-# contribution of one case. `is_counted`: is a gold case used for a mean (gold cases x means)?
-# `predicted_design`: result of design_of_predictions().
+# Returns the means `x` with larger variances, because gold cases of the same cluster are dependent.
+# The correction by predictions may not reduce the variance between clusters. The estimate is then
+# the mean of gold cases without predictions.
+# * x: means, a result of corrected_mean()
+# * cluster: cluster of each gold case; NULL if there are no clusters
+# * variance: variance of the contribution of one case to each mean
+# * is_counted: is a gold case used for a mean (gold cases x means)?
+# * predicted_design: result of prediction_design_effect()
 #
-# Field `at_hand` becomes the design effect of all cases, which may be many more in a cluster than
-# its gold cases. The variance of a case is the variance of its prediction, the share `explained`,
-# plus the variance of the rest, which gold cases show. If whole clusters are gold, the gold cases
-# show the design effect of all cases, which is then a lower limit.
+# The field `at_hand` is multiplied by the design effect of the mean over all cases. This design
+# effect has two parts. The part due to predictions is computed from all cases. The part due to
+# errors of predictions is computed from gold cases. The design effect of gold cases is a lower
+# limit.
 adjust_for_clusters <- function(x, cluster, variance = share_variance(x),
                                 is_counted = TRUE | x$rest, predicted_design = 1) {
   if (is.null(cluster)) return(x)
   x$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))
-  enough_clusters <- x$clusters >= min_clusters
-  # A slope is a second fitted parameter, which costs one degree of freedom. This matters if there
-  # are few clusters.
-  ratio <- clustered_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
-  design <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
-  slope_harms <- which(enough_clusters & ratio >= design)
-  x$estimate[slope_harms] <- x$alone[slope_harms]
-  x$slope[slope_harms] <- 0
-  x$rest[, slope_harms] <- x$answers[, slope_harms]
+  has_enough_clusters <- x$clusters >= min_clusters
+  # A slope above 0 is a second fitted parameter, which costs one degree of freedom.
+  ratio <- clustered_variance_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
+  gold_design <- clustered_variance_ratio(x, x$design, x$answers, cluster, 1L, variance)
+  worse_with_slope <- which(has_enough_clusters & ratio >= gold_design)
+  x$estimate[worse_with_slope] <- x$alone[worse_with_slope]
+  x$slope[worse_with_slope] <- 0
+  x$rest[, worse_with_slope] <- x$answers[, worse_with_slope]
   explained <- 1 - x$ratio / x$design
-  x$ratio <- ifelse(enough_clusters, pmin(ratio, design), x$ratio)
-  explained[slope_harms] <- 0
-  all_design <- pmax(design / x$design, explained * predicted_design + x$ratio / x$design)
-  x$at_hand <- x$at_hand * ifelse(enough_clusters, all_design, 1)
-  x$design <- ifelse(enough_clusters, design, x$design)
+  x$ratio <- ifelse(has_enough_clusters, pmin(ratio, gold_design), x$ratio)
+  explained[worse_with_slope] <- 0
+  all_design <- pmax(gold_design / x$design, explained * predicted_design + x$ratio / x$design)
+  x$at_hand <- x$at_hand * ifelse(has_enough_clusters, all_design, 1)
+  x$design <- ifelse(has_enough_clusters, gold_design, x$design)
   x
 }
 
-# Design effect of clusters on the mean prediction of all cases: its variance, divided by the
-# variance if cases were independent. `q`, `weight`: see gold_quantity(). `all_clusters`: see
-# gold_evidence(); 1 if it is NULL.
-design_of_predictions <- function(q, weight, all_clusters) {
+# Returns the design effect of clusters on the mean prediction over all cases: the variance of the
+# mean, divided by its variance if cases were independent. One number per column of `q`; 1 if there
+# are no clusters.
+# * q: predictions (patterns of ratings x quantities)
+# * weight: number of cases of each pattern, in the form of `q`
+# * all_clusters: pattern, cluster and weight of all cases, see gold_evidence(); NULL without
+#   clusters
+prediction_design_effect <- function(q, weight, all_clusters) {
   if (is.null(all_clusters)) return(1)
   weight <- array(weight, dim(q))
   q[weight == 0] <- 0
   deviation <- q - rep(colSums(q * weight) / colSums(weight), each = nrow(q))
   deviation[weight == 0] <- 0
-  sums <- rowsum(
+  cluster_sums <- rowsum(
     deviation[all_clusters$pattern, , drop = FALSE] * all_clusters$weight, all_clusters$cluster
   )
-  design <- colSums(sums^2) * nrow(sums) / (nrow(sums) - 1) / colSums(weight * deviation^2)
+  design <- colSums(cluster_sums^2) * nrow(cluster_sums) / (nrow(cluster_sums) - 1) /
+    colSums(weight * deviation^2)
   ifelse(is.finite(design), design, 1)
 }

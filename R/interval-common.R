@@ -1,9 +1,9 @@
-# Bootstrap of an accuracy estimate, over cases or clusters of cases: standard errors, percentile
-# intervals, and reasons why there is no interval.
+# Bootstrap intervals, posterior intervals and profile intervals of accuracy. The bootstrap
+# resamples cases, or clusters of cases. A "pattern" is a group of cases with the same ratings.
 
 # Returns estimates for resampled cases (replicates x systems), with the seed as attribute `seed`.
-# `estimator`: function of the weights of patterns of ratings, or a pointer to an estimator in the
-# core. `quantity`: "accuracy", or "counts" for expected numbers of cases by truth and answer.
+# * estimator: function of the weights of patterns, or a pointer to an estimator in compiled code
+# * quantity: "accuracy", or "counts" for expected numbers of cases by truth and answer
 bootstrap_replicates <- function(estimator, fit, options, quantity = "accuracy") {
   check_memory(
     as.double(options$replicates) * n_systems(fit$x), "replicates of estimates",
@@ -14,55 +14,56 @@ bootstrap_replicates <- function(estimator, fit, options, quantity = "accuracy")
   structure(compute_replicates(estimator, quantity, settings, tick), seed = settings$seed)
 }
 
-# Returns bootstrap replicates from which correlations between systems (or between cells of a table)
-# are computed. If refitting is slow, the method has a faster substitute, its field `stand_in`,
-# whose replicates are used. Cases are resampled with the seed of the estimate's replicates. If the
-# estimate has no replicates, the seed is computed from the ratings, so that results are
-# reproducible. `quantity`: see bootstrap_replicates().
+# Returns bootstrap replicates for correlations between systems, or between cells of a table. If
+# refitting a method is slow, a faster substitute is used (field `stand_in` of the method). The seed
+# is the same as for the replicates of the estimate. If the estimate has no replicates, the seed is
+# computed from the ratings, so that results are reproducible. `quantity`: see
+# bootstrap_replicates().
 stand_in_replicates <- function(estimate, quantity) {
   fit <- estimate$fit
   options <- estimate$options
-  options$seed <- attr(estimate$replicates, "seed") %||% seed_of(fit$x)
+  options$seed <- attr(estimate$replicates, "seed") %||% compute_seed(fit$x)
   method <- method_of(estimate)
   if (!is.null(options$record)) {
     return(bootstrap_replicates(function_estimator(fit$x, method$run), fit, options, quantity))
   }
   uses_stand_in <- has_stand_in(estimate)
   method <- accuracy_methods[[method$stand_in]]
-  for_accuracy <- quantity == "accuracy"
-  if (for_accuracy && uses_stand_in && n_systems(fit$x) <= many_systems) {
-    options$replicates <- max(options$replicates, paired_replicates)
+  is_accuracy <- quantity == "accuracy"
+  if (is_accuracy && uses_stand_in && n_systems(fit$x) <= max_refitted_systems) {
+    options$replicates <- max(options$replicates, min_stand_in_replicates)
   }
-  estimator <- if (for_accuracy) replicating_estimator(fit, method, options, uses_stand_in) else
+  estimator <- if (is_accuracy) replicating_estimator(fit, method, options, uses_stand_in) else
     make_estimator(fit, method, options)
   if (!uses_stand_in && !is.null(method$common)) {
-    estimator <- mixed_estimator(estimator, make_estimator(fit, method_shared, options),
+    estimator <- combine_estimators(estimator, make_estimator(fit, method_shared, options),
       estimate$details$common)
   }
   bootstrap_replicates(estimator, fit, options, quantity)
 }
 
-# Returns a seed for random numbers, computed from the numbers of cases of each pattern of ratings.
-seed_of <- function(x) {
+# Returns a seed for random numbers, computed from the number of cases of each pattern of ratings.
+compute_seed <- function(x) {
   weight <- sort(pattern_weights(x)) # does not depend on the order of cases
   multiplier <- seq_along(weight) %% 997
   as.integer(c(sum(weight * multiplier), sum(weight * multiplier^2)) %% .Machine$integer.max)
 }
 
-# Smallest number of replicates for correlations of systems, if they are from a substitute method
-# (`stand_in`), which is fast because its replicates are first-order approximations.
-paired_replicates <- 2000L
+# Smallest number of replicates for correlations of systems, if a substitute method (`stand_in`) is
+# used. The substitute is fast, because its replicates are first-order approximations.
+min_stand_in_replicates <- 2000L
 
-# Returns the number of blocks into which replicates are divided: one per remote worker (package
-# future), with at least 10 replicates each. On one machine it is 1, because threads of the core are
-# faster than workers.
+# Returns the number of blocks into which replicates are divided. Each remote worker (package
+# future) computes one block of at least 10 replicates. Without remote workers the number is 1,
+# because threads of compiled code are faster than workers.
 count_blocks <- function(n_replicates) {
   if (has_remote_workers()) min(future::nbrOfWorkers(), n_replicates %/% 10L) else 1L
 }
 
 # Computes replicates in blocks, one per worker. The estimator is a pointer to memory, which is not
-# valid in other processes, so each worker creates it again from its arguments. Every replicate has
-# a separate random stream, so that results do not depend on the number of workers.
+# valid in other processes. Each worker therefore creates the estimator again from its arguments.
+# Every replicate has a separate random stream, so that results do not depend on the number of
+# workers.
 replicates_in_blocks <- function(estimator, quantity, resampling, tick,
                                  n_blocks = count_blocks(resampling$replicates)) {
   if (n_blocks <= 1L) return(core_replicates(estimator, quantity, resampling, tick))
@@ -77,7 +78,7 @@ replicates_in_blocks <- function(estimator, quantity, resampling, tick,
     }
   }, block_ends[-length(block_ends)], diff(block_ends))
   block_names <- paste0("replicates ", block_ends[-length(block_ends)] + 1, " to ", block_ends[-1L])
-  stack_rows(run_pieces(tasks, block_names))
+  stack_rows(run_tasks_in_workers(tasks, block_names))
 }
 
 # Adds bootstrap percentile intervals and standard errors to `table`, and returns it together with
@@ -86,29 +87,30 @@ bootstrap_interval <- function(draft, table) {
   options <- draft$options
   replicates <- na_real(bootstrap_replicates(draft$point$estimator, draft$fit, options))
   intervals <- core_percentile_intervals(replicates, options$conf_level, method_of(draft)$iterated)
-  known <- !is.na(table$estimate)
+  is_estimated <- !is.na(table$estimate)
   warn_failed(
-    draft$fit$x$systems[known], colMeans(is.na(replicates))[known], options$conf_level,
+    draft$fit$x$systems[is_estimated], colMeans(is.na(replicates))[is_estimated],
+    options$conf_level,
     if (is.null(options$record)) "The agreement of raters is too low for this number of cases."
   )
   table <- add_intervals(table, intervals)
-  # Limits are at most 1, so an unclipped estimate above 1 is compared with them as 1.
+  # An unclipped estimate may be above 1. It is compared with the limits as 1, the largest limit.
   limited_table <- replace(table, "estimate", list(pmin(table$estimate, 1)))
   warn_outside(draft$fit$x$systems, limited_table,
     'Use {.code interval = "profile"} or {.code interval = "robust"}.')
-  new_interval_found(table, replicates)
+  new_interval_result(table, replicates)
 }
 
 # Returns the note on the interval for print(): what was resampled, and how many replicates have no
-# estimate. If there are more of them than replicates outside the interval on one side, the note
-# says that the interval is too narrow. `x`: an accuracy estimate.
+# estimate. The note adds "too narrow" if this number is larger than the number of replicates
+# outside the interval on one side. `x`: an accuracy estimate.
 bootstrap_note <- function(x) {
-  most_failed <- max(x$details$failed)
+  max_failed <- max(x$details$failed)
   paste0(
     "sampling error only; ", replicates_note(x),
-    if (most_failed > 0L) paste0(
-      ", ", span_words(x$details$failed), " of them without an estimate",
-      if (most_failed > (1 - x$options$conf_level) / 2 * x$options$replicates)
+    if (max_failed > 0L) paste0(
+      ", ", format_span(x$details$failed), " of them without an estimate",
+      if (max_failed > (1 - x$options$conf_level) / 2 * x$options$replicates)
         " (too narrow)"
     )
   )
@@ -138,14 +140,15 @@ interval_bootstrap <- new_interval(
 # ---- Posterior intervals: quantiles of posterior draws, see accuracy-draws.R --------------------
 
 # Returns the note on the interval for print(): the sources of error, with their shares of the
-# variance (`x$parts`: systems x sources). `x`: an accuracy estimate from posterior draws.
+# variance. `x`: an accuracy estimate from posterior draws. `x$parts`: variance by source (systems x
+# sources).
 posterior_note <- function(x) {
   if (!is.null(x$drawn_gold)) {
     return(paste0("quantiles of posterior draws, weighted by ",
       count_noun(length(x$drawn_gold$case), "case"), " with known truth"))
   }
-  parts <- colMeans(x$parts)
-  percent <- paste0(round(100 * parts / sum(parts)), "%")
+  mean_variances <- colMeans(x$parts)
+  percent <- paste0(round(100 * mean_variances / sum(mean_variances)), "%")
   if (is.null(x$options$common) || has_fixed_common(x$options)) {
     return("quantiles of posterior draws; sampling error only, given the assumption")
   }
@@ -160,7 +163,7 @@ interval_posterior <- new_interval(
   "posterior",
   words = "posterior interval", spread = "percentile", drawn = TRUE, clusters = FALSE,
   uncounted = "so there are no cases to draw the truth of",
-  find = function(draft, table) new_interval_found(table),
+  find = function(draft, table) new_interval_result(table),
   draws = interval_bootstrap$draws, note = posterior_note,
   explain = function(estimate) {
     paste0("The {interval}s are quantiles of draws from the posterior",
@@ -173,12 +176,12 @@ interval_posterior <- new_interval(
 # ---- Profile intervals of joint estimates; formulas are in profile_interval.cpp in the core -----
 
 # Adds profile likelihood intervals to `table`. `draft`: an estimate without interval, see
-# draft_estimate(). If the search finds a higher maximum of the likelihood than the estimate, the
-# estimate is computed again, and the result also contains it, as `draft`.
+# draft_estimate(). The search may find a higher maximum of the likelihood than the estimate. The
+# estimate is then computed again, and is the field `draft` of the result.
 profile_interval <- function(draft, table) {
   fit <- draft$fit
   options <- draft$options
-  no_profile <- if (is_pooled(fit$model)) {
+  no_profile_reason <- if (is_pooled(fit$model)) {
     paste0(
       "the prior of the ", format(fit$model), " is estimated from the same ratings (use ",
       "prior = \"none\", or interval = \"bootstrap\")"
@@ -186,35 +189,38 @@ profile_interval <- function(draft, table) {
   } else if (fit$method == "pairs") {
     "a fit to pairs of ratings has no likelihood"
   }
-  if (!is.null(no_profile)) return(new_interval_found(without_interval(table, no_profile)))
+  if (!is.null(no_profile_reason)) {
+    return(new_interval_result(add_no_interval_reason(table, no_profile_reason)))
+  }
   # A system that gives all cases the same answer has no accuracy parameter (see latent.cpp).
   is_constant <- !is.na(table$estimate) &
     apply(pattern_answers(fit$x), 2L, function(x) n_distinct(x[x > 0L]) < 2L)
-  known <- !is.na(table$estimate) & !is_constant
+  is_estimated <- !is.na(table$estimate) & !is_constant
   deviance <- qchisq(options$conf_level, 1)
-  # Fields, with an element per system: `low` and `high`, limits of the profile interval;
-  # `converged`, did all fits along the profile converge? `moved`, was a higher maximum found than
-  # the fit? The profile is then around that maximum.
+  # Fields of `profile`, with an element per system:
+  # * low, high: limits of the profile interval
+  # * converged: did all fits along the profile converge?
+  # * moved: was a higher maximum than the fit found? The profile is then around that maximum
   profile <- core_latent_profile(
-    fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
-    deviance, options$threads, progress_bar("Profiles", length(known))$tick
+    fit$x$patterns, pattern_weights(fit$x), fit$known, model_for_core(fit$model, fit$x, fit$method),
+    deviance, options$threads, progress_bar("Profiles", length(is_estimated))$tick
   )
-  if (any(known & profile$moved) && is.null(options$deviance)) {
-    better <- draft_estimate(fit, c(options, deviance = deviance))
-    table <- result_table(better$point$value, reason = better$reason)
-    return(c(profile_interval(better, table), list(draft = better)))
+  if (any(is_estimated & profile$moved) && is.null(options$deviance)) {
+    better_draft <- draft_estimate(fit, c(options, deviance = deviance))
+    table <- result_table(better_draft$point$value, reason = better_draft$reason)
+    return(c(profile_interval(better_draft, table), list(draft = better_draft)))
   }
-  is_usable <- known & profile$converged
+  is_usable <- is_estimated & profile$converged
   table$conf.low[is_usable] <- profile$low[is_usable]
   table$conf.high[is_usable] <- profile$high[is_usable]
   # The standard error is computed from the width of the interval. The curvature at the maximum is
   # not used, because it is wrong if another parameter is on its boundary.
   table$std.error <- (table$conf.high - table$conf.low) / (2 * sqrt(deviance))
-  failed <- known & !is_usable
-  table$reason[failed] <- paste0(no_interval, "a fit did not converge")
-  table$reason[is_constant] <- paste0(no_interval, reason_constant_system)
-  if (any(failed)) warn_convergence("profile")
-  new_interval_found(table)
+  has_failed <- is_estimated & !is_usable
+  table$reason[has_failed] <- paste0(no_interval_prefix, "a fit did not converge")
+  table$reason[is_constant] <- paste0(no_interval_prefix, reason_constant_system)
+  if (any(has_failed)) warn_convergence("profile")
+  new_interval_result(table)
 }
 
 reason_constant_system <- "the system gives all cases the same answer"

@@ -1,29 +1,33 @@
-# Method "average": the accuracy of a system, averaged over joint models of raters and system. The
+# Method "average" averages the accuracy of a system over joint models of raters and system. The
 # formulas are in src/core/accuracy and src/core/model/variational.cpp.
 
-# Does the method leave out constant raters, who give all cases the same category? Their ratings
-# carry no information. Method "average" leaves them out, unless the user gives the share of shared
-# errors (argument `common`).
+# Does the method leave out constant raters? These raters give all cases the same category, so their
+# ratings carry no information. Method "average" leaves them out, unless the user gives the share of
+# shared errors (argument `common`).
 drops_constant_raters <-
   function(options) is_averaged(options = options) && !has_fixed_common(options)
 
-# Returns the fit without constant raters, if the method leaves them out; otherwise `fit`. Only fits
-# of class k_fit are fitted again; other classes are fits with known truths or known raters.
+# Returns a fit without constant raters, if the method leaves them out. Otherwise returns `fit`.
+# Only fits of class k_fit are changed. Fits of other classes have known truths or known raters.
 fit_without_constant <- function(fit, options) {
   if (!inherits(fit, "k_fit") || !drops_constant_raters(options)) return(fit)
   x <- without_constant_raters(store_abstain_decision(fit$x))
-  no_change <- identical(x$raters, fit$x$raters) && identical(x$only_constant, fit$x$only_constant)
-  if (no_change && !isTRUE(x$panel$abstain$by_replies)) return(fit)
+  is_unchanged <- identical(x$raters, fit$x$raters) &&
+    identical(x$only_constant, fit$x$only_constant)
+  if (is_unchanged && !isTRUE(x$panel$abstain$by_replies)) return(fit)
   new_fit <- fit_algebraic(x, fit$model)
   new_fit$given <- fit$given
   new_fit
 }
 
-# Computes the estimates of method "average", which robust intervals of other methods also use.
-# Returns a list: `estimator`, a pointer into the core; `point`, its estimates for all systems; `x`,
-# the ratings without constant raters. Returns NULL if accuracy is not identified. If the estimate
-# itself is by method "average", fit_without_constant() has already removed constant raters from the
-# fit.
+# Computes the estimates of method "average", which robust intervals of other methods also use. NULL
+# if accuracy is not identified. Returns a list:
+# * estimator: pointer to an estimator in compiled code
+# * point: estimates of this estimator for all systems
+# * x: ratings without constant raters
+#
+# For the method "average" itself, fit_without_constant() has already removed constant raters from
+# `fit`.
 compute_average <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs", "constant_raters", "labels_only")) return(NULL)
   check_model_size(fit$x)
@@ -35,9 +39,9 @@ compute_average <- function(fit, options) {
   list(estimator = estimator, point = compute_estimate(estimator), x = fit$x)
 }
 
-# Returns a field of the estimates by method "average", a number per system; NA if there are none.
-# `average`: result of compute_average(), or NULL. `n_systems`: number of systems.
-of_average <- function(average, field, n_systems) {
+# Returns one field of the estimates by method "average", with a number per system. The numbers are
+# NA if `average` is NULL. `average`: result of compute_average(). `n_systems`: number of systems.
+average_field <- function(average, field, n_systems) {
   average$point$numbers[[field]] %||% rep(NA_real_, n_systems)
 }
 
@@ -46,7 +50,7 @@ method_average <- new_method(
   model = "own", posterior = TRUE, common = "typical", stand_in = "joint", draws = "robust",
   estimate = function(fit, options, average) {
     new_point(
-      of_average(average, "estimate", n_systems(fit$x)), average$estimator,
+      average_field(average, "estimate", n_systems(fit$x)), average$estimator,
       posterior = if (!is.null(average)) named_posteriors(posteriors_of(average$point), fit$x)
     )
   },
@@ -66,14 +70,18 @@ named_posteriors <- function(posteriors, x) {
   setNames(lapply(posteriors, `colnames<-`, x$categories), x$systems)
 }
 
-# Returns the results of method "average" that estimates of all methods contain: a list with a
-# number per system, NA if `average` is NULL. `shared` and `independent`: accuracies if errors are
-# shared with the raters, and if they are independent. `rater_error`: share of wrong ratings.
-# `independence_weight`: weight of the models without shared errors. `dependence_weight`: weight of
-# dependence that intervals allow for, from 0 to 1. `typical`: typical share of shared errors.
-# `base_rate_range`: range of accuracies over possible base rates. A further element, `no_kappa`: do
-# raters agree only by chance? `value`: estimates of the systems, NA if missing. `average`: result
-# of compute_average().
+# Returns the results of method "average" that estimates of all methods contain. `value`: estimates
+# of the systems, NA if missing. `average`: result of compute_average(), or NULL. The result is a
+# list of vectors with a number per system, NA if `average` is NULL:
+# * shared: accuracy if errors are shared with the raters
+# * independent: accuracy if errors are independent
+# * rater_error: share of wrong ratings
+# * independence_weight: weight of the models without shared errors
+# * dependence_weight: weight of dependence that intervals allow for, from 0 to 1
+# * typical: typical share of shared errors
+# * base_rate_range: highest minus lowest accuracy over possible base rates
+#
+# Unless `average` is NULL, there is also `no_kappa`: do raters agree only by chance?
 parts_of_average <- function(value, average) {
   estimate_fields <- c(
     "rater_error", "independence_weight", "dependence_weight", "typical", "base_rate_range"
@@ -82,53 +90,54 @@ parts_of_average <- function(value, average) {
   if (is.null(average)) {
     return(rep_named(fields, list(rep(NA_real_, length(value)))))
   }
-  usage <- leading_categories(average$x)
-  average$point$numbers$base_rate_range <- base_rate_ranges(average$x, usage)
-  parts <- average$point$numbers[fields]
-  parts[estimate_fields] <- lapply(parts[estimate_fields], replace, is.na(value), NA_real_)
-  parts$no_kappa <- has_no_kappa(usage)
-  parts
+  category_usage <- leading_categories(average$x)
+  average$point$numbers$base_rate_range <- base_rate_ranges(average$x, category_usage)
+  results <- average$point$numbers[fields]
+  results[estimate_fields] <- lapply(results[estimate_fields], replace, is.na(value), NA_real_)
+  results$no_kappa <- has_no_kappa(category_usage)
+  results
 }
 
 # Returns, for each system, the highest minus the lowest accuracy over all base rates that are
-# compatible with the ratings (see src/core/accuracy/base_rates.hpp). `leans`: result of
-# leading_categories().
+# compatible with the ratings (see src/core/accuracy/base_rates.hpp). `leans`: leading categories of
+# raters, a result of leading_categories().
 base_rate_ranges <- function(x, leans = leading_categories(x)) {
   na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leans))
 }
 
-# Returns the range of accuracies from which hidden errors are computed, with an element per system.
-# It is 1 if the agreement of raters may be chance, because all base rates are then possible.
-# `range`: result of base_rate_ranges().
+# Returns the range of accuracies from which hidden errors are computed, a number per system. If the
+# agreement of raters may be chance, all base rates are possible, and the number is 1. `range`:
+# result of base_rate_ranges().
 range_for_error <- function(x, range = base_rate_ranges(x)) {
   if (any(leading_categories(x)$chance)) pmax(range, 1) else range
 }
 
-# Is the agreement of raters no better than by chance?
+# Is the agreement of raters no better than chance? `leans`: result of leading_categories().
 has_no_kappa <- function(leans) all(leans$kappa %in% 0)
 
 # Returns the expected numbers of cases by true category and answer, if errors are independent and
-# if they are shared. The result is a list with an element per system, a list of two vectors in
-# which answers vary fastest. It is NULL if `average`, the result of compute_average(), is NULL.
+# if they are shared. The result is a list with an element per system. Each element is a list of two
+# vectors, `independent_counts` and `shared_counts`, in which answers vary fastest. `average`:
+# result of compute_average(); if it is NULL, the result is NULL.
 end_counts <- function(average) {
   lapply(average$point$systems, `[`, c("independent_counts", "shared_counts"))
 }
 
-# Returns the standard error due to sampling of each system, from a formula of method "average"; NA
+# Returns the standard error due to sampling of each system, by a formula of method "average". NA
 # for other methods, and if weights are not counts of cases. `draft`: see draft_estimate().
 average_sampling_error <- function(draft) {
   n_systems <- length(draft$point$value)
   if (!is_averaged(draft) || !weights_are_counts(draft$fit$x)) return(rep(NA_real_, n_systems))
-  of_average(draft$average, "std.error", n_systems)
+  average_field(draft$average, "std.error", n_systems)
 }
 
-# Returns the table of the averaged models, with a row per system and model; NULL if there are none.
+# Returns the table of the averaged models, with a row per system and model. NULL if there are none.
 member_table <- function(average, systems) {
   if (!is.null(average)) stack_systems(systems, lapply(average$point$systems, `[[`, "members"))
 }
 
-# Returns the total weight of the models that relax an assumption (such as equally accurate raters),
-# with a row per system and a column per assumption. `models`: result of member_table().
+# Returns the total weight of the models that relax an assumption, such as equally accurate raters.
+# The table has a row per system and a column per assumption. `models`: result of member_table().
 relaxation_weights <- function(models) {
   is_relaxed <- cbind(
     accuracy = models$accuracy == "rater", errors = models$errors != "uniform",
@@ -140,71 +149,73 @@ relaxation_weights <- function(models) {
 }
 
 # Users are warned if these limits are exceeded.
-wide_sampling <- 0.2 # few data: width of the interval for sampling error only
-wide_error <- 0.08 # assumption that data cannot test: total standard error
+max_sampling_width <- 0.2 # width of an interval for sampling error only
+max_total_error <- 0.08 # total standard error
 
-# Finds systems with doubtful estimates. Returns a list with indices of systems in two elements.
-# `few_data`: sampling error makes the interval wide, so that more data help. It is also larger than
-# the hidden error (the part due to possible shared errors), or raters may agree by chance.
-# `assumption`: the error is large and mostly hidden, or the raters are machines. This element is
-# empty if the user gives the share of shared errors, or if gold cases measure the accuracy. Two
-# further elements have a number for all systems: `width`, of an interval for sampling error only,
-# and `hidden`, the hidden error.
+# Finds systems with doubtful estimates. The hidden error is the part of the standard error due to
+# possible shared errors. Returns a list of two vectors of system numbers and two other vectors:
+# * few_data: systems whose interval is wide because of sampling error, so that more data help.
+#   Sampling error is also larger than the hidden error, or raters may agree by chance
+# * assumption: systems whose error is large and mostly hidden, or whose raters are machines. Empty
+#   if the user gives the share of shared errors, or if gold cases measure the accuracy
+# * width: width of an interval for sampling error only, for all systems
+# * hidden: hidden error, for all systems
 find_doubtful <- function(estimate) {
   hidden <- hidden_error(estimate)
   sampling <- estimate$details$sampling
-  from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
+  is_from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
   width <- 2 * normal_quantile(estimate$options$conf_level) * sampling
   known_sampling <- ifelse(is.na(sampling + hidden), 0, sampling)
   may_be_chance <- any(leading_categories(estimate$fit$x)$chance)
-  is_few <- (width > wide_sampling & (sampling > hidden | may_be_chance)) %in% TRUE
-  is_large <- sqrt(known_sampling^2 + hidden^2) > wide_error & hidden >= known_sampling & !is_few
+  is_few <- (width > max_sampling_width & (sampling > hidden | may_be_chance)) %in% TRUE
+  is_large <- sqrt(known_sampling^2 + hidden^2) > max_total_error & hidden >= known_sampling &
+    !is_few
   list(
-    few_data = which(is_few & from_ratings),
-    assumption = which((rests_on_machines(estimate) | is_large) & from_ratings & hidden > 0),
+    few_data = which(is_few & is_from_ratings),
+    assumption = which((rests_on_machines(estimate) | is_large) & is_from_ratings & hidden > 0),
     width = width, hidden = hidden
   )
 }
 
-# Is an estimate computed only from ratings by machines (language models or programs)? This is not
-# the case if there are gold cases, or if the user gives the share of shared errors.
+# Is an estimate computed only from ratings by machines (language models or programs)? FALSE if
+# there are gold cases, or if the user gives the share of shared errors.
 rests_on_machines <- function(estimate) {
   panel_kind(estimate) == "machines" && !has_fixed_common(estimate$options) &&
     !all(rests_on_gold(estimate)) && any_known(estimate$details$rater_error)
 }
 
-# Warns about doubtful estimates (see find_doubtful()): more data would help, or a few cases with
-# known truth. It also warns about raters who always give the same answer.
+# Warns about doubtful estimates (see find_doubtful()). The warnings advise more data, or a few
+# cases with known truth. Also warns about raters who always give the same answer.
 warn_doubtful <- function(estimate) {
   x <- estimate$fit$x
   systems <- estimate$table$system
-  system_words <- function(doubtful) escape_braces(shorten(systems[doubtful], most = 3L))
+  system_words <- function(numbers) escape_braces(shorten(systems[numbers], most = 3L))
   constant <- constant_raters(x)
   left_out_words <- if (!all(constant %in% x$raters)) ", so they were left out"
   warn_if(constant, "raters",
     paste0("{.val {constant}} always gave the same answer. Such ratings carry no information about
       the truth", left_out_words, "."), raters = constant)
-  doubts <- find_doubtful(estimate)
-  few_data <- doubts$few_data
+  doubtful <- find_doubtful(estimate)
+  few_data <- doubtful$few_data
   warn_if(few_data, "few_data", paste0(
     "There are few data: sampling error by itself makes the ",
     interval_title(estimate$options$conf_level), " of ", system_words(few_data), " as wide as ",
-    format_decimals(min(1, max(doubts$width[few_data])), 2L),
+    format_decimals(min(1, max(doubtful$width[few_data])), 2L),
     ". More cases reduce only this part of the interval: {.fun plan_cases}."
   ), systems = systems[few_data])
-  doubtful <- doubts$assumption
-  if (length(doubtful) == 0L) return(invisible())
-  worst <- doubtful[[which.max(doubts$hidden[doubtful])]]
+  doubtful_systems <- doubtful$assumption
+  if (length(doubtful_systems) == 0L) return(invisible())
+  worst_system <- doubtful_systems[[which.max(doubtful$hidden[doubtful_systems])]]
   problem <- if (rests_on_machines(estimate)) {
-    paste0("The raters are ", machines_of(estimate),
+    paste0("The raters are ", machine_kind_words(estimate),
       ", whose agreement is little evidence of accuracy")
   } else {
     paste0(
-      if (length(doubtful) > 1L) "The accuracies of " else "The accuracy of ",
-      system_words(doubtful),
-      if (length(doubtful) > 1L) " rest" else " rests",
+      if (length(doubtful_systems) > 1L) "The accuracies of " else "The accuracy of ",
+      system_words(doubtful_systems),
+      if (length(doubtful_systems) > 1L) " rest" else " rests",
         " on an assumption that ratings cannot test (",
-      escape_braces(causes_of_doubt(estimate)[[worst]]), ")"
+      escape_braces(causes_of_doubt(estimate)[[worst_system]]), ")"
     )
   }
   advice <- if (any(estimate$fit$known$truth > 0L, na.rm = TRUE)) {
@@ -213,36 +224,36 @@ warn_doubtful <- function(estimate) {
     "Label about 20 random cases; see {.fun plan_gold}."
   }
   warn_fallible("assumption", paste0(problem, ". ", advice),
-    systems = systems[doubtful])
+    systems = systems[doubtful_systems])
 }
 
 # Returns, for each system, words for the cause of the largest part of the hidden error.
 causes_of_doubt <- function(estimate) {
   details <- estimate$details
-  range <- range_for_error(estimate$fit$x, details$base_rate_range)
-  base_rate_error <- ifelse(is.na(range), 0, range) / sqrt(12)
+  accuracy_range <- range_for_error(estimate$fit$x, details$base_rate_range)
+  base_rate_error <- ifelse(is.na(accuracy_range), 0, accuracy_range) / sqrt(12)
   independent <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
-  rater_error <- details$rater_error / 4
-  usage <- leading_categories(estimate$fit$x)
-  usage_words <- if (has_no_kappa(usage)) {
+  rating_error <- details$rater_error / 4
+  category_usage <- leading_categories(estimate$fit$x)
+  usage_words <- if (has_no_kappa(category_usage)) {
     paste("raters", agreement_by_chance_words)
-  } else if (any(usage$chance)) {
+  } else if (any(category_usage$chance)) {
     "the agreement of raters may be chance"
   } else {
     "raters mostly give one category"
   }
-  cause <- ifelse(base_rate_error > rater_error, usage_words,
+  cause <- ifelse(base_rate_error > rating_error, usage_words,
     "raters are often wrong, and may be wrong together")
-  ifelse(abs(independent - details$average_shared) / 2 > pmax(base_rate_error, rater_error),
+  ifelse(abs(independent - details$average_shared) / 2 > pmax(base_rate_error, rating_error),
     paste("it may be", range_words(estimate$table)), cause)
 }
 
-# Returns the note for print() if the raters are language models or programs. `x`: an accuracy
-# estimate.
+# Returns the note for print() if the raters are machines (language models or programs). `x`: an
+# accuracy estimate.
 machine_words <- function(x) {
   n_sources <- if (length(unique(rater_kind(x))) > 1L) "20" else "ten"
   paste0(
-    "Raters are ", machines_of(x), ", which often err on the same cases. In ", n_sources,
+    "Raters are ", machine_kind_words(x), ", which often err on the same cases. In ", n_sources,
     " public data sources their agreement was little evidence of accuracy. The interval shows the ",
     "errors there, and may be too wide for an easy task. 20 random cases with known truth would ",
     "replace it."

@@ -1,7 +1,7 @@
-# Accuracy of constant systems from the ratings of one rater (the judge) with known error rates. A
+# Estimates the accuracy of constant systems from the ratings of one rater, called the judge. A
 # constant system gives all cases the same category, so its accuracy is the base rate of the
-# category. The error rates usually come from a calibration sample of other cases, see
-# fit-one-judge.R.
+# category. The error rates of the judge are known, usually from a calibration sample of other
+# cases, see fit-one-judge.R.
 
 # Is there only one rater, with known error rates, and are all systems constant?
 is_known_judge <- function(fit) {
@@ -15,11 +15,11 @@ is_known_judge <- function(fit) {
 estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
                                         conf_level = default_conf_level(), by = NULL,
                                         systems = NULL, interval = NULL, ...) {
-  unused <- names2(drop_null(list(...)))
-  abort_argument_if(unused, "...",
-    "{.arg {unused}} cannot be used if the only rater is a judge with known error rates.",
-    i = if ("known_truth" %in% unused) "To use {.arg known_truth}, leave out the calibration sample,
-        {.arg known_raters}.")
+  unusable <- names2(drop_null(list(...)))
+  abort_argument_if(unusable, "...",
+    "{.arg {unusable}} cannot be used if the only rater is a judge with known error rates.",
+    i = if ("known_truth" %in% unusable) "To use {.arg known_truth}, leave out the calibration
+        sample, {.arg known_raters}.")
   interval_record <- if (is.null(interval)) interval_calibrated
   options <- list(
     method = method_calibrated$id, conf_level = check_level(conf_level), clip = NA_character_,
@@ -27,19 +27,19 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
     interval = interval_record$id %||% check_choice(interval, "none", "interval"),
       interval_record = interval_record
   )
-  by <- by_of_cases(enquo(by), x$x)
+  by <- groups_of_cases(enquo(by), x$x)
   x <- replace_answers(x, choose_systems(x$x, systems))
   check_has_systems(x$x)
-  answering <- setdiff(x$x$systems, x$x$constant)
-  abort_if(answering, "system",
+  varying_systems <- setdiff(x$x$systems, x$x$constant)
+  abort_if(varying_systems, "system",
     "With one judge and a calibration sample, accuracy can be estimated only for systems that give
         the same answer to all cases, such as a pass rate.",
-    x = "{.val {answering}} {?gives/give} different answers, and the sample does not show which
-        errors the judge shares with {?it/them}.",
+    x = "{.val {varying_systems}} {?gives/give} different answers, and the sample does not show
+        which errors the judge shares with {?it/them}.",
     i = "Label a random sample of the cases, and give it as {.arg known_truth}.",
-    system = answering)
+    system = varying_systems)
   if (is.null(by)) return(calibrated_estimate(x, options))
-  estimate_by(x$x, by, function(part, cluster, gold) {
+  estimate_each_group(x$x, by, function(part, cluster, gold) {
     fit <- fit_again(x, part)
     class(fit) <- union("judge_fit", class(fit))
     calibrated_estimate(fit, options)
@@ -50,22 +50,22 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
 # class accuracy_estimate.
 calibrated_estimate <- function(fit, options) {
   x <- fit$x
-  category <- apply(x$patterns$answer, 2L, max)
-  estimates <- fit$base_rates[category]
+  system_category <- apply(x$patterns$answer, 2L, max)
+  estimates <- fit$base_rates[system_category]
   draft <- list(
     fit = fit, options = options, point = new_point(estimates), n = count_answered_cases(fit),
     parts = parts_of_average(estimates, NULL)
   )
   table <- result_table(estimates, reason = if (anyNA(estimates)) reason_of_fit(fit) else
     NA_character_)
-  table$std.error <- unname(sqrt(variances(fit)[n_raters(x) + category]))
+  table$std.error <- unname(sqrt(coefficient_variances(fit)[n_raters(x) + system_category]))
   if (!anyNA(estimates) && has_interval(draft)) {
-    limits <- confint(fit, rate_terms(x)[category], options$conf_level)
+    limits <- confint(fit, rate_terms(x)[system_category], options$conf_level)
     table[limit_columns] <- split_columns(limits, 1:2)
-    if (anyNA(limits)) table <- without_interval(table,
+    if (anyNA(limits)) table <- add_no_interval_reason(table,
       if (weights_are_counts(x)) "the estimate is 0 or 1" else "weights are not counts")
   }
-  estimate <- new_accuracy_estimate(draft, new_interval_found(table))
+  estimate <- new_accuracy_estimate(draft, new_interval_result(table))
   estimate$table$why[is.na(estimates)] <- fit$identified
   show_accuracy(estimate)
 }
@@ -110,8 +110,8 @@ interval_calibrated <- new_interval(
 
 # ---- One rater, or all raters in one group that counts as one vote -------------------------------
 
-# There is no agreement between raters, so accuracy is estimated from gold cases (cases with known
-# truth). The rater's ratings of all cases reduce the standard error.
+# One rater has no agreement with other raters, so accuracy is estimated from gold cases (cases with
+# known truth). The rater's ratings of all cases reduce the standard error.
 
 # Raises an error if there are no gold cases, or if the method or the interval needs several raters.
 # `gold`: gold cases, or NULL. `interval`: name of an interval, or NULL for the default.
@@ -127,13 +127,13 @@ check_one_rater <- function(x, gold, method, interval) {
        {.code estimate_accuracy(x, known_truth = labels, gold_sample = \"random\")}.",
       "If there is a calibration sample of other cases, give it as {.arg known_raters}."
     ), raters = x$raters)
-  why <- "With one rater, accuracy is measured by gold cases."
-  abort_argument_if(accuracy_methods[[method]]$model != "own", "method", why,
+  explanation <- "With one rater, accuracy is measured by gold cases."
+  abort_argument_if(accuracy_methods[[method]]$model != "own", "method", explanation,
     x = "{.arg method} is {.val {method}}, which needs several raters.",
     i = "Leave out {.arg method} and {.arg model}.")
-  having <- names(gold_intervals)
-  abort_argument_if(!is.null(interval) && !interval %in% having, "interval", why,
-    not = interval, i = "Use {.or {.val {having}}}, or leave out {.arg interval}.")
+  choices <- names(gold_intervals)
+  abort_argument_if(!is.null(interval) && !interval %in% choices, "interval", explanation,
+    not = interval, i = "Use {.or {.val {choices}}}, or leave out {.arg interval}.")
 }
 
 check_no_fit_of_one_rater <- function(fit) {
@@ -143,9 +143,9 @@ check_no_fit_of_one_rater <- function(fit) {
       {.code gold_sample = \"random\"}.")
 }
 
-# Returns a fit in which all estimates are NA, because nothing is identified from one rater. Even if
-# the rater rated cases several times (reruns), agreement between reruns is not agreement between
-# raters.
+# Returns a fit in which all estimates are NA, because nothing is identified from one rater. The
+# rater may have rated cases several times (reruns), but agreement between reruns is not agreement
+# between raters.
 fit_one_rater <- function(x, model) {
   if (!is.null(x$rater_groups)) x <- with_votes(x)
   fit <- fit_algebraic(x, model)
@@ -160,19 +160,19 @@ reason_one_rater <- paste(
   "not identified from one rater; a random sample of gold cases is needed"
 )
 
-# Returns a sentence on the number of gold cases that the rater rated correctly; with two
-# categories, by true category. If the rater rated a case several times, the rater is correct if
+# Returns a sentence on the number of gold cases that the rater rated correctly. With two
+# categories, the numbers are by true category. A case with several ratings is rated correctly if
 # more than half of these ratings are correct.
 note_of_one_rater <- function(estimate) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
   if (is.null(evidence)) return(NULL)
-  rater_correct <- predict_answer(evidence$predicted[evidence$at, , drop = FALSE],
+  is_rated_correctly <- predict_correctness(evidence$predicted[evidence$at, , drop = FALSE],
     evidence$truth) > 0.5
   is_rated <- evidence$rated[evidence$at]
   count_correct <- function(cases) {
     cases <- cases & is_rated
-    paste(number(sum(rater_correct[cases], na.rm = TRUE)), "of", number(sum(cases)))
+    paste(number(sum(is_rated_correctly[cases], na.rm = TRUE)), "of", number(sum(cases)))
   }
   words <- if (n_categories(x) > 2L) paste("was right on",
     count_correct(is_rated | TRUE)) else paste0(
@@ -184,22 +184,23 @@ note_of_one_rater <- function(estimate) {
   sprintf("On gold cases %s %s.", x$raters, words)
 }
 
-# Returns the uncorrected pass rate of each constant system: the share of ratings that are its
-# category. The vector is named by system; it is empty if there are several raters or no gold cases.
+# Returns the uncorrected pass rate of each constant system: the share of ratings with the system's
+# category. The vector is named by system. It is empty if there are several raters or no gold cases.
 raw_pass_rate <- function(estimate) {
   evidence <- estimate$gold$evidence
   if (is.null(evidence) || !is_one_rater(estimate$fit$x)) return(numeric())
-  rating_share <- predict_answer(evidence$predicted, evidence$answer)
+  rating_share <- predict_correctness(evidence$predicted, evidence$answer)
   rate <- colSums(evidence$weight * rating_share, na.rm = TRUE) /
     colSums(evidence$weight * !is.na(rating_share))
   names(rate) <- estimate$table$system
   rate[names(rate) %in% estimate$fit$x$constant]
 }
 
-# Returns the number of gold labels without ratings that give the same precision as one gold label
-# of a case with `runs` ratings by the same rater (Spearman-Brown formula). `squared_correlation`:
-# squared correlation between the truth and one rating. `reliability`: correlation between two
-# ratings of a case.
+# Returns the worth of a gold label of a case with several ratings by the same rater: the number of
+# gold labels without ratings that give the same precision (Spearman-Brown formula).
+# * runs: number of ratings of the case
+# * squared_correlation: squared correlation between the truth and one rating
+# * reliability: correlation between two ratings of a case
 equivalent_labels_of_runs <- function(runs, squared_correlation, reliability) {
   1 / (1 - pmin(squared_correlation * runs / (1 + (runs - 1) * reliability), max_explained))
 }
@@ -211,7 +212,8 @@ rerun_words <- function(estimate) {
   reliability <- rerun_reliability(x)
   measured <- extract_measured(estimate$gold, 1L)
   if (is.na(reliability) || is.null(measured)) return(NULL)
-  runs <- sum(pattern_weights(x) * pattern_lengths(x)) / sum(pattern_weights(x) * rated_patterns(x))
+  runs <- sum(pattern_weights(x) * pattern_lengths(x)) /
+    sum(pattern_weights(x) * is_rated_pattern(x))
   squared_correlation <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs
   n_labels <-
     format_decimals(equivalent_labels_of_runs(runs + 0:1, squared_correlation, reliability), 2L)

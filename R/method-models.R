@@ -1,7 +1,8 @@
-# Methods based on the K-model fitted by algebra; the formulas are in src/core/accuracy.
+# Methods based on one model of raters: "binned", "unbinned", "joint" and "shared", and user-defined
+# methods and models. Most formulas are in src/core/accuracy.
 
-# Computes estimates by method "binned" or "unbinned" in the core. Returns the result of
-# new_point(). For the arguments, see `estimate` in new_method().
+# Computes estimates by method "binned" or "unbinned". Returns the result of new_point(). For the
+# arguments, see `estimate` in new_method().
 estimate_k_model <- function(fit, options, average) {
   estimator <- make_estimator(fit, method_of(options = options), options)
   point <- compute_estimate(estimator)
@@ -20,32 +21,32 @@ estimate_k_model <- function(fit, options, average) {
 
 # ---- Methods "joint" (independent errors) and "shared" (shared errors) ---------------------------
 
-# Computes the accuracies in latent class models, if systems' errors are independent of the raters'
-# errors, and if they are shared with the raters. The estimate is one of the two or, with a
-# correction for shared errors, a weighted mean. Returns the result of new_point(). The formulas are
-# in src/core/accuracy/latent.cpp.
+# Computes two accuracies of each system in latent class models: one if the system's errors are
+# independent of the raters' errors, the other if they are shared with the raters. The estimate is
+# one of the two or, with a correction for shared errors, a weighted mean of both. Returns the
+# result of new_point(). The formulas are in src/core/accuracy/latent.cpp.
 estimate_latent <- function(fit, options, average) {
   missing_values <- rep(NA_real_, n_systems(fit$x))
   if (fit$identified %in% c("chance", "unrelated", "no_pairs", "labels_only")) {
     return(new_point(missing_values, shared = missing_values, independent = missing_values))
   }
   check_model_size(fit$x)
-  ends <- list(shared = method_shared, independent = method_joint)
-  method_end <- names(ends)[map_chr(ends, `[[`, "id") == options$method]
-  estimators <- lapply(ends, make_estimator, fit = fit, options = options)
+  methods <- list(shared = method_shared, independent = method_joint)
+  chosen_name <- names(methods)[map_chr(methods, `[[`, "id") == options$method]
+  estimators <- lapply(methods, make_estimator, fit = fit, options = options)
   points <- lapply(estimators, compute_estimate)
-  values <- lapply(points, function(p) if (p$identified) p$numbers$estimate else missing_values)
-  point <- points[[method_end]]
+  accuracies <- lapply(points, function(p) if (p$identified) p$numbers$estimate else missing_values)
+  point <- points[[chosen_name]]
   if (!point$converged) warn_convergence(options$method)
-  correction <- correction_share(options, of_average(average, "typical", length(missing_values)))
+  correction <- correction_share(options, average_field(average, "typical", length(missing_values)))
   posterior <- posteriors_of(point)
   if (is_corrected(correction)) {
     posterior <- Map(correct_for_shared_errors, posterior, posteriors_of(points$shared), correction)
   }
   new_point(
-    correct_for_shared_errors(values[[method_end]], values$shared, correction),
-    mixed_estimator(estimators[[method_end]], estimators$shared, correction),
-    shared = values$shared, independent = values$independent,
+    correct_for_shared_errors(accuracies[[chosen_name]], accuracies$shared, correction),
+    combine_estimators(estimators[[chosen_name]], estimators$shared, correction),
+    shared = accuracies$shared, independent = accuracies$independent,
     reason = if (!point$identified) {
       rep(reason_of_parameters(fit$model, n_categories(fit$x)), length(missing_values))
     },
@@ -60,10 +61,12 @@ no_bins <- data.frame(rep_named(
 ))
 
 # Computes estimates from the posterior probabilities of any fit, including fits of user-defined
-# models. Returns the result of new_point(). `rule`: function of answers, posterior, weights and
-# options that returns the accuracy of one system. `posterior`: should the result contain posterior
-# probabilities? `bins`: see posterior_point(). For bootstrap replicates the fit is repeated with
-# other weights of patterns, if possible.
+# models. Returns the result of new_point(). For bootstrap replicates the fit is repeated with other
+# weights of patterns, if possible. A pattern is a group of cases with the same ratings.
+# * rule: function that returns the accuracy of one system. Its arguments are answers, posterior,
+#   weights and options, see mean_posterior_of_answers()
+# * posterior: should the result contain posterior probabilities?
+# * bins: function that returns the table of bins of a system, or NULL
 posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
   if (!is.null(fit$model$family)) {
     return(family_point(fit, options, rule, posterior = posterior, bins = bins))
@@ -77,15 +80,14 @@ posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NU
   posterior_point(fit, options, rule, get_posteriors, posterior, bins)
 }
 
-# Computes estimates of all systems and returns the result of new_point(). `get_posteriors`:
-# function of weights of patterns that returns a list with the posterior for each system (patterns
-# of ratings x categories). `rule`, `posterior`: see posterior_fit_point(). `bins`: function that
-# returns the table of bins of a system, or NULL.
+# Computes estimates of all systems, and returns the result of new_point(). `get_posteriors`:
+# function of the weights of patterns that returns a list with the posterior of each system
+# (patterns x categories). Other arguments: see posterior_fit_point().
 posterior_point <- function(fit, options, rule, get_posteriors, posterior, bins) {
-  # The arguments are those of estimators of the core: pattern weights, and the quantity, "accuracy"
-  # or "counts" (expected numbers of cases by truth and answer).
+  # This function has the arguments of estimators in compiled code: weights of patterns, and the
+  # quantity, "accuracy" or "counts" (expected numbers of cases by truth and answer).
   estimator <- function(weight, quantity) {
-    unlist(for_systems(fit, weight, get_posteriors(weight), function(answer, posterior, weight) {
+    value_of_system <- function(answer, posterior, weight) {
       if (quantity == "counts") {
         counts_of_answers(answer, posterior, weight)
       } else if (length(answer) > 0L) {
@@ -93,14 +95,15 @@ posterior_point <- function(fit, options, rule, get_posteriors, posterior, bins)
       } else {
         NA_real_
       }
-    }))
+    }
+    unlist(apply_to_systems(fit, weight, get_posteriors(weight), value_of_system))
   }
   weight <- pattern_weights(fit$x)
   posteriors <- get_posteriors(weight)
   point <- new_point(estimator(weight, "accuracy"), estimator,
     posterior = if (posterior) named_posteriors(posteriors, fit$x))
   if (!is.null(bins)) {
-    point$bins <- for_systems(fit, weight, posteriors, function(...) bins(..., options))
+    point$bins <- apply_to_systems(fit, weight, posteriors, function(...) bins(..., options))
     point$uninformative <- na_real(vapply(point$bins, function(table) {
       sum(table$cases[is.na(table$estimate)]) / sum(table$cases)
     }, 0))
@@ -108,9 +111,9 @@ posterior_point <- function(fit, options, rule, get_posteriors, posterior, bins)
   point
 }
 
-# Calls `run` for each system, with the answers, posterior and weights of the patterns of ratings
-# that the system answered. Returns a list of the results.
-for_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$systems)) {
+# Calls the function `run` for each system, and returns a list of the results. The arguments of
+# `run` are the answers, posterior and weights of the patterns of ratings that the system answered.
+apply_to_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$systems)) {
   answers <- pattern_answers(fit$x)
   is_judged <- is_usable_pattern(fit) & weight > 0
   lapply(systems, function(s) {
@@ -126,9 +129,10 @@ mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
   weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
 }
 
-# Returns the accuracy by equation 7 of Lehner (2015). `agreement`: share of cases in which the
-# system gives the most probable category. `probability`: mean posterior probability of that
-# category. `n`: number of categories. NA if all categories are equally probable.
+# Returns the accuracy by equation 7 of Lehner (2015), NA if all categories are equally probable.
+# * agreement: share of cases for which the system gives the most probable category
+# * probability: mean posterior probability of this category
+# * n: number of categories
 accuracy_of_agreement <- function(agreement, probability, n) {
   excess <- n * probability - 1
   ifelse(excess < 1e-6, NA_real_, ((n - 1) * agreement - 1 + probability) / excess)
@@ -152,18 +156,19 @@ binned_of_posterior <- function(answer, posterior, weight, options) {
   if (options$clip == "overall") clip01(accuracy) else accuracy
 }
 
-# Returns the table of bins for one system: groups of cases by their highest posterior probability.
-# Bins are numbered from probability 1 downwards, and a limit between two bins belongs to the lower
-# bin. If n categories are equally probable, agreement with one of them counts 1/n.
+# Returns the table of bins for one system. Bins group cases by their highest posterior probability,
+# from probability 1 downwards. A limit between two bins belongs to the lower bin. If n categories
+# are equally probable, agreement with one of them counts 1/n. Arguments: see
+# mean_posterior_of_answers().
 bins_of_posterior <- function(answer, posterior, weight, options) {
   if (length(answer) == 0L) return(no_bins)
   width <- options$bin_width
-  top <- most_probable(posterior)
+  top_category <- most_probable(posterior)
   probability <- posterior[cbind(seq_along(answer), answer)]
-  credit <- (probability >= top$probability * (1 - tie_tolerance)) / top$tied
+  credit <- (probability >= top_category$probability * (1 - tie_tolerance)) / top_category$tied
   last_bin <- ceiling(1 / width - 1e-9) - 1
-  bin <- clamp(floor((1 - top$probability) / width + 1e-9 / width), 0, last_bin)
-  sums <- rowsum(weight * cbind(1, top$probability, credit), bin)
+  bin <- clamp(floor((1 - top_category$probability) / width + 1e-9 / width), 0, last_bin)
+  sums <- rowsum(weight * cbind(1, top_category$probability, credit), bin)
   bin_number <- as.double(rownames(sums))
   cases <- unname(sums[, 1L])
   probability <- sums[, 2L] / cases
@@ -176,8 +181,8 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   )
 }
 
-# Creates the record (see new_method()) of a method that calls a user-defined function `run`. It is
-# not in the registry of methods, but stored in the options of the estimate.
+# Creates the record (see new_method()) of a method that calls a user-defined function `run`. The
+# record is not in the registry of methods. The options of the estimate contain it.
 function_method <- function(run) {
   record <- new_method("own function", "function of the user's", "none", function(fit, ...) {
     estimator <- function_estimator(fit$x, run)
@@ -187,13 +192,14 @@ function_method <- function(run) {
   c(record, run = run)
 }
 
-# Returns an estimator that calls the user's function `run`. Its argument `times` is the number of
-# times that each case was drawn, NULL for the original ratings. If `run` has an argument `weights`,
-# it gets the original ratings with `times` as weights, otherwise the resampled ratings.
+# Returns an estimator, a function that calls the user's function `run`. The argument `times` of the
+# estimator is the number of times that each case was drawn, NULL for the original ratings. If `run`
+# has an argument `weights`, it is called with the original ratings and `weights = times`. Otherwise
+# it is called with the resampled ratings.
 function_estimator <- function(x, run) {
-  takes_weights <- "weights" %in% names(formals(args(run)))
+  has_weights_argument <- "weights" %in% names(formals(args(run)))
   structure(function(times, quantity) {
-    value <- if (takes_weights) {
+    value <- if (has_weights_argument) {
       run(x, weights = times %||% weights_of_cases(x))
     } else if (is.null(times)) {
       run(x)
@@ -205,37 +211,37 @@ function_estimator <- function(x, run) {
   }, class = "case_estimator")
 }
 
-# Returns estimates by a user-defined function for resampled cases (replicates x systems), NA if the
-# function raises an error. A warning then shows the first error message. `estimator`: see
-# function_estimator().
+# Returns estimates by a user-defined function for resampled cases (replicates x systems). A
+# replicate is NA if the function raises an error. A warning then shows the first error message.
+# `estimator`: result of function_estimator().
 case_replicates <- function(estimator, resampling, tick) {
   n_systems <- length(estimator(NULL, NULL)$estimate)
-  rows <- resampled(tick = tick, resampling = resampling, run = function(times) {
+  results <- run_replicates(tick = tick, resampling = resampling, run = function(times) {
     without_warnings(tryCatch(estimator(times, NULL), error = identity))
   })
-  stopped <- map_lgl(rows, inherits, "error")
-  stops <- rows[stopped]
-  warn_if(any(stopped), "bootstrap",
-    "The function given as {.arg method} stopped in {length(stops)} bootstrap replicate{?s}.",
-    x = escape_braces("First: ", in_one_line(stops[[1L]])), error = stops[[1L]])
-  rows[stopped] <- list(rep(NA_real_, n_systems))
-  stack_rows(rows)
+  is_error <- map_lgl(results, inherits, "error")
+  errors <- results[is_error]
+  warn_if(any(is_error), "bootstrap",
+    "The function given as {.arg method} stopped in {length(errors)} bootstrap replicate{?s}.",
+    x = escape_braces("First: ", message_in_one_line(errors[[1L]])), error = errors[[1L]])
+  results[is_error] <- list(rep(NA_real_, n_systems))
+  stack_rows(results)
 }
 
-# Computes estimates by a user-defined function `run`, for each group of cases if `by` is not NULL.
-# `given`: list of other arguments of estimate_accuracy().
+# Computes estimates by a user-defined function `run`. If `by` is not NULL, computes an estimate for
+# each group of cases. `given`: list of other arguments of estimate_accuracy().
 estimate_by_function <- function(x, run, given, by) {
   if (in_database(x)) abort_no_cases("A function as {.arg method} is given cases")
   options <- function_options(given)
   options$record <- function_method(run)
-  estimate_by(x, by, function(x, cluster, gold) {
+  estimate_each_group(x, by, function(x, cluster, gold) {
     options$cluster <- number_clusters(cluster)
     function_estimate(x, options)
   }, given$cluster, NULL)
 }
 
-# Computes an estimate by the user-defined function in `options`. The K-model is fitted only because
-# print() shows the agreement of raters, so it does not matter if its parameters are not identified.
+# Computes an estimate by the user-defined function in `options`. A model of raters is also fitted,
+# because print() shows the agreement of raters. Warnings of this fit do not matter.
 function_estimate <- function(x, options) {
   fit <- without_warnings(fit_raters(x))
   check_has_systems(fit$x)
@@ -243,15 +249,17 @@ function_estimate <- function(x, options) {
   show_accuracy(new_accuracy_estimate(draft, compute_interval(draft)))
 }
 
-# Checks the arguments of estimate_accuracy() that can be used if `method` is a function.
+# Checks the arguments of estimate_accuracy() if `method` is a function. Returns the options of the
+# estimate. `given`: list of the arguments.
 function_options <- function(given) {
-  set <- names(drop_null(given[c("model", "common", "known_truth", "gold_sample")]))
+  unusable <- names(drop_null(given[c("model", "common", "known_truth", "gold_sample")]))
   interval <- given$interval %||% interval_bootstrap$id
   is_possible <- interval %in% ids_with("own_fit", accuracy_intervals)
-  abort_argument_if(length(set) > 0L || !is_possible, c(set, "interval")[[1L]],
-    if (length(set) > 0L) "{.arg {set}} cannot be used if {.arg method} is a function." else
+  abort_argument_if(length(unusable) > 0L || !is_possible, c(unusable, "interval")[[1L]],
+    if (length(unusable) > 0L)
+      "{.arg {unusable}} cannot be used if {.arg method} is a function." else
       "If {.arg method} is a function, {.arg interval} must be {.val bootstrap} or {.val none}.",
-    x = if (length(set) == 0L) "{.arg interval} is {describe(interval)}.")
+    x = if (length(unusable) == 0L) "{.arg interval} is {describe(interval)}.")
   given[c("method", "interval")] <- list(method_shared$id, interval) # a method without options
   options <- check_accuracy_options(given)
   c(replace(options, "method", "own function"), threads = check_threads(given$threads))
@@ -259,19 +267,21 @@ function_options <- function(given) {
 
 # ---- User-defined families of models, see rater_family() -----------------------------------------
 
-# Computes the accuracies of systems with shared errors (posterior from raters only, method
-# "shared") and with independent errors (posterior from raters and system, method "joint"). `end`:
-# which of the two is the estimate, "shared" or "independent". Returns the result of new_point().
-family_ends <- function(fit, options, end) {
-  both_points <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
+# Computes the accuracies of systems for a user-defined model, once with shared errors and once with
+# independent errors. With shared errors, the posterior is computed from raters only (method
+# "shared"). With independent errors, it is computed from raters and the system (method "joint").
+# `end`: which of the two is the estimate, "shared" or "independent". Returns the result of
+# new_point().
+family_shared_and_independent <- function(fit, options, end) {
+  points <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
     family_point(fit, options, mean_posterior_of_answers, joint, posterior = TRUE)
   })
-  replace(both_points[[end]], names(both_points), lapply(both_points, `[[`, "value"))
+  replace(points[[end]], names(points), lapply(points, `[[`, "value"))
 }
 
-# Computes the accuracies of systems with independent errors (if `joint`) or with shared errors.
-# Returns the result of new_point(). A correction for shared errors (option `common`) is not
-# available. Other arguments: see posterior_fit_point().
+# Computes the accuracies of systems for a user-defined model. Returns the result of new_point(). A
+# correction for shared errors (option `common`) is not available. `joint`: are errors of systems
+# independent of the raters' errors? Other arguments: see posterior_fit_point().
 family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
   abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
     "{.arg common} cannot be used with user-defined families of models.",
@@ -292,7 +302,7 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
   } else {
     list(problem_for_ratings(fit, x, fit$known$truth))
   }
-  posterior_functions <- lapply(problems, moved_posterior)
+  posterior_functions <- lapply(problems, posterior_function)
   get_posteriors <- function(weight) {
     rep_len(lapply(posterior_functions, function(judge) judge(weight)), length(systems))
   }
@@ -306,12 +316,12 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
   point
 }
 
-# Returns a function that computes the posterior for given weights of patterns. If the weights are
-# not those of the fit, parameters are changed by a first-order approximation, without a new fit.
-# `problem`: a fitted family of models, see maximise_family().
-moved_posterior <- function(problem) {
+# Returns a function that computes the posterior for given weights of patterns. If the weights
+# differ from those of the fit, parameters are changed by a first-order approximation, without a new
+# fit. `problem`: a fitted user-defined model, see maximise_family().
+posterior_function <- function(problem) {
   theta <- problem$theta
-  # Parameters x patterns: change of the parameters if the weight of a pattern increases by one.
+  # Change of the parameters if the weight of a pattern increases by one (parameters x patterns).
   # Only evaluated for a bootstrap.
   delayedAssign("pull", (problem$inverse %||% inverse_curvature(problem, theta)) %*%
     t(pattern_scores(problem, theta)))
@@ -351,7 +361,7 @@ method_joint <- new_method(
   "joint", "joint method",
   model = "any", posterior = TRUE, likelihood = TRUE, common = "none",
   estimate = estimate_latent,
-  of_family = function(fit, options) family_ends(fit, options, "independent"),
+  of_family = function(fit, options) family_shared_and_independent(fit, options, "independent"),
   explain = "The system was taken as one more rater in a latent class model, the {model}, fitted to
     all answers (Dawid and Skene 1979). {common}"
 )
@@ -363,7 +373,7 @@ method_shared <- new_method(
   of_posterior = function(fit, options) {
     posterior_fit_point(fit, options, mean_posterior_of_answers, posterior = TRUE)
   },
-  of_family = function(fit, options) family_ends(fit, options, "shared"),
+  of_family = function(fit, options) family_shared_and_independent(fit, options, "shared"),
   explain = "The accuracy is the mean posterior probability of the system's answers under the
     {model}, fitted to the raters only (Dawid and Skene 1979). This assumes that the system shares
     the raters' errors."

@@ -1,52 +1,58 @@
-# Metrics of systems, such as recall: a record for each, and functions to compute them. Names and
-# definitions are those of the R package yardstick.
+# Metrics of systems, such as recall. A record defines each metric. Names and definitions are those
+# of the R package yardstick.
 
 # Creates the record of a metric, a list with these fields:
-# * needs: data of the metric: "table", the joint table of truth and answer; "answered", the same
-#   with abstentions as wrong answers; or "scores" (see metrics_of_estimate())
-# * form: input of the kernel: the whole "table", or the counts of one "category" against the rest
+# * id, title, reference: name of the metric, its title, and its source
 # * kernel: the function that computes the metric
+# * form: input of the kernel: the whole "table" of truth and answer, or the counts of one
+#   "category" against the rest
+# * needs: data of the metric, see metrics_of_estimate(). "table": the joint table of truth and
+#   answer. "answered": the same table, with abstentions as wrong answers. "scores": scores
 # * gradient: function that returns the derivative of the kernel with respect to each cell of a
-#   table that sums to 1, or NULL for a numerical derivative
+#   table that sums to 1; NULL for a numerical derivative
 # * settings: names of arguments of estimate_metrics() that the kernel takes
-# * lower and upper: the range of the metric; `lower` may be a function of the settings that returns
-#   both
+# * lower, upper: smallest and largest value of the metric. `lower` may be a function of the
+#   settings that returns both
 # * better: "high" or "low", or "" if neither is better
-# * drops: which categories are left out of averages: "undefined", categories for which the metric
-#   is undefined; "caseless", categories without cases (undefined values of other categories count
-#   as 0); or "never"
+# * drops: categories that averages leave out. "undefined": categories for which the metric is
+#   undefined. "caseless": categories without cases; other undefined values count as 0. "never": no
+#   category
 # * same_as: another metric with the same values, or NA
-# * share: "cases" if the metric is the share of correct answers among all cases; "answer" if it is
-#   the share among the cases with one answer, like precision; otherwise ""
+# * share: "cases" if the metric is the share of correct answers among all cases. "answer" if it is
+#   the share of correct answers among the cases with one answer, like precision. Otherwise ""
 # * undefined: words for the reason why the metric may be undefined
-# * default: is it reported by default?
-# * ordered: does it need ordered categories?
+# * default: is the metric reported by default?
+# * ordered: does the metric need ordered categories?
 # * odds: does the kernel return v / (1 + v) for a metric v from 0 to infinity, such as a likelihood
 #   ratio? The metric then has no averages over categories (see shares_to_odds())
 # * diagnostic: does the name of the metric imply a positive category, if there are two categories?
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = "never", same_as = NA_character_, share = "",
-                       undefined = zero_by_zero, default = FALSE, ordered = FALSE,
+                       undefined = reason_zero_denominator, default = FALSE, ordered = FALSE,
                        odds = FALSE, diagnostic = FALSE) {
   record <- mget(names(formals()))
   stopifnot(is.function(kernel), is.function(lower) || lower < upper)
-  strings <- c("id", "title", "reference", "form", "needs", "better", "drops", "share",
+  string_fields <- c("id", "title", "reference", "form", "needs", "better", "drops", "share",
     "undefined")
-  check_record(record, c("default", "ordered", "odds", "diagnostic"), strings, "gradient")
+  check_record(record, c("default", "ordered", "odds", "diagnostic"), string_fields, "gradient")
 }
 
 # Reasons why a metric is undefined.
-zero_by_zero <- "its denominator is 0"
-ratio_of_zeros <- "its numerator and its denominator are 0"
-no_such_case <- "no case is of this category"
-no_such_answer <- "the system never gives this answer"
-of_one_kind <- "no case, or every case, is of this category"
+reason_zero_denominator <- "its denominator is 0"
+reason_zero_ratio <- "its numerator and its denominator are 0"
+reason_no_case <- "no case is of this category"
+reason_no_answer <- "the system never gives this answer"
+reason_one_category <- "no case, or every case, is of this category"
 
-# Creates the record of a metric of one category against the rest. `kernel`: a one-sided formula. It
-# may contain tp, fn, fp and tn (true positives, false negatives and so on, as counts or shares),
-# the names in `rates_of_counts`, and the `settings`. `...`: other fields of new_metric().
-category_metric <- function(id, title, kernel, ..., reference = by_name, settings = character()) {
+# Creates the record of a metric of one category against the rest. `...`: other fields of
+# new_metric(). `kernel`: a one-sided formula. It may contain:
+# * tp, fn, fp, tn: true positives, false negatives, false positives and true negatives, as counts
+#   or shares
+# * names in `rates_of_counts`
+# * names in `settings`
+category_metric <- function(id, title, kernel, ..., reference = yardstick_reference,
+                            settings = character()) {
   argument_names <- c("tp", "fn", "fp", "tn", settings)
   arguments <- lapply(setNames(nm = argument_names), function(name) rlang::missing_arg())
   kernel <- new_function(c(arguments, rates_of_counts), rlang::f_rhs(kernel), topenv())
@@ -54,11 +60,11 @@ category_metric <- function(id, title, kernel, ..., reference = by_name, setting
 }
 
 odds_metric <- function(...) {
-  category_metric(..., odds = TRUE, undefined = ratio_of_zeros, diagnostic = TRUE)
+  category_metric(..., odds = TRUE, undefined = reason_zero_ratio, diagnostic = TRUE)
 }
 
-# Sensitivity, specificity and positive predictive value as default arguments of kernels: R
-# evaluates them only if a kernel uses them.
+# Sensitivity, specificity and positive predictive value, as default arguments of kernels. R
+# evaluates a default argument only if the kernel uses it.
 rates_of_counts <- alist(
   sens = ratio_of(tp, tp + fn), spec = ratio_of(tn, tn + fp), ppv = ratio_of(tp, tp + fp)
 )
@@ -66,15 +72,15 @@ rates_of_counts <- alist(
 # Returns the ratio of two numbers, NaN if the denominator is not positive.
 ratio_of <- function(part, whole) part / replace(whole, whole <= 0, NaN)
 
-share_of <- function(part, remainder) ratio_of(part, part + remainder)
+share_of_sum <- function(part, remainder) ratio_of(part, part + remainder)
 
 # Returns `value`, or NaN if one of the ratios in `...` is undefined (NaN).
 nan_if_undefined <- function(value, ...) value + 0 * Reduce(`*`, list(...))
 
-# ---- Metrics of the whole table: probabilities, truth in rows -----------------------------------
+# ---- Metrics of the whole table of probabilities, with the truth in rows ------------------------
 
-# Matthews' correlation for any number of categories: Gorodkin (2004), Computational Biology and
-# Chemistry 28, 367-374.
+# Returns Matthews' correlation for any number of categories: Gorodkin (2004), Computational Biology
+# and Chemistry 28, 367-374.
 mcc_of_table <- function(table) {
   truth <- rowSums(table)
   answer <- colSums(table)
@@ -91,7 +97,7 @@ mcc_gradient <- function(table) {
     mcc_of_table(table) * marginal_term
 }
 
-# Returns the number of steps from the true category to the answer in each cell of a table, for
+# Returns the number of steps from the true category to the answer, for each cell of a table with
 # ordered categories.
 steps_of_table <- function(table) abs(row(table) - col(table))
 
@@ -106,8 +112,8 @@ kappa_gradient <- function(table, cell_costs) {
   truth <- rowSums(table)
   answer <- colSums(table)
   chance_cost <- sum(cell_costs * outer(truth, answer))
-  by_chance <- outer(as.vector(cell_costs %*% answer), as.vector(truth %*% cell_costs), `+`)
-  (by_chance * sum(cell_costs * table) / chance_cost - cell_costs) / chance_cost
+  chance_term <- outer(as.vector(cell_costs %*% answer), as.vector(truth %*% cell_costs), `+`)
+  (chance_term * sum(cell_costs * table) / chance_cost - cell_costs) / chance_cost
 }
 
 # Creates the record of a weighted kappa. `cost`: function of a table that returns the cost of each
@@ -123,14 +129,14 @@ kappa_metric <- function(id, title, reference, cost, ...) {
 # Sets values that differ from 0 only by rounding errors to 0.
 round_to_zero <- function(x) replace(x, abs(x) < 1e-13, 0)
 
-by_name <- "R package yardstick"
-weighted_kappa <- "Cohen (1968), doi:10.1037/h0026256; R package yardstick"
-simel1991 <- "Simel, Samsa and Matchar (1991), doi:10.1016/0895-4356(91)90128-V"
-without_order <- "categories are not ordered (see `ordered` of ratings())"
+yardstick_reference <- "R package yardstick"
+weighted_kappa_reference <- "Cohen (1968), doi:10.1037/h0026256; R package yardstick"
+simel_reference <- "Simel, Samsa and Matchar (1991), doi:10.1016/0895-4356(91)90128-V"
+reason_not_ordered <- "categories are not ordered (see `ordered` of ratings())"
 
-built_in_metrics <- by_id(list(
+built_in_metrics <- name_by_id(list(
   new_metric(
-    "accuracy", "Accuracy", by_name, function(table) sum(diag(table)), "table",
+    "accuracy", "Accuracy", yardstick_reference, function(table) sum(diag(table)), "table",
     gradient = function(table) diag(nrow(table)), share = "cases", default = TRUE
   ),
   new_metric(
@@ -155,11 +161,11 @@ built_in_metrics <- by_id(list(
     lower = function(settings) range(settings$cost), better = "low"
   ),
   kappa_metric(
-    "kap_linear", "Kappa, linear weights", weighted_kappa, steps_of_table,
+    "kap_linear", "Kappa, linear weights", weighted_kappa_reference, steps_of_table,
     ordered = TRUE
   ),
   kappa_metric(
-    "kap_quadratic", "Kappa, quadratic weights", weighted_kappa,
+    "kap_quadratic", "Kappa, quadratic weights", weighted_kappa_reference,
     function(table) steps_of_table(table)^2, ordered = TRUE
   ),
   new_metric(
@@ -174,11 +180,11 @@ built_in_metrics <- by_id(list(
   ),
   category_metric(
     "recall", "Recall", ~sens, drops = "caseless",
-    default = TRUE, undefined = no_such_case
+    default = TRUE, undefined = reason_no_case
   ),
   category_metric(
     "sens", "Sensitivity", ~sens, drops = "caseless",
-    same_as = "recall", undefined = no_such_case, diagnostic = TRUE
+    same_as = "recall", undefined = reason_no_case, diagnostic = TRUE
   ),
   category_metric(
     "spec", "Specificity", ~spec, drops = "undefined",
@@ -186,18 +192,19 @@ built_in_metrics <- by_id(list(
   ),
   category_metric(
     "precision", "Precision", ~ppv, drops = "caseless", share = "answer",
-    default = TRUE, undefined = no_such_answer
+    default = TRUE, undefined = reason_no_answer
   ),
-  # By Bayes' theorem this value depends on sensitivity and specificity. It is undefined if one of
-  # them is undefined, also if tp + fp > 0.
+  # By Bayes' theorem this value is computed from sensitivity and specificity. It is undefined if
+  # one of them is undefined, even if tp + fp > 0.
   category_metric(
     "ppv", "Positive predictive value", ~ nan_if_undefined(ppv, sens, spec),
     same_as = "precision", share = "answer",
-    undefined = paste0(no_such_answer, ", or ", of_one_kind), diagnostic = TRUE
+    undefined = paste0(reason_no_answer, ", or ", reason_one_category), diagnostic = TRUE
   ),
   category_metric(
     "npv", "Negative predictive value", ~ nan_if_undefined(ratio_of(tn, tn + fn), sens, spec),
-    undefined = paste0("the system gives no other answer, or ", of_one_kind), diagnostic = TRUE
+    undefined = paste0("the system gives no other answer, or ", reason_one_category),
+    diagnostic = TRUE
   ),
   category_metric(
     "f_meas", "F measure",
@@ -205,28 +212,29 @@ built_in_metrics <- by_id(list(
       ratio_of((1 + beta^2) * tp, (1 + beta^2) * tp + beta^2 * fn + fp), sens, ppv
     ),
     reference = "van Rijsbergen (1979), Information Retrieval", settings = "beta",
-    drops = "caseless", default = TRUE, undefined = paste0(no_such_case, ", or ", no_such_answer)
+    drops = "caseless", default = TRUE,
+    undefined = paste0(reason_no_case, ", or ", reason_no_answer)
   ),
   category_metric(
     "bal_accuracy", "Balanced accuracy", ~ (sens + spec) / 2,
     reference = "Brodersen et al. (2010), doi:10.1109/ICPR.2010.764", default = TRUE,
-    undefined = of_one_kind, diagnostic = TRUE
+    undefined = reason_one_category, diagnostic = TRUE
   ),
   category_metric(
     "j_index", "Youden's J", ~ sens + spec - 1,
     reference = "Youden (1950), Cancer 3, 32-35", lower = -1, drops = "undefined",
-    undefined = of_one_kind, diagnostic = TRUE
+    undefined = reason_one_category, diagnostic = TRUE
   ),
   odds_metric(
     "lr_positive", "Positive likelihood ratio",
-    ~ share_of(tp * (fp + tn), fp * (tp + fn)), reference = simel1991
+    ~ share_of_sum(tp * (fp + tn), fp * (tp + fn)), reference = simel_reference
   ),
   odds_metric(
     "lr_negative", "Negative likelihood ratio",
-    ~ share_of(fn * (fp + tn), tn * (tp + fn)), reference = simel1991, better = "low"
+    ~ share_of_sum(fn * (fp + tn), tn * (tp + fn)), reference = simel_reference, better = "low"
   ),
   odds_metric(
-    "dor", "Diagnostic odds ratio", ~ share_of(tp * tn, fp * fn),
+    "dor", "Diagnostic odds ratio", ~ share_of_sum(tp * tn, fp * fn),
     reference = "Glas et al. (2003), doi:10.1016/S0895-4356(03)00177-X"
   ),
   category_metric(
@@ -338,8 +346,8 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
                              kind = c("agreement", "metric"), raters = NULL,
                              better = c("high", "low"), reference = "", ...) {
   check_call(except = if (!missing(kernel) && is.null(kernel)) "title")
-  of_metric <- check_choice(kind) == "metric"
-  kernel_arguments <- if (of_metric) {
+  is_metric <- check_choice(kind) == "metric"
+  kernel_arguments <- if (is_metric) {
     list(category = c("tp", "fn", "fp", "tn"), table = "table")
   } else {
     list(counts = c("counts", "weights"), ratings = c("ratings", "weights"), table = "table")
@@ -348,28 +356,28 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
     title <- check_string(title, "title")
     reference <- check_string(reference, "reference")
     form <- check_choice(form %||% names(kernel_arguments)[[1L]], names(kernel_arguments), "form")
-    range <- range %||% c(if (of_metric) 0 else -1, 1)
+    range <- range %||% c(if (is_metric) 0 else -1, 1)
     is_range <- is.numeric(range) && length(range) == 2L && !anyNA(range) &&
-      range[[1L]] < range[[2L]] && (!of_metric || all(is.finite(range)))
+      range[[1L]] < range[[2L]] && (!is_metric || all(is.finite(range)))
     abort_argument_if(!is_range, "range",
-      paste0("must be two ", if (of_metric) "finite ", "numbers, the smaller one first."),
+      paste0("must be two ", if (is_metric) "finite ", "numbers, the smaller one first."),
       not = range)
     check_kernel(kernel, form, kernel_arguments[[form]])
     fields <- list(id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]])
-    do.call(if (of_metric) new_metric else new_measure, c(fields, if (of_metric) {
+    do.call(if (is_metric) new_metric else new_measure, c(fields, if (is_metric) {
       list(better = check_choice(better, c("high", "low"), "better"), drops = "undefined")
     } else {
       check_measured_raters(raters %||% if (form == "table") 2 else Inf, form)
     }))
   }
   register(
-    if (of_metric) "metric" else "measure", id, kernel,
-    names(if (of_metric) package_metrics() else built_in_measures), make_record
+    if (is_metric) "metric" else "measure", id, kernel,
+    names(if (is_metric) package_metrics() else built_in_measures), make_record
   )
 }
 
-# Checks the argument `raters` of register_measure(). Returns `raters`, and `least`, the number of
-# raters that a case needs.
+# Checks the argument `raters` of register_measure(): 2, or Inf for two or more. Returns a list of
+# `raters`, and `least`, the number of raters that a case needs.
 check_measured_raters <- function(raters, form) {
   is_two <- identical(as.double(raters), 2)
   abort_argument_if(!is_two && !(identical(raters, Inf) && form != "table"), "raters",
@@ -377,9 +385,11 @@ check_measured_raters <- function(raters, form) {
   list(raters = as.double(raters), least = if (is_two) 2L else 1L)
 }
 
-# Returns the records of the metrics that estimate_metrics() estimates by default, from all
-# `records`. If there are two categories and the user named the positive one, these are the metrics
-# of a diagnostic test. `settings`: settings of a metric_plan(). `scored`: do systems have scores?
+# Returns the records of the metrics that estimate_metrics() estimates by default. With two
+# categories, and if the user named the positive one, these are the metrics of a diagnostic test.
+# * records: records of all metrics
+# * settings: settings of a metric_plan()
+# * scored: do systems have scores?
 default_metrics <- function(records, settings, scored) {
   is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
   Filter(function(m) {

@@ -1,16 +1,18 @@
-# Estimates metrics of systems (such as recall), cells of confusion matrices and metrics of scores
-# from gold cases (cases with known truth). To first order, a case changes a metric by the slope
-# (derivative) of its cell in the joint table of truth and answer. The cell is known for gold cases,
-# and predicted from ratings for other cases. The metric is computed from a table in which gold
-# cases correct the predictions. Its variance is the variance of the corrected mean of the slopes
-# over all cases.
+# Estimates metrics of systems from gold cases (cases with known truth). These are metrics such as
+# recall, cells of confusion matrices, and metrics of scores. Every case is in one cell of the joint
+# table of truth and answer. The cell is known for gold cases, and predicted from ratings for other
+# cases. The metric is computed from a table in which gold cases correct the predictions. To first
+# order, a case changes the metric by the slope (derivative) of its cell. The variance of the metric
+# is therefore the variance of the corrected mean slope over all cases.
 #
-# Values on the "unit scale" are transformed so that the range of the metric is [0, 1]. A "plan" is
-# the list of requested metrics, see metric_plan().
+# On the "unit scale" the range of a metric is [0, 1]. A "plan" is the list of requested metrics,
+# see metric_plan().
 
-# Replaces metrics of system number `s` that are estimated from ratings only by estimates with gold
-# cases. `rows`: table of the metrics from ratings only, with a row per row of the plan, and their
-# `sampling` and `hidden` errors. `interval`: name of an interval that uses gold cases.
+# Replaces estimates of metrics from ratings only by estimates with gold cases.
+# * rows: estimates from ratings only, with a row per row of the plan, and columns `sampling` and
+#   `hidden` with the two parts of the error
+# * s: number of the system
+# * interval: name of an interval that uses gold cases
 metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
   evidence <- estimate$gold$evidence
   gold_data <- gold_tables(evidence, s, n_categories(plan))
@@ -30,25 +32,25 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
     measurements <- gold_metrics(gold_data, slope, plan, ranges)
     reason <- why_no_metrics(gold_data, slope, plan, measurements)
   }
-  prior <- unit_rows(rows, ranges)
-  # Accuracy and precision are shares of correct answers, and are estimated by gold_accuracy().
-  # Column 1 of `evidence$answer` contains all answers, for the accuracy. The next columns, one per
-  # category, contain only the answers of this category, for its precision.
+  prior <- rows_to_unit(rows, ranges)
+  # Accuracy and precision are shares of correct answers, so gold_accuracy() estimates them. The
+  # first column of `evidence$answer` contains all answers, for the accuracy. Each further column
+  # contains only the answers of one category, for its precision.
   share <- field_of_rows(plan, "share")
-  column <- 1L + ifelse(share == "answer", match(plan$rows$category, plan$categories), 0L)
-  share_rows <- which(share != "" & !is.na(column))
+  answer_column <- 1L + ifelse(share == "answer", match(plan$rows$category, plan$categories), 0L)
+  share_rows <- which(share != "" & !is.na(answer_column))
   if (!is.null(evidence) && length(share_rows) > 0L) {
     answer <- evidence$answer[, s]
     evidence$answer <- cbind(answer, answer * outer(answer, seq_len(n_categories(plan)), `==`))
-    measurement <- gold_accuracy(evidence, column[share_rows])
-    measured <- share_rows[measurement$known]
+    measurement <- gold_accuracy(evidence, answer_column[share_rows])
+    measured_indices <- share_rows[measurement$known]
     reason[share_rows[is.na(reason[share_rows]) & !measurement$known]] <- reason_not_all_drawn
-    reason[measured] <- NA
+    reason[measured_indices] <- NA
     for (field in setdiff(names(measurement), c("rest", "answers", "known"))) {
       measurements[[field]] <- replace(measurements[[field]] %||% rep(NA_real_, nrow(rows)),
-        measured, measurement[[field]])
+        measured_indices, measurement[[field]])
     }
-    accuracy_rows <- share_rows[column[share_rows] == 1L]
+    accuracy_rows <- share_rows[answer_column[share_rows] == 1L]
     prior <- Map(replace, prior, list(accuracy_rows),
       estimates_from_ratings(estimate, s)[names(prior)])
   }
@@ -56,40 +58,44 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
     needs_no_gold)
 }
 
-# Replaces estimates and intervals in `rows` by those from gold cases. `x`: estimate of each row
-# from gold cases, with the fields of correct_mean(). `prior`: estimates from ratings only. Both are
-# on the unit scale, on which the range of a metric (`ranges`, rows x 2) is [0, 1]. `reason`: reason
-# why gold cases do not measure a row, or NA. `needs_no_gold`: TRUE for rows that do not depend on
-# the truth. Their estimates stay unchanged. They have no error if the target is these cases.
+# Replaces estimates and intervals in `rows` by estimates and intervals from gold cases.
+# * x: estimate of each row from gold cases, on the unit scale, with the fields of corrected_mean()
+# * prior: estimates from ratings only, on the unit scale
+# * reason: reason why gold cases do not measure a row, or NA
+# * ranges: smallest and largest value of each metric (rows x 2)
+# * needs_no_gold: TRUE for rows that do not depend on the truth. Their estimates stay unchanged. If
+#   the target is the cases of the data, their error is 0
 measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, conf_level,
                           needs_no_gold = FALSE) {
   # Gold cases also measure quantities that ratings by one rater do not identify.
-  wanted <- (!is.na(rows$estimate) | is_one_rater(estimate$fit$x)) & !needs_no_gold
-  exact <- which(needs_no_gold & !is.na(rows$estimate) & estimate$gold$settings$target == "cases")
-  rows[exact, interval_columns] <- as.data.frame(outer(rows$estimate[exact], c(0, 1, 1)))
+  is_replaced <- (!is.na(rows$estimate) | is_one_rater(estimate$fit$x)) & !needs_no_gold
+  exact_rows <- which(
+    needs_no_gold & !is.na(rows$estimate) & estimate$gold$settings$target == "cases"
+  )
+  rows[exact_rows, interval_columns] <- as.data.frame(outer(rows$estimate[exact_rows], c(0, 1, 1)))
   reason <- rep_len(unname(reason), nrow(rows))
-  rows[wanted, interval_columns] <- NA_real_
-  rows$reason[wanted] <- ifelse(is.na(reason), why_few_clusters(x),
-    paste0(no_interval, reason))[wanted]
-  measured <- which(wanted & is.na(reason))
-  if (length(measured) == 0L) return(rows)
-  select_measured <- function(fields) lapply(fields, `[`, measured)
+  rows[is_replaced, interval_columns] <- NA_real_
+  rows$reason[is_replaced] <- ifelse(is.na(reason), why_few_clusters(x),
+    paste0(no_interval_prefix, reason))[is_replaced]
+  measured_indices <- which(is_replaced & is.na(reason))
+  if (length(measured_indices) == 0L) return(rows)
+  select_measured <- function(fields) lapply(fields, `[`, measured_indices)
   settings <- c(estimate$gold$settings, conf_level = conf_level)
   record <- accuracy_intervals[[interval]]
   unit_values <- do.call(cbind, record$gold$share(select_measured(x), select_measured(prior),
     settings)[estimate_columns])
-  ranges <- ranges[measured, , drop = FALSE]
+  ranges <- ranges[measured_indices, , drop = FALSE]
   values <- unit_values * widths(ranges) + outer(ranges[, 1L], estimate_columns != "std.error")
-  rows[measured, estimate_columns] <- as.data.frame(values)
-  rows$n[measured] <- estimate$table$n[match(rows$system[measured], estimate$table$system)]
+  rows[measured_indices, estimate_columns] <- as.data.frame(values)
+  rows$n[measured_indices] <-
+    estimate$table$n[match(rows$system[measured_indices], estimate$table$system)]
   rows
 }
 
-# Returns the ranges of metrics that are possible if the frequencies of truths and of answers are
-# those in `table`. `ranges`: ranges of all metrics for any table (metrics x 2). With two
-# categories, the smallest value of metrics that can be negative (such as kappa) is computed from
-# the table with the least agreement that the frequencies allow. If a category is rare, this value
-# is nearly 0.
+# Returns the ranges of metrics that are possible, given the frequencies of truths and of answers in
+# `table`. `ranges`: ranges of all metrics for any table (metrics x 2). Only ranges of metrics that
+# can be negative (such as kappa) change, and only with two categories. Their smallest value is
+# computed from the table with the least agreement that the frequencies allow.
 ranges_of_margins <- function(ranges, table, plan) {
   if (n_categories(plan) != 2L) return(ranges)
   table <- matrix(table, 2L, byrow = TRUE)
@@ -102,22 +108,27 @@ ranges_of_margins <- function(ranges, table, plan) {
   ranges
 }
 
-# Converts estimates from ratings only, and their errors, to the unit scale, on which `ranges` are
-# [0, 1].
-unit_rows <- function(rows, ranges) {
+# Converts estimates from ratings only, and their errors, to the unit scale. `ranges`: range of each
+# metric (rows x 2).
+rows_to_unit <- function(rows, ranges) {
   list(
     estimate = to_unit(rows$estimate, ranges), std.error = rows$std.error / widths(ranges),
     bias = rows$hidden / widths(ranges)
   )
 }
 
-# Returns the gold cases that system number `s` answered, with the fields of select_gold() and joint
-# tables of truth and answer (vectors of probabilities, in which answers vary fastest); NULL if
-# there are no gold cases. `gold_table`: table of gold cases only. `mean`: table of all cases,
-# predicted from ratings. `off`: predicted table of gold cases, minus `mean`. `start`: corrected
-# table at which slopes are computed; its cells are positive if they are positive in `mean`. Fields
-# by pattern of ratings: `predicted`, probability of each category; `answer`. `all_known`: is the
-# truth of all cases known? Argument `n`: number of categories.
+# Returns the gold cases that system number `s` answered, with joint tables of truth and answer.
+# NULL if there are no gold cases. `n`: number of categories. The result is a list with the fields
+# of select_gold(). Its tables are vectors of probabilities, in which answers vary fastest:
+# * gold_table: table of gold cases only
+# * mean: table of all cases, predicted from ratings
+# * off: table of gold cases, predicted from ratings, minus `mean`
+# * start: corrected table, at which slopes are computed. A cell is positive if it is in `mean`
+#
+# Other fields:
+# * predicted: probability of each category, by pattern of ratings (patterns x categories)
+# * answer: answer of the system, by pattern
+# * all_known: is the truth of all cases known?
 gold_tables <- function(evidence, s, n) {
   gold_data <- if (!is.null(evidence)) gold_of_system(evidence, s)
   if (is.null(gold_data)) return(NULL)
@@ -133,61 +144,67 @@ gold_tables <- function(evidence, s, n) {
   gold_data
 }
 
-# Returns the joint table of truth and answer that ratings predict: the mean probability of each
-# cell over the patterns of ratings `at`, with weights `w`.
+# Returns the joint table of truth and answer that ratings predict, a vector in which answers vary
+# fastest. It contains the mean probability of each cell over patterns of ratings. `at`: indices of
+# the patterns. `w`: their weights.
 predicted_table <- function(gold_data, at, w) {
-  answered <- outer(gold_data$answer[at], seq_len(ncol(gold_data$predicted)), `==`)
-  as.vector(crossprod(answered * w, gold_data$predicted[at, , drop = FALSE])) / sum(w)
+  is_answer <- outer(gold_data$answer[at], seq_len(ncol(gold_data$predicted)), `==`)
+  as.vector(crossprod(is_answer * w, gold_data$predicted[at, , drop = FALSE])) / sum(w)
 }
 
-# Returns TRUE for metrics that depend only on the answers and not on the truth, such as the share
-# of an answer. `slope`: derivatives of metrics with respect to cells (cells x metrics).
+# Returns TRUE for metrics that depend only on the answers and not on the truth. An example is the
+# share of an answer. `slope`: derivatives of metrics with respect to cells (cells x metrics).
 uses_answers_only <- function(slope) {
   n <- sqrt(nrow(slope))
-  first_truth <- slope[rep(seq_len(n), n), , drop = FALSE]
-  colSums(abs(slope - first_truth) >= 1e-9) %in% 0 & colSums(abs(slope) >= 1e-9) > 0
+  slope_of_first_truth <- slope[rep(seq_len(n), n), , drop = FALSE]
+  colSums(abs(slope - slope_of_first_truth) >= 1e-9) %in% 0 & colSums(abs(slope) >= 1e-9) > 0
 }
 
 # Returns slopes of metrics on the unit scale (cells x rows of the plan). `slopes`: result of
 # metric_slopes().
 unit_slopes <- function(slopes, ranges) {
-  unscaled_slopes <- vapply(seq_along(slopes$whole), slope_of, numeric(slopes$n^2), slopes = slopes)
+  unscaled_slopes <- vapply(
+    seq_along(slopes$whole), slopes_of_row, numeric(slopes$n^2), slopes = slopes
+  )
   unscaled_slopes / rep(widths(ranges), each = nrow(unscaled_slopes))
 }
 
 # Estimates metrics of the joint table of truth and answer from gold cases. Returns the fields of
-# correct_mean() on the unit scale, with an element per row of the plan. The estimate is NA if gold
-# cases do not vary in the metric. `gold_data`: result of gold_tables(). `slope`: result of
+# corrected_mean() on the unit scale, with an element per row of the plan. The estimate is NA if the
+# metric does not vary between gold cases. `gold_data`: result of gold_tables(). `slope`: result of
 # unit_slopes().
 gold_metrics <- function(gold_data, slope, plan, ranges) {
-  # Expected variance of the slopes. It is the lower limit of their variance among gold cases,
-  # because a few gold cases may have equal slopes by chance.
+  # Expected variance of the slopes. It is used as the lower limit of their variance, because a few
+  # gold cases may have equal slopes by chance.
   slope_variance <- colSums(gold_data$start * slope^2)
   influence <- function(i) { # 0 without an answer
     rbind(0, matrix(slope[, i], ncol(gold_data$predicted)))[gold_data$answer + 1L, , drop = FALSE]
   }
   scale <- function(mean, spread, gold) pmax(spread, slope_variance)
-  steepest <- apply(abs(slope), 2L, max)
-  gold_influence(gold_data, gold_data$predicted, influence, scale, steepest, function(mean, slope) {
+  largest_slope <- apply(abs(slope), 2L, max)
+  value <- function(mean, slope) {
     shares <- t(pmax(gold_data$gold_table - outer(gold_data$off, slope), 0))
     to_unit(values_by_row(plan, shares / rowSums(shares)), ranges)
-  })
+  }
+  gold_influence(gold_data, gold_data$predicted, influence, scale, largest_slope, value)
 }
 
 # Estimates metrics from gold cases by the influence of each case, that is, the change of the metric
-# per case. Returns the fields of correct_mean() on the unit scale. `predicted`: probabilities of
-# categories (patterns, or cases, x categories). `influence`: function of the row number of a metric
-# that returns the influence of each pattern (or case) for each possible truth, in the form of
-# `predicted`. `scale`: see correct_mean(). `steepest`: largest influence on each metric, see
-# measurement_as_share(). `value`: function of corrected means and their slopes that returns the
-# metrics on the unit scale.
+# per case. Returns the fields of corrected_mean() on the unit scale.
+# * predicted: probabilities of categories (patterns x categories, or cases x categories)
+# * influence: function that returns the influence of each pattern (or case) for each possible
+#   truth, in the form of `predicted`. Its argument is the row number of a metric
+# * scale: function that returns the variance of the influence, see corrected_mean()
+# * steepest: largest influence on each metric, see measurement_as_share()
+# * value: function that returns the metrics on the unit scale. Its arguments are corrected means
+#   and their slopes
 gold_influence <- function(gold_data, predicted, influence, scale, steepest, value) {
   gold_rows <- seq_along(gold_data$at)
   columns <- vapply(seq_along(steepest), function(i) {
     change <- influence(i)
     c(change[cbind(gold_data$at, gold_data$truth)], rowSums(predicted * change))
   }, numeric(length(gold_rows) + nrow(predicted)))
-  correct <- function(...) correct_mean(..., scale = scale)
+  correct <- function(...) corrected_mean(..., scale = scale)
   x <- gold_quantity(
     gold_data, columns[gold_rows, , drop = FALSE], columns[-gold_rows, , drop = FALSE], correct,
     function(x) {
@@ -197,8 +214,8 @@ gold_influence <- function(gold_data, predicted, influence, scale, steepest, val
   x[setdiff(names(x), c("rest", "answers"))]
 }
 
-# Returns the values of all rows of a plan, if each row is computed from a separate table of truth
-# and answer. `tables`: rows of the plan x cells.
+# Returns the values of all rows of a plan. Each row has a separate table of truth and answer.
+# `tables`: rows of the plan x cells.
 values_by_row <- function(plan, tables) {
   unlist(lapply(unique(plan$rows$metric), function(id) {
     plan$records <- plan$records[id]
@@ -206,17 +223,19 @@ values_by_row <- function(plan, tables) {
   }))
 }
 
-# Converts the estimate `x` of a metric from gold cases (see correct_mean()) to the form of an
-# estimated share, because intervals are computed for shares. `value`: metric on the unit scale.
-# `alone`: the same from gold cases only. The variance of a case becomes value (1 - value), with
-# half a correct and half a wrong case added so that it is not 0. The variance ratios are multiplied
-# so that the standard error stays the same.
+# Converts an estimate of metrics from gold cases to the form of an estimated share, because
+# intervals are computed for shares. The variance of a case becomes value (1 - value). Half a
+# correct and half a wrong case are added, so that the variance is not 0. The variance ratios are
+# multiplied so that the standard error stays the same.
+# * x: estimate, see corrected_mean()
+# * value: metrics on the unit scale
+# * `alone`: metrics on the unit scale, from gold cases only
+# * steepest: largest change of each metric by one case; 0 for no lower bound of the error
 #
 # Gold cases may hardly vary if they are few, or if nearly all are correct or wrong. The error is
-# then at least the error of a share of few cases. Their number is such that one case changes the
-# share as much as the most influential case changes the metric (`steepest`; 0: no lower bound of
-# the error). See also add_standard_errors(). The number of gold cases that can contradict the
-# estimate from ratings (`labels`) is at most this number: of 100 gold cases, 3 may be of the
+# then at least the error of a share of `min_cases` cases. For this number, one case changes the
+# share as much as the most influential case changes the metric. See also add_standard_errors().
+# The field `labels` is also at most `min_cases`. Example: only 3 of 100 gold cases may be of the
 # category of a recall.
 measurement_as_share <- function(x, value, alone, steepest) {
   variance_of_share <- function(equivalent_cases) {
@@ -225,88 +244,90 @@ measurement_as_share <- function(x, value, alone, steepest) {
   }
   value[x$variance <= 1e-18] <- NA
   equivalent_cases <- x$gold * variance_of_share(x$gold) / x$variance
-  variance <- variance_of_share(pmin(max_information, pmax(x$gold, equivalent_cases)))
-  least_cases <- x$gold / steepest
-  is_few <- pmin(value, 1 - value) * least_cases < 0.5 | least_cases < cases_of_a_share
+  variance <- variance_of_share(pmin(max_effective_size, pmax(x$gold, equivalent_cases)))
+  min_cases <- x$gold / steepest
+  is_few <- pmin(value, 1 - value) * min_cases < 0.5 | min_cases < cases_of_a_share
   few_rows <- which(is_few & variance / x$variance > 1 / steepest)
-  variance[few_rows] <- variance_of_share(least_cases)[few_rows]
+  variance[few_rows] <- variance_of_share(min_cases)[few_rows]
   x$variance[few_rows] <- (variance * steepest)[few_rows]
-  x$labels <- pmin(x$labels, least_cases)
+  x$labels <- pmin(x$labels, min_cases)
   x$at_hand <- x$variance / variance
   x$ratio <- x$ratio * x$at_hand
   x$design <- x$design * x$at_hand
   replace(x, c("estimate", "alone", "seen", "variance"), list(value, alone, alone, variance))
 }
 
-# Returns, for each row of the plan, the reason why gold cases do not measure the metric, or NA. A
-# metric of a category needs gold cases whose truth is the category. It also needs gold cases with
-# the category as answer, unless it does not depend on cases with another truth (such as recall).
-# Averages need both for all categories. Metrics of the whole table need no case of a certain
-# category, but metrics of agreement beyond chance are undefined if all gold cases have the same
-# truth. `x`: result of gold_metrics().
+# Returns, for each row of the plan, the reason why gold cases do not measure the metric, or NA.
+# `x`: result of gold_metrics(). A metric needs these gold cases:
+# * Metric of a category: cases whose truth is the category, and cases with the category as answer.
+#   The latter are not needed if cases with another truth do not matter, as for recall.
+# * Average over categories: the same for all categories.
+# * Metric of the whole table: any cases. Metrics that can be negative, such as kappa, need cases of
+#   at least two categories.
 why_no_metrics <- function(gold_data, slope, plan, x) {
   n <- n_categories(plan)
-  gold <- table_sums(matrix(gold_data$gold_table, 1L), n)
-  expected <- table_sums(matrix(gold_data$mean, 1L), n)
-  words <- "no gold case is of category %s, or none has it as answer"
+  gold_totals <- table_sums(matrix(gold_data$gold_table, 1L), n)
+  expected_totals <- table_sums(matrix(gold_data$mean, 1L), n)
+  reason_text <- "no gold case is of category %s, or none has it as answer"
   needs_no_case <- is.na(plan$rows$average) & is.na(plan$rows$category) &
-    (ranges_of_plan(plan)[, 1L] >= 0 | sum(gold$truth > 0) > 1L)
-  why_no_rows(plan, x, expected$truth > 0, words, function(i) {
+    (ranges_of_plan(plan)[, 1L] >= 0 | sum(gold_totals$truth > 0) > 1L)
+  reason_by_row(plan, x, expected_totals$truth > 0, reason_text, function(i) {
     if (gold_data$all_known || needs_no_case[[i]]) return(FALSE)
     changes_metric <- matrix(abs(slope[, i]) >= 1e-9, n) # answers x truths
-    gold$truth <= 0 | (gold$answer <= 0 & expected$answer > 0 &
+    gold_totals$truth <= 0 | (gold_totals$answer <= 0 & expected_totals$answer > 0 &
       colSums(changes_metric) < sum(changes_metric))
   })
 }
 
-# Returns, for each row of the plan, the reason why gold cases do not measure it, or NA. `absent`:
-# function of a row number that returns TRUE for categories without gold cases. A row needs gold
-# cases of its category or, if it has no category, of all categories for which `expected` is TRUE.
-# `words`: the reason, with %s for the first category without gold cases. `x`: estimates of the
-# rows; a missing estimate is also a reason.
-why_no_rows <- function(plan, x, expected, words, absent) {
+# Returns, for each row of the plan, the reason why gold cases do not measure the metric, or NA. A
+# missing estimate is also a reason.
+# * x: estimates of the rows
+# * expected: TRUE for categories of which a row without a category needs gold cases
+# * words: the reason, with %s for the first category without gold cases
+# * absent: function of a row number that returns TRUE for categories without gold cases
+reason_by_row <- function(plan, x, expected, words, absent) {
   map_chr(seq_along(x$estimate), function(i) {
     category <- plan$rows$category[[i]]
-    needed <- if (is.na(category)) expected else plan$categories == category
-    lacking <- plan$categories[needed & absent(i)]
-    if (length(lacking) > 0L) return(sprintf(words, lacking[[1L]]))
+    is_needed <- if (is.na(category)) expected else plan$categories == category
+    lacking_categories <- plan$categories[is_needed & absent(i)]
+    if (length(lacking_categories) > 0L) return(sprintf(words, lacking_categories[[1L]]))
     if (is.na(x$estimate[[i]])) "this metric does not vary between gold cases" else NA_character_
   })
 }
 
 # ---- Metrics of scores ---------------------------------------------------------------------------
-# The influence of a gold case on the metric (see metric-influence.R) is computed from its truth. It
-# is also predicted from its ratings.
+# The influence of a gold case on the metric is computed from its truth, and also predicted from its
+# ratings. For influence, see metric-influence.R.
 
-# Replaces metrics of scores of a system by estimates with gold cases. `rows`: table of the metrics
-# estimated from ratings only, with `hidden` errors. `judge`: scores of the system and posterior
-# probabilities of its cases, see score_panel().
+# Replaces metrics of scores of a system by estimates with gold cases. `rows`: metrics estimated
+# from ratings only, with `hidden` errors. `judge`: scores of the system and posterior probabilities
+# of its cases, see score_panel().
 score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_level) {
   gold_data <- scored_gold(estimate, judge)
   ranges <- ranges_of_plan(plan)
-  prior <- unit_rows(rows, ranges)
-  reason <- why_no_scored(estimate, gold_data)
+  prior <- rows_to_unit(rows, ranges)
+  reason <- why_no_gold_scores(estimate, gold_data)
   measurements <- NULL
   if (is.na(reason)) {
     judge$truth[gold_data$at] <- gold_data$truth
     judge$w <- score_weights(judge)
     measurements <- gold_scores(gold_data, plan, judge, ranges)
-    reason <- why_no_scores(gold_data, plan, judge, measurements)
+    reason <- why_no_score_rows(gold_data, plan, judge, measurements)
   }
   rows <- measured_rows(rows, measurements, prior, reason, ranges, estimate, interval, conf_level)
   lower_limits_by_gaps(rows, plan, judge, normal_quantile(conf_level))
 }
 
-# Returns the gold cases for which a system has scores, with fields as in select_gold(). `at`:
-# position of each gold case among the scored cases in `judge`, see score_panel().
+# Returns the gold cases for which a system has scores, with the fields of select_gold(). The field
+# `at` is the position of each gold case among the scored cases in `judge`, see score_panel().
 scored_gold <- function(estimate, judge) {
   gold <- estimate$gold
   position <- match(gold$case, judge$at)
-  copies <- rep.int(which(!is.na(position)), judge$v[position[!is.na(position)]])
-  w <- drawn_weight(gold, copies)
+  gold_rows <- rep.int(which(!is.na(position)), judge$v[position[!is.na(position)]])
+  w <- drawn_weight(gold, gold_rows)
   list(
-    at = position[copies], truth = gold$truth[copies], w = w, gold = length(copies),
-    weight = judge$v, cluster = estimate$options$cluster[gold$case[copies]],
+    at = position[gold_rows], truth = gold$truth[gold_rows], w = w, gold = length(gold_rows),
+    weight = judge$v, cluster = estimate$options$cluster[gold$case[gold_rows]],
     all_clusters = if (!is.null(estimate$options$cluster)) list(
       pattern = seq_along(judge$at), cluster = estimate$options$cluster[judge$at], weight = judge$v
     ),
@@ -316,38 +337,42 @@ scored_gold <- function(estimate, judge) {
   )
 }
 
-# Estimates metrics of scores from gold cases. Returns the fields of correct_mean() on the unit
-# scale. `gold_data`: result of scored_gold(). `judge`: see score_panel(), with the truth of gold
-# cases. Some metrics are corrected only to first order. The correction starts from the metric in
-# which gold cases have their truth, so it is exact if all truths are known.
+# Estimates metrics of scores from gold cases. Returns the fields of corrected_mean() on the unit
+# scale. `gold_data`: result of scored_gold(). `judge`: scores of the system and weights of its
+# cases, see score_panel(). Gold cases in `judge` have their known truth. Metrics whose field
+# `linear` is TRUE are corrected only to first order. They are exact if all truths are known.
 gold_scores <- function(gold_data, plan, judge, ranges) {
-  start <- to_unit(score_values(plan, judge$book, judge$w, judge$v), ranges)
+  start_values <- to_unit(score_values(plan, judge$book, judge$w, judge$v), ranges)
   influence <- Map(`/`, score_influence(plan, judge$book, judge$w, judge$v), widths(ranges))
   mean_influence <- vapply(influence, mean_loss, 0, judge$w, judge$v)
   influence_variance <- unlist(Map(function(g, m) mean_loss((g - m)^2, judge$p, judge$v),
     influence, mean_influence))
   is_linear <- field_of_rows(plan, "linear")
-  by_row <- function(i) influence[[i]]
-  # Variance of the influence, shrunk to its expected value because few gold cases may be equal by
-  # chance.
+  influence_of_row <- function(i) influence[[i]]
+  # Variance of the influence, shrunk to its expected value. A few gold cases may have equal
+  # influence by chance.
   scale <- function(mean, spread, gold) {
     (gold * spread + prior_cases * influence_variance) / (gold + prior_cases)
   }
-  gold_influence(gold_data, judge$p, by_row, scale, 0 * influence_variance, function(mean, slope) {
-    value <- clip01(start + mean - mean_influence)
+  values_on_unit <- function(mean, slope) {
+    value <- clip01(start_values + mean - mean_influence)
     for (share in unique(slope[!is_linear])) {
-      at <- which(!is_linear & slope %in% share)
-      moved <- score_values(plan, judge$book, gold_weights(gold_data, judge, share), judge$v)[at]
-      value[at] <- to_unit(moved, ranges[at, , drop = FALSE])
+      row_numbers <- which(!is_linear & slope %in% share)
+      weights <- weights_with_gold(gold_data, judge, share)
+      corrected_values <- score_values(plan, judge$book, weights, judge$v)[row_numbers]
+      value[row_numbers] <- to_unit(corrected_values, ranges[row_numbers, , drop = FALSE])
     }
     value
-  })
+  }
+  gold_influence(
+    gold_data, judge$p, influence_of_row, scale, 0 * influence_variance, values_on_unit
+  )
 }
 
-# Returns the weight with which each case counts for each possible true category (cases x
-# categories): predicted probability times `slope`, plus a correction for the difference between
-# truth and prediction in gold cases.
-gold_weights <- function(gold_data, judge, slope) {
+# Returns the weight of each case for each possible true category (cases x categories). It is the
+# predicted probability times `slope`. For gold cases, the weighted difference between truth and
+# prediction is added.
+weights_with_gold <- function(gold_data, judge, slope) {
   weights <- slope * judge$p
   at <- gold_data$at
   difference <- outer(gold_data$truth, seq_len(ncol(weights)), `==`) - weights[at, , drop = FALSE]
@@ -356,7 +381,7 @@ gold_weights <- function(gold_data, judge, slope) {
 }
 
 # Returns the reason why gold cases cannot measure any metric of the scores of a system, or NA.
-why_no_scored <- function(estimate, gold_data) {
+why_no_gold_scores <- function(estimate, gold_data) {
   if (is.null(estimate$gold$evidence)) return(why_no_evidence(estimate))
   if (gold_data$gold == 0L) return("the system has no scores for gold cases")
   if (gold_data$representative) NA_character_ else reason_not_all_drawn
@@ -364,9 +389,9 @@ why_no_scored <- function(estimate, gold_data) {
 
 # Returns, for each row of the plan, the reason why gold cases do not measure the metric of scores,
 # or NA.
-why_no_scores <- function(gold_data, plan, judge, x) {
-  expected <- colSums(judge$p * judge$v) >= few_cases
-  why_no_rows(plan, x, expected, "no gold case is of category %s", function(i) {
+why_no_score_rows <- function(gold_data, plan, judge, x) {
+  expected <- colSums(judge$p * judge$v) >= min_expected_cases
+  reason_by_row(plan, x, expected, "no gold case is of category %s", function(i) {
     field_of_rows(plan, "form")[[i]] == "category" & !seq_along(expected) %in% gold_data$truth
   })
 }

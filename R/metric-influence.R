@@ -1,46 +1,50 @@
-# Slopes of metrics: derivatives with respect to the cells of the joint table of truth and answer.
-# If the share h of all cases is moved to a cell, the slope of the cell is the derivative of the
-# metric at h = 0. The mean slope over the table is 0. Cells of truths or answers that do not occur
-# have slope 0.
+# Slopes of metrics are derivatives with respect to the cells of the joint table of truth and
+# answer. The slope of a cell is the derivative of the metric if a small share of all cases is moved
+# to the cell. The mean slope over the table is 0. Cells of truths or answers that do not occur have
+# slope 0.
 
-# Computes the slopes of all metrics of `plan` (see metric_plan()) at `table`, a vector of
-# probabilities of cells in which answers vary fastest. Metrics of one category depend only on the
-# total of each truth, of each answer, and of each correct answer. The slope of a cell is then a sum
-# of three numbers. Only these numbers are stored, to save memory.
+# Computes the slopes of all metrics at one table of truth and answer.
+# * plan: the metrics, see metric_plan()
+# * table: vector of probabilities of cells, in which answers vary fastest
 #
-# Returns a list. `n`: number of categories. `there`: do the truth and the answer of a cell occur?
-# `whole`: is a row of the plan a metric of the whole table? `cells`: slopes of metrics of the whole
-# table (cells x metrics). `sums`: slopes of the other metrics (totals of truths, answers and
-# correct answers x metrics).
+# Metrics of one category against the rest depend only on three kinds of totals: the total of each
+# truth, of each answer, and of each correct answer. The slope of a cell is then the sum of three
+# numbers. Only these numbers are stored, to save memory. Returns a list:
+# * n: number of categories
+# * there: do the truth and the answer of a cell occur?
+# * whole: is a row of the plan a metric of the whole table?
+# * cells: slopes of metrics of the whole table (cells x metrics)
+# * sums: slopes of the other metrics (totals of truths, then answers, then correct answers, x
+#   metrics)
 metric_slopes <- function(plan, table) {
   n <- n_categories(plan)
   joint_table <- matrix(table, n, byrow = TRUE)
-  occurs <- as.vector(t(outer(rowSums(joint_table) > 0, colSums(joint_table) > 0, `&`)))
+  cell_occurs <- as.vector(t(outer(rowSums(joint_table) > 0, colSums(joint_table) > 0, `&`)))
   counts <- lapply(one_vs_rest_counts(matrix(table, 1L), n), as.vector)
-  is_whole <- map_lgl(plan$records, function(record) record$form != "category")
+  is_whole_table <- map_lgl(plan$records, function(record) record$form != "category")
   list(
-    n = n, there = occurs, whole = unname(is_whole[plan$rows$metric]),
-    cells = do.call(cbind, lapply(plan$records[is_whole], slopes_of_table, plan, joint_table,
-      occurs)),
-    sums = do.call(cbind, lapply(plan$records[!is_whole], slopes_of_categories, plan, counts))
+    n = n, there = cell_occurs, whole = unname(is_whole_table[plan$rows$metric]),
+    cells = do.call(cbind, lapply(plan$records[is_whole_table], slopes_of_table, plan, joint_table,
+      cell_occurs)),
+    sums = do.call(cbind, lapply(plan$records[!is_whole_table], slopes_of_categories, plan, counts))
   )
 }
 
-# Returns the slopes of row `i` of the plan, a number per cell. `slopes`: result of metric_slopes().
-# `unused_too`: should metrics of one category also have slopes for cells of truths or answers that
-# do not occur?
-slope_of <- function(slopes, i, unused_too = FALSE) {
+# Returns the slopes of row number `i` of the plan, a number per cell. `slopes`: result of
+# metric_slopes(). `unused_too`: should metrics of one category also have slopes for cells of truths
+# or answers that do not occur?
+slopes_of_row <- function(slopes, i, unused_too = FALSE) {
   column <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
   if (slopes$whole[[i]]) return(slopes$cells[, column])
   sums <- matrix(slopes$sums[, column], ncol = 3L)
-  cells <- t(outer(sums[, 1L], sums[, 2L], `+`) + diag(sums[, 3L], slopes$n))
-  replace(as.vector(cells), !unused_too & !slopes$there, 0)
+  cell_slopes <- t(outer(sums[, 1L], sums[, 2L], `+`) + diag(sums[, 3L], slopes$n))
+  replace(as.vector(cell_slopes), !unused_too & !slopes$there, 0)
 }
 
-# Returns the change of each metric to first order, if the table at which slopes were computed is
-# replaced by each of `tables`: the sum over cells of table times slope (tables x rows of the plan).
-# `tables`: tables x cells.
-along_slopes <- function(slopes, tables) {
+# Returns the first-order change of each metric, if the table at which slopes were computed is
+# replaced by another table. The change is the sum over cells of table times slope (tables x rows of
+# the plan). `tables`: the other tables (tables x cells).
+first_order_changes <- function(slopes, tables) {
   tables[, !slopes$there] <- 0
   changes <- matrix(0, nrow(tables), length(slopes$whole))
   if (any(slopes$whole)) changes[, slopes$whole] <- tables %*% slopes$cells
@@ -50,16 +54,17 @@ along_slopes <- function(slopes, tables) {
   changes
 }
 
-# Returns the sum over truths of slope times `weight`, a matrix answers x rows of the plan.
-# `weight`: a matrix answers x truths.
+# Returns the sum over truths of slope times `weight` (answers x rows of the plan). `weight`: a
+# matrix answers x truths.
 slopes_by_answer <- function(slopes, weight) {
   vapply(seq_along(slopes$whole), function(i) {
-    rowSums(weight * matrix(slope_of(slopes, i), slopes$n))
+    rowSums(weight * matrix(slopes_of_row(slopes, i), slopes$n))
   }, numeric(slopes$n))
 }
 
-# Returns the slopes of a metric of the whole table, a number per cell; NA if the metric is
-# undefined. `record`: see new_metric(). `occurs`: do the truth and the answer of a cell occur?
+# Returns the slopes of a metric of the whole table, a number per cell. NA if the metric is
+# undefined. `record`: see new_metric(). `joint_table`: truths x answers. `occurs`: do the truth and
+# the answer of a cell occur?
 slopes_of_table <- function(record, plan, joint_table, occurs) {
   cells <- as.vector(t(joint_table))
   if (record$form == "cell") return(slopes_of_cells(record, plan, cells))
@@ -75,40 +80,42 @@ slopes_of_table <- function(record, plan, joint_table, occurs) {
 }
 
 # Returns the slopes of cells of a confusion matrix (cells of the table x cells of the matrix). A
-# cell of the matrix is a share of the cases with one truth, so its slope is 0 for cases with
-# another truth.
+# cell of the matrix is a share of the cases with one truth. Its slope is 0 in cells of the table
+# with another truth. `table`: probabilities of cells, in which answers vary fastest.
 slopes_of_cells <- function(record, plan, table) {
   truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
   cells <- record$cells
   truth_total <- rowsum(table, truth)[truth[cells]]
-  by_cell <- function(value) rep(value, each = length(table))
-  difference <- outer(seq_along(table), cells, `==`) - by_cell(table[cells] / truth_total)
-  difference * outer(truth, truth[cells], `==`) / by_cell(truth_total)
+  repeat_by_cell <- function(value) rep(value, each = length(table))
+  difference <- outer(seq_along(table), cells, `==`) - repeat_by_cell(table[cells] / truth_total)
+  difference * outer(truth, truth[cells], `==`) / repeat_by_cell(truth_total)
 }
 
-# Returns one-sided numerical derivatives of functions (rows) from their values at 0, half a step
-# and a step (columns).
-one_sided <- function(value) (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
+# Returns one-sided numerical derivatives of functions. `value`: values of the functions (rows) at
+# 0, half a step and a step (columns).
+one_sided_derivative <- function(value) {
+  (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
+}
 
-# Returns numerical slopes for kernels without a gradient, such as user-defined kernels: a number
-# per cell, 0 for cells that are not in `cells`.
+# Returns numerical slopes for kernels without a gradient, such as user-defined kernels. The result
+# has a number per cell of `table`, 0 for cells that are not in `cells`.
 numeric_slopes <- function(record, plan, table, cells) {
-  steps <- c(0, 0.5, 1) * slope_step
+  step_sizes <- c(0, 0.5, 1) * slope_step
   replace(0 * table, cells, vapply(cells, function(cell) {
-    moved_tables <- outer(1 - steps, table) + outer(steps, seq_along(table) == cell)
-    one_sided(t(values_of_tables(record, plan, moved_tables)))
+    moved_tables <- outer(1 - step_sizes, table) + outer(step_sizes, seq_along(table) == cell)
+    one_sided_derivative(t(values_of_tables(record, plan, moved_tables)))
   }, 0))
 }
 
-# Returns the slopes of a metric of one category, by numerical differentiation of its kernel.
-# Columns are averages over categories, then categories. Rows are totals of truths, answers and
-# correct answers. `counts`: list of tp, fn, fp and tn (see one_vs_rest_counts()), vectors with an
-# element per category.
+# Returns the slopes of a metric of one category against the rest, by numerical differentiation of
+# its kernel. Columns are averages over categories, then categories. Rows are totals of truths, then
+# answers, then correct answers. `counts`: list of tp, fn, fp and tn (see one_vs_rest_counts()),
+# vectors with an element per category.
 slopes_of_categories <- function(record, plan, counts) {
   n <- length(counts$tp)
-  of_kernel <- kernel_slopes(record, plan, counts, diag(4L))
-  value <- of_kernel$value
-  slope <- replace(of_kernel$slope, !is.na(value) & !is.finite(of_kernel$slope), 0)
+  kernel_result <- kernel_slopes(record, plan, counts, diag(4L))
+  value <- kernel_result$value
+  slope <- replace(kernel_result$slope, !is.na(value) & !is.finite(kernel_result$slope), 0)
   by_category <- rbind(
     diag(slope[, 2L] - slope[, 4L], n) + rep(slope[, 4L], each = n),
     diag(slope[, 3L] - slope[, 4L], n),
@@ -121,24 +128,27 @@ slopes_of_categories <- function(record, plan, counts) {
   do.call(cbind, c(averages, list(by_category)))
 }
 
-# Returns numerical derivatives of a kernel as `slope` (categories x kinds of cases), and the values
-# of the kernel as `value`. `added`: numbers that one more case adds to tp, fn, fp and tn (4 rows),
-# with a column per kind of case, such as a correct answer.
+# Returns a list: `value`, the values of a kernel for each category, and `slope`, its numerical
+# derivatives (categories x kinds of cases). A kind of case is, for example, a correct answer.
+# `added`: numbers that one more case adds to tp, fn, fp and tn (4 x kinds of cases).
 kernel_slopes <- function(record, plan, counts, added) {
   n <- length(counts$tp)
-  steps <- rep(c(0, 0.5, 1) * slope_step, each = n * ncol(added))
+  step_sizes <- rep(c(0, 0.5, 1) * slope_step, each = n * ncol(added))
   moved_counts <- lapply(seq_len(4L), function(i) {
-    (1 - steps) * counts[[i]] + steps * rep(added[i, ], each = n)
+    (1 - step_sizes) * counts[[i]] + step_sizes * rep(added[i, ], each = n)
   })
-  value <- matrix(run_kernel(record, list(moved_counts), length(steps), plan$settings), ncol = 3L)
-  list(value = value[seq_len(n), 1L], slope = matrix(one_sided(value), n))
+  value <- run_kernel(record, list(moved_counts), length(step_sizes), plan$settings)
+  value <- matrix(value, ncol = 3L)
+  list(value = value[seq_len(n), 1L], slope = matrix(one_sided_derivative(value), n))
 }
 
-# Returns the slopes of an average over categories, see values_of_categories(). `by_category`:
-# slopes of the metric of each category (totals x categories). `value`: its values. `weighted`: is
-# the average weighted by the shares of true categories? These weights also depend on the table,
-# which adds a term to the slopes. `cases`: share of cases of each category. `drops`: see
-# new_metric().
+# Returns the slopes of an average over categories, see values_of_categories().
+# * by_category: slopes of the metric of each category (totals x categories)
+# * value: values of the metric of each category
+# * weighted: is the average weighted by the shares of true categories? These weights also depend on
+#   the table, which adds a term to the slopes
+# * cases: share of cases of each category
+# * drops: see new_metric()
 mean_slope <- function(by_category, value, weighted, cases, drops) {
   weight <- weights_in_mean(value, weighted, cases, drops)
   has_no_slope <- weight == 0 | (drops == "caseless" & is.na(value))
@@ -157,52 +167,55 @@ mean_slope <- function(by_category, value, weighted, cases, drops) {
 # all other categories.
 micro_slope <- function(record, plan, counts) {
   n <- length(counts$tp)
-  added <- cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2))
-  slope <- kernel_slopes(record, plan, lapply(counts, sum), added)$slope
+  added_counts <- cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2))
+  slope <- kernel_slopes(record, plan, lapply(counts, sum), added_counts)$slope
   rep(c(slope[[2L]], 0, slope[[1L]] - slope[[2L]]), each = n)
 }
 
 # ---- Influence of cases on metrics of scores -----------------------------------------------------
 
 # The influence of a case on a metric is the derivative of the metric with respect to the weight of
-# the case, times the number of cases. It is computed for each possible truth of the case (cases x
-# categories). The function in field `influence` of a metric has the arguments of the kernels in
-# metric-scores.R: `score_data`, `w`, `v` and `settings`. It returns a list with one or both of
-# `whole` and `by_category`. `whole` is the influence on the metric for all categories together.
-# `by_category` is a list of matrices, the influence on the metric of each category.
+# the case, times the number of cases. The influence is computed for each possible truth of the case
+# (cases x categories). The field `influence` of a metric is a function that returns a list with one
+# or both of these elements:
+# * whole: influence on the metric for all categories together
+# * by_category: a list of matrices, the influence on the metric of each category
+#
+# Its arguments `score_data`, `w`, `v` and `settings` are those of the kernels in metric-scores.R.
 
-# Returns the influence of each case on the area under the ROC curve, see auc_of_weights(). `order`:
-# cases sorted by score. `a` and `b`: weights with which a case counts as positive and as negative.
-# `v`: weight of each case. The result is a list: derivatives with respect to `a` and to `b`, times
-# the number of cases.
+# Returns the influence of each case on the area under the ROC curve, see auc_of_weights(). The
+# result is a list of derivatives with respect to `a` and to `b`, times the number of cases.
+# * order: cases sorted by score, see score_order()
+# * a, b: weights with which each case counts as positive and as negative
+# * v: number of times that each case counts
 auc_influence <- function(order, a, b, v) {
   sums <- c(sum(a * v), sum(b * v))
   tie_sizes <- diff(c(0L, order$end))
-  half_above <- function(weight) {
+  weight_above <- function(weight) {
     above <- cumulative_weight(order, weight * v)
     half_weight <- numeric(length(v))
     half_weight[order$at] <- rep(above - diff(c(0, above)) / 2, tie_sizes)
     half_weight
   }
-  below <- sums[[2L]] - half_above(b)
-  value <- sum(a * v * below) / prod(sums)
+  weight_below <- sums[[2L]] - weight_above(b)
+  value <- sum(a * v * weight_below) / prod(sums)
   list(
-    a = sum(v) * (below / sums[[2L]] - value) / sums[[1L]],
-    b = sum(v) * (half_above(a) / sums[[1L]] - value) / sums[[2L]]
+    a = sum(v) * (weight_below / sums[[2L]] - value) / sums[[1L]],
+    b = sum(v) * (weight_above(a) / sums[[1L]] - value) / sums[[2L]]
   )
 }
 
-# Returns the influence of cases on the mean area under the ROC curve of all pairs of categories
-# (`whole`), and on the area of each category against all others (`by_category`).
+# Returns the influence of cases on areas under the ROC curve: on the mean area over all pairs of
+# categories (`whole`), and on the area of each category against all others (`by_category`).
 roc_auc_influence <- function(score_data, w, v, settings) {
   n <- ncol(w)
-  whole <- 0 * w
+  whole_influence <- 0 * w
   pairs <- category_pairs(w, v)
   for (pair in pairs) {
     influence <- auc_influence(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
-    whole[, pair] <- whole[, pair] + do.call(cbind, influence) / length(pairs)
+    whole_influence[, pair] <- whole_influence[, pair] + do.call(cbind, influence) / length(pairs)
   }
-  list(whole = whole, by_category = if (n > 2L) lapply(seq_len(n), function(k) {
+  list(whole = whole_influence, by_category = if (n > 2L) lapply(seq_len(n), function(k) {
     influence <- auc_influence(score_data$order[[k]], w[, k], 1 - w[, k], v)
     category_influence <- matrix(influence$b, length(v), n)
     category_influence[, k] <- influence$a
@@ -211,32 +224,32 @@ roc_auc_influence <- function(score_data, w, v, settings) {
 }
 
 # Creates the function that computes the influence of cases on the area under the precision-recall
-# curve. The number of cases above a score is known; only the number of cases of the category among
-# them depends on truths. `average`: is precision constant between thresholds (average precision)?
+# curve. The number of cases above a score does not depend on truths. Only the number of cases of
+# the category does. `average`: is precision constant between thresholds, as in average precision?
 # If not, it is linear.
 precision_influence <- function(average) {
   function(score_data, w, v, settings) {
     list(by_category = lapply(seq_len(ncol(w)), function(k) {
       order <- score_data$order[[k]]
-      is_category <- w[, k] * v
+      category_weight <- w[, k] * v
       cases <- cumulative_weight(order, v)
-      hits <- cumulative_weight(order, is_category)
-      tied <- diff(c(0, hits))
+      hits <- cumulative_weight(order, category_weight)
+      tie_hits <- diff(c(0, hits))
       precision <- hits / cases
       mean_precision <- if (average) precision else
         (precision + c(1, precision[-length(precision)])) / 2
       # Sums over this threshold and all later ones.
-      sum_onwards <- function(x) {
+      sum_from_here <- function(x) {
         before <- if (average) x else c(0, x[-length(x)])
-        rev(cumsum(rev(tied * (x + before) / 2))) - if (average) 0 else tied * before / 2
+        rev(cumsum(rev(tie_hits * (x + before) / 2))) - if (average) 0 else tie_hits * before / 2
       }
-      later <- sum_onwards(hits / cases^2)
-      by_case <- function(by_tie) {
-        sum(v) / sum(is_category) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
+      later_decrease <- sum_from_here(hits / cases^2)
+      case_values <- function(by_tie) {
+        sum(v) / sum(category_weight) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
       }
-      influence <- matrix(by_case(-later), length(v), ncol(w))
-      influence[, k] <- by_case(mean_precision + sum_onwards(1 / cases) - later -
-        sum(tied * mean_precision) / sum(is_category))
+      influence <- matrix(case_values(-later_decrease), length(v), ncol(w))
+      influence[, k] <- case_values(mean_precision + sum_from_here(1 / cases) - later_decrease -
+        sum(tie_hits * mean_precision) / sum(category_weight))
       influence
     }))
   }
@@ -246,7 +259,7 @@ precision_influence <- function(average) {
 influence_on_loss <- function(loss, w, v) list(whole = loss - mean_loss(loss, w, v))
 
 # Returns the influence of cases on the expected calibration error. This error is a sum of absolute
-# gaps, so the derivative is valid only for changes that do not change the sign of a gap.
+# gaps. The derivative is valid only for changes that do not change the sign of a gap.
 ece_influence <- function(score_data, w, v, settings) {
   table <- top_reliability(score_data, w, v, settings$bins)
   score <- score_data$scores[cbind(seq_along(score_data$top), score_data$top)]
@@ -255,7 +268,7 @@ ece_influence <- function(score_data, w, v, settings) {
   influence_on_loss(gap_sign * (is_correct - score), w, v)
 }
 
-# Returns a list of influence matrices (cases x possible truths), one per row of the plan, a
+# Returns a list of influence matrices (cases x possible truths), one per row of `plan`, which is a
 # metric_plan().
 score_influence <- function(plan, score_data, w, v) {
   share <- colSums(w * v) / sum(v) # the weights of a case sum to 1

@@ -1,64 +1,68 @@
-# Metrics of the joint table of truth and answer, such as recall: estimates, and intervals from
+# Estimates metrics of the joint table of truth and answer, such as recall, with intervals from
 # ratings only. Limits are computed on the unit scale, on which the range of a metric is [0, 1].
 
-# Returns the table of metrics for tidy(), with a row per system and requested metric. `plan`: the
-# requested metrics, see metric_plan(). `interval`: name of the interval. `draws`: replicates of the
-# tables.
+# Returns the table of metrics for tidy(), with a row per system and requested metric.
+# * plan: the requested metrics, see metric_plan()
+# * interval: name of the interval
+# * draws: replicates of the joint tables, see table_draws()
+# * systems: numbers of the systems
 metrics_of_table <- function(estimate, plan, interval, conf_level,
                              draws = table_draws(estimate, interval),
                              systems = seq_along(estimate$fit$x$systems)) {
-  from_ratings <- without_gold(estimate)
-  # List with the expected numbers of cases by truth and answer of each system; NULL if the method
-  # does not estimate them.
+  from_ratings <- undo_gold_correction(estimate)
+  # List of the expected numbers of cases by truth and answer, for each system. NULL if the method
+  # does not estimate these numbers.
   expected_counts <- if (has_posterior(from_ratings)) confusion_counts(from_ratings)
   record <- interval_from_ratings(estimate, interval)
-  no_draws_reason <- why_no_kind(record) %||% draws$reason
+  no_draws_reason <- why_accuracy_only(record) %||% draws$reason
   add_limits <- if (record$spread == "percentile") percentile_rows else delta_rows
   rows <- stack_rows(systems, function(s) {
     counts <- expected_counts[[s]]
     rows <- point_rows(from_ratings, plan, counts, s)
     if (!is.null(record$find)) {
-      rows <- if (!is.null(no_draws_reason)) without_interval(rows, no_draws_reason) else
+      rows <- if (!is.null(no_draws_reason)) add_no_interval_reason(rows, no_draws_reason) else
         if (is.null(draws$values)) rows else
           add_limits(rows, from_ratings, plan, counts, draws, s, conf_level)
     }
-    if (measures_by_gold(estimate, interval)) {
+    if (is_measured_by_gold(estimate, interval)) {
       metrics_with_gold(rows, estimate, plan, s, interval, conf_level)
     } else {
       with_estimated_accuracy(rows, from_ratings, interval, s, conf_level)
     }
   })
-  constant <- rows$system %in% estimate$fit$x$constant
-  rows$reason[is.na(rows$estimate) & constant] <- reason_constant_system
+  is_constant <- rows$system %in% estimate$fit$x$constant
+  rows$reason[is.na(rows$estimate) & is_constant] <- reason_constant_system
   rows[setdiff(names(rows), c("sampling", "hidden", "cases"))]
 }
 
-# Returns the table of accuracies among all cases, with abstentions as wrong answers: the accuracy
-# multiplied by the share of cases that the system answered, see of_all_cases().
+# Returns the table of accuracies among all cases. Abstentions are wrong answers. The accuracy is
+# multiplied by the share of cases that the system answered, see accuracy_over_all_cases().
 accuracy_of_all <- function(estimate, plan, interval, conf_level) {
-  accuracy <- subset_plan(built_in_metrics["accuracy"], plan, averages = NULL)
-  table <- metrics_of_table(estimate, accuracy, interval, conf_level)
+  accuracy_plan <- subset_plan(built_in_metrics["accuracy"], plan, averages = NULL)
+  table <- metrics_of_table(estimate, accuracy_plan, interval, conf_level)
   table$metric <- names(plan$records)
-  table[estimate_columns] <- of_all_cases(table, estimate, conf_level)[estimate_columns]
+  table[estimate_columns] <- accuracy_over_all_cases(table, estimate, conf_level)[estimate_columns]
   table$reason[!is.na(table$estimate)] <- NA
   table
 }
 
 # Does the interval use gold cases (cases with known truth), and does the estimate have gold cases?
-measures_by_gold <- function(estimate, interval) {
+is_measured_by_gold <- function(estimate, interval) {
   !is.null(estimate$gold) && !is.null(accuracy_intervals[[interval]]$gold)
 }
 
 # Returns the record of the interval that is computed from ratings only. If `interval` uses gold
-# cases, it is the interval of the estimate from ratings, which is used as a prior.
+# cases, this is the interval of the prior, which is the estimate from ratings.
 interval_from_ratings <- function(estimate, interval) {
-  if (measures_by_gold(estimate, interval)) interval <- without_gold(estimate)$options$interval
+  if (is_measured_by_gold(estimate, interval)) {
+    interval <- undo_gold_correction(estimate)$options$interval
+  }
   accuracy_intervals[[interval]]
 }
 
-# Returns the reason why an interval is not available for metrics other than accuracy, or NULL.
-# `record`: see new_interval().
-why_no_kind <- function(record) {
+# Returns the reason why a kind of interval is not available for metrics other than accuracy, or
+# NULL. `record`: see new_interval().
+why_accuracy_only <- function(record) {
   if (record$spread == "") paste0("a ", record$words, " is for accuracy only")
 }
 
@@ -66,23 +70,24 @@ why_no_kind <- function(record) {
 # confusion_draws(); NULL if the interval does not need them.
 table_draws <- function(estimate, interval) {
   record <- interval_from_ratings(estimate, interval)
-  is_needed <- has_posterior(estimate) && !is.null(record$find) && is.null(why_no_kind(record))
-  if (is_needed) confusion_draws(without_gold(estimate))
+  is_needed <- has_posterior(estimate) && !is.null(record$find) &&
+    is.null(why_accuracy_only(record))
+  if (is_needed) confusion_draws(undo_gold_correction(estimate))
 }
 
 # Does the method compute the probability of each category for each case?
 has_posterior <- function(estimate) isTRUE(method_of(estimate)$posterior)
 
-# Returns the reason why the method of the estimate has no other metrics.
-accuracy_only <- function(estimate) {
+# Returns the reason why the method of the estimate has no metrics other than accuracy.
+reason_accuracy_only <- function(estimate) {
   paste0("method \"", estimate$options$method, "\" estimates accuracy only")
 }
 
 # Returns the table of metrics of system number `s` without intervals, with a row per row of the
-# plan. `counts`: expected numbers of cases by truth and answer (a vector); NULL if the method does
-# not estimate them.
+# plan. `counts`: vector of expected numbers of cases by truth and answer. NULL if the method does
+# not estimate these numbers.
 point_rows <- function(estimate, plan, counts, s) {
-  no_value_reason <- if (is.null(counts)) accuracy_only(estimate) else
+  no_value_reason <- if (is.null(counts)) reason_accuracy_only(estimate) else
     if (anyNA(counts)) estimate$table$reason[[s]]
   rows <- metric_rows(estimate, plan, s, estimate$table$n[[s]], no_value_reason,
     metric_values(plan, as_shares(counts, n_categories(plan))))
@@ -90,9 +95,10 @@ point_rows <- function(estimate, plan, counts, s) {
   rows
 }
 
-# Creates the table of metrics of system number `s` in the form of tidy(), without intervals. `n`:
-# number of cases. `no_value_reason`: reason why there are no values, or NULL. `values`: values of
-# the metrics; this argument is only evaluated if `no_value_reason` is NULL.
+# Creates the table of metrics of system number `s` in the form of tidy(), without intervals.
+# * n: number of cases
+# * no_value_reason: reason why there are no values, or NULL
+# * values: values of the metrics; only evaluated if `no_value_reason` is NULL
 metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
   rows <- plan$rows
   values <- if (is.null(no_value_reason)) na_real(values) else NA_real_
@@ -108,32 +114,31 @@ metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
 # Returns, for each row of the plan, words for the reason why the metric may be undefined.
 undefined_reason <- function(plan) {
   reason <- field_of_rows(plan, "undefined")
-  reason[field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)] <- without_order
+  reason[field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)] <- reason_not_ordered
   ifelse(is.na(plan$rows$average), reason, "it is undefined for one of the averaged categories")
 }
 
 # Replaces the metric "accuracy" in `rows` by the accuracy of `estimate`, so that both are equal.
-# The interval of the estimate is copied if it is the same kind of interval. If its confidence level
-# differs from `conf_level`, it is computed again, which is possible only for intervals by the delta
-# method.
+# The interval is copied from the estimate if it is of the kind `interval`. If the confidence levels
+# differ, the interval is computed again. This is possible only for intervals by the delta method.
 with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   accuracy_rows <- which(rows$metric == built_in_metrics$accuracy$id)
   if (length(accuracy_rows) == 0L || unknown_truth_share(estimate$fit)[[s]] %in% 0) return(rows)
   accuracy <- estimate$table[s, ]
-  same_interval <- interval == estimate$options$interval
-  if (same_interval && conf_level != estimate$options$conf_level) {
-    same_interval <- accuracy_intervals[[interval]]$spread == "delta"
-    if (same_interval) accuracy <- with_limits(accuracy, estimate$details$centre[[s]],
+  has_same_interval <- interval == estimate$options$interval
+  if (has_same_interval && conf_level != estimate$options$conf_level) {
+    has_same_interval <- accuracy_intervals[[interval]]$spread == "delta"
+    if (has_same_interval) accuracy <- with_limits(accuracy, estimate$details$centre[[s]],
       robust_quantile(estimate$options, conf_level))
   }
-  columns <- c("estimate", if (same_interval) interval_columns,
-    if (same_interval || !has_posterior(estimate)) c("reason", "why"))
+  columns <- c("estimate", if (has_same_interval) interval_columns,
+    if (has_same_interval || !has_posterior(estimate)) c("reason", "why"))
   rows[accuracy_rows, columns] <- accuracy[columns]
   rows
 }
 
-# Adds percentile intervals to `rows`, from the metrics of replicates of the joint table of truth
-# and answer. `draws`: result of confusion_draws().
+# Adds percentile intervals to `rows`. The metrics are computed for each replicate of the joint
+# table of truth and answer. `draws`: the replicates, a result of confusion_draws().
 percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   values <- apply_in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, n_categories(plan))
@@ -150,9 +155,8 @@ percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) 
   unit_percentiles(rows, values, ranges, conf_level)
 }
 
-# Adds percentile intervals to `rows`. `values`: replicates on the unit scale (replicates x
-# metrics). `ranges`: range of each metric (metrics x 2), by which limits are converted to the scale
-# of the metric.
+# Adds percentile intervals to `rows`. `values`: replicates of metrics on the unit scale (replicates
+# x metrics). `ranges`: range of each metric (metrics x 2), to convert limits from the unit scale.
 unit_percentiles <- function(rows, values, ranges, conf_level) {
   rows <- add_intervals(rows, core_percentile_intervals(values, conf_level, TRUE))
   rows$std.error <- rows$std.error * widths(ranges)
@@ -171,8 +175,9 @@ to_unit <- function(value, ranges) {
   (value - ranges[, 1L]) / widths(ranges)
 }
 
-# Adds standard errors and intervals by the delta method to `rows`. They allow for shared errors.
-# `counts`: expected numbers of cases by truth and answer. `draws`: result of confusion_draws().
+# Adds standard errors and intervals by the delta method to `rows`. Both allow for shared errors.
+# `counts`: expected numbers of cases by truth and answer. `draws`: replicates of the joint tables,
+# a result of confusion_draws().
 delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   table <- as_shares(counts, n_categories(plan))
   if (anyNA(table)) return(rows) # there are no values; point_rows() has added the reason
@@ -180,24 +185,30 @@ delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   ranges <- ranges_of_plan(plan)
   rows$sampling <- table_errors(draws, slopes, estimate, s)
   rows$hidden <- hidden_errors(estimate, table, s, slopes)
-  steepest <- vapply(seq_len(nrow(rows)), function(i) max(abs(slope_of(slopes, i, TRUE))), 0)
-  rows <- add_standard_errors(rows, steepest, ranges)
+  largest_slope <- vapply(seq_len(nrow(rows)), function(i) {
+    max(abs(slopes_of_row(slopes, i, TRUE)))
+  }, 0)
+  rows <- add_standard_errors(rows, largest_slope, ranges)
   interval_rows(rows, ranges, robust_quantile(estimate$options, conf_level))
 }
 
-# With fewer cases, a 90% interval of a share contains nearly all values from 0 to 1. The number is
-# z^2, where z is the normal quantile for 90%.
+# Smallest number of cases for a useful interval of a share. With fewer cases, a 90% interval
+# contains nearly all values from 0 to 1. The number is z^2, where z is the normal quantile for 90%.
 cases_of_a_share <- 2.7
 
-# Adds standard errors to `rows`, computed from the columns `sampling` and `hidden`. Replicates may
-# hardly vary if the metric is near an end of its range, or if very few cases determine it. The
-# sampling error is then at least the error of a share of `cases` cases, with half a correct and
-# half a wrong case added. The number `cases` is such that one case changes the share as much as the
-# most influential case changes the metric (`steepest`: largest slope of each metric). A standard
-# deviation is at most half the width of the range (`ranges`, metrics x 2).
-add_standard_errors <- function(rows, steepest, ranges) {
+# Adds standard errors to `rows`, computed from the columns `sampling` (sampling error) and `hidden`
+# (error due to shared errors).
+# * largest_slope: largest slope of each metric
+# * ranges: range of each metric (metrics x 2)
+#
+# Replicates may hardly vary if the metric is near an end of its range, or if very few cases
+# determine the metric. The sampling error is then at least the error of a share of `cases` cases,
+# with half a correct and half a wrong case added. For this number, one case changes the share as
+# much as the most influential case changes the metric. The standard error is at most half the width
+# of the range.
+add_standard_errors <- function(rows, largest_slope, ranges) {
   width <- widths(ranges)
-  cases <- rows$cases <- rows$n * width / steepest
+  cases <- rows$cases <- rows$n * width / largest_slope
   value <- clip01(to_unit(rows$estimate, ranges))
   is_few <- is.finite(cases) & (rows$sampling < 1e-8 * width | cases < cases_of_a_share |
     pmin(value, 1 - value) * cases < 0.5)
@@ -209,59 +220,62 @@ add_standard_errors <- function(rows, steepest, ranges) {
   rows
 }
 
-# Returns the sampling error of each metric of system number `s`: the standard deviation over
-# replicates (`draws`) of the joint table. If the accuracy varies less in replicates than its
-# sampling error, all errors are increased in proportion. If it varies more, they are not decreased.
-# `slopes`: see metric_slopes().
+# Returns the sampling error of each metric of system number `s`. It is the standard deviation over
+# replicates (`draws`) of the joint table. The accuracy may vary less between replicates than its
+# sampling error. All errors are then increased in proportion. They are never decreased. `slopes`:
+# result of metric_slopes().
 table_errors <- function(draws, slopes, estimate, s) {
   first_order <- apply_in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, slopes$n)
-    cbind(rowSums(table_sums(tables, slopes$n)$right), along_slopes(slopes, tables))
+    cbind(rowSums(table_sums(tables, slopes$n)$right), first_order_changes(slopes, tables))
   })
   error <- apply(first_order[!is.na(first_order[, 1L]), , drop = FALSE], 2L, sd)
-  scale <- estimate$details$sampling[[s]] / error[[1L]]
-  error[-1L] * if (is.finite(scale)) max(1, scale) else 1
+  error_ratio <- estimate$details$sampling[[s]] / error[[1L]]
+  error[-1L] * if (is.finite(error_ratio)) max(1, error_ratio) else 1
 }
 
-# Returns the hidden error of each metric: the standard deviation of its bias due to shared errors,
-# which ratings do not identify (see interval-robust.R). It has two parts. The first is due to
-# errors that the system shares with raters: the joint table of truth and answer may be anywhere on
-# the line between the tables with independent and with shared errors. The second is due to errors
-# that raters share with each other. Among the cases to which a system gave a category, the share of
-# correct answers is then larger or smaller than estimated. One component of this error is the same
-# for all categories. The other component differs between categories and does not change the
-# accuracy. It is computed from the share of wrong ratings on the cases with each answer. For a rare
-# answer, this share may differ from the share on all cases.
+# Returns the hidden error of each metric: the standard deviation of the bias due to shared errors,
+# which ratings do not identify (see interval-robust.R). The hidden error has two parts:
+# * Errors that the system shares with raters. The joint table of truth and answer may be anywhere
+#   on the line between the tables with independent and with shared errors.
+# * Errors that raters share with each other. Among the cases with one answer of the system, the
+#   share of correct answers is then larger or smaller than estimated.
+#
+# The second part has two components. One is the same for all answers. The other differs between
+# answers, and does not change the accuracy. It is computed from the share of wrong ratings on the
+# cases with each answer.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
-  line <- along_slopes(slopes, t(table_difference(estimate, table, s, n)))[1L, ]
+  line <- first_order_changes(slopes, t(table_difference(estimate, table, s, n)))[1L, ]
   joint_table <- matrix(table, n) # answers x truths
   answer_share <- rowSums(joint_table)
   wrong_cells <- joint_table - diag(diag(joint_table), n)
   wrong_share <- wrong_cells / replace(rowSums(wrong_cells), rowSums(wrong_cells) == 0, Inf)
   shift <- answer_share * slopes_by_answer(slopes, diag(n) - wrong_share)
-  by_answer <- hidden_of_system(estimate, s, rater_error = wrong_by_answer(estimate, s))
-  combine_hidden(estimate, s, line, shift, answer_share, by_answer)
+  error_by_answer <- hidden_error_of_system(estimate, s, rater_error = wrong_by_answer(estimate, s))
+  combine_hidden(estimate, s, line, shift, answer_share, error_by_answer)
 }
 
-# Combines the two parts of the hidden error of each metric, see hidden_errors(). `line`: distance
-# between the metric with shared and with independent errors. `shift` (answers x metrics): change of
-# the metric per unit of error in the accuracy of an answer. `answer_share`: share of each answer.
-# `by_answer`: standard deviation of the component that differs between answers. This component is 0
-# if raters are machines: for machines, hidden errors are known only for accuracies over all
-# answers.
+# Combines the two parts of the hidden error of each metric, see hidden_errors().
+# * line: distance between the metric with independent and with shared errors
+# * shift: change of the metric per unit of error in the accuracy of an answer (answers x metrics)
+# * answer_share: share of each answer
+# * by_answer: standard deviation of the component that differs between answers
+#
+# This component is 0 if raters are machines (language models or programs). For machines, hidden
+# errors are known only for accuracies over all answers.
 combine_hidden <- function(estimate, s, line, shift, answer_share, by_answer = rater_part) {
-  rater_part <- hidden_of_system(estimate, s)
-  range_part <- hidden_of_system(estimate, s, 1)^2 - rater_part^2
+  rater_part <- hidden_error_of_system(estimate, s)
+  range_part <- hidden_error_of_system(estimate, s, 1)^2 - rater_part^2
   common_shift <- colSums(shift)
-  differing <- colSums((by_answer * (shift - outer(answer_share, common_shift)))^2)
-  if (panel_kind(estimate) == "machines") differing <- 0
+  differing_variance <- colSums((by_answer * (shift - outer(answer_share, common_shift)))^2)
+  if (panel_kind(estimate) == "machines") differing_variance <- 0
   sqrt(pmax(range_part * line^2 + rater_part^2 * common_shift^2 +
-    (cell_bias^2 - 1) * differing, 0))
+    (cell_bias_ratio^2 - 1) * differing_variance, 0))
 }
 
 # Returns, for each possible answer of system number `s`, the estimated share of wrong ratings on
-# the cases with this answer; on all cases if the system never gave it.
+# the cases with this answer. If the system never gave the answer, it is the share on all cases.
 wrong_by_answer <- function(estimate, s) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
@@ -269,49 +283,49 @@ wrong_by_answer <- function(estimate, s) {
   wrong_share <- 1 - rowSums(rating_shares(x) * estimate$posterior[[s]])
   is_used <- n_ratings > 0 & answer > 0L & !is.na(wrong_share)
   sum_by_answer <- function(value) rowsum_codes(answer[is_used], value[is_used], n_categories(x))
-  share <- sum_by_answer(wrong_share * n_ratings) / sum_by_answer(n_ratings)
-  ifelse(is.na(share), estimate$details$rater_error[[s]], share)
+  share_by_answer <- sum_by_answer(wrong_share * n_ratings) / sum_by_answer(n_ratings)
+  ifelse(is.na(share_by_answer), estimate$details$rater_error[[s]], share_by_answer)
 }
 
-# Returns the difference of two joint tables of truth and answer. The first is the table with
-# independent errors (method "average") or the table of the estimate (other methods). The second is
-# the table with shared errors. The difference is 0 if these tables were not computed.
+# Returns the difference of two joint tables of truth and answer, a vector in which answers vary
+# fastest. The first table is the table with independent errors for method "average", and the table
+# of the estimate for other methods. The second is the table with shared errors. The difference is 0
+# if the second table was not computed.
 table_difference <- function(estimate, table, s, n) {
-  end_tables <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
-  if (length(end_tables$shared_counts) == 0L) return(rep(0, length(table)))
-  if (is_averaged(estimate)) table <- as_shares(end_tables$independent_counts, n)
-  table - as_shares(end_tables$shared_counts, n)
+  counts_of_system <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
+  if (length(counts_of_system$shared_counts) == 0L) return(rep(0, length(table)))
+  if (is_averaged(estimate)) table <- as_shares(counts_of_system$independent_counts, n)
+  table - as_shares(counts_of_system$shared_counts, n)
 }
 
-# Adds limits, about `z` standard errors from the estimate, to `rows`. The data do not show how the
-# error depends on the value of the metric. Two intervals are therefore computed under different
-# assumptions, and the result contains both:
-# * Only the sampling error is smaller near the ends of the range, as in Wilson's interval for all
-#   cases. The rest of the error does not depend on the value and is added on both sides.
+# Adds limits to `rows`, about `z` standard errors from the estimate. `ranges`: range of each row
+# (rows x 2). The data do not show how the error depends on the value of the metric. Two intervals
+# are therefore computed under different assumptions, and the result contains both intervals:
+# * Only the sampling error is smaller near the ends of the range. The interval is Wilson's for all
+#   cases. The rest of the error does not depend on the value, and is added on both sides.
 # * The whole error is smaller near the ends of the range. The interval is Wilson's for the number
-#   of cases that gives the standard error. It is left out if that number is below
-#   `cases_of_a_share`, because it would be centred near one half. The limit does not depend on `z`,
-#   so an interval contains those with lower confidence levels.
-# `ranges`: range of each row (rows x 2).
+#   of cases that gives the standard error. It is left out if this number is below
+#   `cases_of_a_share`, because it would be centred near one half. This rule does not depend on `z`,
+#   so that an interval contains the intervals with lower confidence levels.
 interval_rows <- function(rows, ranges, z) {
-  known <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
-  ranges <- ranges[known, , drop = FALSE]
+  known_rows <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
+  ranges <- ranges[known_rows, , drop = FALSE]
   width <- widths(ranges)
-  value <- clip01(to_unit(rows$estimate[known], ranges))
-  error <- rows$std.error[known] / width
-  cases <- (rows[["cases"]] %||% rows$n)[known]
+  value <- clip01(to_unit(rows$estimate[known_rows], ranges))
+  error <- rows$std.error[known_rows] / width
+  cases <- (rows[["cases"]] %||% rows$n)[known_rows]
   # Share with half a correct and half a wrong case added, as in add_standard_errors().
   share <- ifelse(is.finite(cases), add_half_cases(value, cases), value)
   variance <- share * (1 - share)
   size <- variance / error^2
-  half_widths_of <- function(size) {
+  compute_half_widths <- function(size) {
     other_error <- sqrt(pmax(error^2 - variance / size, 0))
     add_error_to_half_width(z * other_error, wilson_interval(value, size, z), value)
   }
-  half_widths <- half_widths_of(pmax(size, cases, na.rm = TRUE))
-  too_few <- !(size >= cases_of_a_share)
-  half_widths <- pmax(half_widths, replace(half_widths_of(size), c(too_few, too_few), 0))
-  rows$conf.low[known] <- ranges[, 1L] + width * pmax(0, value - half_widths[, 1L])
-  rows$conf.high[known] <- ranges[, 1L] + width * pmin(1, value + half_widths[, 2L])
+  half_widths <- compute_half_widths(pmax(size, cases, na.rm = TRUE))
+  is_too_few <- !(size >= cases_of_a_share)
+  half_widths <- pmax(half_widths, replace(compute_half_widths(size), c(is_too_few, is_too_few), 0))
+  rows$conf.low[known_rows] <- ranges[, 1L] + width * pmax(0, value - half_widths[, 1L])
+  rows$conf.high[known_rows] <- ranges[, 1L] + width * pmin(1, value + half_widths[, 2L])
   rows
 }

@@ -3,45 +3,49 @@
 # Returns the label of each row of a table of metrics, such as "f_meas (macro)" or "recall of A".
 metric_labels <- function(table) {
   paste0(
-    table$metric, unless_missing(average_words(table$average), " (%s)"),
-    unless_missing(table$category, " of %s")
+    table$metric, format_unless_missing(average_words(table$average), " (%s)"),
+    format_unless_missing(table$category, " of %s")
   )
 }
 
-# Returns the label of the system in each row, preceded by the group or variable if there are
-# several.
+# Returns the label of the system in each row. If there are several groups or variables, the label
+# begins with the name of the group or variable.
 system_titles <- function(table) {
   paste_columns(table[intersect(c(part_columns, "system"), names(table))], " ")
 }
 
 # Returns strings with estimate and interval, such as "0.80 [0.70, 0.90]".
 format_estimates <- function(table) {
-  trimws(paste(format_decimals(table$estimate), bracketed(table$conf.low, table$conf.high)))
+  trimws(paste(format_decimals(table$estimate), format_interval(table$conf.low, table$conf.high)))
 }
 
 average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
-max_columns <- 3L # largest number of systems for which the printed table has a column per system
+max_system_columns <- 3L # a printed table has a column per system up to this number of systems
 
 # Returns the table that print() shows, with a row per metric and a column per system. With more
-# than three systems it has a row per system and no intervals. Metrics of single categories are then
-# left out if there are more than two categories and other metrics.
+# than three systems, the table has a row per system and no intervals. Metrics of single categories
+# are then left out, if there are more than two categories and also other metrics.
 metrics_to_print <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   system <- system_titles(table)
-  many <- length(unique(system)) > max_columns
-  is_shown <- !many | is.na(table$category) | !anyNA(table$category) |
+  is_by_system <- length(unique(system)) > max_system_columns
+  is_shown <- !is_by_system | is.na(table$category) | !anyNA(table$category) |
     length(unique(table$category)) < 3L
-  values <- if (many) format_decimals(table$estimate) else format_estimates(table)
+  values <- if (is_by_system) format_decimals(table$estimate) else format_estimates(table)
   labels <- list(metric = metric_labels(table), system = system)
-  labels <- lapply(if (many) rev(labels) else labels, function(x) factor_in_order(x[is_shown]))
+  if (is_by_system) labels <- rev(labels)
+  labels <- lapply(labels, function(x) factor_in_order(x[is_shown]))
   view_of_matrix(tapply(values[is_shown], labels, identity), names(labels)[[1L]], most = 45L)
 }
 
-# Selects the rows to print. Only the accuracy of constant systems (which give all cases the same
-# category) is printed, as a pass rate. With two categories, metrics that always have the same value
-# are printed once; for example, the specificity of one category is the sensitivity of the other. If
-# the user named the positive one, metrics that imply it have no category.
+# Selects the rows to print.
+# * Constant systems give all cases the same category. Only their accuracy is printed, as a pass
+#   rate.
+# * With two categories, metrics that always have the same value are printed once. For example, the
+#   specificity of one category is the sensitivity of the other.
+# * If the user named the positive category, metrics that imply it (such as sensitivity) are printed
+#   without category.
 shown_metrics <- function(table, estimate, plan) {
   if (n_categories(plan) == 2L) {
     table_plan <- subset_plan(Filter(function(record) record$needs == "table", plan$records), plan)
@@ -54,19 +58,21 @@ shown_metrics <- function(table, estimate, plan) {
     is_implied <- field_of_rows(plan, "diagnostic", table) & !is.null(plan$settings$positive)
     table$category[is_implied] <- NA
   }
-  constant <- table$system %in% estimate$fit$x$constant
-  accuracy <- table$metric == built_in_metrics$accuracy$id
-  table$metric[constant & accuracy] <- pass_rate_heading
-  is_shown <- accuracy | !constant
+  is_constant <- table$system %in% estimate$fit$x$constant
+  is_accuracy <- table$metric == built_in_metrics$accuracy$id
+  table$metric[is_constant & is_accuracy] <- pass_rate_heading
+  is_shown <- is_accuracy | !is_constant
   if (any(is_shown)) table[is_shown, ] else table
 }
 
 metric_notes <- function(table, estimates, interval, conf_level) {
   c(
     reason_notes(table, paste0(metric_labels(table), " (", table$system, ")")),
-    if (!all(rests_on_gold(estimates[[1L]]))) merge_part_notes(lapply(estimates, common_note)),
+    if (!all(rests_on_gold(estimates[[1L]]))) {
+      merge_part_notes(lapply(estimates, shared_errors_note))
+    },
     if (any_known(table$conf.low)) c(
-      if (length(unique(system_titles(table))) > max_columns) {
+      if (length(unique(system_titles(table))) > max_system_columns) {
         note("The table has no room for intervals: see tidy()", report = NULL)
       },
       metric_interval_note(interval, conf_level, estimates)
@@ -84,11 +90,11 @@ metric_interval_note <- function(interval, conf_level, estimates) {
       paste0(" of the ", method_of(estimate)$stand_in, " model")
     }
   )
-  description <- if (measures_by_gold(estimate, interval)) {
+  description <- if (is_measured_by_gold(estimate, interval)) {
     sprintf("each by itself, in the %s, with %s gold cases", estimate$gold$settings$target,
-      span_words(vapply(estimates, count_gold, 0), number_of))
+      format_span(vapply(estimates, count_gold, 0), format_unpadded))
   } else if (record$spread == "delta") {
-    paste0("sampling error (delta method, ", resampling_words, ")", allowance_words(estimate))
+    paste0("sampling error (delta method, ", resampling_words, ")", hidden_error_words(estimate))
   } else if (record$spread == "percentile" && !record$drawn) {
     paste0("sampling error only (", resampling_words, ")")
   } else {
@@ -107,19 +113,25 @@ augment.metric_estimate <- function(x, ...) {
         case.",
     i = "Use {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}} in
         {.fun estimate_metrics}.")
+  abort_argument_if(!is.null(first$cells), "x",
+    "Estimates from posterior draws have no probability of each category of a case, given the
+        answer of a system.",
+    i = "Use {.fun estimate_metrics} of the ratings, or {.fun ground_truth} of the fit for
+        probabilities that ignore the answers.")
   over_groups(x$estimates, x$options$grouped, function(estimate) {
     stack_rows(x$options$systems, weighted_answers, estimate = estimate)
   })
 }
 
-# Calls `f` for each group and combines the tables or, without groups, for the only estimate.
+# Calls the function `f` for the estimate of each group, and combines the resulting tables. If
+# `grouped` is FALSE, there is only one estimate.
 over_groups <- function(estimates, grouped, f, ...) {
   if (grouped) bind_parts(estimates, f, ...) else f(estimates[[1L]], ...)
 }
 
-# Returns the table of augment() for one system: a row per case and possible true category, for
-# cases that have an answer and ratings. Column `weight` is the posterior probability times the
-# weight of the case.
+# Returns the table of augment() for one system, with a row per case and possible true category.
+# Only cases with an answer and ratings are used. The column `weight` is the posterior probability
+# times the weight of the case.
 weighted_answers <- function(estimate, system) {
   x <- estimate$fit$x
   n <- n_categories(x)
@@ -143,13 +155,13 @@ weighted_answers <- function(estimate, system) {
 # (best value). compare_systems() then treats it like an accuracy.
 
 # Checks the arguments `metric`, `category` and `cost` of compare_systems(). Returns a metric_plan()
-# for the metric, with an additional element `row`: the index of the row that is compared. Returns
+# for the metric. Its additional element `row` is the number of the row that is compared. Returns
 # NULL for accuracy.
 check_compared_metric <- function(metric, category, cost, estimate) {
   if (is.null(metric) || identical(metric, built_in_metrics$accuracy$id)) return(NULL)
   check_string(metric, "metric")
   plan <- resolve_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x)
-  check_derived(plan$records[[1L]], estimate)
+  check_comparable_metric(plan$records[[1L]], estimate)
   plan$row <- 1L
   if (is.null(category)) return(plan)
   abort_argument_if(plan$records[[1L]]$form != "category", "category",
@@ -162,53 +174,53 @@ check_compared_metric <- function(metric, category, cost, estimate) {
 
 # Raises an error if differences of a metric between systems cannot be computed from the estimate.
 # `record`: see new_metric().
-check_derived <- function(record, estimate) {
-  gold <- has_gold_cases(estimate$gold)
+check_comparable_metric <- function(record, estimate) {
+  has_gold <- has_gold_cases(estimate$gold)
   why <- if (record$needs != "table" || record$better == "" || record$odds) {
     "comparisons do not support prevalences, ratios, scores or \"accuracy_all\""
   } else if (!has_posterior(estimate)) {
-    accuracy_only(estimate)
-  } else if (gold) {
+    reason_accuracy_only(estimate)
+  } else if (has_gold) {
     "gold cases measure differences of accuracy only"
   } else {
-    why_no_kind(interval_with_draws(estimate))
+    why_accuracy_only(interval_with_draws(estimate))
   }
   abort_if(!is.null(why), "metric",
     "Differences of {.val {record$id}} cannot be computed: {why}.",
     i = "Use {.fun estimate_metrics}, or
-        {.code metric = \"accuracy\"}{if (gold) ', or an estimate without gold cases'}.",
+        {.code metric = \"accuracy\"}{if (has_gold) ', or an estimate without gold cases'}.",
     metric = record$id)
 }
 
-# Returns the estimate with values of the compared metric instead of accuracies, also in replicates
-# and errors. `plan`: result of check_compared_metric(). The hidden error (see hidden_errors())
-# becomes a column of `details`.
+# Returns the estimate with values of the compared metric in place of accuracies. Replicates and
+# errors are replaced, too. The hidden error (see hidden_errors()) becomes a column of `details`.
+# `plan`: result of check_compared_metric().
 replace_accuracy_by_metric <- function(estimate, plan) {
   if (is.null(plan)) return(estimate)
   draws <- confusion_draws(estimate)
-  by_delta <- interval_with_draws(estimate)$spread == "delta"
+  is_delta <- interval_with_draws(estimate)$spread == "delta"
   counts <- confusion_counts(estimate)
   rows <- stack_rows(seq_along(counts), function(s) {
     rows <- point_rows(estimate, plan, counts[[s]], s)
-    if (by_delta && !is.null(draws$values)) {
+    if (is_delta && !is.null(draws$values)) {
       rows <- delta_rows(rows, estimate, plan, counts[[s]], draws, s, 0.9)
     }
     rows[plan$row, ]
   })
   unit_values <- metric_to_unit(rows$estimate, plan)
-  shares <- function(counts) as_shares(counts, n_categories(plan))
+  to_shares <- function(counts) as_shares(counts, n_categories(plan))
   # Replicates for intervals by the delta method are first-order changes around the estimate.
   estimate$replicates <- if (!is.null(draws$values) && !anyNA(unit_values)) {
     vapply(seq_along(counts), function(s) {
-      values <- function(f, x) {
-        apply_in_blocks(draws, s, function(counts) f(x, shares(counts)))[, plan$row]
+      draw_values <- function(f, x) {
+        apply_in_blocks(draws, s, function(counts) f(x, to_shares(counts)))[, plan$row]
       }
-      if (by_delta) {
-        changes <- values(along_slopes, metric_slopes(plan, shares(counts[[s]])))
-        changes <- (changes - mean(changes, na.rm = TRUE)) / diff(ends_of_compared(plan))
+      if (is_delta) {
+        changes <- draw_values(first_order_changes, metric_slopes(plan, to_shares(counts[[s]])))
+        changes <- (changes - mean(changes, na.rm = TRUE)) / diff(worst_and_best_value(plan))
         return(unit_values[[s]] + changes)
       }
-      replicates <- metric_to_unit(values(metric_values, plan), plan)
+      replicates <- metric_to_unit(draw_values(metric_values, plan), plan)
       if (!has_stand_in(estimate)) return(replicates)
       as.vector(shift_replicates(matrix(replicates), unit_values[[s]]))
     }, double(nrow(draws$values)))
@@ -218,24 +230,24 @@ replace_accuracy_by_metric <- function(estimate, plan) {
   has_no_value <- is.na(unit_values)
   estimate$table$reason[has_no_value] <- rows$reason[has_no_value]
   errors <- c("sampling", "hidden")
-  estimate$details[errors] <- lapply(rows[errors], `/`, abs(diff(ends_of_compared(plan))))
+  estimate$details[errors] <- lapply(rows[errors], `/`, abs(diff(worst_and_best_value(plan))))
   estimate
 }
 
 # Returns the worst and the best possible value of the compared metric.
-ends_of_compared <- function(plan) {
+worst_and_best_value <- function(plan) {
   range <- ranges_of_plan(plan)[plan$row, ]
   if (plan$records[[1L]]$better == "low") rev(range) else range
 }
 
 # Converts values of the compared metric to the scale from 0 (worst) to 1 (best value).
-metric_to_unit <- function(value, plan) to_unit(value, t(ends_of_compared(plan)))
+metric_to_unit <- function(value, plan) to_unit(value, t(worst_and_best_value(plan)))
 
-# Converts a comparison from the scale from 0 (worst) to 1 (best) to the scale of the metric. The
-# order of systems does not change.
+# Converts a comparison to the scale of the metric. The comparison was computed on a scale from 0
+# (worst) to 1 (best). The order of systems does not change.
 comparison_on_metric_scale <- function(comparison, plan) {
   if (is.null(plan)) return(comparison)
-  worst_and_best <- ends_of_compared(plan)
+  worst_and_best <- worst_and_best_value(plan)
   width <- diff(worst_and_best)
   comparison$accuracy$estimate <- worst_and_best[[1L]] + width * comparison$accuracy$estimate
   table <- comparison$differences
@@ -253,14 +265,14 @@ compared_metric <- function(comparison) comparison$options$metric %||% "accuracy
 # Is a low value of the compared metric better?
 low_is_good <- function(comparison) isTRUE(comparison$options$low)
 
-# Returns TRUE for pairs of systems whose interval shows that the first system is better (or the
-# second, if `who` is "system2"). `table`: differences, with a row per pair.
-surely_better <- function(comparison, table, who = "system1") {
+# Returns TRUE for pairs of systems whose interval shows that one system is better. `table`:
+# differences, with a row per pair. `who`: which of the two, "system1" or "system2".
+is_surely_better <- function(comparison, table, who = "system1") {
   if (low_is_good(comparison) == (who == "system1")) table$conf.high < 0 else table$conf.low > 0
 }
 
 # Returns words for the best system, such as "most accurate".
-best_by <- function(comparison) {
+best_system_words <- function(comparison) {
   metric <- comparison$options$metric
   if (is.null(metric)) "most accurate" else paste("best by", metric)
 }

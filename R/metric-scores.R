@@ -1,5 +1,5 @@
 # Metrics of the scores that systems give to categories. The truth of a case is not known, so a case
-# counts for every category, weighted by the estimated probability of the category. Some methods
+# counts for every category. Its weight is the estimated probability of the category. Some methods
 # correct these weights, which may then be below 0 or above 1 (see scores-metrics.R). If all truths
 # are known, the metrics are those of the R package yardstick.
 
@@ -82,17 +82,21 @@
 #' @name score_metrics
 NULL
 
-# The kernel of a score metric is the function that computes it. Its arguments, which are also used
-# in other functions below, are:
-#   score_data: scores of a system and their order, see order_scores();
-#   w: weight of each possible truth of a case (cases x categories);
-#   v: number of times that each case counts;
-#   settings: arguments of estimate_metrics().
-# It returns a list with one or both of `whole`, the metric for all categories together, and
-# `by_category`, a number per category. Metrics of form "table" return only `whole`.
+# The kernel of a score metric is the function that computes the metric. The functions below have
+# the same arguments:
+# * score_data: scores of a system and their order, see order_scores()
+# * w: weight of each possible truth of a case (cases x categories)
+# * v: number of times that each case counts
+# * settings: arguments of estimate_metrics()
+#
+# A kernel returns a list with one or both of these elements:
+# * whole: the metric for all categories together
+# * by_category: a number per category; missing for metrics of form "table"
 
-# Scores of a system, and their order. Fields: `scores` (cases x categories); `top`, the category
-# with the highest score of each case; `order`, a list with a result of score_order() per category.
+# Returns the scores of a system and their order, as a list:
+# * scores: cases x categories
+# * top: number of the category with the highest score, for each case
+# * order: a list with a result of score_order() for each category
 order_scores <- function(scores) {
   list(
     scores = scores, top = max.col(scores, "first"),
@@ -100,25 +104,28 @@ order_scores <- function(scores) {
   )
 }
 
-# Order of cases by one score, from the highest. Cases with equal scores are a tie. Fields: `at`,
-# case numbers in this order; `end`, last position of each tie.
+# Returns the order of cases by one score, from the highest. Cases with equal scores are a tie; a
+# single case is also a tie. The result is a list: `at`, case numbers in this order, and `end`, the
+# last position of each tie.
 score_order <- function(score) {
   at <- order(score, decreasing = TRUE)
-  sorted <- score[at]
-  list(at = at, end = which(c(sorted[-1L] != sorted[-length(sorted)], TRUE)))
+  sorted_score <- score[at]
+  list(at = at, end = which(c(sorted_score[-1L] != sorted_score[-length(sorted_score)], TRUE)))
 }
 
-# For each distinct score, from the highest: the sum of the weights of the cases with at least this
-# score. `order`: result of score_order().
+# Returns, for each distinct score from the highest, the sum of the weights of the cases with at
+# least this score. `order`: result of score_order(). `weight`: weight of each case.
 cumulative_weight <- function(order, weight) cumsum(weight[order$at])[order$end]
 
-# Area under the ROC curve: probability that a positive case has a higher score than a negative one;
-# ties count half. `a` and `b`: weights with which a case is positive and negative. Both may be
-# above 0, but a case is not compared with itself. `v`: number of times that each case counts.
+# Returns the area under the ROC curve: the probability that a positive case has a higher score than
+# a negative case. Ties count half. A case is not compared with itself.
+# * order: result of score_order()
+# * a, b: weights with which each case is positive and negative; both may be above 0
+# * v: number of times that each case counts
 auc_of_weights <- function(order, a, b, v) {
-  a_above <- cumulative_weight(order, a * v)
-  b_tied <- diff(c(0, cumulative_weight(order, b * v)))
-  ordered_pairs <- sum(b_tied * (a_above - diff(c(0, a_above)) / 2))
+  positives_above <- cumulative_weight(order, a * v)
+  tied_negatives <- diff(c(0, cumulative_weight(order, b * v)))
+  ordered_pairs <- sum(tied_negatives * (positives_above - diff(c(0, positives_above)) / 2))
   self_pairs <- sum(v * a * b)
   pairs <- sum(a * v) * sum(b * v) - self_pairs
   if (pairs > 0) clip01((ordered_pairs - self_pairs / 2) / pairs) else NA_real_
@@ -128,24 +135,25 @@ auc_of_weights <- function(order, a, b, v) {
 # and with more than two categories `by_category`, each against all others.
 roc_auc_of_scores <- function(score_data, w, v, settings) {
   n <- ncol(w)
-  by_pair <- vapply(category_pairs(w, v), function(pair) {
+  auc_by_pair <- vapply(category_pairs(w, v), function(pair) {
     auc_of_weights(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
   }, 0)
-  list(whole = if (length(by_pair) > 0L) mean(by_pair) else NA_real_, by_category = if (n > 2L) {
+  whole <- if (length(auc_by_pair) > 0L) mean(auc_by_pair) else NA_real_
+  list(whole = whole, by_category = if (n > 2L) {
     vapply(seq_len(n), function(k) auc_of_weights(score_data$order[[k]], w[, k], 1 - w[, k], v), 0)
   })
 }
 
-# Ordered pairs of different categories, among the categories that have cases, as a list.
+# Returns a list of all ordered pairs of different categories, among the categories with cases.
 category_pairs <- function(w, v) {
   has_cases <- colSums(w * v) > 0
   pairs <- which(outer(has_cases, has_cases, `&`) & !diag(length(has_cases)), arr.ind = TRUE)
   unname(split(pairs, row(pairs)))
 }
 
-# Recall and precision of a category if all cases with at least a certain score get it as answer,
-# for each distinct score from the highest. The first point is recall 0 and precision 1, as in
-# yardstick. `a`: weights of cases of the category.
+# Returns recall and precision of a category for each threshold. Thresholds are the distinct scores,
+# from the highest. All cases with at least this score get the category as answer. The first point
+# is recall 0 and precision 1, as in yardstick. `a`: weight with which each case is of the category.
 pr_points <- function(order, a, v) {
   hits <- cumulative_weight(order, a * v)
   cases <- cumulative_weight(order, v)
@@ -164,19 +172,23 @@ precision_of_scores <- function(average) {
       if (sum(w[, k] * v) <= 0) return(NA_real_)
       points <- pr_points(score_data$order[[k]], w[, k], v)
       precision <- points$precision
-      previous <- precision[if (average) -1L else -length(precision)]
-      sum(diff(points$recall) * (precision[-1L] + previous) / 2)
+      compared_precision <- precision[if (average) -1L else -length(precision)]
+      sum(diff(points$recall) * (precision[-1L] + compared_precision) / 2)
     }, 0))
   }
 }
 
-# Mean loss over cases. `loss`: loss for each possible truth, cases x categories.
+# Returns the mean loss over cases. `loss`: loss for each possible truth (cases x categories).
 mean_loss <- function(loss, w, v) sum(v * rowSums(w * loss)) / sum(v)
 
-# Groups cases by score into bins of equal width. Returns a list of vectors with an element per bin
-# that has cases: `bin`, its number; `cases`, number of cases; `share` of all cases; mean `score`;
-# `right`, share of correct answers; `gap`, `right` minus `score`; and `variance` of the gap. `hit`:
-# weight with which the answer of each case is correct.
+# Groups cases by score into bins of equal width. `hit`: weight with which the answer of each case
+# is correct. `bins`: number of bins. Returns a list of vectors with an element per bin with cases:
+# * bin: number of the bin
+# * cases, share: number of cases, and their share of all cases
+# * score: mean score
+# * right: share of correct answers
+# * gap: `right` minus `score`
+# * variance: variance of the gap
 reliability_of <- function(score, hit, v, bins) {
   gap <- hit - score
   sums <- rowsum(v * cbind(1, score, hit, gap, gap^2), bin_of_score(score, bins))
@@ -192,29 +204,32 @@ reliability_of <- function(score, hit, v, bins) {
 
 bin_of_score <- function(score, bins) pmax(ceiling(score * bins - 1e-9), 1)
 
-# Result of reliability_of() for the highest score of each case.
+# Returns the result of reliability_of() for the highest score of each case.
 top_reliability <- function(score_data, w, v, bins) {
   at <- cbind(seq_along(score_data$top), score_data$top)
   reliability_of(score_data$scores[at], w[at], v, bins)
 }
 
-# Returns the kernel of the expected calibration error. Chance increases absolute gaps (see
-# reliability_of()). If `debiased`, the kernel subtracts the expected increase, computed as if the
-# true gaps were equal to the observed gaps (Kumar, Liang and Ma 2019). The result of the kernel
-# also contains `slack`, which is subtracted from lower limits: the expected absolute gap if scores
-# are calibrated, minus the part already subtracted.
+# Returns the kernel of the expected calibration error, the mean absolute gap over bins (see
+# reliability_of()). Chance increases absolute gaps. If `debiased`, the kernel subtracts the
+# expected increase, computed as if true gaps were equal to observed gaps (Kumar, Liang and Ma
+# 2019). The kernel also returns `slack`, which is later subtracted from lower limits. It is the
+# expected absolute gap of calibrated scores, minus the increase that was already subtracted.
 ece_of_scores <- function(debiased) {
   function(score_data, w, v, settings) {
     table <- top_reliability(score_data, w, v, settings$bins)
     error <- sqrt(table$variance)
     mean_of <- function(mean_gap) sum(table$share * mean_gap)
     mean_gap <- mean_of(abs(table$gap))
-    off <- if (debiased) mean_of(folded_mean(table$gap, error)) - mean_gap else 0
-    list(whole = clip01(mean_gap - off), slack = max(mean_of(folded_mean(0, error)) - off, 0))
+    chance_increase <- if (debiased) mean_of(folded_mean(table$gap, error)) - mean_gap else 0
+    list(
+      whole = clip01(mean_gap - chance_increase),
+      slack = max(mean_of(folded_mean(0, error)) - chance_increase, 0)
+    )
   }
 }
 
-# Mean of the absolute value of a normal variable with the given mean and standard deviation.
+# Returns the mean absolute value of a normal variable with the given mean and standard deviation.
 folded_mean <- function(mean, sd) {
   z <- ifelse(sd > 0, mean / sd, Inf * sign(mean))
   ifelse(
@@ -222,8 +237,8 @@ folded_mean <- function(mean, sd) {
   )
 }
 
-# Computes the metrics of a plan (see metric_plan()), a number per row of the plan. `w` and `v`: see
-# the arguments of kernels above.
+# Computes the metrics of a plan (see metric_plan()), a number per row of the plan. For other
+# arguments see the top of this file.
 score_values <- function(plan, score_data, w, v) {
   share <- colSums(w * v)
   unlist(lapply(plan$records, function(record) {
@@ -238,20 +253,20 @@ score_values <- function(plan, score_data, w, v) {
   }), use.names = FALSE)
 }
 
-# Names of the averages of a metric in the plan, such as "macro"; "whole" for the metric of all
-# categories together.
+# Returns the names of the averages of a metric in the plan, such as "macro". The name is "whole"
+# for the metric of all categories together.
 score_averages <- function(plan, record) {
   rows <- plan$rows[plan$rows$metric == record$id & is.na(plan$rows$category), ]
   replace(rows$average, is.na(rows$average), "whole")
 }
 
-# Creates the record of a metric of scores: the fields of new_metric(), and
-# pairs: TRUE if it has a value for all categories together, the mean over pairs of categories;
-# probabilities: TRUE if scores must be probabilities;
-# gaps: TRUE if it is a sum of absolute gaps, which chance increases;
-# influence: function that returns the influence of each case (see metric-influence.R);
-# linear: TRUE if gold cases correct it only to first order, because it is not defined for weights
-#   far from [0, 1].
+# Creates the record of a metric of scores. It has the fields of new_metric() and these:
+# * pairs: has the metric a value for all categories together, the mean over pairs of categories?
+# * probabilities: must scores be probabilities?
+# * gaps: is the metric a sum of absolute gaps, which chance increases?
+# * influence: function that returns the influence of each case (see metric-influence.R)
+# * linear: do gold cases correct the metric only to first order? If so, the metric is not defined
+#   for weights far from [0, 1]
 score_metric <- function(id, title, reference, kernel, influence, form = "table", pairs = FALSE,
                          probabilities = TRUE, gaps = FALSE, linear = gaps, ...) {
   c(
@@ -260,9 +275,9 @@ score_metric <- function(id, title, reference, kernel, influence, form = "table"
   )
 }
 
-# Creates the record of a metric that is a mean loss over cases. `loss`: function of scores that
-# returns the loss for each possible truth (cases x categories). `largest`: largest value of the
-# metric.
+# Creates the record of a metric that is a mean loss over cases. `loss`: function of scores (cases x
+# categories) that returns the loss for each possible truth (cases x categories). `largest`: largest
+# value of the metric.
 loss_metric <- function(id, title, reference, loss, largest, ...) {
   kernel <- function(score_data, w, v, settings) {
     list(whole = min(max(mean_loss(loss(score_data$scores), w, v), 0), largest))
@@ -273,7 +288,7 @@ loss_metric <- function(id, title, reference, loss, largest, ...) {
 
 smallest_score <- .Machine$double.eps # scores of 0 would have an infinite loss
 
-score_records <- by_id(list(
+score_records <- name_by_id(list(
   score_metric(
     "roc_auc", "Area under the ROC curve",
     "Hand and Till (2001), Machine Learning 45, 171-186", roc_auc_of_scores, roc_auc_influence,
@@ -281,21 +296,21 @@ score_records <- by_id(list(
     undefined = "no case, or every case, is of one category", default = TRUE
   ),
   score_metric(
-    "pr_auc", "Area under the precision-recall curve", by_name, precision_of_scores(FALSE),
-    precision_influence(FALSE), "category", probabilities = FALSE, linear = TRUE,
-    undefined = no_such_case
+    "pr_auc", "Area under the precision-recall curve", yardstick_reference,
+    precision_of_scores(FALSE), precision_influence(FALSE), "category", probabilities = FALSE,
+    linear = TRUE, undefined = reason_no_case
   ),
   score_metric(
-    "average_precision", "Average precision", by_name, precision_of_scores(TRUE),
+    "average_precision", "Average precision", yardstick_reference, precision_of_scores(TRUE),
     precision_influence(TRUE), "category", probabilities = FALSE, linear = TRUE,
-    undefined = no_such_case
+    undefined = reason_no_case
   ),
   loss_metric(
     "brier_class", "Brier score", "Brier (1950), Monthly Weather Review 78, 1-3",
     function(scores) rowSums(scores^2) / 2 + (1 - 2 * scores) / 2, 1, default = TRUE
   ),
   loss_metric(
-    "mn_log_loss", "Logarithmic loss", by_name,
+    "mn_log_loss", "Logarithmic loss", yardstick_reference,
     function(scores) -log(clamp(scores, smallest_score, 1 - smallest_score)), Inf,
     upper = -log(smallest_score)
   ),

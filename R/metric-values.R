@@ -1,14 +1,19 @@
 # Computes metrics from joint tables of truth and answer.
-
-# The argument `tables` is a matrix with a row per table and a column per cell: first all answers
-# for the first truth, then for the second. Values are a matrix with a row per table and a column
-# per row of a plan.
+#
+# In the functions below, the argument `tables` is a matrix with a row per table and a column per
+# cell. Answers vary fastest: first all answers for the first truth, then for the second truth.
+# Results have a row per table.
 
 metric_averages <- c("macro", "macro_weighted", "micro")
 
-# A plan is a list that specifies the values to estimate. `rows`: a data frame with a row per metric
-# and category, or average over categories (both NA for metrics of the whole table). `records`: the
-# record of each metric, see new_metric().
+# Creates a plan, a list that specifies the metrics to estimate.
+# * records: record of each metric, see new_metric()
+# * averages: names of averages over categories, such as "macro"
+# * settings: arguments of estimate_metrics()
+#
+# The list contains the arguments and `rows`, a data frame with a row per value to estimate. A row
+# has the name of a metric (`metric`), and either a `category` or an `average`. Both are NA for
+# metrics of the whole table.
 metric_plan <- function(records, categories, averages, settings) {
   list(
     records = records, rows = stack_rows(unname(records), plan_rows, categories, averages),
@@ -21,7 +26,7 @@ subset_plan <- function(records, plan, averages = plan$averages) {
   metric_plan(records, plan$categories, averages, plan$settings)
 }
 
-# The rows of a plan for one metric: averages first, then categories.
+# Returns the rows of a plan for one metric: averages first, then categories.
 plan_rows <- function(record, categories, averages) {
   if (record$needs == "scores") averages <- setdiff(averages, "micro")
   if (isTRUE(record$pairs)) averages <- c("hand_till", averages)
@@ -34,20 +39,21 @@ plan_rows <- function(record, categories, averages) {
   )
 }
 
-# Values of all rows of a plan, for one table (a vector) or several.
+# Returns the values of all rows of a plan (tables x rows). For a single table, given as a vector,
+# the result is a vector.
 metric_values <- function(plan, tables) {
   if (!is.matrix(tables)) return(metric_values(plan, matrix(tables, 1L))[1L, ])
-  parts <- one_vs_rest_counts(tables, n_categories(plan))
+  counts <- one_vs_rest_counts(tables, n_categories(plan))
   unname(do.call(cbind, lapply(plan$records, function(record) {
     switch(record$form,
       table = values_of_tables(record, plan, tables),
-      category = values_of_categories(record, plan, parts),
+      category = values_of_categories(record, plan, counts),
       cell = record$kernel(tables, n_categories(plan))[, record$cells, drop = FALSE]
     )
   })))
 }
 
-# Values of a metric of the whole table, one per table.
+# Returns the values of a metric of the whole table, a matrix with one column.
 values_of_tables <- function(record, plan, tables) {
   labels <- list(truth = plan$categories, answer = plan$categories)
   arguments <- apply(tables, 1L, function(cells) {
@@ -56,34 +62,39 @@ values_of_tables <- function(record, plan, tables) {
   matrix(run_kernel(record, arguments, 1L, plan$settings))
 }
 
-# Values of a metric that is defined for one category against the rest: first its averages, then a
-# value per category. `parts`: result of one_vs_rest_counts().
-values_of_categories <- function(record, plan, parts) {
-  value_of <- function(parts) {
-    arguments <- list(unname(lapply(parts, as.vector)))
-    matrix(run_kernel(record, arguments, length(parts$tp), plan$settings), NROW(parts$tp))
+# Returns the values of a metric that is defined for one category against the rest. Columns are
+# averages over categories, then categories. `counts`: result of one_vs_rest_counts().
+values_of_categories <- function(record, plan, counts) {
+  value_of <- function(counts) {
+    arguments <- list(unname(lapply(counts, as.vector)))
+    matrix(run_kernel(record, arguments, length(counts$tp), plan$settings), NROW(counts$tp))
   }
-  by_category <- value_of(parts)
+  by_category <- value_of(counts)
   drops <- record$drops
   averages <- lapply(plan$averages, function(average) {
-    if (average == "micro") return(value_of(lapply(parts, rowSums)))
+    if (average == "micro") return(value_of(lapply(counts, rowSums)))
     is_weighted <- average == "macro_weighted"
-    weight <- weights_in_mean(by_category, is_weighted, parts$tp + parts$fn, drops)
+    weight <- weights_in_mean(by_category, is_weighted, counts$tp + counts$fn, drops)
     by_category[weight == 0 | (drops == "caseless" & is.na(by_category))] <- 0
     rowSums(by_category * weight) / rowSums(weight)
   })
   do.call(cbind, c(averages, list(by_category)))
 }
 
-# Weight of each category in the mean over categories (tables x categories); 0 for categories that
-# are left out. For `drops`, see new_metric().
+# Returns the weight of each category in the mean over categories (tables x categories). The weight
+# is 0 for categories that are left out.
+# * by_category: values of the metric for each category
+# * weighted: is the mean weighted by the number of cases?
+# * cases: number of cases of each category
+# * drops: which categories are left out, see new_metric()
 weights_in_mean <- function(by_category, weighted, cases, drops) {
   is_left_out <- switch(drops, undefined = is.na(by_category), caseless = cases <= 0, never = FALSE)
   replace(if (weighted) cases else cases^0, is_left_out, 0)
 }
 
-# True positives (tp), false negatives (fn), false positives (fp) and true negatives (tn) of each
-# category against all others, each a matrix tables x categories. `n`: number of categories.
+# Returns a list of true positives (tp), false negatives (fn), false positives (fp) and true
+# negatives (tn) of each category against all others. Each is a matrix tables x categories. `n`:
+# number of categories.
 one_vs_rest_counts <- function(tables, n) {
   sums <- table_sums(tables, n)
   tp <- sums$right
@@ -91,9 +102,9 @@ one_vs_rest_counts <- function(tables, n) {
   lapply(list(tp = tp, fn = sums$truth - tp, fp = sums$answer - tp, tn = tn), round_to_zero)
 }
 
-# Calls the kernel (the function that computes the metric) once for each element of `arguments`, a
-# list, and returns all values as one vector. Each call must return `n` numbers in the range of the
-# metric, NA if undefined.
+# Calls the kernel (the function that computes the metric) once for each element of the list
+# `arguments`. Returns all values as one vector. Each call must return `n` numbers in the range of
+# the metric, NA if undefined.
 run_kernel <- function(record, arguments, n, settings) {
   if (record$ordered && !settings$ordered) return(rep(NA_real_, n * length(arguments)))
   values <- tryCatch(
@@ -103,23 +114,23 @@ run_kernel <- function(record, arguments, n, settings) {
         x = escape_braces(conditionMessage(e)), metric = record$id, parent = e)
     }
   )
-  ends <- range_of_metric(record, settings)
-  refuse <- function(...) {
+  range <- range_of_metric(record, settings)
+  abort_kernel <- function(...) {
     abort_fallible("metric",
-      "The kernel of metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to
-          {ends[[2L]]}.",
+      "The kernel of metric {.val {record$id}} must return {n} number{?s} from {range[[1L]]} to
+          {range[[2L]]}.",
       x = escape_braces(..., "."), metric = record$id)
   }
   for (value in values) {
-    if (length(value) != n || !is_number_or_na(value)) refuse("It returned ", describe(value))
+    if (length(value) != n || !is_number_or_na(value)) abort_kernel("It returned ", describe(value))
   }
   value <- as.double(unlist(values))
-  off <- which(value < ends[[1L]] - 1e-8 | value > ends[[2L]] + 1e-8)
-  if (length(off) > 0L) refuse("Among them is ", value[[off[[1L]]]])
+  wrong_positions <- which(value < range[[1L]] - 1e-8 | value > range[[2L]] + 1e-8)
+  if (length(wrong_positions) > 0L) abort_kernel("Among them is ", value[[wrong_positions[[1L]]]])
   value
 }
 
-# Smallest and largest value of a metric.
+# Returns the smallest and the largest possible value of a metric.
 range_of_metric <- function(record, settings) {
   if (is.function(record$lower)) record$lower(settings) else c(record$lower, record$upper)
 }
@@ -130,19 +141,21 @@ field_of_rows <- function(plan, field, rows = plan$rows) {
   unlist(lapply(plan$records, `[[`, field))[match(rows$metric, names(plan$records))]
 }
 
-widths <- function(ends) ends[, 2L] - ends[, 1L]
+# Returns the width of each range. `ranges`: rows x 2 (smallest and largest value).
+widths <- function(ranges) ranges[, 2L] - ranges[, 1L]
 
-# Range of each row of a plan, rows x 2.
+# Returns the smallest and the largest possible value of each row of a plan (rows x 2).
 ranges_of_plan <- function(plan) {
   ranges <- vapply(plan$records, range_of_metric, c(0, 0), settings = plan$settings)
   unname(t(ranges[, plan$rows$metric, drop = FALSE]))
 }
 
-# Converts expected numbers of cases to shares of all cases, for one table or several. Cells of true
-# categories with fewer than `few_cases` expected cases are set to zero. `n`: number of categories.
+# Converts expected numbers of cases to shares of all cases. Cells of true categories with fewer
+# than `min_expected_cases` expected cases are set to 0. `counts`: tables x cells, or a vector for a
+# single table. `n`: number of categories.
 as_shares <- function(counts, n) {
   if (!is.matrix(counts)) return(as_shares(matrix(counts, 1L), n)[1L, ])
-  has_few_cases <- table_sums(counts, n)$truth < few_cases
+  has_few_cases <- table_sums(counts, n)$truth < min_expected_cases
   counts[has_few_cases[, rep(seq_len(n), each = n)]] <- 0
   counts / rowSums(counts)
 }

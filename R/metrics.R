@@ -1,7 +1,7 @@
 # Registry of metrics that estimate_metrics() can estimate. Metrics of the package are defined in
-# metric-definitions.R.
+# metric-definitions.R and metric-scores.R.
 
-all_metrics <- function() c(package_metrics(), registered("metric"))
+all_metrics <- function() c(package_metrics(), registered_records("metric"))
 
 package_metrics <- function() c(built_in_metrics, score_records)
 
@@ -60,7 +60,7 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' register_measure("csi", kernel = NULL, kind = "metric")
 NULL
 
-# The result of measures("metric").
+# Returns the result of measures("metric").
 metric_table <- function() {
   records <- lapply(all_metrics(), function(record) {
     record$range <- if (is.function(record$lower)) {
@@ -83,24 +83,25 @@ find_metrics <- function(ids, settings, scored) {
   if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
   records <- select_records("metric", ids, all_metrics())
   for (record in records) {
-    lacking <- record$settings[map_lgl(settings[record$settings], is.null)]
-    abort_if(lacking, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
+    missing_settings <- record$settings[map_lgl(settings[record$settings], is.null)]
+    abort_if(missing_settings, "metric",
+      "Metric {.val {record$id}} needs {.arg {missing_settings}}.",
       i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
       metric = record$id)
   }
   records
 }
 
-# Checks the argument `cost`. Returns the matrix with truths in rows and answers in columns, in the
-# order of the categories.
+# Checks the argument `cost`. Returns a matrix of costs, with truths in rows and answers in columns.
+# Both are in the order of `categories`. Returns NULL if `cost` is NULL.
 check_cost_matrix <- function(cost, categories) {
   if (is.null(cost)) return(NULL)
   n <- length(categories)
   if (is.data.frame(cost)) cost <- as.matrix(cost)
-  misfit <- why_no_matrix(cost, n)
-  abort_argument_if(misfit, "cost",
+  problem <- why_no_matrix(cost, n)
+  abort_argument_if(problem, "cost",
     "must be a {n} x {n} matrix of finite numbers, true categories in rows and answers in columns.",
-    x = misfit, i = "Categories are {.val {categories}}.")
+    x = problem, i = "Categories are {.val {categories}}.")
   for (names in dimnames(cost)) {
     abort_argument_if(!is.null(names) && !setequal(names, categories), "cost",
       "must have the categories of {.arg x}.", x = "It has {.val {names}}.",
@@ -195,7 +196,7 @@ check_cost_matrix <- function(cost, categories) {
 #'   `augment()`: a tibble with a row per case, system and possible true category: `group`, `case`,
 #'   `system`, `truth`, `prediction` (the system's answer), and `weight`, the posterior probability
 #'   of `truth` times the weight of the case (the number of cases that it represents). Cases without
-#'   an answer or a rating are left out.
+#'   an answer or a rating are left out. Not available for estimates from posterior draws.
 #' @family estimation
 #' @seealso [register_measure()] for user-defined metrics; the article *Beyond accuracy*.
 #' @examples
@@ -255,8 +256,8 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 #' @export
 estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
-# Checks the arguments of estimate_metrics() and returns a plan, a list of the metrics to estimate
-# (see metric_plan()).
+# Checks the arguments of estimate_metrics(). Returns a list of the metrics to estimate, see
+# metric_plan().
 resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NULL) {
   categories <- x$categories
   if (!is.null(positive)) check_choice(positive, categories)
@@ -270,17 +271,17 @@ resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NU
   metric_plan(find_metrics(metrics, settings, !is.null(x$scores)), categories, average, settings)
 }
 
-# Checks the argument `interval`. Returns a kind of interval that can be computed from the estimate,
-# by default the kind of the estimate.
+# Checks the argument `interval`. Returns a kind of interval that can be computed from the estimate.
+# The default is the kind of the estimate.
 check_metric_interval <- function(interval, estimate) {
   default <- estimate$options$interval
   if (is.null(interval)) return(default)
-  gold <- names(gold_intervals)
-  choices <- unique(c(default, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
+  using_gold <- names(gold_intervals)
+  choices <- unique(c(default, if (!is.null(estimate$gold)) using_gold, cell_intervals(estimate)))
   abort_argument_if(!(is_string(interval) && interval %in% choices), "interval",
     "must be one of {.or {.val {choices}}}.", not = interval,
-    i = if (interval %in% gold) "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
-        {.fun estimate_accuracy}.")
+    i = if (interval %in% using_gold) "Give {.arg known_truth} and
+        {.code interval = \"{interval}\"} to {.fun estimate_accuracy}.")
   interval
 }
 
@@ -288,27 +289,28 @@ check_metric_interval <- function(interval, estimate) {
 # values of the estimate are used.
 new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NULL,
                                 systems = NULL) {
-  grouped <- inherits(estimate, "accuracy_by_group")
-  estimates <- if (grouped) unclass(estimate) else list(estimate)
+  is_grouped <- inherits(estimate, "accuracy_by_group")
+  estimates <- if (is_grouped) unclass(estimate) else list(estimate)
   first_estimate <- estimates[[1L]]
   check_not_one_judge(first_estimate$fit)
   interval <- interval %||% first_estimate$options$interval
   conf_level <- check_level(conf_level %||% first_estimate$options$conf_level)
   systems <- systems %||% first_estimate$table$system
-  table <- over_groups(estimates, grouped, metrics_of_estimate, plan, interval, conf_level, systems)
+  table <- over_groups(estimates, is_grouped, metrics_of_estimate, plan, interval, conf_level,
+    systems)
   options <- list(method = first_estimate$options$method, interval = interval,
-    conf_level = conf_level, grouped = grouped, systems = systems)
-  n_groups <- if (grouped) length(estimates) else NA_integer_
+    conf_level = conf_level, grouped = is_grouped, systems = systems)
+  n_groups <- if (is_grouped) length(estimates) else NA_integer_
   caption <- printable(paste0(
     count_noun(length(plan$records), "metric"), " of ", count_noun(length(systems), "system"),
-    if (grouped) paste(" in", count_noun(n_groups, "group")), ", ",
+    if (is_grouped) paste(" in", count_noun(n_groups, "group")), ", ",
     count_noun(n_categories(plan), "category", "categories"),
     sprintf(" (positive: %s)", plan$settings$positive), ", ", estimator_words(first_estimate)
   ))
   shown <- shown_metrics(table, first_estimate, plan)
-  whole <- shown[is.na(shown$category), ]
-  metric_words <- paste(system_titles(whole), metric_labels(whole),
-    format_decimals(whole$estimate, 2L), recycle0 = TRUE)
+  whole_rows <- shown[is.na(shown$category), ]
+  metric_words <- paste(system_titles(whole_rows), metric_labels(whole_rows),
+    format_decimals(whole_rows$estimate, 2L), recycle0 = TRUE)
   new_result("metric_estimate",
     tables = list(table = table),
     facts = list(
@@ -317,7 +319,8 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
       missing = sum(is.na(table$estimate)), method = options$method, interval = interval,
       conf_level = if (has_interval(options = options)) conf_level else NA_real_
     ),
-    line = paste0(caption, if (nrow(whole) > 0L) ": ", printable(shorten(metric_words, most = 3L))),
+    line = paste0(caption, if (nrow(whole_rows) > 0L) ": ",
+      printable(shorten(metric_words, most = 3L))),
     caption = caption, shown = metrics_to_print(shown),
     notes = metric_notes(shown, estimates, interval, conf_level),
     more = "tidy(), augment() (posterior weights), plot()",
@@ -325,8 +328,8 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
   )
 }
 
-# Computes a table with a row per system and row of the plan. Metrics with the same value of `needs`
-# (see new_metric()) are computed by the same function.
+# Computes a table of metrics, with a row per system and row of the plan. Metrics with the same
+# value of `needs` (see new_metric()) are computed by the same function.
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   engines <- list(
     answered = accuracy_of_all, scores = metrics_of_scores, table = metrics_of_table
@@ -346,20 +349,24 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
     is_whole <- is.na(table$category) & is.na(table$average)
     table <- table[is_whole | table$category %in% positive, ]
   }
-  by_percentiles <- identical(accuracy_intervals[[interval]]$spread, "percentile")
+  uses_percentiles <- identical(accuracy_intervals[[interval]]$spread, "percentile")
   table <- shares_to_odds(table, field_of_rows(plan, "odds", table),
-    if (!by_percentiles) normal_quantile(conf_level))
-  system <- match(table$system, systems %||% estimate$table$system)
-  order <- order(system, match(table$metric, names(plan$records)))
-  table[order[!is.na(system[order])], ]
+    if (!uses_percentiles) normal_quantile(conf_level))
+  system_number <- match(table$system, systems %||% estimate$table$system)
+  row_order <- order(system_number, match(table$metric, names(plan$records)))
+  table[row_order[!is.na(system_number[row_order])], ]
 }
 
-# Converts likelihood ratios and odds ratios v, in the rows `at` of `table`, from v / (1 + v) to v,
-# and drops their averages. They are estimated as v / (1 + v), because v has no largest value.
-# Standard errors are by the delta method. Intervals are symmetric on the scale of log(v). Their
-# half width is `z` standard errors or, if that is longer (as in anytime intervals), the shorter
-# side of the interval of v / (1 + v). Percentiles are only converted (`z` is NULL). Estimates of 0
-# and Inf have no interval.
+# Converts likelihood ratios and odds ratios v from v / (1 + v) to v, and drops their averages. They
+# were estimated as v / (1 + v), because v has no largest value. Standard errors are by the delta
+# method. Estimates of 0 and Inf have no interval.
+# * at: is a row of `table` a ratio?
+# * z: normal quantile for intervals that are symmetric on the scale of log(v). NULL for percentile
+#   intervals, whose limits are only converted
+#
+# The half width of symmetric intervals is `z` standard errors on the scale of log(v). The interval
+# of v / (1 + v) may be wider, as anytime intervals are. The half width is then the length of its
+# shorter side.
 shares_to_odds <- function(table, at, z) {
   share <- table$estimate[at]
   error <- table$std.error[at]
@@ -378,8 +385,8 @@ shares_to_odds <- function(table, at, z) {
   error[is_on_boundary[at]] <- NA
   table$std.error[at] <- error / (1 - share)^2
   table$reason[is_on_boundary & is.na(table$reason)] <- "the estimate is on a boundary"
-  ratio <- function(share) share / (1 - share)
-  table$estimate[at] <- ratio(share)
-  table[at, limit_columns] <- as.data.frame(ratio(limits))
+  to_ratio <- function(share) share / (1 - share)
+  table$estimate[at] <- to_ratio(share)
+  table[at, limit_columns] <- as.data.frame(to_ratio(limits))
   table[!at | is.na(table$average), ]
 }

@@ -1,23 +1,27 @@
-# Intervals expected with a number of gold cases, before they are labelled. The quantity to measure
-# is an accuracy, recall or precision of a system, or a difference of two accuracies.
+# Computes how wide an interval will be with a number of gold cases, before they are labelled. The
+# quantity to measure is an accuracy, recall or precision of a system, or a difference of two
+# accuracies. A pilot is a first sample of gold cases, which the estimate already contains. A
+# pattern is a group of cases with the same ratings and answers.
 
 # Predicts each quantity and the variances on which the number of gold cases depends. `predicted`:
-# result of predict_categories(). Returns a list with an element per system (one element for a
-# difference). Each element is a list with the fields
-# * prediction: result of prediction_of() for predictions from ratings;
-# * explained: share of the variance that ratings explain;
-# * value: expected value of the quantity; variance: variance of a case;
-# * share: share of cases whose labels are informative (for recall, the cases of the true category;
-#   for a difference, the cases on which answers differ);
-# * spread: standard deviation of a label, by pattern (cases with the same ratings and answers); NA
-#   for patterns that need no label;
-# * from_ratings: estimate from ratings only, or NULL; hardest: of the values that the quantity may
-#   have, the value that needs most gold cases;
-# * labelled: number of gold cases in the estimate;
-# * design, at_hand: design effects of the pilot's clusters on a mean of gold cases without
-#   predictions, and on the mean of all cases; 1 without clusters;
-# * p.value: p-value of the test whether gold cases contradict the estimate from ratings. It exists
-#   only if gold cases (a pilot) measured the value and the explained share.
+# probabilities of categories, a result of predict_categories(). Returns a list with an element per
+# system (one element for a difference). Each element is a list with these fields:
+# * system: name of the system or of the pair
+# * value: expected value of the quantity
+# * variance: variance of a case
+# * prediction: result of summarise_predictions() for predictions from ratings
+# * explained: share of the variance that ratings explain
+# * share: share of cases whose labels are informative. For recall these are the cases of the true
+#   category. For a difference these are the cases on which the answers differ
+# * spread: standard deviation of a label, by pattern; NA for patterns that need no label
+# * from_ratings: estimate from ratings only, or NULL
+# * hardest: the possible value of the quantity that needs most gold cases
+# * labelled: number of gold cases in the estimate
+# * design: design effect of clusters on a mean of gold cases without predictions; 1 without
+#   clusters
+# * at_hand: design effect of clusters on the mean of all cases; 1 without clusters
+# * p.value: p-value of the test whether gold cases contradict the estimate from ratings. Missing
+#   without a pilot
 planned_quantities <- function(estimate, predicted, settings) {
   x <- estimate$fit$x
   predict_quantity <- switch(settings$of,
@@ -28,15 +32,15 @@ planned_quantities <- function(estimate, predicted, settings) {
   lapply(if (settings$of == "difference") list(systems) else systems, function(s) {
     quantity <- predict_quantity(x, predicted, s, settings$category, estimate)
     quantity$system <- paste(x$systems[s], collapse = " - ")
-    # The ratings of one rater do not show how much they explain, so it is taken as 0.
+    # The ratings of one rater do not show which share they explain, so the share is taken as 0.
     quantity$explained <- if (n_raters(x) == 1L) 0 else
-      explained_by_ratings(quantity$prediction, quantity$variance)
-    at <- as.integer(estimate$gold$case)
-    quantity$labelled <- sum(weights_of_cases(x)[at][!is.na(quantity$spread[x$index[at]])])
+      expected_explained_share(quantity$prediction, quantity$variance)
+    gold_cases <- as.integer(estimate$gold$case)
+    needs_label <- !is.na(quantity$spread[x$index[gold_cases]])
+    quantity$labelled <- sum(weights_of_cases(x)[gold_cases][needs_label])
     pilot <- if (settings$of == "accuracy") extract_measured(estimate$gold, s)
     quantity[c("design", "at_hand")] <- if (isTRUE(pilot$clusters >= min_clusters))
       pilot[c("design", "at_hand")] else list(1, 1)
-    # Gold cases measured the accuracy and the explained share.
     if (!is.null(pilot)) {
       quantity$value <- clip01(pilot$estimate)
       quantity$explained <- 1 - pilot$ratio
@@ -46,16 +50,16 @@ planned_quantities <- function(estimate, predicted, settings) {
   })
 }
 
-# Number of cases of each pattern that can become gold cases: cases with ratings, of the patterns
-# for which `answered` is TRUE.
-planned_weight <- function(x, answered) pattern_cases(x) * (answered & rated_patterns(x))
+# Returns the number of cases of each pattern that can become gold cases. These are cases with
+# ratings, in patterns for which `is_answered` is TRUE.
+planned_weight <- function(x, is_answered) pattern_cases(x) * (is_answered & is_rated_pattern(x))
 
 # The functions foresee_...() predict a quantity of system number `s`. They return the fields
 # `prediction`, `value`, `variance`, `share` and `spread` of planned_quantities(). The function
 # foresee_accuracy() also returns `from_ratings` and `hardest`.
 foresee_accuracy <- function(x, predicted, s, category, estimate) {
   answer <- pattern_answers(x)[, s]
-  quantity <- foresee_share(x, predict_answer(predicted, answer), answer > 0L)
+  quantity <- foresee_share(x, predict_correctness(predicted, answer), answer > 0L)
   if (n_raters(x) > 1L) quantity$from_ratings <- estimates_from_ratings(estimate, s)
   possible_values <- quantity$value
   if (isFALSE(is.na(quantity$from_ratings$estimate))) {
@@ -71,12 +75,13 @@ foresee_precision <- function(x, predicted, s, category, estimate) {
   foresee_share(x, predicted[, category], pattern_answers(x)[, s] == category)
 }
 
-# Returns these fields for the share of correct answers among the patterns for which `is_counted` is
-# TRUE. `predicted`: predicted probability that the answer is correct, by pattern.
+# Returns fields of planned_quantities() for the share of correct answers among the patterns for
+# which `is_counted` is TRUE. `predicted`: predicted probability that the answer is correct, by
+# pattern.
 foresee_share <- function(x, predicted, is_counted) {
   weight <- planned_weight(x, is_counted)
   q <- fill_unrated(predicted, weight)
-  prediction <- prediction_of(q, weight)
+  prediction <- summarise_predictions(q, weight)
   value <- prediction$mean
   probability <- shrink_to_half(q)
   list(
@@ -85,9 +90,10 @@ foresee_share <- function(x, predicted, is_counted) {
   )
 }
 
-# Recall is a ratio of two means, so its linear approximation is used. Cases with other truths
-# have value 0. Cases of the category have the value 1 - recall if the answer is correct, and
-# -recall if it is wrong. The mean of these values is divided by the share of the category.
+# Predicts the recall of a category. Recall is a ratio of two means, so its linear approximation is
+# used. Cases with other truths have the value 0. Cases of the category have the value 1 - recall if
+# the answer is correct, and -recall if it is wrong. The mean of these values is later divided by
+# the share of the category.
 foresee_recall <- function(x, predicted, s, category, estimate) {
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, answer > 0L)
@@ -96,7 +102,7 @@ foresee_recall <- function(x, predicted, s, category, estimate) {
   share <- sum(weight * q) / sum(weight)
   rate <- sum(weight * q * answered_category) / sum(weight * q)
   list(
-    prediction = prediction_of(q * (answered_category - rate), weight), value = rate,
+    prediction = summarise_predictions(q * (answered_category - rate), weight), value = rate,
     variance = rate * (1 - rate) * share, share = share,
     spread = replace(
       sqrt(shrink_to_half(q)) * ifelse(answered_category, 1 - rate, rate), weight == 0, NA
@@ -104,14 +110,14 @@ foresee_recall <- function(x, predicted, s, category, estimate) {
   )
 }
 
-# Difference of the accuracies of two systems, with numbers `s`.
+# Predicts the difference of the accuracies of the two systems with numbers `s`.
 foresee_difference <- function(x, predicted, s, category, estimate) {
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, answer[, 1L] > 0L & answer[, 2L] > 0L)
   answers_differ <- answer[, 1L] != answer[, 2L]
-  q <- fill_unrated(predict_answer(predicted, answer), cbind(weight, weight))
+  q <- fill_unrated(predict_correctness(predicted, answer), cbind(weight, weight))
   expected_difference <- answers_differ * (q[, 1L] - q[, 2L])
-  prediction <- prediction_of(expected_difference, weight)
+  prediction <- summarise_predictions(expected_difference, weight)
   one_right <- sum(weight * answers_differ * rowSums(q)) / prediction$cases
   spread <- sqrt(pmax(rowSums(shrink_to_half(q)) - expected_difference^2, 0))
   list(
@@ -124,41 +130,44 @@ foresee_difference <- function(x, predicted, s, category, estimate) {
 
 # ---- Half-widths --------------------------------------------------------------------------------
 
-# Squared standard error with `gold` gold cases, relative to the variance of a case; see
-# relative_error_variance(), which computes it after labelling.
-planned_error <- function(gold, quantity, target) {
+# Returns the squared standard error that is expected with `gold` gold cases, divided by the
+# variance of a case. After labelling, relative_error_variance() computes it. `quantity`: an element
+# of planned_quantities(). `target`: "population" or "cases".
+planned_error_variance <- function(gold, quantity, target) {
   cases <- quantity$prediction$cases
   error <- (1 - quantity$explained) * (1 - gold / cases) / gold
   if (target == "cases") return(error)
   pmin(error + quantity$at_hand / cases, quantity$design / gold)
 }
 
-# Half-widths of `"corrected"` intervals for numbers `gold` of gold cases. Gold cases are drawn at
-# random from the cases that can be used for the quantity.
+# Returns the expected half-widths of `"corrected"` intervals, for each number of gold cases in
+# `gold`. Gold cases are drawn at random from the cases that can be used for the quantity.
 corrected_half <- function(gold, quantity, settings) {
-  error <- planned_error(gold, quantity, settings$target)
+  error <- planned_error_variance(gold, quantity, settings$target)
   if (settings$of == "difference") {
     return(stats::qt((1 + settings$conf_level) / 2, pmax(gold - 1, 0.5)) *
       sqrt(quantity$variance * error))
   }
-  wilson_half(quantity$value, quantity$share / error, normal_quantile(settings$conf_level))
+  wilson_half_width(quantity$value, quantity$share / error, normal_quantile(settings$conf_level))
 }
 
-# Half-widths of `"combined"` intervals, which use the estimate from ratings as a prior. They are at
-# most the half-widths of `"corrected"` intervals.
+# Returns the expected half-widths of `"combined"` intervals, which use the estimate from ratings as
+# a prior, for each number of gold cases in `gold`. They are at most the half-widths of
+# `"corrected"` intervals.
 combined_half <- function(gold, quantity, settings) {
   value <- quantity$value
   cases <- quantity$prediction$cases
   case_variance <- max(value * (1 - value), 1 / cases)
-  error <- case_variance * planned_error(gold, quantity, "cases")
+  error <- case_variance * planned_error_variance(gold, quantity, "cases")
   prior <- ratings_prior(quantity$from_ratings, gold, case_variance, cases, NULL, error)
   sampling <- if (settings$target == "population") quantity$at_hand * case_variance / cases else 0
   half_width <- function(variance) normal_quantile(settings$conf_level) * sqrt(variance + sampling)
   # Posterior weight of the flat part of the prior, if the gold estimate is equal to the estimate
   # from ratings.
-  flat <- prior$vague * stats::dbeta(value, 0.5, 0.5)
-  flat[!is.finite(flat)] <- 0
-  flat_weight <- flat / (flat + (1 - prior$vague) * stats::dnorm(0, 0, sqrt(prior$sd^2 + error)))
+  flat_density <- prior$vague * stats::dbeta(value, 0.5, 0.5)
+  flat_density[!is.finite(flat_density)] <- 0
+  normal_density <- (1 - prior$vague) * stats::dnorm(0, 0, sqrt(prior$sd^2 + error))
+  flat_weight <- flat_density / (flat_density + normal_density)
   pmin(
     flat_weight * half_width(error) +
       (1 - flat_weight) * half_width(1 / (1 / error + 1 / prior$sd^2)),
@@ -176,24 +185,24 @@ planned_half_width <- function(interval, quantity, settings,
   function(gold) (if (uses_ratings) combined_half else corrected_half)(gold, quantity, settings)
 }
 
-# Number of gold cases needed for the half-width. For combined intervals it is at least
-# `min_contradicting`, because fewer gold cases cannot contradict the ratings. `worst_case`:
-# compute the number for the worst case of shared errors? The accuracy is then nearer to one half
-# than estimated, and gold cases contradict the ratings.
+# Returns the number of gold cases needed for the half-width in `settings`. For combined intervals
+# the number is at least `min_gold_to_contradict`, because fewer gold cases cannot contradict the
+# ratings. `worst_case`: compute the number for the worst case of shared errors? The accuracy is
+# then as near to one half as possible, and gold cases contradict the ratings.
 planned_gold <- function(interval, quantity, settings, worst_case = FALSE) {
   cases <- quantity$prediction$cases
   if (worst_case) quantity$value <- quantity$hardest %||% quantity$value
   uses_ratings <- uses_ratings_prior(interval)
   half_width_of <- planned_half_width(interval, quantity, settings, uses_ratings && !worst_case)
   max(
-    if (uses_ratings) min(min_contradicting, cases) else 1,
+    if (uses_ratings) min(min_gold_to_contradict, cases) else 1,
     fewest_cases(function(n) half_width_of(n) - settings$half_width, 1, cases)
   )
 }
 
-# Smallest whole number n from `least` to `most` such that `excess` is not above 0 for n and all
-# larger numbers; NA if there is none. `excess`: function of numbers, such as half-width minus
-# required half-width.
+# Returns the smallest whole number n from `least` to `most` such that `excess` is at most 0 for n
+# and all larger numbers. NA if there is none. `excess`: function of numbers of cases, such as the
+# half-width minus the required half-width.
 fewest_cases <- function(excess, least, most) {
   repeat {
     numbers <- unique(round(exp(seq(log(least), log(most), length.out = 300L))))
@@ -208,16 +217,16 @@ fewest_cases <- function(excess, least, most) {
 
 # ---- Tables -------------------------------------------------------------------------------------
 
-# Kinds of intervals in the plan. There is no combined interval without an estimate from ratings, or
-# if gold cases contradict it.
+# Returns the kinds of intervals in the plan. The combined interval is left out if there is no
+# estimate from ratings, or if gold cases contradict this estimate.
 planned_intervals <- function(quantity, settings) {
   has_prior <- isFALSE(is.na(quantity$from_ratings$std.error)) &&
     !isTRUE(quantity$p.value < 1 - settings$conf_level)
   c("gold alone", "corrected", if (has_prior) "combined")
 }
 
-# Rows of tidy() for one quantity. `worth`: number of labels without ratings that one label with
-# ratings replaces. Without a pilot it is a rough estimate, with limits.
+# Returns the rows of tidy() for one quantity. The column `worth` is the number of labels without
+# ratings that one label with ratings replaces. Without a pilot, it is a rough estimate with limits.
 gold_rows <- function(quantity, settings) {
   cases <- quantity$prediction$cases
   worth <- if (is.null(quantity$p.value)) {
@@ -231,25 +240,27 @@ gold_rows <- function(quantity, settings) {
       quantity$explained <- 1 - 1 / worth
       settings$gold %||% planned_gold(interval, quantity, settings, ...)
     }
-    gold <- gold_needed(worth[["estimate"]])
-    highest <- gold_needed(worth[["conf.low"]], worst_case = TRUE)
+    n_gold <- gold_needed(worth[["estimate"]])
+    highest_gold <- gold_needed(worth[["conf.low"]], worst_case = TRUE)
     half_width_of <- planned_half_width(interval, quantity, settings)
     # Labels without ratings are in clusters, too.
     shown_worth <- if (interval == "gold alone") worth^0 else worth * quantity$design
     columns_tibble(
-      system = quantity$system, interval = interval, gold = gold,
-      lowest = gold_needed(worth[["conf.high"]]), highest = highest, labelled = quantity$labelled,
-      more = more_gold(number_to_draw(list(gold = gold, highest = highest)), quantity, settings),
-      half_width = half_width_of(gold), worth = shown_worth[["estimate"]],
+      system = quantity$system, interval = interval, gold = n_gold,
+      lowest = gold_needed(worth[["conf.high"]]), highest = highest_gold,
+      labelled = quantity$labelled,
+      more = more_gold(number_to_draw(list(gold = n_gold, highest = highest_gold)), quantity,
+        settings),
+      half_width = half_width_of(n_gold), worth = shown_worth[["estimate"]],
       worth_lowest = shown_worth[["conf.low"]], worth_highest = shown_worth[["conf.high"]],
-      cases = cases, reason = if (is.na(gold)) {
+      cases = cases, reason = if (is.na(n_gold)) {
         lowest_half_width <- half_width_of(cases)
         paste0(
-          "if all ", number_of(cases), " cases are gold, the half-width is ",
+          "if all ", format_unpadded(cases), " cases are gold, the half-width is ",
           format_decimals(lowest_half_width),
           # Half-widths are proportional to 1 / sqrt(cases) if all cases are gold.
           if (settings$target == "population") sprintf("; about %s are needed",
-            number_of(ceiling(cases * (lowest_half_width / settings$half_width)^2)))
+            format_unpadded(ceiling(cases * (lowest_half_width / settings$half_width)^2)))
         )
       } else {
         NA_character_
@@ -258,14 +269,14 @@ gold_rows <- function(quantity, settings) {
   })
 }
 
-# Number of further cases to label if `gold` gold cases are needed. For a difference, only cases
-# with different answers are labelled.
+# Returns the number of further cases to label if `gold` gold cases are needed. For a difference,
+# only cases with different answers are labelled.
 more_gold <- function(gold, quantity, settings) {
   if (settings$of == "difference") gold <- ceiling(gold * quantity$share)
   pmax(0, gold - quantity$labelled)
 }
 
-# Half-widths for numbers of gold cases from 5 to all cases, for plots.
+# Returns a table of expected half-widths for numbers of gold cases from 5 to all cases, for plots.
 gold_curve <- function(quantity, settings) {
   cases <- quantity$prediction$cases
   gold <- unique(round(exp(seq(log(min(5, cases)), log(cases), length.out = 60L))))
@@ -279,13 +290,17 @@ gold_curve <- function(quantity, settings) {
 
 # ---- Cases to label -----------------------------------------------------------------------------
 
-# Number of gold cases to draw: enough for the half-width even if errors are shared. If no number is
-# enough in that case, it is the number for the estimated worth of ratings. `rows`: see gold_rows().
+# Returns the number of gold cases to draw. It is enough for the half-width even if errors are
+# shared. If no number is enough with shared errors, it is the number for the estimated worth of
+# ratings. `rows`: result of gold_rows().
 number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
 
-# Draws the cases to label, for the system that needs most cases. Returns a list: `new`, the drawn
-# cases with stratum and probability of being drawn; `labelled`, the cases of the pilot, with the
-# probability of being drawn in the pilot or now.
+# Draws the cases to label, for the system that needs most cases. Returns a list of two tables with
+# the columns of case_rows() below:
+# * new: the drawn cases. `probability` is the probability of being drawn in the pilot or now
+# * labelled: the cases of the pilot, with the same probability
+#
+# `table`: result of gold_rows() for all quantities.
 choose_gold <- function(table, quantities, estimate, settings) {
   x <- estimate$fit$x
   n_new <- max(chosen_interval_rows(table, settings)$more)
@@ -293,14 +308,14 @@ choose_gold <- function(table, quantities, estimate, settings) {
     truth = character())
   # Cases in a database are not in memory and cannot be drawn.
   if (is.na(n_new) || in_database(x)) return(list(new = no_cases, labelled = no_cases))
-  squares <- do.call(cbind, lapply(quantities, `[[`, "spread"))^2
-  spread <- na_real(sqrt(rowMeans(squares, na.rm = TRUE)))
+  squared_spreads <- do.call(cbind, lapply(quantities, `[[`, "spread"))^2
+  spread <- na_real(sqrt(rowMeans(squared_spreads, na.rm = TRUE)))
   labelled <- as.integer(estimate$gold$case)
   unlabelled_weight <- replace(weights_of_cases(x), labelled, 0)
   weight <- rowsum_codes(x$index, unlabelled_weight, n_patterns(x))
-  by_pattern <- gold_probabilities(n_new, spread, weight, settings$choice)
-  probability <- by_pattern$probability[x$index]
-  stratum <- by_pattern$stratum[x$index]
+  pattern_draws <- gold_probabilities(n_new, spread, weight, settings$choice)
+  probability <- pattern_draws$probability[x$index]
+  stratum <- pattern_draws$stratum[x$index]
   at <- which(probability > 0 & unlabelled_weight > 0)
   at <- at[draw_gold(probability[at], stratum[at])]
   if (length(labelled) > 0L) {
@@ -316,16 +331,17 @@ choose_gold <- function(table, quantities, estimate, settings) {
   )
 }
 
-# Probability that a case of each pattern was drawn for the pilot. It is known if it was equal for
-# all cases, or for all cases of a stratum; otherwise NA.
+# Returns the probability that a case of each pattern was drawn for the pilot. NA if it was not
+# equal for all cases, and not equal for all cases of the stratum. `spread`: see
+# planned_quantities().
 pilot_probability <- function(gold, x, spread) {
   case_probability <- gold$probability %||% rep(length(gold$case) / nrow(x), length(gold$case))
   stratum <- rep(1L, n_patterns(x))
   if (diff(range(case_probability)) > 1e-9) {
     weight <- pattern_cases(x)
-    eligible <- !is.na(spread) & weight > 0
+    is_eligible <- !is.na(spread) & weight > 0
     stratum[] <- NA
-    stratum[eligible] <- spread_strata(spread[eligible], weight[eligible])
+    stratum[is_eligible] <- spread_strata(spread[is_eligible], weight[is_eligible])
   }
   gold_stratum <- factor(stratum[x$index[gold$case]], seq_len(gold_strata))
   probability <- tapply(case_probability, gold_stratum, function(p) {
@@ -336,8 +352,9 @@ pilot_probability <- function(gold, x, spread) {
 
 # ---- Costs --------------------------------------------------------------------------------------
 
-# Table of costs: with the raters as they are, with one more rater for every case, and with the
-# cheapest numbers of labels and ratings from the start. NULL if the user gave no costs.
+# Returns a table of costs in three situations: with the raters as they are, with one more rater for
+# every case, and with the cheapest numbers of labels and ratings from the start. NULL if the user
+# gave no costs.
 gold_costs <- function(table, quantities, estimate, settings) {
   if (is.null(settings$cost)) return(NULL)
   interval <- chosen_interval_rows(table, settings)$interval[[1L]]
@@ -348,28 +365,30 @@ gold_costs <- function(table, quantities, estimate, settings) {
     rows$more[rows$interval == interval]
   }
   explained <- vapply(quantities, `[[`, 0, "explained")
-  explained_shares <- list(explained, explained_by_more(explained, estimate, settings))
-  gold <- vapply(explained_shares, function(share) {
+  shares_by_situation <- list(explained, explained_by_more(explained, estimate, settings))
+  gold <- vapply(shares_by_situation, function(share) {
     max(unlist(Map(labels_needed, quantities, share)))
   }, 0)
-  split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
+  cheapest_split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
     hardest <-
       match(hardest_system_row(table, settings)$system, map_chr(quantities, `[[`, "system"))
     best_split(quantities[[hardest]], n_raters(estimate$fit$x), settings)
   }
-  gold <- c(gold, split$gold)
-  ratings <- c(0, count_cases(estimate$fit$x), split$ratings)
+  gold <- c(gold, cheapest_split$gold)
+  ratings <- c(0, count_cases(estimate$fit$x), cheapest_split$ratings)
   columns_tibble(
     raters = c("as they are", "one more", "split")[seq_along(gold)], gold = gold,
     ratings = ratings, cost = gold * settings$cost[["gold"]] + ratings * settings$cost[["rating"]]
   )
 }
 
-# Share of the variance that ratings explain with one more rater, for each quantity; NA for fewer
-# than three raters. The odds of the explained share are assumed to increase by the factor by which
-# they decrease if one rater is left out. This assumes that the errors of the new rater are as
-# independent as those of the other raters. Predictions are posterior probabilities, without the
-# shares of ratings that predict_categories() also uses: shares of few ratings vary too much.
+# Returns the share of the variance that ratings explain with one more rater, for each quantity. NA
+# for fewer than three raters, and for counts of ratings without names of raters (see has_counts()).
+#
+# Leaving out one rater divides the odds of the explained share by a factor. One more rater is
+# assumed to multiply the odds by the same factor, as if the errors of the new rater were as
+# independent as those of the other raters. Predictions are posterior probabilities only. Shares of
+# ratings, which predict_categories() also uses, vary too much.
 explained_by_more <- function(explained, estimate, settings) {
   x <- estimate$fit$x
   estimate$gold <- NULL
@@ -381,11 +400,11 @@ explained_by_more <- function(explained, estimate, settings) {
     quantities <- planned_quantities(estimate, posterior_of_raters(panel), settings)
     odds(vapply(quantities, `[[`, 0, "explained"))
   }
-  left_out <- unique(round(seq(1, raters, length.out = min(raters, 5L))))
-  odds_without_one <- vapply(left_out, function(rater) {
+  left_out_raters <- unique(round(seq(1, raters, length.out = min(raters, 5L))))
+  odds_without_one <- vapply(left_out_raters, function(rater) {
     odds_of_panel(without_warnings(x[, -rater]))
   }, explained)
-  gain <- odds_of_panel(x) / rowMeans(matrix(odds_without_one, length(explained)))
-  odds_with_more <- odds(explained) * pmax(1, gain)
+  odds_ratio <- odds_of_panel(x) / rowMeans(matrix(odds_without_one, length(explained)))
+  odds_with_more <- odds(explained) * pmax(1, odds_ratio)
   pmin(0.9, odds_with_more / (1 + odds_with_more))
 }

@@ -64,18 +64,22 @@ augment.gold_plan <- function(x, ...) {
   tibble::as_tibble(x$chosen$new)
 }
 
-# Creates the result of plan_gold(). `x`: a list of the tables `answer`, `curve` and `costs` (or
-# NULL); `chosen`, see choose_gold(); `cases`, number of cases; `settings`; `in_database`, TRUE if
-# the ratings are in a database; `raters`, number of raters; and `reruns`, a sentence on reruns.
+# Creates the result of plan_gold(). `x` is a list with the fields
+# * answer, curve, costs: tables, see gold_rows(), gold_curve() and gold_costs()
+# * chosen: cases to label, see choose_gold()
+# * cases, raters: numbers of cases and of raters
+# * settings: settings of the plan
+# * in_database: are the ratings in a database?
+# * reruns: a sentence on ratings of the same case by the same rater, or NULL
 new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
   hardest <- hardest_system_row(table, settings)
   empty_costs <- columns_tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
   line <- if (is.na(hardest$gold)) paste0("Not reached: ", hardest$reason) else paste0(
-    if (hardest$labelled > 0) paste0(number_of(hardest$more), " more, in all "),
+    if (hardest$labelled > 0) paste0(format_unpadded(hardest$more), " more, in all "),
     sprintf("%s of %s for a half-width of %s (%s, %s)",
-      count_noun(number_to_draw(hardest), "gold case"), number_of(hardest$cases),
+      count_noun(number_to_draw(hardest), "gold case"), format_unpadded(hardest$cases),
       format_decimals(hardest$half_width), interval_title(settings$conf_level), hardest$interval)
   )
   inject(new_result("gold_plan",
@@ -96,21 +100,21 @@ new_gold_plan <- function(x) {
   ))
 }
 
-# The rows for the kind of interval in the settings, or for `"corrected"` intervals if `table` has
-# no rows for that kind.
+# Returns the rows of `table` for the kind of interval in the settings. If there are no such rows,
+# returns the rows for `"corrected"` intervals.
 chosen_interval_rows <- function(table, settings) {
   interval <- if (settings$interval %in% table$interval) settings$interval else "corrected"
   table[table$interval == interval, ]
 }
 
-# The row of the system that needs most gold cases.
+# Returns the row of the system that needs most gold cases.
 hardest_system_row <- function(table, settings) {
   rows <- chosen_interval_rows(table, settings)
   rows[order(-is.na(rows$gold), -rows$more, rows$worth)[[1L]], ]
 }
 
-# Caption of a plan: the quantity; the half-width, or the number of gold cases if the user gave it;
-# and the confidence level.
+# Returns the caption of a plan. It contains the quantity, the half-width and the confidence level.
+# If the user gave the number of gold cases, this number replaces the half-width.
 gold_caption <- function(settings) {
   sprintf(
     "%s of the %s, %s (%s)",
@@ -125,23 +129,25 @@ gold_caption <- function(settings) {
   )
 }
 
-# Printed table. With more than three systems it contains only one kind of interval.
+# Returns the printed table. With more than three systems, it contains only one kind of interval.
 view_of_gold <- function(table, settings) {
   if (length(unique(table$system)) > 3L) table <- chosen_interval_rows(table, settings)
   no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
   number_columns <- c("gold", if (!all(is.na(table$lowest))) c("lowest", "highest"),
     if (any(table$labelled > 0)) "more")
-  table <- modify_fields(table, number_columns, function(n) ifelse(is.na(n), "NA", number_of(n)))
+  table <- modify_fields(table, number_columns, function(n) {
+    ifelse(is.na(n), "NA", format_unpadded(n))
+  })
   table$highest[no_upper_limit] <- "or more"
   view(table, c("system", "interval", number_columns, `half-width` = "half_width", "worth"),
     c(3L, worth = 1L), left = 1:2, most = Inf)
 }
 
-gold_plan_notes <- function(x, settled) {
-  not_reached <- drop_missing(x$answer, "reason")
+gold_plan_notes <- function(x, hardest_row) {
+  unreached_rows <- drop_missing(x$answer, "reason")
   intervals_by_reason <- map_chr(split(
-    not_reached$interval,
-    factor_in_order(sprintf("%s: %s", not_reached$system, not_reached$reason))
+    unreached_rows$interval,
+    factor_in_order(sprintf("%s: %s", unreached_rows$system, unreached_rows$reason))
   ), toString)
   settings <- x$settings
   n_drawn <- length(x$chosen$new$case)
@@ -150,15 +156,15 @@ gold_plan_notes <- function(x, settled) {
       "Half-width not reached for ", names(intervals_by_reason), " (intervals: ",
       intervals_by_reason, ")", recycle0 = TRUE
     ),
-    if (nrow(not_reached) > 0L && settings$target == "population")
+    if (nrow(unreached_rows) > 0L && settings$target == "population")
       "target = \"cases\" plans for these cases only, which needs fewer labels",
     "Worth: number of labels without ratings that one label with ratings replaces if few of the
      cases are gold; fewer otherwise",
-    if (is.na(settled$worth_lowest)) {
+    if (is.na(hardest_row$worth_lowest)) {
       paste0("Planned from the estimate and the worth in the given gold cases",
-        if (settled$more %in% 0) ", which are enough" else if (!is.na(settled$more))
+        if (hardest_row$more %in% 0) ", which are enough" else if (!is.na(hardest_row$more))
           ": label these cases, and plan again")
-    } else if (settled$labelled > 0) {
+    } else if (hardest_row$labelled > 0) {
       "This is a first guess from ratings: gold cases are used only in plans for an accuracy"
     } else if (x$raters == 1L) {
       "This is a first guess: label 30 random cases first, and plan again. In 139 combinations of a
@@ -167,17 +173,18 @@ gold_plan_notes <- function(x, settled) {
     } else {
       "This is a first guess: label 30 random cases first, and plan again"
     },
-    if (uses_ratings_prior(settled$interval) &&
-      isTRUE(number_to_draw(settled) < min_contradicting)) {
+    if (uses_ratings_prior(hardest_row$interval) &&
+      isTRUE(number_to_draw(hardest_row) < min_gold_to_contradict)) {
       paste(
-        "With so few gold cases the result depends on the ratings; about", min_contradicting,
+        "With so few gold cases the result depends on the ratings; about", min_gold_to_contradict,
         "gold cases are enough to contradict them"
       )
     },
     if (settings$of == "difference") c("Only cases on which the systems differ need a label",
-      if (!is.na(settled$gold)) power_note(settled$half_width, settings)),
+      if (!is.na(hardest_row$gold)) power_note(hardest_row$half_width, settings)),
     if (n_drawn > 0L) paste0(
-      "Cases to label: ", number_of(n_drawn), if (settled$labelled > 0) " more", ", drawn ",
+      "Cases to label: ", format_unpadded(n_drawn), if (hardest_row$labelled > 0) " more",
+      ", drawn ",
       switch(settings$choice, random = "at random",
         active = "with probabilities that increase with uncertainty",
         "from strata of uncertainty"), "; see augment()"
@@ -189,10 +196,10 @@ gold_plan_notes <- function(x, settled) {
   )
 }
 
-# Sentences that compare costs.
+# Returns sentences that compare costs. `costs`: result of gold_costs().
 cost_note <- function(costs) {
   if (is.null(costs)) return(NULL)
-  numbers <- lapply(costs[-1L], function(n) number_of(ceiling(n)))
+  numbers <- lapply(costs[-1L], function(n) format_unpadded(ceiling(n)))
   c(
     if (anyNA(costs$cost[1:2])) "The savings by one more rater cannot be computed" else sprintf(
       "Cost %s with these raters, %s with one more (%s gold cases) whose errors are as %s",
@@ -207,17 +214,17 @@ cost_note <- function(costs) {
   )
 }
 
-# Numbers of labels and ratings with the lowest total cost (Angelopoulos et al. 2025). Cases are
-# assumed to cost nothing, and none of them to be labelled or rated yet. The number of ratings is 0
-# if labels without ratings cost less.
+# Returns the numbers of labels and ratings with the lowest total cost (Angelopoulos et al. 2025).
+# The formula assumes that cases cost nothing, and that no case is labelled or rated yet. The number
+# of ratings is 0 if labels without ratings cost less. `raters`: number of ratings per case.
 best_split <- function(quantity, raters, settings) {
-  labels_only <- quantity$value * (1 - quantity$value) *
+  n_labels_only <- quantity$value * (1 - quantity$value) *
     (normal_quantile(settings$conf_level) / settings$half_width)^2
   unexplained <- min(1, 1 - quantity$explained)
   # Cost of the ratings of a case, relative to the cost of a label.
   relative_cost <- settings$cost[["rating"]] * raters / settings$cost[["gold"]]
-  gold <- labels_only * (unexplained + sqrt(unexplained * (1 - unexplained) * relative_cost))
+  gold <- n_labels_only * (unexplained + sqrt(unexplained * (1 - unexplained) * relative_cost))
   cases <- gold * sqrt((1 - unexplained) / (unexplained * relative_cost))
-  if (cases <= gold) return(list(gold = labels_only, ratings = 0))
+  if (cases <= gold) return(list(gold = n_labels_only, ratings = 0))
   list(gold = gold, ratings = cases * raters)
 }

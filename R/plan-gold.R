@@ -178,14 +178,14 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   ))
 }
 
-# The estimate from which to plan: `x`, or an estimate computed from the ratings `x`.
+# Returns the estimate from which to plan: `x`, or an estimate computed from the ratings `x`.
 as_planned_estimate <- function(x) {
-  gold <- if (inherits(x, "accuracy_estimate")) x$drawn_gold
-  if (inherits(x, "accuracy_estimate") && is.null(gold)) return(x)
+  drawn_gold <- if (inherits(x, "accuracy_estimate")) x$drawn_gold
+  if (inherits(x, "accuracy_estimate") && is.null(drawn_gold)) return(x)
   # The pilot of an estimate from posterior draws is used in the default method.
-  if (!is.null(gold)) return(without_warnings(estimate_accuracy(x$fit$x,
+  if (!is.null(drawn_gold)) return(without_warnings(estimate_accuracy(x$fit$x,
     known_truth = list2DF(list(
-      case = x$fit$x$cases[gold$case], truth = x$fit$x$categories[gold$truth]
+      case = x$fit$x$cases[drawn_gold$case], truth = x$fit$x$categories[drawn_gold$truth]
     )), gold_sample = "random", conf_level = x$options$conf_level
   )))
   abort_argument_if(!inherits(x, "ratings"), "x",
@@ -198,29 +198,31 @@ as_planned_estimate <- function(x) {
   without_warnings(estimate_accuracy(x))
 }
 
-# Adds a note on the difference of the two groups with the widest intervals to the plans of groups.
+# Adds a note to the plans of groups. It is on the difference between the two groups with the widest
+# intervals.
 add_difference_note <- function(plans) {
   settings <- plans[[1L]]$settings
   half_widths <- vapply(plans, function(plan) glance(plan)$half_width, 0)
   is_missing <- is.na(half_widths)
-  widest <- sort(replace(half_widths, is_missing, settings$half_width), TRUE)[1:2]
-  half_width <- sqrt(sum(widest^2))
+  widest_two <- sort(replace(half_widths, is_missing, settings$half_width), TRUE)[1:2]
+  half_width <- sqrt(sum(widest_two^2))
   structure(plans, note = c(
     paste0("Difference of two groups within ", format_decimals(half_width), " (each group within ",
-      format_decimals(widest[[1L]]), ") if errors of groups are independent"),
+      format_decimals(widest_two[[1L]]), ") if errors of groups are independent"),
     if (!any(is_missing)) power_note(half_width, settings)
   ))
 }
 
-# Sentence on the power to detect a difference whose interval has the given half-width.
+# Returns a sentence on the power to detect a difference whose interval has the given half-width.
 power_note <- function(half_width, settings) {
-  factor <- 1 + qnorm(0.8) / normal_quantile(settings$conf_level)
-  paste0("A true difference of ", format_decimals(half_width * factor),
+  detectable_ratio <- 1 + qnorm(0.8) / normal_quantile(settings$conf_level)
+  paste0("A true difference of ", format_decimals(half_width * detectable_ratio),
     " is detected (interval without 0) with probability .8")
 }
 
-# Checks the argument `interval`. Combined intervals are available for accuracies only, because the
-# error of other estimates from ratings is not known well enough.
+# Checks the argument `interval`, and returns the kind of interval. Combined intervals are available
+# for accuracies only. For other quantities, the error of estimates from ratings is not known well
+# enough.
 planned_interval <- function(interval, estimate, of) {
   if (of != "accuracy") return("corrected")
   intervals <- c("combined", "corrected")
@@ -232,14 +234,14 @@ planned_interval <- function(interval, estimate, of) {
 
 # Checks the argument `systems`. Returns the indices of the systems.
 check_planned_systems <- function(systems, x, of) {
-  pair <- of == "difference"
-  least <- if (pair) 2L else 1L
-  abort_if(n_systems(x) < least, "system",
-    "This plan needs at least {least} system{?s}.", x = "{.arg x} has {n_systems(x)}.",
+  is_pair <- of == "difference"
+  n_needed <- if (is_pair) 2L else 1L
+  abort_if(n_systems(x) < n_needed, "system",
+    "This plan needs at least {n_needed} system{?s}.", x = "{.arg x} has {n_systems(x)}.",
     i = "Give {.arg systems} to {.fun ratings}.", system = x$systems)
-  if (is.null(systems) && pair) systems <- x$systems[1:2]
+  if (is.null(systems) && is_pair) systems <- x$systems[1:2]
   systems <- check_system_names(systems, x$systems)
-  abort_argument_if(pair && length(systems) != 2L, "systems",
+  abort_argument_if(is_pair && length(systems) != 2L, "systems",
     "must be two names for a {.val difference}.", x = "It is {.val {systems}}.")
   match(systems, x$systems)
 }

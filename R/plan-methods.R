@@ -48,9 +48,9 @@
 update.case_plan <- function(object, ...) {
   new_arguments <- list(...)
   arguments <- object$arguments
-  unknown <- setdiff(names2(new_arguments), c(names(arguments), "agreement", "of"))
-  abort_argument_if(unknown, unknown,
-    "{.fun plan_cases} has no argument {.arg {unknown}}.",
+  unknown_arguments <- setdiff(names2(new_arguments), c(names(arguments), "agreement", "of"))
+  abort_argument_if(unknown_arguments, unknown_arguments,
+    "{.fun plan_cases} has no argument {.arg {unknown_arguments}}.",
     i = "It has {.arg {names(arguments)}}.")
   # `chance_kappa` and `rater_accuracy` exclude each other, so a new value of one removes the other.
   exclusive <- c("chance_kappa", "rater_accuracy")
@@ -60,12 +60,12 @@ update.case_plan <- function(object, ...) {
 
 # ---- Print --------------------------------------------------------------------------------------
 
-# Creates the result of plan_cases(). Combines the tables for all numbers of raters, and adds the
-# number of ratings and the cost of each row. `parts`: result of simulated_parts(). `arguments`:
-# arguments of plan_cases(), for update().
+# Creates the result of plan_cases(). Combines the tables for all numbers of raters. Adds the number
+# of ratings and the cost of each row. `parts`: result of simulate_plans(). `arguments`: arguments
+# of plan_cases(), for update().
 show_case_plan <- function(parts, settings, arguments, seed) {
-  stack_part <- function(part) tibble::as_tibble(stack_rows(parts, `[[`, part))
-  table <- stack_part("answer")
+  stack_tables <- function(part) tibble::as_tibble(stack_rows(parts, `[[`, part))
+  table <- stack_tables("answer")
   ratings_per_case <- settings$raters * (1 - settings$missing) # mean number of ratings of a case
   cost_of_case <- settings$cost[["case"]] + ratings_per_case * settings$cost[["rating"]]
   table$ratings <- table$cases * ratings_per_case
@@ -73,16 +73,17 @@ show_case_plan <- function(parts, settings, arguments, seed) {
   is_enough <- is.na(table$reason)
   table$cheapest <- is_enough & table$cost %in% min(table$cost[is_enough], Inf)
   x <- list(
-    answer = table[c(setdiff(names(table), "reason"), "reason")], curve = stack_part("curve"),
+    answer = table[c(setdiff(names(table), "reason"), "reason")], curve = stack_tables("curve"),
     settings = settings, arguments = arguments
   )
-  count <- function(n) number_of(round(n))
-  cells <- data.frame(
+  format_count <- function(n) format_unpadded(round(n))
+  printed_table <- data.frame(
     table["raters"], table["bias"],
-    cases = value_and_error(count(table$cases), count(pmax(1, table$std.error))),
+    cases = value_and_error(format_count(table$cases), format_count(pmax(1, table$std.error))),
     probability = value_and_error(format_decimals(table$probability),
       format_decimals(table$probability_mcse)),
-    table[c("lowest", "half_width")], ratings = count(table$ratings), cost = number_of(table$cost)
+    table[c("lowest", "half_width")], ratings = format_count(table$ratings),
+    cost = format_unpadded(table$cost)
   )
   answer <- format_answer(x)
   is_difference <- settings$of == "difference"
@@ -104,7 +105,7 @@ show_case_plan <- function(parts, settings, arguments, seed) {
     ),
     line = paste(answer, collapse = "; "), caption = caption,
     head = c(caption, format_assumed(settings)),
-    shown = view(cells, c(
+    shown = view(printed_table, c(
       "raters", "cases", "probability", if (length(settings$systems) > 1L) "lowest",
       `half-width` = "half_width", "bias", "ratings",
       if (costs_differ(settings)) "cost"
@@ -116,13 +117,14 @@ show_case_plan <- function(parts, settings, arguments, seed) {
   )
 }
 
-# First row of the table `answer` with the lowest cost; a row of NA if no number of cases is enough.
+# Returns the first row of the table `answer` with the lowest cost. The row contains NA if no number
+# of cases is enough.
 cheapest_row <- function(x) x$answer[which(x$answer$cheapest)[1L], ]
 
 # Did the user give costs? By default the cost is the number of ratings.
 costs_differ <- function(settings) any(settings$cost != c(0, 1))
 
-# Assumptions of a plan, as lines of text.
+# Returns the assumptions of a plan, as lines of text.
 format_assumed <- function(settings) {
   options <- attr(settings$estimator[[1L]], "options")
   c(
@@ -146,8 +148,9 @@ format_pilot <- function(pilot) {
   )
 }
 
-# Lines on raters and systems. They list the assumptions (K-properties: equally accurate raters,
-# equally probable errors, equally difficult cases), because a pilot or a kappa does not test them.
+# Returns lines of text on raters and systems. The lines list the K-properties: equally accurate
+# raters, equally probable errors, and equally difficult cases. A pilot or a kappa does not test
+# these assumptions.
 format_judges <- function(settings) {
   categories <- paste0(
     count_noun(length(settings$labels), "category", "categories"),
@@ -172,27 +175,29 @@ format_judges <- function(settings) {
   )
 }
 
-# The cheapest numbers of cases and raters, as a sentence.
+# Returns the cheapest numbers of cases and raters, as a sentence.
 format_answer <- function(x) {
   best <- cheapest_row(x)
-  if (is.na(best$cases)) return(not_reached(x$answer))
-  costs <- costs_differ(x$settings)
-  label <- if (nrow(x$answer) > 1L) if (costs) "Cheapest" else "Fewest ratings" else
+  if (is.na(best$cases)) return(not_reached_words(x$answer))
+  has_costs <- costs_differ(x$settings)
+  label <- if (nrow(x$answer) > 1L) if (has_costs) "Cheapest" else "Fewest ratings" else
     if (is.null(x$settings$cases)) "Needed" else "Enough"
   sprintf(
     "%s: %s by %s, %s", label, count_noun(best$cases, "case"), count_noun(best$raters, "rater"),
-    if (costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
+    if (has_costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
   )
 }
 
-not_reached <- function(table) sprintf("Not reached with %s raters: %s", table$raters, table$reason)
+not_reached_words <- function(table) {
+  sprintf("Not reached with %s raters: %s", table$raters, table$reason)
+}
 
-# Notes under the printed table.
+# Returns the notes under the printed table.
 plan_notes <- function(x) {
   table <- x$answer
   is_enough <- is.na(table$reason)
   c(
-    if (any(is_enough)) not_reached(table[!is_enough, ]),
+    if (any(is_enough)) not_reached_words(table[!is_enough, ]),
     near_tie_note(table[is_enough, ]),
     "Numbers in brackets are Monte Carlo standard errors",
     if (identical(x$arguments$estimator, formals(plan_cases)$estimator)) sprintf(
@@ -208,22 +213,22 @@ plan_notes <- function(x) {
   )
 }
 
-# Sentence on the numbers of raters whose cost differs from the lowest cost by at most two Monte
-# Carlo standard errors.
+# Returns a sentence on the numbers of raters whose cost differs from the lowest cost by at most two
+# Monte Carlo standard errors. NULL if there are none.
 near_tie_note <- function(table) {
   if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
   error <- table$std.error * table$cost / table$cases
-  best <- which(table$cheapest)[1L]
-  is_tie <- table$cost - table$cost[[best]] <= 2 * sqrt(error^2 + error[[best]]^2)
-  raters <- table$raters[setdiff(which(is_tie), best)]
+  cheapest <- which(table$cheapest)[1L]
+  is_tie <- table$cost - table$cost[[cheapest]] <= 2 * sqrt(error^2 + error[[cheapest]]^2)
+  raters <- table$raters[setdiff(which(is_tie), cheapest)]
   if (length(raters) > 0L) sprintf(
     "Because of simulation error it is not certain that %s raters cost more",
     paste(raters, collapse = " or ")
   )
 }
 
-# Advice to plan also for a lower accuracy of raters, because the accuracy in a pilot is an
-# estimate.
+# Returns the advice to plan also for a lower accuracy of raters, because the accuracy in a pilot is
+# an estimate.
 pilot_note <- function(settings) {
   pilot <- settings$pilot
   if (isTRUE(pilot$kind == "machines")) return(paste("Language models and programs share errors,",
@@ -235,9 +240,9 @@ pilot_note <- function(settings) {
   )
 }
 
-# The advice of Lehner (2015) on the number of cases, with the simulated probability that it is
-# enough. The paper has advice only for five categories, three raters, half-width .1, probability .9
-# and two ranges of kappa.
+# Returns the advice of Lehner (2015) on the number of cases, and the simulated probability that
+# this number is enough. The paper has advice only for five categories, three raters, half-width .1,
+# probability .9, and two ranges of kappa.
 format_advice <- function(x) {
   settings <- x$settings
   plan_values <- c(length(settings$labels), settings$raters, settings$half_width,
@@ -246,12 +251,12 @@ format_advice <- function(x) {
   if (!isTRUE(all.equal(plan_values, c(5, 3, 0.1, 0.9))) || !range %in% c(1L, 3L)) {
     return("Advice of Lehner (2015): none for these settings")
   }
-  weak_agreement <- range == 1L
+  is_weak_agreement <- range == 1L
   curve <- x$curve
-  root_cases <- sqrt(if (weak_agreement) 200 else 100)
+  root_cases <- sqrt(if (is_weak_agreement) 200 else 100)
   probit <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), root_cases)$y
   paste0(
-    if (weak_agreement) {
+    if (is_weak_agreement) {
       "Advice of Lehner (2015): at least 200 cases for chance kappa around .3"
     } else {
       "Advice of Lehner (2015): 100 cases are sufficient for chance kappa around .55"

@@ -107,11 +107,11 @@ plan_cases <- function(design = NULL, half_width = 0.1, conf_level = level_of(de
   if (!is.null(extra_arguments$agreement)) return(plan_agreement(arguments))
   settings <- plan_settings(arguments)
   seed <- draw_seed()
-  show_case_plan(simulated_parts(settings, seed), settings, arguments, seed)
+  show_case_plan(simulate_plans(settings, seed), settings, arguments, seed)
 }
 
-# Checks the arguments of plan_cases() and returns the settings of a plan. Properties of raters and
-# systems that are not given are those of the design.
+# Checks the arguments of plan_cases(), and returns the settings of a plan. Properties of raters and
+# systems that the user does not give are those of the design.
 plan_settings <- function(x) {
   settings <- c(
     list(
@@ -127,8 +127,9 @@ plan_settings <- function(x) {
   settings
 }
 
-# Checks the argument `cases`. Returns a list: `cases`, the fixed number or NULL; `least_cases` and
-# `max_cases`, the smallest and largest number to try.
+# Checks the argument `cases`. Returns a list:
+# * cases: the fixed number of cases, or NULL
+# * least_cases, max_cases: the smallest and the largest number to try
 check_cases <- function(cases) {
   if (length(cases) == 1L) {
     n <- check_count(cases, "cases", min = 2L)
@@ -143,8 +144,8 @@ check_cases <- function(cases) {
   )
 }
 
-# Checks the argument `cost`, and adds costs that are not given from `default`. Costs whose default
-# is NA are required.
+# Checks the argument `cost`, and returns it with missing costs added from `default`. A cost whose
+# default is NA must be given.
 check_cost <- function(cost, default = c(case = 0, rating = 1)) {
   names <- names(cost)
   is_valid <- is.numeric(cost) && is_uniquely_named(cost) && all(names %in% names(default)) &&
@@ -159,7 +160,7 @@ check_cost <- function(cost, default = c(case = 0, rating = 1)) {
 # ---- Number of cases for an interval of a measure of agreement: plan_cases(agreement = ) --------
 
 # Returns the result of plan_cases(agreement = ). Resamples the cases of the ratings, for a few
-# numbers of cases n near the required number. The half-width is about proportional to 1 / sqrt(n),
+# numbers n of cases near the required number. The half-width is about proportional to 1 / sqrt(n),
 # so log(half-width) is regressed on log(n).
 plan_agreement <- function(arguments) {
   unused_arguments <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy", "cost",
@@ -174,7 +175,7 @@ plan_agreement <- function(arguments) {
   settings <- c(list(
     half_width = check_number(arguments$half_width, "half_width", 0, 1, open_min = TRUE),
     conf_level = check_level(arguments$conf_level), pooling = "pairs", interval = "none",
-    scale_name = unweighted, runs = check_count(arguments$runs, "runs", 20L, 1000000L)
+    scale_name = no_weights_name, runs = check_count(arguments$runs, "runs", 20L, 1000000L)
   ), check_cases(arguments$cases))
   measure <- find_measures(arguments$agreement, list(view), settings)
   abort_argument_if(length(measure) != 1L, "agreement", "must be one measure.")
@@ -184,8 +185,12 @@ plan_agreement <- function(arguments) {
   show_agreement_plan(curve, view, settings, arguments, seed)
 }
 
-# Table with a row per simulated number of cases: half-width of the interval, its Monte Carlo error,
-# and the share of resamples in which the measure is undefined.
+# Returns a table with a row per simulated number of cases. Its columns are:
+# * cases: number of cases
+# * half_width, half_width_mcse: half-width of the interval, and its Monte Carlo standard error
+# * missing: share of resamples in which the measure is undefined
+#
+# `view`: the ratings and numbers of cases, see new_judge_view().
 agreement_curve <- function(view, settings) {
   curve_row <- function(n) {
     value <- apply(stats::rmultinom(settings$runs, n, view$cases), 2L, function(cases) {
@@ -203,20 +208,21 @@ agreement_curve <- function(view, settings) {
   if (!is.null(settings$cases)) return(curve_row(settings$cases))
   clamp_cases <- function(n) clamp(round(n), settings$least_cases, settings$max_cases)
   cases_needed <- function(row) row$cases * (row$half_width / settings$half_width)^2
-  first <- curve_row(clamp_cases(sum(view$cases)))
-  cases_guess <- cases_needed(first)
-  if (!is.finite(cases_guess)) return(first)
-  second <- curve_row(clamp_cases(cases_guess))
-  cases_guess <- cases_needed(second)
-  if (!is.finite(cases_guess)) cases_guess <- second$cases
+  first_row <- curve_row(clamp_cases(sum(view$cases)))
+  cases_guess <- cases_needed(first_row)
+  if (!is.finite(cases_guess)) return(first_row)
+  second_row <- curve_row(clamp_cases(cases_guess))
+  cases_guess <- cases_needed(second_row)
+  if (!is.finite(cases_guess)) cases_guess <- second_row$cases
   curve <- rbind(
-    first, second, stack_rows(unique(clamp_cases(cases_guess * c(0.7, 1, 1.4))), curve_row)
+    first_row, second_row, stack_rows(unique(clamp_cases(cases_guess * c(0.7, 1, 1.4))), curve_row)
   )
   curve[order(curve$cases), ]
 }
 
-# Smallest number of cases at which the fitted half-width is at most the required one, with its
-# standard error, as a table with one row.
+# Returns the smallest number of cases at which the fitted half-width is at most the required one.
+# The result is a table with one row, which also contains the standard error of the number. `curve`:
+# result of agreement_curve().
 agreement_answer <- function(curve, settings) {
   usable <- curve[is.finite(curve$half_width) & curve$half_width > 0, ]
   answer <- columns_tibble(

@@ -43,9 +43,9 @@ plot_systems <- function(object) {
   table$system <- factor(table$system, system_order)
   rater_accuracy <- if (is_pass_rate(object)) NA else glance(object)$rater_accuracy[[1L]]
   estimated_systems <- drop_missing(table, "estimate")
-  picture(estimated_systems, "estimate", "system") +
+  start_plot(estimated_systems, "estimate", "system") +
     (if (!is.na(rater_accuracy)) line_at(rater_accuracy)) +
-    interval_layers(in_percent) +
+    interval_layers(format_axis_percent) +
     # Space for the labels, also if an interval ends at 1.
     share_axis(expand = ggplot2::expansion(add = 0.03)) +
     row_axis_with_space(limits = system_order) +
@@ -56,11 +56,11 @@ plot_systems <- function(object) {
         if (!is.na(rater_accuracy)) sprintf(
           "; dashed: a rater%s (%s)",
           if (is_one_rater(object$fit$x)) "" else " if raters err independently",
-          in_percent(rater_accuracy)
+          format_axis_percent(rater_accuracy)
         )
       ),
       accuracy_axis_title(object),
-      caption = not_identified(setdiff(system_order, estimated_systems$system))
+      caption = not_identified_caption(setdiff(system_order, estimated_systems$system))
     )
 }
 
@@ -71,8 +71,8 @@ plot_bins <- function(object) {
     "There are no bins to draw.",
     i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
   table$system <- factor_in_order(table$system)
-  # Equation 6 of Lehner (2015): expected share of cases on which a system gives the most probable
-  # category, as a function of the probability of that category.
+  # Equation 6 of Lehner (2015): expected share of cases for which a system gives the most probable
+  # category, as a function of the probability of this category.
   n <- n_categories(object$fit$x)
   probability <- seq(1 / n, 1, length.out = 50L)
   curve <- stack_rows(Map(function(system, accuracy) {
@@ -82,7 +82,7 @@ plot_bins <- function(object) {
     )
   }, estimates$system, estimates$estimate))
   probability_axis <- function(scale) scale(limits = c(0, 1), breaks = c(0, 0.5, 1))
-  picture(table, "probability", "agreement") +
+  start_plot(table, "probability", "agreement") +
     ggplot2::geom_line(data = curve, colour = plot_colours$accent, linetype = "dashed") +
     ggplot2::geom_point(aes_columns(size = "cases"), colour = plot_colours$main, alpha = 0.75) +
     facet_by(estimates, "system") +
@@ -97,7 +97,8 @@ plot_bins <- function(object) {
     )
 }
 
-# Plots three estimates for each system: from gold cases only, from ratings only, and from both.
+# Plots three estimates for each system: from gold cases (cases with known truth) only, from ratings
+# only, and from both.
 plot_gold <- function(object) {
   abort_argument_if(is.null(object$gold$evidence), "type", "There are no gold cases to draw.",
     i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.")
@@ -108,7 +109,7 @@ plot_gold <- function(object) {
   drawn_rows$chosen <- drawn_rows$interval == object$options$interval
   range_table <- drop_missing(tidy(object), c("shared", "independent"))
   range_table$system <- factor(range_table$system, levels(drawn_rows$system))
-  picture(drawn_rows, "estimate", "interval", colour = "chosen") +
+  start_plot(drawn_rows, "estimate", "interval", colour = "chosen") +
     ggplot2::geom_rect(
       ggplot2::aes(
         xmin = pmin(.data$shared, .data$independent), xmax = pmax(.data$shared, .data$independent),
@@ -117,9 +118,11 @@ plot_gold <- function(object) {
     ) +
     interval_lines(main = FALSE, alpha = 0.6) +
     ggplot2::geom_point(size = 2.6) +
-    facets("system") +
+    wrapped_facets("system") +
     flag_colours() +
-    ggplot2::scale_x_continuous(labels = in_percent, expand = ggplot2::expansion(mult = 0.08)) +
+    ggplot2::scale_x_continuous(
+      labels = format_axis_percent, expand = ggplot2::expansion(mult = 0.08)
+    ) +
     plot_titles(
       paste(
         accuracy_title(object), "by", count_noun(count_gold(object), "gold case"), "and by ratings"
@@ -139,14 +142,14 @@ plot_score_curve <- function(object, type, ...) {
     ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
   )
   (if (type == "roc") draw_roc(table, object) else draw_reliability(table, object)) +
-    diagonal("accent", "dashed") +
+    diagonal_line("accent", "dashed") +
     category_scale(levels(table$who)) +
     square_panel()
 }
 
 draw_roc <- function(table, object) {
   table$other <- 1 - table$specificity
-  picture(table, "other", "sensitivity", colour = "who") +
+  start_plot(table, "other", "sensitivity", colour = "who") +
     ggplot2::geom_step(linewidth = 0.9) +
     plot_titles(
       "ROC curves", truth_subtitle(list(object)), "1 - specificity", "sensitivity", colour = NULL
@@ -154,7 +157,7 @@ draw_roc <- function(table, object) {
 }
 
 draw_reliability <- function(table, object) {
-  picture(table, "probability", "estimate", colour = "who") +
+  start_plot(table, "probability", "estimate", colour = "who") +
     upright_lines(main = FALSE) +
     ggplot2::geom_point(aes_columns(size = "n")) +
     ggplot2::scale_size_area(max_size = 5, guide = "none") +
@@ -165,12 +168,12 @@ draw_reliability <- function(table, object) {
     )
 }
 
-# Subtitle of a plot: `intervals` (text about intervals, or NULL), followed by whether the truth of
-# all cases is known or estimated.
+# Returns the subtitle of a plot: words on intervals (`intervals`, or NULL), then words on the truth
+# of cases, which is known or estimated.
 truth_subtitle <- function(estimates, intervals = NULL) {
-  all_known <- all(map_lgl(estimates, knows_all_truths))
+  knows_truth <- all(map_lgl(estimates, has_all_truths))
   capitalised(paste(c(
-    intervals, if (all_known) "the truth of all cases is known" else "truth is estimated"
+    intervals, if (knows_truth) "the truth of all cases is known" else "truth is estimated"
   ), collapse = "; "))
 }
 
@@ -202,15 +205,15 @@ max_drawn_pairs <- 40L # a plot shows at most this number of pairs
 
 plot_differences <- function(object) {
   table <- head(shown_pairs(object), max_drawn_pairs)
-  compares_groups <- inherits(object, "group_comparison")
+  between_groups <- inherits(object, "group_comparison")
   pair_label <- pair_names(table)
-  if (compares_groups) pair_label <- paste(pair_label, table$system)
+  if (between_groups) pair_label <- paste(pair_label, table$system)
   table$pair <- factor_from_top(pair_label)
   table$verdict <- ifelse(
     (table$conf.low > 0 | table$conf.high < 0) %in% TRUE, "different", "undecided"
   )
   n_hidden_pairs <- nrow(tidy(object)) - nrow(table)
-  picture(table, "estimate", "pair", colour = "verdict") +
+  start_plot(table, "estimate", "pair", colour = "verdict") +
     zero_line() +
     interval_lines(main = FALSE) +
     ggplot2::geom_point(size = 2.6) +
@@ -218,9 +221,11 @@ plot_differences <- function(object) {
       c(different = "main", undecided = "muted"), name = NULL,
       guide = if (nrow(table) > 1L) "legend" else "none"
     ) +
-    (if (is.null(object$options$metric)) ggplot2::scale_x_continuous(labels = in_percent)) +
+    (if (is.null(object$options$metric)) {
+      ggplot2::scale_x_continuous(labels = format_axis_percent)
+    }) +
     plot_titles(
-      paste("Differences of", compared_metric(object), if (compares_groups) "between groups" else
+      paste("Differences of", compared_metric(object), if (between_groups) "between groups" else
         "on the same cases"),
       paste0(
         interval_title(object$options$conf_level), "s",
@@ -237,14 +242,14 @@ plot_differences <- function(object) {
 plot_ranks <- function(object) {
   ranks <- tidy(object, "ranks")
   share <- ranks$probability
-  best_first <- object$accuracy$system[order(-object$accuracy$estimate)]
+  systems_from_best <- object$accuracy$system[order(-object$accuracy$estimate)]
   heat_map(
     data.frame(
       judge1 = ranks$rank, judge2 = ranks$system, value = share,
       label = ifelse(share < 0.005, "", format_decimals(share, 2L))
     ),
-    sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_by(object)),
-    rows = intersect(best_first, ranks$system), top = TRUE
+    sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_system_words(object)),
+    rows = intersect(systems_from_best, ranks$system), top = TRUE
   )
 }
 
@@ -259,23 +264,23 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   check_drawn(table$estimate, "All metrics are", table$reason)
-  table <- facet_metrics(table, object$plan)
+  table <- add_plot_columns(table, object$plan)
   dodge <- ggplot2::position_dodge(width = if (nlevels(table$who) > 1L) 0.6 else 0)
-  all_within_1 <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)
-  picture(
+  is_within_1 <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)
+  start_plot(
     drop_missing(table, "estimate"), "estimate", "row", colour = "who", group = "from_top"
   ) +
     interval_lines(main = FALSE, position = dodge) +
     ggplot2::geom_point(aes_columns(shape = "kind"), position = dodge, size = 2.4) +
-    facets("panel", scales = if (all_within_1) "free_y" else "free") +
+    wrapped_facets("panel", scales = if (is_within_1) "free_y" else "free") +
     category_scale(levels(table$who)) +
     shape_scale(c(category = 19, overall = 18), guide = "none") +
     (if (all(field_of_rows(object$plan, "odds"))) {
-      ggplot2::scale_x_log10(labels = in_digits)
+      ggplot2::scale_x_log10(labels = format_axis_numbers)
     } else {
       ggplot2::scale_x_continuous(breaks = share_breaks)
     }) +
-    (if (all_within_1) ggplot2::expand_limits(x = 1)) +
+    (if (is_within_1) ggplot2::expand_limits(x = 1)) +
     plot_titles(
       "Metrics of systems",
       truth_subtitle(object$estimates, interval_subtitle(table, object$options$conf_level, "with")),
@@ -284,12 +289,14 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     space_between_facets(14)
 }
 
-# Adds the columns that autoplot() of a metric_estimate maps:
-# * panel: a factor with a level for each metric of categories, and one for all other metrics;
-# * row: a factor; its first level is at the bottom of the plot;
-# * kind: "category" or "overall"; who: the system, with its group if any;
-# * from_top: minus the number of `who`, so that the first is at the top.
-facet_metrics <- function(table, plan) {
+# Adds the columns that autoplot() of a metric_estimate needs. `table`: metrics, with a row per
+# system and metric. `plan`: see metric_plan().
+# * panel: a factor with a level for each metric of categories, and one for all other metrics
+# * row: label of the row, a factor. The first level is at the bottom of the plot
+# * kind: "category" for one category, "overall" for averages and metrics of the whole table
+# * who: the system, with the group if there are groups
+# * from_top: minus the number of the level of `who`, so that the first level is at the top
+add_plot_columns <- function(table, plan) {
   titles <- map_chr(plan$records, `[[`, "title")
   title_of_row <- titles[table$metric]
   has_no_category <- is.na(table$category)

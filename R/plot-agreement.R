@@ -26,11 +26,11 @@ autoplot.agreement <- function(object, # nolint: object_name.
                                type = NULL, ...) {
   check_dots_empty(...)
   about <- attr(object, "about")
-  needed <- c(
+  needed_columns <- c(
     "measure", "estimate", "conf.low", "conf.high", if (about$pairwise) c("rater1", "rater2"),
     if (about$by_category) "category"
   )
-  abort_argument_if(is.null(about) || !has_columns(object, needed), "object",
+  abort_argument_if(is.null(about) || !has_columns(object, needed_columns), "object",
     "must have all columns of a result of {.fun agreement}. Plot it before you drop columns.")
   type <- check_choice(
     type %||% if (about$pairwise) "pairs" else "measures", c("measures", "pairs", "chart"), "type"
@@ -41,8 +41,9 @@ autoplot.agreement <- function(object, # nolint: object_name.
     chart = plot_chart(about))
 }
 
-# Rows of `table` with an estimate. Fails if there are none. `arg`: argument that the message names.
-known_measures <- function(table, arg) {
+# Returns the rows of `table` with an estimate. Raises an error if there are none. `arg`: argument
+# that the message names.
+estimated_rows <- function(table, arg) {
   rows <- drop_missing(table, "estimate")
   abort_argument_if(nrow(rows) == 0L, arg,
     "All measures are {.code NA}; there is nothing to draw.",
@@ -51,16 +52,18 @@ known_measures <- function(table, arg) {
 }
 
 plot_measures <- function(object, about) {
-  drawn_rows <- known_measures(object, "type")
+  drawn_rows <- estimated_rows(object, "type")
   titles <- levels(object$title)
-  by_pair_or_category <- about$pairwise || about$by_category
-  parts <- part_columns_of(drawn_rows)
+  is_by_pair_or_category <- about$pairwise || about$by_category
+  group_columns <- part_columns_of(drawn_rows)
   # A single measure of several groups has a row per group, in one panel.
-  by_part <- !by_pair_or_category && length(titles) == 1L && length(parts) == 1L
-  panel_columns <- c(if (!by_part) parts, if (by_pair_or_category && length(titles) > 1L) "title")
-  drawn_rows$label <- if (by_part) {
-    factor_from_top(drawn_rows[[parts]])
-  } else if (!by_pair_or_category) {
+  is_by_part <- !is_by_pair_or_category && length(titles) == 1L && length(group_columns) == 1L
+  panel_columns <- c(
+    if (!is_by_part) group_columns, if (is_by_pair_or_category && length(titles) > 1L) "title"
+  )
+  drawn_rows$label <- if (is_by_part) {
+    factor_from_top(drawn_rows[[group_columns]])
+  } else if (!is_by_pair_or_category) {
     factor(drawn_rows$title, rev(titles))
   } else {
     factor_from_top(
@@ -68,20 +71,20 @@ plot_measures <- function(object, about) {
     )
   }
   na_measures <- unique(object$title[is.na(object$estimate)])
-  picture(drawn_rows, "estimate", "label") +
+  start_plot(drawn_rows, "estimate", "label") +
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
-    (if (length(panel_columns) > 0L) facets(panel_columns)) +
+    (if (length(panel_columns) > 0L) wrapped_facets(panel_columns)) +
     ggplot2::scale_x_continuous(
       limits = range(
         0, 1, drawn_rows$estimate, drawn_rows$conf.low, drawn_rows$conf.high, na.rm = TRUE
       ),
-      breaks = if (by_pair_or_category) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
+      breaks = if (is_by_pair_or_category) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
       expand = ggplot2::expansion(add = 0.05)
     ) +
     row_axis_with_space(c(0.6, 1)) +
     plot_titles(
-      if ((by_pair_or_category || by_part) && length(titles) == 1L) titles else "Agreement",
+      if ((is_by_pair_or_category || is_by_part) && length(titles) == 1L) titles else "Agreement",
       interval_subtitle(drawn_rows, about$conf_level),
       caption = if (length(na_measures) > 0L) paste("Not defined for some:", shorten(na_measures))
     ) +
@@ -96,21 +99,22 @@ plot_pairs <- function(object, about) {
   titles <- levels(object$title)
   map_columns <- c(part_columns_of(object), if (length(titles) > 1L) "title")
   has_several_maps <- length(map_columns) > 0L
-  map <- row_numbers_of_keys(object[c(part_columns_of(object), "title")])
-  shown <- plain_data_frame(object)[map <= max_maps, ]
-  keys <- shown[c(part_columns_of(object), "title")]
-  cells <- data.frame(symmetric_cells(shown), rbind(keys, keys))
+  map_index <- number_distinct_rows(object[c(part_columns_of(object), "title")])
+  drawn_pairs <- plain_data_frame(object)[map_index <= max_maps, ]
+  keys <- drawn_pairs[c(part_columns_of(object), "title")]
+  cells <- data.frame(symmetric_cells(drawn_pairs), rbind(keys, keys))
   heat_map(
     cells, about$judges, if (length(titles) > 1L) "Agreement of pairs" else titles,
     "Each pair of raters, over the cases that both rated",
-    caption = if (max(map) > max_maps) sprintf("The first %s of %s maps", max_maps, max(map)),
+    caption = if (max(map_index) > max_maps)
+      sprintf("The first %s of %s maps", max_maps, max(map_index)),
     systems = if (!has_several_maps) about$systems, sorted = TRUE,
     numbers = length(about$judges) <= if (has_several_maps) 4L else 12L,
     scale = share_scale(NULL, negative = any(cells$value < 0, na.rm = TRUE))
   ) +
     (if (has_several_maps) {
       list(
-        facets(map_columns, nrow = 1L),
+        wrapped_facets(map_columns, nrow = 1L),
         ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1))
       )
     })
@@ -127,19 +131,20 @@ plot_chart <- function(about) {
   counts <- unclass(counts)
   widths <- colSums(counts)
   heights <- rowSums(counts)
-  left <- cumsum(widths) - widths
-  bottom <- cumsum(heights) - heights
-  agreeing <- diag(counts)
-  # The square of a category is offset to the right in its rectangle. The offset is the number of
-  # cases to which the second rater gave this category and the first rater an earlier category. The
-  # upward offset is the same number with the raters exchanged.
+  left_edge <- cumsum(widths) - widths
+  bottom_edge <- cumsum(heights) - heights
+  n_agreeing <- diag(counts)
+  # Each category has a rectangle, and inside it a square of cases on which both raters agree. The
+  # square is moved to the right by the number of cases to which the second rater gave this category
+  # and the first rater an earlier category. It is moved upwards by the same number with the raters
+  # exchanged.
   tiles <- data.frame(
-    part = factor_in_order(rep(c("marginals", "agreement"), each = length(agreeing))),
-    left = c(left, left + colSums(counts * upper.tri(counts))),
-    bottom = c(bottom, bottom + rowSums(counts * lower.tri(counts)))
+    part = factor_in_order(rep(c("marginals", "agreement"), each = length(n_agreeing))),
+    left = c(left_edge, left_edge + colSums(counts * upper.tri(counts))),
+    bottom = c(bottom_edge, bottom_edge + rowSums(counts * lower.tri(counts)))
   )
-  tiles$right <- tiles$left + c(widths, agreeing)
-  tiles$top <- tiles$bottom + c(heights, agreeing)
+  tiles$right <- tiles$left + c(widths, n_agreeing)
+  tiles$top <- tiles$bottom + c(heights, n_agreeing)
   category_axis <- function(scale, start, size) {
     scale(
       breaks = (start + size / 2)[size > 0], labels = names(size)[size > 0],
@@ -148,14 +153,14 @@ plot_chart <- function(about) {
   }
   raters <- names(dimnames(counts))
   ggplot2::ggplot(tiles) +
-    diagonal(linetype = "dashed") +
+    diagonal_line(linetype = "dashed") +
     ggplot2::geom_rect(
       aes_columns(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "part"),
       colour = "white", linewidth = 0.4
     ) +
     ggplot2::scale_fill_manual(values = c(plot_colours$low, plot_colours$main), name = NULL) +
-    category_axis(ggplot2::scale_x_continuous, left, widths) +
-    category_axis(ggplot2::scale_y_continuous, bottom, heights) +
+    category_axis(ggplot2::scale_x_continuous, left_edge, widths) +
+    category_axis(ggplot2::scale_y_continuous, bottom_edge, heights) +
     ggplot2::coord_equal() +
     plot_titles(
       "Agreement chart", paste(
@@ -180,24 +185,24 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
     "must have all columns of a result of {.fun compare_agreement}.",
     i = "Plot the result before you drop or rename columns.")
   about <- attr(object, "about")
-  rows <- known_measures(plain_data_frame(object), "object")
+  rows <- estimated_rows(plain_data_frame(object), "object")
   rows$title <- factor_from_top(measure_titles(rows$measure, about$scale_name)[rows$measure])
   # Only the result of a comparison has columns `estimate1` and `estimate2`.
   if (has_columns(rows, "estimate1")) {
-    words <- paste0(about$caption, "with")
-    return(picture(rows, "estimate", "title") +
+    subtitle_start <- paste0(about$caption, "with")
+    return(start_plot(rows, "estimate", "title") +
       line_at(0) +
       interval_layers() +
       facet_by_part(rows) +
       row_axis_with_space() +
       plot_titles(
         "Differences of agreement",
-        interval_subtitle(rows, about$conf_level, words), "difference of agreement"
+        interval_subtitle(rows, about$conf_level, subtitle_start), "difference of agreement"
       ))
   }
   null_value <- about$null
-  rows$label <- paste("p", sub("^(?=[0-9])", "= ", show_p(rows$p.value), perl = TRUE))
-  picture(rows, "estimate", "title") +
+  rows$label <- paste("p", sub("^(?=[0-9])", "= ", format_p(rows$p.value), perl = TRUE))
+  start_plot(rows, "estimate", "title") +
     line_at(null_value) +
     ggplot2::geom_segment(
       ggplot2::aes(xend = null_value, yend = .data$title), colour = plot_colours$muted

@@ -47,7 +47,7 @@ autoplot.crowdtruth <- function(object, # nolint: object_name.
 }
 
 # Colour of scores close to 0. Most scores are close to 0, and they should not attract attention.
-nearly_white <- "#F7F4EC"
+near_zero_colour <- "#F7F4EC"
 
 plot_scores <- function(object, max_units) {
   units <- as_label(tidy(object, "units")$unit)
@@ -69,7 +69,7 @@ plot_scores <- function(object, max_units) {
     ), collapse = "\n"),
     y = "unit", rows = drawn_units,
     numbers = length(annotations) <= 20L && length(drawn_units) <= 40L,
-    scale = share_scale("score", low = nearly_white), top = TRUE,
+    scale = share_scale("score", low = near_zero_colour), top = TRUE,
     row_labels = setNames(short_names(units[drawn_units]), drawn_units)
   )
 }
@@ -87,7 +87,7 @@ plot_similarity <- function(object) {
       "not shaded if there is no increase"
     ),
     numbers = length(annotations) <= 16L, top = TRUE,
-    scale = share_scale("causal power", low = nearly_white)
+    scale = share_scale("causal power", low = near_zero_colour)
   )
 }
 
@@ -109,7 +109,7 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     )
   }
   n_without_score <- nrow(table) - nrow(scored)
-  picture(scored, metrics[[1L]], metrics[[2L]], colour = "state") +
+  start_plot(scored, metrics[[1L]], metrics[[2L]], colour = "state") +
     ggplot2::geom_point(
       aes_columns(size = "units", shape = if (is_fitted_rule) "truth"), alpha = 0.75,
       show.legend = TRUE
@@ -128,8 +128,8 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     ggplot2::theme(legend.box = "vertical", legend.spacing.y = ggplot2::unit(0, "pt"))
 }
 
-# Axis label of the metric `name`: words for the abbreviations of version 2.0, otherwise the name
-# with blanks in place of underscores.
+# Returns the axis label of the metric `name`. Abbreviations of version 2.0 are spelled out. In
+# other names, blanks replace underscores.
 metric_axis_label <- function(name) {
   switch(name,
     wqs = "worker quality (wqs)", wua = "agreement with units (wua)",

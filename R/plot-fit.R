@@ -23,8 +23,8 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
     plot_confusion(object, max_raters)
 }
 
-# Words for a subtitle if only some of the raters are drawn, otherwise NULL.
-words_on_raters <- function(n_drawn, n_raters) {
+# Returns words for a subtitle if only some of the raters are drawn, otherwise NULL.
+drawn_raters_words <- function(n_drawn, n_raters) {
   if (n_raters > n_drawn)
     sprintf("; the %s of %s raters with the most ratings", n_drawn, n_raters)
 }
@@ -38,7 +38,7 @@ plot_parameters <- function(object, max_raters) {
     drawn_raters <- c(NA, raters[most_active_raters(object$x, n_drawn)])
     table <- table[table$rater %in% drawn_raters, ]
   }
-  # 1: accuracy, 2: confidence, 3: base rate.
+  # Codes of panels: 1 for accuracy, 2 for confidence, 3 for base rate.
   kind_code <- 1L + startsWith(table$term, "confidence_") +
     2L * startsWith(table$term, "base_rate[")
   table$panel <- factor(kind_code, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
@@ -46,7 +46,7 @@ plot_parameters <- function(object, max_raters) {
   label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", label)
   table$label <- factor_from_top(replace(label, label == "rater_accuracy", "a rater"))
   accuracy_panel <- factor("accuracy", levels(table$panel))
-  picture(drop_missing(table, "estimate"), "estimate", "label") +
+  start_plot(drop_missing(table, "estimate"), "estimate", "label") +
     lines_at(data.frame(panel = accuracy_panel, at = 1 / sum(kind_code == 3L))) +
     interval_lines() +
     main_points() +
@@ -57,7 +57,7 @@ plot_parameters <- function(object, max_raters) {
       if (object$identified == "yes") {
         paste0(
           "Estimates with ", interval_title(default_conf_level()), "s; dashed: accuracy by chance",
-          words_on_raters(n_drawn, length(raters))
+          drawn_raters_words(n_drawn, length(raters))
         )
       } else {
         paste("Not identified:", reason_of_fit(object))
@@ -71,7 +71,7 @@ plot_confusion <- function(fit, max_raters) {
   matrices <- different_matrices(confusion(fit))
   n_matrices <- length(matrices)
   if (n_matrices > max_raters) matrices <- matrices[most_active_raters(fit$x, max_raters)]
-  draw_matrices(matrices, words_on_raters(max_raters, n_matrices), reason_of_fit(fit))
+  draw_matrices(matrices, drawn_raters_words(max_raters, n_matrices), reason_of_fit(fit))
 }
 
 #' @rdname base_rates
@@ -83,20 +83,20 @@ autoplot.rater_confusion <- function(object, ...) { # nolint: object_name.
   draw_matrices(head(matrices, 12L), if (length(matrices) > 12L) "; the first 12 raters")
 }
 
-# Draws a list of confusion matrices, with names of raters. `words`: end of the subtitle. `reason`:
-# why the matrices may be NA.
+# Draws a list of confusion matrices, named by rater. `words`: end of the subtitle. `reason`: why
+# the matrices may be NA.
 draw_matrices <- function(matrices, words, reason = "the fit is not identified") {
   check_drawn(unlist(matrices), "All probabilities are", reason)
-  first <- matrices[[1L]]
+  first_matrix <- matrices[[1L]]
   cells <- stack_rows(unname(lapply(matrices, matrix_cells)))
-  cells$rater <- factor(rep(names(matrices), each = length(first)), names(matrices))
+  cells$rater <- factor(rep(names(matrices), each = length(first_matrix)), names(matrices))
   heat_map(
-    cells, colnames(first), "Confusion matrices of raters",
+    cells, colnames(first_matrix), "Confusion matrices of raters",
     paste0("Probability of the rating given the truth, which is estimated", words), "rating",
-    "true category", rows = rownames(first),
-    numbers = ncol(first) * ceiling(sqrt(length(matrices))) <= 12L
+    "true category", rows = rownames(first_matrix),
+    numbers = ncol(first_matrix) * ceiling(sqrt(length(matrices))) <= 12L
   ) +
-    (if (length(matrices) > 1L || length(words) > 0L) facets("rater"))
+    (if (length(matrices) > 1L || length(words) > 0L) wrapped_facets("rater"))
 }
 
 #' Plots of posterior draws
@@ -131,7 +131,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type)
   all_terms <- colnames(object$draws)
-  watched_terms <- all_terms[is_watched(object$terms)]
+  watched_terms <- all_terms[is_convergence_checked(object$terms)]
   n_hidden <- if (is.null(terms)) max(0L, length(watched_terms) - 12L) else 0L
   terms <- terms %||% head(watched_terms, 12L)
   check_names_among(terms, all_terms, "terms")
@@ -155,7 +155,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
 }
 
 draw_densities <- function(object, table) {
-  picture(density_curves(object, table), "value") +
+  start_plot(density_curves(object, table), "value") +
     ggplot2::geom_area(
       aes_columns(y = "density"), stat = "identity", fill = plot_colours$main, alpha = 0.5,
       colour = NA
@@ -167,22 +167,27 @@ draw_densities <- function(object, table) {
     plot_titles("Posterior and prior", "Posterior densities; dashed: priors")
 }
 
-# Kernel densities of the draws in `table`, and densities of priors. Returns a data frame of `term`,
-# `value`, `density` and `prior`, which is NA if the prior is not a Beta distribution. Parameters
-# with Beta priors are probabilities. Their draws are reflected at 0 and 1, because a kernel density
-# is otherwise too low near these boundaries. Their values are from 0.005 to 0.995, because a prior
-# may be infinite at 0 and 1.
+# Computes kernel densities of posterior draws, and densities of priors. `table`: draws, with the
+# columns `term` (name of the parameter) and `value`. Returns a data frame:
+# * term: name of the parameter
+# * value: value at which densities are computed
+# * density: posterior density
+# * prior: prior density, NA if the prior is not a Beta distribution
+#
+# Parameters with Beta priors are probabilities. Their draws are reflected at 0 and 1, because a
+# kernel density is otherwise too low near these boundaries. Their densities are computed from 0.005
+# to 0.995, because a prior density may be infinite at 0 and 1.
 density_curves <- function(object, table) {
   stack_rows(split(table, table$term), function(rows) {
     draws <- values <- rows$value
-    ends <- range(draws)
+    limits <- range(draws)
     prior <- object$terms[match(rows$term[[1L]], object$terms$term), ]
     if (!is.na(prior$a)) {
       values <- c(draws, -draws, 2 - draws)
-      ends <- c(0.005, 0.995)
+      limits <- c(0.005, 0.995)
     }
     kernel <-
-      stats::density(values, stats::bw.nrd0(draws), from = ends[[1L]], to = ends[[2L]])
+      stats::density(values, stats::bw.nrd0(draws), from = limits[[1L]], to = limits[[2L]])
     data.frame(
       term = rows$term[[1L]], value = kernel$x, density = kernel$y * length(values) / length(draws),
       prior = stats::dbeta(kernel$x, prior$a, prior$total - prior$a)
@@ -190,23 +195,23 @@ density_curves <- function(object, table) {
   })
 }
 
-# Layers with one panel for each term (parameter). Long names of terms are split into lines after
-# commas and spaces. Parts of more than 14 characters are split anywhere. `breaks`: breaks of the y
-# axis, NULL for an axis without labels.
+# Returns layers with one panel for each term (parameter). Long names of terms are split into lines
+# after commas and spaces. Words of more than 14 characters are split anywhere. `breaks`: breaks of
+# the y axis, NULL for an axis without labels.
 facet_terms <- function(breaks = NULL) {
   name_on_lines <- function(terms) {
-    parts <- gsub(",", ", ", sub("[", "\n[", terms, fixed = TRUE), fixed = TRUE)
-    gsub("([^\n]{14})(?=[^\n])", "\\1\n", map_chr(parts, wrap_text, 15L), perl = TRUE)
+    spaced_terms <- gsub(",", ", ", sub("[", "\n[", terms, fixed = TRUE), fixed = TRUE)
+    gsub("([^\n]{14})(?=[^\n])", "\\1\n", map_chr(spaced_terms, wrap_text, 15L), perl = TRUE)
   }
   list(
     ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(name_on_lines)),
-    ggplot2::scale_x_continuous(breaks = share_breaks, labels = in_digits),
+    ggplot2::scale_x_continuous(breaks = share_breaks, labels = format_axis_numbers),
     ggplot2::scale_y_continuous(breaks = breaks)
   )
 }
 
 draw_traces <- function(table) {
-  picture(table, "iteration", "value", colour = "chain") +
+  start_plot(table, "iteration", "value", colour = "chain") +
     ggplot2::geom_line(linewidth = 0.2, alpha = 0.7) +
     facet_terms(share_breaks) +
     ggplot2::scale_colour_manual(
@@ -220,8 +225,8 @@ draw_ranks <- function(table) {
   table$rank <- ave(
     table$value, table$term, FUN = function(values) rank(values) / length(values)
   )
-  picture(table, "rank", colour = "chain") +
-    # Empty bins are added at both ends, and steps are halfway between centres, the edges of bins.
+  start_plot(table, "rank", colour = "chain") +
+    # `pad` adds empty bins at both ends. `direction` puts steps at the edges of bins.
     ggplot2::stat_bin(
       breaks = seq(0, 1, 0.05), geom = "step", position = "identity", direction = "mid", pad = TRUE
     ) +
@@ -238,7 +243,7 @@ draw_priors <- function(object, terms) {
   priors <- object$terms[match(terms, object$terms$term), ]
   level <- level_of(object)
   quantiles <-
-    stack_rows(median_and_limits(level), stats::qbeta, priors$a, priors$total - priors$a)
+    stack_rows(plotted_probabilities(level), stats::qbeta, priors$a, priors$total - priors$a)
   table <- rbind(
     quantile_table(quantiles, terms, "prior"), quantiles_of_draws(object, terms, level)
   )
@@ -247,27 +252,30 @@ draw_priors <- function(object, terms) {
     plot_titles("Prior and posterior", paste0("Medians and ", interval_title(level), "s"))
 }
 
-# Probabilities of the quantiles in a picture: the limits of an interval, and the median between.
-median_and_limits <- function(level) (1 + c(-1, 0, 1) * level) / 2
+# Returns three probabilities, for which quantiles are plotted: of the lower limit of an interval,
+# the median, and the upper limit.
+plotted_probabilities <- function(level) (1 + c(-1, 0, 1) * level) / 2
 
 quantiles_of_draws <- function(fit, terms, level, group = "posterior") {
   quantile_table(
-    apply(fit$draws[, terms, drop = FALSE], 2L, quantile, median_and_limits(level)), terms, group
+    apply(fit$draws[, terms, drop = FALSE], 2L, quantile, plotted_probabilities(level)), terms,
+    group
   )
 }
 
-# Data frame with a row per term. `quantiles`: a matrix with three rows (low, middle, high) and a
-# column per term. `group`: name of the distribution, model or design.
+# Returns a data frame of quantiles, with a row per term. `quantiles`: a matrix with three rows
+# (low, middle, high) and a column per term. `group`: name of the distribution, model or design.
 quantile_table <- function(quantiles, term, group) {
   data.frame(term, group, low = quantiles[1L, ], middle = quantiles[2L, ], high = quantiles[3L, ])
 }
 
-# Plots a point and a line for each term and group of `table`. `terms` and the names of `colours`
-# (the groups) are in their order from the top.
+# Plots a point and a line for each term and group. `table`: see quantile_table(). `terms`: terms,
+# from the top of the plot. `colours`: colours of the groups, named by group, from the top. `width`:
+# distance between groups.
 plot_medians <- function(table, terms, colours, width) {
   table$term <- factor(table$term, rev(terms))
   table$group <- factor(table$group, rev(names(colours)))
-  picture(table, "middle", "term", colour = "group") +
+  start_plot(table, "middle", "term", colour = "group") +
     ggplot2::geom_pointrange(
       aes_columns(xmin = "low", xmax = "high"), position = ggplot2::position_dodge(width = width)
     ) +
@@ -290,7 +298,7 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
   share_columns <- c("observed", "low", "high")
   rows[share_columns] <- lapply(rows[share_columns], `/`, rows$cases)
   rows$pair <- factor_from_top(paste0(rows$rater1, "\n", rows$rater2))
-  picture(rows, "observed", "pair") +
+  start_plot(rows, "observed", "pair") +
     interval_lines("low", "high", linewidth = 3) +
     ggplot2::geom_point(colour = plot_colours$accent, size = 2.6) +
     share_axis() +
@@ -338,7 +346,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
     column = seq_along(drawn_cases), probability = as.vector(probability[drawn_cases, ]),
     category = factor(rep(categories, each = length(drawn_cases)), categories)
   )
-  picture(bars, "column", "probability", fill = "category") +
+  start_plot(bars, "column", "probability", fill = "category") +
     ggplot2::geom_col(
       width = if (length(drawn_cases) <= 30L) 0.9 else 1,
       position = ggplot2::position_stack(reverse = TRUE), show.legend = TRUE
@@ -363,8 +371,8 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
 autoplot.calibration <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   title <- interval_title(attr(object, "about")$conf_level)
-  picture(object, "probability", "share") +
-    diagonal() +
+  start_plot(object, "probability", "share") +
+    diagonal_line() +
     upright_lines() +
     ggplot2::geom_point(aes_columns(size = "n"), colour = plot_colours$main) +
     ggplot2::scale_size_area(max_size = 5, breaks = size_breaks) +

@@ -41,8 +41,8 @@ plot.ratings <- function(x, ...) draw(x, ...)
 #' @export
 plot.ratings_labels <- plot.ratings
 
-# Positions of the `max_raters` raters with the most ratings, in their original order. All positions
-# are returned if ratings are counts, because raters are then not identified.
+# Returns the numbers of the `max_raters` raters with the most ratings, in increasing order. Returns
+# the numbers of all raters if ratings are counts, because raters are then not identified.
 most_active_raters <- function(x, max_raters) {
   if (has_counts(x)) return(seq_along(x$raters))
   sort(head(order(-ratings_of_raters(x)), max_raters))
@@ -65,7 +65,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   table <- as.data.frame(drawn_ratings)
   if (has_counts(x)) {
     table$column <- match(table$case, drawn_ratings$cases)
-    return(picture(table, "column", fill = "rating") +
+    return(start_plot(table, "column", fill = "rating") +
       ggplot2::geom_bar(
         position = ggplot2::position_stack(reverse = TRUE), width = 0.9, show.legend = TRUE
       ) +
@@ -79,12 +79,12 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   tiles$role <- ifelse(tiles$judge %in% x$systems, "systems", "raters")
   tiles$judge <- factor(tiles$judge, rev(c(drawn_ratings$raters, x$systems)))
   # With more than 60 cases, tiles have no gaps between them: they would look like missing ratings.
-  tiles[c("column", "width")] <- repeat_slices(
+  tiles[c("column", "width")] <- place_tiles(
     match(tiles$case, drawn_ratings$cases), tiles$judge, if (length(cases) <= 60L) 0.92 else 1
   )
   tiles$label <- substr(tiles$category, 1L, 3L)
-  tiles$ink <- ink_on(category_colours(x$categories))[tiles$category]
-  picture(tiles, "column", "judge", fill = "category") +
+  tiles$ink <- text_colour_on(category_colours(x$categories))[tiles$category]
+  start_plot(tiles, "column", "judge", fill = "category") +
     ggplot2::geom_tile(aes_columns(width = "width"), height = 0.86, show.legend = TRUE) +
     (if (n_systems(x) > 0L) ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")) +
     (if (n_categories(x) > length(okabe_ito) && length(cases) <= 40L) {
@@ -99,8 +99,8 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     )
 }
 
-# Axis of cases, labelled at equal steps so that the labels do not overlap. The axis has room for
-# about 80 characters.
+# Returns an axis of cases, labelled at equal steps so that the labels do not overlap. The axis has
+# space for about 80 characters.
 case_axis <- function(cases) {
   n_labels <- 80 / (max(nchar(as.character(cases))) + 1)
   step <- ceiling(length(cases) / n_labels)
@@ -111,9 +111,10 @@ case_axis <- function(cases) {
   )
 }
 
-# Positions (`column`) and widths of tiles. If a rater rated a case several times, the tiles divide
-# the width of one tile between them. `tile_width`: width of an undivided tile, at most 1.
-repeat_slices <- function(column, judge, tile_width) {
+# Returns the positions (`column`) and widths of tiles. If a rater rated a case several times, the
+# tiles of these ratings share the width of one tile. `column`: number of the case of each rating.
+# `judge`: the rater or system. `tile_width`: width of an undivided tile, at most 1.
+place_tiles <- function(column, judge, tile_width) {
   cell <- interaction(column, judge, drop = TRUE)
   n_repeats <- as.vector(table(cell)[cell])
   repeat_number <- ave(seq_along(cell), cell, FUN = seq_along)
@@ -142,21 +143,22 @@ plot_agreement <- function(x, max_raters) {
   )
 }
 
-# Agreement of each ordered pair of judges, which are raters and systems. `raters`: indices of the
-# raters; NULL to treat all raters as one judge, "any rater". Returns a tibble of `judge1`,
-# `judge2`, `pairs` (number of pairs of answers to the same case) and `agreement` (share of these
-# pairs that are equal).
+# Returns the agreement of each ordered pair of judges, which are raters and systems. `raters`:
+# numbers of the raters; NULL to treat all raters as one judge, "any rater". The result is a tibble:
+# * judge1, judge2: names of the judges
+# * pairs: number of pairs of answers to the same case
+# * agreement: share of these pairs that are equal
 pairwise_agreement <- function(x, raters) {
-  raters_as_one <- is.null(raters)
-  judge_of_rater <- if (raters_as_one) rep(1L, n_raters(x)) else
+  is_one_judge <- is.null(raters)
+  judge_of_rater <- if (is_one_judge) rep(1L, n_raters(x)) else
     match(seq_along(x$raters), raters, 0L)
-  names <- c(if (raters_as_one) "any rater" else x$raters[raters], x$systems)
-  check_pair_numbers(length(names), 4)
+  judges <- c(if (is_one_judge) "any rater" else x$raters[raters], x$systems)
+  check_pair_numbers(length(judges), 4)
   counts <- lapply(core_pair_counts(
     x$patterns, pattern_weights(x), judge_of_rater, max(judge_of_rater)
   ), as.vector)
   columns_tibble(
-    judge1 = rep(names, each = length(names)), judge2 = rep(names, length(names)),
+    judge1 = rep(judges, each = length(judges)), judge2 = rep(judges, length(judges)),
     pairs = counts$pairs, agreement = ratio(counts$agreeing, counts$pairs)
   )
 }

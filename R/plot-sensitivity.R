@@ -1,6 +1,6 @@
-# Plots on shared errors (errors that a system makes on the same cases as raters): type
-# "sensitivity" of autoplot() for estimates of accuracy, bounds of accuracy, and correlations of
-# errors.
+# Plots on shared errors, which are errors that a system makes on the same cases as raters. There is
+# a plot for estimates of accuracy (type "sensitivity" of autoplot()), for bounds of accuracy, and
+# for correlations of errors.
 
 plot_sensitivity <- function(object) {
   table <- tidy(object)
@@ -20,18 +20,18 @@ plot_sensitivity <- function(object) {
   }
   marks <- keep_estimated(sensitivity_marks(object))
   line_ends <- sensitivity_ends(object)
-  picture(keep_estimated(line_ends), "common", "value") +
+  start_plot(keep_estimated(line_ends), "common", "value") +
     sensitivity_layers(line_ends, marks, object, keep_estimated(table)) +
     facet_by(marks, "system") +
     ggplot2::scale_x_continuous(
-      limits = c(0, 1), breaks = c(0, 0.5, 1), labels = in_percent,
+      limits = c(0, 1), breaks = c(0, 0.5, 1), labels = format_axis_percent,
       expand = ggplot2::expansion(add = 0.05)
     ) +
-    ggplot2::scale_y_continuous(labels = in_percent, limits = widen_limits) +
+    ggplot2::scale_y_continuous(labels = format_axis_percent, limits = widen_limits) +
     plot_titles(
       "Accuracy by how many errors are shared with the raters",
       sensitivity_subtitle(object, line_ends, marks), "assumed share of shared errors", "accuracy",
-      caption = not_identified(setdiff(table$system, systems))
+      caption = not_identified_caption(setdiff(table$system, systems))
     ) +
     space_between_facets(18)
 }
@@ -60,34 +60,39 @@ sensitivity_layers <- function(line_ends, marks, object, estimates) {
 }
 
 # Is the estimate a point on the line from `independent` (accuracy if errors are independent) to
-# `shared` (accuracy if all errors are shared)? It is not if the estimate is computed from gold
-# cases, or by a method that does not use these two accuracies.
+# `shared` (accuracy if all errors are shared)? FALSE if the estimate is computed from gold cases,
+# or by a method that does not use these two accuracies.
 estimate_is_on_line <- function(object) {
   table <- object$table
   is.null(object$gold) &&
-    (!is.null(common_of(object$options)) || all(table$estimate == table$shared, na.rm = TRUE))
+    (!is.null(common_setting(object$options)) || all(table$estimate == table$shared, na.rm = TRUE))
 }
 
-# Ends of the line of each system: accuracy (`value`) at shares 0 and 1 of shared errors (`common`).
-# `low` and `high` are the limits of the band for sampling error; NA if the estimate is not on the
-# line or has no interval.
+# Returns the two ends of the line of each system, as a data frame with a row per end:
+# * common: share of shared errors, 0 or 1
+# * value: accuracy with this share
+# * low, high: limits of the band for sampling error; NA if the estimate is not on the line or has
+#   no interval
 sensitivity_ends <- function(object) {
   table <- tidy(object)
-  margin <- normal_quantile(object$options$conf_level) * object$details$sampling
-  if (!estimate_is_on_line(object) || !has_interval(object)) margin <- NA_real_
+  sampling_margin <- normal_quantile(object$options$conf_level) * object$details$sampling
+  if (!estimate_is_on_line(object) || !has_interval(object)) sampling_margin <- NA_real_
   value <- c(table$independent, table$shared)
   data.frame(
     system = rep(table$system, 2L), common = rep(c(0, 1), each = nrow(table)), value = value,
-    low = pmax(0, value - margin), high = pmin(1, value + margin)
+    low = pmax(0, value - sampling_margin), high = pmin(1, value + sampling_margin)
   )
 }
 
-# Returns the marks on the line of each system. Their position is the share of the raters' errors
-# that the system shares: none (0), typical, all (1), and the number that the user gave, if any
-# (`stated`). Only the mark at the estimate has an interval (`low`, `high`).
+# Returns the marks on the line of each system, as a data frame with a row per system and mark:
+# * mark: name of the mark
+# * common: share of the raters' errors that the system shares. It is 0 for the mark `"none"`, 1 for
+#   `"all"`, the typical share for `"typical"`, and the number given by the user for `"stated"`
+# * value: accuracy with this share
+# * low, high: interval, only for the mark at the estimate
 sensitivity_marks <- function(object) {
   table <- tidy(object)
-  common <- common_of(object$options)
+  common <- common_setting(object$options)
   is_number <- is.numeric(common)
   shares <- list(
     none = 0, typical = object$typical, all = 1, stated = if (is_number) object$details$common
@@ -136,14 +141,14 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
     bounded_systems$system, bounded_systems$lowest + bounded_systems$highest
   )
   facts <- glance(object)
-  picture(bounded_systems, y = "system") +
+  start_plot(bounded_systems, y = "system") +
     interval_lines(linewidth = 0.7, alpha = 0.6) +
     range_lines() +
     ggplot2::geom_point(
       aes_columns("shared"), colour = plot_colours$accent, shape = 18, size = 3, na.rm = TRUE
     ) +
     ggplot2::scale_x_continuous(
-      limits = c(0, 1), labels = in_percent, expand = ggplot2::expansion(add = 0.02)
+      limits = c(0, 1), labels = format_axis_percent, expand = ggplot2::expansion(add = 0.02)
     ) +
     plot_titles(
       "Lowest and highest accuracy",
@@ -173,7 +178,7 @@ plot_open_ranges <- function(object) {
   table <- tidy(object)
   pairs <- head(drop_missing(table, "lowest"), max_drawn_pairs)
   pairs$pair <- factor_from_top(paste(pairs$rater1, "-", pairs$rater2))
-  picture(pairs, y = "pair") +
+  start_plot(pairs, y = "pair") +
     zero_line() +
     range_lines() +
     ggplot2::scale_x_continuous(limits = c(-1, 1)) +

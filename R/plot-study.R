@@ -26,10 +26,10 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   runs$estimator <- factor(runs$estimator, estimators)
   points <- stack_truth_measures(runs[!is_missing, ])
   axis_limits <- range(points$truth, points$estimate)
-  percent_axis <- function(scale) scale(breaks = share_breaks, labels = in_percent)
+  percent_axis <- function(scale) scale(breaks = share_breaks, labels = format_axis_percent)
   has_many_points <- nrow(points) / (nlevels(points$label) * length(estimators)) > 400
-  picture(points, "truth", "estimate", colour = "measure") +
-    diagonal() +
+  start_plot(points, "truth", "estimate", colour = "measure") +
+    diagonal_line() +
     ggplot2::geom_point(
       aes_columns(shape = "measure"), size = if (has_many_points) 0.8 else 1.5,
       alpha = if (has_many_points) 0.25 else 0.75
@@ -60,29 +60,29 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
 plot_performance <- function(object, estimators) {
   table <- summary(object, by = c("design", "n", "estimator"))
   table <- table[table$target == "expected" & table$estimator %in% estimators, ]
-  designs <- label_designs(table)
+  design_labels <- label_designs(table)
   measures <- c(bias = "bias", rmse = "RMSE", coverage = "coverage")
   rows <- stack_rows(names(measures), function(measure) {
     limits <- t(table[[measure]] + outer(2 * table[[paste0(measure, "_mcse")]], -1:1))
     if (measure == "coverage") limits <- clip01(limits)
     data.frame(
-      quantile_table(limits, table$estimator, designs),
+      quantile_table(limits, table$estimator, design_labels),
       measure = factor(measures[[measure]], measures)
     )
   })
-  levels_used <- unique(unlist(lapply(object$estimators, function(estimator) {
+  conf_levels <- unique(unlist(lapply(object$estimators, function(estimator) {
     attr(estimator, "options")$conf_level
   })))
-  ideal <- data.frame(
+  ideal_values <- data.frame(
     measure = factor(measures[c("bias", "coverage")], measures),
-    at = c(0, if (length(levels_used) == 1L) levels_used else NA)
+    at = c(0, if (length(conf_levels) == 1L) conf_levels else NA)
   )
   rows <- drop_missing(rows, "middle")
-  ideal <- drop_missing(ideal[ideal$measure %in% rows$measure, ], "at")
-  plot_medians(rows, estimators, category_colours(levels(designs)), 0.5) +
-    lines_at(ideal) +
+  ideal_values <- drop_missing(ideal_values[ideal_values$measure %in% rows$measure, ], "at")
+  plot_medians(rows, estimators, category_colours(levels(design_labels)), 0.5) +
+    lines_at(ideal_values) +
     ggplot2::facet_wrap("measure", scales = "free_x") +
-    (if (nlevels(designs) == 1L) ggplot2::guides(colour = "none")) +
+    (if (nlevels(design_labels) == 1L) ggplot2::guides(colour = "none")) +
     ggplot2::scale_x_continuous(breaks = share_breaks) +
     plot_titles(
       "Performance of estimators",
@@ -91,8 +91,8 @@ plot_performance <- function(object, estimators) {
     space_between_facets(14)
 }
 
-# Labels of the designs, as a factor in order of appearance. If a design was simulated with several
-# numbers of cases, all labels contain the number of cases.
+# Returns the labels of the designs, as a factor in order of appearance. If a design was simulated
+# with several numbers of cases, all labels contain the number of cases.
 label_designs <- function(table) {
   has_several_sizes <- anyDuplicated(unique(table[c("design", "n")])$design) > 0L
   factor_in_order(
@@ -100,8 +100,8 @@ label_designs <- function(table) {
   )
 }
 
-# Two rows for each row of `runs`: one with the expected accuracy as `truth`, one with the
-# accuracy in the sample. Drops rows without a truth.
+# Returns two rows for each row of `runs`. The column `truth` is the expected accuracy in one row,
+# and the accuracy in the sample in the other row. Drops rows without a truth.
 stack_truth_measures <- function(runs) {
   measures <- c(expected = "expected", sample = "in the sample")
   drop_missing(stack_rows(names(measures), function(measure) {
@@ -131,15 +131,15 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
   raters <- sort(unique(tidy(object)$raters))
   point_table <- function(table) {
     value <- table[[type]]
-    two_errors <- 2 * table[[paste0(type, "_mcse")]]
+    error_margin <- 2 * table[[paste0(type, "_mcse")]]
     data.frame(
       n = table$cases, value, group = factor(table$raters, raters),
-      low = pmax(value - two_errors, 0), high = pmin(value + two_errors, 1)
+      low = pmax(value - error_margin, 0), high = pmin(value + error_margin, 1)
     )
   }
   curve <- drop_missing(point_table(tidy(object, "curve")), "value")
   settings <- glance(object)
-  plan_picture(
+  draw_plan(
     curve, if (is_probability) settings$conf_level else settings$half_width, "raters",
     below = ggplot2::geom_ribbon(
       aes_columns(ymin = "low", ymax = "high", fill = "group"), alpha = 0.18, colour = NA
@@ -173,24 +173,27 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
 plot_agreement_plan <- function(object) {
   curve <- tidy(object, "curve")
   points <- data.frame(n = curve$cases, value = curve$half_width, group = factor(1L))
-  plan_picture(points, object$settings$half_width) +
+  draw_plan(points, object$settings$half_width) +
     ggplot2::geom_point(size = 1.6, show.legend = FALSE) +
     category_scale("1") +
     plot_titles("Half-width of intervals", schema_of(object)$line, "cases", "half-width")
 }
 
-# Draws the layers that plots of all plans have: a line of `value` against `n` (number of cases) for
-# each `group` of the data frame `curve`, and a dashed line at `target`. `below`: a layer under the
-# lines. `limits`: limits of the y axis. `name`: title of the legend.
-plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0, NA)) {
+# Draws the layers that plots of all plans have: a line for each group, and a dashed target line.
+# * curve: data frame with the columns `n` (number of cases), `value` and `group`
+# * target: value of the dashed line
+# * name: title of the legend
+# * below: a layer under the lines
+# * limits: limits of the y axis
+draw_plan <- function(curve, target, name = NULL, below = NULL, limits = c(0, NA)) {
   n_groups <- nlevels(curve$group)
-  picture(curve, "n", "value", colour = "group") +
+  start_plot(curve, "n", "value", colour = "group") +
     ggplot2::geom_hline(
       yintercept = target, linetype = "dashed", colour = plot_colours$muted
     ) +
     below +
     ggplot2::geom_line(aes_columns(linetype = "group")) +
-    ggplot2::scale_x_log10(labels = number_of) +
+    ggplot2::scale_x_log10(labels = format_unpadded) +
     # Bands that exceed the limits are cut, not dropped.
     ggplot2::scale_y_continuous(limits = limits, oob = function(x, range) x) +
     # Line types distinguish curves without colour.
@@ -209,16 +212,16 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
 #' @rawNamespace S3method(ggplot2::autoplot,gold_plan)
 autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  kinds <- unique(tidy(object)$interval)
+  interval_kinds <- unique(tidy(object)$interval)
   point_table <- function(table) {
     data.frame(
-      n = table$gold, value = table$half_width, group = factor(table$interval, kinds),
+      n = table$gold, value = table$half_width, group = factor(table$interval, interval_kinds),
       system = table$system
     )
   }
   settings <- object$settings
-  wanted <- if (is.null(settings$gold)) settings$half_width else glance(object)$half_width
-  plan_picture(point_table(tidy(object, "curve")), wanted) +
+  half_width <- if (is.null(settings$gold)) settings$half_width else glance(object)$half_width
+  draw_plan(point_table(tidy(object, "curve")), half_width) +
     ggplot2::geom_point(data = point_table(tidy(object)), na.rm = TRUE, size = 2) +
     ggplot2::facet_wrap("system") +
     colour_scale(
@@ -267,10 +270,10 @@ autoplot.k_check <- function(object, # nolint: object_name.
 }
 
 plot_p_values <- function(rows, alpha) {
-  rows$label <- factor_from_top(paste0(k_labels[rows$property], "\n", rows$test))
+  rows$label <- factor_from_top(paste0(k_property_names[rows$property], "\n", rows$test))
   rows$bad <- rows$verdict %in% c("violated", "contradiction")
   left_limit <- min(rows$p.adjusted, alpha / 10)
-  picture(rows, "p.adjusted", "label", colour = "bad") +
+  start_plot(rows, "p.adjusted", "label", colour = "bad") +
     ggplot2::annotate(
       "rect", xmin = left_limit / 1.5, xmax = alpha, ymin = -Inf, ymax = Inf,
       fill = plot_colours$accent, alpha = 0.1
@@ -280,7 +283,7 @@ plot_p_values <- function(rows, alpha) {
     ) +
     ggplot2::geom_point(size = 3.4) +
     ggplot2::geom_text(
-      ggplot2::aes(label = show_p(.data$p.adjusted)), vjust = -1.1, size = 3.2
+      ggplot2::aes(label = format_p(.data$p.adjusted)), vjust = -1.1, size = 3.2
     ) +
     flag_colours() +
     ggplot2::scale_x_log10(
@@ -298,8 +301,9 @@ plot_p_values <- function(rows, alpha) {
     )
 }
 
-# Plots observed against expected values, one point per row. The points that `is_flagged` marks have
-# labels; if there are none, the three points with the largest standardised deviation have labels.
+# Plots observed against expected values, one point per row. Points for which `is_flagged` is TRUE
+# have labels. If there are none, the three points with the largest standardised deviation have
+# labels.
 plot_excess <- function(rows, label, is_flagged, title, x, y) {
   rows$label <- label
   rows$odd <- is_flagged
@@ -310,8 +314,8 @@ plot_excess <- function(rows, label, is_flagged, title, x, y) {
   axis_limits <- range(rows$observed, rows$expected)
   axis_limits <- axis_limits + c(-1, 1) * max(diff(axis_limits), 0.02) * 0.12 # space for the labels
   has_many_points <- nrow(rows) > 200L
-  picture(rows, "expected", "observed", colour = "odd") +
-    diagonal() +
+  start_plot(rows, "expected", "observed", colour = "odd") +
+    diagonal_line() +
     ggplot2::geom_point(
       size = if (has_many_points) 1 else 2.6, alpha = if (has_many_points) 0.4 else 0.9
     ) +

@@ -1,50 +1,51 @@
 # Converts a prior, an object of class rater_prior, to parameters of the Gibbs sampler, given the
-# ratings. Probabilities of answers given the truth have Dirichlet distributions. The specification
-# of a single distribution by the user is called a "law"; check_rater_prior() checks it.
+# ratings. Probabilities of ratings given the truth have Dirichlet distributions. A "law" is the
+# user's specification of a single distribution, checked by check_rater_prior().
 
 #' @srrstats {BS2.1, BS2.2, BS2.3, BS2.4, BS2.5} priors are checked against ratings before sampling
 #' @noRd
 NULL
 
 # Returns the parameters of a prior for a model and ratings `x`, a list with the fields
-# * raters: list named by rater, in the order of the raters of `x`. Its elements are matrices of
-#   Dirichlet parameters with the truth in rows; Beta parameters c(right, wrong) if errors are
-#   uniform; or NULL for raters with a "partial" prior;
-# * system: the same for systems and for raters whose prior the user does not specify;
-# * others: kind of the prior `system`: "vague", "flat", "partial" or, if user-defined, `"own"`;
-# * order: "mean", "each" or "none";
-# * base_rates: Dirichlet parameters, populations x categories;
+# * raters: list named by rater, in the order of the raters of `x`. An element is a matrix of
+#   Dirichlet parameters with the truth in rows. If errors are uniform, it is a vector of Beta
+#   parameters c(right, wrong). For a "partial" prior it is NULL
+# * system: the same for systems, and for raters whose prior the user does not specify
+# * others: kind of the prior `system`: "vague", "flat", "partial" or, if user-defined, `"own"`
+# * order: "mean", "each" or "none", see rater_prior()
+# * base_rates: Dirichlet parameters (populations x categories)
 # * text: words for priors: `raters`, a list named by rater with a string per true category (or one
-#   string), and `base_rates`.
+#   string), and `base_rates`, a string per population
 resolve_prior <- function(prior, x, model) {
   populations <- population_labels(population_table(model, x))
   check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.")
   categories <- x$categories
-  uniform_errors <- model$errors == "uniform"
-  unknown <- setdiff(names(prior$raters), x$raters)
-  abort_argument_if(unknown, "prior", "must name raters of {.arg x}.",
-    x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
+  has_uniform_errors <- model$errors == "uniform"
+  unknown_raters <- setdiff(names(prior$raters), x$raters)
+  abort_argument_if(unknown_raters, "prior", "must name raters of {.arg x}.",
+    x = "{.val {unknown_raters}} {?is/are} not among {.val {x$raters}}.")
   kind_of_others <- if (is.list(prior$others)) "own" else prior$others
-  default_parameters <- plain_parameters(kind_of_others, length(categories), uniform_errors)
-  resolve <-
-    function(law, rater, base) resolve_rater_prior(law, rater, base, categories, uniform_errors)
+  default_parameters <- default_prior_parameters(kind_of_others, length(categories),
+    has_uniform_errors)
+  resolve_law <-
+    function(law, rater, base) resolve_rater_prior(law, rater, base, categories, has_uniform_errors)
   system <- if (kind_of_others == "own") {
-    resolve(prior$others, "others", default_parameters)
+    resolve_law(prior$others, "others", default_parameters)
   } else if (kind_of_others != "partial") {
     default_parameters
   }
   # If only the sensitivity has a prior, the specificity has the prior of other raters.
   raters <- lapply(setNames(nm = x$raters), function(rater) {
     law <- prior$raters[[rater]]
-    if (is.null(law)) system else resolve(law, rater, system %||% default_parameters)
+    if (is.null(law)) system else resolve_law(law, rater, system %||% default_parameters)
   })
   if (model$accuracy == "common") {
-    stated <- unique(raters[names(prior$raters)])
-    abort_if(length(stated) > 1L, "prior",
+    given_priors <- unique(raters[names(prior$raters)])
+    abort_if(length(given_priors) > 1L, "prior",
       "In this model all raters have the same parameters, so their priors must be equal.",
       x = "The priors of {.val {names(prior$raters)}} differ.",
       i = "In {.code rater_model(\"rater\")}, raters have different parameters.")
-    if (length(stated) == 1L) raters[] <- stated
+    if (length(given_priors) == 1L) raters[] <- given_priors
   }
   rates <- resolve_rates(prior$base_rates, populations, categories)
   list(
@@ -55,25 +56,28 @@ resolve_prior <- function(prior, x, model) {
   )
 }
 
-# Names of populations, which are the rows of `table`. A name consists of the values in a row,
-# separated by commas. Values are quoted if two names would otherwise be equal.
+# Returns the names of populations, which are the rows of `table`. A name consists of the values in
+# a row, separated by commas. Values are quoted if two names would otherwise be equal.
 population_labels <- function(table) {
   if (is.null(table)) return(NULL)
   words <- lapply(unname(as.list(table)), as_label)
-  label <- function(words) do.call(paste, c(words, sep = ", "))
-  if (anyDuplicated(label(words)) == 0L) return(label(words))
-  label(lapply(words, encodeString, quote = "\""))
+  paste_labels <- function(words) do.call(paste, c(words, sep = ", "))
+  if (anyDuplicated(paste_labels(words)) == 0L) return(paste_labels(words))
+  paste_labels(lapply(words, encodeString, quote = "\""))
 }
 
-# Parameters of the flat prior or, for any other `name`, of the vague prior. `n`: number of
-# categories. `uniform_errors`: are errors uniform, so that a rater has only one accuracy?
-plain_parameters <- function(name, n, uniform_errors) {
+# Returns the parameters of a prior that is the same for all raters: the flat prior if `name` is
+# "flat", otherwise the vague prior. The result is a matrix with the truth in rows, or
+# c(right, wrong) if errors are uniform. `n`: number of categories. `uniform_errors`: are errors
+# uniform, so that a rater has only one accuracy?
+default_prior_parameters <- function(name, n, uniform_errors) {
   if (uniform_errors) return(if (name == "flat") c(1, 1) else c(2.8, 1.2))
   if (name == "flat") matrix(1, n, n) else matrix_with_equal_errors(2.8, n, 1.2)
 }
 
-# Parameters of the prior of a rater. `law`: result of check_rater_prior(). `base`: parameters for
-# rows that `law` does not specify. `uniform_errors`: are errors uniform?
+# Returns the parameters of the prior of a rater, in the form of default_prior_parameters(). `law`:
+# result of check_rater_prior(). `base`: matrix of parameters, for rows that `law` does not specify.
+# `uniform_errors`: are errors uniform?
 resolve_rater_prior <- function(law, rater, base, categories, uniform_errors) {
   n <- length(categories)
   abort_if(uniform_errors && !identical(names(law), "right"), "prior",
@@ -99,8 +103,8 @@ resolve_rater_prior <- function(law, rater, base, categories, uniform_errors) {
   base
 }
 
-# Shares of wrong ratings (truths x ratings), from relative probabilities `wrong` of the categories.
-# Rows sum to one, and the diagonal is zero.
+# Returns the shares of wrong ratings (truths x ratings). Rows sum to 1, and the diagonal is 0.
+# `wrong`: relative probabilities of the categories as wrong ratings.
 shares_of_wrong <- function(wrong, rater, categories) {
   n <- length(categories)
   abort_if(length(wrong) != n || !setequal(names(wrong) %||% categories, categories), "prior",
@@ -112,7 +116,7 @@ shares_of_wrong <- function(wrong, rater, categories) {
   shares / rowSums(shares)
 }
 
-# Dirichlet parameters of base rates (populations x categories). `laws`: result of
+# Returns the Dirichlet parameters of base rates (populations x categories). `laws`: result of
 # check_rate_priors().
 resolve_rates <- function(laws, populations, categories) {
   if (!is.null(names(laws))) {
@@ -141,8 +145,8 @@ resolve_rate_law <- function(law, categories) {
   parameters <- law$categories
   has_names <- !is.null(names(parameters))
   if (length(parameters) == 1L && !has_names) return(rep(as.double(parameters), n))
-  # Two different numbers without names are refused, because it is not clear which one belongs to
-  # the positive category.
+  # Two different numbers without names are an error, because it is not clear which number belongs
+  # to the positive category.
   is_valid <- length(parameters) == n &&
     if (has_names) setequal(names(parameters), categories) else n > 2L ||
       n_distinct(parameters) == 1L
@@ -157,7 +161,8 @@ resolve_rate_law <- function(law, categories) {
 
 # ---- Words --------------------------------------------------------------------------------------
 
-# Words such as "Beta(4.44, 13.31)", with two decimals, or two significant digits below 0.1.
+# Returns words such as "Beta(4.44, 13.31)". Numbers have two decimals, or two significant digits
+# below 0.1. `name`: name of the distribution. `x`: its parameters.
 prior_words <- function(name, x) {
   numbers <- map_chr(x, function(v) format(if (v < 0.1) signif(v, 2L) else round(v, 2L)))
   sprintf("%s(%s)", name, toString(numbers))
@@ -167,10 +172,11 @@ dirichlet_words <- function(x) {
   if (length(x) == 2L) prior_words("Beta", rev(x)) else prior_words("Dirichlet", x)
 }
 
-# Words for the prior of a rater, a string per true category or one string. With two categories they
-# are Beta distributions of the probability of a correct rating.
+# Returns words for the prior of a rater: a string per true category, or one string. With two
+# categories, they are Beta distributions of the probability of a correct rating. `parameters`: an
+# element of the field `raters` of resolve_prior().
 rater_prior_text <- function(parameters) {
-  if (is.null(parameters)) return(others_words[["partial"]])
+  if (is.null(parameters)) return(prior_words_of_others[["partial"]])
   if (!is.matrix(parameters)) return(prior_words("Beta", parameters))
   if (nrow(parameters) == 2L) parameters[1L, ] <- rev(parameters[1L, ])
   apply(parameters, 1L, dirichlet_words)

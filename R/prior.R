@@ -97,8 +97,8 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
 # Smallest Beta or Dirichlet parameter for which Gibbs sampling is numerically stable.
 min_parameter <- 1e-3
 
-# Fails if parameters are not finite and large enough. `subject`: what the prior is for, in
-# messages.
+# Raises an error if parameters are not finite, or below `min_parameter`. Returns the parameters.
+# `subject`: words for messages, what the prior is for.
 check_proper <- function(parameters, subject) {
   is_proper <- is.numeric(parameters) && all(is.finite(parameters) & parameters >= min_parameter)
   abort_if(!is_proper, "prior",
@@ -109,8 +109,8 @@ check_proper <- function(parameters, subject) {
 
 # ---- Prior of a probability ---------------------------------------------------------------------
 
-# Parameters c(a, b) of the Beta distribution `x`, which the user specifies in one of the forms of
-# rater_prior(). `subject`: words for the probability in messages.
+# Returns the parameters c(a, b) of a Beta distribution. `x`: the distribution, in one of the forms
+# that rater_prior() accepts. `subject`: words for messages, such as "the sensitivity of A".
 read_beta_prior <- function(x, subject) {
   fields <- as.list(x)
   form <- toString(sort_strings(setdiff(names2(fields), "sure")))
@@ -122,8 +122,9 @@ read_beta_prior <- function(x, subject) {
   if (is_beta && form == "range" && length(fields) == 1L) {
     return(beta_of_range(fields$range, subject))
   }
-  by_mode <- form %in% c("at_least, mode", "at_most, mode") && anyDuplicated(names(fields)) == 0L
-  abort_if(!is_beta || !by_mode, "prior",
+  has_mode <- form %in% c("at_least, mode", "at_most, mode") &&
+    anyDuplicated(names(fields)) == 0L
+  abort_if(!is_beta || !has_mode, "prior",
     "The prior of {subject} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
      {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.",
     x = if (startsWith(form, "at_") && !endsWith(form, "mode"))
@@ -131,8 +132,8 @@ read_beta_prior <- function(x, subject) {
   beta_of_mode(fields$mode, fields$at_least, fields$at_most, fields$sure %||% 0.95, subject)
 }
 
-# Is `x` a list of numbers that specifies a Beta distribution? Its names are checked, but not their
-# combination.
+# Is `x` a list of numbers that specifies a Beta distribution? Each name is checked, but not the
+# combination of names.
 is_beta_list <- function(x) {
   names <- names2(x)
   forms <- c("a", "b", "mode", "at_least", "at_most", "sure", "range")
@@ -141,7 +142,8 @@ is_beta_list <- function(x) {
     (all(names == "") || all(names %in% forms))
 }
 
-# Beta parameters from a range that is two standard deviations wide on each side of the mean.
+# Returns Beta parameters from a range, which is two standard deviations wide on each side of the
+# mean.
 beta_of_range <- function(range, subject) {
   is_range <- range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1
   abort_if(!is_range, "prior", "The range of {subject} must be two probabilities, the lower first.",
@@ -150,22 +152,24 @@ beta_of_range <- function(range, subject) {
   shares * (prod(shares) / (diff(range) / 4)^2 - 1)
 }
 
-# Beta parameters from the mode and a bound. A Beta distribution with this mode has the parameters
-# 1 + mode s and 1 + (1 - mode) s. Solves for the number s at which the bound is exceeded with
-# probability `sure`. An upper bound is treated as a lower bound of the complement.
+# Returns Beta parameters from the mode and a bound. A Beta distribution with this mode has the
+# parameters 1 + mode s and 1 + (1 - mode) s. The number s is computed from the probability `sure`.
+# With this probability, values are above `at_least` or below `at_most`; one of these bounds is
+# NULL. An upper bound is first converted to a lower bound of 1 minus the value.
 beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   abort_if(!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1), "prior",
     "The mode of {subject} must be in [0, 1], and {.field sure} in (0, 1).",
     x = "They are {mode} and {sure}.")
-  low <- !is.null(at_least)
-  mode_for_lower_bound <- if (low) mode else 1 - mode
+  is_lower <- !is.null(at_least)
+  mode_for_lower_bound <- if (is_lower) mode else 1 - mode
   bound <- at_least %||% (1 - at_most)
   abort_if(bound <= 1 - sure && bound < mode_for_lower_bound, "prior",
     "The prior of {subject} must be more informative than the flat prior.",
-    x = "Under the flat prior, values {if (low) 'above' else 'below'} {at_least %||% at_most} have
-         probability {1 - bound}, and {.field sure} is {sure}.",
-    i = "Use a {if (low) 'higher' else 'lower'} bound, or {.code list(1, 1)} for the flat prior. For
-         a mode near {if (low) 0 else 1} give {.field {if (low) 'at_most' else 'at_least'}}.")
+    x = "Under the flat prior, values {if (is_lower) 'above' else 'below'}
+         {at_least %||% at_most} have probability {1 - bound}, and {.field sure} is {sure}.",
+    i = "Use a {if (is_lower) 'higher' else 'lower'} bound, or {.code list(1, 1)} for the flat
+         prior. For a mode near {if (is_lower) 0 else 1} give
+         {.field {if (is_lower) 'at_most' else 'at_least'}}.")
   beta_parameters <- function(log_size) {
     1 + c(mode_for_lower_bound, 1 - mode_for_lower_bound) * exp(log_size)
   }
@@ -174,20 +178,22 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
     pbeta(bound, parameters[[1L]], parameters[[2L]]) - (1 - sure)
   }
   abort_if(bound >= mode_for_lower_bound || excess(15) > 0, "prior",
-    "{.field {if (low) 'at_least' else 'at_most'}} of {subject} must be
-     {if (low) 'below' else 'above'} its mode, and not too near it.",
+    "{.field {if (is_lower) 'at_least' else 'at_most'}} of {subject} must be
+     {if (is_lower) 'below' else 'above'} its mode, and not too near it.",
     x = "The bound is {at_least %||% at_most}, and the mode is {mode}.",
-    i = "Use a {if (low) 'lower' else 'higher'} bound, or give two Beta parameters.")
+    i = "Use a {if (is_lower) 'lower' else 'higher'} bound, or give two Beta parameters.")
   # Uses the flat prior (s near 0) if it exceeds the bound with probability `sure`, up to rounding.
   parameters <- beta_parameters(if (excess(-20) <= 0) -20 else
     uniroot(excess, c(-20, 15), tol = 1e-12)$root)
-  if (low) parameters else rev(parameters)
+  if (is_lower) parameters else rev(parameters)
 }
 
 # ---- Priors of raters and base rates ------------------------------------------------------------
 
-# Checks the prior of a rater. Returns a list of either Beta parameters (`sens`, `spec` or `right`)
-# with shares `wrong`, or a `matrix` of Dirichlet parameters.
+# Checks the prior of a rater. Returns a list with one or more of these elements:
+# * sens, spec: Beta parameters of the sensitivity and of the specificity
+# * right: Beta parameters of the accuracy; `wrong`: relative probabilities of wrong ratings
+# * matrix: Dirichlet parameters, with the truth in rows
 check_rater_prior <- function(law, rater) {
   if (is.data.frame(law)) law <- as.matrix(law)
   if (is.matrix(law)) {
@@ -196,15 +202,15 @@ check_rater_prior <- function(law, rater) {
       x = "It is {nrow(law)} x {ncol(law)}.")
     return(list(matrix = check_proper(unclass(law), rater)))
   }
-  parts <- if (is.list(law)) names2(law)
+  field_names <- if (is.list(law)) names2(law)
   forms <- list("sens", "spec", c("sens", "spec"), "right", c("right", "wrong"))
-  is_form <- map_lgl(forms, setequal, parts)
-  abort_if(!any(is_form) || anyDuplicated(parts) > 0L, "prior",
+  is_form <- map_lgl(forms, setequal, field_names)
+  abort_if(!any(is_form) || anyDuplicated(field_names) > 0L, "prior",
     "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)},
      {.code list(right =, wrong =)}, or a matrix of Dirichlet parameters.",
-    x = if (length(parts) > 0L) "It has {.val {parts}}." else "It is {describe(law)}.")
+    x = if (length(field_names) > 0L) "It has {.val {field_names}}." else "It is {describe(law)}.")
   titles <- c(sens = "the sensitivity", spec = "the specificity", right = "right ratings")
-  for (part in setdiff(parts, "wrong")) {
+  for (part in setdiff(field_names, "wrong")) {
     law[[part]] <- read_beta_prior(law[[part]], paste(titles[[part]], "of", rater))
   }
   if (!is.null(law$wrong)) check_proper(law$wrong, paste("wrong ratings of", rater))
@@ -212,8 +218,9 @@ check_rater_prior <- function(law, rater) {
 }
 
 # Checks the argument `base_rates`. Returns a list with an element per population, without names if
-# there is only one. An element is a list of `beta`, Beta parameters c(a, b) for the second
-# category, or of `categories`, Dirichlet parameters.
+# there is only one. An element is a list with one of these elements:
+# * beta: Beta parameters c(a, b) of the base rate of the second category
+# * categories: Dirichlet parameters of all base rates
 check_rate_priors <- function(x) {
   if (is.data.frame(x)) x <- as.matrix(x)
   if (is.matrix(x)) x <- setNames(asplit(unclass(x), 1L), rownames(x))
@@ -228,51 +235,54 @@ check_rate_priors <- function(x) {
   lapply(x, check_rate_law)
 }
 
-# Printed words for the prior of other raters.
-others_words <- c(
+# Printed words for the prior of raters whose prior the user does not specify.
+prior_words_of_others <- c(
   vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the mean of the raters"
 )
 
-# Rows of tidy(). `shapes`: parameters of the Beta distributions of the probabilities, a matrix with
-# a row per probability; NULL if they are not known.
-new_law_rows <- function(rater, part, prior, shapes) {
+# Creates rows of tidy(), one per probability. The columns `rater`, `part` (the probability) and
+# `prior` (words for its prior) are arguments. `shapes`: Beta parameters (probabilities x 2); NULL
+# if they are not known.
+new_prior_rows <- function(rater, part, prior, shapes) {
   shapes <- unname(shapes %||% matrix(NA_real_, 1L, 2L))
-  limit <-
+  beta_limit <-
     function(sign) qbeta((1 + sign * default_conf_level()) / 2, shapes[, 1L], shapes[, 2L])
   tibble::tibble(
     rater = rater, part = unname(part), prior = unname(prior),
-    mean = shapes[, 1L] / rowSums(shapes), lower = limit(-1), upper = limit(1)
+    mean = shapes[, 1L] / rowSums(shapes), lower = beta_limit(-1), upper = beta_limit(1)
   )
 }
 
-# Rows of tidy() for the prior of a rater, or for `others`.
+# Returns the rows of tidy() for the prior of a rater. `law`: result of check_rater_prior(), or the
+# name of a prior of other raters, such as "vague".
 rater_prior_rows <- function(law, rater) {
   if (is.character(law)) {
     # The vague prior of a correct rating does not depend on the number of categories.
-    shapes <- if (law == "vague") rbind(plain_parameters("vague", 2L, TRUE))
-    return(new_law_rows(rater, law, others_words[[law]], shapes))
+    shapes <- if (law == "vague") rbind(default_prior_parameters("vague", 2L, TRUE))
+    return(new_prior_rows(rater, law, prior_words_of_others[[law]], shapes))
   }
   if (!is.null(law$matrix)) {
     labels <- rownames(law$matrix) %||% seq_len(nrow(law$matrix))
     right <- diag(law$matrix)
-    return(new_law_rows(rater, paste("truth", labels),
+    return(new_prior_rows(rater, paste("truth", labels),
       apply(law$matrix, 1L, prior_words, name = "Dirichlet"),
       cbind(right, rowSums(law$matrix) - right)))
   }
-  words <- c(sens = "sensitivity", spec = "specificity", right = "right")
-  words <- words[names(words) %in% names(law)]
-  shapes <- stack_rows(law[names(words)])
-  new_law_rows(rater, words, apply(shapes, 1L, prior_words, name = "Beta"), shapes)
+  part_words <- c(sens = "sensitivity", spec = "specificity", right = "right")
+  part_words <- part_words[names(part_words) %in% names(law)]
+  shapes <- stack_rows(law[names(part_words)])
+  new_prior_rows(rater, part_words, apply(shapes, 1L, prior_words, name = "Beta"), shapes)
 }
 
-# Row of tidy() for the base rates of a population.
+# Returns the row of tidy() for the base rates of a population. `law`: an element of the result of
+# check_rate_priors().
 rate_prior_row <- function(law, population) {
   beta <- law$beta
   part <- paste0("base rates", if (population != "") paste(" of", population),
     if (!is.null(beta)) " (second category)")
   words <- if (is.null(beta)) prior_words("Dirichlet", law$categories) else
     prior_words("Beta", beta)
-  new_law_rows(NA_character_, part, words, rbind(beta))
+  new_prior_rows(NA_character_, part, words, rbind(beta))
 }
 
 schema_of.rater_prior <- function(x) { # nolint: object_name.

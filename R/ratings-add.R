@@ -2,34 +2,36 @@
 
 add_ratings <- function(x, new) {
   if (in_database(x)) abort_no_cases("{.arg new} needs single cases")
-  check_can_grow(x, "No ratings can be added to the ratings of the fit.",
+  check_can_add_ratings(x, "No ratings can be added to the ratings of the fit.",
     c("The ratings of groups, or reruns, were replaced by votes." = !is.null(x$voted)))
-  new <- new_ratings_long(replace_key_columns(new, names(x$keys)), x)
-  x <- add_new_names(x, new)
+  new <- list_new_ratings(replace_key_columns(new, names(x$keys)), x)
+  x <- add_cases_and_raters(x, new)
   old_ratings <- unfold_ratings(x)
-  case_of_new <- match(new$cases, as_label(x$cases))
+  case_position <- match(new$cases, as_label(x$cases))
   x <- set_core_patterns(x, core_patterns_long(
-    c(old_ratings$row, case_of_new[new$row]), c(old_ratings$rater, match(new$rater, x$raters)),
+    c(old_ratings$row, case_position[new$row]), c(old_ratings$rater, match(new$rater, x$raters)),
     c(old_ratings$category, match(new$rating, x$categories)),
-    combine_answers(x, new, case_of_new), length(x$cases)
+    combine_answers(x, new, case_position), length(x$cases)
   ))
   if (x$repeats == "error") check_repeats(x)
   x
 }
 
-# Converts `new` to ratings. Data frames and matrices get the categories of the ratings `x`.
+# Converts the argument `new` (a data frame, a matrix or ratings) to ratings. Data frames and
+# matrices get the categories of the ratings `x`. `arg`: name of the argument, for messages.
 as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
-  # If no kind of raters is given, ask_rater_kind() may ask the user. So an arbitrary kind is given
-  # here, and then replaced by the kind in `x`.
+  # Without a kind of raters, ask_rater_kind() may ask the user. Therefore an arbitrary kind is
+  # given here, and then replaced by the kind in `x`.
   new <- as_ratings(new, categories = x$categories, rater_kind = "expert", arg = arg)
   replace(new, "rater_kind", list(x$rater_kind))
 }
 
-# Fails if `x` has properties with which ratings cannot be added: `x` is the ratings of the fit, or
-# the added ratings. `message`: first sentence of the error. `also`: logical vector of further
-# obstacles, with their texts as names.
-check_can_grow <- function(x, message, also) {
+# Fails if `x` has a property that prevents the addition of ratings. `x` contains the ratings of the
+# fit or the ratings to add.
+# * message: first sentence of the error.
+# * also: logical vector of further obstacles, with their texts as names.
+check_can_add_ratings <- function(x, message, also) {
   reasons <- c(
     "They have weights." = !is.null(x$weights),
     "Their cases have covariates, which added cases would lack." = !is.null(x$covariates),
@@ -42,29 +44,38 @@ check_can_grow <- function(x, message, also) {
         {.code update(fit, x = )}.")
 }
 
-# Converts the argument `new` to a list. Vectors with an entry per rating: `row` (position of its
-# case in `cases`), `rater` and `rating` (labels). Vectors with an entry per case: `cases`
-# (identifiers as labels), `ids` (identifiers in their original type), `truth` (label; NULL if there
-# is none). And `answers`, for each system a label per case, NA without an answer.
-new_ratings_long <- function(new, x) {
-  if (is.data.frame(new) && has_columns(new, c("case", "rater", "rating"))) return(new_rows(new))
+# Converts the argument `new` of add_ratings() to a list. Elements with one value per rating:
+# * row: position of its case in `cases`.
+# * rater, rating: labels.
+#
+# Elements with one value per case:
+# * cases: identifiers as labels.
+# * ids: identifiers in their original type.
+# * truth: label of the true category; the element is absent if no truth is given.
+#
+# Element with one value per system:
+# * answers: a list of label vectors with an element per case, NA without an answer.
+list_new_ratings <- function(new, x) {
+  if (is.data.frame(new) && has_columns(new, c("case", "rater", "rating")))
+    return(list_new_rows(new))
   new <- as_further_ratings(new, x, "new")
   if (in_database(new)) abort_no_cases("New ratings need their cases")
-  check_can_grow(new, "The ratings in {.arg new} cannot be added.", c(
+  check_can_add_ratings(new, "The ratings in {.arg new} cannot be added.", c(
     "They have groups of raters, or reruns." = !is.null(new$rater_groups) || has_reruns(new)
   ))
-  long <- unfold_ratings(new)
+  unfolded <- unfold_ratings(new)
   list(
-    row = long$row, rater = new$raters[long$rater], rating = new$categories[long$category],
+    row = unfolded$row, rater = new$raters[unfolded$rater],
+    rating = new$categories[unfolded$category],
     cases = as_label(new$cases), ids = new$cases, answers = lapply(
       split_columns(case_answers(new), new$systems), function(code) c(NA, new$categories)[code + 1L]
     ), truth = if (!is.null(new$truth)) new$categories[new$truth$category]
   )
 }
 
-# The list of new_ratings_long() from a data frame with a row per rating. In contrast to
-# as_ratings(), it may have a single rater.
-new_rows <- function(new) {
+# Returns the list of list_new_ratings() for a data frame with a row per rating. In contrast to
+# as_ratings(), this function accepts ratings by a single rater.
+list_new_rows <- function(new) {
   extra_columns <- setdiff(names(new), c("case", "rater", "rating"))
   abort_if(extra_columns, "columns",
     "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
@@ -81,9 +92,9 @@ new_rows <- function(new) {
   )
 }
 
-# Adds the cases, raters, categories and known truths of `new` to the fields of `x`, but not yet its
-# ratings.
-add_new_names <- function(x, new) {
+# Adds the cases, raters, categories and known truths of `new` to `x`. Does not add the ratings.
+# `new`: result of list_new_ratings().
+add_cases_and_raters <- function(x, new) {
   unknown <- setdiff(names(new$answers), x$systems)
   abort_if(unknown, "system", "{.arg new} must contain only systems of the fit.",
     x = "{.val {unknown}} {?is not a system/are not systems} of the fit.", system = unknown)
@@ -101,64 +112,69 @@ add_new_names <- function(x, new) {
   x$cases <- if (identical(class(x$cases), class(new$ids))) c(x$cases, new$ids[added_cases]) else
     c(old_cases, new$cases[added_cases])
   if (is.null(x$truth) && is.null(new$truth)) return(x)
-  x$truth <- subset_truth(x$truth %||% keep_truth(NA_integer_, x), seq_along(x$cases))
+  x$truth <- subset_truth(x$truth %||% new_truth_field(NA_integer_, x), seq_along(x$cases))
   new_truth <- match(new$truth[match(as_label(x$cases), new$cases)], x$categories)
   is_new <- is.na(x$truth$category) & !is.na(new_truth)
   x$truth$category[is_new] <- new_truth[is_new]
   x
 }
 
-# Codes of the answers of each system to all cases (old and new), NA without an answer.
-# `case_of_new`: for each case of `new`, its position in `x$cases`.
-combine_answers <- function(x, new, case_of_new) {
+# Returns a list with a vector for each system: the codes of its answers to the old and new cases,
+# NA without an answer. `case_position`: position in `x$cases` of each case of `new`.
+combine_answers <- function(x, new, case_position) {
   answers <- lapply(split_columns(case_answers(x), x$systems), function(code) {
     replace(code, code == 0L, NA)[seq_along(x$cases)] # new cases have no answers yet
   })
   for (system in names(new$answers)) {
     new_codes <- match(new$answers[[system]], x$categories)
-    old_codes <- answers[[system]][case_of_new]
+    old_codes <- answers[[system]][case_position]
     conflicts <- which(old_codes != new_codes)
     abort_if(conflicts, "system", "A system can give only one answer per case.",
       x = "In {.arg new}, {.val {system}} has a different answer than before for
           {count_noun(length(conflicts), 'case')}, such as
           {.val {new$cases[[conflicts[[1L]]]]}}.", system = system)
-    answers[[system]][case_of_new] <- ifelse(is.na(old_codes), new_codes, old_codes)
+    answers[[system]][case_position] <- ifelse(is.na(old_codes), new_codes, old_codes)
   }
   answers
 }
 
 # Finds the systems: columns of wide data, raters of long data, or a separate table.
 
-# Reads the argument `systems` of ratings(). Returns a list with at most one element: `columns`
-# (their names), `raters` (names of raters that are systems), `table` (a data frame of predictions)
-# or `constant` (for each constant system, named, the category that means a right answer).
+# Reads the argument `systems` of ratings(). Returns an empty list, or a list with one of these
+# elements:
+# * columns: names of the columns of systems in wide data.
+# * raters: names of raters that are systems, in long data.
+# * table: a data frame of predictions.
+# * constant: for each constant system, the category that means a right answer, with the systems as
+#   names.
 read_systems <- function(quos, data, layout) {
   quo <- quos$systems
   if (quo_is_null(quo)) return(list())
-  # If an argument can be a column of `data` or a variable of the user, it is the column.
-  is_column <- names_a_column(quo, data)
+  # A column of `data` has precedence over a variable of the user with the same name.
+  is_column <- is_column_name(quo, data)
   variables <- all.vars(quo_get_expr(quo))
-  value <- if (length(variables) == 0L || !has_columns(data, variables)) value_of_argument(quo)
-  if (is.data.frame(value)) return(list(table = system_table(value, quos, data)))
-  if (is_constant_system(value)) {
-    check_text(c(value, names(value)), "systems")
-    return(list(constant = value))
+  argument <- if (length(variables) == 0L || !has_columns(data, variables)) value_of_argument(quo)
+  if (is.data.frame(argument)) return(list(table = system_table(argument, quos, data)))
+  if (is_constant_system(argument)) {
+    check_text(c(argument, names(argument)), "systems")
+    return(list(constant = argument))
   }
-  if (layout$by_rating) return(list(raters = check_system_raters(if (is_column) quo else value)))
+  if (layout$by_rating) return(list(raters = check_system_raters(if (is_column) quo else argument)))
   columns <- select_columns(data, quo, "systems")
   abort_if(length(columns) == 0L, "columns", "{.arg systems} selects no column of {.arg data}.",
     i = "The columns are {.val {names(data)}}.", arg = "systems")
   list(columns = columns)
 }
 
-# Does the argument `systems` describe constant systems, such as `c(app = "pass")`? Raters judge the
-# answers of these systems: the ratings are verdicts, and "pass" is the verdict for a right answer.
+# Is `value`, the argument `systems`, a vector such as `c(app = "pass")`? Raters then judge the
+# answers of the system `app`, and "pass" is the verdict for a right answer. Such a system is called
+# constant, because its answer is "pass" in all cases.
 is_constant_system <- function(value) {
   is.character(value) && length(value) > 0L && all(have_name(value))
 }
 
 # Drops constant systems, because their agreement with raters is not defined.
-without_constant <- function(x) {
+drop_constant_systems <- function(x) {
   if (length(x$constant) > 0L) keep_systems(x, which(!x$systems %in% x$constant)) else x
 }
 
@@ -185,14 +201,14 @@ check_system_raters <- function(value) {
 }
 
 # Is the argument the name of a column of `data`?
-names_a_column <- function(quo, data) {
+is_column_name <- function(quo, data) {
   quo_is_symbol(quo) && as_name(quo) %in% names(data)
 }
 
 prediction_columns <- c("case", "system", "prediction")
 
-# Checks a data frame of predictions, and returns its columns `case`, `system` and `prediction`.
-# These may also have the names that the arguments `case`, `rater` and `rating` give.
+# Checks a data frame of predictions, and returns its columns `case`, `system` and `prediction`. The
+# columns may also have the names that the user gave as `case`, `rater` and `rating`.
 system_table <- function(table, quos, data) {
   case <- select_column(data, quos$case, "case")
   table <- replace_key_columns(table, case)
@@ -242,35 +258,35 @@ split_systems <- function(input, systems, repeats) {
   if (repeats == "reruns") input$system_table <- votes_of_systems(input$system_table)
   if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]
   has_confidence <- if (!is.null(input$confidence)) !is.na(input$confidence[[1L]])
-  with_confidence <- unique(rater[is_system & has_confidence])
-  warn_if(with_confidence, "confidence",
-    "{.arg confidence} is used for raters only, and {.val {with_confidence}}
-        {cli::qty(length(with_confidence))}{?is a system/are systems}.",
-    i = "Give the probabilities of systems as {.arg scores}.", systems = with_confidence)
-  take_rows(input, which(!is_system))
+  systems_with_confidence <- unique(rater[is_system & has_confidence])
+  warn_if(systems_with_confidence, "confidence",
+    "{.arg confidence} is used for raters only, and {.val {systems_with_confidence}}
+        {cli::qty(length(systems_with_confidence))}{?is a system/are systems}.",
+    i = "Give the probabilities of systems as {.arg scores}.", systems = systems_with_confidence)
+  keep_rows(input, which(!is_system))
 }
 
-# Combines the runs of each system: a row per case and system, with the most frequent answer. Cases
-# on which several answers are equally frequent have no row.
+# Combines the reruns of each system. Returns a table with a row per case and system, which contains
+# the most frequent answer. Cases on which several answers are equally frequent have no row.
 votes_of_systems <- function(table) {
   if (anyDuplicated(table[c("case", "system")]) == 0L) return(table)
   inform_fallible(reruns_message)
   table <- table[!is.na(table$prediction), ]
-  code <- lapply(
+  codes <- lapply(
     list(pattern = table$case, unit = table$system, category = table$prediction),
     function(x) match(x, unique(x))
   )
-  at <- find_majority(code, max(code$unit), max(code$category))
-  n_answered <- nrow(unique(table[c("case", "system")]))
-  warn_ties(lines = format_ties(shorten(unique(table$system)), n_answered, length(at)))
-  table[at, ]
+  winning_rows <- find_majority(codes, max(codes$unit), max(codes$category))
+  n_answers <- nrow(unique(table[c("case", "system")]))
+  warn_ties(lines = format_ties(shorten(unique(table$system)), n_answers, length(winning_rows)))
+  table[winning_rows, ]
 }
 
 # The argument `truth` of ratings().
 
-# The field `truth` of a ratings object, from the argument `truth` of ratings(); NULL if it was not
-# given. subset_truth() lists the elements.
-truth_to_keep <- function(input, x) {
+# Returns the field `truth` of a ratings object, computed from the argument `truth` of ratings().
+# NULL if the argument was not given. subset_truth() lists the elements of the field.
+truth_field <- function(input, x) {
   if (is.null(input$truth)) return(NULL)
   abort_argument_if(has_labels(x), "truth",
     "{.arg truth} is one category per case, and cannot be used for answers with several labels.",
@@ -279,69 +295,69 @@ truth_to_keep <- function(input, x) {
   code <- encode_labels(input$truth[[1L]], x$categories, column, "truth")
   label <- values_by_case(x$categories[code], case_of_rows(input, x), x$cases, column,
     "A case has one true category.")
-  keep_truth(match(label, x$categories), x)
+  new_truth_field(match(label, x$categories), x)
 }
 
-# Creates the field `truth` from the codes `category` of true categories. The true accuracies of
-# systems (`expected`) are unknown.
-keep_truth <- function(category, x) {
-  expected <- setNames(rep(NA_real_, n_systems(x)), x$systems)
-  list(category = category, kept = TRUE, expected = expected)
+# Creates the field `truth` of the ratings `x`. `category`: code of the true category of each case.
+# The element `expected`, the true accuracy of each system, is unknown and set to NA.
+new_truth_field <- function(category, x) {
+  expected_accuracy <- setNames(rep(NA_real_, n_systems(x)), x$systems)
+  list(category = category, kept = TRUE, expected = expected_accuracy)
 }
 
-# Is the truth of `x` the argument `truth` of ratings()? Estimates use it only with
-# `known_truth = TRUE`. Otherwise the truth is from a simulation or from with_truth().
-is_kept_truth <- function(x) isTRUE(x$truth$kept)
+# Was the truth of `x` given as the argument `truth` of ratings()? Estimates use such a truth only
+# with `known_truth = TRUE`. Any other truth is from a simulation or from with_truth().
+is_given_truth <- function(x) isTRUE(x$truth$kept)
 
 format_truth <- function(x) {
-  if (is_kept_truth(x)) paste0(
+  if (is_given_truth(x)) paste0(
     "Truth kept for ", count_noun(sum(!is.na(x$truth$category)), "case"),
     ", for known_truth = TRUE only"
   )
 }
 
-# Selects cases of a truth, which is a list:
-# * category: a code per case, NA if unknown;
-# * stratum: a code per case, only in simulations;
-# * expected: true accuracy per system, NA if unknown;
-# * base_rates: NULL if the truth is an argument of ratings();
-# * kept: see is_kept_truth().
+# Selects `cases` (positions) of `truth`, a list with these elements:
+# * category: code of the true category of each case, NA if unknown.
+# * stratum: code of the stratum of each case, only in simulations.
+# * expected: true accuracy of each system, NA if unknown.
+# * base_rates: true base rates; NULL if the truth is an argument of ratings().
+# * kept: is the truth an argument of ratings()?
 subset_truth <- function(truth, cases) {
   truth$category <- truth$category[cases]
   truth$stratum <- truth$stratum[cases]
   truth
 }
 
-# Ratings given as counts per category. Raters are then not identified, and the "raters" of a case
-# are only numbered places. Functions that need to know which rater gave a rating call the functions
-# below.
+# Ratings may be given as counts per category. Raters are then not identified, and the rater numbers
+# of a case are only numbered places. The functions below are for code that needs to know which
+# rater gave a rating.
 
 has_counts <- function(x) inherits(x, "ratings_counts")
 
 # Names of identified raters; empty for counts.
 named_raters <- function(x) if (has_counts(x)) character() else x$raters
 
-# A number for each rater: its position or, if raters are not identified, 1 for all of them.
+# Returns a number for each rater: its position if raters are identified, and otherwise 1.
 rater_identity <- function(x) if (has_counts(x)) rep(1L, n_raters(x)) else seq_along(x$raters)
 
-# Returns the value if raters are identified, and NA if they are not.
+# Returns `value_if_named` if the raters of `x` are identified, and otherwise NA.
 na_if_unnamed <- function(x, value_if_named) if (has_counts(x)) NA_integer_ else value_if_named
 
-# Text for errors of functions that need identified raters; NULL if they are identified.
+# Returns a text for errors if raters are not identified, and otherwise NULL.
 why_unnamed <- function(x) {
   if (has_counts(x)) "Counts of ratings do not show which rater gave which rating."
 }
 
-# Fails if raters are not identified. `requirement`: first sentence of the error, on what needs the
-# rater of each rating.
+# Fails if the raters of `x` are not identified. `requirement`: first sentence of the error, which
+# names the feature that needs identified raters.
 check_named_raters <- function(x, arg, requirement, i = "Give each rating with its rater, in wide or
                                  long data; see {.fun ratings}.") {
   abort_argument_if(has_counts(x), arg, requirement, x = why_unnamed(x), i = i)
 }
 
-# Fails if raters are not identified or have several answers to a case. `requirement`: first
-# sentence of the error, on what needs one answer per rater and case.
+# Fails if raters are not identified, or if a rater can have several answers to a case.
+# `requirement`: first sentence of the error, which names the feature that needs single answers.
 check_single_answers <- function(x, arg, requirement) {
-  why <- why_unnamed(x) %||% if (has_repeats(x)) "Raters of {.arg x} repeat their ratings."
-  abort_argument_if(!is.null(why), arg, requirement, x = why)
+  obstacle <- why_unnamed(x) %||% if (has_repeats(x)) "Raters of {.arg x} repeat their ratings."
+  abort_argument_if(!is.null(obstacle), arg, requirement, x = obstacle)
 }

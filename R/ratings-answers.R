@@ -1,22 +1,25 @@
 # Confidence of raters: argument `confidence` of ratings(). The field `confidence` of a ratings
-# object is a list: `levels` (labels, the lowest first), and vectors `case`, `rater` and `code`
-# (index of the level). The vectors have an entry per rating with a known confidence, sorted by
-# case and rater. Models use it only if they are asked to, so that patterns do not contain it.
+# object is a list. Ratings with unknown confidence are not in the list.
+# * levels: labels of the levels, the lowest first.
+# * case, rater, code: vectors with an element per rating, sorted by case and rater. `code` is the
+#   index of the level.
+#
+# Patterns of ratings do not contain the confidence, because most models do not use it.
 
 max_levels <- 5L
 
-# Lower limits of the five levels of numeric confidence. They are not computed, as cut() would,
-# because of rounding errors: 3 * 0.2 is larger than 0.6.
-fifths <- c("[0, 0.2)" = 0, "[0.2, 0.4)" = 0.2, "[0.4, 0.6)" = 0.4, "[0.6, 0.8)" = 0.6,
+# Lower limits of the five levels of numeric confidence. They are written out to avoid rounding
+# errors: 3 * 0.2 is larger than 0.6.
+level_limits <- c("[0, 0.2)" = 0, "[0.2, 0.4)" = 0.2, "[0.4, 0.6)" = 0.4, "[0.6, 0.8)" = 0.6,
   "[0.8, 1]" = 0.8)
 
-# Adds the field `confidence` to `x`, if the user gave columns of confidence. `input`: see
-# read_input().
+# Adds the field `confidence` to the ratings `x`, if the user gave columns of confidence. `input`:
+# result of read_input().
 add_confidence <- function(x, input) {
   columns <- input$confidence
   if (is.null(columns)) return(x)
-  check_takes_confidence(x, input)
-  coded <- code_confidence(columns, input$source)
+  check_confidence_allowed(x, input)
+  coded_columns <- code_confidence(columns, input$source)
   Map(function(column, rating, name) {
     check_values(column, is.na(column) | !is.na(rating), name, "confidence",
       "{.arg confidence} must be {.code NA} where the rating is missing.",
@@ -24,21 +27,21 @@ add_confidence <- function(x, input) {
           order of {.arg raters}.",
       rows = input$source)
   }, columns, input$columns, names(columns))
-  place <- place_of_values(input$case, input$rater, x$raters, x$cases, input$rows)
-  x$confidence <- c(coded["levels"], collect_entries(coded$codes, place))
+  pairs <- find_case_and_judge(input$case, input$rater, x$raters, x$cases, input$rows)
+  x$confidence <- c(coded_columns["levels"], list_positive_codes(coded_columns$codes, pairs))
   x
 }
 
-# Collects the positive codes of all columns: a list of `case`, `rater` and `code`, sorted by case
-# and rater. `codes`: a list of integer vectors. `place`: case and rater of each code.
-collect_entries <- function(codes, place) {
+# Returns the positive codes of all columns as a list of `case`, `rater` and `code`, sorted by case
+# and rater. `codes`: a list of integer vectors. `pairs`: the case and the rater of each code.
+list_positive_codes <- function(codes, pairs) {
   code <- unlist(codes, use.names = FALSE)
-  positions <- which(code > 0L)
-  positions <- positions[order(place$case[positions], place$rater[positions])]
-  list(case = place$case[positions], rater = place$rater[positions], code = code[positions])
+  selected <- which(code > 0L)
+  selected <- selected[order(pairs$case[selected], pairs$rater[selected])]
+  list(case = pairs$case[selected], rater = pairs$rater[selected], code = code[selected])
 }
 
-check_takes_confidence <- function(x, input) {
+check_confidence_allowed <- function(x, input) {
   raters <- names(input$columns)
   confidence_columns <- names(input$confidence)
   requirement <-
@@ -55,9 +58,11 @@ check_takes_confidence <- function(x, input) {
     i = "Name a column for each rater, in the order of {.arg raters}.")
 }
 
-# Converts columns of confidence (ordered factors, logicals or numbers) to codes. Returns a list of
-# `levels`, which all columns share, and `codes`, an integer vector per column. `rows`: indices of
-# the rows in the user's data, for messages.
+# Converts columns of confidence (ordered factors, logicals or numbers) to codes. Returns a list:
+# * levels: labels of the levels, the same for all columns.
+# * codes: an integer vector per column.
+#
+# `rows`: numbers of the rows in the user's data, for messages.
 code_confidence <- function(columns, rows) {
   is_empty <- map_lgl(columns, function(column) all(is.na(column)))
   abort_if(all(is_empty), "confidence", "{.arg confidence} has no values.",
@@ -81,7 +86,7 @@ code_confidence <- function(columns, rows) {
   }
   columns[!is_empty] <- lapply(known_columns, function(x) {
     switch(kind, ordered = x, logical = factor(x, c(FALSE, TRUE)),
-      numeric = factor(names(fifths)[findInterval(x, fifths)], names(fifths)))
+      numeric = factor(names(level_limits)[findInterval(x, level_limits)], names(level_limits)))
   })
   levels <- unique(lapply(columns[!is_empty], levels))
   abort_if(length(levels) > 1L, "columns",
@@ -103,8 +108,8 @@ confidence_kind <- function(column) {
 
 # ---- Codes, subsets and text of confidence -------------------------------------------------------
 
-# Code of the confidence of ratings, 0 if it is unknown. `case` and `rater`: case and rater of each
-# rating.
+# Returns the confidence code of each rating, 0 if it is unknown. `case`, `rater`: numbers of the
+# case and the rater of each rating.
 confidence_of_ratings <- function(x, case, rater) {
   confidence <- x$confidence
   raters <- n_raters(x)
@@ -112,22 +117,24 @@ confidence_of_ratings <- function(x, case, rater) {
   replace(confidence$code[entry], is.na(entry), 0L)
 }
 
-# Selects cases and raters of `x`, a list of entries such as the fields `confidence`, `abstained` or
-# `empty` of a ratings object. `cases`: indices of the cases, which may be repeated. `new_rater`:
-# new number of each rater, 0 to drop it. Returns NULL if no entry is left, unless `keep_if_empty`.
+# Selects cases and raters of `x`, a list of the vectors `case`, `rater` and sometimes `code`.
+# Examples are the fields `confidence` and `abstained` of a ratings object.
+# * cases: numbers of the selected cases, which may be repeated.
+# * new_rater: new number of each rater, 0 to drop the rater.
+# * keep_if_empty: if FALSE, returns NULL when no entry is left.
 subset_case_entries <- function(x, cases, new_rater = seq_len(max(x$rater)),
                                 keep_if_empty = FALSE) {
   if (is.null(x)) return(NULL)
   fields <- intersect(c("case", "rater", "code"), names(x))
   n_entries <- tabulate(x$case, max(cases, x$case, 0L))
-  first <- cumsum(n_entries) - n_entries + 1L
+  first_entry <- cumsum(n_entries) - n_entries + 1L
   entries <- lapply(
-    x[fields], `[`, order(x$case)[sequence(n_entries[cases], from = first[cases])]
+    x[fields], `[`, order(x$case)[sequence(n_entries[cases], from = first_entry[cases])]
   )
   entries$case <- rep.int(seq_along(cases), n_entries[cases])
   entries$rater <- new_rater[entries$rater]
-  sorted <- order(entries$case, entries$rater)
-  x[fields] <- lapply(entries, `[`, sorted[entries$rater[sorted] > 0L])
+  entry_order <- order(entries$case, entries$rater)
+  x[fields] <- lapply(entries, `[`, entry_order[entries$rater[entry_order] > 0L])
   if (length(x$case) > 0L || keep_if_empty) x
 }
 
@@ -144,17 +151,22 @@ format_confidence <- function(x) {
   )
 }
 
-# Abstentions: replies that are not categories, such as "cannot tell"; argument `abstain` of
-# ratings(). The field `abstained` of a ratings object is a list: `label` (the argument), and
-# vectors `case` and `rater` with an entry per abstention, sorted by case and rater. The field
-# `silent_systems` is the same for systems; its `rater` is the number of a system.
+# Abstentions are replies that are not categories, such as "cannot tell" (argument `abstain` of
+# ratings()). The field `abstained` of a ratings object is a list:
+# * label: the argument `abstain`.
+# * case, rater: vectors with an element per abstention, sorted by case and rater.
+#
+# The field `silent_systems` has the same form for abstentions of systems. Its `rater` is the number
+# of a system.
 
-# Converts abstentions in `input` to missing ratings, and adds fields that record them.
-# `abstained`: for each column of ratings, a code per row: 1 for a label in `abstain`, 2 for an
-# empty cell that is an abstention, otherwise 0. `silent`: the same for columns of systems.
-take_abstentions <- function(input, options) {
+# Converts abstentions in `input` to missing ratings, and records them in two new fields:
+# * abstained: a list with a code vector for each column of ratings.
+# * silent: the same for columns of systems.
+#
+# Codes are 1 for a label in `abstain`, 2 for an empty cell that is an abstention, and otherwise 0.
+record_abstentions <- function(input, options) {
   if (is.null(options$abstain)) return(input)
-  check_takes_abstain(input, options)
+  check_abstain_allowed(input, options)
   is_abstention <- function(values) {
     plain_label(as_label(values)) %in% plain_label(as_label(options$abstain))
   }
@@ -164,11 +176,10 @@ take_abstentions <- function(input, options) {
   }
   input$abstained <- lapply(input$columns, code_abstentions)
   input$silent <- lapply(input$systems, code_abstentions)
-  table <- input$system_table
-  if (!is.null(table)) input$system_table$silent <- code_abstentions(table$prediction)
-  used_labels <- list_labels(c(input$columns, input$systems, table["prediction"]))
-  # If several variables of a codebook share `abstain`, rate_variables() makes this check for all of
-  # them together.
+  system_table <- input$system_table
+  if (!is.null(system_table)) input$system_table$silent <- code_abstentions(system_table$prediction)
+  used_labels <- list_labels(c(input$columns, input$systems, system_table["prediction"]))
+  # rate_variables() makes this check itself if several variables share `abstain`.
   check_abstain_used(
     isTRUE(attr(options$abstain, "shared")) || any(is_abstention(used_labels)),
     options$abstain, used_labels
@@ -177,23 +188,25 @@ take_abstentions <- function(input, options) {
   relabel_input(input, used_labels, replace(used_labels, is_abstention(used_labels), NA))
 }
 
-# Fails if raters and systems never use the labels of `abstain`. `is_used`: does a rater or system
-# use one of these labels, in any variable of the codebook? `labels`: all labels that they use.
+# Fails if raters and systems never use the labels of `abstain`.
+# * is_used: does a rater or system use one of these labels, in any variable of the codebook?
+# * labels: all labels that raters and systems use.
 check_abstain_used <- function(is_used, abstain, labels) {
   abort_argument_if(!is_used && !all(is.na(abstain)), "abstain",
     "must be labels that raters or systems use.", x = "They use {.val {unique(labels)}}.")
 }
 
-check_takes_abstain <- function(input, options) {
-  text_labels <- setdiff(as_label(options$abstain), NA)
-  declared <- list(
+check_abstain_allowed <- function(input, options) {
+  abstain_labels <- setdiff(as_label(options$abstain), NA)
+  labels <- list(
     categories = c(as_label(options$categories), names(options$categories)),
     truth = as_label(input$truth[[1L]])
   )
-  for (arg in names(declared)) {
-    in_both <- unique(declared[[arg]][plain_label(declared[[arg]]) %in% plain_label(text_labels)])
-    abort_argument_if(in_both, arg, "must not have labels of {.arg abstain}.",
-      x = "{.val {in_both}} {?is/are} in both.",
+  for (arg in names(labels)) {
+    shared_labels <-
+      unique(labels[[arg]][plain_label(labels[[arg]]) %in% plain_label(abstain_labels)])
+    abort_argument_if(shared_labels, arg, "must not have labels of {.arg abstain}.",
+      x = "{.val {shared_labels}} {?is/are} in both.",
       i = "An abstention cannot be the true category of a case.")
   }
   obstacles <- c(
@@ -210,31 +223,32 @@ check_takes_abstain <- function(input, options) {
 
 add_abstentions <- function(x, input) {
   if (is.null(input$abstained)) return(x)
-  # The field `abstained` or `silent_systems`; NULL if there are no abstentions. `codes`: for each
-  # column, a code per row (see take_abstentions()).
+  # Returns the field `abstained` or `silent_systems`; NULL if there are no abstentions. `codes`: a
+  # list of code vectors from record_abstentions(). `judge`: name of the column of raters or systems
+  # in `table`.
   new_abstentions <- function(codes, table, judge, judges) {
-    entries <- collect_entries(
-      codes, place_of_values(table$case, table[[judge]], judges, x$cases, input$rows)
+    entries <- list_positive_codes(
+      codes, find_case_and_judge(table$case, table[[judge]], judges, x$cases, input$rows)
     )
     if (length(entries$case) > 0L) c(list(label = input$abstain), entries[c("case", "rater")])
   }
   x$abstained <- new_abstentions(input$abstained, input, "rater", x$raters)
   if (has_abstentions(x)) check_one_reply(x)
-  # For a system, an empty cell (code 2) is no abstention: the system was not asked.
+  # An empty cell (code 2) of a system is not an abstention, because the system was not asked.
   system_codes <- lapply(c(input$silent, input$system_table["silent"]), function(code) code == 1L)
   x$silent_systems <- new_abstentions(system_codes, input$system_table, "system", x$systems)
   x
 }
 
-# Indices of the case and the judge (a rater or system) of each value: a list of `case` and `rater`.
-# In long data, `case` and `judge` are columns. In wide data `judge` is NULL, and the values are in
-# one column of length `rows` for each of `judges`.
-place_of_values <- function(case, judge, judges, cases, rows) {
+# Returns the case and the judge (a rater or system) of each value: a list of the indices `case` and
+# `rater`. In long data, `case` and `judge` are columns. In wide data `judge` is NULL, and there is
+# a column with `rows` values for each of `judges`.
+find_case_and_judge <- function(case, judge, judges, cases, rows) {
   if (is.null(judge)) expand.grid(case = seq_len(rows), rater = seq_along(judges)) else
     list(case = match(case, cases), rater = match(as_label(judge), judges))
 }
 
-# Fails if a rater has several replies on a case, counting both ratings and abstentions.
+# Fails if a rater has several replies to a case. Replies are ratings and abstentions.
 check_one_reply <- function(x) {
   replies <- add_entries(unfold_ratings(x), x$abstained, 1L)
   check_repeats(set_core_patterns(x, core_patterns_long(
@@ -246,18 +260,21 @@ check_one_reply <- function(x) {
 
 has_abstentions <- function(x) !is.null(x$abstained)
 
-# Splits the patterns of `x`, so that the same raters abstained on all cases of a pattern.
+# Splits the patterns of the ratings `x` by the set of raters who abstained. Afterwards the same
+# raters abstained in all cases of a pattern.
 split_by_abstention <- function(x) {
   if (!has_abstentions(x)) return(x)
   abstentions <- x$abstained
-  core <- core_patterns_long(
+  core_patterns <- core_patterns_long(
     abstentions$case, abstentions$rater, rep(1L, length(abstentions$case)), list(), length(x$index)
   )
-  split_patterns(x, list(.abstained = core$index))
+  split_patterns(x, list(.abstained = core_patterns$index))
 }
 
-# Raters who abstained on each pattern, after split_by_abstention(). `rater` contains the raters of
-# all patterns; those of pattern p are entries start[p] + 1 to start[p + 1].
+# Returns the raters who abstained in each pattern, as a list. `x`: result of split_by_abstention().
+# * rater: raters of all patterns, pattern after pattern.
+# * start: the raters of pattern p are elements start[p] + 1 to start[p + 1] of `rater`.
+# * pattern: number of the pattern of each element of `rater`.
 abstaining_raters <- function(x) {
   abstentions <- x$abstained
   raters <- split(abstentions$rater, factor(abstentions$case, first_cases(x)))
@@ -267,12 +284,13 @@ abstaining_raters <- function(x) {
   )
 }
 
-without_abstentions <- function(x) {
+drop_abstentions <- function(x) {
   x["abstained"] <- list(NULL)
   x
 }
 
-# Sum of the weights of the cases on which each of `n` raters (or systems) abstained.
+# Returns the total weight of the cases in which each rater (or system) abstained. `n`: number of
+# raters or systems.
 weight_of_abstentions <- function(x, abstentions = x$abstained, n = n_raters(x)) {
   if (is.null(abstentions)) numeric(n) else
     rowsum_codes(abstentions$rater, weights_of_cases(x)[abstentions$case], n)
@@ -282,29 +300,31 @@ format_abstentions <- function(x) {
   if (!has_abstentions(x)) return(NULL)
   abstained <- weight_of_abstentions(x)
   has_abstained <- abstained > 0
-  share <- percent(range((abstained / (abstained + ratings_of_raters(x)))[has_abstained]))
-  rater <- unique(cbind(rating_rater(x), rating_category(x)))[, 1L]
-  n_one_category <- sum(tabulate(rater, n_raters(x))[has_abstained] == 1L)
+  share_range <- percent(range((abstained / (abstained + ratings_of_raters(x)))[has_abstained]))
+  rater_of_category <- unique(cbind(rating_rater(x), rating_category(x)))[, 1L]
+  n_one_category <- sum(tabulate(rater_of_category, n_raters(x))[has_abstained] == 1L)
   paste0(
     "Abstentions: ", sum(has_abstained), " of ", count_noun(n_raters(x), "rater"), ", ",
-    paste(unique(share), collapse = " to "), " of their replies",
+    paste(unique(share_range), collapse = " to "), " of their replies",
     if (n_one_category > 0L) paste(
       ";", count_noun(n_one_category, "rater gives", "raters give"), "one category only"
     )
   )
 }
 
-# For each system, the number of its answers divided by the number of its answers and abstentions,
-# with weights of cases. NA for a system that has neither answers nor abstentions.
+# Returns the share of cases that each system answered, among the cases that it answered or
+# abstained in. Cases count with their weights. The share is NA for a system without answers and
+# abstentions.
 share_answered <- function(x) {
   ratio(answered_weight(x), answerable_weight(x))
 }
 
-# For each system: weight of the cases that it answered, and of these and its abstentions.
+# For each system, answered_weight() returns the total weight of the cases that it answered.
+# answerable_weight() adds the weight of the cases in which the system abstained.
 answered_weight <- function(x) colSums((pattern_answers(x) > 0L) * pattern_weights(x))
 answerable_weight <- function(x) {
   answered_weight(x) + weight_of_abstentions(x, x$silent_systems, n_systems(x))
 }
 
-# Text of a note for results that do not use abstentions; NULL if there are none.
+# Returns a note for results that do not use abstentions; NULL without abstentions.
 abstain_note <- function(x) if (has_abstentions(x)) "Abstentions count as missing ratings"

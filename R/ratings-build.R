@@ -1,21 +1,21 @@
-# Layouts of data: a record for each layout, and a builder that converts coded columns to the fields
-# of a ratings object.
+# Layouts of data are wide data, long data and counts. Each layout has a record, and a function that
+# builds the fields of a ratings object.
 
 # Returns the record of a layout, a list:
-# * args: names of the arguments of ratings() that select this layout, all of which it needs;
-# * build: function that builds the fields of a ratings object from the input (see read_input()),
-#   the categories and the systems (see list_systems());
-# * holds: name of the argument that selects the columns of ratings;
-# * labels: do these columns contain labels of categories (TRUE) or counts (FALSE);
-# * by_rating: is a row a rating (TRUE) or a case (FALSE);
+# * args: names of the arguments of ratings() that select this layout. All of them are needed.
+# * build: function that returns the fields of a ratings object. Its arguments are the input (see
+#   read_input()), the categories and the systems (see list_systems()).
+# * holds: name of the argument that selects the columns of ratings.
+# * labels: do these columns contain labels of categories (TRUE) or counts (FALSE)?
+# * by_rating: is a row a rating (TRUE) or a case (FALSE)?
 # * class: class of the ratings object.
 new_layout <- function(args, build, labels = TRUE, by_rating = FALSE, class = "ratings",
                        holds = args[[length(args)]]) {
   as.list(environment())
 }
 
-# Records of wide data (the default for a matrix), long data and counts. If you add a layout, add it
-# to the messages of find_layout().
+# Returns the records of wide data, long data and counts. If you add a layout, add it also to the
+# messages of find_layout().
 rating_layouts <- function() {
   list(
     new_layout("raters", build_wide),
@@ -33,11 +33,12 @@ build_wide <- function(input, categories, systems) {
 build_counts <- function(input, categories, systems) {
   columns <- Map(check_counts, input$columns, names(input$columns))
   columns[setdiff(categories, names(columns))] <- list(integer(input$rows))
-  unknown <- setdiff(names(columns), categories)
-  abort_if(unknown, "category",
+  unknown_columns <- setdiff(names(columns), categories)
+  abort_if(unknown_columns, "category",
     "The name of every column of {.arg counts} must be one of {.arg categories}.",
-    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", column = unknown,
-    found = unknown)
+    x = "{.val {unknown_columns}} {?is/are} not among {.val {categories}}.",
+    column = unknown_columns,
+    found = unknown_columns)
   columns <- append_unseen_cases(columns[categories], systems, 0L)
   core_patterns <- core_patterns_counts(columns, systems$columns, length(systems$cases))
   raters <- as.character(seq_len(max(Reduce(`+`, columns))))
@@ -88,18 +89,20 @@ case_identifiers <- function(input) {
   input$case
 }
 
-# Raises an error if identifiers are not strings, a factor or numbers, and if they are missing or,
-# unless `blank_is_known`, blank.
+# Fails if identifiers are not strings, a factor or numbers. Also fails if an identifier is missing.
+# Blank identifiers are errors, too, unless `blank_is_known` is TRUE. `arg`: name of the argument,
+# for messages.
 check_identifiers <- function(x, arg, blank_is_known = FALSE) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
     i = if (inherits(x, "integer64")) "It has numbers of 2^53 or more. Load {.pkg bit64}, or convert
         {.arg {arg}} with {.fun as.character}.", arg = arg)
   labels <- if (!blank_is_known) if (is.factor(x)) levels(x) else if (is.character(x)) unique(x)
-  blank <- grep("^\\s*$", labels, perl = TRUE, value = TRUE)
-  row <- which(if (length(blank) > 0L) is.na(x) | x %in% blank else is.na(x))
-  abort_if(row, "case", "{.arg {arg}} must be known in every row.",
-    x = "It is missing in {length(row)} row{?s}, first in row {row[[1L]]}.", row = row)
+  blank_labels <- grep("^\\s*$", labels, perl = TRUE, value = TRUE)
+  bad_rows <- which(if (length(blank_labels) > 0L) is.na(x) | x %in% blank_labels else is.na(x))
+  abort_if(bad_rows, "case", "{.arg {arg}} must be known in every row.",
+    x = "It is missing in {length(bad_rows)} row{?s}, first in row {bad_rows[[1L]]}.",
+    row = bad_rows)
 }
 
 check_case_and_rater <- function(input) {
@@ -108,9 +111,11 @@ check_case_and_rater <- function(input) {
 
 list_raters <- function(x) column_labels(if (is.factor(x)) droplevels(x) else x)
 
-# Returns the value of `x` for each case in `cases`, NA if it is unknown. `x` has a value per row of
-# long data, and `case` is the index of the case of each row. Fails with `message` if rows of the
-# same case have different known values. `column`: name of the column, for the message.
+# Returns the value of `x` for each case in `cases`, NA if it is unknown. Fails with `message` if
+# rows of the same case have different known values.
+# * x: a value per row of long data.
+# * case: index in `cases` of the case of each row.
+# * column: name of the column `x`, for the message.
 values_by_case <- function(x, case, cases, column, message, topic = "case") {
   known_rows <- which(!is.na(x) & !is.na(case))
   first_row <- known_rows[match(seq_along(cases), case[known_rows])]
@@ -123,16 +128,21 @@ values_by_case <- function(x, case, cases, column, message, topic = "case") {
   x[first_row]
 }
 
-# Index of the case of each row of the data in `x$cases`.
+# Returns the position in `x$cases` of the case of each row of the data.
 case_of_rows <- function(input, x) {
   if (input$layout$by_rating) match(input$row_case, x$cases) else
     seq_len(input$rows)
 }
 
-# Fails with `message` if any value of a column is not valid. `x`: the values; `ok`: is each value
-# valid; `rows`: their row numbers in the user's data. Messages may contain variables of the caller.
-check_values <- function(x, ok, column, topic, message, ..., rows = seq_along(x)) {
-  bad_positions <- which(!ok)
+# Fails with `message` if any value of a column is not valid.
+# * x: the values.
+# * are_valid: is each value valid?
+# * column: name of the column.
+# * rows: row numbers of the values in the user's data.
+#
+# Messages may contain variables of the caller in braces.
+check_values <- function(x, are_valid, column, topic, message, ..., rows = seq_along(x)) {
+  bad_positions <- which(!are_valid)
   if (length(bad_positions) == 0L) return(invisible())
   value <- x[[bad_positions[[1L]]]]
   rows <- rows[bad_positions]
@@ -144,23 +154,24 @@ check_values <- function(x, ok, column, topic, message, ..., rows = seq_along(x)
 }
 
 check_counts <- function(x, column) {
-  ok <- if (is.numeric(x)) !is.na(x) & x >= 0 & x == round(x) & x <= core_max_ratings() else
+  is_valid <- if (is.numeric(x)) !is.na(x) & x >= 0 & x == round(x) & x <= core_max_ratings() else
     logical(length(x))
-  check_values(x, ok, column, "counts",
+  check_values(x, is_valid, column, "counts",
     "Counts must be whole numbers from 0 to {core_max_ratings()}.",
     i = "If no rater chose a category, its count is 0, not {.code NA}.")
   as.integer(x)
 }
 
-# Appends `missing_code` to each column of ratings for the cases that only a system answered. These
-# cases are the last of `systems$cases`, and have no ratings.
+# Appends `missing_code` to each column of ratings, once for each case that only systems answered.
+# These cases have no ratings, and are the last of `systems$cases`.
 append_unseen_cases <- function(columns, systems, missing_code = NA_integer_) {
-  n <- length(systems$cases)
-  lapply(columns, function(x) c(x, rep(missing_code, n - length(x))))
+  n_cases <- length(systems$cases)
+  lapply(columns, function(x) c(x, rep(missing_code, n_cases - length(x))))
 }
 
-# Returns a list: `cases` (identifiers of all cases, including those that only a system answered),
-# and `columns` (for each system, the code of its answer to each case, NA without an answer).
+# Returns the cases and the answers of systems, as a list:
+# * cases: identifiers of all cases, including cases that only systems answered.
+# * columns: for each system, the code of its answer to each case, NA without an answer.
 list_systems <- function(input, categories) {
   cases <- case_identifiers(input)
   table <- input$system_table
@@ -179,31 +190,31 @@ list_systems <- function(input, categories) {
     i = if (is.null(input$case) && is.null(input$case_names)) "{.arg case} is not given, so that
         the row numbers of {.arg data} identify the cases. Give {.arg case}." else "Convert one of
         them, for example with {.fun as.character}.", types = types)
-  unseen <- setdiff(table$case, cases)
-  abort_if(length(unseen) > 0L && !is.null(input$weights), "weights",
+  unrated_cases <- setdiff(table$case, cases)
+  abort_if(length(unrated_cases) > 0L && !is.null(input$weights), "weights",
     "With {.arg weights}, all cases of {.arg systems} must be in {.arg data}.",
-    x = "Case {.val {unseen[[1L]]}} is not, and has no weight.",
+    x = "Case {.val {unrated_cases[[1L]]}} is not, and has no weight.",
     i = "Leave such cases out of {.arg systems}.",
-    row = match(unseen, table$case))
-  cases <- c(cases, unseen)
+    row = match(unrated_cases, table$case))
+  cases <- c(cases, unrated_cases)
   system_names <- list_raters(table$system)
-  cells <- cbind(match(table$case, cases), match(as_label(table$system), system_names))
+  answer_cells <- cbind(match(table$case, cases), match(as_label(table$system), system_names))
   # A different number for each pair of a case and a system.
-  repeated_row <- anyDuplicated(cells[, 1L] + length(cases) * cells[, 2L])
+  repeated_row <- anyDuplicated(answer_cells[, 1L] + length(cases) * answer_cells[, 2L])
   abort_if(repeated_row > 0L, "repeat", "A system can give only one prediction per case.",
-    x = "System {.val {system_names[[cells[repeated_row, 2L]]]}} predicts case
+    x = "System {.val {system_names[[answer_cells[repeated_row, 2L]]]}} predicts case
         {.val {as.character(table$case[[repeated_row]])}} again in row {repeated_row} of
         {.arg systems}.",
-    case = table$case[repeated_row], rater = system_names[cells[repeated_row, 2L]])
-  answer <- matrix(NA_integer_, length(cases), length(system_names))
-  answer[cells] <- encode_labels(table$prediction, categories, "prediction", "system")
-  list(cases = cases, columns = split_columns(answer, system_names))
+    case = table$case[repeated_row], rater = system_names[answer_cells[repeated_row, 2L]])
+  answers <- matrix(NA_integer_, length(cases), length(system_names))
+  answers[answer_cells] <- encode_labels(table$prediction, categories, "prediction", "system")
+  list(cases = cases, columns = split_columns(answers, system_names))
 }
 
 check_systems <- function(x) {
-  answered <- (pattern_answers(x) > 0L) * pattern_times(x)
-  n_answered <- colSums(answered)
-  n_unrated <- colSums(answered * !rated_patterns(x))
+  answer_weight <- (pattern_answers(x) > 0L) * pattern_times(x)
+  n_answered <- colSums(answer_weight)
+  n_unrated <- colSums(answer_weight * !is_rated_pattern(x))
   system <- x$systems[setdiff(which(n_answered == 0), x$silent_systems$rater)]
   abort_if(system, "system", "System{?s} {.val {system}} {?has/have} no prediction.",
     i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
@@ -212,9 +223,9 @@ check_systems <- function(x) {
   abort_if(system, "unrated", "No rater rated any case of system{?s} {.val {system}}.",
     i = "Check that ratings and systems have the same case identifiers.", system = system)
   has_unrated <- n_unrated > 0
-  pattern <- pattern_of_case(x)[unique(x$abstained$case)] # of cases with abstentions
-  pattern <- pattern[!rated_patterns(x)[pattern]]
-  n_abstained <- colSums(pattern_answers(x)[pattern, , drop = FALSE] > 0L)
+  abstained_patterns <- pattern_of_case(x)[unique(x$abstained$case)] # of cases with abstentions
+  abstained_patterns <- abstained_patterns[!is_rated_pattern(x)[abstained_patterns]]
+  n_abstained <- colSums(pattern_answers(x)[abstained_patterns, , drop = FALSE] > 0L)
   unrated_lines <- escape_braces(
     x$systems[has_unrated], ": ", number(n_unrated[has_unrated]), " of ",
     number(n_answered[has_unrated]), " answered cases", ifelse(

@@ -14,8 +14,8 @@ plain_columns <- function(data) {
   data
 }
 
-# Converts a column with value labels (of haven) to a factor. Its levels are the labels, and the
-# values that have no label. Values that the column declares to be missing become NA.
+# Converts a column with value labels (of package haven) to a factor. Its levels are the labels, and
+# the values without a label. Values that the column declares as missing become NA.
 labelled_factor <- function(x) {
   labels <- attr(x, "labels") %||% c(none = 0)[0L]
   missing_range <- attr(x, "na_range") %||% c(Inf, -Inf)
@@ -25,17 +25,17 @@ labelled_factor <- function(x) {
   factor(as.vector(unclass(x)), levels, ifelse(is.na(label_names), as_label(levels), label_names))
 }
 
-# Converts a column of class integer64 to numbers if all of them are below 2^53 (2^53 is the double
-# of 2^53 and of 2^53 + 1), and otherwise to strings. Strings need package bit64; without it the
-# column is returned as it is. Each value is stored in the 8 bytes of a double, and is read here as
-# two 32-bit integers.
+# Converts a column of class integer64. The result is numeric if all values are below 2^53, because
+# larger whole numbers are not exact as doubles. Otherwise the result contains strings, which needs
+# package bit64. Without bit64 the column is returned unchanged. Each value is stored in 8 bytes,
+# and is read here as two 32-bit integers.
 plain_integers <- function(x) {
   if (!inherits(x, "integer64")) return(x)
   bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
-  words <- matrix(readBin(bytes, "integer", 2L * length(x), endian = "little"), 2L)
-  words[is.na(words)] <- -2^31 # R reads the bits of this integer as NA
-  low_word <- words[1L, ] %% 2^32
-  high_word <- words[2L, ]
+  halves <- matrix(readBin(bytes, "integer", 2L * length(x), endian = "little"), 2L)
+  halves[is.na(halves)] <- -2^31 # R reads the bits of this integer as NA
+  low_word <- halves[1L, ] %% 2^32
+  high_word <- halves[2L, ]
   values <- ifelse(high_word == -2^31 & low_word == 0, NA, high_word * 2^32 + low_word)
   if (all(abs(values) < 2^53, na.rm = TRUE)) values else
     if (bit64_is_loaded()) as.character(x) else x
@@ -43,8 +43,8 @@ plain_integers <- function(x) {
 
 bit64_is_loaded <- function() isNamespaceLoaded("bit64")
 
-# Converts values to labels (strings). Equal numbers have the same label, whatever the options of R:
-# 1e5 is "100000", and -0 is "0".
+# Converts values to labels (strings). Equal numbers get the same label, independent of R's options:
+# 1e5 becomes "100000", and -0 becomes "0".
 as_label <- function(x) {
   x <- plain_integers(x)
   if (!is.numeric(x)) return(check_text(as.character(x), NULL))
@@ -59,58 +59,66 @@ as_label <- function(x) {
 # Labels of a column: the levels of a factor, also unused ones, or the sorted distinct values.
 column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
 
-# Labels of several columns, without columns that have no values. They are in the order of the
-# levels of factors. Labels that no factor orders are in numeric order if all labels are numbers,
-# and otherwise in order of appearance. Without factors, labels of text columns are sorted.
+# Returns the labels of several columns in order. Columns without values are ignored. The order is
+# determined by these rules:
+# * Labels that are levels of factors are in the order of the levels.
+# * Without factors, labels are sorted as text if any column is not numeric.
+# * Other labels are in numeric order if all labels are numbers, and otherwise in order of
+#   appearance.
 list_labels <- function(columns) {
   columns <- Filter(function(x) is.factor(x) || !all(is.na(x)), columns)
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
-  orders <- label_orders(columns)
-  if (length(orders) == 0L && !all(map_lgl(columns, is.numeric))) return(sort_strings(labels))
+  factor_orders <- label_orders(columns)
+  if (length(factor_orders) == 0L && !all(map_lgl(columns, is.numeric)))
+    return(sort_strings(labels))
   labels <- labels[order(as_numbers(labels) %||% seq_along(labels))]
-  merge_orders(orders, labels) %||% labels
+  merge_orders(factor_orders, labels) %||% labels
 }
 
-# Numbers of labels; NULL if some label is no number.
+# Converts labels to numbers. Returns NULL if any label is not a number.
 as_numbers <- function(labels) {
   numbers <- suppressWarnings(as.numeric(labels))
   if (!anyNA(numbers)) numbers
 }
 
-# Different orders of labels in the columns, a list of vectors: the levels of ordered factors or, if
-# there are none, of all factors. factor() sorts numbers in columns of text as text ("1", "10",
-# "2"). Levels in this order are returned in numeric order.
+# Returns the distinct orders of labels in `columns`, a list of label vectors. An order consists of
+# the levels of a factor; if there are ordered factors, only these are used. factor() sorts numbers
+# in text columns as text ("1", "10", "2"). Such levels are returned in numeric order.
 label_orders <- function(columns) {
-  is_used <- map_lgl(columns, if (any(map_lgl(columns, is.ordered))) is.ordered else is.factor)
-  unique(lapply(columns[is_used], function(x) {
+  has_levels <- if (any(map_lgl(columns, is.ordered))) is.ordered else is.factor
+  is_ordering_column <- map_lgl(columns, has_levels)
+  unique(lapply(columns[is_ordering_column], function(x) {
     labels <- levels(x)
     numbers <- if (!is.ordered(x) && identical(labels, sort_strings(labels))) as_numbers(labels)
     labels[order(numbers %||% seq_along(labels))]
   }))
 }
 
-# Merges `orders`, a list of vectors of labels, to one order that agrees with all of them. Labels
-# that no vector orders stay in the order of `labels`, which contains all labels. Returns NULL if
-# the orders contradict each other. More labels than there may be categories are not merged.
+# Merges several orders of labels into one order that agrees with all of them. Returns NULL if they
+# contradict each other.
+# * orders: a list of label vectors.
+# * labels: all labels. Labels that are in none of the orders stay in this sequence.
+#
+# If there are more than `max_categories` labels, they are returned without merging.
 merge_orders <- function(orders, labels) {
   orders <- lapply(orders, match, labels)
   if (!any(map_lgl(orders, is.unsorted)) || length(labels) > max_categories) return(labels)
-  merged <- integer()
-  while (length(merged) < length(labels)) {
-    later <- unlist(lapply(orders, `[`, -1L))
-    first <- setdiff(seq_along(labels), c(merged, later))[1L]
-    if (is.na(first)) return(NULL)
-    merged <- c(merged, first)
-    orders <- lapply(orders, setdiff, first)
+  merged_positions <- integer()
+  while (length(merged_positions) < length(labels)) {
+    later_labels <- unlist(lapply(orders, `[`, -1L))
+    next_label <- setdiff(seq_along(labels), c(merged_positions, later_labels))[1L]
+    if (is.na(next_label)) return(NULL)
+    merged_positions <- c(merged_positions, next_label)
+    orders <- lapply(orders, setdiff, next_label)
   }
-  labels[merged]
+  labels[merged_positions]
 }
 
 find_categories <- function(input, declared) {
   used_labels <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
   categories <- if (is.null(declared)) used_labels else check_declared(declared)
   abort_if(length(categories) < 2L && (length(used_labels) > 0L || !is.null(declared)),
-    "categories_few", "At least two categories are needed.", x = found_only(categories),
+    "categories_few", "At least two categories are needed.", x = describe_found_labels(categories),
     i = "If there are categories that no rater used, give the labels of all categories as
         {.arg categories}.", categories = categories)
   if (length(categories) > max_categories) abort_too_many_categories(categories)
@@ -118,8 +126,8 @@ find_categories <- function(input, declared) {
   categories
 }
 
-# Text for errors: the labels that were found, if they are fewer than needed.
-found_only <- function(labels) {
+# Returns a sentence for errors about too few labels. It lists the labels that were found.
+describe_found_labels <- function(labels) {
   if (length(labels) > 0L) paste0("Found only ", escape_braces(dQuote(labels, FALSE)), ".") else
     "Found none."
 }
@@ -130,7 +138,7 @@ abort_too_many_categories <- function(categories) {
     i = "Check that the columns of ratings are the right ones.", categories = categories)
 }
 
-# Replaces labels of ratings and systems by the names of `categories`.
+# Replaces labels of ratings and systems by the names of the argument `categories`.
 recode_input <- function(input, categories) {
   if (is.null(names(categories))) return(input)
   abort_argument_if(!input$layout$labels, "categories",
@@ -144,12 +152,12 @@ recode_input <- function(input, categories) {
   relabel_input(input, old, new)
 }
 
-# Replaces the labels `old` by `new` in ratings, answers of systems and truths. Labels whose `new`
-# is NA become missing.
+# Replaces the labels `old` by the labels `new` in ratings, answers of systems and truths. Labels
+# become missing where `new` is NA.
 relabel_input <- function(input, old, new) {
   new_labels <- function(labels) {
-    position <- match(labels, old)
-    ifelse(is.na(position), labels, new[position])
+    position_in_old <- match(labels, old)
+    ifelse(is.na(position_in_old), labels, new[position_in_old])
   }
   relabel <- function(x) {
     if (is.list(x)) return(x)
@@ -157,10 +165,11 @@ relabel_input <- function(input, old, new) {
       levels(x) <- new_labels(levels(x))
       return(x)
     }
-    before <- as_label(x)
-    after <- new_labels(before)
+    old_labels <- as_label(x)
+    relabelled <- new_labels(old_labels)
     # Numbers stay numbers if labels only become missing.
-    if (any(after != before, na.rm = TRUE)) after else replace(x, is.na(after), NA)
+    if (any(relabelled != old_labels, na.rm = TRUE)) relabelled else
+      replace(x, is.na(relabelled), NA)
   }
   fields <- intersect(c("columns", "systems", "truth"), names(input))
   input <- modify_fields(input, fields, lapply, relabel)
@@ -169,9 +178,9 @@ relabel_input <- function(input, old, new) {
   input
 }
 
-# Applies the arguments `na` and `clean_labels` of ratings(). read_input() calls it twice, because
-# labels in list columns are known only after the first call. The second call leaves labels that
-# the first call has changed as they are.
+# Applies the arguments `na` and `clean_labels` of ratings(). read_input() calls this function
+# twice, because the labels in list columns are available only after the first call. The second call
+# does not change labels that the first call has changed.
 resolve_input_labels <- function(input, options) {
   if (is.null(options$na) && !options$clean) return(input)
   abort_argument_if(!input$layout$labels, c("na", "clean_labels"),
@@ -194,47 +203,50 @@ resolve_input_labels <- function(input, options) {
   relabel_input(input, old, replace(new, is_missing, NA))
 }
 
-# Categories that the argument `categories` declares. An element with a name recodes a label, and
-# its name is the category. NULL if all elements have names, because the data may then have other
-# categories, too.
+# Returns the categories that the argument `categories` declares. An element with a name recodes a
+# label: its name is the category. Returns NULL if all elements have names, because the data may
+# then have further categories.
 declared_categories <- function(categories) {
   is_named <- have_name(categories)
   if (all(is_named)) NULL else if (any(is_named))
     unique(ifelse(is_named, names(categories), as_label(categories))) else categories
 }
 
-# For each label, the frequent label of which it is probably a variant: the most frequent label that
-# differs only in capitals and blanks. If this most frequent label is probably a misspelling of
-# another label, the other label is returned.
+# For each label, returns the frequent label that it probably stands for. First, the label is
+# replaced by the most frequent label that differs only in capitals and blanks. If this label is
+# probably a misspelling of another label, the other label is returned.
 merge_variants <- function(labels, input) {
-  by_count <- labels[order(-tabulate_labels(input$columns, labels))]
-  main_form <- function(label) by_count[match(plain_label(label), plain_label(by_count))]
-  variant <- main_form(labels)
+  labels_by_count <- labels[order(-tabulate_labels(input$columns, labels))]
+  frequent_form <- function(label) {
+    labels_by_count[match(plain_label(label), plain_label(labels_by_count))]
+  }
+  variant <- frequent_form(labels)
   corrections <- if (input$layout$labels) misspelt_labels(labels, input$columns)
-  main_form(ifelse(variant %in% names(corrections), corrections[variant], variant))
+  frequent_form(ifelse(variant %in% names(corrections), corrections[variant], variant))
 }
 
-# Warns of labels that may not be categories: variants of other labels, labels that look the same,
-# codes for missing ratings, and more than 20 labels if they are many for the number of rows.
+# Warns about labels that may not be categories: variants of other labels, labels that look equal,
+# and codes for missing ratings. Also warns about more than 20 labels if they exceed half of the
+# number of rows.
 warn_labels <- function(labels, input) {
   warn_about <- function(suspects, message, hint, labels = suspects) {
     warn_if(suspects, "labels", message, i = hint, labels = labels)
   }
-  plain <- plain_label(labels)
+  plain_labels <- plain_label(labels)
   frequent_variant <- merge_variants(labels, input)
   is_rare_variant <- labels != frequent_variant
-  rare <- labels[is_rare_variant]
-  frequent <- frequent_variant[is_rare_variant]
-  recoding <- toString(paste(dQuote(frequent, FALSE), "=", dQuote(rare, FALSE)))
-  warn_about(rare, "Some categories differ in capitals or blanks, or in one
+  rare_labels <- labels[is_rare_variant]
+  frequent_labels <- frequent_variant[is_rare_variant]
+  recoding_code <- toString(paste(dQuote(frequent_labels, FALSE), "=", dQuote(rare_labels, FALSE)))
+  warn_about(rare_labels, "Some categories differ in capitals or blanks, or in one
       letter, from frequent ones: {.val {suspects}}.", c(
     paste0(
       "They count as different. To merge them, give {.code categories = c(",
-      escape_braces(recoding), ")}."
+      escape_braces(recoding_code), ")}."
     ),
-    if (any(plain[is_rare_variant] %in% repeated_values(plain))) "{.code clean_labels = TRUE} merges
-        labels that differ only in capitals and blanks."
-  ), labels[labels %in% c(rare, frequent)])
+    if (any(plain_labels[is_rare_variant] %in% repeated_values(plain_labels)))
+      "{.code clean_labels = TRUE} merges labels that differ only in capitals and blanks."
+  ), labels[labels %in% c(rare_labels, frequent_labels)])
   warn_about(find_lookalikes(labels), "Some categories look the same, or are the same number:
       {.val {suspects}}. They differ in alphabet, in invisible characters, in how accents are
       stored, or in how digits are written.", "They count as different. Use the same characters
@@ -246,48 +258,48 @@ warn_labels <- function(labels, input) {
       ". Give {.arg categories} if they are categories. Give them as {.arg abstain} if they are
       replies such as {.emph cannot tell}."))
   n_rows <- if (is.null(input$times)) input$rows else sum(input$times)
-  has_many <- length(labels) > 20L && length(labels) > n_rows / 2
-  warn_about(if (has_many) c(length(labels), n_rows),
+  has_many_labels <- length(labels) > 20L && length(labels) > n_rows / 2
+  warn_about(if (has_many_labels) c(length(labels), n_rows),
     "There are {suspects[[1L]]} categories in {suspects[[2L]]} row{?s}.",
     c("Check the columns of ratings, or give {.arg categories}.",
       if (all(grepl("^[0-9]*[.]", labels))) "Give probabilities of systems as {.arg scores}."),
     labels)
 }
 
-# Warns that the order of the categories of `ordered = TRUE` is a guess: labels are not numbers, and
-# the levels of factors do not give their order.
+# Warns if the order of the categories is a guess. It is a guess if labels are not numbers, and the
+# levels of factors do not determine the order.
 warn_guessed_order <- function(labels, input) {
   orders <- label_orders(input$columns)
   is_guess <- length(labels) > 2L && input$layout$labels &&
     (!all(labels %in% unlist(orders)) || is.null(merge_orders(orders, labels))) &&
     (is.null(as_numbers(labels)) || is.unsorted(as_numbers(labels)))
-  quoted <- dQuote(labels, FALSE) # nolint: object_usage.
+  quoted_labels <- dQuote(labels, FALSE) # nolint: object_usage.
   reason <- if (length(orders) == 0L) "labels are sorted as text" else # nolint: object_usage.
     "the levels of factors contradict each other or lack labels"
   warn_if(is_guess, "order",
     "The order of the categories is a guess, because {reason}:
-        {paste(quoted, collapse = ' < ')}.",
+        {paste(quoted_labels, collapse = ' < ')}.",
     i = "Give the categories from lowest to highest, as in
-        {.code categories = c({toString(quoted)})}.",
+        {.code categories = c({toString(quoted_labels)})}.",
     categories = labels)
 }
 
-# Warns of raters who use no category that another rater uses. Their column probably contains no
-# ratings, or has other words for the same labels. In long data, raters with fewer than 5 ratings
-# are not checked, because they may use only one category.
+# Warns about raters who use no category that another rater uses. The column of such a rater
+# probably contains no ratings, or has other words for the same labels. In long data, raters with
+# fewer than 5 ratings are not checked, because they may use only one category.
 warn_unshared_labels <- function(x, by_rating) {
-  n <- n_categories(x)
-  rater_label_pairs <- unique((rating_rater(x) - 1) * n + rating_category(x) - 1)
-  rater <- rater_label_pairs %/% n + 1
-  category <- rater_label_pairs %% n + 1
+  n_labels <- n_categories(x)
+  rater_label_pairs <- unique((rating_rater(x) - 1) * n_labels + rating_category(x) - 1)
+  rater <- rater_label_pairs %/% n_labels + 1
+  category <- rater_label_pairs %% n_labels + 1
   is_shared <- category %in% repeated_values(category)
-  without_shared <- setdiff(rater, c(rater[is_shared], x$abstained$rater))
-  if (by_rating) without_shared <- without_shared[ratings_of_raters(x)[without_shared] >= 5]
-  labels <- x$categories[category[rater %in% without_shared]]
-  warn_if(n_distinct(rater) > 1L && length(without_shared) > 0L, "labels",
-    "No other rater shares a label with {.val {x$raters[sort(without_shared)]}}:
+  unshared_raters <- setdiff(rater, c(rater[is_shared], x$abstained$rater))
+  if (by_rating) unshared_raters <- unshared_raters[ratings_of_raters(x)[unshared_raters] >= 5]
+  labels <- x$categories[category[rater %in% unshared_raters]]
+  warn_if(n_distinct(rater) > 1L && length(unshared_raters) > 0L, "labels",
+    "No other rater shares a label with {.val {x$raters[sort(unshared_raters)]}}:
         {shorten(dQuote(labels, FALSE))}.",
-    i = "If {cli::qty(length(without_shared))}{?this is no column/these are no columns} of ratings,
+    i = "If {cli::qty(length(unshared_raters))}{?this is no column/these are no columns} of ratings,
         choose other columns as {.arg raters}. If labels mean the same, merge them:
         {.code categories = c(yes = \"1\")} makes {.val 1} a {.val yes}.", labels = labels)
 }
@@ -295,16 +307,16 @@ warn_unshared_labels <- function(x, by_rating) {
 check_declared <- function(categories) {
   check_text(categories, "categories")
   labels <- if (is.atomic(categories)) as_label(categories)
-  repeated <- repeated_values(labels)
-  abort_argument_if(repeated, "categories", "must be different labels.",
-    x = "{.val {repeated}} {?is/are} repeated.")
+  repeated_labels <- repeated_values(labels)
+  abort_argument_if(repeated_labels, "categories", "must be different labels.",
+    x = "{.val {repeated_labels}} {?is/are} repeated.")
   abort_argument_if(
     length(labels) == 0L || any(labels %in% c(NA, "")) || any(is.infinite(categories)),
     "categories", "must be labels, none of them missing, empty or infinite.", not = categories)
   labels
 }
 
-# Index in `labels` of the label of each value; NA if it is not among them.
+# Returns the index in `labels` of the label of each value; NA if it is not among them.
 label_codes <- function(x, labels) {
   if (is.factor(x)) {
     match(levels(x), labels)[as.integer(x)]
@@ -318,10 +330,11 @@ label_codes <- function(x, labels) {
   }
 }
 
-# Number of values of the columns that have each label.
+# Counts how often each of `labels` occurs in the columns.
 tabulate_labels <- function(columns, labels) {
-  n <- length(labels)
-  Reduce(`+`, lapply(columns, function(x) tabulate(label_codes(x, labels), n)), integer(n))
+  n_labels <- length(labels)
+  Reduce(`+`, lapply(columns, function(x) tabulate(label_codes(x, labels), n_labels)),
+    integer(n_labels))
 }
 
 # Converts the labels of a column to integer codes, NA for a missing label. Fails for a label that
@@ -332,14 +345,15 @@ encode_labels <- function(x, categories, column, role, rows = seq_along(x)) {
   if (any(is_unknown)) {
     subject <- c(system = "A system uses", truth = "The truth of a case is", rater = "A rater uses")
     labels <- as_label(x)
-    unknown <- labels[is_unknown][1L]
-    similar <- near_names(unknown, categories)[1L]
+    first_unknown <- labels[is_unknown][1L]
+    similar_category <- find_similar_names(first_unknown, categories)[1L]
     check_values(labels, !is_unknown, column, "category",
       paste(subject[[role]], "a category that is not declared."),
       i = c("The categories are {.val {categories}}. Correct the label, or add it to
           {.arg categories}.",
-        if (!is.na(similar)) "If {.val {unknown}} means {.val {similar}}, add
-          {.code \"{similar}\" = \"{unknown}\"} to {.arg categories}."), rows = rows)
+        if (!is.na(similar_category)) "If {.val {first_unknown}} means
+          {.val {similar_category}}, add
+          {.code \"{similar_category}\" = \"{first_unknown}\"} to {.arg categories}."), rows = rows)
   }
   code
 }

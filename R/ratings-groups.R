@@ -1,5 +1,5 @@
-# Groups of raters who share a source, and reruns (repeated answers) of one rater. The ratings of a
-# group, and the reruns of a rater, are combined into one vote on each case.
+# Groups of raters who share a source, and reruns (repeated answers) of one rater. In each case, the
+# ratings of a group are combined into one vote, and so are the reruns of a rater.
 
 #' Votes of groups of raters and of reruns
 #'
@@ -45,21 +45,24 @@ merge_reruns <- function(x) {
   x
 }
 
-# merge_reruns() with a message, for functions that need one rating per rater and case.
+# Calls merge_reruns(), with a message about reruns. Used by functions that need one rating per
+# rater and case.
 merge_reruns_with_message <- function(x) {
   if (has_reruns(x)) inform_fallible(reruns_message)
   warn_ties(x)
   merge_reruns(x)
 }
 
-# Returns a line for each rater whose reruns tie on some cases, with the number of these cases.
+# Returns a line for each rater whose reruns tie in some cases. It contains the number of these
+# cases.
 tie_lines <- function(x) {
   if (!has_reruns(x)) return(NULL)
   n_rated <- function(x) vapply(seq_along(x$raters), count_rated_cases, 0, x = x)
   format_ties(x$raters, n_rated(x), n_rated(merge_reruns(x)))
 }
 
-# Returns lines with the numbers of cases without a vote.
+# Returns a line for each name with the number of cases without a vote. `n_cases`, `n_votes`: number
+# of rated cases and of cases with a vote, for each name.
 format_ties <- function(names, n_cases, n_votes) {
   lines <- paste0(names, ": ", number(n_cases - n_votes), " of ", number(n_cases), " cases")
   lines[n_votes < n_cases]
@@ -75,8 +78,8 @@ warn_ties <- function(x, lines = tie_lines(x)) {
 
 reruns_message <- "Reruns of a rater count as one vote: the most frequent answer (none if tied)."
 
-# Replaces reruns of a rater, and ratings of a group of raters, by one vote on each case. The raters
-# of the result are the groups, if there are groups.
+# Replaces the reruns of a rater, and the ratings of a group of raters, by one vote in each case. If
+# there are groups, they are the raters of the result.
 with_votes <- function(x) {
   x <- merge_reruns(x)
   if (is.null(x$rater_groups)) return(x)
@@ -88,48 +91,54 @@ with_votes <- function(x) {
   votes
 }
 
-# Combines ratings into at most one vote per unit and pattern, where a unit is a rater or a group of
-# raters. `unit_of_rater`: index of the unit of each rater; `names`: names of the units. Repeats
-# that the user declared as independent are combined only if the unit has several raters.
+# Combines ratings into at most one vote per unit and pattern. A unit is a rater or a group of
+# raters.
+# * unit_of_rater: index of the unit of each rater.
+# * names: names of the units.
+#
+# Independent repeats (`repeats = "ratings"`) are combined only in units with several raters.
 cast_votes <- function(x, unit_of_rater, names) {
   ratings <- data.frame(
     pattern = rating_pattern(x), unit = unit_of_rater[rating_rater(x)],
     category = rating_category(x)
   )
   is_combined <- has_reruns(x) | tabulate(unit_of_rater, length(names))[ratings$unit] > 1L
-  combined <- ratings[is_combined, ]
+  pooled_ratings <- ratings[is_combined, ]
   votes <- rbind(
-    ratings[!is_combined, ], combined[find_majority(combined, length(names), n_categories(x)), ]
+    ratings[!is_combined, ],
+    pooled_ratings[find_majority(pooled_ratings, length(names), n_categories(x)), ]
   )
   systems <- split_columns(pattern_answers(x), x$systems)
-  core <- core_patterns_long(votes$pattern, votes$unit, votes$category, systems, n_patterns(x))
-  core$index <- core$index[pattern_of_case(x)]
+  core_patterns <-
+    core_patterns_long(votes$pattern, votes$unit, votes$category, systems, n_patterns(x))
+  core_patterns$index <- core_patterns$index[pattern_of_case(x)]
   x$raters <- names
   x$confidence <- NULL # the confidence of several ratings is not combined
-  set_core_patterns(x, core)
+  set_core_patterns(x, core_patterns)
 }
 
-# For each element of `x`: the number of elements equal to it, if it is the first of them; otherwise
-# 0.
-count_at_first <- function(x) tabulate(match(x, x), length(x))
+# For each element of `x`, returns the number of elements equal to it if it is the first of them,
+# and otherwise 0.
+count_equal_at_first <- function(x) tabulate(match(x, x), length(x))
 
-# For each pattern and unit, returns the position of one of the ratings in the most frequent
-# category. If several categories are equally frequent, the pattern and unit have no position.
-# `ratings`: a list or data frame of `pattern`, `unit` and `category`.
+# For each pattern and unit, returns the position of one rating in the most frequent category. A
+# pattern and unit has no position if several categories are equally frequent. `ratings`: a list or
+# data frame of `pattern`, `unit` (rater or group) and `category`.
 find_majority <- function(ratings, n_units, categories) {
   key <- (ratings$pattern - 1) * n_units + ratings$unit - 1 # a double: may be above 2^31
   category_key <- key * categories + ratings$category - 1
-  n_equal <- count_at_first(category_key)
-  positions <- order(key, -n_equal)
-  positions <- positions[n_equal[positions] > 0L]
+  n_equal <- count_equal_at_first(category_key)
+  winners <- order(key, -n_equal)
+  winners <- winners[n_equal[winners] > 0L]
   # Drops ties: the next position has the same key and the same number of equal ratings.
-  positions[
-    !duplicated(key[positions]) & !c(equals_next(key[positions], n_equal[positions]), FALSE)
+  winners[
+    !duplicated(key[winners]) & !c(equals_next(key[winners], n_equal[winners]), FALSE)
   ]
 }
 
-# Combines the ratings of new cases into votes, with the groups of raters of the fitted ratings.
-vote_as_fitted <- function(x, fitted) {
+# Combines ratings of new cases into votes. `x`: ratings of new cases. `fitted`: the ratings of the
+# fit, which contain the groups of raters.
+votes_by_fitted_groups <- function(x, fitted) {
   groups <- fitted$voted$groups
   if (!is.null(groups) && !has_counts(x) && all(x$raters %in% names(groups)))
     x$rater_groups <- unname(groups[x$raters])
@@ -138,38 +147,41 @@ vote_as_fitted <- function(x, fitted) {
 
 # ---- Argument `rater_groups` --------------------------------------------------------------------
 
-# Reads the argument `rater_groups` of ratings(): a data frame with columns `rater` and `group` (NA
-# for a rater without a group), or NULL. `rater_name`: name of the column of raters in long data.
+# Reads the argument `rater_groups` of ratings(). Returns NULL, or a data frame with columns `rater`
+# and `group` (NA for a rater without a group). `rater_name`: name of the column of raters in long
+# data.
 read_groups <- function(data, quo, rater_name) {
-  value <- if (names_a_column(quo, data)) quo else
+  argument <- if (is_column_name(quo, data)) quo else
     tryCatch(eval_tidy(quo), error = function(cnd) quo)
-  if (is.null(value)) return(NULL)
-  if (is_quosure(value) || (is_string(value) && is.null(names(value)))) {
+  if (is.null(argument)) return(NULL)
+  if (is_quosure(argument) || (is_string(argument) && is.null(names(argument)))) {
     abort_argument_if(is.null(rater_name), "rater_groups",
       "{.arg rater_groups} can be a column only in long data, with a row per rating.",
       i = "Give a vector with the raters as names:
           {.code rater_groups = c(rater1 = \"group\", rater2 = \"group\")}.")
-    value <- data.frame(
+    argument <- data.frame(
       rater = data[[rater_name]], group = data[[select_column(data, quo, "rater_groups")]]
     )
-  } else if (is.atomic(value) && is.null(dim(value)) && !is.null(names(value))) {
-    value <- data.frame(rater = names(value), group = value)
+  } else if (is.atomic(argument) && is.null(dim(argument)) && !is.null(names(argument))) {
+    argument <- data.frame(rater = names(argument), group = argument)
   }
-  abort_argument_if(!is.data.frame(value) || !has_columns(value, c("rater", "group")),
+  abort_argument_if(!is.data.frame(argument) || !has_columns(argument, c("rater", "group")),
     "rater_groups", "must be groups with the raters as names, a data frame with columns
-        {.val rater} and {.val group}, or a column of long data.", not = value)
-  table <- unique(data.frame(rater = as_label(value$rater), group = as_label(value$group)))
+        {.val rater} and {.val group}, or a column of long data.", not = argument)
+  table <- unique(data.frame(rater = as_label(argument$rater), group = as_label(argument$group)))
   table$group[table$group %in% ""] <- NA
-  rater <- repeated_values(table$rater)[1L]
-  groups <- table$group[table$rater %in% rater]
+  repeated_rater <- repeated_values(table$rater)[1L]
+  groups <- table$group[table$rater %in% repeated_rater]
   groups[is.na(groups)] <- "none"
-  abort_argument_if(!is.na(rater), "rater_groups",
+  abort_argument_if(!is.na(repeated_rater), "rater_groups",
     "A rater can be in one of the {.arg rater_groups} only.",
-    x = "Rater {.val {rater}} is in {.val {groups}}.", rater = rater, groups = groups)
+    x = "Rater {.val {repeated_rater}} is in {.val {groups}}.", rater = repeated_rater,
+    groups = groups)
   table
 }
 
-# The group of each rater of `x`. A rater without a group is a group with the name of the rater.
+# Returns the group of each rater of `x`. A rater without a group forms a group with the name of the
+# rater. `table`: result of read_groups().
 groups_of_raters <- function(table, x) {
   if (is.null(table)) return(NULL)
   check_named_raters(x, "rater_groups", "{.arg rater_groups} needs the rater of each rating.")
@@ -178,11 +190,11 @@ groups_of_raters <- function(table, x) {
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown)
   group <- table$group[match(x$raters, table$rater)]
   raters_without_group <- x$raters[is.na(group)]
-  used_name <- intersect(group, c(raters_without_group, x$systems))[1L]
-  abort_argument_if(!is.na(used_name), "rater_groups",
+  name_in_use <- intersect(group, c(raters_without_group, x$systems))[1L]
+  abort_argument_if(!is.na(name_in_use), "rater_groups",
     "must have names that differ from those of ungrouped raters and of systems.",
-    x = "{.val {used_name}} is also the name of
-        {if (used_name %in% raters_without_group) 'a rater in no group' else 'a system'}.")
+    x = "{.val {name_in_use}} is also the name of
+        {if (name_in_use %in% raters_without_group) 'a rater in no group' else 'a system'}.")
   replace(group, is.na(group), raters_without_group)
 }
 
@@ -190,7 +202,7 @@ groups_of_raters <- function(table, x) {
 
 # Printed lines about the kinds and groups of raters.
 format_raters <- function(x) {
-  group_sizes <- lengths(groups_of_several(x))
+  group_sizes <- lengths(groups_with_several_raters(x))
   c(
     format_kinds(x),
     if (length(group_sizes) > 0L) paste("Fits count raters of one group as one vote:",
@@ -199,7 +211,7 @@ format_raters <- function(x) {
   )
 }
 
-# Printed lines about groups and reruns that with_votes() has combined into votes.
+# Returns printed lines about the groups and reruns that with_votes() has combined.
 format_votes <- function(x) {
   groups <- x$voted$groups
   c(
@@ -209,19 +221,21 @@ format_votes <- function(x) {
   )
 }
 
-# A list with an element for each group of several raters: the positions of its raters.
-groups_of_several <- function(x) {
+# Returns a list with an element for each group of several raters: the positions of its raters.
+groups_with_several_raters <- function(x) {
   groups <- x$rater_groups
   members <- split(seq_along(groups), factor(groups, unique(groups)))
   members[lengths(members) > 1L]
 }
 
-# A row per group of several raters: `raters` (their number), `agreement` (share of agreeing pairs
-# of its raters), `votes` (number of cases with a vote) and `split` (number of cases that it rated,
-# but without a vote because of a tie). NULL if there are no groups.
+# Returns a table with a row per group of several raters; NULL without groups. Columns:
+# * raters: number of raters.
+# * agreement: share of agreeing pairs of its raters.
+# * votes: number of cases with a vote.
+# * split: number of rated cases without a vote, because categories tie.
 group_table <- function(x) {
   if (is.null(x$rater_groups)) return(NULL)
-  members <- groups_of_several(x)
+  members <- groups_with_several_raters(x)
   groups <- names(members)
   members <- unname(members)
   votes <- with_votes(x)
@@ -238,14 +252,15 @@ count_rated_cases <- function(x, raters) {
   as.double(count_cases(x, unique(rating_pattern(x)[rating_rater(x) %in% raters])))
 }
 
-# For each rater, the share of agreeing pairs among its ratings of the same case.
+# Returns the share of agreeing pairs among the ratings of the same case by the same rater, for each
+# rater.
 rerun_agreement <- function(x) {
   weight <- rating_weights(x)
-  raters <- n_raters(x)
-  rater_pattern_key <- (rating_pattern(x) - 1) * raters + rating_rater(x)
+  n_raters <- n_raters(x)
+  rater_pattern_key <- (rating_pattern(x) - 1) * n_raters + rating_rater(x)
   weight_of_pairs <- function(key) {
-    n <- count_at_first(key)
-    rowsum_codes(rating_rater(x), weight * n * (n - 1) / 2, raters)
+    n_equal <- count_equal_at_first(key)
+    rowsum_codes(rating_rater(x), weight * n_equal * (n_equal - 1) / 2, n_raters)
   }
   ratio(
     weight_of_pairs(rater_pattern_key * n_categories(x) + rating_category(x)),
@@ -255,8 +270,8 @@ rerun_agreement <- function(x) {
 
 # ---- Kinds of raters, such as experts or language models ----------------------------------------
 
-# Errors that raters share are not identified from ratings, but their typical number depends on the
-# kind of raters.
+# The amount of shared errors is not identified from ratings. A typical amount depends on the kind
+# of raters.
 
 kind_words <- c(
   expert = "experts", crowd = "a crowd", model = "language models", tool = "programs"
@@ -265,15 +280,15 @@ rater_kinds <- names(kind_words)
 people_kinds <- rater_kinds[1:2]
 machine_kinds <- rater_kinds[3:4]
 
-# Checks the argument `rater_kind`: one word for all raters, or a vector of words with raters or
-# groups as names. Returns it unchanged.
+# Checks the argument `rater_kind`, and returns it unchanged. It is one word for all raters, or a
+# vector of words with raters or groups as names.
 check_rater_kind <- function(kind) {
   if (is.null(kind)) return(NULL)
   if (is.null(names(kind))) return(check_choice(kind, rater_kinds, "rater_kind", kinds_in_words))
-  is_known <- if (is.character(kind)) kind %in% rater_kinds else FALSE
-  abort_argument_if(!all(is_known), "rater_kind",
+  is_valid_kind <- if (is.character(kind)) kind %in% rater_kinds else FALSE
+  abort_argument_if(!all(is_valid_kind), "rater_kind",
     "must be one of {.or {.val {rater_kinds}}}, for all raters or with raters or groups as names.",
-    x = if (is.character(kind)) "Found {.val {unique(kind[!is_known])}}." else
+    x = if (is.character(kind)) "Found {.val {unique(kind[!is_valid_kind])}}." else
       "It is {describe(kind)}.", i = kinds_in_words)
   kind
 }
@@ -281,25 +296,25 @@ check_rater_kind <- function(kind) {
 kinds_in_words <- "Language models are {.val model}, other programs {.val tool}, people
   {.val expert} or {.val crowd}."
 
-# The field `rater_kind` of `x`: one word if all raters are of one kind, otherwise a word for each
-# rater, with the raters as names.
+# Returns the field `rater_kind` of the ratings `x`. It is one word if all raters are of one kind,
+# and otherwise a word for each rater with the raters as names.
 resolve_kinds <- function(kind, x) {
   if (is.null(names(kind))) return(kind)
   group <- x$rater_groups %||% x$raters
   name_in_kind <- ifelse(x$raters %in% names(kind), x$raters, group)
   unknown <- setdiff(names(kind), c(x$raters, group))
-  unnamed <- x$raters[!name_in_kind %in% names(kind)]
+  unnamed_raters <- x$raters[!name_in_kind %in% names(kind)]
   requirement <- "{.arg rater_kind} with names must name all raters, or their groups."
   check_named_raters(x, "rater_kind", requirement)
-  abort_argument_if(length(unknown) > 0L || length(unnamed) > 0L, "rater_kind", requirement,
+  abort_argument_if(length(unknown) > 0L || length(unnamed_raters) > 0L, "rater_kind", requirement,
     x = if (length(unknown) > 0L) "{.val {unknown}} {?is/are} neither a rater nor a group." else
-      "It does not name {.val {unnamed}}.", rater = c(unknown, unnamed))
+      "It does not name {.val {unnamed_raters}}.", rater = c(unknown, unnamed_raters))
   kind <- kind[name_in_kind]
   if (n_distinct(kind) == 1L) kind[[1L]] else setNames(kind, x$raters)
 }
 
-# Kind of each group: the kind of its first rater if all its raters are people or all are machines,
-# otherwise NA.
+# Returns the kind of each group: the kind of its first rater. The kind is NA unless all raters of
+# the group are people, or all are machines.
 kinds_of_groups <- function(x, groups) {
   kind <- x$rater_kind
   if (is.null(names(kind))) return(kind)
@@ -309,8 +324,8 @@ kinds_of_groups <- function(x, groups) {
   })
 }
 
-# Kind of the raters of `x` (ratings, a fit or an estimate): one word for all raters or a word per
-# rater; NULL if it was not declared.
+# Returns the kind of the raters of `x`, which is ratings, a fit or an estimate. The kind is one
+# word for all raters, or a word per rater. NULL if it was not declared.
 rater_kind <- function(x) {
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (inherits(x, "rater_fit")) x <- x$x
@@ -318,8 +333,8 @@ rater_kind <- function(x) {
   if (is.null(names(kind))) kind else unname(kind[x$raters])
 }
 
-# "people" if all raters are declared as experts or a crowd, "machines" if all are declared as
-# models or tools, otherwise "undeclared".
+# Returns "people" if all raters are declared as experts or a crowd, "machines" if all are declared
+# as models or tools, and otherwise "undeclared".
 panel_kind <- function(x) kind_of_panel(rater_kind(x))
 
 kind_of_panel <- function(kind) {
@@ -342,8 +357,9 @@ format_kinds <- function(x) {
   )
 }
 
-# Words for the kinds of raters that are machines, such as "language models and programs".
-machines_of <- function(x) {
+# Returns words for the kinds of the raters, such as "language models and programs". All raters must
+# be machines.
+machine_kind_words <- function(x) {
   paste(kind_words[sort_strings(unique(rater_kind(x)))], collapse = " and ")
 }
 
@@ -355,16 +371,17 @@ machine_name_pattern <- paste0(
   "classifier)([^a-z]|$))|(qa|bot|detector)$|^lf_"
 )
 
-# Prints a message, once per session, that asks the user to declare whether raters are machines,
-# because intervals then differ. There is no message if a kind is declared, or if there are more
-# than two raters and no name looks like the name of a machine.
+# Asks the user, once per session, to declare whether raters are machines. Intervals depend on this
+# declaration. There is no message in two situations: a kind is declared; or there are more than two
+# raters, and no name looks like the name of a machine.
 ask_rater_kind <- function(x) {
-  names <- named_raters(x)
-  machine_like <- if (length(names) == 2L) names else
-    grep(machine_name_pattern, names, TRUE, value = TRUE, useBytes = TRUE)
-  if (!is.null(x$rater_kind) || length(machine_like) == 0L) return(invisible())
+  rater_names <- named_raters(x)
+  machine_names <- if (length(rater_names) == 2L) rater_names else
+    grep(machine_name_pattern, rater_names, TRUE, value = TRUE, useBytes = TRUE)
+  if (!is.null(x$rater_kind) || length(machine_names) == 0L) return(invisible())
   inform_once("rater_kind", c(
-    escape_braces("Are some raters language models or programs (", shorten(machine_like, most = 3L),
+    escape_braces("Are some raters language models or programs (",
+      shorten(machine_names, most = 3L),
       ")? If so, declare it with `rater_kind`."),
     "i" = "Intervals depend on it, because machines share errors that ratings do not show. In 20
            public sources, 90% intervals for machines were .54 wide and covered .91 of the true

@@ -11,19 +11,28 @@ NULL
 
 max_categories <- 1000L
 
-# Reads the data of a call of ratings(). Returns a list, the `input` of other functions. Elements
-# are missing if the user did not give them:
-# * layout (its record, see new_layout()); rows (number of rows of the data);
-# * columns (list of the columns of ratings or counts); case, rater, weights (columns);
-# * keys (if several columns identify a case: a logical vector named by column, TRUE if numeric);
-# * row_case (identifier of the case of each row of the data; `case` has fewer rows after
-#   split_systems() and more after expand_answers());
-# * systems (list of columns), system_table and constant: the systems, see read_systems();
-# * groups (see read_groups()); truth (a list of one column); covariates, confidence (lists);
-# * ordered (TRUE if a column of ratings is an ordered factor);
-# * na_given (TRUE if the user gave `na`); is_file (TRUE if read_ratings() has read `data`);
-# * abstain (the argument), abstained and silent (see take_abstentions());
-# * extra (columns without a role, which may identify cases, see keys_of_repeats()).
+# Reads the data of a call of ratings(). Returns a list, which other functions call `input`.
+# Elements are absent if the user did not give them:
+# * layout: record of the layout, see new_layout().
+# * rows: number of rows of the data.
+# * columns: list of the columns of ratings or counts.
+# * case, rater, weights: columns.
+# * keys: if several columns identify a case, a logical vector with their names: is it numeric?
+# * row_case: identifier of the case of each row of the data. In contrast, `case` has fewer elements
+#   after split_systems(), and more after expand_answers().
+# * source: row number in the data of each element of `case`.
+# * systems: list of columns of systems.
+# * system_table, constant: other forms of systems, see read_systems().
+# * groups: see read_groups().
+# * truth: a list of one column.
+# * covariates, confidence: lists of columns.
+# * ordered: is a column of ratings an ordered factor?
+# * na_given: did the user give `na`?
+# * is_file: has read_ratings() read `data`?
+# * case_names: row names of a matrix.
+# * abstain: the argument `abstain`.
+# * abstained, silent: see record_abstentions().
+# * extra: columns without a role. They may identify cases, see keys_of_repeats().
 read_input <- function(data, quos, options) {
   repeats <- options$repeats
   data <- as_columns(data)
@@ -34,27 +43,28 @@ read_input <- function(data, quos, options) {
     roles <- resolve_raters(roles, data, "data")
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
-  take_role <- function(role, clean = clean_levels) {
+  columns_of_role <- function(role, clean = clean_levels) {
     if (length(roles[[role]]) > 0L) lapply(unclass(data)[roles[[role]]], clean)
   }
-  case <- take_role("case", unfactor)
+  case <- columns_of_role("case", unfactor)
   is_numeric_key <- if (length(case) > 1L) map_lgl(case, is.numeric)
   case <- if (is.null(is_numeric_key)) case[[1L]] else join_keys(case)
   input <- list(
-    layout = layout, rows = attr(data, "rows"), columns = take_role("raters"), case = case,
-    keys = is_numeric_key, rater = take_role("rater")[[1L]],
-    weights = take_role("weights", identity)[[1L]],
-    systems = take_role("systems"), system_table = system_input$table,
+    layout = layout, rows = attr(data, "rows"), columns = columns_of_role("raters"), case = case,
+    keys = is_numeric_key, rater = columns_of_role("rater")[[1L]],
+    weights = columns_of_role("weights", identity)[[1L]],
+    systems = columns_of_role("systems"), system_table = system_input$table,
     constant = system_input$constant,
-    groups = read_groups(data, quos$rater_groups, roles$rater), truth = take_role("truth"),
-    covariates = take_role("covariates", identity), confidence = take_role("confidence"),
+    groups = read_groups(data, quos$rater_groups, roles$rater), truth = columns_of_role("truth"),
+    covariates = columns_of_role("covariates", identity),
+    confidence = columns_of_role("confidence"),
     row_case = case, source = seq_len(attr(data, "rows")), abstain = options$abstain,
     case_names = if (is.null(case)) attr(data, "case_names"),
     is_file = !is.null(attr(data, "na_given")),
     na_given = isTRUE(attr(data, "na_given")) || !is.null(options$na),
     extra = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key")))]
   )
-  input <- take_abstentions(drop_null(input), options)
+  input <- record_abstentions(drop_null(input), options)
   input <- resolve_input_labels(input, options)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
   if (length(system_input$raters) > 0L) input <- split_systems(input, system_input$raters, repeats)
@@ -71,14 +81,15 @@ read_input <- function(data, quos, options) {
   input
 }
 
-# Does the user select columns by a range or a pattern, instead of naming them one by one?
+# Does the user select columns by a range or a function such as starts_with(), and not by their
+# names?
 selects_by_pattern <- function(quo) {
   expr <- quo_get_expr(quo)
   is.call(expr) && !is_call(expr, "c")
 }
 
-# Keeps the given rows of long data in `input`, and stores their row numbers in the field `source`.
-take_rows <- function(input, rows) {
+# Keeps the given rows of long data in `input`. Stores the row numbers in the field `source`.
+keep_rows <- function(input, rows) {
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][rows]
   fields <- intersect(c("columns", "confidence", "abstained"), names(input))
   input <- modify_fields(input, fields, lapply, `[`, rows)
@@ -86,9 +97,9 @@ take_rows <- function(input, rows) {
   input
 }
 
-# Returns a list of column names by role. `raters` contains the columns of ratings or counts. The
-# other roles are systems (the argument, if systems are columns), case, rater, weights, truth,
-# covariates and confidence.
+# Returns a list with a vector of column names for each role. The role `raters` contains the columns
+# of ratings or counts. The other roles have the names of arguments of ratings(). `systems`: names
+# of the columns of systems.
 find_role_columns <- function(data, quos, layout, systems, repeats) {
   one_column <- function(arg) select_column(data, quos[[arg]], arg)
   several_columns <- function(arg) select_columns(data, quos[[arg]], arg)
@@ -108,13 +119,14 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
   } else {
     one_or_several_columns(ratings_argument)
   }
-  repeated <- repeated_values(unlist(roles, use.names = FALSE))
-  in_roles <- names(Filter(function(role) any(repeated %in% role), roles))
-  in_roles[in_roles == "raters"] <- ratings_argument
-  abort_if(repeated, "columns", "A column of {.arg data} can have only one role.",
-    x = "{.val {repeated}} {?is/are} selected by {.arg {in_roles}}.",
-    i = if (length(roles$case) > 1L && setequal(in_roles, c("case", "covariates"))) "Several columns
-        of {.arg case} are covariates, too: leave them out of {.arg covariates}.", arg = in_roles)
+  repeated_columns <- repeated_values(unlist(roles, use.names = FALSE))
+  roles_of_repeated <- names(Filter(function(role) any(repeated_columns %in% role), roles))
+  roles_of_repeated[roles_of_repeated == "raters"] <- ratings_argument
+  abort_if(repeated_columns, "columns", "A column of {.arg data} can have only one role.",
+    x = "{.val {repeated_columns}} {?is/are} selected by {.arg {roles_of_repeated}}.",
+    i = if (length(roles$case) > 1L && setequal(roles_of_repeated, c("case", "covariates")))
+      "Several columns of {.arg case} are covariates, too: leave them out of {.arg covariates}.",
+    arg = roles_of_repeated)
   roles
 }
 
@@ -137,8 +149,8 @@ as_columns <- function(data) {
   structure(plain_columns(data), rows = n_rows, is_matrix = is_matrix, case_names = case_names)
 }
 
-# Warns if `data` is grouped by other columns than cases and raters, because the groups are ignored.
-# `groups`: names of the grouping columns.
+# Warns if `data` is a grouped data frame, because ratings() ignores the groups. Groups that are
+# cases or raters give no warning. `groups`: names of the grouping columns.
 warn_grouped <- function(groups, roles) {
   groups <- setdiff(groups, c(".rows", roles$case, roles$rater))
   warn_if(groups, "grouped",
@@ -175,13 +187,13 @@ find_layout <- function(data, quos) {
 # Names of the arguments in `quos` (a list of quosures) that the user gave.
 given_argument_names <- function(quos) names(quos)[!map_lgl(quos, quo_is_null)]
 
-# Do the arguments describe long data, with a row per rating? If neither `raters` nor `counts` is
-# given, read_ratings() assumes long data.
+# Do the arguments describe long data, with a row per rating? This is assumed if neither `raters`
+# nor `counts` is given.
 describes_long_data <- function(quos) !any(c("raters", "counts") %in% given_argument_names(quos))
 
-# Names of variables and strings in the expressions `quos`, such as c(a, "b"). Any of them may be
-# the name of a column.
-names_in <- function(quos) {
+# Returns the names of variables and the strings in the expressions `quos`, such as c(a, "b"). Each
+# may be the name of a column.
+names_in_expressions <- function(quos) {
   unlist(lapply(lapply(quos, quo_get_expr), function(expr) {
     c(all.vars(expr), unlist(Filter(is.character, as.list(expr))))
   }))
@@ -198,14 +210,14 @@ select_columns <- function(data, quo, arg, notes = NULL) {
   columns <- names(data)
   fail <- function(cnd) {
     unknown <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
-    names_are_known <- is.character(unknown) && length(unknown) > 0L
+    has_unknown_names <- is.character(unknown) && length(unknown) > 0L
     abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
-      x = if (names_are_known) "There is no column {.val {unknown}}.",
+      x = if (has_unknown_names) "There is no column {.val {unknown}}.",
       i = c(
-        if (names_are_known) similar_values_hint(unknown, columns),
+        if (has_unknown_names) similar_values_hint(unknown, columns),
         "The columns are {.val {columns}}.", escape_braces(notes)
       ),
-      arg = arg, parent = if (!names_are_known) cnd)
+      arg = arg, parent = if (!has_unknown_names) cnd)
   }
   positions <- positions_by_name(quo_get_expr(quo), columns)
   if (anyNA(positions)) {
@@ -219,27 +231,31 @@ select_columns <- function(data, quo, arg, notes = NULL) {
   columns[positions]
 }
 
-# Positions of the columns that an expression selects by one name or as `first:last`; NA for any
-# other expression. These selections do not need package tidyselect, which is slow to load.
+# Returns the positions of the columns that an expression selects by one name or as `first:last`.
+# Returns NA for any other expression, which package tidyselect evaluates. tidyselect is slow to
+# load.
 positions_by_name <- function(expr, columns) {
   if (is.symbol(expr) || is_string(expr)) return(match(as.character(expr), columns))
-  ends <- if (is_call(expr, ":", 2L)) lapply(expr[-1L], positions_by_name, columns)
-  if (length(ends) == 2L && all(lengths(ends) == 1L) && !anyNA(ends)) ends[[1L]]:ends[[2L]] else NA
+  limits <- if (is_call(expr, ":", 2L)) lapply(expr[-1L], positions_by_name, columns)
+  is_range <- length(limits) == 2L && all(lengths(limits) == 1L) && !anyNA(limits)
+  if (is_range) limits[[1L]]:limits[[2L]] else NA
 }
 
-# The value of an argument; NULL if its evaluation fails, because it names columns of the data.
+# Returns the value of an argument. Returns NULL if evaluation fails, because the argument contains
+# names of columns.
 value_of_argument <- function(quo) tryCatch(eval_tidy(quo), error = function(cnd) NULL)
 
 select_column <- function(data, quo, arg) {
   if (quo_is_null(quo)) return(NULL)
-  several <- arg == "case" # several columns can identify a case
+  allows_several <- arg == "case" # several columns can identify a case
   # Fails for a vector of values, which tidyselect would read as positions of columns.
-  value <- if (quo_is_call(quo) && !(several && quo_is_call(quo, "c"))) value_of_argument(quo)
+  value <- if (quo_is_call(quo) && !(allows_several && quo_is_call(quo, "c")))
+    value_of_argument(quo)
   abort_if(is.atomic(value) && length(value) > 1L, "columns",
     "{.arg {arg}} must name a column of {.arg data}.", not = value,
     i = "Put the values into a column of {.arg data}, and give the name of the column.", arg = arg)
   name <- select_columns(data, quo, arg)
-  has_wrong_number <- if (several) length(name) == 0L else length(name) != 1L
+  has_wrong_number <- if (allows_several) length(name) == 0L else length(name) != 1L
   abort_if(has_wrong_number, "columns", "{.arg {arg}} must select one column of {.arg data}.",
     x = "It selects {length(name)}.",
     i = if (arg == "rating") "If there is a column for each label of an answer, give

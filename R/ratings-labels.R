@@ -1,8 +1,10 @@
-# Answers with several labels: reading them, and converting them to ratings with one category.
+# Answers with several labels: functions that read them, and that convert them to ratings with one
+# category.
 
-# Converts long data with a row per answer to a row per label. Answers without labels, and missing
-# answers, have one row with a missing label. The field `source` contains the original row of each
-# new row, and `empty` is TRUE for answers without labels.
+# Converts long data with a row per answer to data with a row per label. Empty answers (without
+# labels) and missing answers get one row with a missing label. Adds two fields to `input`:
+# * source: original row of each new row.
+# * empty: is the new row an empty answer?
 expand_answers <- function(input) {
   has_flag_columns <- length(input$columns) > 1L
   is_row_per_label <- !has_flag_columns && !is.list(input$columns[[1L]])
@@ -12,18 +14,19 @@ expand_answers <- function(input) {
   answers <- if (has_flag_columns) read_label_flags(input$columns) else
     read_label_lists(input$columns[[1L]], names(input$columns))
   rows <- c(answers$row, answers$empty, answers$missing)
-  order <- order(rows)
-  rows <- rows[order]
+  row_order <- order(rows)
+  rows <- rows[row_order]
   name <- if (has_flag_columns) "rating" else names(input$columns)
-  input <- take_rows(input, rows)
+  input <- keep_rows(input, rows)
   # Rows beyond the labels (empty and missing answers) become NA.
-  input$columns <- setNames(list(answers$label[order]), name)
+  input$columns <- setNames(list(answers$label[row_order]), name)
   input$empty <- rows %in% answers$empty
   input
 }
 
-# Fails if the rows are not whole answers. With a row per label, an answer must not have both labels
-# and NA, because the NA would be lost. With a row per answer, an answer must not have two rows.
+# Fails if the rows do not form whole answers. With a row per label, an answer must not have both
+# labels and NA, because the NA would be lost. With a row per answer, an answer must not have two
+# rows.
 check_whole_answers <- function(input, is_row_per_label) {
   check_case_and_rater(input)
   cases <- unique(input$case)
@@ -46,17 +49,20 @@ check_whole_answers <- function(input, is_row_per_label) {
   }
 }
 
-# Reads answers from a list column. Returns a list: `row` and `label`, vectors with an element per
-# label; `empty`, rows of answers without labels; and `missing`, rows of missing answers.
-read_label_lists <- function(x, column) {
-  n_labels <- lengths(x)
-  check_label_kinds(x[n_labels > 0L], column)
-  is_factor <- map_lgl(x, is.factor)
-  # If only some elements are factors, unlist() would return their codes. The other elements are NA
-  # or empty, and become factors.
-  if (any(is_factor)) x[!is_factor] <- lapply(n_labels[!is_factor], function(n) factor(rep(NA, n)))
-  label <- unlist(x, use.names = FALSE)
-  row <- rep.int(seq_along(x), n_labels)
+# Reads answers from a list column with a label vector per row. Returns a list:
+# * row, label: vectors with an element per label.
+# * empty: rows of answers without labels.
+# * missing: rows of missing answers.
+read_label_lists <- function(answers, column) {
+  n_labels <- lengths(answers)
+  check_label_kinds(answers[n_labels > 0L], column)
+  is_factor <- map_lgl(answers, is.factor)
+  # unlist() would return codes of factors if only some elements are factors. The other elements are
+  # NA or empty, so they can be converted to factors.
+  if (any(is_factor))
+    answers[!is_factor] <- lapply(n_labels[!is_factor], function(n) factor(rep(NA, n)))
+  label <- unlist(answers, use.names = FALSE)
+  row <- rep.int(seq_along(answers), n_labels)
   is_na <- is.na(label)
   partial_rows <- row[is_na & n_labels[row] > 1L]
   abort_if(partial_rows, "columns",
@@ -80,7 +86,8 @@ check_label_kinds <- function(x, column) {
     x = "Column {.val {column}} contains {.val {kinds}}.", arg = column)
 }
 
-# The same for columns of 0 and 1, one column per label.
+# Reads answers from columns of 0 and 1, one column per label. Returns the same list as
+# read_label_lists().
 read_label_flags <- function(columns) {
   check_flags <- function(is_valid, column) {
     check_values(columns[[column]], is_valid, column, "flags",
@@ -105,21 +112,22 @@ read_label_flags <- function(columns) {
 
 # Fails if an answer contains a label twice.
 check_label_once <- function(x) {
-  repeated <- which(equals_next(rating_pattern(x), rating_rater(x), rating_category(x)))
-  if (length(repeated) == 0L) return(invisible(x))
-  case <- case_of_pattern(x, rating_pattern(x)[[repeated[[1L]]]])
-  rater <- x$raters[[rating_rater(x)[[repeated[[1L]]]]]]
+  repeated_positions <- which(equals_next(rating_pattern(x), rating_rater(x), rating_category(x)))
+  if (length(repeated_positions) == 0L) return(invisible(x))
+  case <- case_of_pattern(x, rating_pattern(x)[[repeated_positions[[1L]]]])
+  rater <- x$raters[[rating_rater(x)[[repeated_positions[[1L]]]]]]
   abort_fallible("repeat", "An answer can contain a label only once.",
     x = "Rater {.val {rater}} gives case {.val {as.character(case)}} the label
-         {.val {x$categories[[rating_category(x)[[repeated[[1L]]]]]]}} twice.",
+         {.val {x$categories[[rating_category(x)[[repeated_positions[[1L]]]]]]}} twice.",
     i = "Drop repeated rows, for example with {.code unique(data)}.", case = case, rater = rater)
 }
 
 # ---- Labels of answers, one entry per label -----------------------------------------------------
 
-# Returns the labels of all answers as input of the C++ core: a list of vectors `unit` (case),
-# `worker` (rater) and `label` with an entry per label, sorted in this order. Its other elements are
-# the numbers `units`, `workers` and `labels`. Label 0 is an answer without labels.
+# Returns the labels of all answers as input of the C++ core, a list:
+# * unit (case), worker (rater), label: vectors with an element per label, sorted by unit, worker
+#   and label. Label 0 is an answer without labels.
+# * units, workers, labels: the numbers of cases, raters and labels.
 judgements <- function(x) {
   c(
     setNames(add_entries(unfold_ratings(x), x$empty_answers, 0L), judgement_fields),
@@ -129,21 +137,23 @@ judgements <- function(x) {
 
 judgement_fields <- c("unit", "worker", "label")
 
-# Index of the answer to which each entry of judgements() belongs, from 1.
+# Returns the number of the answer (1, 2 and so on) that contains each entry of judgements(). An
+# answer consists of all labels by one rater of one case.
 answer_number <- function(entries) {
-  n <- length(entries$unit)
-  cumsum(c(n > 0L, !equals_next(entries$unit, entries$worker))[seq_len(n)])
+  n_entries <- length(entries$unit)
+  cumsum(c(n_entries > 0L, !equals_next(entries$unit, entries$worker))[seq_len(n_entries)])
 }
 
 answer_table <- function(x) {
   check_single_answers(x, "what",
     "{.code what = \"answers\"} needs one answer of each rater on a case.")
   entries <- judgements(x)
-  answer <- answer_number(entries)
-  is_first <- !duplicated(answer)
+  answer_index <- answer_number(entries)
+  is_first <- !duplicated(answer_index)
   has_label <- entries$label > 0L
   labels <- split(
-    category_factor(entries$label[has_label], x), factor(answer[has_label], seq_len(sum(is_first)))
+    category_factor(entries$label[has_label], x),
+    factor(answer_index[has_label], seq_len(sum(is_first)))
   )
   tibble::tibble(
     case = x$cases[entries$unit[is_first]], rater = x$raters[entries$worker[is_first]],
@@ -195,19 +205,19 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   yes_no_ratings(x, match(label, x$categories))
 }
 
-# Leaves out answers with several labels, or fails if there are any.
+# Drops answers with several labels. If `several` is "error", fails instead.
 drop_multiple_labels <- function(x, several) {
   entries <- judgements(x)
   answer <- answer_number(entries)
-  is_multi <- answer %in% repeated_values(answer)
-  abort_if(any(is_multi) && several == "error", "labels", "Some answers have several labels.",
-    x = "{length(unique(answer[is_multi]))} of {max(answer)} answers do, first that of
-        {.val {x$raters[entries$worker[is_multi][1L]]}} on
-        {.val {as.character(x$cases[entries$unit[is_multi][1L]])}}.",
+  is_multiple <- answer %in% repeated_values(answer)
+  abort_if(any(is_multiple) && several == "error", "labels", "Some answers have several labels.",
+    x = "{length(unique(answer[is_multiple]))} of {max(answer)} answers do, first that of
+        {.val {x$raters[entries$worker[is_multiple][1L]]}} on
+        {.val {as.character(x$cases[entries$unit[is_multiple][1L]])}}.",
     i = "Use {.code several = \"omit\"} to leave these answers out, or {.arg label} to ask about one
         label at a time.")
-  kept <- lapply(entries[judgement_fields], `[`, entries$label > 0L & !is_multi)
-  replace_ratings(x, kept, x$categories)
+  kept_entries <- lapply(entries[judgement_fields], `[`, entries$label > 0L & !is_multiple)
+  replace_ratings(x, kept_entries, x$categories)
 }
 
 yes_no_ratings <- function(x, label) {
@@ -223,8 +233,11 @@ yes_no_ratings <- function(x, label) {
   replace_ratings(x, answers, c("yes", "no"))
 }
 
-# Replaces the ratings of `x`. `entries`: a list of `unit` (case), `worker` (rater) and `label`
-# (code of one of `categories`), with an entry per new rating. Cases, raters and systems stay.
+# Replaces the ratings of `x`, and keeps cases, raters and systems. `entries`: a list of vectors
+# with an element per new rating:
+# * unit: number of the case.
+# * worker: number of the rater.
+# * label: position in `categories`.
 replace_ratings <- function(x, entries, categories, repeats = "error") {
   systems <- split_columns(case_answers(x), x$systems)
   x$categories <- categories

@@ -1,8 +1,11 @@
 # Guesses the roles of columns (case, rater, system and others) from their names and values, if the
 # user does not specify them.
 
-# Regular expressions for names of columns that identify cases, of identifiers that may also be
-# raters, of columns that may be raters or describe cases, and of columns of truths.
+# Regular expressions for column names:
+# * identifier_names: columns that identify cases.
+# * rater_or_identifier_names: identifiers that may also be raters.
+# * unusual_rater_names: columns that may be raters or may describe cases.
+# * truth_names: columns of true categories.
 
 identifier_names <-
   "^([.]?id|(case|item|unit|subject|doc|text|sample)[._]?id|case|item|unit|subject)s?$"
@@ -10,19 +13,21 @@ rater_or_identifier_names <- "^(item|unit|subject)s?$"
 unusual_rater_names <- "^(epoch|run|model|population)$"
 truth_names <- "^(truth|gold)$"
 
-# Returns a list of arguments of ratings(), with names of columns as values. If `data` has no rows,
-# the roles depend only on names. `arg`: name of the argument for messages.
+# Guesses arguments of ratings() from the columns of `data`. Returns a list of column names, with
+# the arguments as names. If `data` has no rows, the guess depends on column names only. `arg`: name
+# of the argument, for messages.
 guess_roles <- function(data, arg) {
   columns <- names(data)
-  lower <- fold_case(columns)
-  id_columns <- columns[grepl(identifier_names, lower)]
-  long <- setNames(columns[match(c("rater", "rating"), lower)], c("rater", "rating"))
+  lower_names <- fold_case(columns)
+  id_columns <- columns[grepl(identifier_names, lower_names)]
+  long_columns <- setNames(columns[match(c("rater", "rating"), lower_names)], c("rater", "rating"))
   roles <- list(case = intersect("case", columns), weights = intersect("weight", columns))
-  if (length(id_columns) > 0L && !anyNA(long)) {
-    repeats <- vapply(unclass(data)[id_columns], anyDuplicated, 0L) > 0L
+  if (length(id_columns) > 0L && !anyNA(long_columns)) {
+    has_repeated_values <- vapply(unclass(data)[id_columns], anyDuplicated, 0L) > 0L
     if (length(roles$case) == 0L)
-      roles$case <- if (any(repeats)) id_columns[repeats] else id_columns[[1L]]
-    return(Filter(length, c(roles, long)))
+      roles$case <- if (any(has_repeated_values)) id_columns[has_repeated_values] else
+        id_columns[[1L]]
+    return(Filter(length, c(roles, long_columns)))
   }
   roles$systems <- grep("^system", columns, value = TRUE)
   roles$raters <- setdiff(columns, unlist(roles))
@@ -32,51 +37,56 @@ guess_roles <- function(data, arg) {
   Filter(length, roles)
 }
 
-# Moves columns from `roles$raters` to other roles, if their names are unusual for a rater: columns
-# that identify cases become `case`, and columns that describe cases become `covariates`. These
-# include the populations of diagnostic tests, as in data for template_huiwalter() of runjags. A
-# column of truths has no role. Row names of a csv file, which read.csv() reads as a first column
-# `X`, are treated like a column called `unit`, but other identifiers have precedence.
+# Moves columns from `roles$raters` to other roles if their names are unusual for a rater. Columns
+# that identify cases become `case`. Columns that describe cases become `covariates`, for example
+# populations of diagnostic tests. Columns of truths get no role. A first column `X` usually
+# contains row names of a csv file. It identifies the cases if no other column does.
 resolve_raters <- function(roles, data, arg) {
-  truths <- grep(truth_names, roles$raters, ignore.case = TRUE, value = TRUE)
-  if (length(truths) > 0L) inform_fallible("Columns that were not read as raters:
-      {.val {truths}}.", i = "Give the true categories as {.arg truth} of {.fun ratings}. If they
-      are ratings, name all raters in {.arg raters}.")
-  roles$raters <- setdiff(roles$raters, truths)
-  lower <- fold_case(roles$raters)
-  first <- data[[1L]]
-  if (length(first) > 0L && anyDuplicated(first) == 0L && names(data)[[1L]] == "X")
-    lower[roles$raters == "X"] <- "unit"
-  is_unusual <- grepl(paste0(identifier_names, "|", unusual_rater_names), lower)
+  truth_columns <- grep(truth_names, roles$raters, ignore.case = TRUE, value = TRUE)
+  if (length(truth_columns) > 0L) inform_fallible("Columns that were not read as raters:
+      {.val {truth_columns}}.",
+      i = "Give the true categories as {.arg truth} of {.fun ratings}. If they are
+        ratings, name all raters in {.arg raters}.")
+  roles$raters <- setdiff(roles$raters, truth_columns)
+  lower_names <- fold_case(roles$raters)
+  first_column <- data[[1L]]
+  if (length(first_column) > 0L && anyDuplicated(first_column) == 0L && names(data)[[1L]] == "X")
+    lower_names[roles$raters == "X"] <- "unit"
+  is_unusual <- grepl(paste0(identifier_names, "|", unusual_rater_names), lower_names)
   if (!any(is_unusual)) return(roles)
   labels <- lapply(as.list(data)[roles$raters], distinct_labels)
-  kind <- map_chr(seq_along(is_unusual), function(position) {
+  kinds <- map_chr(seq_along(is_unusual), function(position) {
     other_labels <- if (all(is_unusual)) labels[-position] else labels[!is_unusual]
     kind_of_column(
-      data[[roles$raters[[position]]]], labels[[position]], unlist(other_labels), lower[[position]]
+      data[[roles$raters[[position]]]], labels[[position]], unlist(other_labels),
+      lower_names[[position]]
     )
   })
   if (sum(!is_unusual) > 1L && all(lengths(labels[!is_unusual]) <= 2L))
-    kind[lower == "population"] <- "about"
-  columns <- split(roles$raters, ifelse(is_unusual, kind, "rater"))
-  if (length(roles$case) == 0L) roles$case <- head(columns$case[order(columns$case == "X")], 1L)
-  unclear <- c(if (length(roles$case) == 0L) columns$repeated, columns$unclear)
-  roles$covariates <- c(roles$covariates, columns$about, setdiff(columns$repeated, unclear))
-  roles$raters <- columns$rater
-  if (length(unclear) > 0L) abort_unclear(unclear, roles, arg)
+    kinds[lower_names == "population"] <- "about"
+  by_kind <- split(roles$raters, ifelse(is_unusual, kinds, "rater"))
+  if (length(roles$case) == 0L) roles$case <- head(by_kind$case[order(by_kind$case == "X")], 1L)
+  unclear_columns <- c(if (length(roles$case) == 0L) by_kind$repeated, by_kind$unclear)
+  roles$covariates <- c(roles$covariates, by_kind$about, setdiff(by_kind$repeated, unclear_columns))
+  roles$raters <- by_kind$rater
+  if (length(unclear_columns) > 0L) abort_unclear(unclear_columns, roles, arg)
   roles
 }
 
-# Labels of a column, without differences in capitals and blanks. Uses at most `max_categories` + 1
-# distinct values, because a column of ratings cannot have more.
+# Returns the distinct labels of a column, in lower case and with single blanks. At most
+# `max_categories` + 1 distinct values are used, because ratings cannot have more.
 distinct_labels <- function(x) {
   if (is.atomic(x)) plain_label(as_label(head(unique(x[!is.na(x)]), max_categories + 1L)))
 }
 
-# Kind of a column with a name that is unusual for a rater: "case" (an identifier that differs
-# between all rows), "repeated" (an identifier with repeated values), "rater" (its values are labels
-# of other raters) or "unclear". `labels`: distinct labels of the column `x`; `other_labels`: labels
-# of the other columns; `name`: name of the column, in lower case.
+# Returns the kind of a column whose name is unusual for a rater:
+# * "case": an identifier that differs between all rows.
+# * "repeated": an identifier with repeated values.
+# * "rater": its values are labels of other raters.
+# * "unclear".
+#
+# Arguments: `x`, the column; `labels`, its distinct labels; `other_labels`, labels of the other
+# columns; and `name`, its name in lower case.
 kind_of_column <- function(x, labels, other_labels, name) {
   is_unique <- anyDuplicated(x) == 0L
   has_text <- anyNA(suppressWarnings(as.numeric(labels)))
@@ -92,39 +102,44 @@ kind_of_column <- function(x, labels, other_labels, name) {
   if (shares_labels) "rater" else "unclear"
 }
 
-# Warns if the first of the columns that are read as raters seems to number the cases: five or more
-# different whole numbers, only some of which are labels of other columns. If it shares no label,
-# warn_unshared_labels() warns.
+# Warns if the first column seems to number the cases, although it is read as a rater. The column
+# then contains five or more different whole numbers, and only some of them are labels of other
+# columns. If no label is shared, warn_unshared_labels() warns.
 warn_case_numbers <- function(columns) {
-  x <- columns[[1L]]
-  if (!is_plain(x, "numeric") || length(x) < 5L || anyDuplicated(x) > 0L) return(invisible())
-  shared <- distinct_labels(x) %in% unlist(lapply(columns[-1L], distinct_labels))
-  warn_if(any(shared) && !all(shared) && all(x %in% round(x)), "labels",
+  first_column <- columns[[1L]]
+  if (!is_plain(first_column, "numeric") || length(first_column) < 5L ||
+    anyDuplicated(first_column) > 0L) return(invisible())
+  is_shared <- distinct_labels(first_column) %in% unlist(lapply(columns[-1L], distinct_labels))
+  warn_if(any(is_shared) && !all(is_shared) && all(first_column %in% round(first_column)), "labels",
     "Column {.val {names(columns)[[1L]]}} is read as a rater, but seems to number the cases.",
-    i = "If it does, give it the name {.val case}.", labels = as_label(x[!shared]))
+    i = "If it does, give it the name {.val case}.", labels = as_label(first_column[!is_shared]))
 }
 
 abort_unclear <- function(unclear, roles, arg) {
-  as_code <- function(role, columns) {
+  argument_code <- function(role, columns) {
     if (length(columns) > 0L)
       paste0(", ", role, " = c(", toString(dQuote(escape_braces(columns), FALSE)), ")")
   }
-  call <- function(...) paste0("{.code ratings(data", as_code("raters", roles$raters), ..., ")}.")
-  identifying <- c(roles$case, unclear[grepl(identifier_names, fold_case(unclear))])
-  describing <- setdiff(unclear, identifying)
-  if (length(describing) == 0L) describing <- unclear
+  example_call <- function(...) {
+    paste0("{.code ratings(data", argument_code("raters", roles$raters), ..., ")}.")
+  }
+  identifier_columns <- c(roles$case, unclear[grepl(identifier_names, fold_case(unclear))])
+  covariate_columns <- setdiff(unclear, identifier_columns)
+  if (length(covariate_columns) == 0L) covariate_columns <- unclear
   abort_argument(arg, "{.arg {arg}} has {cli::qty(unclear)}{?a column that may be no rater/columns
       that may be no raters}: {.val {unclear}}.",
     i = c(
-      paste("If they identify cases:", call(as_code("case", unique(c(identifying, unclear))))),
+      paste("If they identify cases:",
+        example_call(argument_code("case", unique(c(identifier_columns, unclear))))),
       paste("If they describe cases:",
-        call(as_code("case", setdiff(identifying, describing)), as_code("covariates", describing))),
+        example_call(argument_code("case", setdiff(identifier_columns, covariate_columns)),
+          argument_code("covariates", covariate_columns))),
       "If they are raters, name all raters in {.arg raters}."
     ), columns = unclear)
 }
 
-# Fails if no label occurs in two columns. Such data are not a table with a column for each rater,
-# and probably have a row per rating, with column names that are not recognised.
+# Fails if no label occurs in two columns, because a column is then probably not a rater. Such data
+# often have a row per rating, with column names that are not recognised.
 check_labels_shared <- function(columns, arg) {
   if (length(columns) < 3L || !all(map_lgl(columns, is.atomic))) return(invisible())
   labels <- unlist(lapply(columns, function(x) unique(column_labels(x))))
@@ -222,29 +237,31 @@ system_answer_table <- function(x) {
   answer <- case_answers(x)
   abstentions <- x$silent_systems
   answer[cbind(as.integer(abstentions$case), as.integer(abstentions$rater))] <- NA
-  answered <- which(answer > 0L | is.na(answer), arr.ind = TRUE)
+  answer_cells <- which(answer > 0L | is.na(answer), arr.ind = TRUE)
   tibble::tibble(
-    case = x$cases[answered[, 1L]], system = x$systems[answered[, 2L]],
-    prediction = category_factor(answer[answered], x),
-    abstained = if (!is.null(abstentions)) is.na(answer[answered])
+    case = x$cases[answer_cells[, 1L]], system = x$systems[answer_cells[, 2L]],
+    prediction = category_factor(answer[answer_cells], x),
+    abstained = if (!is.null(abstentions)) is.na(answer[answer_cells])
   )
 }
 
 rating_table <- function(x) {
   ratings <- add_entries(unfold_ratings(x), x$abstained, NA)
-  row <- ratings$row
-  levels <- x$confidence$levels
-  out <- tibble::tibble(
-    case = x$cases[row], rater = named_raters(x)[ratings$rater],
+  case_of_rating <- ratings$row
+  confidence_levels <- x$confidence$levels
+  table <- tibble::tibble(
+    case = x$cases[case_of_rating], rater = named_raters(x)[ratings$rater],
     rating = category_factor(ratings$category, x),
-    confidence = if (!is.null(levels)) factor(
-      confidence_of_ratings(x, row, ratings$rater), seq_along(levels), levels, ordered = TRUE
+    confidence = if (!is.null(confidence_levels)) factor(
+      confidence_of_ratings(x, case_of_rating, ratings$rater), seq_along(confidence_levels),
+      confidence_levels, ordered = TRUE
     ),
     abstained = if (has_abstentions(x)) is.na(ratings$category),
-    rater_group = x$rater_groups[ratings$rater], weight = x$weights[row] # NULL stays NULL
+    rater_group = x$rater_groups[ratings$rater],
+    weight = x$weights[case_of_rating] # NULL stays NULL
   )
-  for (name in names(x$covariates)) out[[name]] <- x$covariates[[name]][row]
-  out
+  for (name in names(x$covariates)) table[[name]] <- x$covariates[[name]][case_of_rating]
+  table
 }
 
 category_factor <- function(code, x) {
@@ -253,23 +270,23 @@ category_factor <- function(code, x) {
 
 summarise_ratings <- function(x) {
   votes <- merge_reruns(x)
-  fit <- if (has_labels(x)) list(agreement = NA_real_, kappa = NA_real_) else
+  agreement_fit <- if (has_labels(x)) list(agreement = NA_real_, kappa = NA_real_) else
     agreement_in_core(votes)
   list(
     cases = nrow(x), raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
-    systems = n_systems(x), patterns = n_patterns(x), agreement = fit$agreement,
-    kappa = kappa_of_agreement(votes, fit$agreement), chance_kappa = fit$kappa
+    systems = n_systems(x), patterns = n_patterns(x), agreement = agreement_fit$agreement,
+    kappa = kappa_of_agreement(votes, agreement_fit$agreement), chance_kappa = agreement_fit$kappa
   )
 }
 
-# Words about raters, for the reason or note of a result, if Fleiss' kappa is not above 0.
+# Words for results without agreement above chance (Fleiss' kappa is not above 0).
 agreement_by_chance_words <-
   "agree no better than by chance, given how often they use each category"
 
-# Fleiss' kappa. `agreement`: share of agreeing pairs of ratings of a case.
+# Returns Fleiss' kappa. `agreement`: share of agreeing pairs of ratings of the same case.
 kappa_of_agreement <- function(x, agreement) {
-  by_chance <- sum(table_of_categories(x)$share^2)
-  na_real(ratio(agreement - by_chance, 1 - by_chance))
+  chance_agreement <- sum(table_of_categories(x)$share^2)
+  na_real(ratio(agreement - chance_agreement, 1 - chance_agreement))
 }
 
 format_ratings_line <- function(facts, size) {
@@ -284,13 +301,13 @@ format_ratings_line <- function(facts, size) {
 
 # Variables of a codebook: a named list with ratings for each variable.
 
-# Is `x` a list of ratings objects, one for each variable of a codebook? Fails for a list of ratings
-# objects and other objects.
+# Is `x` a list of ratings objects, one for each variable of a codebook? Fails if some elements of
+# the list are not ratings objects.
 is_variables <- function(x, arg = "x") {
   if (!is.list(x) || is.object(x) || !any(map_lgl(x, is_ratings))) return(FALSE)
-  not_ratings <- check_variable_names(x, arg)[!map_lgl(x, is_ratings)]
-  abort_argument_if(not_ratings, arg, "must be a list of {.fun ratings} objects only.",
-    x = "{.val {not_ratings[[1L]]}} is {describe(x[[not_ratings[[1L]]]])}.",
+  names_of_others <- check_variable_names(x, arg)[!map_lgl(x, is_ratings)]
+  abort_argument_if(names_of_others, arg, "must be a list of {.fun ratings} objects only.",
+    x = "{.val {names_of_others[[1L]]}} is {describe(x[[names_of_others[[1L]]]])}.",
     i = "Leave this element out, or convert it with {.fun ratings}.")
   TRUE
 }
@@ -302,9 +319,9 @@ check_variable_names <- function(variables, arg) {
   names
 }
 
-# For each variable of a codebook, a list of arguments of ratings(); NULL if there are not several
-# variables. In long data there is a column for each variable: `rating = c(topic, tone)`. In wide
-# data each variable has columns of raters: `raters = list(topic = t1:t3, tone = s1:s3)`.
+# Returns a list of arguments of ratings() for each variable of a codebook; NULL if there is only
+# one variable. In long data each variable is a column: `rating = c(topic, tone)`. In wide data each
+# variable has columns of raters: `raters = list(topic = t1:t3, tone = s1:s3)`.
 variables_of_columns <- function(data, columns, repeats) {
   rating <- columns$rating
   if (quo_is_call(columns$raters, "list")) {
@@ -315,28 +332,32 @@ variables_of_columns <- function(data, columns, repeats) {
   if (!is.data.frame(data) || repeats == "labels" || !quo_is_call(rating, c("c", ":"))) return(NULL)
   names <- select_columns(data, rating, "rating")
   if (length(names) < 2L) return(NULL)
-  are_flags <- map_lgl(data[names], function(x) all(x %in% c(0, 1, NA)))
-  if (all(are_flags)) inform_fallible("Columns {.val {names}} of 0 and 1 are read as
+  is_flag_column <- map_lgl(data[names], function(x) all(x %in% c(0, 1, NA)))
+  if (all(is_flag_column)) inform_fallible("Columns {.val {names}} of 0 and 1 are read as
       variables of a codebook: each has separate ratings.",
     i = "If they are labels of one answer, give {.code repeats = \"labels\"}.")
   lapply(setNames(nm = names), function(name) list(rating = name))
 }
 
-# Calls ratings() for each variable of a codebook. `variables`: arguments for each variable. Other
-# arguments may be lists with the names of the variables; each variable then gets its element. If
-# `abstain` is a vector, it is used for all variables, and some variable must use its labels.
+# Calls ratings() for each variable of a codebook. Returns a named list of ratings.
+# * variables: arguments for each variable, from variables_of_columns().
+# * options, columns: the other arguments of ratings(); `columns` contains quosures.
+# * call: the user's call of ratings().
+#
+# Arguments may be lists with the names of the variables; each variable then gets its element. A
+# vector `abstain` is used for all variables, and at least one variable must use its labels.
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
-  is_list <- map_lgl(columns[c("systems", "truth", "confidence")], quo_is_call, "list")
+  is_variable_list <- map_lgl(columns[c("systems", "truth", "confidence")], quo_is_call, "list")
   by_variable <- c(
-    lapply(columns[names(which(is_list))], call_args),
+    lapply(columns[names(which(is_variable_list))], call_args),
     Filter(is.list, options[c("categories", "abstain")])
   )
   if (!is.null(names(options$ordered))) by_variable$ordered <- as.list(options$ordered)
   for (arg in names(by_variable)) {
-    unknown <- setdiff(names2(by_variable[[arg]]), names(variables))
-    abort_argument_if(unknown, arg, "must have names of variables.",
-      x = "There is no variable {.val {unknown}}.",
-      i = similar_values_hint(unknown, names(variables)))
+    unknown_names <- setdiff(names2(by_variable[[arg]]), names(variables))
+    abort_argument_if(unknown_names, arg, "must have names of variables.",
+      x = "There is no variable {.val {unknown_names}}.",
+      i = similar_values_hint(unknown_names, names(variables)))
   }
   shares_abstain <- !is.null(options$abstain)
   if (shares_abstain) call$abstain <- structure(options$abstain, shared = TRUE)
@@ -346,11 +367,12 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
     withCallingHandlers(name_variable_in_conditions(name, eval(call, env)),
       fallible_warning_names = rlang::cnd_muffle)
   }, variables, names(variables))
-  # The variables have the same raters, so that a warning of their names is given once.
+  # All variables have the same raters, so similar names are reported only once.
   warn_similar(unique(unlist(lapply(ratings, `[[`, "raters"))), "rater")
   if (shares_abstain) {
-    abstains <- map_lgl(ratings, function(x) has_abstentions(x) || !is.null(x$silent_systems))
-    check_abstain_used(any(abstains), options$abstain, unlist(lapply(ratings, `[[`, "categories")))
+    has_abstained <- map_lgl(ratings, function(x) has_abstentions(x) || !is.null(x$silent_systems))
+    check_abstain_used(any(has_abstained), options$abstain,
+      unlist(lapply(ratings, `[[`, "categories")))
   }
   ratings
 }

@@ -29,43 +29,43 @@ NULL
 #' @export
 `[.ratings` <- function(x, i, j, k, ...) {
   if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} selects cases")
-  keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case")
-  keep_rater <- if (missing(j)) seq_along(x$raters) else
+  kept_cases <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case")
+  kept_raters <- if (missing(j)) seq_along(x$raters) else
     find_subset(j, x$raters, "rater", x$systems)
   if (!missing(j)) check_named_raters(x, "j", "Raters cannot be selected, only cases.", i = NULL)
-  abort_if(length(keep_case) == 0L, "empty", "At least one case must remain.")
-  abort_if(length(keep_rater) == 0L, "raters", "At least one rater must remain.",
+  abort_if(length(kept_cases) == 0L, "empty", "At least one case must remain.")
+  abort_if(length(kept_raters) == 0L, "raters", "At least one rater must remain.",
     raters = character())
-  abort_argument_if(anyDuplicated(keep_rater) > 0L, "j", "A rater can be selected only once.")
+  abort_argument_if(anyDuplicated(kept_raters) > 0L, "j", "A rater can be selected only once.")
   if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
-  new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
-  pattern <- pattern_of_case(x)[keep_case]
-  values_of_patterns <- lapply(x$patterns$values, `[`, pattern)
-  core <- core_patterns_subset(x$patterns, pattern, new_rater)
-  # Counts have no names of raters: the number of raters is the largest number of ratings of a case.
-  x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core)))) else
-    x$raters[keep_rater]
-  x["weights"] <- list(x$weights[keep_case])
-  x <- split_patterns(set_core_patterns(x, core), values_of_patterns)
+  new_rater <- match(seq_along(x$raters), kept_raters, nomatch = 0L)
+  pattern_of_kept_case <- pattern_of_case(x)[kept_cases]
+  values_of_patterns <- lapply(x$patterns$values, `[`, pattern_of_kept_case)
+  core_patterns <- core_patterns_subset(x$patterns, pattern_of_kept_case, new_rater)
+  # Counts have no rater names. Their number of raters is the largest number of ratings of a case.
+  x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core_patterns)))) else
+    x$raters[kept_raters]
+  x["weights"] <- list(x$weights[kept_cases])
+  x <- split_patterns(set_core_patterns(x, core_patterns), values_of_patterns)
   x$whole <- NULL
   if (!missing(i)) {
-    if (!identical(keep_case, seq_along(x$cases))) x$rows <- NULL
-    x$cases <- x$cases[keep_case]
+    if (!identical(kept_cases, seq_along(x$cases))) x$rows <- NULL
+    x$cases <- x$cases[kept_cases]
   }
-  x$covariates <- x$covariates[keep_case, ] # NULL stays NULL, also below
+  x$covariates <- x$covariates[kept_cases, ] # NULL stays NULL, also below
   if (!is.null(x$scores) && !missing(i))
-    x$scores$values <- lapply(x$scores$values, function(v) v[keep_case, , drop = FALSE])
-  x$confidence <- subset_case_entries(x$confidence, keep_case, new_rater)
-  x$abstained <- subset_case_entries(x$abstained, keep_case, new_rater)
-  x$silent_systems <- subset_case_entries(x$silent_systems, keep_case, seq_along(x$systems), TRUE)
-  x$rater_groups <- x$rater_groups[keep_rater]
-  if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
-  x$empty_answers <- subset_case_entries(x$empty_answers, keep_case, new_rater, TRUE)
+    x$scores$values <- lapply(x$scores$values, function(v) v[kept_cases, , drop = FALSE])
+  x$confidence <- subset_case_entries(x$confidence, kept_cases, new_rater)
+  x$abstained <- subset_case_entries(x$abstained, kept_cases, new_rater)
+  x$silent_systems <- subset_case_entries(x$silent_systems, kept_cases, seq_along(x$systems), TRUE)
+  x$rater_groups <- x$rater_groups[kept_raters]
+  if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, kept_cases)
+  x$empty_answers <- subset_case_entries(x$empty_answers, kept_cases, new_rater, TRUE)
   x
 }
 
-# Keeps the systems with the numbers `kept_systems`. Patterns that differ only in answers of dropped
-# systems are not joined; join_patterns() does that.
+# Keeps the systems with the numbers `kept_systems`. Afterwards several patterns may be equal;
+# join_patterns() joins them.
 keep_systems <- function(x, kept_systems) {
   abort_argument_if(anyDuplicated(kept_systems) > 0L, "k", "A system can be selected only once.")
   new_number <- match(seq_along(x$systems), kept_systems, nomatch = 0L)
@@ -77,23 +77,27 @@ keep_systems <- function(x, kept_systems) {
   x
 }
 
-# Positions of the elements that the index `i` selects by number, logical value or name.
-# `dimension`: "case", "rater" or "system", for the error. `systems`: names of systems.
+# Returns the positions that the index `i` selects by number, logical value or name.
+# * names: names of all elements.
+# * dimension: "case", "rater" or "system", for the error.
+# * systems: names of systems, for the error.
 find_subset <- function(i, names, dimension, systems = NULL) {
-  n <- length(names)
-  is_position <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))
+  size <- length(names)
+  is_valid_position <- is.numeric(i) && !anyNA(i) && all(abs(i) <= size) &&
+    (all(i >= 0) || all(i <= 0))
   positions <- if (is.character(i)) match(i, as_label(names)) else
-    if (is_position || is.logical(i) && length(i) == n) seq_len(n)[i] else NA
+    if (is_valid_position || is.logical(i) && length(i) == size) seq_len(size)[i] else NA
   abort_argument_if(anyNA(positions), dimension, "Some selected {dimension}s do not exist.",
     not = i,
     i = if (any(i %in% systems)) "Systems are no raters: {.code x[, , k]} selects systems, and
         {.code agreement(x, systems = TRUE)} compares them. Systems that are not named in
         {.arg systems} of {.fun ratings} are raters." else
-      "Subset the {n} {dimension}s by position, by name or by a logical vector of length {n}.")
+      "Subset the {size} {dimension}s by position, by name or by a logical vector of length
+        {size}.")
   positions
 }
 
-# The classification matrix, cases x categories: number of raters who chose each category.
+# Returns the matrix of vote counts (cases x categories): number of raters who chose each category.
 category_counts <- function(x) {
   structure(
     pattern_counts(x)[pattern_of_case(x), , drop = FALSE],
@@ -122,13 +126,14 @@ agreement_matrix <- function(x, rater1, rater2, ...) {
   pairs <- merge(
     judge_answers(x, rater1, "rater1"), judge_answers(x, rater2, "rater2"), by = "pattern"
   )
-  n <- n_categories(x)
-  cell <- pairs$category.x + (pairs$category.y - 1L) * n
+  n_labels <- n_categories(x)
+  cell <- pairs$category.x + (pairs$category.y - 1L) * n_labels
   labels <- setNames(list(x$categories, x$categories), c(rater1, rater2))
-  as.table(array(rowsum_codes(cell, pattern_weights(x)[pairs$pattern], n^2), c(n, n), labels))
+  as.table(array(rowsum_codes(cell, pattern_weights(x)[pairs$pattern], n_labels^2),
+    c(n_labels, n_labels), labels))
 }
 
-# The answers of the rater or system called `name`: a data frame of `pattern` and `category`.
+# Returns the answers of the rater or system `name`: a data frame of `pattern` and `category`.
 judge_answers <- function(x, name, arg) {
   judge_names <- c(named_raters(x), x$systems)
   abort_argument_if(!(is_string(name) && name %in% judge_names), arg,
@@ -154,8 +159,8 @@ abort_bind <- function(...) {
          {.fun ratings} on the result.", call = NULL)
 }
 
-# Tables and text that print(), tidy() and similar methods show. They are computed at each call, and
-# are not stored in the ratings object.
+# Returns the tables and text that print(), tidy() and similar methods show. They are computed at
+# each call, and not stored in the ratings object.
 schema_of.ratings <- function(x) { # nolint: object_name.
   check_ratings_fields(x)
   facts <- summarise_ratings(x)
@@ -196,8 +201,9 @@ table_of_categories <- function(x) {
   columns_tibble(category = x$categories, ratings = counts, share = counts / sum(counts))
 }
 
-# A row per rater: number of ratings, agreement with the other raters and, if there are reruns,
-# agreement of the reruns of the rater with each other.
+# Returns a table with a row per rater. Columns are the number of ratings, and the agreement with
+# the other raters. If there are reruns, another column contains the agreement between reruns of the
+# rater.
 table_of_raters <- function(x) {
   check_named_raters(x, "what", "There is no table of raters.", i = NULL)
   votes <- merge_reruns(x)
@@ -209,16 +215,20 @@ table_of_raters <- function(x) {
   )
 }
 
-# A row per system: number of cases that it answered, number of these without ratings, and share of
-# ratings that are equal to its answer (reruns of a rater count as one rating).
+# Returns a table with a row per system. Columns:
+# * cases: number of answered cases.
+# * unrated: number of answered cases without ratings.
+# * agreement: share of ratings that are equal to the system's answer. Reruns of a rater count as
+#   one rating.
 summarise_systems <- function(x) {
   votes <- merge_reruns(x)
-  pattern <- rating_pattern(votes)
-  answer <- pattern_answers(votes)[pattern, , drop = FALSE]
-  weight <- pattern_weights(votes)[pattern] * (answer > 0L)
-  answered <- (pattern_answers(x) > 0L) * pattern_cases(x)
+  pattern_of_rating <- rating_pattern(votes)
+  answer <- pattern_answers(votes)[pattern_of_rating, , drop = FALSE]
+  weight <- pattern_weights(votes)[pattern_of_rating] * (answer > 0L)
+  answer_weight <- (pattern_answers(x) > 0L) * pattern_cases(x)
   columns_tibble(
-    system = x$systems, cases = colSums(answered), unrated = colSums(answered * !rated_patterns(x)),
+    system = x$systems, cases = colSums(answer_weight),
+    unrated = colSums(answer_weight * !is_rated_pattern(x)),
     agreement = ratio(colSums(weight * (answer == rating_category(votes))), colSums(weight))
   )
 }
@@ -227,8 +237,8 @@ ratio <- function(numerator, denominator) ifelse(denominator > 0, numerator / de
 
 rowsum_codes <- function(code, weight, n) as.vector(rowsum_rows(code, as.matrix(weight), n))
 
-# Sums the rows of a matrix by group. `code`: group of each row, from 1 to `n`. Groups without rows
-# have sum 0.
+# Sums the rows of the matrix `values` by group. `code`: group of each row, from 1 to `n`. Groups
+# without rows have the sum 0.
 rowsum_rows <- function(code, values, n) {
   sums <- rowsum(values, code)
   all_sums <- matrix(0, n, ncol(values))
@@ -249,8 +259,8 @@ next_step <- function(x) {
 format_header <- function(x) {
   cases_per_pattern <- pattern_times(x)
   ratings_per_case <- pattern_lengths(x)[cases_per_pattern > 0]
-  n_unrated <- sum(cases_per_pattern[!rated_patterns(x)])
-  unused <- setdiff(seq_along(x$categories), rating_category(x))
+  n_unrated <- sum(cases_per_pattern[!is_rated_pattern(x)])
+  unused_categories <- setdiff(seq_along(x$categories), rating_category(x))
   c(
     paste0(
       count_noun(nrow(x), "case"), ", ",
@@ -259,8 +269,9 @@ format_header <- function(x) {
       ", ", count_noun(n_categories(x), "category", "categories")
     ),
     paste0(
-      "Categories: ", shorten(show_labels(x$categories), if (x$ordered) " < " else ", "),
-      if (length(unused) > 0L) paste0("; unused: ", shorten(x$categories[unused]))
+      "Categories: ", shorten(quote_labels(x$categories), if (x$ordered) " < " else ", "),
+      if (length(unused_categories) > 0L) paste0("; unused: ",
+        shorten(x$categories[unused_categories]))
     ),
     if (has_labels(x)) format_answers(x) else paste0(
       count_noun(n_ratings(x), "rating"), ", ", format_range(ratings_per_case), " per case",
@@ -281,7 +292,7 @@ format_header <- function(x) {
   )
 }
 
-# Clause of a printed line, such as "; 3 cases without any"; NULL if `n` is 0.
+# Returns a clause such as "; 3 cases without any"; NULL if `n` is 0.
 count_clause <- function(n, noun, words) {
   if (n > 0) paste0("; ", count_noun(n, noun), " ", words)
 }
@@ -299,14 +310,15 @@ format_agreement <- function(x, facts) {
 
 format_systems <- function(systems) {
   if (nrow(systems) == 0L) return(NULL)
-  shown <- head(systems, 10L)
-  unrated_text <- paste0(" (", number(shown$unrated), " without ratings)")
+  shown_systems <- head(systems, 10L)
+  unrated_text <- paste0(" (", number(shown_systems$unrated), " without ratings)")
   c(
     paste0(count_noun(nrow(systems), "system"), ":"),
     paste0(
-      "  ", format(shown$system), "  ", number(shown$cases),
-      ifelse(shown$cases == 1, " case", " cases"), ifelse(shown$unrated > 0, unrated_text, ""),
-      ", agrees with ", percent(shown$agreement), " of the ratings"
+      "  ", format(shown_systems$system), "  ", number(shown_systems$cases),
+      ifelse(shown_systems$cases == 1, " case", " cases"),
+      ifelse(shown_systems$unrated > 0, unrated_text, ""),
+      ", agrees with ", percent(shown_systems$agreement), " of the ratings"
     ),
     if (nrow(systems) > 10L) paste0("  ... and ", nrow(systems) - 10L, " more")
   )

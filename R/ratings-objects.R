@@ -128,7 +128,7 @@ as_ratings.data.frame <- function(x, ..., arg = "x") {
   refuse_evaluatellm(x, arg)
   if (inherits(x, classes_without_ratings)) return(NextMethod())
   if (gives_column_roles(...)) return(ratings(x, ...))
-  if (is_vitals(x)) return(ratings_of_samples(list(x, ...), arg))
+  if (is_vitals_task(x)) return(ratings_of_samples(list(x, ...), arg))
   x <- plain_columns(x)
   roles <- guess_roles(x, arg)
   warn_counts(x[roles$raters])
@@ -145,7 +145,7 @@ as_ratings.qlm_coded <- function(x, ..., rating = NULL, arg = "x") {
 
 #' @export
 as_ratings.Task <- function(x, ..., arg = "x") {
-  if (is_vitals(x)) ratings_of_samples(list(x, ...), arg) else NextMethod()
+  if (is_vitals_task(x)) ratings_of_samples(list(x, ...), arg) else NextMethod()
 }
 
 #' @export
@@ -154,33 +154,32 @@ as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
   inject(ratings(x, !!!roles, ...))
 }
 
-# Does `...` contain arguments of ratings() that give roles to columns? Only the names of the
-# arguments are used, because their values are names of columns and cannot be evaluated here.
+# Does `...` contain arguments of ratings() that select columns? Only the names of the arguments are
+# checked. Their values are column names, which cannot be evaluated here.
 gives_column_roles <- function(...) {
   any(c("raters", "case", "rater", "rating", "counts") %in% names(substitute(list(...))))
 }
 
-# Warns if columns that are read as ratings look like counts of ratings: whole numbers, all rows
-# with the same sum, and some zeros.
+# Warns if columns of ratings look like counts of ratings: they are whole numbers, all rows have the
+# same sum, and there are zeros.
 warn_counts <- function(columns) {
   is_count_column <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
   columns <- as.list(as.data.frame(columns))
   if (length(columns) < 2L || !all(map_lgl(columns, is_count_column))) return(invisible())
-  sums <- Reduce(`+`, columns)
-  are_alike <- length(sums) > 2L && all(sums == sums[[1L]]) && sums[[1L]] > 1
-  warn_if(are_alike && any(map_lgl(columns, function(x) 0 %in% x)), "labels",
-    "Every row sums to {sums[[1L]]}, as if it had counts of ratings.",
+  row_sums <- Reduce(`+`, columns)
+  are_equal <- length(row_sums) > 2L && all(row_sums == row_sums[[1L]]) && row_sums[[1L]] > 1
+  warn_if(are_equal && any(map_lgl(columns, function(x) 0 %in% x)), "labels",
+    "Every row sums to {row_sums[[1L]]}, as if it had counts of ratings.",
     i = "The columns are read as raters. If they are counts, use
         {.code as_ratings(x, counts = everything())}.", labels = names(columns))
 }
 
-# Classes of this package that are data frames, but not of ratings.
+# Classes of data frames in this package that do not contain ratings.
 classes_without_ratings <- c(
   "ground_truth", "calibration", "agreement", "agreement_benchmark", "k_check"
 )
 
-# Converts `x` to ratings, for functions that use agreement between raters. Fails for a single
-# rater.
+# Converts `x` to ratings, and fails if there is only one rater.
 as_ratings_of_several <- function(x, arg = "x") check_several_raters(as_ratings(x, arg = arg))
 
 check_several_raters <- function(x) {
@@ -202,7 +201,8 @@ as_any_ratings <- function(x) {
   if (has_labels(x)) x else as_ratings_of_several(x)
 }
 
-# Converts an agreement matrix to ratings: each cell becomes a case, whose weight is its count.
+# Converts an agreement matrix (categories of rater 1 x categories of rater 2) to ratings. Each cell
+# becomes a case, whose weight is the count in the cell.
 table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
   check_text(c(unlist(dimnames(x)), names(dimnames(x))), arg)
   abort_if(length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x)),
@@ -228,7 +228,8 @@ table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
   ratings_of_cells
 }
 
-# Hint on how to convert an object that as_ratings() does not accept; NULL if there is none.
+# Returns a hint for the conversion of an object that as_ratings() does not accept; NULL if there is
+# none.
 conversion_hint <- function(x) {
   if (inherits(x, "formula")) {
     "Give columns as arguments, not as a formula: {.code ratings(data, raters = r1:r4)}."
@@ -248,7 +249,7 @@ conversion_hint <- function(x) {
   }
 }
 
-# Ratings from objects of other packages, which are recognised by classes and columns.
+# Ratings from objects of other packages, which are recognised by their classes and columns.
 
 # Fails for results of package evaluatellm (formerly evalkit): their scores are not answers.
 refuse_evaluatellm <- function(x, arg) {
@@ -257,8 +258,9 @@ refuse_evaluatellm <- function(x, arg) {
     i = "Give the answers, or the verdicts of judges, to {.fun ratings}.")
 }
 
-# Calls ratings() on `columns`. `...`: arguments of ratings() that were read from the object.
-# `args`: arguments that the user gave; they have precedence.
+# Calls ratings() on the data frame `columns`.
+# * args: arguments that the user gave.
+# * ...: arguments that were read from the object. `args` have precedence over them.
 ratings_of_object <- function(columns, args, ...) {
   roles <- list(...)
   inject(ratings(columns, !!!roles[setdiff(names(roles), names(args))], !!!args))
@@ -266,9 +268,10 @@ ratings_of_object <- function(columns, args, ...) {
 
 # ---- quallmer: a run has a row per text and a column per variable of the codebook --------------
 
-# Returns ratings with a rater for each coding run, an object of class "qlm_coded". `dots`: a list
-# that contains the runs (the first is the user's `x`) and arguments of ratings(). `rating`: quosure
-# of the name of the codebook's variable. For several variables, returns a list of ratings.
+# Returns ratings with a rater for each coding run, an object of class "qlm_coded".
+# * dots: a list of the runs and of arguments of ratings(). The first run is the user's `x`.
+# * rating: quosure of the names of the codebook's variables. With several variables, the result is
+#   a list of ratings.
 ratings_of_runs <- function(dots, rating, arg) {
   is_run <- map_lgl(dots, inherits, "qlm_coded")
   runs <- dots[is_run]
@@ -285,37 +288,41 @@ ratings_of_runs <- function(dots, rating, arg) {
   abort_argument_if(sum(is_gold) > 1L || all(is_gold), arg,
     "must have at most one run that is marked as gold, and a run that is not.")
   cases <- unique(unlist(lapply(runs, function(run) unfactor(run$.id))))
-  codes <- lapply(runs, function(run) run[[variable]][match(cases, run$.id)])
-  columns <- list2DF(c(setNames(codes, run_names), list(.id = cases)))
+  coded_columns <- lapply(runs, function(run) run[[variable]][match(cases, run$.id)])
+  columns <- list2DF(c(setNames(coded_columns, run_names), list(.id = cases)))
   ratings_of_object(columns, dots[!is_run], raters = run_names[!is_gold], case = ".id",
     truth = if (any(is_gold)) run_names[is_gold],
     rater_kind = setNames(run_facts$kind, run_names)[!is_gold])
 }
 
-# Returns the names of the variables to read: those that the user gave in `quo`, otherwise the only
-# variable that all runs have. A column of strings that are all different is not a variable; it
-# contains explanations of codes.
+# Returns the names of the variables to read. They are the variables in `quo`, if the user gave
+# them, and otherwise the only variable that all runs have. Text columns without repeated values are
+# not variables, because they contain explanations.
 coded_variables <- function(runs, quo) {
-  names <- Reduce(intersect, lapply(runs, names))
-  names <- grep("^[.]|_tokens$|^cost$", names, value = TRUE, invert = TRUE)
-  codings <- Filter(function(name) {
+  candidates <- Reduce(intersect, lapply(runs, names))
+  candidates <- grep("^[.]|_tokens$|^cost$", candidates, value = TRUE, invert = TRUE)
+  variables <- Filter(function(name) {
     x <- runs[[1L]][[name]]
     is.atomic(x) && (!is.character(x) || anyDuplicated(x) > 0L)
-  }, names)
+  }, candidates)
   if (!quo_is_null(quo)) {
     selected <- select_columns(runs[[1L]], quo, "rating")
-    return(if (length(selected) > 1L) intersect(selected, codings) else selected)
+    return(if (length(selected) > 1L) intersect(selected, variables) else selected)
   }
-  abort_argument_if(length(codings) != 1L, "rating", "must name a variable of the codebook.",
-    x = "The variables are {.val {names}}.",
-    i = "For example {.code rating = {names[[1L]]}}, or {.code rating = everything()} for a list
-         with ratings of each.")
-  codings
+  abort_argument_if(length(variables) != 1L, "rating", "must name a variable of the codebook.",
+    x = "The variables are {.val {candidates}}.",
+    i = "For example {.code rating = {candidates[[1L]]}}, or {.code rating = everything()} for a
+         list with ratings of each.")
+  variables
 }
 
-# Returns the properties of a run, a data frame with one row: `name`, `gold` (is the run marked as
-# gold?) and `kind` (of the rater). They are stored in the attribute "meta" or, before version 0.3
-# of quallmer, in the attribute "run".
+# Returns the properties of a run, a data frame with one row:
+# * name: name of the run.
+# * gold: is the run marked as gold?
+# * kind: kind of the rater.
+#
+# The properties are in the attribute "meta" of the run. Before version 0.3 of quallmer, they were
+# in the attribute "run".
 read_run <- function(run) {
   old_meta <- attr(run, "run")
   new_meta <- attr(run, "meta")
@@ -329,17 +336,17 @@ read_run <- function(run) {
 
 # ---- vitals: a row per answer of the evaluated system, with the score of a judge ----------------
 
-is_vitals <- function(x) {
+is_vitals_task <- function(x) {
   if (inherits(x, "Task")) is.function(x$get_samples) else
     has_columns(x, c("id", "input", "target", "score")) ||
       has_columns(x, c("task", "id", "score", "metadata"))
 }
 
-# Returns ratings from tasks. `dots`: a list that contains the tasks (the first is the user's `x`)
-# and arguments of ratings(). If all tasks have the same answers, their scorers are raters of the
-# same cases. Otherwise each answer of each task is a case.
+# Returns ratings from tasks. `dots`: a list of the tasks and of arguments of ratings(). The first
+# task is the user's `x`. If all tasks have the same answers, their scorers are raters of the same
+# cases. Otherwise each answer of each task is a separate case.
 ratings_of_samples <- function(dots, arg) {
-  is_task <- map_lgl(dots, is_vitals)
+  is_task <- map_lgl(dots, is_vitals_task)
   tasks <- dots[is_task]
   samples <- stack_rows(unname(
     Map(read_samples, tasks, names2(tasks), seq_along(tasks), arg)
@@ -358,15 +365,16 @@ ratings_of_samples <- function(dots, arg) {
     rater_kind = if (all(samples$model)) "model")
 }
 
-# Data frame with a row per sample of a task, or of several tasks that vitals_bind() has combined.
-# `number`: position of the task, which replaces a missing name.
-read_samples <- function(object, name, number, arg) {
-  table <- if (is.environment(object)) object$get_samples() else object
+# Returns a data frame with a row per sample of `task`. The task may be a table in which
+# vitals_bind() has combined several tasks. `name`: name of the task. `number`: its position, which
+# replaces a missing name.
+read_samples <- function(task, name, number, arg) {
+  table <- if (is.environment(task)) task$get_samples() else task
   if (!"input" %in% names(table)) table <- cbind(table, stack_rows(table$metadata))
   table <- as.list(table)
   abort_argument_if(!is.atomic(table$score) || all(is.na(table$score)), arg,
     "must have scores. Evaluate the task first.")
-  scorer <- if (is.environment(object)) object$.__enclos_env__$private$scores$name
+  scorer <- if (is.environment(task)) task$.__enclos_env__$private$scores$name
   judge <- or_null(table[["scorer_chat"]][[1L]]$get_model())
   data.frame(
     id = unfactor(table$id), epoch = table[["epoch"]] %||% 1L,

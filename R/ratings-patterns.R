@@ -1,15 +1,15 @@
-# Patterns. All cases with the same ratings and the same answers of systems are one pattern.
-# Patterns can be split further, by values of cases such as covariates. The field `patterns` of a
+# Patterns: all cases with the same ratings and the same answers of systems form one pattern.
+# Patterns can be split further by values of cases, such as covariates. The field `patterns` of a
 # ratings object is a list:
-# * start, rater, category: the ratings of pattern p are entries start[p] + 1 to start[p + 1] of
-#   `rater` and `category`;
-# * answer: a matrix of patterns x systems, 0 without an answer;
-# * raters, categories: number of raters, number of categories;
-# * weight: sum of the weights of the cases of each pattern;
-# * values: a list of vectors with an entry per pattern, by which patterns are split (covariates by
-#   name, `.truth`, `.confidence`, `.abstained` or `.posterior`);
-# * kind: for each pattern, the index of its combination of values, see set_patterns(); NULL if
-#   patterns are not split by values.
+# * start, rater, category: the ratings of pattern p are elements start[p] + 1 to start[p + 1] of
+#   `rater` and `category`.
+# * answer: codes of the answers of systems (patterns x systems), 0 without an answer.
+# * raters, categories: number of raters and number of categories.
+# * weight: sum of the weights of the cases of each pattern.
+# * values: a list of vectors with an element per pattern, by which patterns are split. Names are
+#   those of covariates, or `.truth`, `.confidence`, `.abstained` or `.posterior`.
+# * kind: for each pattern, the number of its combination of values; NULL without values.
+#
 # Other files access these fields only with the functions below. The argument `x` of these functions
 # is a ratings object or its patterns.
 
@@ -23,9 +23,9 @@ n_distinct <- function(x) length(unique(x))
 # The patterns of `x`, which is a ratings object or its patterns.
 patterns_of <- function(x) x$patterns %||% x
 
-# Number of categories that raters use. If `x` is a group of cases, this may be the number that was
-# stored for all cases.
-used_categories <- function(x) x$panel$used %||% n_distinct(rating_category(x))
+# Returns the number of categories that raters use. If `x` is a group of cases, the number for all
+# cases may be stored in `x$panel`.
+count_used_categories <- function(x) x$panel$used %||% n_distinct(rating_category(x))
 
 n_patterns <- function(x) length(patterns_of(x)$start) - 1L
 
@@ -33,31 +33,33 @@ n_patterns <- function(x) length(patterns_of(x)$start) - 1L
 pattern_lengths <- function(x) diff(patterns_of(x)$start)
 
 # Does each pattern have at least one rating?
-rated_patterns <- function(x) pattern_lengths(x) > 0L
+is_rated_pattern <- function(x) pattern_lengths(x) > 0L
 
-# Matrix of patterns x systems: index of the category that the system answered, 0 if none.
+# Returns the answers of systems as codes of categories (patterns x systems), 0 without an answer.
 pattern_answers <- function(x) patterns_of(x)$answer
 
-# Three vectors with an element per rating: the indices of its pattern, rater and category.
+# The next three functions return vectors with an element per rating: the numbers of its pattern,
+# rater and category.
 rating_pattern <- function(x) rep.int(seq_len(n_patterns(x)), pattern_lengths(x))
 
 rating_rater <- function(x) patterns_of(x)$rater
 
 rating_category <- function(x) patterns_of(x)$category
 
-# Positions of the ratings of the given patterns in `rater` and `category`, pattern after pattern.
+# Returns the positions of the ratings of the given patterns in the vectors `rater` and `category`.
+# `pattern`: numbers of patterns.
 rating_positions <- function(x, pattern) {
   sequence(pattern_lengths(x)[pattern], from = patterns_of(x)$start[pattern] + 1L)
 }
 
-# Index of the pattern of each case (pattern_of_case), and the identifier of the first case of a
-# pattern (case_of_pattern). `x` must be a ratings object.
+# pattern_of_case() returns the number of the pattern of each case. case_of_pattern() returns the
+# identifier of the first case of a pattern. `x` must be a ratings object.
 pattern_of_case <- function(x) x$index
 
 case_of_pattern <- function(x, pattern) x$cases[[match(pattern, pattern_of_case(x))]]
 
-# Lists the ratings of all cases. Returns a list of vectors with an element per rating: the numbers
-# of its case (`row`), `rater` and `category`.
+# Lists the ratings of all cases. Returns a list of vectors with an element per rating: the number
+# of its case (`row`), of its `rater` and of its `category`.
 unfold_ratings <- function(x) {
   pattern <- pattern_of_case(x)
   positions <- rating_positions(x, pattern)
@@ -68,9 +70,11 @@ unfold_ratings <- function(x) {
   )
 }
 
-# Adds entries without a category, such as abstentions, to `ratings` from unfold_ratings(), and
-# sorts all entries by case and rater. `entries`: a list of vectors `case` and `rater`. `category`:
-# code that is stored as their category.
+# Adds entries without a category, such as abstentions, to a list of ratings. Sorts all entries by
+# case and rater.
+# * ratings: result of unfold_ratings().
+# * entries: a list of the vectors `case` and `rater`.
+# * category: code that is stored as the category of the added entries.
 add_entries <- function(ratings, entries, category) {
   n_entries <- length(entries$case)
   if (n_entries == 0L) return(ratings)
@@ -78,8 +82,9 @@ add_entries <- function(ratings, entries, category) {
   lapply(all_entries, `[`, order(all_entries$row, all_entries$rater))
 }
 
-# Number of cases (n_cases) and number of cases of each pattern (pattern_times), without weights. If
-# a database has counted the cases, each entry of `x$index` represents `x$times` cases.
+# n_cases() returns the number of cases, and pattern_times() the number of cases of each pattern.
+# Both ignore weights. If a database has counted the cases, each element of `x$index` represents
+# `x$times` cases.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
 pattern_times <- function(x) {
@@ -89,10 +94,10 @@ pattern_times <- function(x) {
 
 n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
 
-# Matrix of cases x systems: number of the category that the system answered, 0 if none.
+# Returns the answers of systems as codes of categories (cases x systems), 0 without an answer.
 case_answers <- function(x) pattern_answers(x)[pattern_of_case(x), , drop = FALSE]
 
-# Matrix of patterns x categories: number of ratings of the pattern that are this category.
+# Returns the number of ratings in each category (patterns x categories).
 pattern_counts <- function(x) {
   n <- n_patterns(x)
   matrix(tabulate(rating_pattern(x) + (rating_category(x) - 1L) * n, n * n_categories(x)), n)
@@ -102,18 +107,19 @@ pattern_counts <- function(x) {
 # are elements i and i + 1 equal, in all vectors?
 equals_next <- function(...) Reduce(`&`, lapply(list(...), function(x) x[-1L] == x[-length(x)]))
 
-# Raters with more than one rating of a case: a data frame of `pattern` and `rater`.
+# Returns the repeated ratings of a rater and case: a data frame of `pattern` and `rater`.
 repeated_ratings <- function(x) {
   pattern <- rating_pattern(x)
   rater <- rating_rater(x)
-  repeated <- which(equals_next(pattern, rater))
-  data.frame(pattern = pattern[repeated], rater = rater[repeated])
+  repeated_positions <- which(equals_next(pattern, rater))
+  data.frame(pattern = pattern[repeated_positions], rater = rater[repeated_positions])
 }
 
-# Are raters identified, with at most one rating per case?
+# Are raters identified, and does each rater rate a case at most once?
 rates_once <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
 
-# Matrix of patterns x judges (raters, then systems): code of the category, NA without an answer.
+# Returns the answers of raters, then of systems, as codes of categories (patterns x judges). NA
+# without an answer.
 answers_by_pattern <- function(x) {
   n_cells <- as.double(n_patterns(x)) * (n_raters(x) + n_systems(x))
   check_memory(n_cells, "answers of raters and systems", "Use fewer cases or raters.")
@@ -121,26 +127,41 @@ answers_by_pattern <- function(x) {
   replace(codes, codes == 0L, NA)
 }
 
-# Returns the ratings as codes of categories, a matrix (patterns x raters), 0 if missing.
+# Returns the ratings as codes of categories (patterns x raters), 0 if missing.
 pattern_codes <- function(x) {
-  out <- matrix(0L, n_patterns(x), n_raters(x))
-  out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
-  out
+  codes <- matrix(0L, n_patterns(x), n_raters(x))
+  codes[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
+  codes
 }
 
-# Number of ratings by each rater. Weights count only if they are whole numbers.
+# Like pattern_codes(), but with all ratings of raters who rated a case more than once. Returns a
+# list: `codes`, whose first columns are those of the raters, with a further column for each
+# repeated rating; and `rater`, the index of the rater of each column.
+all_pattern_codes <- function(x) {
+  n <- n_raters(x)
+  cell <- rating_pattern(x) + (rating_rater(x) - 1) * n_patterns(x)
+  repetition <- sequence(rle(cell)$lengths) # ratings are sorted by pattern and rater
+  slot <- rating_rater(x) + (repetition - 1L) * n
+  slots <- union(seq_len(n), slot)
+  codes <- matrix(0L, n_patterns(x), length(slots))
+  codes[cbind(rating_pattern(x), match(slot, slots))] <- rating_category(x)
+  list(codes = codes, rater = (slots - 1L) %% n + 1L)
+}
+
+# Returns the number of ratings by each rater. Weights are used only if they are whole numbers.
 count_ratings_of_raters <- function(x) {
   rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], n_raters(x))
 }
 
-# Total weight of the ratings by each rater; the number of ratings if there are no weights.
+# Returns the total weight of the ratings by each rater. Without weights, it is their number.
 ratings_of_raters <- function(x) core_rater_counts(x$patterns, pattern_weights(x))$ratings
 
 # Weight of each case, 1 if there are no weights.
 weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
 
-# Order of the patterns, as from order(). It depends only on their content, so that results do not
-# depend on the order of cases. `truth`: number of the true category of each pattern, or empty.
+# Returns the order of the patterns, as from order(). The order depends only on their content, so
+# that results do not depend on the order of cases. `truth`: number of the true category of each
+# pattern, or empty.
 order_of_patterns <- function(x, truth) {
   patterns <- seq_len(n_patterns(x))
   ratings <- split(
@@ -151,14 +172,15 @@ order_of_patterns <- function(x, truth) {
   order_rows(c(sort_keys, Filter(length, list(truth, patterns_of(x)$kind))))
 }
 
-# Order of the rows of a table, in the same order in every locale. `columns`: a list of vectors.
+# Returns the order of the rows of a table, which is the same in every locale. `columns`: a list of
+# vectors.
 order_rows <- function(columns) do.call(order, c(unname(as.list(columns)), method = "radix"))
 
 # ---- Changes of patterns ------------------------------------------------------------------------
 
-# Replaces the fields `patterns` and `index` of `x` by `core`, the patterns that the C++ core found.
-# They are not split by values. The core does not return the numbers of raters and categories,
-# which are added.
+# Replaces the fields `patterns` and `index` of the ratings `x`. `core`: patterns from the C++ core.
+# They are not split by values, and do not contain the numbers of raters and categories, which are
+# added here.
 set_core_patterns <- function(x, core) {
   x$index <- core$index
   core$index <- NULL
@@ -166,15 +188,16 @@ set_core_patterns <- function(x, core) {
   weigh_patterns(x)
 }
 
-# Sets the weights of cases (NULL: each case counts once), and the weight of each pattern.
+# Sets the weights of cases, and computes the weight of each pattern. NULL means that each case
+# counts once.
 weigh_patterns <- function(x, weights = x$weights) {
   x["weights"] <- list(weights)
   x$patterns$weight <- core_pattern_weights(x$index, weights, n_patterns(x))
   x
 }
 
-# Selects patterns by their numbers, which may be repeated. The result has no weights, because these
-# depend on the cases.
+# Selects patterns by their numbers, which may be repeated. The result has no weights, because
+# weights depend on the cases.
 pick_patterns <- function(patterns, selected) {
   positions <- rating_positions(patterns, selected)
   patterns$start <- as.integer(c(0L, cumsum(pattern_lengths(patterns)[selected])))
@@ -187,8 +210,8 @@ pick_patterns <- function(patterns, selected) {
   patterns
 }
 
-# Splits patterns so that all cases of a pattern have the same values, and stores the values.
-# `values`: a named list of vectors with an entry per case.
+# Splits patterns, so that all cases of a pattern have the same values. Stores the values in the
+# patterns. `values`: a named list of vectors with an element per case.
 split_patterns <- function(x, values) {
   if (length(values) == 0L) return(x)
   index <- number_combinations(values, x$index)
@@ -198,15 +221,15 @@ split_patterns <- function(x, values) {
   set_patterns(x, patterns, index)
 }
 
-# Replaces the patterns of `x`, and sets their fields `kind` and `weight`. `kind` is a number for
-# each distinct combination of values of patterns. Combinations are numbered in sorted order, so
-# that the numbers do not depend on the order of cases. `index`: pattern of each case.
+# Replaces the patterns of `x`, and sets their fields `kind` and `weight`. `kind` numbers the
+# distinct combinations of values. They are numbered in sorted order, so that numbers do not depend
+# on the order of cases. `index`: number of the pattern of each case.
 set_patterns <- function(x, patterns, index) {
   values <- patterns$values
   patterns$kind <- if (length(values) > 0L) {
-    combination <- number_combinations(values)
-    distinct_combinations <- lapply(values, `[`, which(!duplicated(combination)))
-    match(combination, order_rows(distinct_combinations))
+    combination_number <- number_combinations(values)
+    distinct_combinations <- lapply(values, `[`, which(!duplicated(combination_number)))
+    match(combination_number, order_rows(distinct_combinations))
   }
   x$patterns <- patterns
   x$index <- index
@@ -214,7 +237,7 @@ set_patterns <- function(x, patterns, index) {
 }
 
 # Joins patterns that have the same ratings, answers and values. `kept_values`: names of the values
-# that distinguish patterns; all other values are dropped.
+# that are kept; all other values are dropped.
 join_patterns <- function(x, kept_values = names(x$patterns$values)) {
   x$patterns$values <- x$patterns$values[kept_values]
   new_number <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))$index
@@ -222,32 +245,33 @@ join_patterns <- function(x, kept_values = names(x$patterns$values)) {
   set_patterns(x, pick_patterns(x$patterns, which(!duplicated(new_number))), new_number[x$index])
 }
 
-# A number for each combination of the vectors in the list `values` and of `index`, which all have
-# the same length. Combinations are numbered from 1 in order of appearance.
+# Returns a number for each combination of the vectors in the list `values` and of the vector
+# `index`. All vectors have the same length. Combinations are numbered from 1 in order of
+# appearance.
 number_combinations <- function(values, index = rep(1, length(values[[1L]]))) {
   for (vector in values) {
-    distinct <- unique(vector)
-    index <- core_number_pairs(index, match(vector, distinct), length(distinct))
+    distinct_values <- unique(vector)
+    index <- core_number_pairs(index, match(vector, distinct_values), length(distinct_values))
   }
   index
 }
 
-# First case of each pattern.
+# Returns the number of the first case of each pattern.
 first_cases <- function(x) match(seq_len(n_patterns(x)), x$index)
 
-# For each pattern of `x`, the number of the pattern of `from` that contains its first case. `x` and
-# `from` must have the same cases. It is used to apply numbers that were computed for the patterns
-# of `from` to those of `x`.
+# Returns, for each pattern of `x`, the number of the pattern of `from` that contains its first
+# case. `x` and `from` must have the same cases. Used to apply results for the patterns of `from` to
+# the patterns of `x`.
 matching_patterns <- function(from, x) from$index[first_cases(x)]
 
-# Keeps the systems with the numbers `systems`. Patterns that are then equal are not joined.
+# Keeps the systems with the numbers `systems`. Patterns that become equal are not joined.
 pick_systems <- function(patterns, systems) {
   patterns$answer <- patterns$answer[, systems, drop = FALSE]
   patterns
 }
 
-# Recodes the answers of systems. `new_code`: new code of each category, NA to remove the answers
-# in this category.
+# Recodes the answers of systems. `new_code`: new code of each category. NA removes the answers in
+# this category.
 recode_answers <- function(x, new_code) {
   new_code[is.na(new_code)] <- 0L
   x$patterns$answer[] <- c(0L, new_code)[x$patterns$answer + 1L]
@@ -275,22 +299,22 @@ recode_raters <- function(x, new_number, new_raters) {
 
 # ---- Weights ------------------------------------------------------------------------------------
 
-# Weight of each pattern: the sum of the weights of its cases. Without weights, it is the number of
-# its cases.
+# Returns the weight of each pattern: the sum of the weights of its cases. Without weights, it is
+# the number of its cases.
 pattern_weights <- function(x) x$patterns$weight
 
 # Weight of the pattern of each rating.
 rating_weights <- function(x) pattern_weights(x)[rating_pattern(x)]
 
-# Agreement of raters, and the estimates of the K-model, a list that the core computes.
+# Returns a list from the C++ core: the agreement of raters, and the estimates of the K-model.
 agreement_in_core <- function(x) core_fit_algebraic(x$patterns, pattern_weights(x))
 
-# Are all weights whole numbers, so that they are numbers of cases? Otherwise they are
+# Are all weights whole numbers? They are then numbers of cases. Otherwise weights are
 # probabilities, and cases cannot be resampled.
 weights_are_counts <- function(x) is.null(x$weights) || all(x$weights == round(x$weights))
 
-# Number of cases of each pattern: the sum of the weights if these are whole numbers, otherwise the
-# number of cases with a positive weight.
+# Returns the number of cases of each pattern. If weights are whole numbers, it is their sum.
+# Otherwise it is the number of cases with a positive weight.
 pattern_cases <- function(x) {
   if (!is.null(x$weights) && weights_are_counts(x)) return(pattern_weights(x))
   tabulate(if (is.null(x$weights)) x$index else x$index[x$weights > 0], n_patterns(x))
@@ -299,9 +323,14 @@ pattern_cases <- function(x) {
 # Number of cases in the given patterns, by default in all.
 count_cases <- function(x, patterns = TRUE) sum(pattern_cases(x)[patterns])
 
-# Table with a row per pattern. Columns: a factor for each rater; a factor for each system; the
-# covariates; and `n`, the weight of the pattern. If raters are exchangeable or rate a case more
-# than once, the number of ratings in each category replaces the factors of raters.
+# Returns a table with a row per pattern. Columns:
+# * a factor for each rater;
+# * a factor for each system;
+# * the covariates;
+# * `n`, the weight of the pattern.
+#
+# If raters are not identified, or rate a case more than once, counts of ratings in each category
+# replace the factors of raters.
 pattern_table <- function(x) {
   x <- split_patterns(x, x$covariates)
   ratings <- if (rates_once(x)) {
@@ -322,8 +351,8 @@ split_columns <- function(matrix, names) {
   setNames(lapply(seq_along(names), function(j) matrix[, j]), names)
 }
 
-# Probability that a binomial number of successes is at least `n_successes`. Both numbers may be
-# fractions, because of weights, so that the beta distribution is used.
+# Returns the probability that a binomial number of successes is at least `n_successes`. With
+# weights, both numbers may be fractions. Therefore the beta distribution is used.
 binomial_upper_tail <- function(n_successes, n_trials, probability) {
   pbeta(probability, n_successes, pmax(n_trials - n_successes, 0) + 1)
 }

@@ -130,67 +130,72 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   mapping <- enquos(
     case = case, rater = rater, rating = rating, raters = raters, counts = counts
   )
-  how <- c(file, list(
+  settings <- c(file, list(
     format = format, scratch = withr::local_tempdir(),
-    keep = keep_columns(mapping, enquos(systems, ...)), named = names_in(mapping),
+    keep = column_selector(mapping, enquos(systems, ...)), named = names_in_expressions(mapping),
     labels = identical(value_of_argument(enquos(...)$repeats), "labels"), na_given = na_given
   ))
   files <- find_files(path)
-  contents <- read_files(files, how)
-  # If a named column does not exist, reads all columns, which the error message then lists.
-  if (!all(how$named %in% c("file", names(contents$table)))) {
-    how$keep <- identity
-    contents <- read_files(files, how)
+  contents <- read_files(files, settings)
+  # If a named column does not exist, all columns are read, so that the error can list them.
+  if (!all(settings$named %in% c("file", names(contents$table)))) {
+    settings$keep <- identity
+    contents <- read_files(files, settings)
   }
   if (!is.null(abstain)) na <- setdiff(na, as_label(abstain))
-  ratings_of(
-    contents, mapping, enquo(systems), how, na, clean_labels, abstain = abstain, ...
+  ratings_from_contents(
+    contents, mapping, enquo(systems), settings, na, clean_labels, abstain = abstain, ...
   )
 }
 
-# Converts the contents of files to a ratings object, or to a list of them for several variables.
-# `contents`: result of read_files(). `mapping`, `systems`: quosures of arguments of read_ratings().
-# `how`: settings of the reader, see open_input().
-ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE, ...) {
-  given <- enquos(...)
-  na_given <- isTRUE(how$na_given)
+# Converts the contents of files to a ratings object. With several variables, returns a list of
+# ratings objects.
+# * contents: result of read_files().
+# * mapping, systems: quosures of arguments of read_ratings().
+# * settings: settings of the reader, see open_input().
+# * ...: arguments of ratings().
+ratings_from_contents <- function(contents, mapping, systems, settings, na, clean_labels = FALSE,
+                                  ...) {
+  dots <- enquos(...)
+  na_given <- isTRUE(settings$na_given)
   mapping <- add_default_columns(mapping, contents)
   columns <- Map(
     function(quo, arg) mapped_columns(contents, quo, arg), mapping, names(mapping)
   )
-  is_default <- identical(unname(columns$case), contents$map$case)
-  contents$table <- resolve_cases(contents, columns, is_default, isTRUE(how$same_cases))
-  systems <- find_systems(systems, contents, mapping, how)
+  is_default_case <- identical(unname(columns$case), contents$map$case)
+  contents$table <- resolve_cases(contents, columns, is_default_case, isTRUE(settings$same_cases))
+  systems <- find_systems(systems, contents, mapping, settings)
   if (is_quosure(systems$columns))
     columns$systems <- mapped_columns(contents, systems$columns, "systems")
   check_files(contents, columns)
   table <- drop_rows(systems$ratings %||% contents$table, contents, columns)
-  truths <- if (!"truth" %in% names(given))
+  truths <- if (!"truth" %in% names(dots))
     contents$truths[names(contents$truths) %in% columns$rating]
-  columns$truth <- truths %||% mapped_columns(contents, given$truth %||% quo(NULL), "truth")
+  columns$truth <- truths %||% mapped_columns(contents, dots$truth %||% quo(NULL), "truth")
   tables <- list(ratings = blank_ids_to_na(table, columns))
   if (!is.null(systems$table)) tables$systems <- as.list(systems$table)
   tables <- resolve_labels(tables, columns, na, clean_labels, na_given)
-  if (!is_default) contents$covariates <- NULL
-  several <- isTRUE(how$labels)
-  tables$ratings <- convert_columns(tables$ratings, columns, contents$covariates, several)
-  tables$ratings <- keep_known_truths(tables$ratings, truths, given, several)
-  implied <- settings_from_files(contents, tables$ratings, columns, systems$columns, names(given))
+  if (!is_default_case) contents$covariates <- NULL
+  is_multilabel <- isTRUE(settings$labels)
+  tables$ratings <- convert_columns(tables$ratings, columns, contents$covariates, is_multilabel)
+  tables$ratings <- keep_known_truths(tables$ratings, truths, dots, is_multilabel)
+  implied_arguments <-
+    settings_from_files(contents, tables$ratings, columns, systems$columns, names(dots))
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
   data <- structure(
     list2DF(tables$ratings), na_given = na_given, no_key = if (length(contents$key) > 0L) "file"
   )
-  x <- inject(ratings(data, !!!mapping, systems = !!systems, !!!implied,
+  x <- inject(ratings(data, !!!mapping, systems = !!systems, !!!implied_arguments,
     clean_labels = clean_labels && length(columns$counts) == 0L, ...))
   variables <- if (is.object(x)) list(x) else x
   warn_similar(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
-  # Case values without names cannot be matched by position: the user has no data frame with a row
-  # per case.
+  # Later vectors with a value per case cannot be matched to cases by position, because the user has
+  # no data frame with a row per case.
   variables <- lapply(variables, replace, "rows", "ratings")
   if (is.object(x)) variables[[1L]] else variables
 }
 
-# The default of the argument `na`. Its first element is the empty string.
+# Returns the default of the argument `na`, the usual codes for missing ratings.
 default_na <- function() eval(formals(read_ratings)$na)
 
 check_file_settings <- function(file, na) {
@@ -211,18 +216,19 @@ check_file_settings <- function(file, na) {
   file
 }
 
-# Returns a function that takes the names of all columns of a file, and returns the names of the
-# columns to read. To save memory, these are only the columns that the arguments name, and columns
-# called case, rater or rating. All columns are read if an argument calls a function (such as
-# starts_with()), or if data are long and `rater` or `rating` is not given.
-keep_columns <- function(mapping, dots) {
+# Returns a function that selects columns: given the names of all columns of a file, it returns the
+# names of the columns to read. To save memory, these are only the columns that arguments name, and
+# columns called case, rater or rating. In two situations all columns are read:
+# * an argument calls a function such as starts_with();
+# * data are long, and `rater` or `rating` is not given.
+column_selector <- function(mapping, dots) {
   quos <- c(mapping, dots)
-  named <- names_in(quos)
-  calls <- setdiff(unlist(lapply(lapply(quos, quo_get_expr), all.names)), named)
-  complete <- !describes_long_data(mapping) ||
+  named_columns <- names_in_expressions(quos)
+  called_functions <- setdiff(unlist(lapply(lapply(quos, quo_get_expr), all.names)), named_columns)
+  has_all_roles <- !describes_long_data(mapping) ||
     all(c("rater", "rating") %in% given_argument_names(mapping))
-  if (complete && all(calls %in% c("c", "`")))
-    function(names) intersect(names, c(named, "case", "rater", "rating")) else identity
+  if (has_all_roles && all(called_functions %in% c("c", "`")))
+    function(names) intersect(names, c(named_columns, "case", "rater", "rating")) else identity
 }
 
 # ---- Finding and reading files --------------------------------------------------------------
@@ -251,16 +257,16 @@ find_file <- function(folder, stem) {
   Find(file.exists, file.path(folder, paste0(stem, c(".csv", ".csv.gz"))))
 }
 
-read_files <- function(files, how) {
-  file_contents <- lapply(files, read_file, how = how)
+read_files <- function(files, settings) {
+  file_contents <- lapply(files, read_file, settings = settings)
   file_names <- map_chr(file_contents, `[[`, "name")
   file_names <- ifelse(file_names %in% repeated_values(file_names), files, file_names)
   file_names <- ifelse(nzchar(names2(files)), names(files), file_names)
   n_rows <- lengths(lapply(file_contents, function(file) file$table[1L][[1L]]))
   tables <- Map(function(file, name, n) {
     table <- file$table
-    add_file <- length(files) > 1L || "file" %in% c(unlist(file$map), how$named)
-    if (add_file && is.null(table[["file"]])) table[["file"]] <- rep(name, n)
+    needs_file_column <- length(files) > 1L || "file" %in% c(unlist(file$map), settings$named)
+    if (needs_file_column && is.null(table[["file"]])) table[["file"]] <- rep(name, n)
     table
   }, unname(file_contents), file_names, n_rows)
   key <- unlist(lapply(file_contents, `[[`, "key"))
@@ -276,12 +282,12 @@ read_files <- function(files, how) {
   contents
 }
 
-read_file <- function(file, how) {
-  input <- open_input(file, how)
-  format <- find_format(input, how$format)
+read_file <- function(file, settings) {
+  input <- open_input(file, settings)
+  format <- find_format(input, settings$format)
   input$failed <- format$failed
-  # If a reader fails, the file is not valid in this format, which the user may have given.
-  contents <- if_foreign_error(format$read(input), function(cnd) {
+  # An error of the reader means that the file is not valid in this format.
+  contents <- handle_foreign_error(format$read(input), function(cnd) {
     abort_file(input, "cannot be read as {format$words}.", x = "{conditionMessage(cnd)}")
   })
   contents$notes <- c(input$notes, contents$notes)
@@ -290,8 +296,9 @@ read_file <- function(file, how) {
 
 # ---- Roles of columns, identifiers of cases, and systems ------------------------------------
 
-# Adds the default columns of the format to `mapping` for `case`, `rater` and `rating`, if the user
-# did not give them. Wide tables and counts have no defaults.
+# Adds columns to `mapping` (the columns by role) for `case`, `rater` and `rating`, if the user did
+# not give them. They are the default columns of the file format. Wide tables and counts have no
+# defaults.
 add_default_columns <- function(mapping, contents) {
   if (!describes_long_data(mapping)) return(mapping)
   for (arg in setdiff(c("case", "rater", "rating"), given_argument_names(mapping))) {
@@ -310,22 +317,22 @@ add_default_columns <- function(mapping, contents) {
   mapping
 }
 
-# Fails if a file lacks a used column that another file has. All values of this file would otherwise
-# be missing without notice.
+# Fails if a file lacks a used column that another file has. Otherwise all values of this column
+# would be missing without notice.
 check_files <- function(contents, columns) {
   for (arg in names(columns)) {
     for (path in names(contents$files)) {
-      lacking <- setdiff(columns[[arg]], contents$files[[path]])
-      abort_file_if(lacking, list(path = path),
-        "lacks the column {toString(dQuote(lacking, FALSE))}.",
+      lacking_columns <- setdiff(columns[[arg]], contents$files[[path]])
+      abort_file_if(lacking_columns, list(path = path),
+        "lacks the column {toString(dQuote(lacking_columns, FALSE))}.",
         x = "The argument `{arg}` needs it, and other files have it.",
         i = "Give the column the same name in all files, or read the files one by one.")
     }
   }
 }
 
-# Names of the columns that an argument selects. With several variables, as in
-# `raters = list(topic = t1:t3, tone = s1:s3)`, these are the columns of all variables.
+# Returns the names of the columns that an argument selects. If the argument is a list with columns
+# for each variable of a codebook, these are the columns of all variables.
 mapped_columns <- function(contents, quo, arg) {
   if (quo_is_call(quo, "list"))
     quo <- quo_set_expr(quo, call2("c", !!!unname(call_args(quo))))
@@ -333,27 +340,29 @@ mapped_columns <- function(contents, quo, arg) {
 }
 
 # Makes case identifiers unique over several files, and returns the table. If the format has a key
-# that identifies the case of a row in any file, it is used. Fails if equal identifiers in two files
-# may be different cases. `is_default`: is `case` the default column of the format? `same_cases`:
-# did the user declare that equal identifiers are the same case?
-resolve_cases <- function(contents, columns, is_default, same_cases) {
+# that identifies a case in any file, the key is used. Otherwise fails if equal identifiers in two
+# files may be different cases.
+# * is_default_case: is `case` the default column of the format?
+# * same_cases: did the user declare that equal identifiers are the same case?
+resolve_cases <- function(contents, columns, is_default_case, same_cases) {
   table <- contents$table
   case <- columns$case
   is_evaluation_log <- !is.null(contents$format$programs)
   if (length(contents$files) < 2L || length(case) == 0L) return(table)
-  if (is_default && length(contents$key) > 0L) {
+  if (is_default_case && length(contents$key) > 0L) {
     first_row <- match(contents$key, contents$key)
-    id <- table[[case]]
-    if (anyDuplicated(id[unique(first_row)]) > 0L) id <- paste(table$file, id, sep = "/")
-    table[[case]] <- id[first_row]
+    row_ids <- table[[case]]
+    if (anyDuplicated(row_ids[unique(first_row)]) > 0L)
+      row_ids <- paste(table$file, row_ids, sep = "/")
+    table[[case]] <- row_ids[first_row]
     task <- table[["task"]]
     if (n_distinct(task) > 1L) table$sample <- paste(task, table[["sample"]], sep = "/")
     return(table)
   }
   same_cases <- same_cases || contents$format$shared || "file" %in% c(case, columns$rater)
-  if (same_cases || (is_default && !is_evaluation_log)) return(table)
-  id <- do.call(paste, c(unname(table[case]), sep = "/"))
-  ids <- unique(data.frame(id, from = contents$from)[!is_blank(table[[case[[1L]]]]), ])
+  if (same_cases || (is_default_case && !is_evaluation_log)) return(table)
+  row_ids <- do.call(paste, c(unname(table[case]), sep = "/"))
+  ids <- unique(data.frame(id = row_ids, from = contents$from)[!is_blank(table[[case[[1L]]]]), ])
   shared_ids <- repeated_values(ids$id)
   abort_if(shared_ids, "repeat", "Several files contain the same case identifiers.",
     x = "{.file {ids$from[ids$id == shared_ids[[1L]]]}} have case {.val {shared_ids[[1L]]}}
@@ -365,20 +374,21 @@ resolve_cases <- function(contents, columns, is_default, same_cases) {
   table
 }
 
-# Finds the systems. Returns a list with one element: `columns` (the argument `systems` of
-# ratings(), NULL for none), `table` (a data frame of predictions) or `ratings` (the table without
-# the rows of systems, if the user gave `systems = FALSE`).
-find_systems <- function(quo, contents, mapping, how) {
+# Finds the systems. Returns a list with one of these elements:
+# * columns: the argument `systems` of ratings(); NULL without systems.
+# * table: a data frame of predictions.
+# * ratings: the table without the rows of systems, if the user gave `systems = FALSE`.
+find_systems <- function(quo, contents, mapping, settings) {
   is_long <- describes_long_data(mapping)
   raters <- if (is_long)
     contents$table[[select_column(list2DF(contents$table), mapping$rater, "rater")]]
   value <- or_null(eval_tidy(quo))
   systems <- contents$map$systems
-  is_file <- is_string(value) && !is_constant_system(value) &&
+  is_path <- is_string(value) && !is_constant_system(value) &&
     !value %in% c(raters, if (!is_long) names(contents$table)) && (is_long || file.exists(value))
-  path <- if (is_file) value else if (isTRUE(value) && contents$format$tabular)
+  path <- if (is_path) value else if (isTRUE(value) && contents$format$tabular)
     find_file(dirname(names(contents$files)[[1L]]), "systems")
-  if (!is.null(path)) return(list(table = read_predictions(path, raters, how)))
+  if (!is.null(path)) return(list(table = read_predictions(path, raters, settings)))
   if (is.data.frame(value)) return(list(table = value))
   if (isTRUE(value)) return(list(columns = if (length(systems) > 0L) systems))
   if (isFALSE(value))
@@ -386,11 +396,12 @@ find_systems <- function(quo, contents, mapping, how) {
   list(columns = if (is_constant_system(value) || (is_long && !is.null(value))) value else quo)
 }
 
-# Replaces empty fields of cases and raters by NA. ratings() then fails, and reports their rows.
+# Replaces empty identifiers of cases and raters by NA. ratings() then fails, and reports their
+# rows.
 blank_ids_to_na <- function(table, columns) {
   modify_fields(table, c(columns$case, columns$rater), function(x) {
     values <- unique(x)
-    empty <- if (is.character(x)) values[trim_bytes(values) %in% c("", "NA")]
-    replace(x, x %in% empty, NA)
+    blank_values <- if (is.character(x)) values[trim_bytes(values) %in% c("", "NA")]
+    replace(x, x %in% blank_values, NA)
   })
 }

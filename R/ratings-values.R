@@ -8,29 +8,30 @@ NULL
 
 # Arguments with a value per case: groups, clusters, truths, probabilities.
 
-# Columns with a value per case, a list: the columns that identify cases, if there are several, and
-# the covariates.
+# Returns a list of columns with a value per case: the covariates and, if several columns identify
+# cases, these columns.
 columns_of_cases <- function(x) c(key_columns(x), x$covariates)
 
-# Returns the group of each case of `x`. `by`: quosure of the argument `by`. If all its variables
-# are covariates, it is evaluated with the covariates, otherwise in the environment of the user.
-by_of_cases <- function(by, x) {
+# Returns the group of each case of `x`. `by`: quosure of the argument `by`. It is evaluated with
+# the covariates if all its variables are covariates. Otherwise it is evaluated in the environment
+# of the user.
+groups_of_cases <- function(by, x) {
   case_columns <- columns_of_cases(x)
   variables <- all.vars(quo_get_expr(by))
-  by_covariates <- length(variables) > 0L && has_columns(case_columns, variables)
-  value <- tryCatch(eval_tidy(by, if (by_covariates) case_columns), error = function(cnd) {
+  uses_covariates <- length(variables) > 0L && has_columns(case_columns, variables)
+  value <- tryCatch(eval_tidy(by, if (uses_covariates) case_columns), error = function(cnd) {
     abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
       x = escape_braces(conditionMessage(cnd)),
       i = c(similar_values_hint(variables, names(case_columns)), case_values_hint("by")))
   })
-  if (by_covariates) x$rows <- "cases"
+  if (uses_covariates) x$rows <- "cases"
   check_case_values(value, x, "by")
 }
 
-# Returns the ratings of each group of cases, a list. `by`: see by_of_cases().
+# Returns a list with the ratings of each group of cases. `by`: see groups_of_cases().
 split_by <- function(x, by) {
   if (!has_labels(x)) x <- as_ratings(x)
-  groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
+  groups <- split(seq_along(x$cases), groups_of_cases(by, x), drop = TRUE)
   lapply(groups, function(at) x[at, ])
 }
 
@@ -40,8 +41,7 @@ case_values_hint <- function(arg) {
 }
 
 # Returns a value for each case of `x`, in the order of the cases; NULL if `value` is NULL. `value`
-# may be the name of a covariate, a vector or a data frame, as in the argument `by` of
-# estimate_accuracy().
+# may be the name of a covariate, a vector, or a data frame with columns `case` and one other.
 check_case_values <- function(value, x, arg) {
   if (is.null(value)) return(NULL)
   if (in_database(x)) {
@@ -52,11 +52,11 @@ check_case_values <- function(value, x, arg) {
   case_columns <- if (is_name) columns_of_cases(x)
   if (is_name && value %in% names(case_columns)) return(case_columns[[value]])
   if (is.data.frame(value)) value <- case_vector(replace_key_columns(value, names(x$keys)), arg)
-  why_no_match <- if (is.null(names(value)) || !is.atomic(value)) why_no_order(value, x)
-  abort_argument_if(why_no_match, arg,
+  no_match_reason <- if (is.null(names(value)) || !is.atomic(value)) why_not_by_position(value, x)
+  abort_argument_if(no_match_reason, arg,
     "must be the name of a covariate of {.arg x}, a vector whose names are cases, or a data frame
         with a column {.val case} and one other.",
-    x = if (is_name) "There is no covariate {.val {value}}." else why_no_match,
+    x = if (is_name) "There is no covariate {.val {value}}." else no_match_reason,
     i = c(if (is_name) similar_values_hint(value, names(case_columns)), case_values_hint(arg)))
   if (!is.null(names(value))) value <- look_up_cases(names(value), unname(value), x, arg)
   case <- as_label(x$cases)[is.na(value)]
@@ -66,9 +66,10 @@ check_case_values <- function(value, x, arg) {
   value
 }
 
-# Returns the reason why a vector without names cannot be matched to the cases of `x` by position;
-# NULL if it can be matched. `has_right_type`: does the argument accept vectors of this type?
-why_no_order <- function(value, x, has_right_type = is.atomic(value)) {
+# Returns the reason why a vector without names cannot be matched to the cases of `x` by position.
+# Returns NULL if it can be matched. `has_right_type`: does the argument accept vectors of this
+# type?
+why_not_by_position <- function(value, x, has_right_type = is.atomic(value)) {
   if (!has_right_type || !is.null(dim(value)) || length(value) != nrow(x)) {
     escape_braces("It is ", describe(value),
       if (is.factor(value)) paste(" and length", length(value)), ", and `x` has ",
@@ -89,17 +90,16 @@ case_vector <- function(table, arg) {
 }
 
 # Returns the value of each case of `x`, NA for cases without a value. `case`: identifier of the
-# case of each element of `value`. Fails for cases that are not in `x`, and for different values of
-# the same case.
+# case of each element of `value`. Fails if a case is not in `x`, or has different values.
 look_up_cases <- function(case, value, x, arg) {
   cases <- as_label(x$cases)
-  unknown <- if (!is.null(x$rows)) setdiff(case, cases)
-  abort_argument_if(unknown, arg, "must name cases of {.arg x}.",
-    x = "{length(unknown)} name{?s} {?is/are} not among them, first
-        {.val {head(unknown, 3L)}}.",
-    i = "If names of a vector are not cases, drop them with {.fun unname}.", case = unknown)
-  code <- match(value, value)
-  conflicts <- case[code != code[match(case, case)]]
+  unknown_cases <- if (!is.null(x$rows)) setdiff(case, cases)
+  abort_argument_if(unknown_cases, arg, "must name cases of {.arg x}.",
+    x = "{length(unknown_cases)} name{?s} {?is/are} not among them, first
+        {.val {head(unknown_cases, 3L)}}.",
+    i = "If names of a vector are not cases, drop them with {.fun unname}.", case = unknown_cases)
+  value_code <- match(value, value)
+  conflicts <- case[value_code != value_code[match(case, case)]]
   abort_argument_if(conflicts, arg, "must have one value for each case.",
     x = "Case {.val {conflicts[[1L]]}} has several.", case = unique(conflicts))
   value[match(cases, case)]
@@ -107,13 +107,13 @@ look_up_cases <- function(case, value, x, arg) {
 
 # ---- Identifiers of cases in several columns ("keys") -----------------------------------------
 
-# Joins several columns that identify cases to one identifier, with slashes between the values. A
+# Joins several columns that identify cases into one identifier, with slashes between the values. A
 # slash in a value becomes "%2F", so that different cases have different identifiers.
 join_keys <- function(columns) {
   abort_if("case" %in% names(columns), "columns",
     "If several columns identify cases, none may be called {.val case}.",
     i = "Give that column another name.", arg = "case")
-  escaped <- lapply(unname(columns), function(x) {
+  escaped_labels <- lapply(unname(columns), function(x) {
     # A blank value is allowed, because other columns distinguish the cases.
     check_identifiers(x, "case", blank_is_known = TRUE)
     label <- as_label(x)
@@ -122,7 +122,7 @@ join_keys <- function(columns) {
       arg = "case")
     gsub("/", "%2F", gsub("%", "%25", label, fixed = TRUE), fixed = TRUE)
   })
-  do.call(paste, c(escaped, sep = "/"))
+  do.call(paste, c(escaped_labels, sep = "/"))
 }
 
 # Splits the identifiers of cases into the columns from which join_keys() made them, a named list.
@@ -135,8 +135,8 @@ key_columns <- function(x) {
   Map(function(column, is_number) if (is_number) as.numeric(column) else column, columns, x$keys)
 }
 
-# Replaces the columns in `table` that identify cases by one column `case`, if there are several.
-# `keys`: names of these columns.
+# Replaces several columns of `table` that identify cases by one column `case`. `keys`: names of
+# these columns. With a single key, `table` is returned unchanged.
 replace_key_columns <- function(table, keys) {
   if (length(keys) < 2L || !is.data.frame(table) || !has_columns(table, keys)) return(table)
   table$case <- join_keys(lapply(keys, function(key) plain_integers(table[[key]])))
@@ -151,7 +151,8 @@ reserved_names <- c(
   "case", "rater", "rating", "rater_group", "weight", "system", "prediction", "labels", "n"
 )
 
-# Adds the field `covariates` to `x`, a tibble with a row per case, if the user gave covariates.
+# Adds the field `covariates` to the ratings `x`, if the user gave covariates. It is a tibble with a
+# row per case.
 add_covariates <- function(x, input) {
   columns <- input$covariates
   if (is.null(columns)) return(x)
@@ -186,7 +187,8 @@ check_covariate <- function(column, name) {
     i = "Leave these cases out, or use a string such as \"unknown\" as a separate value.")
 }
 
-# Tibble with a row per pattern, and a column for each covariate by which patterns are split.
+# Returns a tibble with a row per pattern. Its columns are the covariates by which patterns are
+# split.
 pattern_covariates <- function(x) {
   values <- as.list(x$patterns$values)
   tibble::new_tibble(values[names(values) %in% names(x$covariates)], nrow = n_patterns(x))

@@ -1,4 +1,4 @@
-# The data object: which rater gave which category to which case, and the answers of the systems.
+# The ratings object: the category that each rater gave to each case, and the answers of systems.
 
 #' Ratings of cases by raters, with the answers of systems
 #'
@@ -172,12 +172,12 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     scores = NULL, confidence = NULL, abstain = NULL) {
   check_call(dots = c("na", "clean_labels"))
   na <- list(...)[["na"]]
-  clean <- check_flag(list(...)[["clean_labels"]] %||% FALSE, "clean_labels")
+  cleans_labels <- check_flag(list(...)[["clean_labels"]] %||% FALSE, "clean_labels")
   repeats <- check_choice(repeats)
   if (!is.null(ordered) && is.null(names(ordered))) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
-    rater_kind = check_rater_kind(rater_kind), scores = scores, na = na, clean = clean,
+    rater_kind = check_rater_kind(rater_kind), scores = scores, na = na, clean = cleans_labels,
     abstain = abstain
   )
   columns <- enquos(
@@ -204,15 +204,15 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   x
 }
 
-# Ratings from an agreement matrix of class `table`. Fails if the user gives columns.
+# Converts an agreement matrix of class `table` to ratings. Fails if the user names columns.
 ratings_of_table <- function(data, columns, options) {
-  check_long(FALSE, options$repeats)
-  given <- c(given_argument_names(columns), c("na", "clean_labels", "abstain")[
+  check_long_data(FALSE, options$repeats)
+  forbidden_arguments <- c(given_argument_names(columns), c("na", "clean_labels", "abstain")[
     c(!is.null(options$na), options$clean, !is.null(options$abstain))
   ])
-  abort_argument_if(given, given,
+  abort_argument_if(forbidden_arguments, forbidden_arguments,
     "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
-    x = "Found {.arg {given}}.",
+    x = "Found {.arg {forbidden_arguments}}.",
     i = "Leave these arguments out, or convert the table with {.fun as.data.frame}. If it has counts
         of ratings, cases x categories, give {.arg counts}.")
   abort_argument_if(!is.null(options$scores), "scores",
@@ -223,18 +223,20 @@ ratings_of_table <- function(data, columns, options) {
   x
 }
 
-# Builds a ratings object from data in any layout. `columns`: list of quosures of the arguments that
-# name columns. `options`: list of the other arguments. `times`: number of cases that each row of
-# `data` represents, if a database has counted them; otherwise NULL.
+# Builds a ratings object from data in any layout.
+# * columns: list of quosures of the arguments that name columns.
+# * options: list of the other arguments.
+# * times: number of cases that each row of `data` represents, if a database has counted them;
+#   otherwise NULL.
 build_ratings <- function(data, columns, options, times = NULL) {
   input <- read_input(data, columns, options)
   layout <- input$layout
   input$times <- times
   input <- recode_input(input, options$categories)
   declared <- declared_categories(options$categories)
-  check_long(layout$by_rating, options$repeats)
+  check_long_data(layout$by_rating, options$repeats)
   categories <- find_categories(input, declared)
-  # Called before ratings are encoded, so that errors in systems are reported first.
+  # Systems are read before ratings are encoded, so that errors in systems are reported first.
   systems <- list_systems(input, categories)
   x <- layout$build(input, categories, systems)
   x$ordered <- options$ordered %||% input$ordered
@@ -245,42 +247,52 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$rows <- if (layout$by_rating || length(x$cases) > input$rows) "ratings" else "cases"
   x <- new_ratings(x, layout$class)
   x <- add_abstentions(x, input)
-  check_built(x, input)
+  check_new_ratings(x, input)
   if (is.null(declared) && layout$labels && !has_labels(x))
     warn_unshared_labels(x, layout$by_rating)
   x$rater_groups <- groups_of_raters(input$groups, x)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
-  x$truth <- truth_to_keep(input, x)
+  x$truth <- truth_field(input, x)
   x <- add_confidence(x, input)
   x <- add_covariates(x, input)
   add_scores(x, options, data, layout$by_rating)
 }
 
-check_long <- function(is_long_data, repeats) {
+check_long_data <- function(is_long_data, repeats) {
   abort_argument_if(!is_long_data && repeats != "error", "repeats",
     "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
     i = "Give {.arg case}, {.arg rater} and {.arg rating}.")
 }
 
-# Creates a ratings object, a list with these fields (NULL if they were not given):
-# * patterns (see ratings-patterns.R); index (number of the pattern of each case); cases
-#   (identifiers); weights (of cases; NULL if each counts once); raters (names); categories
-#   (labels); systems (names); ordered, repeats (arguments of ratings());
+# Creates a ratings object, a list. Fields are NULL if they were not given.
+# * patterns: see ratings-patterns.R.
+# * index: number of the pattern of each case.
+# * cases: identifiers of cases.
+# * weights: weights of cases; NULL if each case counts once.
+# * raters, categories, systems: names of raters and systems, and labels of categories.
+# * ordered, repeats: arguments of ratings().
 # * rows: "cases" if the rows of the data are the cases in this order, otherwise "ratings"; NULL
-#   after cases were removed or reordered;
-# * empty (case and rater of each answer without labels); keys (a logical for each column that
-#   identifies cases, with its name: is it numeric?); constant (names of the systems that give the
-#   same answer to all cases, see is_constant_system()); times and database (see database.R);
-# * rater_groups (group of each rater); rater_kind (see resolve_kinds()); voted (what with_votes()
-#   has combined, a list: `groups`, the group of each rater; `reruns`, TRUE after merging reruns);
-# * truth (see subset_truth()); covariates (a tibble with a row per case); scores (see
-#   add_scores()); confidence; abstained and silent_systems (see take_abstentions());
-# * panel: if the object is a group of cases, a list of properties of the ratings of all cases:
-#   `used` (number of used categories), `constant` (see constant_raters()), `leans` (see
-#   leading_categories()) and `abstain` (see decide_abstain());
-# * whole: if there are abstentions, the ratings before constant raters were removed;
+#   after cases were removed or reordered.
+# * empty_answers: case and rater of each answer without labels.
+# * keys: for each column that identifies cases, is it numeric? A logical vector with names.
+# * constant: names of constant systems, see is_constant_system().
+# * times, database: see database.R.
+# * rater_groups: group of each rater.
+# * rater_kind: see resolve_kinds().
+# * voted: what with_votes() has combined, a list: `groups`, the group of each rater; and `reruns`,
+#   TRUE after reruns were merged.
+# * truth: see subset_truth().
+# * covariates: a tibble with a row per case.
+# * scores: see add_scores().
+# * confidence: see add_confidence().
+# * abstained, silent_systems: see record_abstentions().
+# * panel: only in a group of cases. A list of properties of the ratings of all cases: `used`,
+#   number of used categories; `constant`, see constant_raters(); `leans`, see leading_categories();
+#   and `abstain`, see decide_abstain().
+# * whole: with abstentions, the ratings before constant raters were removed.
 # * kinds: kinds of the workers of a simulated crowd.
-# Ratings that are counts and answers with several labels have additional classes.
+#
+# Counts, and answers with several labels, have additional classes.
 new_ratings <- function(fields, class = "ratings") {
   class <- if (fields$repeats == "labels") "ratings_labels" else unique(c(class, "ratings"))
   structure(fields, class = class)
@@ -295,9 +307,9 @@ has_repeats <- function(x) x$repeats == "ratings" || has_reruns(x)
 
 has_reruns <- function(x) x$repeats == "reruns"
 
-# Fails if the fields of a new ratings object contradict each other or do not suffice for estimates.
+# Fails if fields of a new ratings object contradict each other, or do not suffice for estimates.
 # Warns about fields that are probably mistakes.
-check_built <- function(x, input) {
+check_new_ratings <- function(x, input) {
   is_counts <- has_counts(x)
   has_enough_raters <- n_raters(x) >= if (is_counts || has_labels(x)) 2L else 1L
   abort_if(length(rating_category(x)) == 0L && (has_enough_raters || is_counts), "missing",
@@ -305,18 +317,19 @@ check_built <- function(x, input) {
     i = "Check the columns, and the coding of missing values.")
   abort_if(!has_enough_raters, "raters",
     "At least two raters are needed to learn from their agreement.",
-    x = found_only(x$raters),
+    x = describe_found_labels(x$raters),
     i = if (is_counts) "No case has two ratings: the counts of every row sum to one or zero." else
       "Systems do not count as raters.", raters = x$raters)
-  ratings <- pattern_lengths(x)
-  example <- match(which.max(ratings), pattern_of_case(x))
-  abort_if(max(ratings) > core_max_ratings(), "counts",
+  n_per_pattern <- pattern_lengths(x)
+  example_case <- match(which.max(n_per_pattern), pattern_of_case(x))
+  abort_if(max(n_per_pattern) > core_max_ratings(), "counts",
     "A case can have at most {core_max_ratings()} ratings.",
-    x = "Case {.val {as.character(x$cases[[example]])}} has {max(ratings)}.", row = example,
+    x = "Case {.val {as.character(x$cases[[example_case]])}} has {max(n_per_pattern)}.",
+    row = example_case,
     column = NA_character_)
-  in_both <- intersect(named_raters(x), x$systems)
-  abort_if(in_both, "columns", "Raters and systems must have different names.",
-    x = "{.val {in_both}} {?names/name} both a rater and a system.", arg = "systems")
+  names_of_both <- intersect(named_raters(x), x$systems)
+  abort_if(names_of_both, "columns", "Raters and systems must have different names.",
+    x = "{.val {names_of_both}} {?names/name} both a rater and a system.", arg = "systems")
   if (x$repeats == "error") check_repeats(x, input)
   possible_keys <- if (has_reruns(x)) keys_of_repeats(input)
   warn_if(possible_keys, "reruns",
@@ -328,16 +341,16 @@ check_built <- function(x, input) {
   warn_raters(x, input$layout$by_rating)
 }
 
-# Warns of raters without ratings, and if `case` and `rater` are probably swapped.
+# Warns about raters without ratings. Also warns if `case` and `rater` are probably swapped.
 warn_raters <- function(x, by_rating) {
-  without_ratings <- setdiff(
+  unused_raters <- setdiff(
     x$raters, x$raters[c(rating_rater(x), x$empty_answers$rater, x$abstained$rater)]
   )
-  warn_if(without_ratings, "raters", "Rater{?s} {.val {without_ratings}} {?has/have} no ratings.",
-    i = "Leave {cli::qty(length(without_ratings))}{?it/them} out, or check the column{?s}.",
-    raters = without_ratings)
-  # If `case` and `rater` are swapped, there seem to be more raters than cases, often with one
-  # rating each. Up to 20 raters are no sign of a swap.
+  warn_if(unused_raters, "raters", "Rater{?s} {.val {unused_raters}} {?has/have} no ratings.",
+    i = "Leave {cli::qty(length(unused_raters))}{?it/them} out, or check the column{?s}.",
+    raters = unused_raters)
+  # Swapped arguments give more raters than cases, often with one rating per rater. Up to 20 raters
+  # are not reported.
   swap_ratio <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
   warn_if(by_rating && nrow(x) < 50L && n_raters(x) > max(20L, swap_ratio * nrow(x)), "raters",
     "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
@@ -345,33 +358,35 @@ warn_raters <- function(x, by_rating) {
 }
 
 check_repeats <- function(x, input = NULL) {
-  repeated <- repeated_ratings(x)
-  if (nrow(repeated) == 0L) return(invisible(x))
-  case <- case_of_pattern(x, repeated$pattern[[1L]])
-  rater <- x$raters[[repeated$rater[[1L]]]]
-  keys <- keys_of_repeats(input)
+  repeated_cells <- repeated_ratings(x)
+  if (nrow(repeated_cells) == 0L) return(invisible(x))
+  case <- case_of_pattern(x, repeated_cells$pattern[[1L]])
+  rater <- x$raters[[repeated_cells$rater[[1L]]]]
+  possible_keys <- keys_of_repeats(input)
   rows <- c(list(input$case, input$rater), input$columns, lapply(input$extra, `[`, input$source))
   n_copies <- sum(duplicated(list2DF(rows)))
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
-    x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated$pattern)} {?has/have} more
+    x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated_cells$pattern)} {?has/have} more
          than one rating by one rater.",
     i = c(if (n_copies > 0L) "{n_copies} row{?s} equal{?s/} another row: {.fun unique} drops it.",
-      if (length(keys) > 0L) c("{.val {keys}} differ{?s/} in rows of one rater and one case. If
-        several columns identify a case, give all of them:
-        {.code case = c(..., {toString(keys)})}.", "If the rows are repeats, give {.arg repeats}.")
+      if (length(possible_keys) > 0L) c("{.val {possible_keys}} differ{?s/} in rows of one rater and
+        one case. If several columns identify a case, give all of them:
+        {.code case = c(..., {toString(possible_keys)})}.",
+        "If the rows are repeats, give {.arg repeats}.")
       else "If these are independent repeats, give {.code repeats = \"ratings\"}; if they are
         runs of one model, {.code repeats = \"reruns\"}; if they are one answer with several labels,
         {.code repeats = \"labels\"}."), case = case, rater = rater)
 }
 
-# Names of columns that may identify cases together with `case`: they have no role, differ between
-# rows of a rater and case, have each value in two rows on average, and have no name of a run.
+# Returns the names of columns that may identify cases together with `case`. Such a column has no
+# role, and differs between rows of the same rater and case. On average, each of its values occurs
+# in two or more rows. Names of repeats, such as "run", are excluded.
 keys_of_repeats <- function(input) {
-  rows <- input$source
+  used_rows <- input$source
   answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
   names(Filter(function(column) {
-    is.atomic(column) && n_distinct(column[rows]) <= length(rows) / 2 &&
-      nrow(unique(data.frame(answer_of_row, column[rows]))) > n_distinct(answer_of_row)
+    is.atomic(column) && n_distinct(column[used_rows]) <= length(used_rows) / 2 &&
+      nrow(unique(data.frame(answer_of_row, column[used_rows]))) > n_distinct(answer_of_row)
   }, input$extra[!grepl("^(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?$",
     names(input$extra), TRUE)]))
 }

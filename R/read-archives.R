@@ -1,5 +1,5 @@
 # Protection against hostile files. Sizes are checked before memory is used. Archives are checked
-# before they are unpacked: their contents may be much larger than the file, or may have paths in
+# before they are unpacked. Their contents may be much larger than the file, and may have paths in
 # other folders.
 
 # ---- Limits ---------------------------------------------------------------------------------
@@ -7,37 +7,39 @@
 # Default limits of files. help("fallible-limits") explains them.
 usual_file_limits <- c(entries = 1e5, megabytes = 1000, ratio = 200, columns = 1e5, cells = 1e9)
 
-# Limits of files, a list: `most` (largest allowed numbers, with the names of `usual_file_limits`),
-# and `advice` (hint for errors, where "%s" is the name of the limit).
+# Returns the limits of files, a list:
+# * most: largest allowed numbers, with the names of `usual_file_limits`.
+# * advice: hint for errors, in which "%s" is replaced by the name of the limit.
 file_limits <- function() {
   limit_names <- names(usual_file_limits)
-  limits <- read_option("fallible.file_limits", usual_file_limits, function(x, arg) {
+  limit_values <- read_option("fallible.file_limits", usual_file_limits, function(x, arg) {
     abort_argument_if(
       !is.numeric(x) || !all(names2(x) %in% limit_names) || !all(x > 0 & !is.na(x)), arg,
       "must be positive numbers, each with one of the names {.val {limit_names}}.", not = x)
     replace(usual_file_limits, names(x), x)
   })
-  list(most = limits, advice = "If you trust it, raise `options(fallible.file_limits = c(%s = ))`.")
+  list(most = limit_values,
+    advice = "If you trust it, raise `options(fallible.file_limits = c(%s = ))`.")
 }
 
 limit_messages <- c(
-  entries = "must hold at most {number(most)} files.",
-  megabytes = "must unpack to at most {number(most)} MB.",
-  ratio = "must unpack to at most {number(most)} times its own size.",
-  columns = "must have at most {number(most)} columns, with names of 1,000 bytes on average.",
-  cells = "must have at most {number(most)} cells."
+  entries = "must hold at most {number(maximum)} files.",
+  megabytes = "must unpack to at most {number(maximum)} MB.",
+  ratio = "must unpack to at most {number(maximum)} times its own size.",
+  columns = "must have at most {number(maximum)} columns, with names of 1,000 bytes on average.",
+  cells = "must have at most {number(maximum)} cells."
 )
 
 # Fails if `value` is above the limit with the name `limit`.
 check_limit <- function(value, limit, input) {
-  most <- input$limits$most[[limit]]
-  abort_file_if(value > most, input, limit_messages[[limit]],
+  maximum <- input$limits$most[[limit]]
+  abort_file_if(value > maximum, input, limit_messages[[limit]],
     i = sub("%s", limit, input$limits$advice, fixed = TRUE), topic = "limit")
 }
 
-check_unpacked <- function(bytes, input) {
+check_unpacked_size <- function(bytes, input) {
   check_limit(bytes / 1e6, "megabytes", input)
-  # Small files are not checked: with few labels, they may be compressed as much as hostile files.
+  # Small files are not checked, because files with few labels may be compressed strongly.
   if (bytes > 1e7) check_limit(bytes / file.size(input$path), "ratio", input)
 }
 
@@ -46,8 +48,8 @@ check_cells <- function(columns, rows, input) {
   check_limit(as.double(columns) * rows, "cells", input)
 }
 
-# Number of lines of a text. Fails if it has too many lines, or zero bytes, which no text contains.
-# Lines may end in "\n", in "\r" or in both.
+# Returns the number of lines of a text. Fails if there are too many lines, or zero bytes, which
+# text files do not contain. Lines may end in "\n", in "\r" or in both.
 check_lines <- function(input) {
   byte_counts <- count_bytes(file(input$plain, "rb"))
   abort_file_if(byte_counts[[1L]] > 0, input, "is not text: it contains zero bytes.")
@@ -56,33 +58,33 @@ check_lines <- function(input) {
   lines
 }
 
-# Fails if a table of text has too many columns or cells. 1,000 bytes of the first line count as a
-# column, because long column names slow down parsing as much as additional columns.
+# Fails if a table of text has too many columns or cells. Long column names slow down parsing.
+# Therefore 1,000 bytes of the first line count as a column.
 check_table_size <- function(input, lines) {
-  first <- charToRaw(input$first[[1L]])
+  first_bytes <- charToRaw(input$first[[1L]])
   separator_bytes <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
   # NA for separators with a code point above 255.
-  separator_counts <- count_bytes(rawConnection(first))[separator_bytes + 1L]
-  check_cells(max(separator_counts + 1, length(first) / 1000, na.rm = TRUE), lines, input)
+  separator_counts <- count_bytes(rawConnection(first_bytes))[separator_bytes + 1L]
+  check_cells(max(separator_counts + 1, length(first_bytes) / 1000, na.rm = TRUE), lines, input)
 }
 
-# Adds the number of cells of a JSON text to `input$spent`, and fails if all JSON texts of the file
+# Adds the number of cells of a JSON text to `input$spent`. Fails if all JSON texts of the file
 # together have too many cells. A field counts as one cell. An object or array counts as ten,
 # because it needs as much memory as ten fields of a table.
-spend_cells <- function(text, input) {
+check_json_cells <- function(text, input) {
   bracket_counts <- count_bytes(rawConnection(charToRaw(text)))[utf8ToInt("{[,") + 1L]
   input$spent <- input$spent + sum(bracket_counts * c(10, 10, 1)) + 10
   check_limit(input$spent, "cells", input)
 }
 
-# Number of occurrences of each of the 256 bytes, in a vector of length 256. Closes the connection.
+# Returns the number of occurrences of each of the 256 byte values. Closes the connection.
 count_bytes <- function(connection) {
   fold_blocks(connection, numeric(256L), function(total, block) {
     total + tabulate(as.integer(block) + 1L, 256L)
   })
 }
 
-# Reads a connection in blocks of 4 MB, and closes it. `step` is a function of a state and a block
+# Reads a connection in blocks of 4 MB, and closes it. `step`: a function of a state and a block
 # that returns the next state. Returns the last state.
 fold_blocks <- function(connection, state, step) {
   on.exit(close(connection))
@@ -92,51 +94,57 @@ fold_blocks <- function(connection, state, step) {
 
 # ---- gzip -----------------------------------------------------------------------------------
 
-# Unpacks a gzip file to a new file in the folder `scratch`, and returns its path. R gives no error
-# for a truncated file. To detect it, the unpacked size is compared with the size that the last four
-# bytes of a gzip file contain. They are equal by chance for 1 in 4000 truncated files per MB.
-unpack <- function(input, scratch) {
-  out <- tempfile(tmpdir = scratch)
-  connection <- file(out, "wb")
+# Unpacks a gzip file to a new file in the folder `scratch`, and returns the path of the new file. R
+# gives no error for a truncated file. To detect truncation, the unpacked size is compared with the
+# size in the last four bytes of the gzip file. By chance they are equal for 1 in 4000 truncated
+# files per MB.
+unpack_gzip <- function(input, scratch) {
+  unpacked_path <- tempfile(tmpdir = scratch)
+  connection <- file(unpacked_path, "wb")
   on.exit(close(connection))
-  read <- function() {
+  write_unpacked <- function() {
     size <- fold_blocks(gzfile(input$path, "rb"), 0, function(size, block) {
-      check_unpacked(size + length(block), input)
+      check_unpacked_size(size + length(block), input)
       writeBin(block, connection)
       size + length(block)
     })
     has_whole_content(input$path, size)
   }
-  failed <- function(cnd) abort_damaged(input, "is a gzip file that is damaged or incomplete.")
-  if (!tryCatch(if_foreign_error(read(), failed), warning = failed)) failed()
-  out
+  fail <- function(cnd) abort_damaged(input, "is a gzip file that is damaged or incomplete.")
+  if (!tryCatch(handle_foreign_error(write_unpacked(), fail), warning = fail)) fail()
+  unpacked_path
 }
 
 # Fails with `fault`, a description of the damage.
 abort_damaged <- function(input, fault) abort_file(input, fault, i = "Copy or download it again.")
 
-# Is the unpacked size of a gzip file equal to the size that is stored in it?
+# Is `size`, the unpacked size of a gzip file, equal to the size that is stored in the file?
 has_whole_content <- function(path, size) {
   bytes <- file_bytes(path)
   stated_size <- read_int(bytes, length(bytes) - 4, 4L)
   if (stated_size == size %% 2^32) return(TRUE)
-  # A file may consist of several gzip files. Its end contains the size of the last one.
+  # A file may consist of several gzip files. Then only the size of the last one is stored at the
+  # end.
   stated_size < size &&
     length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), bytes, fixed = TRUE, all = TRUE)) > 1L
 }
 
 # ---- zip ------------------------------------------------------------------------------------
 
-# Value of `code`; NULL if it gives an error or a warning.
+# Returns the value of the expression `code`; NULL if it gives an error or a warning.
 or_null <- function(code) tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
 
-# Files of a zip archive, a list of vectors: `name`, `size` (in bytes, unpacked) and `link` (is it a
-# link?). Fails if they exceed the limits or have unsafe names. Also fails if unzip() lists other
-# files: an archive may have two directories, and the second one would not be checked.
+# Returns the files of a zip archive, a list of vectors:
+# * name: path of the file.
+# * size: unpacked size in bytes.
+# * link: is the file a link?
+#
+# Fails if the files exceed the limits or have unsafe names. Also fails if unzip() lists other
+# files: an archive may have a second directory, which would not be checked.
 zip_entries <- function(input) {
   entries <- or_null(zip_directory(input$plain, input$limits$most[["entries"]]))
   check_limit(length(entries$name), "entries", input)
-  check_unpacked(sum(entries$size), input)
+  check_unpacked_size(sum(entries$size), input)
   check_zip_names(entries, input)
   unzip_list <- or_null(unzip(input$plain, list = TRUE))
   agrees_with_unzip <-
@@ -147,7 +155,8 @@ zip_entries <- function(input) {
   entries
 }
 
-# Reads the directory of files at the end of a zip archive. Stops after `max_files` + 1 files.
+# Reads the directory at the end of a zip archive, which lists its files. Stops after `max_files` +
+# 1 files. Returns the list of zip_entries().
 zip_directory <- function(path, max_files) {
   connection <- file(path, "rb")
   on.exit(close(connection))
@@ -165,35 +174,35 @@ zip_directory <- function(path, max_files) {
   position <- 0
   while (position < length(directory) && length(entries$name) <= max_files) {
     stopifnot(directory[position + 1:4] == as.raw(c(0x50, 0x4b, 1, 2)))
-    field <- function(at, n) read_int(directory, position + at, n)
-    lengths <- vapply(c(28, 30, 32), field, 0, 2L)
+    read_field <- function(at, n) read_int(directory, position + at, n)
+    lengths <- vapply(c(28, 30, 32), read_field, 0, 2L)
     name <- directory[position + 46 + seq_len(lengths[[1L]])]
     # Valid names contain no zero bytes. A backslash makes check_zip_names() refuse the name.
     name[name == 0L] <- charToRaw("\\")
-    entry <- length(entries$name) + 1L
-    entries$name[[entry]] <- rawToChar(name)
-    entries$size[[entry]] <- field(24, 4L)
+    number_of_entry <- length(entries$name) + 1L
+    entries$name[[number_of_entry]] <- rawToChar(name)
+    entries$size[[number_of_entry]] <- read_field(24, 4L)
     # The Unix file type of a link is 10.
-    entries$link[[entry]] <- field(40, 2L) %/% 4096 == 10
+    entries$link[[number_of_entry]] <- read_field(40, 2L) %/% 4096 == 10
     position <- position + 46 + sum(lengths)
   }
   entries
 }
 
-# Reads an unsigned integer of `n` bytes, the lowest byte first, that begins after `at` bytes.
+# Reads an unsigned integer of `n` bytes, the lowest byte first. `at`: number of bytes before it.
 read_int <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^(seq_len(n) - 1L))
 
-# Fails for links, for paths outside the folder of the archive (parent folders, drives, the root or
-# backslashes), and for repeated names, which would overwrite a file.
+# Fails for links, for repeated names (which would overwrite a file), and for paths outside the
+# folder of the archive.
 check_zip_names <- function(entries, input) {
   faults <- list(
     "a link" = entries$link, "a file that would be written outside its folder" =
       grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE),
     "two files of the same name" = duplicated(entries$name)
   )
-  kind <- names(Filter(any, faults))[1L]
-  abort_file_if(!is.na(kind), input, "holds {kind}. Nothing was unpacked.",
-    x = "It is \"{shorten_text(entries$name[faults[[kind]]][[1L]])}\".",
+  first_fault <- names(Filter(any, faults))[1L]
+  abort_file_if(!is.na(first_fault), input, "holds {first_fault}. Nothing was unpacked.",
+    x = "It is \"{shorten_text(entries$name[faults[[first_fault]]][[1L]])}\".",
     i = "Annotation tools do not write such archives. Check where this one comes from.",
     topic = "archive")
 }

@@ -1,32 +1,39 @@
 # Formats of files: a record for each format, and detection of the format of a file.
 
 # Returns the record of a format, a list:
-# * words: name of the format in messages;
-# * kinds: kinds of files (see open_input()) that can have the format;
-# * sniff: function of an input of these kinds: does it look like the format?
-# * read: function of an input. It returns a list: table (columns of text); map (names of the
-#   default columns case, rater and rating; and systems, names of raters that are systems); choices
-#   (columns that may be the rating); notes (texts about dropped rows). It may also return key (for
-#   each row, identifies its case in any file); truths (for each rating column, the column of true
-#   labels); covariates (columns); sparse (is each row the answer to only one of several
-#   questions?);
-# * tabular: may there be a separate table of systems?
-# * shared: is an identifier the same case in all files?
-# * failed: function of an answer as the tool stores it: did the judge fail to give a verdict?
-# * programs: if raters are judges, pattern of the names of programs; all other raters are models;
+# * words: name of the format in messages.
+# * kinds: kinds of files (see open_input()) that can have the format.
+# * sniff: function of an input of these kinds. Does the input have this format?
+# * read: function of an input that returns its contents as a list, see below.
+# * tabular: may there be a separate file of systems?
+# * shared: does an identifier mean the same case in all files?
+# * failed: function of an answer in the tool's form. Did the judge fail to give a verdict?
+# * programs: pattern of the names of raters that are programs; all other raters are language
+#   models. NULL if raters are not judges.
 # * labels: pairs of categories. If a file contains only one category of a pair, both are declared.
+#
+# `read` returns a list:
+# * table: columns of text.
+# * map: default columns for case, rater and rating; also systems, the names of raters that are
+#   systems.
+# * choices: columns that may be the rating.
+# * notes: texts about dropped rows.
+# * key (optional): for each row, an identifier of its case in any file.
+# * truths (optional): for each rating column, the column of true labels.
+# * covariates (optional): names of columns.
+# * sparse (optional): is each row the answer to only one of several questions?
 new_format <- function(words, kinds, sniff, read, tabular = FALSE, shared = FALSE,
                        failed = function(verdict) FALSE, programs = NULL, labels = NULL) {
   as.list(environment())
 }
 
-# Records of all formats. The first format that matches is used, so that special formats precede
-# general ones.
+# Returns the records of all formats. The first format that matches a file is used. Therefore
+# special formats precede general ones.
 file_formats <- function() {
   has_fields <- function(...) {
     function(input) all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
   }
-  always <- function(input) TRUE
+  accept_any <- function(input) TRUE
   list(
     excel = new_format("an Excel file", c("ole", "zip"), is_excel, read_excel),
     inspect = new_format("a log of Inspect (JSON or .eval)", c("json", "zip"), function(input) {
@@ -35,7 +42,8 @@ file_formats <- function() {
       c("C", "I"), c("P", "I"), c("N", "C"), c("0", "1"), c("FALSE", "TRUE")
     ),
     failed = function(score) {
-      has_words(score$explanation, "^(grade|verdict|score) not found|^(no|invalid) grade\\b") ||
+      matches_pattern(score$explanation,
+        "^(grade|verdict|score) not found|^(no|invalid) grade\\b") ||
         identical(score$value %||% "NaN", "NaN")
     },
     programs =
@@ -45,7 +53,7 @@ file_formats <- function() {
         results <- c(list(input$record), promptfoo_results(input$record))
         "gradingResult" %in% unlist(lapply(results, names))
       }, read_promptfoo, labels = list(c("fail", "pass")), failed = function(result) {
-        isTRUE(result$metadata$graderError) || has_words(result$reason, paste0(
+        isTRUE(result$metadata$graderError) || matches_pattern(result$reason, paste0(
           "^(could not|failed to|unable to) (extract|parse|perform)|^no output$|",
           "malformed response|^error parsing output|^invalid (category|option|answer)|",
           "not in json format|^(remote )?grading failed|^(api|grader) (call )?error|^rate limit"
@@ -80,7 +88,7 @@ file_formats <- function() {
       has_fields("_task_hash", "answer"), read_prodigy, shared = TRUE),
     doccano = new_format("an export of Doccano (JSONL or JSON)", c("jsonl", "json"), is_doccano,
       read_doccano, shared = TRUE),
-    jsonl = new_format("records of JSON, one per line (JSONL)", "jsonl", always,
+    jsonl = new_format("records of JSON, one per line (JSONL)", "jsonl", accept_any,
       function(input) add_default_map(read_json_lines(input, input$keep))),
     json = new_format("an array of records (JSON)", "json", function(input) {
       is.null(names(input$document)) && length(names(input$record)) > 1L
@@ -104,13 +112,13 @@ file_formats <- function() {
   )
 }
 
-# Is `text` a string that matches `pattern`, in any capitals?
-has_words <- function(text, pattern) {
+# Is `text` a string that matches `pattern`? Upper and lower case are equal.
+matches_pattern <- function(text, pattern) {
   is_string(text) && grepl(pattern, text, ignore.case = TRUE, perl = TRUE)
 }
 
-# Returns a list of `table` and `map`. The default columns are `case`, `rater` and `rating`, if all
-# three exist.
+# Returns the contents of a file: a list of `table` and `map`. The columns `case`, `rater` and
+# `rating` are the default columns if all three exist.
 add_default_map <- function(table, ...) {
   columns <- list(case = "case", rater = "rater", rating = "rating")
   list(table = table, map = if (has_columns(table, columns)) columns, ...)
@@ -124,12 +132,12 @@ find_format <- function(input, id) {
 }
 
 abort_format <- function(input) {
-  fields <- if (input$kind == "json") names(input$record)
+  field_names <- if (input$kind == "json") names(input$record)
   appearance <- find_signature(input) %||% if (input$kind == "other") { # nolint: object_usage.
     "not text: it holds zero bytes"
   } else if (input$kind == "json") {
-    if (is.null(fields)) "JSON without objects" else
-      paste("JSON with the fields", shorten(dQuote(fields, FALSE)))
+    if (is.null(field_names)) "JSON without objects" else
+      paste("JSON with the fields", shorten(dQuote(field_names, FALSE)))
   } else if (startsWith(input$first[[1L]], "<")) {
     "HTML or XML"
   } else {
@@ -143,66 +151,71 @@ abort_format <- function(input) {
     ))
 }
 
-# Returns the arguments of ratings() that the files imply: covariates, categories, truth and
-# rater_kind, except arguments that the user gave (names in `given`). `got`: result of read_files().
-# `systems`: names of raters that are systems.
-settings_from_files <- function(got, table, columns, systems, given) {
-  labels <- setdiff(distinct(table[columns$rating]), NA)
-  truths <- got$truths[names(got$truths) %in% columns$rating]
+# Returns arguments of ratings() that the contents of files imply: covariates, categories, truth and
+# rater_kind.
+# * contents: result of read_files().
+# * systems: names of raters that are systems.
+# * given_names: names of the arguments that the user gave; these are not returned.
+settings_from_files <- function(contents, table, columns, systems, given_names) {
+  labels <- setdiff(distinct_values(table[columns$rating]), NA)
+  truths <- contents$truths[names(contents$truths) %in% columns$rating]
   truths <- Filter(function(column) !all(is.na(table[[column]])), truths)
-  raters <- setdiff(distinct(table[columns$rater]), if (is.character(systems)) systems)
-  programs <- got$format$programs
+  raters <- setdiff(distinct_values(table[columns$rater]), if (is.character(systems)) systems)
+  programs <- contents$format$programs
   kinds <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
-  settings <- drop_null(list(
-    covariates = got$covariates,
-    categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair, got$format$labels),
+  arguments <- drop_null(list(
+    covariates = contents$covariates,
+    categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair,
+      contents$format$labels),
     truth = if (length(truths) > 0L)
       if (length(columns$rating) > 1L) call2("list", !!!truths) else unname(truths),
     rater_kind = if (n_distinct(kinds) > 1L) setNames(kinds, raters) else kinds[1L]
   ))
-  settings <- settings[setdiff(names(settings), given)]
-  if (!is.null(settings$truth))
+  arguments <- arguments[setdiff(names(arguments), given_names)]
+  if (!is.null(arguments$truth))
     inform_fallible("The known truth in column{?s} {.val {truths}} is read as {.arg truth}.")
-  if (!is.null(settings$rater_kind)) {
+  if (!is.null(arguments$rater_kind)) {
     judges <- map_chr(split(raters, kind_words[kinds]), shorten)
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
     inform_fallible("Raters are read as {judges}, as usual in logs of evaluations.",
       i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
   }
-  settings
+  arguments
 }
 
-# Replaces known truths of the format that are not categories by NA, with a warning. `truths`: their
-# columns, named by the columns of ratings. `given`: quosures of arguments of ratings(). `several`:
-# may answers have several labels?
-keep_known_truths <- function(table, truths, given, several) {
+# Replaces known truths in files by NA if they are not categories, with a warning.
+# * truths: names of the columns of truths, named by the columns of ratings.
+# * given_quosures: quosures of arguments of ratings().
+# * is_multilabel: may answers have several labels? Then no truth is used.
+keep_known_truths <- function(table, truths, given_quosures, is_multilabel) {
   for (rating in names(truths)) {
     given_value <- function(arg) {
-      value <- value_of_argument(given[[arg]])
+      value <- value_of_argument(given_quosures[[arg]])
       if (is.list(value)) value[[rating]] else value
     }
     categories <- given_value("categories")
-    old <- as_label(categories)
-    new <- ifelse(nzchar(names2(categories)), names2(categories), old)
-    recode <- function(labels) c(new, labels)[match(labels, c(old, labels))]
-    labels <- setdiff(distinct(table[rating]), as_label(given_value("abstain")))
+    old_labels <- as_label(categories)
+    new_labels <- ifelse(nzchar(names2(categories)), names2(categories), old_labels)
+    recode <- function(labels) c(new_labels, labels)[match(labels, c(old_labels, labels))]
+    labels <- setdiff(distinct_values(table[rating]), as_label(given_value("abstain")))
     column <- truths[[rating]]
     truth <- table[[column]]
     is_known <- recode(truth) %in% c(recode(labels), declared_categories(categories))
-    is_unused <- !is.na(truth) & (several | !is_known)
+    is_unused <- !is.na(truth) & (is_multilabel | !is_known)
     warn_if(any(is_unused), "left_out", "Left out: known truths in column {.val {column}}.",
       x = "Not used: {.val {unique(truth[is_unused])}}.",
-      i = if (several) "Answers with several labels have no known truth." else
+      i = if (is_multilabel) "Answers with several labels have no known truth." else
         "They are not categories. Declare labels that no rater used in {.arg categories}.")
     table[[column]][is_unused] <- NA
   }
   table
 }
 
-# Converts columns without labels or identifiers from text, for example counts, weights and
-# covariates. `covariates`: those of the format, which are identifiers. `several`: as above.
-convert_columns <- function(table, columns, covariates, several) {
-  has_flags <- several && length(columns$rating) > 1L
+# Converts columns of text to numbers or logicals, for example counts and weights. Columns of labels
+# and identifiers stay text. `covariates`: names of further columns that stay text. `is_multilabel`:
+# may answers have several labels?
+convert_columns <- function(table, columns, covariates, is_multilabel) {
+  has_flags <- is_multilabel && length(columns$rating) > 1L
   columns[c("counts", if (has_flags) "rating")] <- NULL
   modify_fields(table, setdiff(names(table), c(covariates, unlist(columns))), convert_text)
 }
@@ -210,22 +223,22 @@ convert_columns <- function(table, columns, covariates, several) {
 # Converts text to numbers if all known values are plain numbers, and to logicals if all are TRUE or
 # FALSE. Numbers with leading zeros or more than 15 digits are identifiers, and stay text.
 convert_text <- function(x) {
-  plain <- "^ *([-+]?([1-9][0-9]{0,14}|0)?([.][0-9]*)?([eE][-+]?[0-9]+)?|TRUE|FALSE|NA) *$"
+  plain_pattern <- "^ *([-+]?([1-9][0-9]{0,14}|0)?([.][0-9]*)?([eE][-+]?[0-9]+)?|TRUE|FALSE|NA) *$"
   values <- if (is.character(x)) setdiff(x, NA)
-  if (length(values) > 0L && all(grepl(plain, values, perl = TRUE, useBytes = TRUE)))
+  if (length(values) > 0L && all(grepl(plain_pattern, values, perl = TRUE, useBytes = TRUE)))
     type.convert(x, as.is = TRUE) else x
 }
 
-# Text of a note about the rows or answers for which `is_dropped` is TRUE; NULL if there are none.
-left_out <- function(is_dropped, noun, description, verb = "Left out") {
+# Returns a note about the rows or answers for which `is_dropped` is TRUE; NULL if there are none.
+note_left_out <- function(is_dropped, noun, description, verb = "Left out") {
   if (any(is_dropped)) paste0(verb, ": ", count_noun(sum(is_dropped), noun), " ", description, ".")
 }
 
-note_missing <- function(...) left_out(..., verb = "Taken for missing")
+note_missing <- function(...) note_left_out(..., verb = "Taken for missing")
 
-# Applies `na` and `clean_labels` to the labels of ratings and of systems together, so that a label
-# is spelt in the same way in both tables.
-resolve_labels <- function(tables, columns, na, clean, na_given) {
+# Applies `na` and `clean_labels` to the labels of ratings and of systems together, so that equal
+# labels are spelt equally in both tables.
+resolve_labels <- function(tables, columns, na, cleans_labels, na_given) {
   label_columns <- list(
     ratings = unlist(columns[c("rating", "raters", "systems", "truth")], use.names = FALSE)
   )
@@ -234,9 +247,9 @@ resolve_labels <- function(tables, columns, na, clean, na_given) {
   )
   label_columns <- label_columns[names(tables)]
   labels <- unlist(Map(`[`, tables, label_columns), recursive = FALSE)
-  if (setequal(na, default_na())) na <- without_minus(na, distinct(labels))
-  labels <- take_missing(labels, na, na_given)
-  if (clean) labels <- clean_columns(labels)
+  if (setequal(na, default_na())) na <- without_minus(na, distinct_values(labels))
+  labels <- replace_missing_codes(labels, na, na_given)
+  if (cleans_labels) labels <- clean_columns(labels)
   labels <- split(unname(labels), rep(names(label_columns), lengths(label_columns)))
   for (name in names(labels)) tables[[name]][label_columns[[name]]] <- labels[[name]]
   tables

@@ -1,30 +1,40 @@
-# Opens a file before a format reads it: unpacks it, and finds its kind from its first bytes.
+# Opens a file: unpacks it, and finds its kind from its first bytes. Afterwards the reader of a
+# format reads it.
 
-# Returns an environment, the `input` of readers:
-# * path, name (of the file, without folder and extension), extension (in lower case);
-# * plain: path of the uncompressed file (text in UTF-8 or, for CSV, in `encoding`);
-# * kind: "text", "json", "jsonl", "zip", "ole" (old Office files) or "other" (binary);
-# * first: the first two lines of a text that are not blank; header: names of the columns of a
-#   table;
-# * document, record: for JSON, the parsed file and its first object;
-# * entries: files of a zip archive;
-# * limits (see file_limits()); spent: number of cells of JSON that were read so far;
+# Opens a file. Returns an environment, the `input` of readers:
+# * path: path of the file.
+# * name: name of the file without folder and extension.
+# * extension: in lower case.
+# * plain: path of the uncompressed file (text in UTF-8 or, for CSV, in `encoding`).
+# * kind: "text", "json", "jsonl", "zip", "ole" (old Office files) or "other" (binary).
+# * first: the first two lines of a text that are not blank.
+# * header: names of the columns of a table.
+# * document, record: for JSON, the parsed file and its first object.
+# * entries: files of a zip archive.
+# * limits: see file_limits().
+# * spent: number of JSON cells that were read so far.
 # * labels: may an answer have several labels?
-# * notes (see add_note()); failed (see new_format()).
-# `how`: a list of sep, skip, sheet, range and encoding (see the argument `file` of read_ratings());
-# keep (function that selects the names of columns to read); labels (see above); limits (if not the
-# usual ones); and scratch (folder for unpacked files).
-open_input <- function(path, how) {
+# * notes: see add_note().
+# * failed: see new_format().
+#
+# `settings` is a list:
+# * sep, skip, sheet, range, encoding: see the argument `file` of read_ratings().
+# * keep: function that selects the names of columns to read.
+# * labels: see above.
+# * limits: limits that replace the usual ones.
+# * scratch: folder for unpacked files.
+open_input <- function(path, settings) {
   abort_if(!is_string(path) || !file_test("-f", path), "file",
     "There is no file {describe(path)}.", path = path)
   stem <- sub("[.]gz$", "", basename(path))
   input <- env(
     path = path, name = sub("[.][^.]*$", "", stem), extension = fold_case(tools::file_ext(stem)),
-    sep = how$sep, sheet = how$sheet, range = how$range, skip = how$skip %||% 0,
-    encoding = how$encoding %||% "UTF-8", keep = how$keep %||% identity,
-    limits = how$limits %||% file_limits(), spent = 0, notes = NULL, labels = isTRUE(how$labels)
+    sep = settings$sep, sheet = settings$sheet, range = settings$range, skip = settings$skip %||% 0,
+    encoding = settings$encoding %||% "UTF-8", keep = settings$keep %||% identity,
+    limits = settings$limits %||% file_limits(), spent = 0, notes = NULL,
+    labels = isTRUE(settings$labels)
   )
-  input$plain <- plain_file(input, how$scratch)
+  input$plain <- unpack_and_decode(input, settings$scratch)
   input$kind <- kind_of_bytes(input)
   if (is.null(input$kind)) {
     lines <- check_lines(input)
@@ -42,24 +52,26 @@ open_input <- function(path, how) {
 # Adds notes on rows that a reader dropped or changed. A warning of read_ratings() lists them.
 add_note <- function(input, ...) input$notes <- c(input$notes, ...)
 
-# Does a file begin with the bytes `hex`, such as "1f 8b"? `hex` may have several elements.
+# Does a file begin with the bytes `hex`, such as "1f 8b"? `hex` may be a vector.
 begins_with <- function(path, hex) startsWith(paste(readBin(path, "raw", 8L), collapse = " "), hex)
 
 # Unpacks a gzip file, and converts UTF-16 (detected by its first bytes) to UTF-8. Returns the path
-# of the new file, or of the original file if nothing was to do.
-plain_file <- function(input, scratch) {
+# of the new file. For other files, returns the original path.
+unpack_and_decode <- function(input, scratch) {
   path <- input$path
-  if (begins_with(path, "1f 8b")) path <- unpack(input, scratch)
+  if (begins_with(path, "1f 8b")) path <- unpack_gzip(input, scratch)
   if (!any(begins_with(path, c("ff fe", "fe ff")))) return(path)
   text <- iconv(list(file_bytes(path)), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
   abort_file_if(is.null(text), input, "begins like text in UTF-16, but is not valid UTF-16.")
-  out <- tempfile(tmpdir = scratch)
-  writeBin(text, out)
-  out
+  decoded_path <- tempfile(tmpdir = scratch)
+  writeBin(text, decoded_path)
+  decoded_path
 }
 
-# Fails with a message that begins with the path of the file, so that `message` begins with a verb.
-# `file`: an input, or a list with `path`. `topic`: a further topic for the class of the error.
+# Fails with an error about a file. `message` begins with a verb, because the path of the file
+# precedes it.
+# * file: an input, or a list with `path`.
+# * topic: a further topic for the class of the error.
 abort_file <- function(file, message, ..., topic = NULL, .envir = parent.frame()) {
   path <- file$path
   abort_fallible(c(topic, "file"), paste("{.file {path}}", message), ..., path = path,
@@ -86,13 +98,14 @@ file_signatures <- c(
   "fd 37 7a 58 5a" = "compressed by xz"
 )
 
-# Description of a binary file from its first bytes; NULL if they are not known.
+# Returns the description of a binary file from its first bytes; NULL if they are unknown.
 find_signature <- function(input) {
-  matches <- begins_with(input$plain, names(file_signatures))
-  if (any(matches)) file_signatures[matches]
+  is_match <- begins_with(input$plain, names(file_signatures))
+  if (any(is_match)) file_signatures[is_match]
 }
 
-# Kind of a binary file ("zip", "ole" or "other"); NULL for text, which has no zero bytes.
+# Returns the kind of a binary file ("zip", "ole" or "other"); NULL for text, which has no zero
+# bytes.
 kind_of_bytes <- function(input) {
   signature <- find_signature(input)
   if (!is.null(signature) || as.raw(0L) %in% readBin(input$plain, "raw", 65536L))
@@ -108,19 +121,20 @@ kind_of_text <- function(input) {
   if (length(first_lines) == 2L && first_line_matches("^[{].*[}]$")) "jsonl" else "json"
 }
 
-# The first two lines that are not blank, after `skip` lines, without a byte order mark. Reads 1000
-# lines at a time, because a file may begin with many blank lines.
+# Returns the first two lines that are not blank, without a byte order mark. The first `skip` lines
+# are ignored. Reads 1000 lines at a time, because a file may begin with many blank lines.
 first_two_lines <- function(path, skip) {
   connection <- file(path, "r")
   on.exit(close(connection))
   readLines(connection, skip, warn = FALSE)
-  first <- character()
-  while (length(first) < 2L && length(lines <- readLines(connection, 1000L, warn = FALSE)) > 0L) {
-    nonblank <- grep("[^ \t\r]", lines, useBytes = TRUE)
-    # Three lines, because the first may contain only the byte order mark.
-    first <- c(first, Filter(nzchar, trim_bytes(lines[head(nonblank, 3L)])))
+  first_lines <- character()
+  while (length(first_lines) < 2L &&
+    length(lines <- readLines(connection, 1000L, warn = FALSE)) > 0L) {
+    nonblank_lines <- grep("[^ \t\r]", lines, useBytes = TRUE)
+    # Three lines are checked, because the first may contain only the byte order mark.
+    first_lines <- c(first_lines, Filter(nzchar, trim_bytes(lines[head(nonblank_lines, 3L)])))
   }
-  head(first, 2L)
+  head(first_lines, 2L)
 }
 
 # Drops the byte order mark, and blanks at both ends.
@@ -139,7 +153,7 @@ read_text <- function(path) {
 
 parse_json <- function(text, input, line = NULL) {
   check_json()
-  spend_cells(text, input)
+  check_json_cells(text, input)
   tryCatch(parse_text(text), error = function(cnd) {
     abort_file(input, paste0("is no valid JSON", if (!is.null(line)) " in line {line}", "."),
       x = "{json_fault(cnd)}")
@@ -148,7 +162,7 @@ parse_json <- function(text, input, line = NULL) {
 
 parse_text <- function(text) {
   parsed <- jsonlite::parse_json(standard_json(text), bigint_as_char = TRUE)
-  # JSON has no infinite numbers. An infinite value was a number that is too large for R.
+  # JSON has no infinite numbers. Therefore an infinite value was too large for R.
   if (grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
     any(rapply(list(parsed), is.infinite, "numeric"))) stop("a number is too large")
   parsed
@@ -156,7 +170,7 @@ parse_text <- function(text) {
 
 check_json <- function() check_installed("jsonlite", "to read JSON")
 
-# Changes JSON text, except within strings. Whole numbers of 19 or more digits become strings,
+# Replaces parts of JSON text outside of strings. Whole numbers of 19 or more digits become strings,
 # because jsonlite would round them. Python's constants NaN and Infinity, which are not JSON, become
 # null.
 standard_json <- function(text) {
@@ -164,17 +178,17 @@ standard_json <- function(text) {
     "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",
     "(?<![\\w+.-])(?:NaN|-?Infinity)(?!\\w)" = "null"
   )
-  applies <- map_lgl(names(replacements), grepl, text, perl = TRUE, useBytes = TRUE)
-  if (!any(applies) || !validUTF8(text)) return(text)
-  string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)|"
-  for (pattern in names(replacements)[applies]) {
-    text <- gsub(paste0(string, pattern), replacements[[pattern]], text, perl = TRUE)
+  is_applicable <- map_lgl(names(replacements), grepl, text, perl = TRUE, useBytes = TRUE)
+  if (!any(is_applicable) || !validUTF8(text)) return(text)
+  string_pattern <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)|"
+  for (pattern in names(replacements)[is_applicable]) {
+    text <- gsub(paste0(string_pattern, pattern), replacements[[pattern]], text, perl = TRUE)
   }
   text
 }
 
-# Text about a fault of JSON: the first two lines of the message of jsonlite, which contain the
-# fault and its position.
+# Returns the first two lines of an error message of jsonlite. They contain the fault of the JSON
+# text and its position.
 json_fault <- function(cnd) {
   # The message contains parts of the file, which may not be valid UTF-8.
   text <- iconv(conditionMessage(cnd), "UTF-8", "UTF-8", sub = "byte")
@@ -187,14 +201,15 @@ first_record <- function(input) {
     json_records(input)[1L][[1L]]
 }
 
-# Reads the records of JSONL, `lines_at_once` lines at a time, as one table of text.
+# Reads the records of a JSONL file as one table of text. Reads `lines_at_once` lines at a time.
+# `keep`: function that selects the names of columns to keep.
 read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   connection <- file(input$plain, "r")
   on.exit(close(connection))
-  read_some <- function() readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
+  read_batch <- function() readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
   tables <- list()
   n_lines <- n_records <- 0L
-  while (length(lines <- read_some()) > 0L) {
+  while (length(lines <- read_batch()) > 0L) {
     if (n_lines == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
     records <- parse_lines(lines, n_lines, input)
     tables[[length(tables) + 1L]] <- record_table(records, input, keep)
@@ -208,44 +223,47 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   table
 }
 
-# Parses lines of JSONL to a list of records, with their line numbers as names. All lines are parsed
-# at once. If this fails, they are parsed one by one to find the faulty line. `lines_before`: number
+# Parses lines of JSONL. Returns a list of records with their line numbers as names. If parsing all
+# lines together fails, lines are parsed one by one to find the faulty line. `lines_before`: number
 # of lines that were read before.
 parse_lines <- function(lines, lines_before, input) {
-  at <- grep("[^ \t\r]", lines, useBytes = TRUE)
-  text <- paste0("[", paste(lines[at], collapse = ","), "]")
+  nonblank_lines <- grep("[^ \t\r]", lines, useBytes = TRUE)
+  text <- paste0("[", paste(lines[nonblank_lines], collapse = ","), "]")
   check_json()
-  spend_cells(text, input)
+  check_json_cells(text, input)
   records <- or_null(parse_text(text))
-  all_objects <- length(records) == length(at) && all(lengths(lapply(records, names)) > 0L)
-  if (!all_objects) for (i in at) {
+  are_all_objects <- length(records) == length(nonblank_lines) &&
+    all(lengths(lapply(records, names)) > 0L)
+  if (!are_all_objects) for (i in nonblank_lines) {
     value <- parse_json(lines[[i]], input, lines_before + i)
     abort_file_if(length(names(value)) == 0L, input,
       "has no JSON object with fields in line {lines_before + i}.",
       x = "It is {shorten_text(lines[[i]])}")
   }
-  setNames(records, lines_before + at)
+  setNames(records, lines_before + nonblank_lines)
 }
 
-is_object <- function(value) is.list(value) && !is.null(names(value))
+is_json_object <- function(value) is.list(value) && !is.null(names(value))
 
-# Fails if a record has a field twice, because one value would be lost without notice. `fields`:
-# names of the fields of each record. `at`: numbers of the records, for the message. For speed, only
-# distinct sets of names are checked.
-check_repeated_fields <- function(fields, input, at = seq_along(fields)) {
-  repeated <- Find(anyDuplicated, unique(fields))
-  abort_file_if(repeated, input,
-    "has a field twice in record {at[[match(list(repeated), fields)]]}.",
-    x = "It is \"{repeated_values(repeated)[[1L]]}\".")
+# Fails if a record has a field twice, because one value would be lost.
+# * fields: names of the fields of each record.
+# * record_numbers: numbers of the records, for the message.
+#
+# For speed, only distinct sets of names are checked.
+check_repeated_fields <- function(fields, input, record_numbers = seq_along(fields)) {
+  repeated_names <- Find(anyDuplicated, unique(fields))
+  abort_file_if(repeated_names, input,
+    "has a field twice in record {record_numbers[[match(list(repeated_names), fields)]]}.",
+    x = "It is \"{repeated_values(repeated_names)[[1L]]}\".")
 }
 
 # Fails if a field is an object in one record and a value in another, because one of them would be
-# lost. `fields`: names of columns, in which fields of an object are `object.field`.
+# lost. `fields`: names of columns; a field of an object has the name `object.field`.
 check_nested_fields <- function(fields, input) {
-  parents <- lapply(strsplit(as.character(fields), ".", fixed = TRUE), function(parts) {
+  parent_fields <- lapply(strsplit(as.character(fields), ".", fixed = TRUE), function(parts) {
     Reduce(function(a, b) paste(a, b, sep = "."), parts[-length(parts)], accumulate = TRUE)
   })
-  conflicts <- intersect(fields, unlist(parents))
+  conflicts <- intersect(fields, unlist(parent_fields))
   abort_file_if(conflicts, input,
     "has a field that is an object in one record and a value in another.",
     x = "It is \"{conflicts[[1L]]}\".",
@@ -259,29 +277,30 @@ shorten_text <- function(x) {
 
 # ---- Tables of text -------------------------------------------------------------------------
 
-# Converts the values of a field, a list with an element per record, to a column of text: a
-# character vector, or a list of character vectors if a record may have several values. Numbers and
-# logicals become labels before they are combined with strings, because unlist() would change them.
-# If answers may have several labels, an empty list is an answer without labels.
-as_text <- function(x, input) {
-  is_list <- map_lgl(x, is.list) | lengths(x) > 1L
-  values <- rapply(lapply(x[is_list], as.list), as_label, c("logical", "integer", "numeric"),
+# Converts the values of a field (a list with an element per record) to a column of text. The column
+# is a character vector, or a list of character vectors if records have several values. Numbers and
+# logicals are converted to labels before unlist(), which would change them. An empty list is an
+# answer without labels, if answers may have several labels.
+as_text <- function(values, input) {
+  is_list <- map_lgl(values, is.list) | lengths(values) > 1L
+  lists <- rapply(lapply(values[is_list], as.list), as_label, c("logical", "integer", "numeric"),
     how = "replace")
-  x[is_list] <- lapply(values, function(value) {
+  values[is_list] <- lapply(lists, function(value) {
     if (!all(lengths(value) == 1L)) value else
       if (length(value) > 0L || input$labels) as.character(unlist(value))
   })
-  if (any(map_lgl(x, is.list))) return(x)
-  modes <- map_chr(x, mode)
-  for (at in split(seq_along(x), modes)[setdiff(modes, c("NULL", "character"))])
-    x[at] <- as.list(as_label(unlist(x[at])))
-  x[modes == "NULL"] <- NA_character_
-  if (all(lengths(x) == 1L)) as_label(unlist(x)) else x
+  if (any(map_lgl(values, is.list))) return(values)
+  modes <- map_chr(values, mode)
+  for (same_mode in split(seq_along(values), modes)[setdiff(modes, c("NULL", "character"))])
+    values[same_mode] <- as.list(as_label(unlist(values[same_mode])))
+  values[modes == "NULL"] <- NA_character_
+  if (all(lengths(values) == 1L)) as_label(unlist(values)) else values
 }
 
 # Converts records (lists of fields) to a table: a list of columns of text, NA where a record lacks
-# a field. Field `b` of an object in field `a` becomes the column `a.b`. `keep`: function that
-# selects the names of columns to keep. `prefix`: beginning of the names of columns.
+# a field. Field `b` of an object in field `a` becomes the column `a.b`.
+# * keep: function that selects the names of columns to keep.
+# * prefix: beginning of the names of columns.
 record_table <- function(records, input, keep = identity, prefix = "") {
   fields_of_records <- lapply(records, names)
   check_repeated_fields(fields_of_records, input, names(records) %||% seq_along(records))
@@ -290,7 +309,7 @@ record_table <- function(records, input, keep = identity, prefix = "") {
   columns <- lapply(fields, function(field) {
     name <- paste0(prefix, field)
     values <- unname(lapply(records, `[[`, field))
-    is_nested <- map_lgl(values, is_object)
+    is_nested <- map_lgl(values, is_json_object)
     has_value <- !is_nested & lengths(values) > 0L
     c(
       if (any(is_nested))
@@ -315,12 +334,12 @@ bind_tables <- function(tables) {
 }
 
 # Reads the file of predictions that the argument `systems` of read_ratings() names. `raters`: names
-# of all raters, for the error.
-read_predictions <- function(path, raters, how) {
+# of all raters, for the error. `settings`: see open_input().
+read_predictions <- function(path, raters, settings) {
   abort_if(!file.exists(path) || dir.exists(path), "file",
     "{.arg systems} must name raters, or be the path of a file.",
     x = "There is no rater and no file {describe(path)}.",
     i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path)
-  how[c("keep", "format")] <- NULL
-  list2DF(read_file(path, how)$table)
+  settings[c("keep", "format")] <- NULL
+  list2DF(read_file(path, settings)$table)
 }

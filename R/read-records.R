@@ -10,7 +10,7 @@ read_json_array <- function(input) {
   add_default_map(table)
 }
 
-# The records of a JSON or JSONL file, a list of lists of fields.
+# Returns the records of a JSON or JSONL file, a list of lists of fields.
 json_records <- function(input) {
   if (input$kind == "jsonl")
     return(parse_lines(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), 0L, input))
@@ -20,9 +20,11 @@ json_records <- function(input) {
 
 # ---- Argilla --------------------------------------------------------------------------------
 
-# The answers of a record, a list with the users as names. Files of version 1 group answers by user.
-# Files of version 2 group them by question, or have flat fields: `question.responses`,
-# `question.responses.users` and `question.responses.status`.
+# Returns the answers of an Argilla record, a list with the users as names. There are three layouts:
+# * Version 1 groups answers by user.
+# * Version 2 groups answers by question.
+# * Flat files of version 2 have the fields `question.responses`, `question.responses.users` and
+#   `question.responses.status`.
 argilla_answers <- function(record) {
   responses <- record$responses
   if (is.null(names(responses))) {
@@ -51,22 +53,22 @@ read_argilla <- function(input) {
 
 # ---- Prodigy --------------------------------------------------------------------------------
 
-# In tasks with options, the field `accept` contains the chosen options. In tasks with a single
-# label, the field `answer` is "accept" or "reject".
+# Reads annotations of Prodigy. In tasks with options, the field `accept` contains the chosen
+# options. In tasks with a single label, the field `answer` is "accept" or "reject".
 read_prodigy <- function(input) {
   table <- read_json_lines(input)
   has_options <- !is.null(table$accept)
   rating <- if (has_options) "accept" else "answer"
-  ignored <- table$answer %in% c("ignore", if (has_options) "reject")
-  table[[rating]][ignored] <- NA
+  is_ignored <- table$answer %in% c("ignore", if (has_options) "reject")
+  table[[rating]][is_ignored] <- NA
   rater <- intersect(c("_annotator_id", "_session_id"), names(table))[1L]
-  # Old versions write no session, so that no rater is known. In new versions, the name of a session
-  # without a name is the time of its start.
+  # Old versions of Prodigy do not store sessions, so raters are unknown. In new versions, a session
+  # without a name is called by the time of its start.
   time_pattern <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
   case <- if (has_options) "_input_hash" else "_task_hash"
   has_rater <- !is.na(rater) && !all(is.na(table[[rater]]))
-  # In both situations, the whole file is read as the answers of one annotator. Without sessions,
-  # tasks must not repeat, because an annotator does each task once.
+  # In both situations, the file is read as the answers of one annotator. Without sessions this
+  # requires that tasks do not repeat, because an annotator does each task once.
   uses_file_name <- if (has_rater) all(grepl(time_pattern, table[[rater]])) else
     !anyDuplicated(table[[case]])
   list(
@@ -75,7 +77,7 @@ read_prodigy <- function(input) {
       case = case, rater = if (uses_file_name) "file" else if (has_rater) rater, rating = rating
     ),
     notes = c(
-      note_missing(ignored, "answer", "without a choice (ignored, or rejected as a whole)"),
+      note_missing(is_ignored, "answer", "without a choice (ignored, or rejected as a whole)"),
       if (uses_file_name) {
         paste0("The file does not name the annotators of its sessions. It is read as the answers ",
           "of one annotator, \"", input$name, "\".")
@@ -88,13 +90,13 @@ read_prodigy <- function(input) {
 
 is_doccano <- function(input) {
   record <- input$record
-  is_object(record) && (is.list(record$label) || is.list(record$labels) ||
+  is_json_object(record) && (is.list(record$label) || is.list(record$labels) ||
     is.list(record$annotations) &&
       any(c("user", "user_id") %in% names(record$annotations[1L][[1L]])))
 }
 
-# Reads one of two kinds of files: annotations of all users with the names of the users, or the
-# annotations of one user, who is then identified by the name of the file.
+# Reads an export of Doccano. It contains the annotations of all users with their names, or of one
+# user. A single user is identified by the name of the file.
 read_doccano <- function(input) {
   if (is.list(input$record$annotations)) {
     contents <- nested_answers(input, json_records(input), "text", "annotations", function(record) {
@@ -116,12 +118,12 @@ read_doccano <- function(input) {
 
 # Cleaning of labels: codes for missing values, and variants of the same label.
 
-# Form of a label for comparisons: lower case, without surrounding blanks, and with single inner
-# blanks.
+# Returns a label in the form for comparisons: in lower case, without blanks at the ends, and with
+# single blanks inside.
 plain_label <- function(x) fold_case(trimws(gsub("[[:space:]\u00a0]+", " ", x)))
 
 # Replaces letters of other alphabets that look like Latin ones, and drops invisible characters.
-latin_lookalike <- function(x) {
+replace_lookalikes <- function(x) {
   x <- gsub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", x)
   chartr(
     paste0(
@@ -134,52 +136,54 @@ latin_lookalike <- function(x) {
   )
 }
 
-# Stores each letter with an accent as one character (Unicode normal form C). R cannot do this, and
-# iconv() only on some systems. Package utf8 can; it is usually installed, because tibble needs it.
+# Stores each letter with an accent as one character (Unicode normal form C). Uses package utf8 if
+# it is installed, which is usual because tibble needs it. Base R has no such function.
 compose_accents <- function(x) {
   can_compose <- length(x) > 0L && requireNamespace("utf8", quietly = TRUE)
   if (can_compose) utf8::utf8_normalize(enc2utf8(x)) else x
 }
 
-# Returns the labels that look like another label, or are the same number, but are different
-# strings.
+# Returns labels that are different strings, but look like another label or are the same number.
 find_lookalikes <- function(labels) {
-  form <- plain_label(latin_lookalike(compose_accents(labels)))
-  number <- suppressWarnings(as.numeric(form))
-  form <- ifelse(is.na(number), form, as_label(number))
-  plain <- plain_label(labels)
-  similar <- labels[form %in% repeated_values(form)]
-  Filter(function(label) n_distinct(plain[form == form[match(label, labels)]]) > 1L, similar)
+  standard_form <- plain_label(replace_lookalikes(compose_accents(labels)))
+  number <- suppressWarnings(as.numeric(standard_form))
+  standard_form <- ifelse(is.na(number), standard_form, as_label(number))
+  plain_labels <- plain_label(labels)
+  suspects <- labels[standard_form %in% repeated_values(standard_form)]
+  Filter(function(label) {
+    n_distinct(plain_labels[standard_form == standard_form[match(label, labels)]]) > 1L
+  }, suspects)
 }
 
-usual_missing <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", "?", ".", "")
+usual_missing_codes <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", "?", ".", "")
 
 # Returns the labels that look like codes for missing ratings. "None", a constant of Python, is a
 # code, but "none" may be a category.
 missing_codes <- function(labels) {
-  plain <- plain_label(labels)
+  plain_labels <- plain_label(labels)
   labels[
-    plain %in% without_minus(usual_missing, labels) |
+    plain_labels %in% without_minus(usual_missing_codes, labels) |
       labels %in% c("None", number_codes(labels)) |
-      grepl(unreadable_verdict, trimws(chartr("_", " ", plain)))
+      grepl(unreadable_verdict, trimws(chartr("_", " ", plain_labels)))
   ]
 }
 
-# Returns those of the labels 9, 99, 999, -9, -99 and -999 that are probably codes for missing
-# ratings. All other labels are words (9 may then be a label, too), or they are consecutive whole
-# numbers that the code does not continue.
+# Returns the labels among 9, 99, 999, -9, -99 and -999 that are probably codes for missing ratings.
+# There are two situations:
+# * All other labels are words. Then 9 may be a category, and is not returned.
+# * All other labels are consecutive whole numbers, and the code does not continue them.
 number_codes <- function(labels) {
   numbers <- suppressWarnings(as.numeric(labels))
   is_code <- abs(numbers) %in% c(9, 99, 999)
   if (sum(!is_code) > 1L && all(is.na(numbers[!is_code]))) return(labels[is_code & numbers != 9])
   grades <- sort(numbers[!is_code])
-  graded <- !anyNA(numbers) && length(grades) > 1L && all(diff(grades) == 1, grades %% 1 == 0)
-  if (graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
+  is_graded <- !anyNA(numbers) && length(grades) > 1L && all(diff(grades) == 1, grades %% 1 == 0)
+  if (is_graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
 }
 
 # Regular expression for labels that replace a verdict. Programs write them if a judge's reply could
-# not be read or a call failed, often as a word for the failure followed by its reason. Spreadsheets
-# write them if a formula failed.
+# not be read or a call failed. Often they consist of a word for the failure and its reason.
+# Spreadsheets write them if a formula failed.
 unreadable_verdict <- paste0(
   "^#(n/a|value!|ref!|div/0!|name[?]|null!|num!)$|",
   "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to |",
@@ -189,60 +193,64 @@ unreadable_verdict <- paste0(
 )
 
 # Finds misspelt labels. Returns a vector of frequent labels, with the rare labels that misspell
-# them as names. Both have five or more letters, and differ in one letter or in two swapped letters.
-# The frequent label occurs at least ten times as often as the rare one.
+# them as names. Both labels have five or more letters. They differ in one letter or in two swapped
+# letters. The frequent label occurs at least ten times as often.
 misspelt_labels <- function(labels, columns) {
   words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
   if (length(words) < 2L) return(NULL)
   frequency <- tabulate_labels(columns, words)
-  folded <- fold_case(words)
-  letters <- map_chr(folded, function(word) intToUtf8(sort(utf8ToInt(word))))
-  edits <- adist(folded)
-  is_near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
+  lower_words <- fold_case(words)
+  sorted_letters <- map_chr(lower_words, function(word) intToUtf8(sort(utf8ToInt(word))))
+  distances <- adist(lower_words)
+  is_near <- distances == 1 | (distances == 2 & outer(sorted_letters, sorted_letters, `==`))
   # A label with an additional letter in front is another word: symmetric, asymmetric.
-  prefixed <- outer(folded, folded, function(a, b) endsWith(a, b) | endsWith(b, a))
-  is_near <- is_near & !prefixed & outer(frequency, frequency, function(a, b) a > 0L & 10L * a <= b)
-  # For each word, the most frequent word that it may misspell.
-  frequent <- max.col(t(frequency * t(is_near)), "first")
-  setNames(words[frequent], words)[rowSums(is_near) > 0L]
+  has_prefix <- outer(lower_words, lower_words, function(a, b) endsWith(a, b) | endsWith(b, a))
+  is_near <- is_near & !has_prefix & outer(frequency, frequency,
+    function(a, b) a > 0L & 10L * a <= b)
+  # Position, for each word, of the most frequent word that it may misspell.
+  frequent_word <- max.col(t(frequency * t(is_near)), "first")
+  setNames(words[frequent_word], words)[rowSums(is_near) > 0L]
 }
 
 # Distinct values of several columns.
-distinct <- function(columns) unique(unlist(lapply(unname(columns), unique), use.names = FALSE))
+distinct_values <- function(columns) {
+  unique(unlist(lapply(unname(columns), unique), use.names = FALSE))
+}
 
 # Removes "-" from the codes for missing ratings if "+" is a label: "-" is then an answer.
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
-# Replaces empty fields and the labels in `na` by NA, regardless of capitals and surrounding blanks,
-# in all columns except list columns. Reports the replaced labels, except empty fields and "NA",
-# which mean missing values in any table: in a message if the user gave `na` (`na_given`), and in a
-# warning otherwise.
-take_missing <- function(columns, na, na_given) {
+# Replaces empty fields and the labels in `na` by NA, in all columns except list columns. Capitals
+# and blanks at the ends are ignored. Reports the replaced labels in a message if the user gave `na`
+# (`na_given`), and otherwise in a warning. Empty fields and "NA" are not reported, because they
+# mean missing values in any table.
+replace_missing_codes <- function(columns, na, na_given) {
   na <- plain_label(c("", na))
-  is_vector <- !map_lgl(columns, is.list)
-  labels <- setdiff(distinct(columns[is_vector]), NA)
+  is_vector_column <- !map_lgl(columns, is.list)
+  labels <- setdiff(distinct_values(columns[is_vector_column]), NA)
   labels <- labels[plain_label(labels) %in% na]
-  values <- unlist(lapply(columns[is_vector], as.character), use.names = FALSE)
+  values <- unlist(lapply(columns[is_vector_column], as.character), use.names = FALSE)
   counts <- table(factor(values, sort_strings(as.character(labels))))
-  columns <- modify_fields(columns, is_vector, function(x) replace(x, x %in% labels, NA))
+  columns <- modify_fields(columns, is_vector_column, function(x) replace(x, x %in% labels, NA))
   counts <- counts[!trimws(names(counts)) %in% c("", "NA")]
   lines <- escape_braces(dQuote(names(counts), FALSE), ", ", map_chr(counts, count_noun, "time"))
-  report <- c("Some labels were read as missing ratings.", bullets(lines))
-  if (na_given && length(counts) > 0L) inform_fallible(report)
-  warn_if(!na_given && length(counts) > 0L, "missing", report,
+  report_lines <- c("Some labels were read as missing ratings.", bullets(lines))
+  if (na_given && length(counts) > 0L) inform_fallible(report_lines)
+  warn_if(!na_given && length(counts) > 0L, "missing", report_lines,
     i = "If they are categories, give only labels of missing ratings as {.arg na}, for example
         {.code na = \"\"}.", labels = names(counts), times = as.integer(counts))
   columns
 }
 
-# Formats lines as a list below a message: the first `most` lines, and the number of further lines.
+# Formats lines as a list below a message. Only the first `most` lines are shown, with the number of
+# further lines.
 bullets <- function(lines, most = length(lines)) {
-  more <- length(lines) - most
-  lines <- c(head(lines, most), if (more > 0L) paste("and", more, "more"))
+  n_more <- length(lines) - most
+  lines <- c(head(lines, most), if (n_more > 0L) paste("and", n_more, "more"))
   setNames(lines, rep("*", length(lines)))
 }
 
-# Replaces labels that differ only in blanks and capitals by the most frequent of them.
+# Replaces labels that differ only in blanks and capitals by their most frequent form.
 clean_columns <- function(columns) {
   labels <- labels_by_frequency(columns)
   cleaned_labels <- clean_label(labels)
@@ -259,10 +267,10 @@ labels_by_frequency <- function(columns) {
   labels[order(-frequencies, labels, method = "radix")]
 }
 
-# The most frequent variant of each label. `labels`: sorted by decreasing frequency.
+# Returns the most frequent form of each label. `labels`: sorted by decreasing frequency.
 clean_label <- function(labels) {
-  plain <- plain_label(labels)
-  trimws(labels[match(plain, plain)])
+  plain_labels <- plain_label(labels)
+  trimws(labels[match(plain_labels, plain_labels)])
 }
 
 inform_changed <- function(message, from, to) {
@@ -271,7 +279,7 @@ inform_changed <- function(message, from, to) {
   if (any(is_changed)) inform_fallible(c(message, bullets(lines)))
 }
 
-# Warns of names of cases or raters that differ only in capitals or blanks. They are not merged,
+# Warns about names of cases or raters that differ only in capitals or blanks. They are not merged,
 # because "aB" and "ab" may be two cases.
 warn_similar <- function(ids, noun) {
   groups <- similar_names(ids)
@@ -282,12 +290,13 @@ warn_similar <- function(ids, noun) {
   ids = attr(groups, "ids"), what = noun)
 }
 
-# Groups of names that differ only in capitals or blanks, such as "\"Ben\" and \"ben\"". Attribute
-# `ids`: these names.
+# Returns a string for each group of names that differ only in capitals or blanks, such as "\"Ben\"
+# and \"ben\"". The attribute `ids` contains these names.
 similar_names <- function(ids) {
   if (!any(grepl("[[:alpha:][:space:]]", ids))) return(character())
-  plain <- plain_label(ids)
-  similar <- plain %in% repeated_values(plain)
-  groups <- split(dQuote(ids[similar], FALSE), factor(plain[similar], unique(plain[similar])))
-  structure(map_chr(groups, paste, collapse = " and "), ids = ids[similar])
+  plain_names <- plain_label(ids)
+  is_similar <- plain_names %in% repeated_values(plain_names)
+  groups <- split(dQuote(ids[is_similar], FALSE),
+    factor(plain_names[is_similar], unique(plain_names[is_similar])))
+  structure(map_chr(groups, paste, collapse = " and "), ids = ids[is_similar])
 }

@@ -3,17 +3,19 @@
 separators <- c(",", ";", "\t", "|")
 
 # ---- CSV ------------------------------------------------------------------------------------
-# CSV is read with scan(), because it fails at every fault. Other readers change text without
+# CSV is read with scan(), because scan() reports every fault. Other readers change text without
 # notice: data.table does not convert doubled quotes, and readr drops text after an open quote.
 
 read_csv <- function(input) {
   lines <- readLines(input$plain, 100L + input$skip, warn = FALSE)
   skip <- which(nzchar(trim_bytes(lines)) & seq_along(lines) > input$skip)[[1L]]
-  fault <- function(cnd) {
+  handle_fault <- function(cnd) {
     check_csv(input, grepl("EOF", conditionMessage(cnd), fixed = TRUE))
     tryCatch(scan_csv(input, skip, fill = TRUE), warning = function(cnd) check_csv(input, TRUE))
   }
-  columns <- tryCatch(scan_csv(input, skip, fill = FALSE), error = fault, warning = fault)
+  columns <- tryCatch(
+    scan_csv(input, skip, fill = FALSE), error = handle_fault, warning = handle_fault
+  )
   abort_file_if(length(columns[[1L]]) == 0L, input, "has names of columns, but no rows.")
   columns <- drop_title_rows(columns, input)
   lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
@@ -47,13 +49,13 @@ csv_separator <- function(input, line = input$first[[1L]]) {
     separators[[which.max(vapply(separators, function(sep) length(split_line(line, sep)), 0L))]]
 }
 
-# Drops rows that are no data from the columns of a table: a title above the names of columns, and
-# the two rows in which Qualtrics describes its columns. A note lists them.
+# Drops rows without data from the columns of a table: a title above the column names, and the two
+# rows in which Qualtrics describes its columns. A note lists the dropped rows.
 drop_title_rows <- function(columns, input) {
   n_filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(head(x, 10L))))
   header_row <- match(TRUE, n_filled > 1L)
   if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header_row)) {
-    add_note(input, left_out(rep(TRUE, header_row), "line", "above the table, as a title"))
+    add_note(input, note_left_out(rep(TRUE, header_row), "line", "above the table, as a title"))
     names(columns) <- map_chr(columns, `[[`, header_row)
     columns <- lapply(columns, tail, -header_row)
   }
@@ -64,55 +66,58 @@ drop_title_rows <- function(columns, input) {
   name_columns(columns, input)
 }
 
-# Is each field of a column empty? An empty list of labels is an answer.
+# Is each field of the column `x` empty? In a list column, only NA is empty: an element without
+# labels is an answer.
 is_blank <- function(x) {
   if (is.list(x)) return(is.na(x))
   values <- unique(x)
   x %in% values[is.na(values) | !grepl("[^ \t\r]", values, perl = TRUE, useBytes = TRUE)]
 }
 
-# Is each row empty in all used columns (`columns`, a list of names by role)? If cases have no
-# identifiers, it must be empty in all columns of the table. In a `sparse` table (each row is the
-# answer to one of several questions), a row without the rating is empty.
+# Is each row of `table` empty in all used columns? `columns`: a list of column names by role.
+# * If cases have no identifiers, the row must be empty in all columns of the table.
+# * In a `sparse` table, each row is the answer to one of several questions. A row without a rating
+#   is then empty.
 empty_rows <- function(table, columns, sparse) {
   columns <- if (sparse) columns$rating else if (length(columns$case) > 0L) unlist(columns) else
     setdiff(names(table), "file")
   Reduce(`&`, lapply(table[columns], is_blank))
 }
 
-# Drops empty rows and, in tables with a row per case, exact copies of a row. (In long data, a copy
-# may be a second rating.) Gives one warning about all rows that were dropped, here or by the reader
-# of the format. `columns`: as in empty_rows().
+# Drops empty rows. In tables with a row per case, also drops exact copies of a row. (In long data,
+# a copy may be a second rating.) One warning lists all dropped rows, including those that the
+# reader of the format dropped. `columns`: a list of column names by role.
 drop_rows <- function(table, contents, columns) {
   is_empty <- empty_rows(table, columns, isTRUE(contents$sparse))
-  repeats_case <- length(columns$rating) == 0L &&
+  has_repeated_cases <- length(columns$rating) == 0L &&
     anyDuplicated(table[columns$case][1L][[1L]]) > 0L
-  is_copy <- if (repeats_case) duplicated(list2DF(table)) & !is_empty else FALSE
+  is_copy <- if (has_repeated_cases) duplicated(list2DF(table)) & !is_empty else FALSE
   notes <- c(
     contents$notes,
-    left_out(is_empty & is.null(contents$sparse), "row", "without case, rater and rating"),
-    left_out(is_copy, "row", "identical to another row")
+    note_left_out(is_empty & is.null(contents$sparse), "row", "without case, rater and rating"),
+    note_left_out(is_copy, "row", "identical to another row")
   )
   warn_if(notes, "left_out", setNames(escape_braces(notes), rep("!", length(notes))))
   lapply(table, `[`, !(is_empty | is_copy))
 }
 
-# Drops empty columns without a name, and names the others without a name "...1", "...2" and so on,
-# by their position.
+# Drops empty columns without a name. Other columns without a name are called "...1", "...2" and so
+# on, by their position.
 name_columns <- function(columns, input) {
-  unnamed <- trimws(names(columns)) == ""
-  repeated <- repeated_values(names(columns)[!unnamed])
-  abort_file_if(repeated, input, "has several columns with the same name.",
-    x = "Repeated: {toString(dQuote(repeated, FALSE))}.",
+  is_unnamed <- trimws(names(columns)) == ""
+  repeated_names <- repeated_values(names(columns)[!is_unnamed])
+  abort_file_if(repeated_names, input, "has several columns with the same name.",
+    x = "Repeated: {toString(dQuote(repeated_names, FALSE))}.",
     i = "Give each column a different name.")
-  names(columns)[unnamed] <- paste0("...", which(unnamed))
-  columns[!unnamed | !map_lgl(columns, function(x) all(is_blank(x)))]
+  names(columns)[is_unnamed] <- paste0("...", which(is_unnamed))
+  columns[!is_unnamed | !map_lgl(columns, function(x) all(is_blank(x)))]
 }
 
 check_encoding <- function(x, column, input) {
   if (input$encoding != "UTF-8") x <- iconv(x, input$encoding, "UTF-8")
-  row <- match(TRUE, is.na(x) | !validUTF8(x))
-  if (!is.na(row)) abort_encoding(input, paste0("row ", row, " of column \"", column, "\""))
+  invalid_row <- match(TRUE, is.na(x) | !validUTF8(x))
+  if (!is.na(invalid_row))
+    abort_encoding(input, paste0("row ", invalid_row, " of column \"", column, "\""))
   x
 }
 
@@ -125,62 +130,69 @@ abort_encoding <- function(input, where) {
 skip_hint <- "If lines above the table are a title, skip them: `file = list(skip = 1)`."
 
 # Finds the fault of a table that scan() cannot read. If the only fault is that some rows lack their
-# last fields, adds a note; otherwise fails with the number of the faulty line. `has_open_quote`:
-# does the file end within a quote? If a quote spans several lines, count.fields() returns NA for
-# all of its lines but the last. If the last line is then too short, the quote is probably wrong,
-# and the line is reported as faulty.
+# last fields, adds a note. Otherwise fails with the number of the faulty line. `has_open_quote`:
+# does the file end within a quote?
+#
+# If a quote spans several lines, count.fields() returns NA for all of its lines except the last. If
+# the last line has too few fields, the quote is probably a mistake, and the line is reported.
 check_csv <- function(input, has_open_quote) {
   n_columns <- length(input$header)
   n_fields <- count.fields(
     input$plain, sep = csv_separator(input), quote = "\"", comment.char = "",
     blank.lines.skip = FALSE, skip = input$skip
   )
-  ends_open_quote <- c(FALSE, is.na(head(n_fields, -1L)))
-  short <- which(n_fields > 0L & n_fields < n_columns)
-  all_short <- length(short) + 1L >= sum(n_fields > 0L, na.rm = TRUE)
-  fault <- if (has_open_quote) { # nolint: object_usage.
+  is_end_of_quote <- c(FALSE, is.na(head(n_fields, -1L)))
+  short_lines <- which(n_fields > 0L & n_fields < n_columns)
+  are_all_short <- length(short_lines) + 1L >= sum(n_fields > 0L, na.rm = TRUE)
+  fault_in_words <- if (has_open_quote) { # nolint: object_usage.
     line <- max(0L, which(!is.na(head(n_fields, -1L)))) + 1L
     "begins a quote that has no end."
   } else {
     long_lines <- which(n_fields > n_columns)
     line <- c(
-      long_lines, if (!all_short) short[ends_open_quote[short]], if (n_columns == 1L) short
+      long_lines, if (!are_all_short) short_lines[is_end_of_quote[short_lines]],
+      if (n_columns == 1L) short_lines
     )[1L]
     paste0("has ", n_fields[line], ".")
   }
-  abort_file_if(!is.na(line) || length(short) == 0L, input,
+  abort_file_if(!is.na(line) || length(short_lines) == 0L, input,
     "must have {n_columns} columns in all lines, like the first line.",
-    x = "Line {line + input$skip} {fault}",
+    x = "Line {line + input$skip} {fault_in_words}",
     i = c(
       if (n_columns == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
       if (!has_open_quote) skip_hint
     ))
-  lacks <- tail(input$header, n_columns - min(n_fields[short]))
-  add_note(input, paste0("Filled: ", count_noun(length(short), "row"), " without the last fields (",
-    shorten(dQuote(lacks, FALSE)), "), which are read as empty."))
+  lacking_columns <- tail(input$header, n_columns - min(n_fields[short_lines]))
+  add_note(input, paste0(
+    "Filled: ", count_noun(length(short_lines), "row"), " without the last fields (",
+    shorten(dQuote(lacking_columns, FALSE)), "), which are read as empty."
+  ))
 }
 
 # ---- Crowdsourcing platforms ----------------------------------------------------------------
 
-# Returns a function that reads results of a crowdsourcing platform. Assignments are dropped if
-# their value in the column `status` is in `dropped_status`; `reason` is the text of the note.
-# `case`: column that identifies cases. Files of Toloka may lack it; all input columns together then
-# identify cases. `answers`: pattern for the names of columns that may be the rating. If it is NULL,
-# these are the columns that have a column of known answers, and a field may contain several
-# answers, one per line. `gold`: function that returns the name of the column of known answers,
-# given the name of the column of answers.
+# Returns a function that reads results of a crowdsourcing platform.
+# * case, rater: names of columns. If the column `case` does not exist (as in some files of Toloka),
+#   all input columns together identify cases.
+# * status, dropped_status: assignments are dropped if their value in the column `status` is one of
+#   `dropped_status`.
+# * reason: text of the note about dropped assignments.
+# * answers: pattern for the names of columns that may be the rating. If it is NULL, these are the
+#   columns that have a column of known answers. A field may then contain several answers, one per
+#   line.
+# * gold: function that returns the name of the column of known answers for a column of answers.
 read_crowd <- function(case, rater, status, dropped_status, reason, answers, gold = toupper) {
   function(input) {
     table <- read_csv(input)
     table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
-    names <- names(table)
+    column_names <- names(table)
     if (is.null(answers)) {
-      question_columns <- names[gold(names) %in% names]
+      question_columns <- column_names[gold(column_names) %in% column_names]
       table <- modify_fields(table, question_columns, function(x) {
         if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
       })
     } else {
-      question_columns <- grep(answers, names, value = TRUE)
+      question_columns <- grep(answers, column_names, value = TRUE)
     }
     is_dropped <- fold_case(table[[status]] %||% "") %in% dropped_status
     table <- lapply(table, `[`, !is_dropped)
@@ -189,27 +201,31 @@ read_crowd <- function(case, rater, status, dropped_status, reason, answers, gol
     list(
       table = table, choices = question_columns, truths = truths,
       map = list(
-        case = if (case %in% names) case else grep("^INPUT:", names, value = TRUE), rater = rater,
+        case = if (case %in% column_names) case else
+          grep("^INPUT:", column_names, value = TRUE),
+        rater = rater,
         rating = if (length(question_columns) == 1L) question_columns
       ),
-      notes = left_out(is_dropped, "assignment", reason)
+      notes = note_left_out(is_dropped, "assignment", reason)
     )
   }
 }
 
-# Answers in newer forms of Mechanical Turk, as a list of columns. These forms store all answers of
-# an assignment in one field of JSON. For each question, the field contains one of: a list of
-# buttons, which are selected or not; an object with a label; a value.
+# Returns the answers in newer forms of Mechanical Turk, as a list of columns. These forms store all
+# answers of an assignment as JSON in one field. The JSON contains one of these for each question:
+# * a list of buttons, each TRUE (selected) or FALSE;
+# * an object with a label;
+# * a value.
 task_answers <- function(table, input) {
-  texts <- unname(table$Answer.taskAnswers)
-  if (is.null(texts)) return(NULL)
+  json_texts <- unname(table$Answer.taskAnswers)
+  if (is.null(json_texts)) return(NULL)
   form_answer <- function(field) {
     if (is.list(field)) field$label %||% names(field)[map_lgl(field, isTRUE)] else field
   }
   answers <- record_table(Map(function(text, row) {
     form <- if (nzchar(text)) parse_json(text, input, row + 1L)
     lapply(if (is.null(names(form))) form[[1L]] else form, form_answer)
-  }, texts, seq_along(texts)), input)
+  }, json_texts, seq_along(json_texts)), input)
   setNames(answers, paste0("Answer.", names(answers)))
 }
 
@@ -221,83 +237,92 @@ is_excel <- function(input) {
 
 read_excel <- function(input) {
   check_installed("readxl", "to read Excel files")
-  # Evaluating `entries` checks the files of the archive, before readxl unpacks them.
+  # `entries` is computed when it is first used. This checks the files of the archive before readxl
+  # unpacks them.
   if (input$kind == "zip") input$entries
   fail <- function(cnd) {
     abort_file(input, "cannot be read as an Excel file.", x = "{trimws(conditionMessage(cnd))}")
   }
-  try_excel <- function(value) if_foreign_error(value, fail)
+  try_excel <- function(value) handle_foreign_error(value, fail)
   sheets <- try_excel(readxl::excel_sheets(input$plain))
   sheet <- input$sheet %||% sheets[[1L]]
-  columns <- sheet_columns(input, sheet)
-  check_limit(columns, "columns", input)
-  read <- function(types) try_excel(read_sheet(input, sheet, types))
-  if (columns * rows_of_sheets > input$limits$most[["cells"]])
-    check_cells(columns, nrow(read(c("text", rep("skip", columns - 1)))), input)
-  table <- read("text")
+  n_columns <- sheet_columns(input, sheet)
+  check_limit(n_columns, "columns", input)
+  read_as <- function(types) try_excel(read_sheet(input, sheet, types))
+  if (n_columns * max_sheet_rows > input$limits$most[["cells"]])
+    check_cells(n_columns, nrow(read_as(c("text", rep("skip", n_columns - 1)))), input)
+  table <- read_as("text")
   abort_file_if(nrow(table) == 0L, input, "has no rows in sheet \"{sheet}\".")
   if (is.null(input$sheet) && length(sheets) > 1L) {
     add_note(input, paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was ",
       "read; `file = list(sheet = )` names another."))
   }
-  dates <- map_lgl(read("list"), function(cells) any(map_lgl(cells, inherits, "POSIXct")))
-  dates <- input$keep(names(table)[dates])
-  if (length(dates) > 0L) {
-    add_note(input, paste0("Dates in ", shorten(dQuote(dates, FALSE)), " were read as the numbers ",
-      "that Excel stores. Excel turns labels such as 1-2 into dates; format the cells as text."))
+  is_date_column <- map_lgl(read_as("list"), function(cells) {
+    any(map_lgl(cells, inherits, "POSIXct"))
+  })
+  date_columns <- input$keep(names(table)[is_date_column])
+  if (length(date_columns) > 0L) {
+    add_note(input, paste0(
+      "Dates in ", shorten(dQuote(date_columns, FALSE)), " were read as the numbers ",
+      "that Excel stores. Excel turns labels such as 1-2 into dates; format the cells as text."
+    ))
   }
   if (input$kind == "zip")
     add_note(input, sheet_faults(input, if (is.numeric(sheet)) sheet else match(sheet, sheets)))
   add_default_map(drop_title_rows(as.list(table), input))
 }
 
-# Notes on contents of a sheet that readxl does not report: the sheet is hidden, or has formulas
-# without a stored value. `at`: number of the sheet.
+# Returns notes on faults of a sheet that readxl does not report: the sheet is hidden, or has
+# formulas without a stored value. `at`: number of the sheet.
 sheet_faults <- function(input, at) {
-  text <- function(name) {
+  read_entry <- function(name) {
     size <- input$entries$size[match(name, input$entries$name)]
     if (is.na(size)) return("")
     connection <- unz(input$plain, name, "rb")
     on.exit(close(connection))
     rawToChar(readBin(connection, "raw", size))
   }
-  parts <- function(text, pattern) {
+  find_matches <- function(text, pattern) {
     regmatches(text, gregexpr(pattern, text, perl = TRUE, useBytes = TRUE))[[1L]]
   }
-  sheet <- parts(text(file.path("xl", "workbook.xml")), "<(\\w+:)?sheet\\s.*?>")[at]
-  links <- parts(text(file.path("xl", "_rels", "workbook.xml.rels")), "<Relationship\\s.*?>")
-  id <- sub('.*r:id=(".*?").*', "Id=\\1", sheet)
-  path <- sub('.*Target="/?(xl/)?(.*?)".*', "xl/\\2", grep(id, links, fixed = TRUE, value = TRUE))
-  cells <- parts(text(path[1L]), paste0(
+  sheet_element <-
+    find_matches(read_entry(file.path("xl", "workbook.xml")), "<(\\w+:)?sheet\\s.*?>")[at]
+  relationships <-
+    find_matches(read_entry(file.path("xl", "_rels", "workbook.xml.rels")), "<Relationship\\s.*?>")
+  id <- sub('.*r:id=(".*?").*', "Id=\\1", sheet_element)
+  path <- sub('.*Target="/?(xl/)?(.*?)".*', "xl/\\2",
+    grep(id, relationships, fixed = TRUE, value = TRUE))
+  empty_formulas <- find_matches(read_entry(path[1L]), paste0(
     '<c (?![^>]*t="str")[^>]*>\\s*<f(?:[^>]*/>|[^>]*>[^<]*</f>)\\s*',
     "(?:<v>\\s*</v>|<v\\s*/>)?\\s*</c>"
   ))
   c(
-    if (grepl('state="(h|veryH)idden"', sheet)) "The sheet that was read is hidden in Excel.",
-    if (length(cells) > 0L) paste0(
-      "Formulas without a stored value (", shorten(sub('.*? r="(\\w+)".*', "\\1", cells)),
+    if (grepl('state="(h|veryH)idden"', sheet_element))
+      "The sheet that was read is hidden in Excel.",
+    if (length(empty_formulas) > 0L) paste0(
+      "Formulas without a stored value (", shorten(sub('.*? r="(\\w+)".*', "\\1", empty_formulas)),
       ") are missing. Open the file in Excel and save it."
     )
   )
 }
 
-rows_of_sheets <- 2^20
+max_sheet_rows <- 2^20
 
 read_sheet <- function(input, sheet, types) {
   readxl::read_excel(
     input$plain, sheet, input$range, col_types = types, na = character(), trim_ws = FALSE,
-    .name_repair = "minimal", n_max = rows_of_sheets, skip = input$skip
+    .name_repair = "minimal", n_max = max_sheet_rows, skip = input$skip
   )
 }
 
-# Number of columns of a sheet, before the sheet is read. A hostile sheet with two cells can have a
-# million rows and thousands of columns. The number is read from the error that readxl gives if
-# there are more types of columns than columns.
+# Returns the number of columns of a sheet without reading its cells. A hostile sheet with two cells
+# can have a million rows and thousands of columns. The number is part of the error that readxl
+# gives if more column types than columns are specified.
 sheet_columns <- function(input, sheet) {
-  answer <- tryCatch(
+  error_text <- tryCatch(
     names(read_sheet(input, sheet, rep("skip", 20000))), error = conditionMessage
   )
-  answer <- regmatches(answer, regexpr("[0-9]+(?= column)", answer, perl = TRUE))
-  # If there is no number, the sheet has no columns, or has a fault that a later error reports.
-  max(1, as.numeric(answer))
+  error_text <- regmatches(error_text, regexpr("[0-9]+(?= column)", error_text, perl = TRUE))
+  # Without a number, the sheet has no columns, or has a fault that a later error reports.
+  max(1, as.numeric(error_text))
 }

@@ -1,43 +1,49 @@
-# Formats in which answers are nested in other records. These are answers of judges (scorers,
-# assertions, metrics) in logs of language model evaluations, and answers of annotators.
+# Formats in which answers are nested in other records. Some formats are logs of language model
+# evaluations, whose answers are verdicts of judges (scorers, assertions or metrics). Others contain
+# answers of annotators.
 
-# Reads the answers to `items` (samples or other records), and returns what `read` of new_format()
-# returns. `item_fields`: function of an item that returns its fields; the first is the case, and
-# `key` identifies the case in any file. `answers_of`: function of an item that returns its answers,
-# with the raters as names. `fields`: function of an answer that returns its fields. `noun` and
-# `answers`: words for an item and its answers. `rater`, `rating`: names of these columns.
+# Reads the answers to `items` (samples or other records). Returns the list that `read` in
+# new_format() returns.
+# * noun, answers: words for an item and for its answers, for messages.
+# * item_fields: function of an item that returns its fields. The first field is the case. The field
+#   `key` identifies the case in any file.
+# * answers_of: function of an item that returns its answers, with the raters as names.
+# * rater, rating: names of the columns of raters and ratings.
+# * fields: function of an answer that returns its fields.
+# * ...: further elements of the result.
 nested_answers <- function(input, items, noun, answers, item_fields, answers_of, rater, fields,
                            rating = NULL, ...) {
   answers_by_item <- lapply(unname(items), answers_of)
   has_no_answers <- lengths(answers_by_item) == 0L
-  answer <- unlist(answers_by_item, FALSE)
-  failed <- map_lgl(answer, input$failed)
-  abort_file_if(all(failed), input, "holds no {noun} with {answers}.")
-  item <- rep(lapply(items, item_fields), lengths(answers_by_item))
+  all_answers <- unlist(answers_by_item, FALSE)
+  is_failed <- map_lgl(all_answers, input$failed)
+  abort_file_if(all(is_failed), input, "holds no {noun} with {answers}.")
+  fields_of_items <- rep(lapply(items, item_fields), lengths(answers_by_item))
   table <- record_table(Map(function(item, name, answer, failed) {
     c(item, setNames(list(name), rater), if (!failed) fields(answer))
-  }, item, names(answer), answer, failed), input)
-  choices <- setdiff(names(table), c(names(item[[1L]]), rater))
+  }, fields_of_items, names(all_answers), all_answers, is_failed), input)
+  choices <- setdiff(names(table), c(names(fields_of_items[[1L]]), rater))
   list(
     table = table[names(table) != "key"], key = table$key, choices = choices,
     map = list(
       case = names(table)[[1L]], rater = rater,
       rating = rating %||% if (length(choices) == 1L) choices
     ),
-    notes = c(left_out(has_no_answers, noun, paste("without", answers)), note_missing(
-      failed, "answer", "without a verdict that could be read, or not submitted"
+    notes = c(note_left_out(has_no_answers, noun, paste("without", answers)), note_missing(
+      is_failed, "answer", "without a verdict that could be read, or not submitted"
     )), ...
   )
 }
 
 # ---- Inspect --------------------------------------------------------------------------------
 
-# Files of a log with the description of the run. An aborted run has only the second.
+# Files of an Inspect log that describe the run. A log of an aborted run has only the second file.
 inspect_headers <- c("header.json", file.path("_journal", "start.json"))
 
 has_log <- function(input) any(inspect_headers %in% input$entries$name)
 
-# A log contains the answers of one model. A case is a sample in one epoch, and scorers are raters.
+# Reads a log of Inspect, which contains the answers of one model. A case is a sample in one epoch.
+# Scorers are raters.
 read_inspect <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
   run <- log$eval
@@ -63,31 +69,33 @@ unzip_inspect <- function(input) {
   on.exit(unlink(folder, recursive = TRUE))
   abort_file_if(!has_log(input), input, "is not a log of Inspect.")
   file_names <- input$entries$name
-  # Unpacks all files in one call. To find each file by its name would take a time that grows with
-  # the square of their number.
+  # All files are unpacked in one call. Unpacking each file by its name takes time that is quadratic
+  # in the number of files.
   unzipped <- or_null(unzip(input$plain, exdir = folder, overwrite = FALSE))
   is_complete <- file.size(file.path(folder, file_names)) == input$entries$size
   abort_file_if(
     length(unzipped) == 0L || !all(is_complete %in% TRUE | endsWith(file_names, "/")), input,
     "cannot be unpacked.", i = "Convert it to JSON: `inspect log convert --to json`."
   )
-  read <- function(file) parse_json(read_text(file.path(folder, file)), input)
+  read_entry <- function(file) parse_json(read_text(file.path(folder, file)), input)
   samples <- grep("^samples/.*[.]json$", file_names, value = TRUE)
   list(
-    eval = read(intersect(inspect_headers, file_names)[[1L]])$eval, samples = lapply(samples, read)
+    eval = read_entry(intersect(inspect_headers, file_names)[[1L]])$eval,
+    samples = lapply(samples, read_entry)
   )
 }
 
 # ---- promptfoo ------------------------------------------------------------------------------
 
-# List of the results in a file. In newer versions of promptfoo it is one level deeper.
+# Returns the list of results in a file. In newer versions of promptfoo the list is one level
+# deeper.
 promptfoo_results <- function(file) {
   results <- as.list(file)$results
   if (is.null(names(results))) results else results$results
 }
 
-# A case is the answer of a provider to a prompt with the variables of a test; assertions are
-# raters.
+# Reads results of promptfoo. A case is the answer of a provider to a prompt with the variables of a
+# test. Assertions are raters.
 read_promptfoo <- function(input) {
   results <- promptfoo_results(input$record) %||% json_records(input)
   # Old versions do not number tests.
@@ -108,8 +116,8 @@ read_promptfoo <- function(input) {
       key = if (length(run) > 0L) paste(run, case)
     )
   }, function(result) {
-    # Drops sets of assertions, because the list also contains each assertion of a set.
-    name_parts(Filter(
+    # Sets of assertions are dropped, because the list also contains each assertion of a set.
+    name_answers(Filter(
       function(part) length(part$componentResults) == 0L, result$gradingResult$componentResults
     ), assertion_name)
   }, "assertion", function(verdict) {
@@ -117,13 +125,14 @@ read_promptfoo <- function(input) {
   }, "verdict")
 }
 
-name_parts <- function(answers, name) {
+name_answers <- function(answers, name) {
   setNames(as.list(answers), make.unique(map_chr(answers, name), "#"))
 }
 
 pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
 
-# Name of an assertion: its metric, if it has one, otherwise its type and its provider.
+# Returns the name of an assertion: its metric. An assertion without a metric is named by its type
+# and its provider.
 assertion_name <- function(component) {
   assertion <- component$assertion
   assertion$metric %||%
@@ -134,8 +143,8 @@ provider_id <- function(provider) if (is.list(provider)) provider$id else provid
 
 # ---- DeepEval -------------------------------------------------------------------------------
 
-# Test cases in a file: those of a test run, which some versions store one level deeper, or those of
-# a result of evaluate_measure().
+# Returns the test cases in a file. The file contains a test run, which some versions of DeepEval
+# store one level deeper, or a result of its function evaluate().
 deepeval_cases <- function(run) {
   run <- as.list(as.list(run)$testRunData %||% run)
   c(run$testCases, run$conversationalTestCases, run$test_results)
@@ -146,13 +155,14 @@ deepeval_metrics <- function(case) {
   case$metricsData %||% case$metricsMetadata %||% case$metrics_data
 }
 
-# Each file is a separate run: the same name in two files is two cases.
+# Reads a test run of DeepEval. Each file is a separate run, so the same name in two files means two
+# cases.
 read_deepeval <- function(input) {
   nested_answers(input, deepeval_cases(input$document), "test case", "metrics", function(case) {
     id <- paste(c(case$name, case$order), collapse = "/")
     list(result = id, key = paste(input$path, id))
   }, function(case) {
-    name_parts(deepeval_metrics(case), function(part) part$name %||% part$metric %||% "metric")
+    name_answers(deepeval_metrics(case), function(part) part$name %||% part$metric %||% "metric")
   }, "metric", function(metric) {
     list(verdict = pass_or_fail(metric$success), score = metric$score)
   }, "verdict")
@@ -160,8 +170,8 @@ read_deepeval <- function(input) {
 
 # ---- OpenAI evals ---------------------------------------------------------------------------
 
-# Events of a log are verdicts on samples of one eval: grades by a model (`choice`), or matches that
-# a program found (`correct`).
+# Reads a log of OpenAI evals. Its events are verdicts on samples: grades by a model (`choice`), or
+# results of a comparison by a program (`correct`).
 read_openai_evals <- function(input) {
   spec <- input$record$spec
   verdicts <- Filter(function(event) length(c(event$data$choice, event$data$correct)) > 0L,
@@ -175,90 +185,96 @@ read_openai_evals <- function(input) {
 
 # ---- lm-evaluation-harness ------------------------------------------------------------------
 
-# Metrics with only the values 0 and 1 are raters of the model's answers; other metrics are dropped.
-# A file contains one run of a task.
+# Reads samples of lm-evaluation-harness. Metrics with only the values 0 and 1 are raters of the
+# model's answers. Other metrics are dropped. A file contains one run of a task.
 read_lm_eval <- function(input) {
   table <- record_table(lapply(json_records(input), function(sample) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
   }), input)
   abort_file_if(is.null(table[["doc_id"]]), input, "has no field \"doc_id\".",
     i = "Exports of lm-evaluation-harness have it. If this is another file, change {.arg format}.")
-  binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
-  binary <- setdiff(names(table)[binary], "doc_id")
-  abort_file_if(length(binary) == 0L, input, "has no metric with only the values 0 and 1.")
-  filter <- if (n_distinct(table$filter) > 1L) table$filter
+  is_binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
+  metrics <- setdiff(names(table)[is_binary], "doc_id")
+  abort_file_if(length(metrics) == 0L, input, "has no metric with only the values 0 and 1.")
+  filter_name <- if (n_distinct(table$filter) > 1L) table$filter
   list(
     table = list(
-      result = rep(table$doc_id, length(binary)), value = unlist(table[binary], use.names = FALSE),
-      metric = trimws(paste(rep(binary, each = length(table$doc_id)), filter %||% ""))
+      result = rep(table$doc_id, length(metrics)),
+      value = unlist(table[metrics], use.names = FALSE),
+      metric = trimws(paste(rep(metrics, each = length(table$doc_id)), filter_name %||% ""))
     ),
-    key = rep(paste(input$path, table$doc_id), length(binary)),
+    key = rep(paste(input$path, table$doc_id), length(metrics)),
     map = list(case = "result", rater = "metric", rating = "value"),
-    notes = left_out(!unique(unlist(table$metrics)) %in% binary, "metric", "not only of 0 and 1")
+    notes = note_left_out(!unique(unlist(table$metrics)) %in% metrics, "metric",
+      "not only of 0 and 1")
   )
 }
 
-# Exports of Label Studio: JSON, with all details of annotations, and JSON-MIN, with flat objects.
+# Exports of Label Studio. The format JSON has all details of annotations, and JSON-MIN has flat
+# objects.
 
 read_label_studio <- function(input) {
   tasks <- input$document # may be an array also in a file with the ending of JSONL
   if (!is.null(names(tasks))) tasks <- list(tasks)
   answers <- unlist(lapply(tasks, task_records), FALSE)
   is_cancelled <- map_lgl(answers, `[[`, "cancelled")
-  kept <- answers[!is_cancelled]
-  abort_file_if(length(kept) == 0L, input, "holds no annotation.",
+  kept_answers <- answers[!is_cancelled]
+  abort_file_if(length(kept_answers) == 0L, input, "holds no annotation.",
     i = "Export it after the first annotation.")
-  controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
-  unread <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
-  table <- record_table(lapply(kept, function(a) c(a$fields, a$labels)), input)
+  control_names <- unique(unlist(lapply(kept_answers, function(answer) names(answer$labels))))
+  unread_controls <- setdiff(unlist(lapply(kept_answers, `[[`, "other")), control_names)
+  table <- record_table(lapply(kept_answers, function(a) c(a$fields, a$labels)), input)
   list(
     table = table,
     map = list(
-      case = "id", rater = "completed_by", rating = if (length(controls) == 1L) controls,
-      systems = unique(table$completed_by[map_lgl(kept, `[[`, "predicted")])
+      case = "id", rater = "completed_by", rating = if (length(control_names) == 1L) control_names,
+      systems = unique(table$completed_by[map_lgl(kept_answers, `[[`, "predicted")])
     ),
-    choices = controls,
+    choices = control_names,
     notes = c(
-      left_out(is_cancelled, "annotation", "that an annotator cancelled"),
-      if (length(unread) > 0L)
-        paste0("Left out: ", toString(sort_strings(unread)), " (regions or text, not labels).")
+      note_left_out(is_cancelled, "annotation", "that an annotator cancelled"),
+      if (length(unread_controls) > 0L)
+        paste0("Left out: ", toString(sort_strings(unread_controls)),
+          " (regions or text, not labels).")
     )
   )
 }
 
-# Annotations and predictions of a task, a list of records. Short exports contain only identifiers
-# of predictions, which are skipped.
+# Returns the annotations and predictions of a task, a list of records. Short exports contain only
+# identifiers of predictions, which are skipped.
 task_records <- function(task) {
   data <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
   names(data) <- sprintf("data.%s", names(data))
-  record <- function(answer, rater, predicted) {
-    # Results without `from_name`, the name of a control, are relations between regions.
+  new_record <- function(answer, rater, predicted) {
+    # `from_name` is the name of a control. Results without it are relations between regions.
     results <- Filter(function(result) !is.null(result$from_name), answer$result)
-    name <- map_chr(results, `[[`, "from_name")
+    control_names <- map_chr(results, `[[`, "from_name")
     labels <- lapply(results, function(result) {
       value_label(c(as.list(result$value), result["selected"]))
     })
     has_label <- lengths(labels) > 0L
-    control <- factor(name[has_label], unique(name[has_label]))
+    control_of_label <- factor(control_names[has_label], unique(control_names[has_label]))
     list(
       fields = c(list(id = task$id, completed_by = rater), data),
-      labels = lapply(split(labels[has_label], control), unlist), other = name[!has_label],
+      labels = lapply(split(labels[has_label], control_of_label), unlist),
+      other = control_names[!has_label],
       predicted = predicted, cancelled = isTRUE(answer$was_cancelled)
     )
   }
   c(
     lapply(task$annotations %||% task$completions, function(answer) {
-      by <- answer$completed_by
-      record(answer, if (is.list(by)) by$email %||% by$id else by, FALSE)
+      annotator <- answer$completed_by
+      if (is.list(annotator)) annotator <- annotator$email %||% annotator$id
+      new_record(answer, annotator, FALSE)
     }),
     lapply(Filter(is.list, task$predictions), function(answer) {
-      record(answer, answer$model_version %||% "model", TRUE)
+      new_record(answer, answer$model_version %||% "model", TRUE)
     })
   )
 }
 
-# Labels in the value of a control (input element of Label Studio); NULL if it has no categories.
-# For a taxonomy, a tree of categories, a label is the path to the category.
+# Returns the labels in the value of a control (an input element of Label Studio); NULL if it has no
+# categories. In a taxonomy, a tree of categories, a label is the path to the category.
 value_label <- function(value) {
   if (!is.null(value$taxonomy))
     return(map_chr(value$taxonomy, function(path) paste(unlist(path), collapse = " / ")))
@@ -266,16 +282,16 @@ value_label <- function(value) {
   if (!is.null(label)) as_label(label)
 }
 
-# Labels of a field of JSON-MIN: a single choice is a string, several choices are an object, and
-# values of other controls are an array.
+# Returns the labels in a field of JSON-MIN. A single choice is a string, several choices are an
+# object, and values of other controls are an array.
 flat_label <- function(value) {
   if (!is.list(value)) return(value)
   if (!is.null(names(value))) value <- list(value)
   unlist(lapply(value, function(v) if (is.list(v)) value_label(v) else as_label(v)))
 }
 
-# Converts a column of CSV: cells that contain values of controls as JSON text (objects or arrays)
-# become labels.
+# Converts a column of CSV. Cells that contain values of controls as JSON (objects or arrays) become
+# labels.
 choices_of_cells <- function(x, input) {
   is_object_text <- grepl(
     "^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, perl = TRUE, useBytes = TRUE

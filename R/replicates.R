@@ -3,14 +3,15 @@
 # Therefore statistics from R and from the core use the same resampled cases.
 
 # Returns the settings of a bootstrap, for R and for the core, as a list:
-# * replicates, threads: numbers of replicates and of threads
-# * seed: the seed of all replicates
-# * weight: the number of cases of each unit; a unit is a pattern of ratings, or a case if `by_case`
-# * clusters: the clusters to resample; NULL if single cases are resampled
+# * replicates, threads: numbers of replicates and of threads.
+# * seed: the seed of all replicates.
+# * weight: the number of cases of each unit. A unit is a pattern of ratings, or a case if
+#   `by_case`.
+# * clusters: the clusters to resample; NULL if single cases are resampled.
 resampling <- function(x, options, by_case = FALSE) {
-  unit <- if (by_case) seq_along(x$index) else x$index
+  unit_of_case <- if (by_case) seq_along(x$index) else x$index
   weight <- if (by_case) weights_of_cases(x) else pattern_weights(x)
-  new_resampling(weight, options, clusters_of(x, options, unit))
+  new_resampling(weight, options, clusters_of(x, options, unit_of_case))
 }
 
 clusters_of <- function(x, options, unit_of_case) {
@@ -26,10 +27,11 @@ new_resampling <- function(weight, options, clusters = NULL) {
   )
 }
 
-# Calls `run` once for each replicate, and returns a list of its values. The argument of `run` is a
-# vector: the number of times that each unit was drawn. If `run` uses R's random numbers, they
-# depend only on the seed of `resampling`. `tick` reports progress; NULL shows a progress bar.
-resampled <- function(run, resampling, name = "Bootstrap", tick = NULL) {
+# Calls the function `run` once for each replicate, and returns a list of its values. The argument
+# of `run` is a vector: the number of times that each unit was drawn. Random numbers of R in `run`
+# depend only on the seed of `resampling`. `tick`: function that reports progress; NULL shows a
+# progress bar.
+run_replicates <- function(run, resampling, name = "Bootstrap", tick = NULL) {
   bar <- if (is.null(tick)) progress_bar(name, resampling$replicates) else list(tick = tick)
   sampler <- core_resampler(resampling$weight, resampling$clusters)
   values <- withr::with_seed(resampling$seed[[1L]], {
@@ -43,15 +45,18 @@ resampled <- function(run, resampling, name = "Bootstrap", tick = NULL) {
 }
 
 # Prefix of the `reason` of an estimate without an interval.
-no_interval <- "no interval: "
+no_interval_prefix <- "no interval: "
 
 # Prefix of the `reason` of an estimate that does not use the gold cases.
-gold_unused <- "from ratings alone: "
+gold_unused_prefix <- "from ratings alone: "
 
-# Adds columns std.error, conf.low and conf.high to a table with columns estimate and reason. If an
-# estimate has no interval, the reason is stored in `reason`. `intervals`: a list of vectors from
-# the core, with an element per row of `table`. `intervals$lack` is a code of the reason: "failed"
-# or, if nearly all replicates are equal, "constant" (`same`: their share; `value`: their value).
+# Adds columns std.error, conf.low and conf.high to a table with columns estimate and reason. Writes
+# the reason for a missing interval to `reason`. `intervals`: a list of vectors from the core, with
+# an element per row of `table`:
+# * std.error, low, high: standard error and confidence limits.
+# * lack: code of the reason for a missing interval: "failed" or, if nearly all replicates are
+#   equal, "constant".
+# * same, value: share of the equal replicates, and their value.
 add_intervals <- function(table, intervals) {
   has_estimate <- !is.na(table$estimate)
   columns <- c(std.error = "std.error", conf.low = "low", conf.high = "high")
@@ -59,45 +64,53 @@ add_intervals <- function(table, intervals) {
     table[[name]][has_estimate] <- na_real(intervals[[columns[[name]]]])[has_estimate]
   }
   has_failed <- has_estimate & intervals$lack == "failed"
-  table$reason[has_failed] <- paste0(no_interval, "most bootstrap replicates gave no estimate")
+  table$reason[has_failed] <-
+    paste0(no_interval_prefix, "most bootstrap replicates gave no estimate")
   is_constant <- has_estimate & intervals$lack == "constant"
   table$reason[is_constant] <- paste0(
-    no_interval, percent(intervals$same[is_constant]), " of the bootstrap replicates are exactly ",
+    no_interval_prefix, percent(intervals$same[is_constant]),
+    " of the bootstrap replicates are exactly ",
     map_chr(intervals$value[is_constant], format, digits = 3L)
   )
   table
 }
 
-# Records in column `reason` that no row has an interval. Earlier reasons are not overwritten.
-without_interval <- function(table, reason) {
-  table$reason[is.na(table$reason)] <- paste0(no_interval, reason)
+# Writes `reason` to the column `reason` of all rows, as the reason for missing intervals. Earlier
+# reasons are kept.
+add_no_interval_reason <- function(table, reason) {
+  table$reason[is.na(table$reason)] <- paste0(no_interval_prefix, reason)
   table
 }
 
 # Gives one warning about all `names` whose `share` is above `least`, with a line per name.
-# `unit`: text after the share, such as " of replicates". `topic`: the topic of the warning's class.
+# * unit: text after the share, such as " of replicates".
+# * topic: topic of the class of the warning.
+# * i: hint at the end of the warning.
 warn_above <- function(topic, message, names, share, unit, least = 0, i = NULL) {
-  above <- which(share > least)
-  warn_if(above, topic,
-    c(message, bullets(escape_braces(names[above], ": ", percent(share[above]), unit), 5L)),
-    i = i, systems = names[above], share = share[above])
+  rows_above <- which(share > least)
+  warn_if(rows_above, topic,
+    c(message, bullets(escape_braces(names[rows_above], ": ", percent(share[rows_above]), unit),
+      5L)),
+    i = i, systems = names[rows_above], share = share[rows_above])
 }
 
-# Notes for print(): a string for each distinct reason in `table`, with the rows that it concerns.
-# `table` has columns estimate, reason and optionally why (the code of the reason). `rows`: names of
-# the rows; a note lists at most `most` of them. `no`: noun for a missing value, in "No ... for".
+# Returns notes for print(): a string for each distinct reason in `table`, with the rows that have
+# it.
+# * table: has columns estimate, reason and optionally why (code of the reason).
+# * rows: names of the rows. A note lists at most `most` of them.
+# * no: noun for a missing value, in "No ... for".
 reason_notes <- function(table, rows, most = 4L, no = "interval") {
-  codes <- why_of(table)
-  reason_key <- row_numbers_of_keys(list(codes, table$reason))
+  code_of_row <- reason_codes(table)
+  reason_key <- number_distinct_rows(list(code_of_row, table$reason))
   map_chr(unique(reason_key[!is.na(table$reason)]), function(one_key) {
     matching_rows <- which(reason_key == one_key)
     first_row <- matching_rows[[1L]]
     opening <- if (isTRUE(is.na(table[["estimate"]][first_row]))) "NA for" else switch(
-      codes[[first_row]],
+      code_of_row[[first_row]],
       chance = "For", no_interval = , same_answers = paste("No", no, "for"), "From ratings alone,"
     )
-    prefix <- switch(codes[[first_row]],
-      no_interval = , same_answers = no_interval, ratings_alone = gold_unused, ""
+    prefix <- switch(code_of_row[[first_row]],
+      no_interval = , same_answers = no_interval_prefix, ratings_alone = gold_unused_prefix, ""
     )
     paste0(
       opening, " ", shorten(rows[matching_rows], most = most), ": ",
@@ -106,36 +119,37 @@ reason_notes <- function(table, rows, most = 4L, no = "interval") {
   })
 }
 
-# Returns the code of the reason for each row of a table, such as "missing" or "no_interval". Code
-# branches on these codes and not on the text of reasons. If `table` has no column `why`, or `why`
-# is NA, the code depends on whether the estimate is NA. All codes are listed in the help page
-# fallible-conditions.
-why_of <- function(table) {
+# Returns the code of the reason for each row of a table, such as "missing" or "no_interval". The
+# code is in column `why`. If it is NA, or the column does not exist, the code depends on whether
+# the estimate is NA. Code branches on these codes and not on the text of reasons. The help page
+# fallible-conditions lists all codes.
+reason_codes <- function(table) {
   n_rows <- length(table$reason)
-  derived <- ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n_rows)), "missing", "no_interval")
+  derived_codes <-
+    ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n_rows)), "missing", "no_interval")
   given_codes <- rep_len(table[["why"]] %||% NA_character_, n_rows)
-  ifelse(is.na(given_codes), derived, given_codes)
+  ifelse(is.na(given_codes), derived_codes, given_codes)
 }
 
-# Warns about systems with too many failed replicates. `share`: the share of replicates that failed,
-# for each of `names`. Failed replicates may all belong to one tail of the distribution. If their
-# share exceeds the probability of that tail, (1 - conf_level) / 2, the interval can be too narrow.
+# Warns about systems with too many failed replicates. `share`: share of failed replicates for each
+# of `names`. Failed replicates may all belong to one tail of the distribution. If their share
+# exceeds the probability of that tail, (1 - conf_level) / 2, the interval can be too narrow.
 warn_failed <- function(names, share, conf_level, why) {
   warn_above("bootstrap",
     "Many bootstrap replicates gave no estimate, so intervals may be too short.",
     names, share, " of replicates", (1 - conf_level) / 2, why)
 }
 
-# Warns about bootstrap intervals that do not contain their estimate. This happens if nearly all
-# replicates are on one side of the estimate. Then the bias of the replicates is larger than their
-# spread, and no type of bootstrap interval corrects that. `why`: hint at the end of the warning.
+# Warns about bootstrap intervals that do not contain their estimate. Then nearly all replicates are
+# on one side of the estimate. Their bias is larger than their spread, and no type of bootstrap
+# interval corrects this. `why`: hint at the end of the warning.
 warn_outside <- function(names, table, why) {
   tolerance <- 1e-6 # numerical error of estimates that are computed by iteration
-  outside <- names[which(
+  names_outside <- names[which(
     table$estimate < table$conf.low - tolerance | table$estimate > table$conf.high + tolerance
   )]
-  warn_if(outside, "bootstrap", "{cli::qty(length(outside))}Bootstrap interval{?s} of
-        {.val {outside}} {?does/do} not contain {?its estimate/their estimates}.",
+  warn_if(names_outside, "bootstrap", "{cli::qty(length(names_outside))}Bootstrap interval{?s} of
+        {.val {names_outside}} {?does/do} not contain {?its estimate/their estimates}.",
     x = "The bias of the bootstrap replicates is larger than their spread.", i = why,
-    systems = outside, share = numeric())
+    systems = names_outside, share = numeric())
 }

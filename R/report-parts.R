@@ -5,97 +5,102 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   table <- better_first(tidy(x))
   system1 <- table$system1
   system2 <- table$system2
-  first_better <- surely_better(x, table) %in% TRUE
-  undecided <- !first_better & !surely_better(x, table, "system2") %in% TRUE
-  level <- x$options$conf_level
+  is_first_better <- is_surely_better(x, table) %in% TRUE
+  is_undecided <- !is_first_better & !is_surely_better(x, table, "system2") %in% TRUE
+  conf_level <- x$options$conf_level
   # better_first() has swapped pairs, so that `system1` has the higher estimate in each row.
   is_tie <- are_tied(table$estimate) %in% TRUE
-  difference <- if (is.null(x$options$metric)) {
+  difference_words <- if (is.null(x$options$metric)) {
     sprintf(
       ifelse(is_tie, "%s and %s are estimated to be equally accurate, with a difference of %s%s",
         "%s is estimated to be more accurate than %s by %s%s"),
-      system1, system2, points_words(table$estimate), interval_words(table, level, points)
+      system1, system2, points_words(table$estimate),
+      interval_words(table, conf_level, format_points)
     )
   } else {
     sprintf(
       "the %1$s of %2$s minus the %1$s of %3$s is estimated at %4$s%5$s", compared_metric(x),
-      system1, system2, estimate_words(table, level, format_decimals),
-      ifelse(undecided, "", paste0("; ", ifelse(first_better, system1, system2), " is better"))
+      system1, system2, estimate_words(table, conf_level, format_decimals),
+      ifelse(is_undecided, "",
+        paste0("; ", ifelse(is_first_better, system1, system2), " is better"))
     )
   }
-  order_unknown <- fill(
+  order_unknown_words <- fill_template(
     "; ratings do not show which of the two is better: the model favours %s, counts of votes favour
     %s or neither", system1, system2
   )
-  # All reservations that are not empty are equal.
+  # Reservations are texts, empty or equal for all systems. pmax() returns the text that is not
+  # empty.
   reservations <- x$options$reservations
   sentences <- ifelse(
     is.na(table$estimate),
     sprintf("These data do not show whether %s or %s is better.", system1, system2),
     sprintf(
-      "On the same %s %s, %s%s%s.%s", cases_words(table$n), x$options$judges, difference,
-      ifelse(undecided & !is.na(table$conf.low), order_is_open, ""),
-      ifelse(table$order_known %in% FALSE & !is_tie, order_unknown, ""),
+      "On the same %s %s, %s%s%s.%s", cases_words(table$n), x$options$judges, difference_words,
+      ifelse(is_undecided & !is.na(table$conf.low), order_is_open, ""),
+      ifelse(table$order_known %in% FALSE & !is_tie, order_unknown_words, ""),
       pmax(reservations[system1], reservations[system2])
     )
   )
-  pair <- pair_names(table)
+  pair_labels <- pair_names(table)
   sentence_table(
-    pair, c(sentences, if (!is.na(glance(x)$best)) paste0(format(x), ".", max(reservations))),
+    pair_labels,
+    c(sentences, if (!is.na(glance(x)$best)) paste0(format(x), ".", max(reservations))),
     c(
-      sprintf("%s is better than %s.", system1, system2)[undecided],
-      sprintf("%s and %s are equally good.", system1, system2)[undecided],
+      sprintf("%s is better than %s.", system1, system2)[is_undecided],
+      sprintf("%s and %s are equally good.", system1, system2)[is_undecided],
       if (nrow(table) > 1L && !x$options$simultaneous) "All of these intervals hold at once.",
       "The system with the best number is as good on other cases."
     ),
-    rep(pair[undecided], 2L)
+    rep(pair_labels[is_undecided], 2L)
   )
 }
 
 order_is_open <- "; the interval contains 0, so it remains open which is better"
 
 points_words <- function(share) {
-  sub("^(-?1 percentage point)s", "\\1", paste(points(share), "percentage points"))
+  sub("^(-?1 percentage point)s", "\\1", paste(format_points(share), "percentage points"))
 }
 
 say_sentences.group_comparison <- function(x) { # nolint: object_name.
   table <- better_first(tidy(x))
-  undecided <- !(table$conf.low > 0) %in% TRUE
+  is_undecided <- !(table$conf.low > 0) %in% TRUE
   is_pass <- is_pass_rate(x$estimates[[1L]])
   claim <- paste(table$system, if (is_pass) "passes" else "is right", "more often in",
     table$group1, "than in", table$group2)
-  supported <- ifelse(
+  supported_sentences <- ifelse(
     is.na(table$conf.low),
     sprintf("These data do not show whether %s: %s.", claim, table$reason),
     sprintf(
-      "On %s, %s %s%s%s.", cases_words(table$n), ifelse(undecided, sprintf(
+      "On %s, %s %s%s%s.", cases_words(table$n), ifelse(is_undecided, sprintf(
         "the %s of %s in %s minus that in %s is estimated at",
         if (is_pass) "pass rate" else "accuracy", table$system, table$group1, table$group2
       ), paste0("it is estimated that ", claim, ", by")), points_words(table$estimate),
-      interval_words(table, x$options$conf_level, points), ifelse(undecided, order_is_open, "")
+      interval_words(table, x$options$conf_level, format_points),
+      ifelse(is_undecided, order_is_open, "")
     )
   )
-  sentence_table(table$system, supported, c(
-    paste0(claim, ".")[undecided],
-    sprintf("%s and %s are equally good.", table$group1, table$group2)[undecided],
+  sentence_table(table$system, supported_sentences, c(
+    paste0(claim, ".")[is_undecided],
+    sprintf("%s and %s are equally good.", table$group1, table$group2)[is_undecided],
     "The ratings differ between the groups by the same amount as the answers of systems."
-  ), rep(table$system[undecided], 2L))
+  ), rep(table$system[is_undecided], 2L))
 }
 
-# Returns the paragraph of the first part; the other parts differ only in their numbers.
+# Returns the methods paragraph of the first part. The other parts differ only in their numbers.
 say_methods.result_parts <- function(x) { # nolint: object_name.
   paragraph <- say_methods(x[[1L]])
   replace(paragraph, 1L, paste0(names(x)[[1L]], " (others likewise): ", paragraph[[1L]]))
 }
 
 say_methods.group_comparison <- function(x) { # nolint: object_name.
-  first <- x$estimates[[1L]]
-  paste(say_methods.result_parts(x$estimates), fill(
+  first_estimate <- x$estimates[[1L]]
+  paste(say_methods.result_parts(x$estimates), fill_template(
     "Each group was estimated separately. Intervals of differences were constructed from the
     intervals of both groups (Zou and Donner 2008)%s%s.",
-    only_if(!is.null(first$options$given_cluster),
+    words_if(!is.null(first_estimate$options$given_cluster),
       ", with the correlation of errors over the clusters that occur in both groups"),
-    only_if(x$options$simultaneous, "; they cover all differences at once (Bonferroni)")
+    words_if(x$options$simultaneous, "; they cover all differences at once (Bonferroni)")
   ))
 }
 
@@ -103,28 +108,28 @@ say_methods.system_comparison <- function(x) { # nolint: object_name.
   options <- x$options
   table <- x$differences
   gold <- x$gold
-  fill(
+  fill_template(
     "%s were compared by %s on the same %s%s, with the method \"%s\" of the R package fallible: it
     estimates the accuracy of fallible raters from their agreement, and then the accuracy of systems
     (Lehner 2015).%s%s",
     count_noun(nrow(x$accuracy), "system"), compared_metric(x), count_noun(table$n[[1L]], "case"),
-    only_if(x$left_out > 0, fill(
+    words_if(x$left_out > 0, fill_template(
       " (%s that not all systems answered were left out)", number(x$left_out)
     )),
     options$method,
-    only_if(!is.null(gold), fill(
+    words_if(!is.null(gold), fill_template(
       " Differences were measured on %s with known truth and combined with predictions from ratings
       of the other cases (prediction-powered inference, Angelopoulos et al. 2023).",
       count_noun(gold$cases, "gold case")
     )),
-    only_if(!all(is.na(table$conf.low)), fill(
+    words_if(!all(is.na(table$conf.low)), fill_template(
       " %ss and probabilities of ranks use the joint distribution of the errors of all
       systems%s; %s",
       interval_title(options$conf_level),
-      only_if(is.null(gold), fill(
+      words_if(is.null(gold), fill_template(
         ", estimated from %s bootstrap samples of %s (Efron and Tibshirani 1993)%s",
         number(options$replicates), if (is.null(options$clusters)) "cases" else "clusters",
-        only_if(options$robust, fill(
+        words_if(options$robust, fill_template(
           "; intervals also allow for errors that systems share with raters, and assume that these
           errors are more similar for systems that more often give the same answer"
         ))
@@ -140,8 +145,8 @@ say_methods.system_comparison <- function(x) { # nolint: object_name.
 say_sentences.alt_test <- function(x) { # nolint: object_name.
   table <- x$systems
   options <- x$options
-  passed <- table$passed %in% TRUE
-  supported <- ifelse(
+  has_passed <- table$passed %in% TRUE
+  supported_sentences <- ifelse(
     is.na(table$passed),
     sprintf("These ratings do not show whether %s can replace a rater: %s.", table$system,
       table$reason),
@@ -149,13 +154,14 @@ say_sentences.alt_test <- function(x) { # nolint: object_name.
       "On %s, %s wins against %.0f of %s (epsilon %s), so it %s the alternative annotator test.",
       cases_words(table$cases), table$system, table$winning_rate * table$raters,
       map_chr(table$raters, count_noun, "rater"), format(options$epsilon),
-      ifelse(passed, "passes", "does not pass")
+      ifelse(has_passed, "passes", "does not pass")
     )
   )
-  sentence_table(table$system, supported, c(
-    sprintf(ifelse(passed, "%s is right as often as the raters.", "%s is worse than the raters."),
+  sentence_table(table$system, supported_sentences, c(
+    sprintf(ifelse(has_passed, "%s is right as often as the raters.",
+      "%s is worse than the raters."),
       table$system),
-    if (any(passed)) "A system that passes can replace all raters.",
+    if (any(has_passed)) "A system that passes can replace all raters.",
     if (nrow(table) > 1L) "The system with the highest winning rate is the most accurate.",
     "The same holds for other raters, or for other cases."
   ), table$system)
@@ -163,7 +169,7 @@ say_sentences.alt_test <- function(x) { # nolint: object_name.
 
 say_methods.alt_test <- function(x) { # nolint: object_name.
   options <- x$options
-  fill(
+  fill_template(
     "Whether a system can replace a rater was tested with the R package fallible by the alternative
     annotator test (Calderon et al. 2025). Each of %s in turn was compared with the system by %s, on
     cases with at least %s; raters with fewer than %s were left out. One-sided t-tests examined
@@ -178,45 +184,48 @@ say_methods.alt_test <- function(x) { # nolint: object_name.
   )
 }
 
-# Sentences about a Bayesian fit: sensitivities of raters, with two categories also specificities,
-# and base rates. Without convergence they are not supported.
+# Returns sentences about a Bayesian fit: sensitivities of raters, specificities (only with two
+# categories) and base rates. Without convergence these sentences are not supported.
 say_sentences.draws_fit <- function(x) { # nolint: object_name.
   categories <- x$x$categories
-  binary <- length(categories) == 2L
-  shown <- if (binary) categories[[2L]] else categories
+  is_binary <- length(categories) == 2L
+  shown_categories <- if (is_binary) categories[[2L]] else categories
   tests <- test_accuracy(x)
-  tests <- tests[tests$category %in% shown & !is.na(tests$rater) & tests$measure %in%
-    c("sensitivity", if (binary) "specificity"), ]
+  tests <- tests[tests$category %in% shown_categories & !is.na(tests$rater) & tests$measure %in%
+    c("sensitivity", if (is_binary) "specificity"), ]
   terms <- tidy(x)
-  rates <- terms[startsWith(terms$term, "base_rate") & terms$truth %in% shown, ]
-  numbers <- c("rater", "estimate", limit_columns)
-  table <- rbind(tests[numbers], rates[numbers])
-  quantity <- c(
+  base_rates <- terms[startsWith(terms$term, "base_rate") & terms$truth %in% shown_categories, ]
+  number_columns <- c("rater", "estimate", limit_columns)
+  table <- rbind(tests[number_columns], base_rates[number_columns])
+  quantity_words <- c(
     paste0("the ", tests$measure, " of ", tests$rater,
-      if (!binary) paste(" for", tests$category)),
-    paste0("the base rate of ", rates$truth, unless_missing(rates$population, " in %s"))
+      if (!is_binary) paste(" for", tests$category)),
+    paste0("the base rate of ", base_rates$truth,
+      format_unless_missing(base_rates$population, " in %s"))
   )
-  # Base rates are estimated from the cases of their population.
+  # Base rates are estimated from the cases of their population, sensitivities from all cases.
   populations <- population_labels(x$populations)
-  counts <- tapply(pattern_weights(x$x), x$task$population, sum)
-  n_cases <- c(rep(sum(counts), nrow(tests)), counts[match(rates$population, populations, 1L)])
-  estimates <- fill(
+  population_cases <- tapply(pattern_weights(x$x), x$task$population, sum)
+  n_cases <- c(rep(sum(population_cases), nrow(tests)),
+    population_cases[match(base_rates$population, populations, 1L)])
+  estimates <- fill_template(
     "%s, %s is estimated at %s, if raters err independently, given the latent class%s.",
-    basis_words(list(fit = x), n_cases), quantity,
+    basis_words(list(fit = x), n_cases), quantity_words,
     sub("\\((.*%)", "(posterior median; \\1 credible", # nolint: nonportable_path.
       estimate_words(table, level_of(x), format_decimals)),
     # " with the dependent pair a and b" becomes ", except for the dependent pair a and b".
     sub("^ with", ", except for", format_dependence(x$model) %||% "")
   )
-  mixed <- has_mixed(worst_mixing(x))
-  prior_driven <- prior_driven_terms(terms)
+  chains_have_mixed <- has_mixed(worst_mixing(x))
+  driven_terms <- prior_driven_terms(terms)
   sentence_table(
-    table$rater[mixed],
-    if (mixed) estimates else "The chains have not mixed, so the draws support no estimate.",
+    table$rater[chains_have_mixed],
+    if (chains_have_mixed) estimates else
+      "The chains have not mixed, so the draws support no estimate.",
     c(
-      if (!mixed) estimates,
-      if (length(prior_driven) > 0L) sprintf(
-        "The ratings, and not the priors, determine %s.", join_words(prior_driven)
+      if (!chains_have_mixed) estimates,
+      if (length(driven_terms) > 0L) sprintf(
+        "The ratings, and not the priors, determine %s.", join_words(driven_terms)
       ),
       if (cases_of_known_truth(list(fit = x)) == 0) "Raters were compared with a gold standard.",
       "The latent class is the condition that a reference test defines.",
@@ -228,11 +237,12 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
 
 say_sentences.fit_check <- function(x) say_sentences(x$fit) # nolint: object_name.
 
-# Parameters whose estimates depend mostly on their priors. `table`: tidy() of a Bayesian fit.
+# Returns the names of parameters whose estimates depend mostly on their priors. `table`: result of
+# tidy() for a Bayesian fit.
 prior_driven_terms <- function(table) table$term[which(table$contraction < min_contraction)]
 
-# Methods of say_methods() for a Bayesian fit. The paragraph contains the items that STARD-BLCM, a
-# reporting standard for Bayesian latent class models, asks for.
+# Methods of say_methods() for a Bayesian fit. The paragraph contains the items that the reporting
+# standard for Bayesian latent class models (STARD-BLCM) requires.
 
 #' @export
 say_methods.fit_check <- function(x) say_draws(x$fit, x) # nolint: object_name.
@@ -242,10 +252,10 @@ say_methods.draws_fit <- function(x) say_draws(x) # nolint: object_name.
 
 say_draws <- function(fit, checks = NULL) {
   facts <- glance(fit)
-  prior_driven <- prior_driven_terms(tidy(fit))
+  driven_terms <- prior_driven_terms(tidy(fit))
   sampling <- fit$sampling
   populations <- rownames(fit$prior$base_rates)
-  fill(
+  fill_template(
     "The accuracy of %s was estimated without a gold standard from %s by a Bayesian latent class
     model (Dawid and Skene 1979; Joseph et al. 1995), the %s%s. The target condition is the
     latent class; it need not be the condition that a reference test defines. Given the latent
@@ -256,32 +266,35 @@ say_draws <- function(fit, checks = NULL) {
     %ss are between quantiles of the draws. %s%s",
     join_words(fit$x$raters), count_noun(sum(weights_of_cases(fit$x)), "case"),
     format(if (is.null(populations)) fit$model else replace(fit$model, "base_rates", list(NULL))),
-    only_if(!is.null(populations), paste0(", with separate base rates in ", join_words(populations),
-      " (Hui and Walter 1980)")),
+    words_if(!is.null(populations), paste0(
+      ", with separate base rates in ", join_words(populations), " (Hui and Walter 1980)"
+    )),
     switch(dependence_type(fit$model), none = "independent",
       pairs = "dependent as this model specifies (Dendukuri and Joseph 2001)",
       easy = "dependent as this model specifies"),
     prior_sentence(fit), sampling$chains, number(sampling$kept), number(sampling$warmup),
-    only_if(sampling$thin > 1L, fill(", with one of every %d sweeps kept", sampling$thin)),
+    words_if(sampling$thin > 1L,
+      fill_template(", with one of every %d sweeps kept", sampling$thin)),
     format_decimals(facts$worst_rhat), number(round(facts$worst_ess)),
     interval_title(level_of(fit)),
-    only_if(length(prior_driven) > 0L, fill("Estimates that depend mostly on their priors: %s. ",
-      join_words(prior_driven))),
+    words_if(length(driven_terms) > 0L, fill_template(
+      "Estimates that depend mostly on their priors: %s. ", join_words(driven_terms)
+    )),
     shift_sentence(checks)
   )
 }
 
-# Lists the priors, such as "base rates Beta(1, 1); stool specificity Beta(71, 4), sensitivity ...".
-# At most eight raters are listed.
+# Returns the priors in words, such as "base rates Beta(1, 1); stool specificity Beta(71, 4)". At
+# most eight raters are listed.
 prior_sentence <- function(fit) {
   rates <- fit$prior$text$base_rates
   populations <- names2(rates)
   rater_priors <- fit$prior$text$raters
-  binary <- n_categories(fit$x) == 2L
+  is_binary <- n_categories(fit$x) == 2L
   prior_words <- map_chr(rater_priors, function(prior) {
-    several <- length(prior) > 1L
-    if (several && binary) prior <- paste(c("specificity", "sensitivity"), prior)
-    paste0(if (several && !binary) "rows ", toString(prior))
+    has_several_rows <- length(prior) > 1L
+    if (has_several_rows && is_binary) prior <- paste(c("specificity", "sensitivity"), prior)
+    paste0(if (has_several_rows && !is_binary) "rows ", toString(prior))
   })
   rater_words <- if (length(unique(rater_priors)) == 1L && length(rater_priors) > 2L)
     paste("all raters", prior_words[[1L]]) else paste(names(rater_priors), prior_words)
@@ -290,7 +303,7 @@ prior_sentence <- function(fit) {
     paste0("base rates", ifelse(populations == "", "", " of "), populations, " ", rates),
     head(rater_words, 8L), if (n_unlisted > 0L) paste("and", n_unlisted, "more raters"),
     switch(dependence_type(fit$model), easy = "easy cases uniform, up to the lowest accuracy",
-      pairs = paste(toString(Filter(is_shared_term, fit$terms$term)), "uniform")),
+      pairs = paste(toString(Filter(is_dependence_term, fit$terms$term)), "uniform")),
     if (fit$prior$order != "none") paste0("truncated so that, for ",
       if (fit$prior$order == "each") "each rater" else "the mean of all raters",
       ", each category is more probable as an answer if it is true than if it is not")
@@ -301,12 +314,12 @@ shift_sentence <- function(checks) {
   shifts <- checks$sensitivity
   if (NROW(shifts) == 0L) return("Sensitivity to the priors was not examined; see check_fit().")
   shifts <- shifts[order(-abs(shifts$shift)), ]
-  largest <- shifts[!duplicated(shifts$prior), ]
-  fill(
+  largest_shifts <- shifts[!duplicated(shifts$prior), ]
+  fill_template(
     "The largest shift of a posterior mean, in posterior standard deviations, was %s.",
     paste(
-      format_decimals(largest$shift, 2L), "of", largest$term, "with the prior",
-      dQuote(largest$prior, FALSE), collapse = " and "
+      format_decimals(largest_shifts$shift, 2L), "of", largest_shifts$term, "with the prior",
+      dQuote(largest_shifts$prior, FALSE), collapse = " and "
     )
   )
 }

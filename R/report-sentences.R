@@ -68,35 +68,36 @@ print.said_sentences <- function(x, ...) {
 
 say_sentences <- function(x) UseMethod("say_sentences")
 
-# Generic that returns a character vector: the methods paragraph, then the full references of cited
-# measures. The paragraph cites other works by author and year, which are names of `references`;
-# may_say() appends their full references.
+# Generic that returns a character vector. Its first element is the methods paragraph. The other
+# elements are full references of cited measures. The paragraph cites other works by author and
+# year, such as "Cohen 1960". may_say() adds their full references from `references`.
 say_methods <- function(x) UseMethod("say_methods")
 
-# Shortens references of measures, such as "Cohen (1960), Journal 20" to "Cohen 1960".
-cite_short <- function(full) gsub(" \\(([0-9]{4})\\)[^;]*", " \\1", full)
+# Shortens full references (`works`), such as "Cohen (1960), Journal 20" to "Cohen 1960".
+shorten_citation <- function(works) gsub(" \\(([0-9]{4})\\)[^;]*", " \\1", works)
 
 # Titles of measures or metrics, with their short references in brackets, if they have one.
 cite_titles <- function(records, titles) {
-  works <- cite_short(map_chr(records, `[[`, "reference"))
+  works <- shorten_citation(map_chr(records, `[[`, "reference"))
   paste0(titles, ifelse(nzchar(works), paste0(" (", works, ")"), ""))
 }
 
 # Selects those references of measures (`full`) that a paragraph cites by author and year, and that
 # `references` does not contain.
-cited_works <- function(full) {
-  unique(unname(full[!cite_short(full) %in% c(full, names(references))]))
+works_to_cite <- function(full) {
+  unique(unname(full[!shorten_citation(full) %in% c(full, names(references))]))
 }
 
-# Binds the sentences of all parts (groups or variables). Each sentence begins with its part, such
-# as "Group east: ". Unsupported sentences about all systems do not, and are listed once.
+# Binds the sentences of all parts (groups or variables). A sentence begins with the name of its
+# part, such as "Group east: ". Unsupported sentences about all systems have no such beginning, and
+# are listed once.
 say_sentences.result_parts <- function(x) {
   table <- bind_parts(x, function(part) say_sentences(part))
-  about_all_systems <- is.na(table$system) & !table$may
+  is_about_all_systems <- is.na(table$system) & !table$may
   table$sentence <- paste0(
-    ifelse(about_all_systems, "", part_sentence_start(table[1L])), table$sentence
+    ifelse(is_about_all_systems, "", part_sentence_start(table[1L])), table$sentence
   )
-  table[about_all_systems, 1L] <- NA
+  table[is_about_all_systems, 1L] <- NA
   structure(unique(table), class = c("said_sentences", class(table)))
 }
 
@@ -161,15 +162,16 @@ references <- c(
 )
 references[] <- gsub("\\s+", " ", references)
 
-# Joins the lines of a template and inserts values with sprintf().
-fill <- function(template, ...) sprintf(gsub("\\s+", " ", template), ...)
+# Joins the lines of a template, and inserts values with sprintf().
+fill_template <- function(template, ...) sprintf(gsub("\\s+", " ", template), ...)
 
 # Returns `words` if `condition` is TRUE, and otherwise an empty string.
-only_if <- function(condition, words) if (isTRUE(condition)) words else ""
+words_if <- function(condition, words) if (isTRUE(condition)) words else ""
 
-# Returns a table with a row per sentence. First come the supported sentences `may`, with their
-# systems in `system`; then the unsupported sentences `not`, with their systems in `not_system`.
-# Sentences without a system are about all systems. They come last, and their system is NA.
+# Returns a table with a row per sentence. `may` contains the supported sentences, which come first,
+# and `not` the unsupported ones. `system` and `not_system` contain their systems. Each pair of
+# vectors may have more sentences than systems: the last sentences are then about all systems, and
+# their system is NA.
 sentence_table <- function(system, may, not, not_system = NA) {
   sentences <- columns_tibble(
     system = c(system[seq_along(may)], not_system[seq_along(not)]),
@@ -179,8 +181,8 @@ sentence_table <- function(system, may, not, not_system = NA) {
 }
 
 # Changes the first letter of titles to lower case, for use within a sentence. Titles with an
-# apostrophe contain a name, such as "Fleiss' kappa", and keep their capital.
-in_sentence <- function(titles) {
+# apostrophe, such as "Fleiss' kappa", begin with a name and are not changed.
+lower_first_letter <- function(titles) {
   has_plain_first_word <- grepl("^[A-Z][a-z-]+( |$)", titles) & !grepl("'", titles, fixed = TRUE)
   ifelse(has_plain_first_word, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)
 }
@@ -189,60 +191,61 @@ in_sentence <- function(titles) {
 
 say_sentences.accuracy_estimate <- function(x) {
   table <- tidy(x)
-  known <- !is.na(table$estimate)
-  constant <- table$system %in% x$fit$x$constant
-  quantity <- ifelse(constant, "pass rate", "accuracy")
-  supported <- ifelse(
-    known,
+  is_known <- !is.na(table$estimate)
+  is_constant <- table$system %in% x$fit$x$constant
+  quantity_words <- ifelse(is_constant, "pass rate", "accuracy")
+  supported_sentences <- ifelse(
+    is_known,
     sprintf(
-      ifelse(constant, "%s, %s passes in %s of the cases.%s",
+      ifelse(is_constant, "%s, %s passes in %s of the cases.%s",
         "%s, the accuracy of %s is estimated at %s.%s"),
       basis_words(x, table$n), table$system, format(x),
-      reservations(x, "it shares", both_ends_words(table))
+      reservation_sentences(x, "it shares", accuracy_range_words(table))
     ),
-    sprintf("The %s of %s is not identified from these ratings: %s.", quantity, table$system,
+    sprintf("The %s of %s is not identified from these ratings: %s.", quantity_words, table$system,
       table$reason)
   )
-  exact_claim <- ifelse(constant, "passes in exactly %s of the cases.", "is %s accurate.")
-  poor_claim <- ifelse(constant, "always fails.", "is no better than chance.")
+  exact_claim <- ifelse(is_constant, "passes in exactly %s of the cases.", "is %s accurate.")
+  poor_claim <- ifelse(is_constant, "always fails.", "is no better than chance.")
   raw_pass_rates <- raw_pass_rate(x)
-  sentence_table(table$system, supported, c(
+  sentence_table(table$system, supported_sentences, c(
     paste(table$system,
-      ifelse(known, sprintf(exact_claim, whole_percent(table$estimate)), poor_claim)),
+      ifelse(is_known, sprintf(exact_claim, whole_percent(table$estimate)), poor_claim)),
     sprintf("%s passes in %s of the cases, because %s said so.", names(raw_pass_rates),
       whole_percent(raw_pass_rates), x$fit$x$raters),
-    if (!knows_all_truths(x)) paste0(
+    if (!has_all_truths(x)) paste0(
       "The systems were validated against the truth",
-      only_if(cases_of_known_truth(x) > 0L, " of all cases"), "."
+      words_if(cases_of_known_truth(x) > 0L, " of all cases"), "."
     ),
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
-    sprintf("The same %s holds for other cases.", quantity[[1L]])
+    sprintf("The same %s holds for other cases.", quantity_words[[1L]])
   ), c(table$system, names(raw_pass_rates)))
 }
 
-# The end of a sentence about shared errors: the range of the accuracy estimate, from its value if
-# the system shares all errors with the raters to its value if errors are independent.
-both_ends_words <- function(table) {
-  low <- whole_percent(pmin(table$shared, table$independent))
-  high <- whole_percent(pmax(table$shared, table$independent))
+# Returns the end of a sentence about shared errors: the range of the accuracy estimate. One end of
+# the range assumes that the system shares all errors of the raters, the other end that errors are
+# independent.
+accuracy_range_words <- function(table) {
+  lower_end <- whole_percent(pmin(table$shared, table$independent))
+  upper_end <- whole_percent(pmax(table$shared, table$independent))
   ifelse(
-    low == high, paste("; whatever this number is, the estimate is", low),
-    paste("; depending on this number, the estimate is between", low, "and", high)
+    lower_end == upper_end, paste("; whatever this number is, the estimate is", lower_end),
+    paste("; depending on this number, the estimate is between", lower_end, "and", upper_end)
   )
 }
 
 say_methods.accuracy_estimate <- function(x) {
   ratings <- x$fit$x
-  by_agreement <- !is_one_rater(ratings)
-  first_sentences <- fill(
+  uses_agreement <- !is_one_rater(ratings)
+  first_sentences <- fill_template(
     "%s was estimated from %s%s of %s by %s in %s, %s, with the R package fallible%s.",
     if (is_pass_rate(x)) "The pass rate" else "Accuracy",
     count_noun(sum(pattern_lengths(ratings) * pattern_cases(ratings)), "rating"),
-    only_if(ratings$voted$reruns, " (reruns of a rater count as one, tied reruns as none)"),
-    count_noun(count_cases(ratings, rated_patterns(ratings)), "case"),
+    words_if(ratings$voted$reruns, " (reruns of a rater count as one, tied reruns as none)"),
+    count_noun(count_cases(ratings, is_rated_pattern(ratings)), "case"),
     count_noun(n_raters(ratings), "rater"),
     count_noun(n_categories(ratings), "category", "categories"), truth_words(x),
-    only_if(by_agreement, fill(
+    words_if(uses_agreement, fill_template(
       ": it estimates the accuracy of fallible raters from their agreement, and then the accuracy of
       systems (Lehner 2015). %s of pairs of ratings agree", percent(glance(x)$agreement)
     ))
@@ -250,7 +253,7 @@ say_methods.accuracy_estimate <- function(x) {
   paste(
     c(
       first_sentences,
-      if (by_agreement || inherits(x$fit, "judge_fit")) explain_estimate(method_of(x), x),
+      if (uses_agreement || inherits(x$fit, "judge_fit")) explain_estimate(method_of(x), x),
       if (!is.null(x$gold) || any_known(x$table$conf.low)) explain_estimate(interval_of(x), x)
     ),
     collapse = " "
@@ -262,25 +265,25 @@ say_methods.accuracy_estimate <- function(x) {
 say_sentences.metric_estimate <- function(x) {
   estimate <- x$estimates[[1L]]
   table <- shown_metrics(x$table, estimate, x$plan)
-  titles <- in_sentence(field_of_rows(x$plan, "title", table))
+  titles <- lower_first_letter(field_of_rows(x$plan, "title", table))
   titles[table$metric == pass_rate_heading] <- "pass rate"
-  quantity <- paste0(
-    "the ", titles, unless_missing(average_words(table$average), " (%s average)"),
-    unless_missing(table$category, " for %s"), " of ", table$system,
+  quantity_words <- paste0(
+    "the ", titles, format_unless_missing(average_words(table$average), " (%s average)"),
+    format_unless_missing(table$category, " for %s"), " of ", table$system,
     if (x$options$grouped) paste0(" in group ", table$group)
   )
   estimates <- x$estimates[if (x$options$grouped) as.character(table$group) else 1L]
-  supported <- ifelse(
+  supported_sentences <- ifelse(
     is.na(table$estimate),
-    sprintf("From these ratings, %s cannot be estimated (%s).", quantity, table$reason),
+    sprintf("From these ratings, %s cannot be estimated (%s).", quantity_words, table$reason),
     sprintf(
-      "%s, %s is estimated at %s.%s", unlist(Map(basis_words, estimates, table$n)), quantity,
+      "%s, %s is estimated at %s.%s", unlist(Map(basis_words, estimates, table$n)), quantity_words,
       estimate_words(table, x$options$conf_level, format_decimals),
-      unlist(Map(`[[`, lapply(estimates, reservations), table$system))
+      unlist(Map(`[[`, lapply(estimates, reservation_sentences), table$system))
     )
   )
-  sentence_table(table$system, supported, c(
-    if (!knows_all_truths(estimate)) "These metrics were measured against the truth.",
+  sentence_table(table$system, supported_sentences, c(
+    if (!has_all_truths(estimate)) "These metrics were measured against the truth.",
     "The same holds where categories are more or less frequent than in these cases.",
     if (length(unique(na.omit(table$category))) > 1L) {
       "The category with the lowest number is the hardest one for the system."
@@ -291,59 +294,60 @@ say_sentences.metric_estimate <- function(x) {
 say_methods.metric_estimate <- function(x) {
   is_built_in <- names(x$plan$records) %in% names(package_metrics())
   user_defined <- x$plan$records[!is_built_in]
-  records <- Filter(function(record) !record$reference %in% c(by_name, ""),
+  records <- Filter(function(record) !record$reference %in% c(yardstick_reference, ""),
     x$plan$records[is_built_in])
   works <- map_chr(c(records, user_defined), `[[`, "reference")
   citations <- paste0(map_chr(records, `[[`, "title"), ": ",
-    cite_short(map_chr(records, `[[`, "reference")), recycle0 = TRUE)
-  by_delta_method <- accuracy_intervals[[x$options$interval]]$spread == "delta"
-  c(fill(
+    shorten_citation(map_chr(records, `[[`, "reference")), recycle0 = TRUE)
+  uses_delta_method <- accuracy_intervals[[x$options$interval]]$spread == "delta"
+  c(fill_template(
     "%s Other metrics are computed from the expected joint table of true category and answer. Each
     case is counted in every true category, weighted by its posterior probability%s.%s%s",
     say_methods(x$estimates[[1L]]),
-    only_if(!all(is.na(x$table$conf.low)), paste(
+    words_if(!all(is.na(x$table$conf.low)), paste(
       "; their intervals are",
-      if (by_delta_method) "by the delta method" else "percentiles of bootstrap samples"
+      if (uses_delta_method) "by the delta method" else "percentiles of bootstrap samples"
     )),
-    only_if(any(is_built_in), paste0(
+    words_if(any(is_built_in), paste0(
       " Definitions follow the R package yardstick",
-      only_if(length(citations) > 0L, paste0(" (", paste(citations, collapse = "; "), ")")), "."
+      words_if(length(citations) > 0L, paste0(" (", paste(citations, collapse = "; "), ")")), "."
     )),
-    only_if(length(user_defined) > 0L, fill(
+    words_if(length(user_defined) > 0L, fill_template(
       " User-defined: %s.",
       paste(cite_titles(user_defined, map_chr(user_defined, `[[`, "title")), collapse = "; ")
     ))
-  ), cited_works(works[nzchar(works)]))
+  ), works_to_cite(works[nzchar(works)]))
 }
 
 # ---- Sentences and methods paragraph: agreement --------------------------------------------------
 
 say_sentences.agreement <- function(x) {
   about <- attr(x, "about")
-  title <- in_sentence(measure_titles(x$measure, about$scale_name)[as.character(x$measure)])
+  title <- lower_first_letter(measure_titles(x$measure, about$scale_name)[as.character(x$measure)])
   # "Krippendorff's alpha, ordinal" becomes "Krippendorff's alpha (ordinal)".
   title <- sub(", ([^,]*)$", " (\\1)", title) # nolint: nonportable_path.
   rater_words <- if (about$pairwise) paste(x$rater1, "and", x$rater2) else
     map_chr(about$views[unlist(x[part_columns_of(x)]) %||% 1L], function(view) {
       count_noun(view$judges, "rater")
     })
-  benchmark <- sprintf(
+  benchmark_words <- sprintf(
     "; with probability %s it is \"%s\" or better", format(about$conf_level), x$benchmark
   )
-  supported <- sprintf(
+  supported_sentences <- sprintf(
     "%sOn %s, %s of %s%s is %s%s.", part_sentence_start(x), cases_words(x$n), title, rater_words,
     if (about$by_category) paste0(" for ", x$category) else "",
     estimate_words(x, about$conf_level, function(value) format_decimals(value, 2L)),
-    ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark)
+    ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark_words)
   )
-  highest <- max(x$estimate, -Inf, na.rm = TRUE)
-  sentence_table(rep(NA, nrow(x)), supported, c(
+  highest_agreement <- max(x$estimate, -Inf, na.rm = TRUE)
+  sentence_table(rep(NA, nrow(x)), supported_sentences, c(
     "Raters are right as often as they agree.",
     "Raters who agree are right.",
     "The same holds for other raters, or where categories are more or less frequent.",
     if (length(unique(x$measure[!is.na(x$estimate)])) > 1L && !about$pairwise &&
       !about$by_category) {
-      paste0("Agreement is ", format_decimals(highest, 2L), " (the highest of all measures).")
+      paste0("Agreement is ", format_decimals(highest_agreement, 2L),
+        " (the highest of all measures).")
     }
   ))
 }
@@ -353,14 +357,14 @@ say_methods.agreement <- function(x) {
   facts <- glance(x)
   records <- all_measures()[unique(as.character(x$measure))]
   works <- map_chr(records, `[[`, "reference")
-  titles <- in_sentence(measure_titles(x$measure, about$scale_name))
+  titles <- lower_first_letter(measure_titles(x$measure, about$scale_name))
   systems <- intersect(about$systems, about$judges)
   judges <- join_words(c(
     count_noun(facts$raters - length(systems), "rater"),
     if (length(systems) > 0L) count_noun(length(systems), "system")
   ))
   interval_method <- if (!is.na(facts$replicates)) {
-    fill(
+    fill_template(
       "percentiles of %s bootstrap samples of cases (Efron and Tibshirani 1993)",
       number(facts$replicates)
     )
@@ -370,21 +374,21 @@ say_methods.agreement <- function(x) {
     by_jackknife <- if (length(used) > 1L) {
       titles[names(records) %in% x$measure[x$method == "jackknife"]]
     }
-    fill("by %s over cases%s with Student's t (Gwet 2014)", ways[used[1L]],
-      only_if(length(by_jackknife) > 0L,
+    fill_template("by %s over cases%s with Student's t (Gwet 2014)", ways[used[1L]],
+      words_if(length(by_jackknife) > 0L,
         paste0(" (", join_words(by_jackknife), ": by the jackknife)"))
     )
   }
-  c(fill(
+  c(fill_template(
     "Agreement of %s on %s was measured with the R package fallible by %s.%s%s",
     judges, count_noun(facts$cases, "case"),
     paste(cite_titles(records, titles), collapse = "; "),
-    only_if(!all(is.na(x$conf.low)), fill(
+    words_if(!all(is.na(x$conf.low)), fill_template(
       " The %ss are %s.", interval_title(facts$conf_level), interval_method
     )),
-    only_if(!all(is.na(x$benchmark)), fill(
+    words_if(!all(is.na(x$benchmark)), fill_template(
       " Agreement is described by the highest benchmark (Landis and Koch 1977) that is reached or
       exceeded with the probability of the interval (Gwet 2014)."
     ))
-  ), cited_works(works))
+  ), works_to_cite(works))
 }

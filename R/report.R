@@ -70,7 +70,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
       x = "{.arg x} has {n_categories(x)} categories.")
     if (!is.null(positive)) check_choice(positive, x$categories)
     if (!is.null(rater_kind)) x$rater_kind <- resolve_kinds(check_rater_kind(rater_kind), x)
-    # Checks known truth before the page is rendered, which takes long.
+    # Known truth is checked before the report is written, which takes long.
     gold <- resolve_gold(truth, if (is.null(known_truth) || !is.null(truth)) gold_sample, x)
     if (is.null(known_raters) && is_one_rater(x)) check_one_rater(x, gold, method_average$id, NULL)
     x
@@ -78,9 +78,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   x <- Map(function(x, name, truth) {
     name_variable_in_conditions(if (nzchar(name)) name, check_input(x, truth))
   }, variables, names2(variables), truths)
-  # The names of `groups` are the cases, because long data cannot be matched by position.
+  # `groups` has the cases as names, because long data cannot be matched by position.
   by <- lapply(x, function(x) {
-    groups <- by_of_cases(dots$by %||% rlang::quo(NULL), x)
+    groups <- groups_of_cases(dots$by %||% rlang::quo(NULL), x)
     if (!is.null(groups)) setNames(groups, as_label(x$cases))
   })
   format <- report_format(file)
@@ -112,28 +112,30 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     params = c(mget(c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
       "known_raters", "positive", "resampling")), list(by = by))
   ))
-  put_report(rendered_file, file)
+  copy_report(rendered_file, file)
   invisible(file)
 }
 
 hint_of_tests <- "For the accuracy of raters, such as diagnostic tests, use {.fun test_accuracy} and
   {.code may_say(check_fit(fit), \"methods\")}, where {.arg fit} is a fit by {.fun fit_raters}."
 
-# Returns the lines of the report for several variables. The lines of the template `text` between
-# the two comments "<!-- sections" are repeated for each variable, below a heading with its name.
+# Returns the lines of the report. `text`: lines of the template. With several variables, the lines
+# between two marker lines are repeated for each variable, below a heading with its name. Marker
+# lines begin with "<!-- sections".
 repeat_sections <- function(text, variables) {
   if (is.null(variables)) return(text)
-  marks <- grep("^<!-- sections", text)
-  sections <- text[marks[[1L]]:marks[[2L]]]
-  repeated <- lapply(seq_along(variables), function(i) {
+  marker_lines <- grep("^<!-- sections", text)
+  section_lines <- text[marker_lines[[1L]]:marker_lines[[2L]]]
+  repeated_sections <- lapply(seq_along(variables), function(i) {
     c("", paste("#", escape_markdown(variables[[i]])), "", "```{r, include = FALSE}",
-      paste("variable <-", i), "```", "", sections)
+      paste("variable <-", i), "```", "", section_lines)
   })
-  c(head(text, marks[[1L]] - 1L), unlist(repeated), text[-seq_len(marks[[2L]])])
+  c(head(text, marker_lines[[1L]] - 1L), unlist(repeated_sections),
+    text[-seq_len(marker_lines[[2L]])])
 }
 
 # Copies the rendered report `rendered_file` to `file`.
-put_report <- function(rendered_file, file) {
+copy_report <- function(rendered_file, file) {
   is_written <- replace_file(
     file, function(temporary) file.copy(rendered_file, temporary, overwrite = TRUE),
     function(temporary) identical(file_bytes(temporary), file_bytes(rendered_file))
@@ -142,7 +144,7 @@ put_report <- function(rendered_file, file) {
     i = "The folder must be writable and have space for a second copy.", path = file)
 }
 
-# Returns the notes below a table, as strings for readers who do not use R.
+# Returns the notes below a table of estimates, in words for readers who do not use R.
 notes_in_words <- function(estimate) {
   notes <- unlist(lapply(schema_of(estimate)$notes, `[[`, "report"))
   notes[nzchar(notes)]
@@ -161,8 +163,8 @@ checks_in_words <- function(check) {
   )
 }
 
-# Returns the output format of R Markdown for the extension of `file`. NULL is the format of the
-# template, HTML.
+# Returns the output format of R Markdown for the extension of `file`. NULL stands for HTML, the
+# format of the template.
 report_format <- function(file) {
   check_string(file, "file")
   extension <- fold_case(tools::file_ext(file))
@@ -182,10 +184,10 @@ report_format <- function(file) {
     i = if ("pdflatex" %in% missing_programs) "Write {.val .html} or {.val .docx}, or install
         LaTeX.",
     package = missing_programs[1L])
-  no_links <- "-autolink_bare_uris"
+  markdown_extensions <- "-autolink_bare_uris"
   switch(extension,
-    html = NULL, docx = rmarkdown::word_document(md_extensions = no_links),
-    pdf = rmarkdown::pdf_document(md_extensions = no_links)
+    html = NULL, docx = rmarkdown::word_document(md_extensions = markdown_extensions),
+    pdf = rmarkdown::pdf_document(md_extensions = markdown_extensions)
   )
 }
 
@@ -224,16 +226,16 @@ disputed_cases <- function(x, most = 15L, ...) {
   best_label <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
   shown_cases <- order(best_label$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)
-  raters_shown <- raters_with_one_answer(x)
-  codes <- if (is.null(raters_shown)) pattern_answers(x) else answers_by_pattern(x)
-  codes <- split_columns(
-    codes[pattern_of_case(x)[shown_cases], , drop = FALSE], c(raters_shown, x$systems)
+  shown_raters <- raters_with_one_answer(x)
+  answer_codes <- if (is.null(shown_raters)) pattern_answers(x) else answers_by_pattern(x)
+  answer_codes <- split_columns(
+    answer_codes[pattern_of_case(x)[shown_cases], , drop = FALSE], c(shown_raters, x$systems)
   )
-  answers <- lapply(codes, function(code) x$categories[replace(code, code == 0L, NA)])
+  answers <- lapply(answer_codes, function(code) x$categories[replace(code, code == 0L, NA)])
   # Votes such as "yes: 3, no: 2", the most frequent category first.
   votes <- map_chr(shown_cases, function(case) {
-    sorted <- sort(counts[case, counts[case, ] > 0], decreasing = TRUE)
-    toString(paste0(names(sorted), ": ", sorted))
+    sorted_counts <- sort(counts[case, counts[case, ] > 0], decreasing = TRUE)
+    toString(paste0(names(sorted_counts), ": ", sorted_counts))
   })
   tibble::new_tibble(c(list(
     case = x$cases[shown_cases], .fitted = category_factor(best_label$category[shown_cases], x),
@@ -246,8 +248,9 @@ disputed_cases <- function(x, most = 15L, ...) {
 #' @export
 print.disputed_cases <- function(x, ...) {
   answers <- setdiff(names(x), c("case", ".fitted", ".probability", ".votes"))
-  hidden <- if (length(answers) > 8L) answers
-  print(plain_tibble(x)[setdiff(names(x), hidden)], ...)
-  if (length(hidden) > 0L) cat_lines(paste("Not shown: the answers of", shorten(hidden)))
+  hidden_columns <- if (length(answers) > 8L) answers
+  print(plain_tibble(x)[setdiff(names(x), hidden_columns)], ...)
+  if (length(hidden_columns) > 0L) cat_lines(paste("Not shown: the answers of",
+    shorten(hidden_columns)))
   invisible(x)
 }

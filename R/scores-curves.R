@@ -64,17 +64,17 @@
 NULL
 
 roc_of_estimate <- function(x, category = NULL, systems = NULL) {
-  judged <- prepare_score_input(x, systems, category)
-  bind_score_tables(judged, category %||% judged$categories, roc_points)
+  score_input <- prepare_score_input(x, systems, category)
+  bind_score_tables(score_input, category %||% score_input$categories, roc_points)
 }
 
 reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NULL) {
   bins <- check_count(bins, "bins")
-  judged <- prepare_score_input(x, systems, category)
+  score_input <- prepare_score_input(x, systems, category)
   abort_argument_if(x$fit$x$scores$scale != "probability", "what",
     "Scores that are not probabilities have no reliability table.",
     i = "{.code tidy(x, \"roc\")} needs the order only.")
-  bind_score_tables(judged, category %||% NA_character_, function(scored_system, k) {
+  bind_score_tables(score_input, category %||% NA_character_, function(scored_system, k) {
     measure <- function(w, v) {
       if (is.na(k)) return(top_reliability(scored_system$book, w, v, bins))
       reliability_of(scored_system$book$scores[, k], w[, k], v, bins)
@@ -82,53 +82,56 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
     all_cases <- measure(scored_system$w, scored_system$v)
     columns <- list(lower = (all_cases$bin - 1) / bins, upper = all_cases$bin / bins,
       probability = all_cases$score)
-    add_score_intervals(columns, all_cases$cases, judged, scored_system, function(w, v) {
-      replicate <- measure(w, v)
-      clip01(replicate$right[match(all_cases$bin, replicate$bin)])
+    add_score_intervals(columns, all_cases$cases, score_input, scored_system, function(w, v) {
+      table <- measure(w, v)
+      clip01(table$right[match(all_cases$bin, table$bin)])
     })
   })
 }
 
-# Checks the arguments of a table of scores, and returns its input as a list:
-# * estimate: the accuracy estimate from ratings only
-# * panel: the result of score_panel()
-# * judges: a named list with an element for each system that has usable scores (see score_panel())
-# * categories: all categories
+# Checks the arguments of a table of scores. Returns a list:
+# * estimate: the accuracy estimate from ratings only.
+# * panel: the result of score_panel().
+# * judges: a named list with an element for each system that has usable scores, see score_panel().
+# * categories: all categories.
 prepare_score_input <- function(x, systems, category) {
   gold <- x$gold
-  x <- without_gold(x)
-  names <- check_system_names(systems, x$table$system)
+  x <- undo_gold_correction(x)
+  system_names <- check_system_names(systems, x$table$system)
   panel <- score_panel(x, gold)
-  scored_systems <- lapply(setNames(match(names, x$table$system), names), panel$judge)
-  usable <- Filter(function(scored_system) is.null(scored_system$lack), scored_systems)
-  abort_argument_if(length(usable) == 0L, "x",
+  scored_systems <- lapply(setNames(match(system_names, x$table$system), system_names), panel$judge)
+  usable_systems <- Filter(function(scored_system) is.null(scored_system$lack), scored_systems)
+  abort_argument_if(length(usable_systems) == 0L, "x",
     "{.arg x} has no system whose scores can be evaluated.",
     x = escape_braces(scored_systems[[1L]]$lack))
   categories <- x$fit$x$categories
   if (!is.null(category)) check_names_among(category, categories, "category")
-  list(estimate = x, panel = panel, judges = usable, categories = categories)
+  list(estimate = x, panel = panel, judges = usable_systems, categories = categories)
 }
 
-# Binds the tables that `make_table` returns for all systems and `categories`. A category of NA is
-# the category with the highest score of each case. `judged`: result of prepare_score_input().
-# `make_table`: a function of the input for a system (see score_panel()) and of the number of a
-# category.
-bind_score_tables <- function(judged, categories, make_table) {
-  stack_rows(names(judged$judges), function(system) {
+# Binds the tables of all systems and `categories` (labels).
+# * score_input: result of prepare_score_input().
+# * make_table: function of the input of a system (see score_panel()) and of the number of a
+#   category.
+#
+# A category of NA stands for the category with the highest score of each case.
+bind_score_tables <- function(score_input, categories, make_table) {
+  stack_rows(names(score_input$judges), function(system) {
     stack_rows(categories, function(category) {
-      table <- make_table(judged$judges[[system]], match(category, judged$categories))
+      table <- make_table(score_input$judges[[system]], match(category, score_input$categories))
       tibble::tibble(system = system, category = category, !!!table)
     })
   })
 }
 
-# Sensitivity and specificity at each distinct score of category number `k`, from the highest score
-# to the lowest. cummax() is needed because weights of cases may be negative (see truth_weights()).
+# Returns the sensitivity and specificity at each distinct score of category number `k`, from the
+# highest score to the lowest. cummax() is needed because weights of cases may be negative (see
+# truth_weights()).
 roc_points <- function(scored_system, k) {
   order <- scored_system$book$order[[k]]
   share_above <- function(weight) {
-    above <- cumulative_weight(order, weight * scored_system$v) / sum(weight * scored_system$v)
-    clip01(c(0, cummax(above)))
+    share <- cumulative_weight(order, weight * scored_system$v) / sum(weight * scored_system$v)
+    clip01(c(0, cummax(share)))
   }
   list(
     threshold = c(Inf, scored_system$book$scores[order$at, k][order$end]),
@@ -137,19 +140,22 @@ roc_points <- function(scored_system, k) {
   )
 }
 
-# Returns a tibble of `columns`, the values of `measure`, their standard errors and bootstrap
-# intervals, `n` (numbers of cases) and `reason`. `measure` is a function that returns a value in
-# [0, 1] for each row. Its arguments are w, the weights of truths (cases x categories), and v, the
-# weights of cases; see score_panel().
-add_score_intervals <- function(columns, n, judged, scored_system, measure) {
-  estimate <- judged$estimate
+# Returns a tibble of `columns`, estimates with standard errors and bootstrap intervals, `n` and
+# `reason`.
+# * columns: list of columns that describe the rows.
+# * n: numbers of cases.
+# * measure: function that returns a value in [0, 1] for each row. Its arguments are w, weights of
+#   truths (cases x categories), and v, weights of cases; see score_panel().
+add_score_intervals <- function(columns, n, score_input, scored_system, measure) {
+  estimate <- score_input$estimate
   value <- na_real(measure(scored_system$w, scored_system$v))
-  reason <- ifelse(is.na(value), zero_by_zero, NA_character_)
+  reason <- ifelse(is.na(value), reason_zero_denominator, NA_character_)
   table <- tibble::tibble(!!!columns, !!!result_table(value)[-5L], n = n, reason = reason)
   if (!has_interval(estimate)) return(table)
   no_interval_reason <- why_no_interval(interval_bootstrap, estimate)
-  if (!is.null(no_interval_reason)) return(without_interval(table, no_interval_reason))
-  draws <- draw_scores(estimate, judged$panel, list(scored_system), nrow(table), function(s, ...) {
+  if (!is.null(no_interval_reason)) return(add_no_interval_reason(table, no_interval_reason))
+  draws <- draw_score_replicates(estimate, score_input$panel, list(scored_system), nrow(table),
+    function(s, ...) {
     measure(...)
   })[[1L]]
   add_intervals(table, core_percentile_intervals(draws, estimate$options$conf_level, TRUE))
@@ -160,30 +166,32 @@ threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity =
   goal <- check_goal(sensitivity, specificity, cost)
   abort_argument_if(missing(category), "category",
     "Give {.arg category}, the category whose scores are compared with the threshold.")
-  judged <- prepare_score_input(x, systems, NULL)
-  category <- check_choice(category, judged$categories, "category")
-  bind_score_tables(judged, category, function(scored_system, k) {
+  score_input <- prepare_score_input(x, systems, NULL)
+  category <- check_choice(category, score_input$categories, "category")
+  bind_score_tables(score_input, category, function(scored_system, k) {
     v <- scored_system$v
     points <- roc_points(scored_system, k)
     base_rate <- sum(scored_system$w[, k] * v) / sum(v)
-    threshold <- points$threshold[[reach_goal(points, goal, base_rate)]]
+    threshold <- points$threshold[[find_goal_point(points, goal, base_rate)]]
     at_or_above <- scored_system$book$scores[, k] >= threshold
-    columns <- list(threshold = threshold, metric = cut_metrics)
-    add_score_intervals(columns, sum(v), judged, scored_system, function(w, v) {
-      clip01(cut_values(w[, k] * v, v, at_or_above))
+    columns <- list(threshold = threshold, metric = threshold_metrics)
+    add_score_intervals(columns, sum(v), score_input, scored_system, function(w, v) {
+      clip01(threshold_metric_values(w[, k] * v, v, at_or_above))
     })
   })
 }
 
-cut_metrics <- c("sensitivity", "specificity", "ppv", "detection_prevalence")
+threshold_metrics <- c("sensitivity", "specificity", "ppv", "detection_prevalence")
 
-# Values of `cut_metrics`, in this order. `hits`: expected weight of each case that is truly in the
-# category. `v`: total weight of each case. `at_or_above`: is the score at least the threshold?
-cut_values <- function(hits, v, at_or_above) {
-  detected <- sum(hits[at_or_above])
+# Returns the values of `threshold_metrics`, in this order.
+# * hits: expected weight of each case that is truly in the category.
+# * v: total weight of each case.
+# * at_or_above: is the score at least the threshold?
+threshold_metric_values <- function(hits, v, at_or_above) {
+  detected_hits <- sum(hits[at_or_above])
   c(
-    detected / sum(hits), sum((v - hits)[!at_or_above]) / sum(v - hits),
-    if (any(at_or_above)) detected / sum(v[at_or_above]) else NA_real_,
+    detected_hits / sum(hits), sum((v - hits)[!at_or_above]) / sum(v - hits),
+    if (any(at_or_above)) detected_hits / sum(v[at_or_above]) else NA_real_,
     sum(v[at_or_above]) / sum(v)
   )
 }
@@ -205,9 +213,11 @@ check_goal <- function(sensitivity, specificity, cost) {
   goal
 }
 
-# Index of the point of the ROC curve that reaches the goal. `points`: result of roc_points(), with
-# thresholds from the highest to the lowest. `base_rate`: share of cases in the category.
-reach_goal <- function(points, goal, base_rate) {
+# Returns the index of the point of the ROC curve that reaches the goal.
+# * points: result of roc_points(), with thresholds from the highest to the lowest.
+# * goal: result of check_goal(), a list with one element.
+# * base_rate: share of cases in the category.
+find_goal_point <- function(points, goal, base_rate) {
   switch(names(goal),
     sensitivity = which(points$sensitivity >= goal[[1L]] - 1e-12)[[1L]],
     specificity = max(which(points$specificity >= goal[[1L]] - 1e-12)),

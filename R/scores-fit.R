@@ -1,5 +1,5 @@
-# Scores as evidence about the truth: the joint model of ratings and scores, or scores that are used
-# as probabilities of the truth.
+# Scores as evidence about the truth. Scores are part of a joint model with ratings, or are used as
+# probabilities of the truth.
 
 #' Joint model of ratings and scores
 #'
@@ -62,24 +62,24 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   x <- check_several_raters(with_votes(as_ratings(x)))
   abort_argument_if(is.null(x$scores), "x", "{.arg x} has no scores.",
     i = "Give {.arg scores} to {.fun ratings}.")
-  joint <- is.null(trust)
+  is_joint <- is.null(trust)
   is_used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater")
-  if (!joint) {
+  if (!is_joint) {
     check_names_among(trust, names(x$scores$values), "trust")
     abort_argument_if(x$scores$scale != "probability", "trust",
       "Scores that only order cases cannot be used as probabilities.",
       i = "Leave out {.arg trust}: the joint model uses only the order of scores.")
   }
-  sources <- sum(is_used) + n_systems(x)
+  n_sources <- sum(is_used) + n_systems(x)
   # With two sources, the model is not identified: other distributions fit equally well.
-  abort_argument_if(joint && is.null(known_truth) && sources < 3L, "x",
+  abort_argument_if(is_joint && is.null(known_truth) && n_sources < 3L, "x",
     "Without known truths, the joint model needs at least three raters and systems in total.",
-    x = "There {?is/are} {sources}.",
+    x = "There {?is/are} {n_sources}.",
     i = "Give {.arg known_truth}, or {.arg trust}.")
-  checked <- resolve_known(x, known_truth, NULL)
-  x <- checked$x
+  known_input <- resolve_known(x, known_truth, NULL)
+  x <- known_input$x
   truth <- if (is.null(known_truth)) integer(length(x$index)) else truth_of_patterns(x)[x$index]
-  codes <- if (joint) score_codes(x)
+  codes <- if (is_joint) score_codes(x)
   values <- do.call(cbind, codes %||% unname(x$scores$values[trust]))
   # Cases with different scores or known truths get separate patterns. -1 means no score.
   values[is.na(values)] <- -1
@@ -88,27 +88,29 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   )
   case_of_pattern <- first_cases(x)
   truth <- as.integer(truth[case_of_pattern])
-  if (joint) {
+  if (is_joint) {
     codes <- lapply(codes, function(code) code[case_of_pattern, , drop = FALSE])
     fit <- fit_evidence(x, codes, truth, is_used, case_of_pattern)
     description <- "joint model of ratings and scores"
   } else {
-    fit <- trusted_scores(x, trust, truth, case_of_pattern)
+    fit <- posterior_from_scores(x, trust, truth, case_of_pattern)
     description <- paste("scores of", shorten(trust), "used as probabilities")
   }
   known <- if (any(truth > 0L)) replace(nothing_known, "truth", list(truth)) else nothing_known
   new_posterior_fit(x, fit$posterior[x$index, , drop = FALSE], fit$rates, description,
     kind = c("score_fit", "posterior_fit"), known = known, refit = fit$refit,
-    judged = fit$judged, given = checked$given,
-    scored = list(raters = if (joint) sum(is_used) else 0L))
+    judged = fit$judged, given = known_input$given,
+    scored = list(raters = if (is_joint) sum(is_used) else 0L))
 }
 
 # ---- Codes of scores: bins and positions ---------------------------------------------------------
 
-# Turns scores and answers into codes for the joint model. Returns a list of two matrices, cases x
-# systems. `code`: number of the bin of the score, or answer of a system without scores; 0 if the
-# system did not answer. `place`: position of the score on the scale of bins, on which each bin has
-# length 1; 0 without a score.
+# Converts scores and answers to codes for the joint model. Returns a list of two matrices (cases x
+# systems):
+# * code: number of the bin of the score, or the answer of a system without scores; 0 without an
+#   answer.
+# * place: position of the score on the scale of bins, on which each bin has length 1; 0 without a
+#   score.
 score_codes <- function(x) {
   weight <- weights_of_cases(x)
   answer <- case_answers(x)
@@ -120,14 +122,17 @@ score_codes <- function(x) {
   do.call(Map, c(cbind, codes))
 }
 
-# Bins of the scores of one system: a list of `code` and `place` (see score_codes()), an element per
-# case. Only one score of each case is binned. With two categories, it is the score of the second.
-# With more categories, it is the highest score if scores are probabilities, and otherwise the score
-# of the system's answer. Scores of different categories have separate bins. Their places are more
-# than `bins_between` from each other, so that within_bins() does not interpolate between them.
+# Divides the scores of one system (cases x categories) into bins. Returns a list of `code` and
+# `place` (see score_codes()), with an element per case. One score of each case is used:
+# * with two categories, the score of the second category;
+# * with more categories and probabilities, the highest score;
+# * otherwise the score of the system's answer.
+#
+# Scores of different categories have separate bins. Their places are more than `bins_between` from
+# each other, so that interpolate_within_bins() does not interpolate between them.
 bins_of_scores <- function(values, weight, scale, answer) {
   scored_cases <- which(!is.na(values[, 1L]) & weight > 0)
-  out <- list(code = integer(nrow(values)), place = numeric(nrow(values)))
+  codes <- list(code = integer(nrow(values)), place = numeric(nrow(values)))
   binned_category <- if (ncol(values) == 2L) {
     rep(2L, length(scored_cases))
   } else if (scale == "probability") {
@@ -138,49 +143,52 @@ bins_of_scores <- function(values, weight, scale, answer) {
   for (k in sort(unique(binned_category))) {
     cases <- scored_cases[binned_category == k]
     bins <- equal_bins(values[cases, k], weight[cases])
-    out$code[cases] <- max(out$code) + bins$code
-    out$place[cases] <- ceiling(max(out$place)) + bins_between + bins$place
+    codes$code[cases] <- max(codes$code) + bins$code
+    codes$place[cases] <- ceiling(max(codes$place)) + bins_between + bins$place
   }
-  out
+  codes
 }
 
 bins_between <- 2
 
 # Divides scores into bins with equal numbers of cases. The number of bins follows Terrell and Scott
-# (1985). Tied scores are in the same bin. `weight`: weight of each case.
+# (1985). Tied scores are in the same bin. Returns a list of `code` and `place`, see score_codes().
+# `weight`: weight of each case.
 equal_bins <- function(score, weight) {
-  total <- sum(weight)
-  n_bins <- ceiling((2 * total)^(1 / 3))
+  total_weight <- sum(weight)
+  n_bins <- ceiling((2 * total_weight)^(1 / 3))
   distinct_scores <- sort(unique(score))
   tie_group <- match(score, distinct_scores)
   group_weight <- rowsum_codes(tie_group, weight, length(distinct_scores))
-  place <- n_bins * (cumsum(group_weight) - group_weight / 2) / total
+  place <- n_bins * (cumsum(group_weight) - group_weight / 2) / total_weight
   bin <- pmin(floor(place), n_bins - 1)
   list(code = match(bin, unique(bin))[tie_group], place = place[tie_group])
 }
 
-# Interpolates the log probability of a score between the middles of neighbouring bins, so that the
-# cases of a bin have different probabilities. Returns a function. Its arguments are `tables` (the
-# probabilities of the fit: a matrix of categories x bins for each source) and `n` (number of
-# categories). Its value is a matrix (rows of `codes` x categories): the interpolated log
-# probability minus the log probability of the bin. `first`: number of raters, whose tables precede
-# the tables of systems.
-within_bins <- function(codes, weight, first) {
+# Interpolates the log probability of a score between the middles of neighbouring bins. The cases of
+# a bin then have different probabilities. Returns a function with two arguments:
+# * tables: probabilities of the fit, for each source a matrix of categories x bins.
+# * n: number of categories.
+#
+# Its value is a matrix (rows of `codes` x categories): the interpolated log probability minus the
+# log probability of the bin. `first`: number of raters, whose tables precede the tables of systems.
+interpolate_within_bins <- function(codes, weight, first) {
   systems <- lapply(seq_len(ncol(codes$code)), function(s) {
     scored_rows <- which(codes$place[, s] > 0)
     if (length(scored_rows) == 0L) return(NULL)
     code <- codes$code[scored_rows, s]
     place <- codes$place[scored_rows, s]
     sums <- rowsum(weight[scored_rows] * cbind(place, 1), code)
-    centre <- unname(sums[, 1L] / sums[, 2L])
-    bin_group <- cumsum(c(TRUE, diff(centre) > bins_between))
-    c(list(table = first + s, used = scored_rows), bin_steps(place, code, centre, bin_group))
+    bin_middles <- unname(sums[, 1L] / sums[, 2L])
+    bin_group <- cumsum(c(TRUE, diff(bin_middles) > bins_between))
+    c(list(table = first + s, used = scored_rows),
+      find_neighbouring_bins(place, code, bin_middles, bin_group))
   })
   function(tables, n) {
     log_change <- matrix(0, nrow(codes$code), n)
     for (steps in drop_null(systems)) {
-      logs <- log(pmax(tables[[steps$table]], 1e-300))
-      slope <- logs[, steps$to, drop = FALSE] - logs[, steps$from, drop = FALSE]
+      log_tables <- log(pmax(tables[[steps$table]], 1e-300))
+      slope <- log_tables[, steps$to, drop = FALSE] - log_tables[, steps$from, drop = FALSE]
       log_change[steps$used, ] <- log_change[steps$used, ] + t(slope) * steps$share
     }
     log_change
@@ -188,13 +196,18 @@ within_bins <- function(codes, weight, first) {
 }
 
 # Finds the two bins between which each place (position of a score) is interpolated. Returns a list:
-# `from`, its bin; `to`, a neighbouring bin; and `share`, its distance from the middle of its bin as
-# a share of the distance between both middles. In the outer half of an outermost bin, the share is
-# negative, so the line is extrapolated.
-bin_steps <- function(place, code, centre, group) {
-  n <- length(centre)
+# * from: the bin of the score.
+# * to: a neighbouring bin.
+# * share: distance from the middle of `from`, divided by the distance between both middles.
+#
+# `centre`: middle of each bin. `group`: bins of different groups are not neighbours. Beyond the
+# middle of an outermost bin, the share is negative, so the line is extrapolated.
+find_neighbouring_bins <- function(place, code, centre, group) {
+  n_bins <- length(centre)
   direction <- ifelse(place >= centre[code], 1L, -1L)
-  is_same_group <- function(to) to >= 1L & to <= n & group[clamp(to, 1L, n)] == group[code]
+  is_same_group <- function(to) {
+    to >= 1L & to <= n_bins & group[clamp(to, 1L, n_bins)] == group[code]
+  }
   neighbour <- code
   for (to in list(code - direction, code + direction))
     neighbour <- ifelse(is_same_group(to), to, neighbour)
@@ -207,9 +220,9 @@ bin_steps <- function(place, code, centre, group) {
 
 # ---- Fits of the joint model, and trusted scores -------------------------------------------------
 
-# Each row of a table (the distribution of ratings or scores in one true category) is shrunk towards
-# the distribution over all cases. This is the weight of that distribution, as a number of cases.
-table_mass <- 1
+# The probabilities of ratings or scores in a true category are shrunk towards their distribution
+# over all cases. `shrinkage_weight` is the weight of the latter distribution, as a number of cases.
+shrinkage_weight <- 1
 
 # Fits the joint model with the EM algorithm. Returns a list:
 # * posterior: probabilities of the true category (patterns x categories)
@@ -217,21 +230,21 @@ table_mass <- 1
 # * refit: a function of weights of patterns that returns the posterior; NULL if fits are slow
 # * judged: does the pattern have ratings, scores, answers or a known truth?
 fit_evidence <- function(x, codes, truth, is_used, case_of_pattern) {
-  rows <- evidence_rows(x, codes$code, truth, is_used)
+  rows <- evidence_input(x, codes$code, truth, is_used)
   weight <- pattern_weights(x)
-  log_change <- within_bins(codes, weight, n_raters(x))
+  log_change <- interpolate_within_bins(codes, weight, n_raters(x))
   interpolated_posterior <- function(fit) {
     posterior <- fit$posterior * exp(log_change(fit$tables, rows$categories))
     posterior / rowSums(posterior)
   }
-  start <- start_of_evidence(x, truth, is_used, case_of_pattern)
-  fit <- core_fit_tables(rows, weight, start, table_mass, 2000L)
+  start <- starting_posterior(x, truth, is_used, case_of_pattern)
+  fit <- core_fit_tables(rows, weight, start, shrinkage_weight, 2000L)
   if (!fit$converged) {
     warn_convergence("joint",
       "Merge rare categories, or give the truth of some cases as {.arg known_truth}.")
   }
   refit <- if (length(rows$source) * rows$categories <= max_refitted) function(weight) {
-    interpolated_posterior(core_fit_tables(rows, weight, fit$posterior, table_mass, 500L))
+    interpolated_posterior(core_fit_tables(rows, weight, fit$posterior, shrinkage_weight, 500L))
   }
   list(
     posterior = interpolated_posterior(fit), rates = fit$base_rates, refit = refit,
@@ -239,34 +252,39 @@ fit_evidence <- function(x, codes, truth, is_used, case_of_pattern) {
   )
 }
 
-# Input of core_fit_tables(): the ratings and the codes of systems as one list of sources, raters
-# first, then systems. Rows are patterns. Row i has the elements start[i] + 1 to start[i + 1] of
-# `source` (number of the rater or system) and `code` (category or bin).
-evidence_rows <- function(x, codes, truth, is_used) {
+# Returns the input of core_fit_tables(), a list. Ratings and codes of systems come from sources,
+# which are the raters and then the systems. Rows are patterns.
+# * source, code: number of the source, and its category or bin.
+# * start: row i has the elements start[i] + 1 to start[i + 1] of `source` and `code`.
+# * codes: number of possible codes of each source.
+# * truth: number of the known true category of each pattern, 0 if unknown.
+# * categories: number of categories.
+evidence_input <- function(x, codes, truth, is_used) {
   rating_is_used <- is_used[rating_rater(x)]
   categories <- n_categories(x)
   n_raters <- n_raters(x)
-  answered <- which(codes > 0L, arr.ind = TRUE)
-  row <- c(rating_pattern(x)[rating_is_used], answered[, 1L])
-  source <- c(rating_rater(x)[rating_is_used], n_raters + answered[, 2L])
-  order <- order(row)
+  answer_cells <- which(codes > 0L, arr.ind = TRUE)
+  pattern <- c(rating_pattern(x)[rating_is_used], answer_cells[, 1L])
+  source <- c(rating_rater(x)[rating_is_used], n_raters + answer_cells[, 2L])
+  pattern_order <- order(pattern)
   widths <- pmax(apply(codes, 2L, max), 1L)
   list(
-    start = c(0L, cumsum(tabulate(row, n_patterns(x)))), source = as.integer(source[order]),
-    code = as.integer(c(rating_category(x)[rating_is_used], codes[answered])[order]),
+    start = c(0L, cumsum(tabulate(pattern, n_patterns(x)))),
+    source = as.integer(source[pattern_order]),
+    code = as.integer(c(rating_category(x)[rating_is_used], codes[answer_cells])[pattern_order]),
     codes = as.integer(c(rep(categories, n_raters), widths)), truth = truth,
     categories = categories
   )
 }
 
-# Starting values of the posterior: the mean of ratings, of scores that are probabilities, and of
-# answers without such scores. `case_of_pattern`: the number of a case of each pattern.
-start_of_evidence <- function(x, truth, is_used, case_of_pattern) {
+# Returns starting values of the posterior: the mean of ratings, of scores that are probabilities,
+# and of answers without such scores. `case_of_pattern`: number of a case of each pattern.
+starting_posterior <- function(x, truth, is_used, case_of_pattern) {
   categories <- n_categories(x)
   rating_is_used <- is_used[rating_rater(x)]
-  cell <- rating_pattern(x)[rating_is_used] +
+  cell_of_rating <- rating_pattern(x)[rating_is_used] +
     (rating_category(x)[rating_is_used] - 1L) * n_patterns(x)
-  sums <- matrix(tabulate(cell, n_patterns(x) * categories), ncol = categories)
+  sums <- matrix(tabulate(cell_of_rating, n_patterns(x) * categories), ncol = categories)
   for (s in seq_along(x$systems)) {
     answers <- outer(pattern_answers(x)[, s], seq_len(categories), `==`) + 0
     values <- if (x$scores$scale == "probability")
@@ -277,15 +295,15 @@ start_of_evidence <- function(x, truth, is_used, case_of_pattern) {
   set_known_truths(sums / rowSums(sums), truth)
 }
 
-# The posterior if scores are probabilities of the truth: the mean of the scores of the systems
-# `trust`. Patterns without scores get the base rates.
-trusted_scores <- function(x, trust, truth, case_of_pattern) {
+# Returns the posterior if scores are used as probabilities of the truth. It is the mean of the
+# scores of the systems `trust`. Patterns without scores get the base rates.
+posterior_from_scores <- function(x, trust, truth, case_of_pattern) {
   values <- simplify2array(x$scores$values[trust])
   posterior <- rowMeans(values[case_of_pattern, , , drop = FALSE], na.rm = TRUE, dims = 2L)
-  judged <- !is.na(posterior[, 1L]) | truth > 0L
+  is_judged <- !is.na(posterior[, 1L]) | truth > 0L
   posterior <- set_known_truths(posterior / rowSums(posterior), truth)
-  weight <- pattern_weights(x)[judged]
-  rates <- colSums(posterior[judged, , drop = FALSE] * weight) / sum(weight)
-  posterior[!judged, ] <- rep(rates, each = sum(!judged))
-  list(posterior = posterior, rates = rates, judged = judged)
+  weight <- pattern_weights(x)[is_judged]
+  rates <- colSums(posterior[is_judged, , drop = FALSE] * weight) / sum(weight)
+  posterior[!is_judged, ] <- rep(rates, each = sum(!is_judged))
+  list(posterior = posterior, rates = rates, judged = is_judged)
 }

@@ -2,27 +2,31 @@
 # intervals.
 
 # Returns the table of score metrics for all systems. `plan`: the requested metrics, one per row of
-# `plan$rows`. metrics_of_estimate() calls this function for metrics of scores.
+# `plan$rows`. `interval`: name of the kind of interval.
 metrics_of_scores <- function(estimate, plan, interval, conf_level) {
-  from_ratings <- without_gold(estimate)
+  from_ratings <- undo_gold_correction(estimate)
   panel <- score_panel(from_ratings)
   scored_systems <- lapply(seq_along(from_ratings$fit$x$systems), panel$judge)
   tables <- lapply(scored_systems, score_point, estimate = from_ratings, plan = plan)
-  with_estimate <- which(map_lgl(tables, function(table) any_known(table$estimate)))
-  record <- accuracy_intervals[[interval]]
-  if (is.null(record$find) || length(with_estimate) == 0L) return(stack_rows(tables))
-  no_interval_reason <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)
+  systems_with_estimate <- which(map_lgl(tables, function(table) any_known(table$estimate)))
+  interval_record <- accuracy_intervals[[interval]]
+  if (is.null(interval_record$find) || length(systems_with_estimate) == 0L)
+    return(stack_rows(tables))
+  no_interval_reason <- why_accuracy_only(interval_record) %||%
+    why_no_interval(interval_bootstrap, estimate)
   if (!is.null(no_interval_reason)) {
-    return(stack_rows(modify_fields(tables, with_estimate, without_interval, no_interval_reason)))
+    return(stack_rows(modify_fields(tables, systems_with_estimate, add_no_interval_reason,
+      no_interval_reason)))
   }
-  draws <- draw_scores(from_ratings, panel, scored_systems, nrow(plan$rows), function(judge, w, v) {
+  draws <- draw_score_replicates(from_ratings, panel, scored_systems, nrow(plan$rows),
+    function(judge, w, v) {
     score_values(plan, judge$book, w, v)
   })
-  tables[with_estimate] <- lapply(with_estimate, function(s) {
+  tables[systems_with_estimate] <- lapply(systems_with_estimate, function(s) {
     rows <- score_intervals(
-      tables[[s]], from_ratings, plan, scored_systems[[s]], draws[[s]], record, conf_level
+      tables[[s]], from_ratings, plan, scored_systems[[s]], draws[[s]], interval_record, conf_level
     )
-    if (measures_by_gold(estimate, interval)) {
+    if (is_measured_by_gold(estimate, interval)) {
       rows <- score_metrics_with_gold(
         rows, estimate, plan, scored_systems[[s]], interval, conf_level
       )
@@ -32,72 +36,75 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   stack_rows(tables)
 }
 
-# Input for metrics of scores, shared by all systems. A list:
-# * rater_posterior: the result of posterior_from_raters()
-# * judge: a function that returns the input for a system, given its number `s`
+# Returns the input for metrics of scores, a list:
+# * rater_posterior: the result of posterior_from_raters().
+# * judge: function of the number `s` of a system. It returns the input of this system.
 #
-# The input for a system is a list. It contains `s` and, if the scores cannot be evaluated, the
-# reason `lack`. Otherwise its other fields are:
-# * at: numbers of the cases with scores and ratings; the next fields concern these cases
-# * v: weight of each case
-# * p: posterior probabilities from raters only (cases x categories)
+# The input of a system is a list. If its scores cannot be evaluated, it contains `s` and the reason
+# `lack`. Otherwise its fields are:
+# * s: number of the system.
+# * at: numbers of the cases with scores and ratings. All other fields concern these cases.
+# * v: weight of each case.
+# * p: posterior probabilities from raters only (cases x categories).
 # * known: is the truth of the case known, and was it used in the fit?
-# * truth: truth of gold cases, an index of a category; 0 for other cases
-# * book: the result of order_scores(), sorted scores
-# * back: position between independent errors (0) and shared errors (1)
-# * w: weights of truths (cases x categories), see truth_weights()
+# * truth: for gold cases, the number of the true category; 0 for other cases.
+# * book: sorted scores, the result of order_scores().
+# * back: position between independent errors (0) and shared errors (1).
+# * w: weights of truths (cases x categories), see truth_weights().
+#
 # Gold cases are used only if `gold` is given, a list of `case` and `truth`.
 score_panel <- function(estimate, gold = NULL) {
   x <- estimate$fit$x
   truth <- replace(integer(length(x$cases)), gold$case, gold$truth)
-  judged <- is_usable_pattern(estimate$fit)[x$index]
+  is_judged <- is_usable_pattern(estimate$fit)[x$index]
   weight <- weights_of_cases(x)
   lack <- if (is.null(x$scores)) {
     "there are no scores"
   } else if (is_one_rater(x)) {
     "the ratings of one rater do not show the truth"
   } else if (!has_posterior(estimate)) {
-    accuracy_only(estimate)
+    reason_accuracy_only(estimate)
   }
   rater_posterior <- if (is.null(lack)) posterior_from_raters(estimate)
   p <- if (is.null(lack)) rater_posterior$posterior(NULL)
-  if (anyNA(p[judged, ])) lack <- "the raters' agreement does not separate the categories"
+  if (anyNA(p[is_judged, ])) lack <- "the raters' agreement does not separate the categories"
   input_of_system <- function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
-    at <- if (!is.null(values)) which(!is.na(values[, 1L]) & judged & weight > 0)
+    cases <- if (!is.null(values)) which(!is.na(values[, 1L]) & is_judged & weight > 0)
     lack <- lack %||% if (is.null(values)) {
       "the system has no scores"
-    } else if (length(at) == 0L) {
+    } else if (length(cases) == 0L) {
       "raters saw no case that has scores"
     }
     if (!is.null(lack)) return(list(s = s, lack = lack))
-    out <- list(
-      s = s, at = at, v = weight[at], p = p[at, , drop = FALSE], known = rater_posterior$known[at],
-      truth = truth[at], book = order_scores(values[at, , drop = FALSE]),
+    system_input <- list(
+      s = s, at = cases, v = weight[cases], p = p[cases, , drop = FALSE],
+      known = rater_posterior$known[cases],
+      truth = truth[cases], book = order_scores(values[cases, , drop = FALSE]),
       back = shared_position(estimate, s)
     )
-    out$w <- score_weights(out)
-    if (is.null(out$w)) out$lack <- "raters hardly separate the categories"
-    out
+    system_input$w <- score_weights(system_input)
+    if (is.null(system_input$w)) system_input$lack <- "raters hardly separate the categories"
+    system_input
   }
   list(rater_posterior = rater_posterior, judge = input_of_system)
 }
 
-# Position of system `s` between independent errors (0) and shared errors (1). It is 1 for the
-# method that assumes shared errors. Otherwise it is the share of shared errors that the user gave
-# as `common` in estimate_accuracy(), and 0 by default. The typical share for answers is not used:
-# it is the frequency with which two wrong answers are equal, and scores of two systems never are.
+# Returns the position of system `s` between independent errors (0) and shared errors (1). It is 1
+# for the method that assumes shared errors. Otherwise it is the argument `common` of
+# estimate_accuracy(), and 0 by default. The typical share of shared errors is not used. It was
+# measured for equal wrong answers, and scores of two systems are never equal.
 shared_position <- function(estimate, s) {
   if (identical(estimate$options$method, method_shared$id)) return(1)
-  back <- if (has_fixed_common(estimate$options)) estimate$details$common[[s]] else 0
-  if (is.na(back)) 0 else back
+  position <- if (has_fixed_common(estimate$options)) estimate$details$common[[s]] else 0
+  if (is.na(position)) 0 else position
 }
 
-# Returns weights of truths, see truth_weights(), in which gold cases have weight 1 for their truth.
-# NULL if raters do not separate the categories of other cases.
+# Returns weights of truths (see truth_weights()). Gold cases have weight 1 for their truth. NULL if
+# raters do not separate the categories of other cases.
 score_weights <- function(scored_system, p = scored_system$p, v = scored_system$v,
-                          back = scored_system$back) {
-  weights <- truth_weights(p, scored_system$known, v, back) %||%
+                          position = scored_system$back) {
+  weights <- truth_weights(p, scored_system$known, v, position) %||%
     if (all(scored_system$truth > 0L)) p
   if (!is.null(weights)) set_known_truths(weights, scored_system$truth)
 }
@@ -114,13 +121,14 @@ score_point <- function(estimate, plan, scored_system) {
   rows
 }
 
-# Bootstrap replicates of `measure`. Cases, or clusters, are resampled, and raters are refitted.
-# Returns a list with a matrix (replicates x `n_values`) for each element of `scored_systems`. The
-# arguments of `measure` are the input of a system (see score_panel()), weights of truths and
-# weights of cases. A row is NA if the refitted raters do not separate the categories.
-draw_scores <- function(estimate, panel, scored_systems, n_values, measure) {
+# Computes bootstrap replicates of `measure`. Cases or clusters are resampled, and raters are
+# refitted. Returns a list with a matrix (replicates x `n_values`) for each element of
+# `scored_systems`. A row is NA if the refitted raters do not separate the categories. `measure`:
+# function of the input of a system (see score_panel()), of weights of truths and of weights of
+# cases.
+draw_score_replicates <- function(estimate, panel, scored_systems, n_values, measure) {
   settings <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
-  replicates <- resampled(name = "Bootstrap of scores", resampling = settings, run = function(n) {
+  measure_systems <- function(n) {
     p <- panel$rater_posterior$posterior(n)
     lapply(scored_systems, function(scored_system) {
       if (!is.null(scored_system$lack) || anyNA(p)) return(NULL)
@@ -128,33 +136,39 @@ draw_scores <- function(estimate, panel, scored_systems, n_values, measure) {
       w <- score_weights(scored_system, p[scored_system$at, , drop = FALSE], v)
       if (!is.null(w)) measure(scored_system, w, v)
     })
-  })
+  }
+  replicates <- run_replicates(measure_systems, settings, "Bootstrap of scores")
   lapply(seq_along(scored_systems), function(s) {
     stack_rows(replicates, function(replicate) replicate[[s]] %||% rep(NA_real_, n_values))
   })
 }
 
-# Adds intervals to the rows of a system. `draws`: values in bootstrap replicates (replicates x
-# metrics). `record`: record of the kind of interval. Percentile intervals contain sampling error
-# only; in other intervals, standard errors also contain the hidden error (see hidden_of_scores()).
+# Adds intervals to the rows of a system.
+# * rows: table of the estimates, a row per metric.
+# * draws: values in bootstrap replicates (replicates x metrics).
+# * record: record of the kind of interval.
+#
+# Percentile intervals contain sampling error only. Standard errors of other intervals also contain
+# the hidden error (see hidden_error_of_scores()).
 score_intervals <- function(rows, estimate, plan, scored_system, draws, record, conf_level) {
-  ends <- ranges_of_plan(plan)
-  values <- centre_on_estimate(to_unit(draws, ends), to_unit(rows$estimate, ends), plan)
+  metric_ranges <- ranges_of_plan(plan)
+  unit_values <-
+    centre_on_estimate(to_unit(draws, metric_ranges), to_unit(rows$estimate, metric_ranges), plan)
   rows <- if (record$spread == "percentile") {
-    unit_percentiles(rows, values, ends, conf_level)
+    unit_percentiles(rows, unit_values, metric_ranges, conf_level)
   } else {
-    sampling <- apply(values, 2L, sd, na.rm = TRUE) * widths(ends)
-    rows$hidden <- hidden_of_scores(estimate, plan, scored_system)
-    rows$std.error <- sqrt(sampling^2 + rows$hidden^2) + 0 * rows$estimate
-    interval_rows(rows, ends, robust_quantile(estimate$options, conf_level))
+    sampling_error <- apply(unit_values, 2L, sd, na.rm = TRUE) * widths(metric_ranges)
+    rows$hidden <- hidden_error_of_scores(estimate, plan, scored_system)
+    rows$std.error <- sqrt(sampling_error^2 + rows$hidden^2) + 0 * rows$estimate
+    interval_rows(rows, metric_ranges, robust_quantile(estimate$options, conf_level))
   }
   lower_limits_by_gaps(rows, plan, scored_system)
 }
 
-# Lowers the lower limits of calibration errors. These metrics are sums of absolute gaps between
-# scores and shares of cases. Chance causes gaps of the size `slack` also if scores are calibrated,
-# so `slack` is subtracted. Before that, a limit that is less than `z` standard errors below the
-# estimate is lowered to this distance, because gold cases add chance errors.
+# Lowers the lower limits of calibration errors, which are sums of absolute gaps between scores and
+# shares of cases. Chance causes gaps of the size `slack` even if scores are calibrated. Therefore
+# `slack` is subtracted from the limit. Gold cases add chance errors. Therefore the limit is first
+# lowered to `z` standard errors below the estimate, if it is higher.
 lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
   for (i in which(field_of_rows(plan, "gaps"))) {
     kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
@@ -165,88 +179,97 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
   rows
 }
 
-# Moves replicates of calibration errors, so that their median is the estimate. A calibration error
-# is a sum of absolute gaps, which is larger in resampled data than in the original data.
+# Shifts replicates of calibration errors, so that their median is the estimate. `values`:
+# replicates x metrics. A calibration error is a sum of absolute gaps, which is larger in resampled
+# data than in the original data.
 centre_on_estimate <- function(values, estimate, plan) {
   is_calibration_error <- field_of_rows(plan, "gaps") & !is.na(estimate)
   if (any(is_calibration_error)) {
-    centre <- apply(values[, is_calibration_error, drop = FALSE], 2L, median, na.rm = TRUE)
-    shift <- rep(estimate[is_calibration_error] - centre, each = nrow(values))
+    medians <- apply(values[, is_calibration_error, drop = FALSE], 2L, median, na.rm = TRUE)
+    shift <- rep(estimate[is_calibration_error] - medians, each = nrow(values))
     values[, is_calibration_error] <- clip01(values[, is_calibration_error] + shift)
   }
   values
 }
 
-# Standard deviation of the bias that shared errors may cause in each metric without being visible
-# in the ratings (the hidden error). combine_hidden() combines two parts. The first is for the
-# unknown position between independent (0) and shared errors (1): `at_end(0) - at_end(1)`. The
-# second is for raters who make the same errors, which moves weight to the category with the highest
-# score: `top_shift`. `dependence_weight`, the weight of shared errors in the interval, is set to 1,
-# because independent answers do not imply independent scores.
-hidden_of_scores <- function(estimate, plan, scored_system) {
+# Returns the hidden error of each metric: the standard deviation of the bias from shared errors
+# that are not visible in the ratings. combine_hidden() combines two parts:
+# * The position between independent errors (0) and shared errors (1) is unknown. The metrics differ
+#   by `metrics_at(0) - metrics_at(1)`.
+# * Raters may make the same errors. These move weight to the category with the highest score. The
+#   effect is `top_shift`.
+#
+# `dependence_weight`, the weight of shared errors in the interval, is set to 1, because independent
+# answers do not imply independent scores.
+hidden_error_of_scores <- function(estimate, plan, scored_system) {
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
   v <- scored_system$v
-  at_end <- function(position) {
-    score_values(plan, scored_system$book, score_weights(scored_system, back = position), v)
+  metrics_at <- function(position) {
+    score_values(plan, scored_system$book, score_weights(scored_system, position = position), v)
   }
   sums_by_top <- function(values) as.vector(rowsum(values * v, scored_system$book$top))
   is_top <- outer(scored_system$book$top, seq_len(ncol(scored_system$w)), `==`)
   top_weight <- sums_by_top(rep(1, length(v)))
   top_error_rate <- 1 - sums_by_top(rowSums(scored_system$w * is_top)) / top_weight
-  top_shift <- vapply(score_influence(plan, scored_system$book, scored_system$w, v), function(d) {
-    change <- sums_by_top(rowSums(d * (is_top - scored_system$w))) / sum(v)
+  influences <- score_influence(plan, scored_system$book, scored_system$w, v)
+  top_shift <- vapply(influences, function(influence) {
+    change <- sums_by_top(rowSums(influence * (is_top - scored_system$w))) / sum(v)
     ifelse(top_error_rate > 0, change / top_error_rate, 0)
   }, top_error_rate)
   combine_hidden(
-    estimate, scored_system$s, at_end(0) - at_end(1), matrix(top_shift, length(top_error_rate)),
-    top_weight / sum(v)
+    estimate, scored_system$s, metrics_at(0) - metrics_at(1),
+    matrix(top_shift, length(top_error_rate)), top_weight / sum(v)
   )
 }
 
 # Weights of truths: the weight of each case for each category, in metrics of scores.
 #
 # Let p be the probabilities of the categories of a case, from raters only. If systems share the
-# raters' errors, a score contains no information about the truth beyond the ratings, and p is the
-# weight of the case. Otherwise let the score S and the ratings be independent given the truth. Let
-# F_j(A) be the probability that S is in a set A if category j is true. Then
+# raters' errors, a score contains no information about the truth beyond the ratings. Then p is the
+# weight of the case.
+#
+# Otherwise let the score S and the ratings be independent given the truth. Let F_j(A) be the
+# probability that S is in a set A if category j is true. Then
 #   E[1(S in A) p_k] = sum_j F_j(A) E[p_j p_k],
-# because E[1(truth = j) p_k] = E[p_j p_k]. The weights p therefore mix the distributions F_j of all
-# categories. Let M = E[p p'], and D the diagonal matrix of base rates E[p]. The weights w = D M^-1
-# p undo the mixing:
+# because E[1(truth = j) p_k] = E[p_j p_k]. With weights p, a metric therefore mixes the
+# distributions F_j of all categories.
+#
+# Let M = E[p p'], and let D be the diagonal matrix of base rates E[p]. The weights w = D M^-1 p
+# undo the mixing:
 #   E[w_j 1(S in A)] = E[p_j] F_j(A).
 # The weights of a case sum to one, because the base rates are M times a vector of ones. Single
 # weights may be below 0 or above 1.
 
-# Smallest eigenvalue of the scaled matrix M for which metrics are computed. The scaled M is
-# M_jk / sqrt(E[p_j] E[p_k]). Its smallest eigenvalue is 1 if the truth is known, and 0 if the
-# ratings contain no information about some of the categories.
+# Metrics are computed only if the smallest eigenvalue of the scaled matrix M is at least this
+# number. The scaled matrix is M_jk / sqrt(E[p_j] E[p_k]). Its smallest eigenvalue is 1 if the truth
+# is known. It is 0 if the ratings contain no information about some categories.
 min_eigenvalue <- 0.01
 
-# Probabilities of the true categories, from raters only. A list:
-# * posterior: a function of weights of cases that refits the raters and returns probabilities
-#   (cases x categories). It returns the probabilities of the original fit if the weights are NULL,
-#   if the fit cannot be repeated, or if fits are slow (`max_refitted`).
+# Returns probabilities of the true categories from raters only, as a list:
+# * posterior: function of weights of cases. It refits the raters, and returns probabilities (cases
+#   x categories). For weights of NULL it returns the original probabilities. It also returns these
+#   if the fit cannot be repeated or is slow (see `max_refitted`).
 # * known: is the truth of the case known?
 posterior_from_raters <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)
   x <- fit$x
-  original <- posterior(fit)[x$index, , drop = FALSE]
+  original_posterior <- posterior(fit)[x$index, , drop = FALSE]
   refit <- refit_function(fit)
   can_refit <- !is.null(refit) && length(rating_rater(x)) * n_categories(x) <= max_refitted
   posterior_of_weights <- function(v) {
-    if (is.null(v) || !can_refit) return(original)
+    if (is.null(v) || !can_refit) return(original_posterior)
     refit(core_pattern_weights(x$index, v, n_patterns(x)))[x$index, , drop = FALSE]
   }
   list(posterior = posterior_of_weights, known = is_known_pattern(fit)[x$index])
 }
 
-# Largest size of data for which raters are refitted in bootstrap replicates: the number of ratings,
-# summed over patterns, times the number of categories.
+# Largest size of data for which raters are refitted in bootstrap replicates. The size is the number
+# of ratings, summed over patterns, times the number of categories.
 max_refitted <- 1e5
 
-# Fits the raters without systems, with the model of the estimate. If the estimate is an average
-# over models, the model has an accuracy for each rater. If more than half of the weight of the
-# average is on models whose errors depend on the category, it is the Dawid-Skene model.
+# Fits the raters without systems, with the model of the estimate. For an average over models, the
+# model has one accuracy per rater. It is the Dawid-Skene model if models with errors that depend on
+# the category have more than half of the weight.
 fit_raters_only <- function(fit, estimate) UseMethod("fit_raters_only")
 
 fit_raters_only.rater_fit <- function(fit, estimate) {
@@ -254,8 +277,8 @@ fit_raters_only.rater_fit <- function(fit, estimate) {
   without_warnings(fit_again(fit, join_patterns(keep_systems(fit$x, integer())), model))
 }
 
-# The posterior from Markov chain Monte Carlo is used as it is. It does not depend on systems, and a
-# second run would add Monte Carlo error.
+# The posterior from Markov chain Monte Carlo is not computed again. It does not depend on systems,
+# and a second run would add Monte Carlo error.
 fit_raters_only.draws_fit <- function(fit, estimate) fit # nolint: object_name.
 
 model_of_average <- function(estimate) {
@@ -266,26 +289,30 @@ model_of_average <- function(estimate) {
   if (category_share > 0.5) dawid_skene("weak") else rater_model("rater")
 }
 
-# Weights of truths (cases x categories); NULL if raters do not separate the categories. `p`:
-# probabilities of categories, cases x categories. `known`: is the truth of the case known? `v`:
-# weight of each case. `position`: between independent errors (0) and shared errors (1).
+# Returns weights of truths (cases x categories), as derived above. NULL if raters do not separate
+# the categories.
+# * p: probabilities of categories (cases x categories).
+# * known: is the truth of the case known?
+# * v: weight of each case.
+# * position: between independent errors (0) and shared errors (1).
 truth_weights <- function(p, known, v, position) {
   if (isTRUE(position == 1)) return(p)
-  unknown <- which(!known & v > 0)
-  if (length(unknown) == 0L) return(p)
-  unmixing <- undo_mixing(p[unknown, , drop = FALSE], v[unknown])
+  unknown_cases <- which(!known & v > 0)
+  if (length(unknown_cases) == 0L) return(p)
+  unmixing <- undo_mixing(p[unknown_cases, , drop = FALSE], v[unknown_cases])
   if (is.null(unmixing)) return(NULL)
-  independent <- p
-  independent[!known, ] <- p[!known, , drop = FALSE] %*% unmixing
-  independent + position * (p - independent)
+  independent_weights <- p
+  independent_weights[!known, ] <- p[!known, , drop = FALSE] %*% unmixing
+  independent_weights + position * (p - independent_weights)
 }
 
-# The transpose of D M^-1, categories x categories. Categories with fewer than `few_cases` expected
-# cases are left out: their rows and columns are those of the identity matrix.
+# Returns the transpose of D M^-1 (categories x categories), as derived above. NULL if M is nearly
+# singular. Categories with fewer than `min_expected_cases` expected cases are left out: their rows
+# and columns are those of the identity matrix.
 undo_mixing <- function(p, v) {
   expected_cases <- colSums(p * v)
-  occurs <- expected_cases >= few_cases
-  p <- p[, occurs, drop = FALSE]
+  has_cases <- expected_cases >= min_expected_cases
+  p <- p[, has_cases, drop = FALSE]
   p <- p / rowSums(p)
   base_counts <- colSums(p * v)
   products <- crossprod(p, p * v)
@@ -294,6 +321,6 @@ undo_mixing <- function(p, v) {
   )$values
   if (length(eigenvalues) > 1L && min(eigenvalues) < min_eigenvalue) return(NULL)
   unmixing <- diag(length(expected_cases))
-  unmixing[occurs, occurs] <- solve(products, diag(base_counts, length(base_counts)))
+  unmixing[has_cases, has_cases] <- solve(products, diag(base_counts, length(base_counts)))
   unmixing
 }

@@ -55,9 +55,12 @@
 #' @name tidy.shared_errors
 NULL
 
-# Makes the result of shared_errors(). `pairs`: table of the pairs with a common case; tidy() adds
-# the other pairs when it is called. `raters`: table of raters. `about`: list of results for all
-# raters together, from panel_summary(). `judges`: names of raters, then of systems.
+# Makes the result of shared_errors().
+# * pairs: table of the pairs with a common case. tidy() adds the other pairs.
+# * raters: table of raters.
+# * about: list of results for all raters together, from panel_summary().
+# * counts: list of the numbers of raters, systems, cases and cases with known truth.
+# * judges: names of raters, then of systems.
 new_shared_errors <- function(pairs, raters, about, counts, options, judges) {
   facts <- c(counts, about, conf_level = options$conf_level)
   has_truth <- facts$known > 0
@@ -100,52 +103,52 @@ format.shared_errors <- function(x, digits = 2L, ...) {
 }
 
 correlation_line <- function(facts, digits = 2L) {
-  limits_words <- function(low, high) if (!is.na(low)) from_to(low, high, digits)
+  limits_words <- function(low, high) if (!is.na(low)) format_limits(low, high, digits)
   format_estimates <- function(value, low, high) {
     paste0(format_decimals(value, digits), if (!is.na(low)) {
       sprintf(" (%s %s)", interval_title(facts$conf_level), limits_words(low, high))
     })
   }
   if (facts$known > 0) {
-    correlation <- format_estimates(facts$correlation, facts$conf.low, facts$conf.high)
-    effective <- format_estimates(facts$effective, facts$effective.low, facts$effective.high)
+    correlation_words <- format_estimates(facts$correlation, facts$conf.low, facts$conf.high)
+    effective_words <- format_estimates(facts$effective, facts$effective.low, facts$effective.high)
   } else {
-    correlation <- limits_words(facts$lowest, facts$highest)
-    effective <- if (isTRUE(facts$effective.highest > facts$raters_per_case)) {
+    correlation_words <- limits_words(facts$lowest, facts$highest)
+    effective_words <- if (isTRUE(facts$effective.highest > facts$raters_per_case)) {
       paste("at least", format_decimals(facts$effective.lowest, digits))
     } else {
       limits_words(facts$effective.lowest, facts$effective.highest)
     }
   }
   paste0(
-    "The raters' errors correlate by ", correlation, " on average; ",
-    format(round(facts$raters_per_case, 1L)), " raters are equivalent to ", effective,
+    "The raters' errors correlate by ", correlation_words, " on average; ",
+    format(round(facts$raters_per_case, 1L)), " raters are equivalent to ", effective_words,
     " independent ones"
   )
 }
 
-# The table of pairs for print(), with the largest absolute correlations first. Without known truth,
-# it shows the range that the ratings allow.
+# Returns the table of pairs for print(), with the largest absolute correlations first. Without
+# known truth, the table shows the range that the ratings allow.
 pairs_to_print <- function(pairs, has_truth, level) {
-  absolute <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
-  shown <- pairs[head(order(-absolute), max_view_rows), ]
-  shown$pair <- paste(shown$rater1, "-", shown$rater2)
+  absolute_correlation <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
+  shown_pairs <- pairs[head(order(-absolute_correlation), max_view_rows), ]
+  shown_pairs$pair <- paste(shown_pairs$rater1, "-", shown_pairs$rater2)
   if (has_truth) {
-    shown$interval <- from_to(shown$conf.low, shown$conf.high, 2L)
+    shown_pairs$interval <- format_limits(shown_pairs$conf.low, shown_pairs$conf.high, 2L)
     columns <- c("pair", correlation = "estimate", setNames("interval", interval_title(level)),
-      # With two categories all wrong answers are the same.
+      # With two categories, all wrong answers are equal. Then `expected` is 1.
       if (any(pairs$expected < 1, na.rm = TRUE)) {
         c(`same wrong answer` = "coinciding", `by chance` = "expected")
       }, cases = "known")
   } else {
-    shown$interval <- from_to(shown$lowest, shown$highest, 2L)
+    shown_pairs$interval <- format_limits(shown_pairs$lowest, shown_pairs$highest, 2L)
     columns <- c("pair", `correlation, without truth` = "interval", cases = "n")
   }
-  view(shown, columns, c(2L, known = 0L), most = 12L, total = nrow(pairs))
+  view(shown_pairs, columns, c(2L, known = 0L), most = 12L, total = nrow(pairs))
 }
 
 shared_notes <- function(pairs, raters, facts, options, judges) {
-  better_without <- which(raters$change > 0)
+  rows_better_without <- which(raters$change > 0)
   n_without_case <- judges * (judges - 1) / 2 - nrow(pairs)
   c(
     options$silent,
@@ -164,24 +167,28 @@ shared_notes <- function(pairs, raters, facts, options, judges) {
       "When two raters are both wrong, they give the same answer",
       format_decimals(100 * facts$surplus, 1L), "percentage points more often than by chance"
     ),
-    if (length(better_without) > 0L) paste(
+    if (length(rows_better_without) > 0L) paste(
       "The effective number of raters is higher without",
-      shorten(raters$rater[better_without], most = 4L)
+      shorten(raters$rater[rows_better_without], most = 4L)
     )
   )
 }
 
-limits_in_words <- function(limits) from_to(min(limits[, 1L]), max(limits[, 2L]), 2L)
+limits_in_words <- function(limits) format_limits(min(limits[, 1L]), max(limits[, 2L]), 2L)
 
 # Shared errors if the truth is known: correlations, and the effective number of raters.
 
-# Lists all answers to cases with known truth. `cells`: rows of known_cells(), groups of cases with
-# the same pattern of ratings and the same truth. Returns a list. Fields with an element per answer:
-# * row: number of the cell
-# * judge: number of the rater; systems are numbered after the raters
+# Lists all answers to cases with known truth. `cells`: rows of known_cells(). A cell is a group of
+# cases with the same pattern of ratings and the same truth. Returns a list. Fields with an element
+# per answer:
+# * row: number of the cell.
+# * judge: number of the rater; systems are numbered after the raters.
 # * right: is the answer right?
-# * weight: number of cases in the cell
-# Other fields: `judges`, the number of raters and systems; `cells`, the weights of all cells.
+# * weight: number of cases in the cell.
+#
+# Other fields:
+# * judges: number of raters and systems.
+# * cells: weight of each cell.
 known_answers <- function(x, cells) {
   rating_index <- rating_positions(x, cells$pattern)
   system_answers <- pattern_answers(x)[cells$pattern, , drop = FALSE]
@@ -198,30 +205,33 @@ known_answers <- function(x, cells) {
   )
 }
 
-# Adds the runs that tie to `answers`, the votes. The runs of a rater on a case together count as
-# one answer, so two different runs are half right. `runs`: known_answers() with all runs.
+# Adds tied reruns to `answers`, which contains only votes. The reruns of a rater on a case together
+# count as one answer, so two different reruns are half right. `runs`: result of known_answers()
+# with all reruns.
 add_tied_runs <- function(answers, runs) {
-  key <- paste(runs$row, runs$judge)
-  runs$weight <- runs$weight / count_at_first(key)[match(key, key)]
-  is_tied <- !key %in% paste(answers$row, answers$judge)
+  run_key <- paste(runs$row, runs$judge)
+  runs$weight <- runs$weight / count_equal_at_first(run_key)[match(run_key, run_key)]
+  is_tied <- !run_key %in% paste(answers$row, answers$judge)
   columns <- c("judge", "right", "weight")
   answers[columns] <- Map(c, answers[columns], lapply(runs[columns], `[`, is_tied))
   answers
 }
 
-# For each pair: the shares of the common cases with known truth on which both are right, only the
-# first, only the second, and neither. A matrix with four columns.
+# Returns shares of the common cases with known truth, a matrix with a row per pair. The four
+# columns: both are right, only the first, only the second, neither.
 right_shares <- function(pairs) {
-  both <- pairs$both_right
-  first <- pairs$one_right
-  second <- pairs$two_right
-  cbind(both, first - both, second - both, pairs$known - first - second + both) / pairs$known
+  both_right <- pairs$both_right
+  first_right <- pairs$one_right
+  second_right <- pairs$two_right
+  cbind(both_right, first_right - both_right, second_right - both_right,
+    pairs$known - first_right - second_right + both_right) / pairs$known
 }
 
-# Correlation of being right (the phi coefficient) for each row of right_shares(), and its standard
-# error for one case: for n cases, divide it by sqrt(n).
+# Returns the correlation of being right (the phi coefficient) for each row of right_shares(), and
+# its standard error for one case. For n cases, the standard error is divided by sqrt(n).
 phi_of_shares <- function(share) {
-  # Accuracies of the first and the second rater, and standardised values of "is right".
+  # a, b: accuracies of the first and the second rater. score1, score2: standardised values of "is
+  # right".
   a <- share[, 1L] + share[, 2L]
   b <- share[, 1L] + share[, 3L]
   score1 <- cbind(1 - a, 1 - a, -a, -a) / sqrt(a * (1 - a))
@@ -234,32 +244,35 @@ phi_of_shares <- function(share) {
 no_common_truth <- "no common case has a known truth"
 
 # Adds the correlation of each pair, its standard error, its interval and the reason for missing
-# values. `share`: result of right_shares(). `counted`: are weights numbers of cases? Otherwise they
-# are probabilities, so there is no number of cases and no standard error.
-add_correlations <- function(table, share, counted) {
-  fitted <- phi_of_shares(share)
-  error <- fitted$error / sqrt(table$known)
-  has_error <- !is.na(error) & error > 1e-9
-  table$estimate <- na_real(clamp(fitted$phi, -1, 1)) # removes rounding errors
-  if (counted) table$std.error[has_error] <- error[has_error]
+# values.
+# * share: result of right_shares().
+# * weights_are_numbers: are weights numbers of cases? If they are probabilities, there is no number
+#   of cases and no standard error.
+add_correlations <- function(table, share, weights_are_numbers) {
+  correlations <- phi_of_shares(share)
+  std_error <- correlations$error / sqrt(table$known)
+  has_error <- !is.na(std_error) & std_error > 1e-9
+  table$estimate <- na_real(clamp(correlations$phi, -1, 1)) # removes rounding errors
+  if (weights_are_numbers) table$std.error[has_error] <- std_error[has_error]
   table[limit_columns] <- fisher_limits(table$estimate, table$std.error, table$conf_level)
-  table$reason <- if (counted) NA_character_ else
-    paste0(no_interval, "weights are not counts, so there is no number of cases")
-  table$reason[!has_error] <- paste0(no_interval, "the correlation is exactly 1 or -1")
+  table$reason <- if (weights_are_numbers) NA_character_ else
+    paste0(no_interval_prefix, "weights are not counts, so there is no number of cases")
+  table$reason[!has_error] <- paste0(no_interval_prefix, "the correlation is exactly 1 or -1")
   table$reason[is.na(table$estimate)] <- "one of the two is always right or always wrong"
   table$reason[table$known == 0] <- no_common_truth
   table
 }
 
-# Confidence limits of correlations, computed on Fisher's z scale. A matrix with two columns.
+# Returns confidence limits of correlations, computed on Fisher's z scale: a matrix with two
+# columns.
 fisher_limits <- function(estimate, error, conf_level) {
   tanh(atanh(estimate) + outer(normal_quantile(conf_level) * error / (1 - estimate^2), c(-1, 1)))
 }
 
-# Adds columns covariance and spread. For a pair with n common cases, they are n times the
-# covariance of being right, and n times the product of the standard deviations. `mean`: share of
-# right answers of each rater over all of its cases. Means over the common cases only would often be
-# 1 in a crowd, where two raters have few common cases.
+# Adds columns covariance and spread. For a pair with n common cases, covariance is n times the
+# covariance of being right. spread is n times the product of the standard deviations. `mean`: share
+# of right answers of each rater over all of its cases. Means over the common cases are not used,
+# because in a crowd two raters have few common cases, and these means are often 1.
 add_products <- function(table, share, mean) {
   # Accuracies of the first and the second rater of each pair.
   a <- mean[table$one]
@@ -271,15 +284,15 @@ add_products <- function(table, share, mean) {
   table
 }
 
-# Share of right answers of each rater and system. `answers`: result of known_answers().
+# Returns the share of right answers of each rater and system. `answers`: result of known_answers().
 right_rates <- function(answers) {
   sum_by_judge <- function(value) core_pattern_weights(answers$judge, value, answers$judges)
   sum_by_judge(answers$weight * answers$right) / sum_by_judge(answers$weight)
 }
 
-# Confidence limits of the mean correlation of the raters. The mean is a ratio of two sums over
-# pairs, of covariances and of products of standard deviations. Its standard error is computed from
-# the influence of each case on the two sums.
+# Returns confidence limits of the mean correlation of the raters. The mean is a ratio of two sums
+# over pairs: covariances, and products of standard deviations. Its standard error is computed from
+# the influence of each case on the two sums. `mean`: the mean correlation.
 mean_correlation_limits <- function(pairs, answers, raters, mean) {
   if (all(is.na(pairs$std.error)) || is.na(mean)) return(c(NA_real_, NA_real_))
   accuracy <- right_rates(answers)

@@ -1,8 +1,7 @@
-# The checkpoint file, in which a running study is saved, so that it can continue after an
-# interrupt.
+# A running study is saved in a checkpoint file, so that it can continue after an interrupt.
 
-# Fails if `wrong`, with an error about the checkpoint file. Arguments are those of abort_if(). The
-# default hint `i` is for a file that exists and cannot be used.
+# Fails with an error about the checkpoint file, if `wrong` is TRUE. Arguments are those of
+# abort_if(). The default of the hint `i` is for a file that exists and cannot be used.
 abort_checkpoint_if <- function(wrong, path, message, x = NULL,
                                 i = "Choose another file, or delete this one.",
                                 .envir = parent.frame()) {
@@ -10,9 +9,9 @@ abort_checkpoint_if <- function(wrong, path, message, x = NULL,
     x = c(escape_braces("It is ", path, "."), x), i = i, path = path, .envir = .envir)
 }
 
-save_checkpoint <- function(study, path, parts) {
-  # Evaluated before replace_file(), which reports all errors as errors of writing.
-  content <- saved_study(study, parts)
+save_checkpoint <- function(study, path, hashes) {
+  # The content is computed before replace_file(), which reports all errors as errors of writing.
+  content <- saved_study(study, hashes)
   is_saved <- replace_file(
     path, function(temporary) write_hashed(content, temporary),
     function(temporary) identical(read_hashed(temporary), content)
@@ -20,18 +19,19 @@ save_checkpoint <- function(study, path, parts) {
   abort_checkpoint_if(!is_saved, path, "cannot be written.", i = NULL)
 }
 
-# Content of the checkpoint file: a list of numbers and strings only. Designs and estimators may
-# contain functions, which could run code when they are read. The file contains only their hashes.
-saved_study <- function(study, parts = hashes_of_parts(study)) {
+# Returns the content of the checkpoint file: a list of numbers and strings only. Designs and
+# estimators may contain functions, which could run code when they are read. Therefore the file
+# contains only their hashes.
+saved_study <- function(study, hashes = hashes_of_fields(study)) {
   list(
-    seed = study$seed, runs = study$runs, done = study$done, results = study$results, parts = parts
+    seed = study$seed, runs = study$runs, done = study$done, results = study$results, parts = hashes
   )
 }
 
-# Hashes of the fields of a study. When a study continues from a file, they must be the same.
-hashes_of_parts <- function(study) {
-  parts <- c("designs", "estimators", "n", "panels", "seed")
-  map_chr(parts, function(part) rlang::hash(hashable_text(study[[part]])))
+# Returns hashes of fields of a study. When a study continues from a file, they must be the same.
+hashes_of_fields <- function(study) {
+  fields <- c("designs", "estimators", "n", "panels", "seed")
+  map_chr(fields, function(part) rlang::hash(hashable_text(study[[part]])))
 }
 
 # Converts an object (list, vector or function) to text, from which its hash is computed.
@@ -48,8 +48,9 @@ hashable_text <- function(x) {
   list(value_text, if (length(kept_attributes) > 0L) lapply(kept_attributes, hashable_text))
 }
 
-# Writes an RDS file followed by a hash of its bytes, which `readRDS()` ignores. The hash reveals
-# damaged files. Changed bytes can otherwise give wrong but plausible numbers, or crash R.
+# Writes an RDS file followed by a hash of its bytes, which readRDS() ignores. With the hash,
+# damaged files are detected. Changed bytes can otherwise give wrong but plausible numbers, or crash
+# R.
 write_hashed <- function(object, path) {
   saveRDS(object, path)
   hash <- hash_bytes(file_bytes(path))
@@ -58,9 +59,9 @@ write_hashed <- function(object, path) {
   writeBin(hash, connection)
 }
 
-# Reads a file of write_hashed(). Returns the object, or NULL if the hash is wrong or the object is
-# not a plain list (see is_plain_list()). The object is put into a list directly, because assigning
-# it to a variable could evaluate a promise, and so run code.
+# Reads a file of write_hashed(). Returns the object. Returns NULL if the hash is wrong or the
+# object is not a plain list (see is_plain_list()). The object is put into a list directly.
+# Assigning it to a variable could evaluate a promise, and so run code.
 read_hashed <- function(path) {
   bytes <- file_bytes(path)
   hash <- tail(bytes, 32L)
@@ -72,42 +73,44 @@ read_hashed <- function(path) {
   if (is_plain_list(content)) content[[1L]]
 }
 
-# Does the list contain only vectors and lists of vectors, without attributes except names? Types
-# are checked before any element is used, because environments with active bindings, promises and
-# objects with a class can run code when they are used.
+# Does the list `x` contain only vectors and lists of vectors, without attributes except names?
+# Types are checked before any element is used. Promises, objects with a class and environments with
+# active bindings can run code when they are used.
 is_plain_list <- function(x) {
   plain_types <- c("NULL", "logical", "integer", "double", "character", "list")
   all(map_chr(x, typeof) %in% plain_types) && all(map_lgl(x, function(element) {
-    attrs <- attributes(element)
-    has_only_names <- is.null(attrs) || identical(names(attrs), "names") &&
-      typeof(attrs[[1L]]) == "character" && is.null(attributes(attrs[[1L]]))
+    element_attributes <- attributes(element)
+    has_only_names <- is.null(element_attributes) ||
+      identical(names(element_attributes), "names") &&
+        typeof(element_attributes[[1L]]) == "character" &&
+        is.null(attributes(element_attributes[[1L]]))
     !is.object(element) && has_only_names && (!is.list(element) || is_plain_list(element))
   }))
 }
 
-# A hash of 32 bytes. It includes the version of the package, so that a file from another version is
-# refused: versions may write different content.
+# Returns a hash of 32 bytes. It includes the version of the package, because versions may write
+# different content. A file from another version is then refused.
 hash_bytes <- function(bytes) {
   charToRaw(rlang::hash(list(bytes, getNamespaceVersion("fallible")[[1L]])))
 }
 
-# Locks the checkpoint file, because two studies with the same file would overwrite each other's
-# runs. The lock ends when the function with the frame `frame` returns, or when the process ends. If
-# the file system cannot lock files, only studies of the same process are excluded.
+# Locks the checkpoint file. Two studies with the same file would overwrite each other's runs. The
+# lock ends when the function with the frame `frame` returns, or when the process ends. If the file
+# system cannot lock files, only studies of the same process are excluded.
 lock_checkpoint <- function(path, frame = parent.frame()) {
   lock_file <- paste0(path, ".lock")
-  in_this_process <- path %in% lock_store$paths # system locks do not work within a process
-  lock <- if (!in_this_process)
+  is_locked_here <- path %in% lock_store$paths # system locks do not work within a process
+  lock <- if (!is_locked_here)
     tryCatch(filelock::lock(lock_file, timeout = 0), error = function(e) NA)
   abort_checkpoint_if(is.null(lock), path,
-    "is in use by another {if (in_this_process) 'study' else 'process'}.",
+    "is in use by another {if (is_locked_here) 'study' else 'process'}.",
     i = "Wait until that ends, or choose another file.")
   lock_store$paths <- c(lock_store$paths, path)
   withr::defer({
     lock_store$paths <- setdiff(lock_store$paths, path)
     if (inherits(lock, "filelock_lock")) {
-      # The lock file is deleted before it is unlocked, because afterwards another study may lock
-      # it. It is deleted only if it is empty, so that no file of the user is lost.
+      # The lock file is deleted before it is unlocked, because another study may lock it
+      # afterwards. It is deleted only if it is empty, so that no file of the user is lost.
       if (file.size(lock_file) %in% 0) unlink(lock_file)
       filelock::unlock(lock)
     }
@@ -116,18 +119,18 @@ lock_checkpoint <- function(path, frame = parent.frame()) {
 
 lock_store <- new.env()
 
-# Returns the study with the results and the seed from the checkpoint file. Fails if the study in
-# the file has other values of the fields `parts`, or more runs. Without a file, returns the study
-# unchanged.
-resume_study <- function(study, path, parts) {
+# Returns the study with the results and the seed from the checkpoint file. Without a file, returns
+# the study unchanged. Fails if the study in the file has more runs, or differs in one of the fields
+# `must_match`.
+resume_study <- function(study, path, must_match) {
   if (!file.exists(path)) return(study)
   saved <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
   content <- saved_study(study)
   abort_checkpoint_if(!identical(names(saved), names(content)), path,
     "was not written by a study of this version of the package, or has been changed.",
     x = if (inherits(saved, "error")) escape_braces(conditionMessage(saved)))
-  is_same <- map_lgl(parts, function(part) identical(saved$parts[part], content$parts[part]))
-  differing <- parts[!is_same]
+  is_same <- map_lgl(must_match, function(part) identical(saved$parts[part], content$parts[part]))
+  differing <- must_match[!is_same]
   has_more_runs <- isTRUE(saved$runs > study$runs)
   abort_checkpoint_if(length(differing) > 0L || has_more_runs, path, "contains another study.",
     x = if (length(differing) > 0L) "It differs in {.arg {differing}}." else "It has
@@ -140,32 +143,33 @@ resume_study <- function(study, path, parts) {
   study
 }
 
-# Checks types and lengths of the content. A valid hash does not prove that this package wrote the
-# file.
+# Checks types and lengths of the content, because a valid hash does not prove that this package
+# wrote the file. `saved`: content of the file.
 check_progress <- function(saved, study, path) {
   is_integers <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
-  done <- saved[["done"]]
-  damaged <- c(
+  n_done <- saved[["done"]]
+  is_damaged <- c(
     runs = !is_integers(saved[["runs"]], 1L),
     seed = !is_integers(saved[["seed"]], length(study$seed)),
-    done = !is_integers(done, length(study$done)) || any(done < 0L | done > study$runs)
+    done = !is_integers(n_done, length(study$done)) || any(n_done < 0L | n_done > study$runs)
   )
-  if (!any(damaged)) damaged <- c(results = !has_valid_results(saved[["results"]], done, study))
-  abort_checkpoint_if(any(damaged), path, "is damaged.",
-    x = "These fields are invalid: {.field {names(which(damaged))}}.")
+  if (!any(is_damaged))
+    is_damaged <- c(results = !has_valid_results(saved[["results"]], n_done, study))
+  abort_checkpoint_if(any(is_damaged), path, "is damaged.",
+    x = "These fields are invalid: {.field {names(which(is_damaged))}}.")
 }
 
-# Does `results` have the columns and rows of the runs that are done? `done`: number of finished
-# runs of each cell, a combination of design, number of cases and, for separate panels, system.
-has_valid_results <- function(results, done, study) {
-  if (sum(done) == 0L) return(is.null(results))
+# Does `results` have the columns and rows of the finished runs? `n_done`: number of finished runs
+# of each cell, see study_cells().
+has_valid_results <- function(results, n_done, study) {
+  if (sum(n_done) == 0L) return(is.null(results))
   systems <- lapply(study_cells(study), function(cell) names(cell$design$systems))
-  per_run <- lengths(systems) * length(study$estimators)
+  rows_per_run <- lengths(systems) * length(study$estimators)
   number_columns <- c("estimate", interval_columns, "expected", "sample")
-  is.list(results) && all(lengths(results) == sum(done * per_run)) &&
+  is.list(results) && all(lengths(results) == sum(n_done * rows_per_run)) &&
     all(map_lgl(number_columns, function(column) is.double(results[[column]]))) &&
-    identical(results$cell, rep(seq_along(done), done * per_run)) &&
-    identical(results$run, unlist(Map(rep, lapply(done, seq_len), each = per_run))) &&
+    identical(results$cell, rep(seq_along(n_done), n_done * rows_per_run)) &&
+    identical(results$run, unlist(Map(rep, lapply(n_done, seq_len), each = rows_per_run))) &&
     identical(unique(results$estimator), names(study$estimators)) &&
-    all(unlist(Map(`%in%`, split(results$system, results$cell), systems[done > 0L])))
+    all(unlist(Map(`%in%`, split(results$system, results$cell), systems[n_done > 0L])))
 }

@@ -41,8 +41,8 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
                                target = c("population", "cases"), widen = NULL, ...) {
   check_call()
   resampling <- check_resampling(resampling, known = "replicates")
-  given <- c(mget(method_options), check_bins(bins), resampling["replicates"])
-  options <- check_accuracy_options(given)
+  given_options <- c(mget(setting_arguments), check_bins(bins), resampling["replicates"])
+  options <- check_accuracy_options(given_options)
   check_model(model)
   n_gold <- check_count(gold, "gold", min = 0L)
   gold_settings <- list(check_choice(gold_sample), check_choice(target), check_widen(widen))
@@ -63,23 +63,24 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   )
 }
 
-# Draws a random sample of at most `n_gold` rated cases, and returns their rows of truth(x).
+# Draws a random sample of at most `n_gold` rated cases. Returns their rows of truth(x).
 random_gold <- function(x, n_gold) {
   truths <- truth(x)
-  rated <- which(rated_patterns(x)[pattern_of_case(x)] & !is.na(truths$category))
-  truths[rated[sample.int(length(rated), min(n_gold, length(rated)))], ]
+  rated_cases <- which(is_rated_pattern(x)[pattern_of_case(x)] & !is.na(truths$category))
+  truths[rated_cases[sample.int(length(rated_cases), min(n_gold, length(rated_cases)))], ]
 }
 
 schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
   options <- drop_null(attr(x, "options"))
   options$model <- format(options$model)
-  options$common <- as.character(common_of(options) %||% NA) # a word such as "typical", or a share
-  given <- options[!map_lgl(options, is.na)]
+  # A word such as "typical", or a share.
+  options$common <- as.character(common_setting(options) %||% NA)
+  given_options <- options[!map_lgl(options, is.na)]
   new_schema(
     list(options = tibble::tibble(
       option = names(options), value = map_chr(options, format, USE.NAMES = FALSE)
     )),
-    options, paste(names(given), given, collapse = ", ")
+    options, paste(names(given_options), given_options, collapse = ", ")
   )
 }
 
@@ -90,17 +91,17 @@ as_estimators <- function(x, arg = "estimators") {
   if (is.character(x)) x <- as.list(x)
   names <- names2(x)
   is_method <- map_lgl(as.list(x), is_string)
-  invalid <- which(!is_method & !map_lgl(as.list(x), is.function))
+  invalid_elements <- which(!is_method & !map_lgl(as.list(x), is.function))
   subject <- "It"
-  value <- x
-  if (is.list(x) && !is.object(x) && length(invalid) > 0L) {
-    name <- names[[invalid[[1L]]]]
-    subject <- if (nzchar(name)) dQuote(name, FALSE) else paste("Element", invalid[[1L]])
-    value <- x[[invalid[[1L]]]]
+  bad_value <- x
+  if (is.list(x) && !is.object(x) && length(invalid_elements) > 0L) {
+    name <- names[[invalid_elements[[1L]]]]
+    subject <- if (nzchar(name)) dQuote(name, FALSE) else paste("Element", invalid_elements[[1L]])
+    bad_value <- x[[invalid_elements[[1L]]]]
   }
-  abort_argument_if(!is.list(x) || length(x) == 0L || length(invalid) > 0L, arg,
+  abort_argument_if(!is.list(x) || length(x) == 0L || length(invalid_elements) > 0L, arg,
     "must be names of methods, or a list of functions of ratings.",
-    x = escape_braces(subject, " is ", describe(value), "."))
+    x = escape_braces(subject, " is ", describe(bad_value), "."))
   names[names == "" & is_method] <- unlist(x[names == "" & is_method])
   check_names(names, arg)
   x[is_method] <- lapply(x[is_method], function(method) {
@@ -109,7 +110,7 @@ as_estimators <- function(x, arg = "estimators") {
   setNames(x, names)
 }
 
-# Like as_estimators(), for an argument that accepts a single estimator.
+# Converts an argument that accepts a single estimator to a named list with one function.
 as_estimator <- function(x) {
   x <- as_estimators(x, "estimator")
   abort_argument_if(length(x) != 1L, "estimator", "must be one estimator.",
@@ -118,14 +119,15 @@ as_estimator <- function(x) {
 }
 
 check_names <- function(names, arg) {
-  bad <- if (any(names == "")) "" else names[duplicated(names)]
-  abort_argument_if(bad, arg, "must have a different name for each element.",
-    x = if (bad[[1L]] == "") "One element has no name." else "{.val {bad[[1L]]}} is repeated.")
+  bad_names <- if (any(names == "")) "" else names[duplicated(names)]
+  abort_argument_if(bad_names, arg, "must have a different name for each element.",
+    x = if (bad_names[[1L]] == "") "One element has no name." else
+      "{.val {bad_names[[1L]]}} is repeated.")
 }
 
-# Applies an estimator to a panel `x`. If the panel could not be drawn, `x` is the error. Returns a
-# list of columns with an element per system: estimate, std.error, conf.low, conf.high, reason, and
-# condition. condition is the error if the estimator failed, and otherwise NULL.
+# Applies an estimator to a panel `x` of ratings. `x` is an error if the panel could not be drawn.
+# Returns a list of columns with an element per system: estimate, std.error, conf.low, conf.high,
+# reason, and condition. The condition is NULL unless the estimator failed; then it is the error.
 apply_estimator <- function(estimator, x, systems, seed) {
   condition <- list(NULL)
   result <- tryCatch(
@@ -138,20 +140,21 @@ apply_estimator <- function(estimator, x, systems, seed) {
   )
   if (inherits(result, "error")) {
     condition <- list(without_trace(result))
-    result <- result_table(NA_real_, length(systems), reason = in_one_line(result))
+    result <- result_table(NA_real_, length(systems), reason = message_in_one_line(result))
   }
   c(result, list(condition = rep(condition, length(systems))))
 }
 
 # ---- User-defined designs: functions that return ratings with truth, of class rater_world -------
 
-# Creates an object of class rater_world, and draws a trial panel to find its properties. Fields:
-# * draw: the user-defined function
-# * label: name of the design
-# * systems: NA, the unknown accuracy, for each system, with the names of systems. keep_system()
-#   reduces it to one system if systems have separate panels.
-# * all: names of all systems
-# * categories, raters, missing: categories, number of raters and share of missing ratings
+# Creates an object of class rater_world for a user-defined design. Draws a trial panel to find its
+# properties. Fields:
+# * draw: the user-defined function.
+# * label: name of the design.
+# * systems: the unknown accuracy NA for each system, with the names of systems. If systems have
+#   separate panels, keep_system() keeps one of them.
+# * all: names of all systems.
+# * categories, raters, missing: categories, number of raters, and share of missing ratings.
 new_world <- function(draw, label, n) {
   world <- structure(list(draw = draw, label = label), class = "rater_world")
   x <- draw_trial_panel(world, n)
@@ -168,8 +171,8 @@ new_world <- function(draw, label, n) {
   world
 }
 
-# Returns a trial panel of `n` cases, or the error if five attempts fail. A study tolerates
-# occasional failures of a world, but not a world that always fails.
+# Returns a trial panel of `n` cases, or the error if five attempts fail. A study accepts occasional
+# failures of a design, but not a design that always fails.
 draw_trial_panel <- function(world, n) {
   for (seed in 1:5) {
     x <- tryCatch(without_warnings(draw_world(world, n, seed)), fallible_error = identity)
@@ -178,10 +181,10 @@ draw_trial_panel <- function(world, n) {
   x
 }
 
-# Draws a panel of `n` cases, with the systems in `world$systems`.
+# Draws a panel of `n` cases from a user-defined design. Keeps the systems in `world$systems`.
 draw_world <- function(world, n, seed) {
   x <- tryCatch(with_run_seed(seed, world$draw(n)), error = function(e) {
-    abort_world(world, "stopped with an error", in_one_line(e), error = without_trace(e))
+    abort_world(world, "stopped with an error", message_in_one_line(e), error = without_trace(e))
   })
   check_panel(x, world, n)
   kept_systems <- match(names(world$systems) %||% x$systems, x$systems)
@@ -224,18 +227,19 @@ abort_world <- function(world, demand, fault, ...) {
     design = world$label, ..., call = NULL)
 }
 
-# Seed of R's generator for a user-defined design, which draws the panel number `item`. It is from
-# another part of the random stream than the seeds of estimators, so that panels and estimators use
-# independent random numbers.
+# Returns the seed of R's generator for panel number `item` of a user-defined design. Seeds of
+# estimators are from another part of the random stream, so panels and estimators use independent
+# random numbers.
 world_seed <- function(seed, item) core_run_seeds(seed, item + 2^31, 1L)
 
-# Returns the true accuracies of systems in a panel `x` (`expected` and `sample`, see
-# true_accuracy()), and the agreement of its raters. All are NA if `x` is an error.
+# Returns facts about a panel `x`, a list: the true accuracies of systems (`expected` and `sample`,
+# see true_accuracy()), and the agreement of its raters. All are NA if `x` is an error.
 panel_facts <- function(x, systems) {
   if (inherits(x, "error")) {
-    unknown <- rep(NA_real_, length(systems))
+    unknown_accuracy <- rep(NA_real_, length(systems))
     return(list(
-      expected = unknown, sample = unknown, agreement = NA_real_, kappa = NA_real_,
+      expected = unknown_accuracy, sample = unknown_accuracy, agreement = NA_real_,
+      kappa = NA_real_,
       rater_accuracy = NA_real_
     ))
   }

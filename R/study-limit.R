@@ -37,61 +37,64 @@ exact_limit <- function(design, estimator = "binned", ...) {
 }
 
 check_fixed <- function(design) {
-  varies <- rep(c(TRUE, design$system_errors), c(n_raters(design), n_systems(design))) &
+  has_random_errors <- rep(c(TRUE, design$system_errors), c(n_raters(design), n_systems(design))) &
     lengths(design$matrices) == 0L
   random_parts <- c(
     if (design$law != "fixed") "Base rates are drawn. Give {.arg base_rates}.",
-    if (design$error_range > 0 && any(varies)) "Errors vary at random. Set {.arg error_range} to 0."
+    if (design$error_range > 0 &&
+      any(has_random_errors)) "Errors vary at random. Set {.arg error_range} to 0."
   )
   abort_if(random_parts, "argument",
     "{.arg design} must have fixed confusion matrices and base rates.", x = random_parts,
     arg = "design")
 }
 
-# Returns ratings with a case for each possible combination of answers of raters and system. The
-# weight of a case is its probability. The design has one system. `truth`: confusion matrices and
-# base rates of the design, from draw_panel().
+# Returns ratings with a case for each possible combination of answers of the raters and the system.
+# The weight of a case is its probability. The design has one system. `truth`: confusion matrices
+# and base rates of the design, from draw_panel().
 exact_panel <- function(design, truth) {
-  n <- n_categories(design)
+  n_labels <- n_categories(design)
   raters <- n_raters(design)
   n_hidden <- length(design$hidden)
-  n_codes <- n + any(design$missing > 0)
-  abort_argument_if(raters * log(n_codes) + (1 + n_hidden) * log(n) > log(2e6), "design",
+  n_codes <- n_labels + any(design$missing > 0)
+  abort_argument_if(raters * log(n_codes) + (1 + n_hidden) * log(n_labels) > log(2e6), "design",
     "{.arg design} has too many patterns of answers to enumerate.",
-    x = "There are {signif(n_codes^raters * n^(1 + n_hidden), 3)} patterns; at most two million
-        can be enumerated.")
+    x = "There are {signif(n_codes^raters * n_labels^(1 + n_hidden), 3)} patterns; at most two
+        million can be enumerated.")
   probability <- copy_answers(joint_answers(design, truth), design$copying)
   if (n_hidden > 0L) probability <- apply(probability, seq_len(raters + 1L), sum)
-  if (n_codes > n) {
-    for (j in seq_len(raters)) probability <- lose_answers(probability, j, design$missing[[j]])
+  if (n_codes > n_labels) {
+    for (j in seq_len(raters)) probability <-
+      drop_answers_at_random(probability, j, design$missing[[j]])
   }
   codes <- which(probability > 0, arr.ind = TRUE)
   judges <- c(names(design$raters), names(design$systems))
   columns <- lapply(setNames(seq_along(judges), judges), function(u) {
     factor(design$categories[codes[, u]], levels = design$categories) # code n + 1 is missing
   })
-  weights <- tail(make.unique(c(judges, "weight")), 1L)
-  columns[[weights]] <- probability[codes]
+  weight_column <- tail(make.unique(c(judges, "weight")), 1L)
+  columns[[weight_column]] <- probability[codes]
   without_warnings(ratings(
     list2DF(columns), raters = !!names(design$raters), systems = !!names(design$systems),
-    weights = !!weights, categories = design$categories
+    weights = !!weight_column, categories = design$categories
   ))
 }
 
-# Joint probabilities of all answers, before raters copy answers. An array with a dimension for each
-# rater and system. Effects of cases, such as their difficulty, are integrated out by quadrature.
+# Returns the joint probabilities of all answers before raters copy answers. They are an array with
+# a dimension for each rater and system. Effects of cases, such as their difficulty, are integrated
+# out by quadrature.
 joint_answers <- function(design, truth) {
   strata <- nrow(design$strata)
   judges <- seq_along(design$loading)
   nodes <- case_quadrature_nodes(design)
   probability <- 0
   for (s in seq_len(strata)) for (k in seq_along(design$categories)) {
-    rows <- lapply(judges, function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
+    answer_rows <- lapply(judges, function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
     stratum_share <- design$strata$weight[[s]] * truth$base_rates[[k]]
     for (i in seq_len(nrow(nodes))) {
       answers <- Map(
-        case_row_probs, rows, k, design$loading, design$drift, nodes$effect[[i]],
-          nodes$position[[i]]
+        case_row_probs, answer_rows, k, design$loading, design$drift, nodes$effect[[i]],
+        nodes$position[[i]]
       )
       probability <- probability + stratum_share * nodes$weight[[i]] * Reduce(`%o%`, answers)
     }
@@ -99,31 +102,33 @@ joint_answers <- function(design, truth) {
   probability
 }
 
-# Joint probabilities of all answers, after raters copy answers. `probability`: an array with a
-# dimension for each rater, then for each system. `copying`: a data frame. In each row, rater `to`
-# replaces its answer by the answer of rater `from`, with probability `probability`.
+# Returns the joint probabilities of all answers after raters copy answers.
+# * probability: an array with a dimension for each rater, then for each system.
+# * copying: a data frame. In each row, rater `to` replaces its answer by the answer of rater `from`
+#   with probability `probability`.
 copy_answers <- function(probability, copying) {
   judges <- seq_along(dim(probability))
   for (i in seq_len(nrow(copying))) {
-    to <- copying$to[[i]]
-    # If `to` copies, the joint probability of all other answers is in the cells in which `to` and
-    # `from` give the same answer.
-    other_judges <- judges[-to]
+    copier <- copying$to[[i]]
+    # If the copier copies, both raters give the same answer. The probability of all other answers
+    # is then in the cells in which both answers are equal.
+    other_judges <- judges[-copier]
     marginal <- sweep(0 * probability, other_judges, apply(probability, other_judges, sum), `+`)
-    is_same <- slice.index(marginal, to) == slice.index(marginal, copying$from[[i]])
+    is_same <- slice.index(marginal, copier) == slice.index(marginal, copying$from[[i]])
     copy_probability <- copying$probability[[i]]
     probability <- (1 - copy_probability) * probability + copy_probability * marginal * is_same
   }
   probability
 }
 
-# Joint probabilities if each answer of `rater` is missing with probability `missing`. The code of a
-# missing answer is the number of categories + 1.
-lose_answers <- function(probability, rater, missing) {
-  size <- dim(probability)
-  order <- c(seq_along(size)[-rater], rater) # moves the dimension of the rater to the end
-  kept_mass <- aperm((1 - missing) * probability, order)
-  missing_mass <- missing * apply(probability, order[-length(order)], sum)
-  size[[rater]] <- size[[rater]] + 1L
-  aperm(array(c(kept_mass, missing_mass), size[order]), order(order))
+# Returns the joint probabilities if each answer of `rater` is missing with probability `missing`.
+# The code of a missing answer is the number of categories + 1.
+drop_answers_at_random <- function(probability, rater, missing) {
+  dimensions <- dim(probability)
+  rater_last <-
+    c(seq_along(dimensions)[-rater], rater) # moves the dimension of the rater to the end
+  kept_mass <- aperm((1 - missing) * probability, rater_last)
+  missing_mass <- missing * apply(probability, rater_last[-length(rater_last)], sum)
+  dimensions[[rater]] <- dimensions[[rater]] + 1L
+  aperm(array(c(kept_mass, missing_mass), dimensions[rater_last]), order(rater_last))
 }

@@ -59,11 +59,11 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
   rows <- study_estimates(object)
   # Standard errors treat panels as independent. Systems that share a panel are not independent.
   cell_columns <- c("design", "n", if (object$panels == "separate") "system")
-  rows$cell <- row_numbers_of_keys(rows[cell_columns])
-  rows$panel <- row_numbers_of_keys(rows[c("cell", "run")])
-  answer_key <- row_numbers_of_keys(rows[c("panel", "system")])
+  rows$cell <- number_distinct_rows(rows[cell_columns])
+  rows$panel <- number_distinct_rows(rows[c("cell", "run")])
+  answer_key <- number_distinct_rows(rows[c("panel", "system")])
   rows$left_out <- check_flag(common, "common") & answer_key %in% answer_key[is.na(rows$estimate)]
-  groups <- if (length(by) > 0L) row_numbers_of_keys(rows[by]) else rep(1L, nrow(rows))
+  groups <- if (length(by) > 0L) number_distinct_rows(rows[by]) else rep(1L, nrow(rows))
   tables <- lapply(split(rows, groups), function(group) {
     rows_by_target <- lapply(
       c("expected", "sample"), summarise_errors, group = group[!group$left_out, ], margin = margin
@@ -74,46 +74,50 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
 }
 
 # Compares the estimates of a group with one measure of truth, the column `target` of `group`.
-# Returns a list with the columns of one row.
+# Returns a list with the columns of one row. `margin`: largest error that counts as within the
+# margin.
 summarise_errors <- function(target, group, margin) {
   truth <- group[[target]]
-  compared <- !is.na(group$estimate) & !is.na(truth)
+  is_compared <- !is.na(group$estimate) & !is.na(truth)
   has_interval <- !is.na(group$conf.low) & !is.na(group$conf.high) & !is.na(truth)
-  error <- (group$estimate - truth)[compared]
-  # Mean of `x` and its Monte Carlo standard error, a list with names that begin with `name`.
-  # `known`: does each row of `group` have a value in `x`?
+  error <- (group$estimate - truth)[is_compared]
+  # Returns the mean of `x` and its Monte Carlo standard error, a list with names that begin with
+  # `name`. `known`: does each row of `group` have a value in `x`?
   mean_of <- function(name, x, known) {
     mcse <- if (is.logical(x) && all_same(x)) {
       panels <- length(unique(group$panel[known]))
-      p <- add_half_cases(mean(x), panels)
-      sqrt(p * (1 - p) / panels)
+      share_true <- add_half_cases(mean(x), panels)
+      sqrt(share_true * (1 - share_true) / panels)
     } else {
       mean_mcse(x, known, group$cell, group$panel)
     }
     setNames(list(mean(x), mcse), c(name, paste0(name, "_mcse")))
   }
-  mean_square <- mean_of("rmse", error^2, compared)
+  mean_square <- mean_of("rmse", error^2, is_compared)
   rmse <- sqrt(mean_square$rmse)
   na_real(c(
     list(
       target = target, estimates = nrow(group), missing = mean(is.na(group$estimate)),
-      failed = sum(has_failed(group)), truth = mean(truth[compared])
+      failed = sum(has_failed(group)), truth = mean(truth[is_compared])
     ),
-    mean_of("bias", error, compared),
+    mean_of("bias", error, is_compared),
     list(rmse = rmse, rmse_mcse = mean_square$rmse_mcse / (2 * rmse)),
-    mean_of("within", abs(error) <= margin + 1e-9, compared), # includes errors equal to the margin
+    # 1e-9 includes errors that are equal to the margin.
+    mean_of("within", abs(error) <= margin + 1e-9, is_compared),
     mean_of("coverage",
       (group$conf.low <= truth & truth <= group$conf.high)[has_interval], has_interval),
     mean_of("width", (group$conf.high - group$conf.low)[has_interval], has_interval)
   ))
 }
 
-# Monte Carlo standard error of the mean of `x`. `known`: does each row have a value in `x`?
-# `cell`, `panel`: numbers of the cell and the panel of each row. Panels are random; cells
-# (combinations of design, number of cases and system) are fixed. Deviations from the mean are
-# first summed within panels, because values of the same panel are not independent. Each cell
-# contributes the variance of these sums times its number of panels. A panel without a value has a
-# sum of zero.
+# Returns the Monte Carlo standard error of the mean of `x`.
+# * known: does each row have a value in `x`?
+# * cell, panel: numbers of the cell and the panel of each row.
+#
+# Panels are random. Cells (combinations of design, number of cases and system) are fixed. Values of
+# the same panel are not independent. Therefore deviations from the mean are first summed within
+# panels. Each cell contributes the variance of these sums times its number of panels. A panel
+# without a value has a sum of zero.
 mean_mcse <- function(x, known, cell, panel) {
   if (length(x) == 0L) return(NA_real_)
   deviation <- replace(double(length(known)), known, x - mean(x))
@@ -125,8 +129,8 @@ mean_mcse <- function(x, known, cell, panel) {
   sqrt(sum(cell_variances)) / length(x)
 }
 
-# Makes the result of simulation_study() from a study, a list with the fields of new_study().
-show_study <- function(study) {
+# Makes the result of simulation_study(). `study`: a list with the fields of new_study().
+new_study_result <- function(study) {
   rows <- study_estimates(study)
   cells <- length(study$done)
   estimators <- names(study$estimators)
@@ -153,52 +157,53 @@ study_estimates <- function(x) {
 }
 
 study_notes <- function(rows, estimators) {
-  expected_known <- has_expected(rows)
-  failed <- which(has_failed(rows))
-  first_failed <- rows[failed[1L], ]
-  without_estimate <- setdiff(rows$estimator, rows$estimator[!is.na(rows$estimate)])
-  first_missing <- match(without_estimate, rows$estimator)
-  without_interval <- setdiff(rows$estimator,
-    c(without_estimate, rows$estimator[!is.na(rows$conf.low)]))
-  is_own <- !map_lgl(estimators[without_interval], inherits, "accuracy_estimator")
+  has_expected_accuracy <- has_expected(rows)
+  failed_rows <- which(has_failed(rows))
+  first_failed <- rows[failed_rows[1L], ]
+  estimators_without_estimate <- setdiff(rows$estimator, rows$estimator[!is.na(rows$estimate)])
+  example_rows <- match(estimators_without_estimate, rows$estimator)
+  estimators_without_interval <- setdiff(rows$estimator,
+    c(estimators_without_estimate, rows$estimator[!is.na(rows$conf.low)]))
+  is_user_defined <-
+    !map_lgl(estimators[estimators_without_interval], inherits, "accuracy_estimator")
   c(
-    if (length(without_interval) > 0L) paste(c(
-      paste("No intervals, so no coverage:", shorten(without_interval)),
-      if (!all(is_own)) "Use accuracy_estimator(interval = )",
-      if (any(is_own)) "Your functions can return columns conf.low and conf.high"
+    if (length(estimators_without_interval) > 0L) paste(c(
+      paste("No intervals, so no coverage:", shorten(estimators_without_interval)),
+      if (!all(is_user_defined)) "Use accuracy_estimator(interval = )",
+      if (any(is_user_defined)) "Your functions can return columns conf.low and conf.high"
     ), collapse = ". "),
     paste0(
       "Compared with ",
-      if (!any(expected_known)) "sample accuracy" else "expected accuracy",
-      if (any(expected_known) && !all(expected_known))
+      if (!any(has_expected_accuracy)) "sample accuracy" else "expected accuracy",
+      if (any(has_expected_accuracy) && !all(has_expected_accuracy))
         " (sample accuracy for designs without expected accuracy)",
       ", all systems (Monte Carlo standard error)"
     ),
-    if (length(failed) > 0L) sprintf(
+    if (length(failed_rows) > 0L) sprintf(
       "%s failed; the first is replay(study, %s, \"estimate\") by %s: %s",
-      count_noun(length(failed), "estimate"), failed[[1L]], first_failed$estimator,
+      count_noun(length(failed_rows), "estimate"), failed_rows[[1L]], first_failed$estimator,
       first_failed$reason
     ),
-    if (length(without_estimate) > 0L) paste0("No estimates: ", shorten(paste0(
-      without_estimate, " (", ifelse(first_missing %in% failed, "failed", paste0(
-        rows$reason[first_missing], "; see replay(study, ", first_missing, ", \"estimate\")"
+    if (length(estimators_without_estimate) > 0L) paste0("No estimates: ", shorten(paste0(
+      estimators_without_estimate, " (", ifelse(example_rows %in% failed_rows, "failed", paste0(
+        rows$reason[example_rows], "; see replay(study, ", example_rows, ", \"estimate\")"
       )), ")"
     )))
   )
 }
 
-# For each row, does the design have expected accuracies? User-defined designs need not have them.
+# Does the design of each row have expected accuracies? User-defined designs need not have them.
 has_expected <- function(rows) rows$design %in% rows$design[!is.na(rows$expected)]
 
 # Did the estimator of each row stop with an error?
 has_failed <- function(rows) !map_lgl(rows$condition, is.null)
 
-# The table that print() shows: bias, root mean squared error and coverage of each estimator, with
-# Monte Carlo standard errors.
+# Returns the table that print() shows: bias, root mean squared error and coverage of each
+# estimator, with Monte Carlo standard errors.
 errors_to_print <- function(study, rows) {
   table <- summary.simulation_study(study, by = c("design", "n", "estimator"))
-  expected_known <- table$design %in% rows$design[has_expected(rows)]
-  table <- table[table$target == ifelse(expected_known, "expected", "sample"), ]
+  has_expected_accuracy <- table$design %in% rows$design[has_expected(rows)]
+  table <- table[table$target == ifelse(has_expected_accuracy, "expected", "sample"), ]
   for (name in c("bias", "rmse", "coverage")) {
     cells <- value_and_error(format_decimals(table[[name]]),
       format_decimals(table[[paste0(name, "_mcse")]]))

@@ -1,10 +1,13 @@
-# Runs a simulation study. A study has cells, the combinations of design, number of cases and, for
-# separate panels, system. The runs of a cell are divided into blocks. The results of a block depend
-# only on the seed of the study, so blocks may run in any order and in several processes.
+# Runs a simulation study. A study has cells: the combinations of design, number of cases and, for
+# separate panels, system. The runs of a cell are divided into blocks. Results of a block depend
+# only on the seed of the study. Therefore blocks may run in any order and in several processes.
 
-# Returns a list of cells. Fields: `label`, the name of the design; `n`, the number of cases;
-# `design`; `cell`, the number of the cell; `item`, the position of its first run in the random
-# stream. The other runs have the next positions.
+# Returns a list of cells. Fields of a cell:
+# * label: name of the design.
+# * n: number of cases.
+# * design: the design.
+# * cell: number of the cell.
+# * item: position of its first run in the random stream. The other runs have the next positions.
 study_cells <- function(study) {
   cells <- list()
   for (label in names(study$designs)) {
@@ -21,102 +24,108 @@ study_cells <- function(study) {
   cells
 }
 
-# Returns a list of the blocks that are not done. A block is a cell with two more fields: `first`,
-# the number of the first run, and `runs`, the number of runs.
+# Returns a list of the blocks that are not done. A block is a cell with two more fields:
+# * first: number of the first run.
+# * runs: number of runs.
 study_blocks <- function(study) {
   blocks <- lapply(study_cells(study), function(cell) {
-    size <- block_size(cell, study$estimators)
-    done <- study$done[[cell$cell]]
-    first <- if (done < study$runs) seq(done + 1, study$runs, by = size)
-    lapply(first, function(i) c(cell, first = i, runs = min(size, study$runs - i + 1)))
+    runs_per_block <- block_size(cell, study$estimators)
+    n_done <- study$done[[cell$cell]]
+    first_runs <- if (n_done < study$runs) seq(n_done + 1, study$runs, by = runs_per_block)
+    lapply(first_runs,
+      function(i) c(cell, first = i, runs = min(runs_per_block, study$runs - i + 1)))
   })
   unlist(blocks, recursive = FALSE)
 }
 
-# Number of runs in a block of the cell. A block should take at most a few seconds, because an
-# interrupt loses unfinished blocks.
+# Returns the number of runs in a block of the cell. A block should take at most a few seconds,
+# because an interrupt loses unfinished blocks.
 block_size <- function(cell, estimators) {
   is_compiled <- are_compiled(estimators)
   options <- lapply(estimators[is_compiled], core_options)
   replicates <- vapply(options, `[[`, 0L, "replicates")
   n_averaged <- any(map_lgl(options, needs_average)) * n_systems(cell$design)
-  # Time of a run, measured as the number of cases that could be simulated in this time.
+  # Time of a run, as the number of cases that could be simulated in this time.
   work_per_run <- cell$n + 500 * sum(replicates) + n_averaged * (1e5 + 200 * cell$n)
   # User-defined code may be slow, so blocks with such code have at most 10 runs.
-  most_runs <- if (all(is_compiled) && !is_world(cell$design)) 500 else 10
-  max(1, min(most_runs, 5e6 %/% work_per_run))
+  max_runs <- if (all(is_compiled) && !is_world(cell$design)) 500 else 10
+  max(1, min(max_runs, 5e6 %/% work_per_run))
 }
 
-# Does each estimator run in compiled code? User-defined estimators do not. Some results of
-# accuracy_estimator() do not either, for example with profile intervals.
+# Does each estimator run in compiled code? User-defined estimators run in R. Some results of
+# accuracy_estimator() also run in R, for example with profile intervals.
 are_compiled <- function(estimators) {
   map_lgl(estimators, function(estimator) {
-    inherits(estimator, "accuracy_estimator") && runs_compiled(attr(estimator, "options"))
+    inherits(estimator, "accuracy_estimator") && can_run_compiled(attr(estimator, "options"))
   })
 }
 
-# Runs the blocks of a study that are not done, and returns the study with results. If `checkpoint`
-# is a path, saves to this file at the start, every five seconds and at the end. `clock`: a function
-# that returns the time in seconds.
+# Runs the blocks of a study that are not done. Returns the study with results.
+# * checkpoint: path of a file, or NULL. The study is saved to this file at the start, every five
+#   seconds and at the end.
+# * clock: function that returns the time in seconds.
 run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   for (cell in study_cells(study)) check_panel_memory(cell$design, cell$n)
   progress <- new.env()
-  hashes <- if (!is.null(checkpoint)) hashes_of_parts(study)
-  save <- function() {
+  hashes <- if (!is.null(checkpoint)) hashes_of_fields(study)
+  save_progress <- function() {
     if (is.null(checkpoint)) return()
     save_checkpoint(progress$complete %||% add_results(study, progress$tables), checkpoint, hashes)
     progress$saved <- clock()
   }
-  save()
-  on.exit(save())
+  save_progress()
+  on.exit(save_progress())
   bar <- progress_bar("Runs", study$runs * length(study$done))
   on.exit(bar$close(), add = TRUE)
   blocks <- study_blocks(study)
   n_done <- sum(study$done)
   runner <- block_runner(study, threads)
   while (length(blocks) > 0L) {
-    current <- seq_len(min(runner$width, length(blocks)))
+    current_blocks <- seq_len(min(runner$width, length(blocks)))
     keep_tables <- function(tables) progress$tables <- c(progress$tables, tables)
     keep_tables(withCallingHandlers(
-      runner$run(blocks[current], function(done) bar$tick(n_done + done)),
+      runner$run(blocks[current_blocks], function(done) bar$tick(n_done + done)),
       fallible_error_worker = function(cnd) keep_tables(kept_blocks(blocks, cnd$finished))
     ))
-    n_done <- n_done + sum(vapply(blocks[current], `[[`, 0, "runs"))
-    blocks <- blocks[-current]
+    n_done <- n_done + sum(vapply(blocks[current_blocks], `[[`, 0, "runs"))
+    blocks <- blocks[-current_blocks]
     bar$tick(n_done)
-    if (isTRUE(clock() - progress$saved > 5)) save()
+    if (isTRUE(clock() - progress$saved > 5)) save_progress()
   }
   progress$complete <- add_results(study, progress$tables)
   progress$complete
 }
 
-# Adds tables of new results to a study, sorted by cell, run, system and estimator. `done`, the
-# number of finished runs of each cell, is computed from the rows, so that it is right after an
-# interrupt.
+# Adds tables of new results to a study. Results are sorted by cell, run, system and estimator. The
+# field `done`, the number of finished runs of each cell, is computed from the rows. It is then
+# right after an interrupt.
 add_results <- function(study, tables) {
   if (length(tables) == 0L) return(study)
   table <- stack_tables(c(if (!is.null(study$results)) list(study$results), tables))
-  order <- order(
+  row_order <- order(
     table$cell, table$run, match(table$system, unique(table$system)),
     match(table$estimator, names(study$estimators))
   )
-  study$results <- lapply(table, `[`, order)
+  study$results <- lapply(table, `[`, row_order)
   runs <- split(table$run, factor(table$cell, seq_along(study$done)))
   study$done <- vapply(runs, max, 0L, 0L, USE.NAMES = FALSE)
   study
 }
 
-# Returns the results that can be kept if workers failed. `finished`: results of the blocks that ran
-# together, NULL for lost blocks. The finished runs of a cell must be consecutive. Therefore blocks
-# after a lost block of the same cell are dropped too.
+# Returns the results that can be kept if worker processes failed. `finished`: results of the blocks
+# that ran together, NULL for lost blocks. The finished runs of a cell must be consecutive.
+# Therefore blocks after a lost block of the same cell are dropped, too.
 kept_blocks <- function(blocks, finished) {
   cell <- vapply(blocks[seq_along(finished)], `[[`, 0L, "cell")
   is_lost <- map_lgl(finished, is.null)
   unname(finished[!as.logical(ave(is_lost, cell, FUN = cummax))])
 }
 
-# Returns a list: `width`, the number of blocks that run at the same time, and `run`, the function
-# that runs them. Blocks run in this process, or in the worker processes of the package future.
+# Returns a list:
+# * width: number of blocks that run at the same time.
+# * run: function of a list of blocks that runs them.
+#
+# Blocks run in this process, or in the worker processes of package future.
 block_runner <- function(study, threads) {
   if (!has_workers()) {
     run <- function(blocks, tick) {
@@ -125,52 +134,53 @@ block_runner <- function(study, threads) {
     return(list(width = 1L, run = run))
   }
   worlds <- lapply(Filter(is_world, study$designs), `[[`, "draw")
-  needed <- estimator_globals(c(study$estimators, worlds))
+  needed_objects <- estimator_globals(c(study$estimators, worlds))
   name_of_block <- function(block) {
-    last <- block$first + block$runs - 1
-    sprintf("design %s, n = %s, runs %s to %s", block$label, number(block$n), block$first, last)
+    last_run <- block$first + block$runs - 1
+    sprintf("design %s, n = %s, runs %s to %s", block$label, number(block$n), block$first, last_run)
   }
   run <- function(blocks, tick) {
-    run_pieces(
+    run_tasks_in_workers(
       lapply(blocks, block_task, study$estimators, study$seed), map_chr(blocks, name_of_block),
-      globals = needed$globals, packages = needed$packages
+      globals = needed_objects$globals, packages = needed_objects$packages
     )
   }
   list(width = future::nbrOfWorkers(), run = run)
 }
 
-# A task for a worker process: a function that contains only the block and the estimators, because
-# its environment is sent to the worker. force() evaluates them first.
+# Returns a task for a worker process: a function without arguments that runs a block. The
+# environment of the function is sent to the worker, so it contains only the block, the estimators
+# and the seed. force() evaluates them first.
 block_task <- function(block, estimators, seed) {
   force(list(block, estimators, seed))
   function() run_block(block, estimators, seed)
 }
 
-# Global variables and attached packages of the user's session that user-defined estimators and
-# designs need in worker processes.
+# Returns the global variables and attached packages that user-defined estimators and designs need
+# in worker processes.
 estimator_globals <- function(estimators) {
-  needed <- list(globals = list(), packages = character())
+  needed_objects <- list(globals = list(), packages = character())
   for (estimator in estimators[!are_compiled(estimators)]) {
-    detected <- future::getGlobalsAndPackages(
+    detected_globals <- future::getGlobalsAndPackages(
       quote(.fallible_estimator()),
       envir = list2env(list(.fallible_estimator = estimator), parent = globalenv())
     )
-    globals <- unclass(detected$globals)
+    globals <- unclass(detected_globals$globals)
     globals <- globals[names(globals) != ".fallible_estimator"]
-    needed$globals[names(globals)] <- globals
-    needed$packages <- union(needed$packages, detected$packages)
+    needed_objects$globals[names(globals)] <- globals
+    needed_objects$packages <- union(needed_objects$packages, detected_globals$packages)
   }
-  needed
+  needed_objects
 }
 
 # Runs a block. Returns a list of columns, with an element for each estimator, system and run.
 run_block <- function(block, estimators, seed, threads = 1L, tick = function(done) NULL) {
-  item <- block$item + block$first - 1
-  seeds <- core_run_seeds(seed, item, block$runs)
+  stream_position <- block$item + block$first - 1
+  seeds <- core_run_seeds(seed, stream_position, block$runs)
   is_compiled <- are_compiled(estimators) & !is_world(block$design)
   interpreted <- interpreted_results(block, estimators[!is_compiled], seed, seeds)
   core <- interpreted$facts %||% core_study(unclass(block$design), list(
-    cases = block$n, runs = block$runs, seed = seed, first = item, threads = threads,
+    cases = block$n, runs = block$runs, seed = seed, first = stream_position, threads = threads,
     estimators = lapply(unname(estimators[is_compiled]), function(estimator) {
       c(core_options(estimator), list(ordered = is_ordered(block$design)))
     }),
@@ -201,16 +211,16 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
   }, names(estimators), results))
 }
 
-# The bootstrap seeds that estimate_accuracy() would draw in each run: a matrix with two integers
-# per column, and a column per run. It has no columns if no estimator uses the bootstrap.
+# Returns the bootstrap seeds that estimate_accuracy() would draw in each run: a matrix with two
+# rows and a column per run. It has no columns if no estimator uses the bootstrap.
 bootstrap_seeds <- function(estimators, seeds) {
   replicates <- vapply(estimators, function(estimator) core_options(estimator)$replicates, 0L)
   if (!any(replicates > 0L)) return(matrix(0L, 2L, 0L))
   vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
 }
 
-# Converts `result`, the result of an estimator in compiled code, to a list of columns, with an
-# element per system and run, sorted by system, then by run.
+# Converts the result of an estimator in compiled code to a list of columns. Columns have an element
+# per system and run, sorted by system, then by run.
 compiled_results <- function(result, estimator, block) {
   columns <- result_table(na_real(as.vector(result$estimate)))
   systems <- length(columns$estimate) / block$runs
@@ -226,23 +236,24 @@ compiled_results <- function(result, estimator, block) {
   columns
 }
 
-# Applies estimators that run in R to the panels of a block. Returns a list: `results`, with a list
-# of columns for each estimator; `facts`, the true accuracies and the agreement of the panels.
-# `facts` is NULL unless a user-defined design draws the panels, because the core computes it for
-# other designs.
+# Applies estimators that run in R to the panels of a block. Returns a list:
+# * results: a list of columns for each estimator.
+# * facts: the true accuracies and the agreement of the panels. NULL unless a user-defined design
+#   draws the panels, because the core computes these facts for other designs.
 interpreted_results <- function(block, estimators, seed, seeds) {
   if (length(estimators) == 0L) return(list()) # panels are not needed
   systems <- names(block$design$systems)
   panels <- lapply(block$first + seq_along(seeds) - 1L, function(run) {
     tryCatch(run_panel(block, seed, run), error = identity)
   })
-  by_system <- order(rep(seq_along(systems), length(seeds)))
+  system_order <- order(rep(seq_along(systems), length(seeds)))
   results <- lapply(estimators, function(estimator) {
-    by_run <- Map(function(x, seed) apply_estimator(estimator, x, systems, seed), panels, seeds)
-    lapply(stack_tables(by_run), `[`, by_system)
+    results_by_run <-
+      Map(function(x, seed) apply_estimator(estimator, x, systems, seed), panels, seeds)
+    lapply(stack_tables(results_by_run), `[`, system_order)
   })
-  # Same shape as the results of the core: matrices with a row per run, and a column per system or a
-  # single column.
+  # `facts` has the shape of the results of the core. It consists of matrices with a row per run.
+  # They have a column per system, or a single column.
   facts <- if (is_world(block$design)) {
     do.call(Map, c(list(rbind), lapply(panels, panel_facts, systems)))
   }
@@ -251,10 +262,10 @@ interpreted_results <- function(block, estimators, seed, seeds) {
 
 # Draws the panel of run number `run` of a cell: ratings with their truth.
 run_panel <- function(cell, seed, run) {
-  item <- cell$item + run - 1
+  stream_position <- cell$item + run - 1
   without_warnings(if (is_world(cell$design)) {
-    draw_world(cell$design, cell$n, world_seed(seed, item))
+    draw_world(cell$design, cell$n, world_seed(seed, stream_position))
   } else {
-    as_panel(cell$design, draw_panel(cell$design, cell$n, seed, item))
+    as_panel(cell$design, draw_panel(cell$design, cell$n, seed, stream_position))
   })
 }

@@ -92,9 +92,9 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
   continue_study(study, threads, checkpoint)
 }
 
-# Creates a study without results, a list. Fields: the arguments; `results`, a list of columns with
-# an element per panel, system and estimator; and `done`, the number of finished runs of each cell
-# (see study_cells()).
+# Creates a study without results, a list. Its fields are the arguments and:
+# * results: a list of columns with an element per panel, system and estimator, at first NULL.
+# * done: number of finished runs of each cell, see study_cells().
 new_study <- function(designs, estimators, runs, n, panels, seed) {
   study <- list(
     designs = designs, estimators = estimators, runs = runs, n = n, panels = panels,
@@ -104,9 +104,9 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
   study
 }
 
-# Converts the argument `designs` to a named list of designs. Functions are wrapped in objects of
-# class rater_world. To find the names of its systems, each function is called with the first
-# element of `n`, the numbers of cases.
+# Converts the argument `designs` to a named list of designs. Functions are converted to objects of
+# class rater_world. Each function is called once to find the names of its systems. `n`: numbers of
+# cases; the first is used for this call.
 as_designs <- function(x, n = NULL) {
   is_design <- function(x) inherits(x, "rater_design") || is.function(x)
   if (is_design(x)) x <- list(design = x)
@@ -135,17 +135,17 @@ check_distinct_counts <- function(x, arg, min = 1L, max = .Machine$integer.max) 
   unique(vapply(x, check_count, 0L, arg, min, max))
 }
 
-# Runs a study, and returns the result of simulation_study(). If `checkpoint` is the path of a file
-# that exists, the study in the file is continued. `parts`: fields that must be the same in both.
+# Runs a study, and returns the result of simulation_study(). If the file `checkpoint` exists, the
+# study in the file is continued. `must_match`: names of fields that must be equal in both studies.
 continue_study <- function(study, threads, checkpoint,
-                           parts = c("designs", "estimators", "n", "panels")) {
+                           must_match = c("designs", "estimators", "n", "panels")) {
   threads <- check_threads(threads)
   if (!is.null(checkpoint)) {
     checkpoint <- check_path(checkpoint)
     lock_checkpoint(checkpoint)
-    study <- resume_study(study, checkpoint, parts)
+    study <- resume_study(study, checkpoint, must_match)
   }
-  show_study(run_study(study, threads, checkpoint))
+  new_study_result(run_study(study, threads, checkpoint))
 }
 
 # Checks the argument `checkpoint`, and returns its absolute path.
@@ -153,8 +153,8 @@ check_path <- function(path) {
   is_valid <- is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
   abort_argument_if(!is_valid, "checkpoint",
     "must be the path of a file in a folder that exists.", not = path)
-  # The path must be absolute, because estimators may change the working directory. Symbolic links
-  # are resolved, so that a file with two names has one lock.
+  # Estimators may change the working directory, so the path must be absolute. Symbolic links are
+  # resolved, so that a file with two names has one lock.
   if (file.exists(path)) return(normalizePath(path))
   file.path(normalizePath(dirname(path)), basename(path))
 }
@@ -183,7 +183,7 @@ replay <- function(study, row, what = c("panel", "estimate"), ...) {
   results <- study$results
   row <- check_count(row, "row", max = length(results$cell))
   what <- check_choice(what)
-  x <- run_panel(study_cells(study)[[results$cell[[row]]]], study$seed, results$run[[row]])
-  if (what == "panel") return(x)
-  with_run_seed(results$seed[[row]], study$estimators[[results$estimator[[row]]]](x))
+  panel <- run_panel(study_cells(study)[[results$cell[[row]]]], study$seed, results$run[[row]])
+  if (what == "panel") return(panel)
+  with_run_seed(results$seed[[row]], study$estimators[[results$estimator[[row]]]](panel))
 }

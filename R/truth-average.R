@@ -7,23 +7,24 @@
 # ---- Step 1: labels of a model or of an average of models ---------------------------------------
 
 # Generic that returns the labels after step 1, for ratings, fits and estimates. Returns a list:
-# * x: the ratings
-# * posterior: probabilities of categories, a row per pattern of `x`
+# * x: the ratings.
+# * posterior: probabilities of categories (patterns of `x` x categories).
 # * certain: is the truth of the pattern known?
-# * rho, votes: default correlation of errors, and default weight of vote shares
-# * errors: words for the assumption of a fitted model about errors; NULL for labels from ratings
-# * reason: why labels are NA; NULL if they are not
-# * worth: effective number of ratings of each pattern (see effective_replies()); NULL if
-# abstentions   are not used
-# * by_replies: are labels identified by abstentions only? NULL if abstentions are not used
-# * gold: gold cases for the calibration; NULL if labels are not calibrated
-# * blind: a list like this one, for labels that were computed without the gold cases
+# * rho: default correlation of errors.
+# * votes: default weight of vote shares.
+# * errors: words for the assumption of a fitted model about errors; NULL for labels from ratings.
+# * reason: why labels are NA; NULL if they are not.
+# * worth: effective number of ratings of each pattern (see count_effective_replies()); NULL if
+#   abstentions are not used.
+# * by_replies: are labels identified by abstentions only? NULL if abstentions are not used.
+# * gold: gold cases for the calibration; NULL if labels are not calibrated.
+# * blind: a list like this one, for labels that were computed without the gold cases.
 # * one_judge: is TRUE if no case has two ratings. Then vote shares are not used.
 initial_labels <- function(x, known_truth, gold_sample, votes) UseMethod("initial_labels")
 
-# Returns the labels of a fitted model, in the form of initial_labels(): its posterior, which is
-# neither flattened nor mixed with vote shares. `x`: the ratings, with separate patterns for gold
-# cases.
+# Returns the labels of a fitted model, in the form of initial_labels(). They are the posterior of
+# the fit. It is not flattened, and not mixed with vote shares. `x`: the ratings, with separate
+# patterns for gold cases.
 labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gold)) {
   pattern <- matching_patterns(fit$x, x)
   list(
@@ -35,8 +36,8 @@ labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gol
   )
 }
 
-# Sets `rho`, the correlation of errors, of averaged labels to its typical value. Sets `votes`, the
-# weight of vote shares, to 0.5 unless it is given.
+# Sets two defaults of averaged labels: `rho`, the correlation of errors, to its typical value, and
+# `votes`, the weight of vote shares, to 0.5 unless it is given.
 set_average_defaults <- function(labels) {
   replace(labels, c("rho", "votes"), list(typical_rho, labels$votes %||% 0.5))
 }
@@ -47,34 +48,38 @@ split_gold_patterns <- function(x, gold) {
   split_patterns(x, list(.truth = replace(integer(length(x$index)), gold$case, gold$truth)))
 }
 
-# Index of the true category of each pattern, 0 if it is not known. Patterns were split by truth.
+# Returns the number of the true category of each pattern, 0 if unknown. Patterns must be split by
+# truth (see split_gold_patterns()).
 truth_of_patterns <- function(x) x$patterns$values$.truth %||% integer(n_patterns(x))
 
 # ---- Steps 2 to 4: flattening, votes and calibration --------------------------------------------
 
-# Computes the final probabilities of categories (steps 2 to 4). `labels`: result of
-# initial_labels(). `rho`, `votes`: NULL for their defaults. Returns `labels` with the final
-# `posterior` and two more fields: `base_rates`, from the model before votes are mixed in; and, if
-# labels are calibrated, `calibrated`, a list of its `power` and its number of gold `cases`.
+# Computes the final probabilities of categories (steps 2 to 4).
+# * labels: result of initial_labels().
+# * rho, votes: NULL for their defaults.
+#
+# Returns `labels` with the final `posterior` and these fields:
+# * base_rates: base rates from the model, before votes are mixed in.
+# * calibrated: only for calibrated labels, a list of the `power` and the number of gold `cases`.
 finish_labels <- function(labels, rho = NULL, votes = NULL) {
   labels$rho <- rho <- rho %||% labels$rho
   labels$votes <- votes <- if (isTRUE(labels$one_judge)) 0 else votes %||% labels$votes
   x <- labels$x
-  certain <- labels$certain
+  is_certain <- labels$certain
   effective_ratings <- function(labels) labels$worth %||% pattern_lengths(x)
-  flat_posterior <- function(labels, certain = FALSE) {
-    flatten(labels$posterior, effective_ratings(labels), rho, pattern_weights(x), certain,
+  flat_posterior <- function(labels, is_certain = FALSE) {
+    flatten(labels$posterior, effective_ratings(labels), rho, pattern_weights(x), is_certain,
       labels$prior_rates)
   }
-  labels$posterior <- set_known_truths(labels$posterior, truth_of_patterns(x) * certain)
-  model_posterior <- flat_posterior(labels, certain)
+  labels$posterior <- set_known_truths(labels$posterior, truth_of_patterns(x) * is_certain)
+  model_posterior <- flat_posterior(labels, is_certain)
   labels$base_rates <- label_rates(x, model_posterior)
-  labels$posterior <- mix_votes(model_posterior, x, votes, certain)
+  labels$posterior <- mix_votes(model_posterior, x, votes, is_certain)
   if (is.null(labels$blind)) return(labels)
   calibration_fit <- calibrate_labels(
     mix_votes(flat_posterior(labels$blind), x, votes), labels$gold, x
   )
-  open_patterns <- which(!certain & effective_ratings(labels) > 0)
+  open_patterns <- which(!is_certain & effective_ratings(labels) > 0)
   labels$posterior[open_patterns, ] <- raise_power(
     labels$posterior[open_patterns, , drop = FALSE], calibration_fit$power, calibration_fit$rates
   )
@@ -82,44 +87,47 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
   labels
 }
 
-# Sets the probability of known truths to 1. `truth`: index of the true category, 0 if unknown.
+# Sets the probability of known truths to 1. `truth`: number of the true category of each row, 0 if
+# unknown.
 set_known_truths <- function(posterior, truth) {
-  known <- truth > 0L
-  posterior[known, ] <- outer(truth[known], seq_len(ncol(posterior)), `==`)
+  is_known <- truth > 0L
+  posterior[is_known, ] <- outer(truth[is_known], seq_len(ncol(posterior)), `==`)
   posterior
 }
 
-# Weighted mean probability of each category over the cases with labels: the estimated base rates.
+# Returns the estimated base rates: the weighted mean probability of each category over the cases
+# with labels.
 label_rates <- function(x, posterior) {
-  with_label <- which(!is.na(posterior[, 1L]))
-  weight <- pattern_weights(x)[with_label]
-  na_real(colSums(posterior[with_label, , drop = FALSE] * weight) / sum(weight))
+  labelled_patterns <- which(!is.na(posterior[, 1L]))
+  weight <- pattern_weights(x)[labelled_patterns]
+  na_real(colSums(posterior[labelled_patterns, , drop = FALSE] * weight) / sum(weight))
 }
 
-# Mixes the labels of a model with smoothed vote shares, whose weight is `votes`. For the smoothed
-# shares, two pseudo-votes are divided equally between all categories (with two categories, this is
-# Laplace's rule of succession).
-mix_votes <- function(model, x, votes, certain = FALSE) {
-  if (votes == 0) return(model)
+# Mixes the labels of a model (patterns x categories) with smoothed vote shares, whose weight is
+# `votes`. Smoothing adds two votes, which are divided equally between all categories. With two
+# categories, this is Laplace's rule of succession.
+mix_votes <- function(model_posterior, x, votes, is_certain = FALSE) {
+  if (votes == 0) return(model_posterior)
   counts <- pattern_counts(x)
   n_votes <- rowSums(counts)
-  mixed <- which((n_votes > 0 | votes == 1) & !certain)
-  smoothed <- (counts[mixed, , drop = FALSE] + 2 / ncol(counts)) / (n_votes[mixed] + 2)
-  # If only votes count, the model is not used, because it may be NA.
-  model[mixed, ] <- if (votes == 1) smoothed else
-    (1 - votes) * model[mixed, , drop = FALSE] + votes * smoothed
-  model
+  mixed_patterns <- which((n_votes > 0 | votes == 1) & !is_certain)
+  smoothed_shares <- (counts[mixed_patterns, ,
+    drop = FALSE] + 2 / ncol(counts)) / (n_votes[mixed_patterns] + 2)
+  # With a weight of 1, the labels of the model are not used, because they may be NA.
+  model_posterior[mixed_patterns, ] <- if (votes == 1) smoothed_shares else
+    (1 - votes) * model_posterior[mixed_patterns, , drop = FALSE] + votes * smoothed_shares
+  model_posterior
 }
 
-# Calibrates labels on gold cases. A probability p of category k becomes proportional to
-# rates[k] * p^power. Returns a list:
-# * power: posterior mean of the power (of its logarithm), from the log likelihood of the gold
-#   truths and a normal prior with mean 0 and standard deviation 0.5, on a grid from 0.2 to 5
-# * rates: a factor per category: observed over expected number of gold cases, shrunk towards 1
-# * cases: number of gold cases that were used
-# `labels` (patterns x categories) must be computed without the gold cases.
+# Calibrates labels (patterns x categories) on gold cases. A probability p of category k becomes
+# proportional to rates[k] * p^power. Labels must be computed without the gold cases. Returns a
+# list:
+# * power: the posterior mean on the log scale, on a grid from 0.2 to 5. The likelihood is that of
+#   the gold truths. The prior of log(power) is normal with mean 0 and standard deviation 0.5.
+# * rates: a factor per category: observed over expected number of gold cases, shrunk towards 1.
+# * cases: number of gold cases that were used.
 calibrate_labels <- function(labels, gold, x) {
-  rated_gold <- which(rated_patterns(x)[x$index[gold$case]])
+  rated_gold <- which(is_rated_pattern(x)[x$index[gold$case]])
   case <- gold$case[rated_gold]
   truth <- gold$truth[rated_gold]
   weight <- drawn_weight(gold, rated_gold)
@@ -131,13 +139,14 @@ calibrate_labels <- function(labels, gold, x) {
     sum(weight * log(pmax(probability_of_truth, 1e-6))) - log_power^2 / (2 * 0.5^2)
   }, 0)
   power <- exp(stats::weighted.mean(log_powers, exp(log_posterior - max(log_posterior))))
-  expected <- colSums(weight * raise_power(labels, power))
-  observed <- rowsum_codes(truth, weight, ncol(labels))
-  list(power = power, rates = unname((observed + 5) / (expected + 5)), cases = length(rated_gold))
+  expected_counts <- colSums(weight * raise_power(labels, power))
+  observed_counts <- rowsum_codes(truth, weight, ncol(labels))
+  list(power = power, rates = unname((observed_counts + 5) / (expected_counts + 5)),
+    cases = length(rated_gold))
 }
 
-# Raises probabilities to a power, multiplies them by a factor for each category (`rates`), and
-# divides each row by its sum.
+# Raises probabilities (rows x categories) to a power, multiplies them by a factor for each category
+# (`rates`), and divides each row by its sum.
 raise_power <- function(probability, power, rates = rep(1, ncol(probability))) {
   softmax(power * log(probability) + rep(log(rates), each = nrow(probability)))
 }
@@ -145,36 +154,37 @@ raise_power <- function(probability, power, rates = rep(1, ncol(probability))) {
 # ---- Average of two models of the raters --------------------------------------------------------
 
 # Computes labels from ratings (step 1), and returns them in the form of initial_labels(). Patterns
-# of `x` must be split by known truth. The posterior is NA if labels are not identified.
+# of `x` must be split by known truth. The posterior is NA if labels are not identified. `known`:
+# known truths.
 average_labels <- function(x, known = nothing_known) {
   # The default of `votes` is that of all labels from ratings, and not that of a model.
   if (has_counts(x)) return(replace(labels_of_model(fit_raters(x), x = x), "votes", list(NULL)))
   has_known_truth <- has_known_values(known)
   x <- x$whole %||% x
-  decision <- if (has_abstentions(x)) decide_abstain(x)
-  use_abstentions <- isTRUE(decision$depends)
-  x <- if (use_abstentions) keep_replying_raters(x, decision$constant) else
+  abstain_decision <- if (has_abstentions(x)) decide_abstain(x)
+  uses_abstentions <- isTRUE(abstain_decision$depends)
+  x <- if (uses_abstentions) keep_replying_raters(x, abstain_decision$constant) else
     without_constant_raters(x)
   if (length(known$truth) > 0L) known$truth <- truth_of_patterns(x)
   fit <- fit_algebraic(x)
   fit$identified <- if (has_known_truth) "yes" else
-    decision$identified %||% identified_for_labels(fit)
-  certain <- is_known_pattern(list(x = x, known = known))
+    abstain_decision$identified %||% identified_for_labels(fit)
+  is_certain <- is_known_pattern(list(x = x, known = known))
   if (fit$identified != "yes") {
     reason <- reason_of_fit(fit)
     warn_fallible("not_identified", "Labels cannot be estimated: {reason}.",
       i = "Use {.code votes = 1} to count votes, or give cases with known truth as
         {.arg known_truth}.",
       reason = reason)
-    return(list(x = x, posterior = unknown_posterior(x), certain = certain, reason = reason))
+    return(list(x = x, posterior = unknown_posterior(x), certain = is_certain, reason = reason))
   }
-  members <- average_members(x, known, decision)
-  labels <- list(x = x, certain = certain, chance = !has_known_truth && agrees_by_chance(x),
-    posterior = average_posterior(members, x, use_abstentions, certain))
-  if (!has_known_truth && !is.null(decision$weak)) warn_abstain(x, decision)
-  if (!use_abstentions) return(labels)
+  members <- average_members(x, known, abstain_decision)
+  labels <- list(x = x, certain = is_certain, chance = !has_known_truth && agrees_by_chance(x),
+    posterior = average_posterior(members, x, uses_abstentions, is_certain))
+  if (!has_known_truth && !is.null(abstain_decision$weak)) warn_abstain(x, abstain_decision)
+  if (!uses_abstentions) return(labels)
   c(labels, list(
-    worth = effective_replies(x, members[[1L]]), by_replies = decision$by_replies,
+    worth = count_effective_replies(x, members[[1L]]), by_replies = abstain_decision$by_replies,
     votes = if (length(unique(rating_category(x))) < 2L) 0
   ))
 }
@@ -182,7 +192,8 @@ average_labels <- function(x, known = nothing_known) {
 # Are both the agreement and the association of raters not significant? The test of agreement is
 # first, because the other one compares all pairs of raters.
 agrees_by_chance <- function(x) {
-  any(find_leading(x)$chance) && !agrees_on_all(x) && is_weak_association(rater_association(x))
+  any(find_leading_categories(x)$chance) && !raters_always_agree(x) &&
+    is_weak_association(rater_association(x))
 }
 
 # Are labels identified from ratings only? Returns "yes" or the code of the reason why not. Labels
@@ -192,21 +203,21 @@ agrees_by_chance <- function(x) {
 # raters.
 identified_for_labels <- function(fit) {
   if (fit$identified == "constant_raters") return(fit$identified)
-  two_raters <- length(unique(rating_rater(fit$x))) == 2L && !agrees_on_all(fit$x)
-  if (two_raters && rater_association(fit$x)$excess <= 1e-9) return("unrelated")
+  has_two_raters <- length(unique(rating_rater(fit$x))) == 2L && !raters_always_agree(fit$x)
+  if (has_two_raters && rater_association(fit$x)$excess <= 1e-9) return("unrelated")
   association_code(fit$x, fit$identified)
 }
 
-# Fits the two models of the raters, and returns the fits as a list. Both shrink the confusion
-# matrices of raters towards a common matrix, the centre. In the centre of the second model
-# (`one_coin`), all errors are equally probable. `decision`: result of decide_abstain(). It
-# determines whether both models use abstentions, and may already contain the first fit.
-average_members <- function(x, known, decision) {
-  use_abstentions <- isTRUE(decision$depends)
-  first_fit <- if (!has_known_values(known)) decision$fits[1L + use_abstentions]
+# Fits the two models of the raters, and returns the fits as a list. Both models shrink the
+# confusion matrices of raters towards a common matrix, the centre. In the centre of the second
+# model (`one_coin`), all errors are equally probable. `decision`: result of decide_abstain(). It
+# determines whether both models use abstentions, and may contain the first fit.
+average_members <- function(x, known, abstain_decision) {
+  uses_abstentions <- isTRUE(abstain_decision$depends)
+  first_fit <- if (!has_known_values(known)) abstain_decision$fits[1L + uses_abstentions]
   members <- c(first_fit, fit_around_centre(
     c(if (is.null(first_fit)) FALSE, TRUE), x, known,
-    if (use_abstentions) abstention_arguments(x, TRUE)
+    if (uses_abstentions) abstention_arguments(x, TRUE)
   ))
   if (!all(map_lgl(members, `[[`, "converged"))) warn_convergence("average")
   warn_if(!has_known_values(known) && length(unique(rating_rater(x))) == 2L, "weakly_identified",
@@ -215,23 +226,25 @@ average_members <- function(x, known, decision) {
   members
 }
 
-# Mean posterior of the two fits (patterns x categories). `depends`: are abstentions used?
-# `certain`: is the truth of the pattern known?
-average_posterior <- function(members, x, depends, certain) {
+# Returns the mean posterior of the two fits (patterns x categories). `uses_abstentions`: do the
+# fits use abstentions? `is_certain`: is the truth of the pattern known?
+average_posterior <- function(members, x, uses_abstentions, is_certain) {
   posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
-  # If raters used one category only, it gets probability one in all cases without known truth.
-  used <- unique(rating_category(x))
-  if (length(used) == 1L && !depends) set_known_truths(posterior, used * !certain) else posterior
+  # If raters use only one category, its probability is 1 in all cases without known truth.
+  rater_categories <- unique(rating_category(x))
+  if (length(rater_categories) == 1L && !uses_abstentions) set_known_truths(posterior,
+    rater_categories * !is_certain) else posterior
 }
 
 # Fits pooled Dawid-Skene models, in which the matrices of raters are shrunk towards a common
-# centre. Returns a list with a fit for each element of `one_coin`. If it is TRUE, all errors are
-# equally probable in the centre. `parts`: arguments of the core for abstentions, from
-# abstention_arguments(). With a million ratings or more, the fit stops earlier.
-fit_around_centre <- function(one_coin, x, known, parts) {
+# centre. Returns a list with a fit for each element of the logical vector `one_coin`. If it is
+# TRUE, all errors are equally probable in the centre. `abstention_settings`: arguments of the core,
+# from abstention_arguments(). With a million ratings or more, the fit stops earlier.
+fit_around_centre <- function(one_coin, x, known, abstention_settings) {
   is_small <- n_ratings(x) < 1e6
   core_fit_pooled(
-    x$patterns, weights_of_labels(x), known, c(unclass(dawid_skene()), parts), one_coin,
+    x$patterns, weights_of_labels(x), known, c(unclass(dawid_skene()), abstention_settings),
+    one_coin,
     if (is_small) 1e-9 else 1e-4, if (is_small) max_pooled_iterations else 3000L,
     default_threads(), no_tick
   )
@@ -245,34 +258,36 @@ weights_of_labels <- function(x) {
 }
 
 # Flattens probabilities (makes them less certain), because raters have correlated errors. The log
-# likelihood of r ratings is multiplied by beta = 1 / (1 + (r - 1) rho), and the base rates stay the
-# same. Base rates then have more influence, which could change the most probable category. In this
-# case, the influence of the base rates is reduced by the factor `eta`, so that it does not change.
-# `r`: number of ratings of each row of `posterior`. `weight`: number of cases of each row. Rows
-# that are `certain` are not changed. `rates`: base rates of the population of each row, or NULL for
-# one population.
-flatten <- function(posterior, r, rho, weight, certain = FALSE, rates = NULL) {
-  flattened <- which(!certain & r > 1 & !is.na(posterior[, 1L]))
-  if (rho == 0 || length(flattened) == 0L) return(posterior)
+# likelihood of r ratings is multiplied by beta = 1 / (1 + (r - 1) rho). The base rates stay the
+# same, so they have more influence, which could change the most probable category. If it would
+# change, the influence of the base rates is reduced by the factor `eta`.
+# * posterior: rows x categories.
+# * r: number of ratings of each row.
+# * weight: number of cases of each row.
+# * is_certain: rows that are not changed.
+# * rates: base rates of the population of each row (rows x categories), or NULL for one population.
+flatten <- function(posterior, r, rho, weight, is_certain = FALSE, rates = NULL) {
+  flattened_rows <- which(!is_certain & r > 1 & !is.na(posterior[, 1L]))
+  if (rho == 0 || length(flattened_rows) == 0L) return(posterior)
   rates <- rates %||% t(matrix(colSums(posterior * weight, na.rm = TRUE), ncol(posterior),
     nrow(posterior)))
-  rates <- rates[flattened, , drop = FALSE]
-  original <- posterior[flattened, , drop = FALSE]
-  beta <- 1 / (1 + (r[flattened] - 1) * rho)
-  log_q <- log(pmax(original, 1e-300))
+  rates <- rates[flattened_rows, , drop = FALSE]
+  original_posterior <- posterior[flattened_rows, , drop = FALSE]
+  beta <- 1 / (1 + (r[flattened_rows] - 1) * rho)
+  log_q <- log(pmax(original_posterior, 1e-300))
   log_rates <- log(pmax(rates / rowSums(rates), 1e-300))
-  top <- max.col(log_q, "first")
-  at_top <- cbind(seq_along(top), top)
-  margin <- beta * (log_q[at_top] - log_q)
-  change <- (1 - beta) * (log_rates - log_rates[at_top])
+  top_category <- max.col(log_q, "first")
+  top_cells <- cbind(seq_along(top_category), top_category)
+  margin <- beta * (log_q[top_cells] - log_q)
+  change <- (1 - beta) * (log_rates - log_rates[top_cells])
   largest_eta <- ifelse(change > 0, margin / (margin + change), 1)
-  largest_eta[at_top] <- 1
+  largest_eta[top_cells] <- 1
   eta <- as.vector(do.call(pmin, asplit(largest_eta, 2L)))
-  tied <- rowSums(exp(log_q) >= exp(log_q[at_top]) - 1e-12) > 1L
-  eta[tied] <- 0
+  is_tied <- rowSums(exp(log_q) >= exp(log_q[top_cells]) - 1e-12) > 1L
+  eta[is_tied] <- 0
   log_flat <- beta * log_q + eta * (1 - beta) * log_rates
-  log_flat[original == 0] <- -Inf
-  posterior[flattened, ] <- softmax(log_flat)
+  log_flat[original_posterior == 0] <- -Inf
+  posterior[flattened_rows, ] <- softmax(log_flat)
   posterior
 }
 

@@ -45,18 +45,21 @@
 #' @name tidy.ground_truth
 NULL
 
-# Makes the result of ground_truth() in wide format. `posterior`: probabilities (patterns of `x` x
-# categories). `about`: result of finish_labels(), whose fields describe how labels were computed.
-# Attribute `truth` of the result contains the true categories, if `x` contains them. Attribute
-# `about` contains `known`, the identifiers of cases whose known truth was used, and `weights`, a
-# vector with the cases as names, or NULL. Both stay valid if the user selects rows.
+# Makes the result of ground_truth() in wide format.
+# * posterior: probabilities (patterns of `x` x categories).
+# * about: result of finish_labels(), whose fields describe how labels were computed.
+#
+# Attributes of the result stay valid if the user selects rows:
+# * truth: the true categories, if `x` contains them.
+# * about: a list. Its field `known` contains the identifiers of cases whose known truth was used.
+#   Its field `weights` is a vector with the cases as names, or NULL.
 new_ground_truth <- function(x, posterior, about) {
   abort_argument_if("case" %in% x$categories, "fit",
     "A category has the name {.val case}, which is the name of the column of cases.",
     i = "Rename the category, or use {.code format = \"long\"}.")
   table <- case_table(x, split_columns(posterior, x$categories))
   if (!is.data.frame(table)) return(table)
-  certain <- about$certain %||% logical(n_patterns(x))
+  is_certain <- about$certain %||% logical(n_patterns(x))
   pattern <- pattern_of_case(x)
   about <- c(
     drop_null(about[c("rho", "votes", "errors", "calibrated", "reason", "by_replies", "chance")]),
@@ -64,24 +67,24 @@ new_ground_truth <- function(x, posterior, about) {
     kind = panel_kind(x), list(
       base_rates = about$base_rates %||% label_rates(x, posterior),
       unrated = count_cases(x, (about$worth %||% pattern_lengths(x)) == 0),
-      known = as_label(x$cases[certain[pattern]]),
+      known = as_label(x$cases[is_certain[pattern]]),
       weights = if (!is.null(x$weights)) setNames(x$weights, as_label(x$cases))
     )
   )
   colnames(posterior) <- x$categories
-  size <- list(weight = pattern_weights(x), cases = pattern_cases(x))
-  out <- label_table(table, about, posterior, size)
-  attr(out, "truth") <- if (!is.null(x$truth)) truth(x)
-  out
+  row_size <- list(weight = pattern_weights(x), cases = pattern_cases(x))
+  result <- label_table(table, about, posterior, row_size)
+  attr(result, "truth") <- if (!is.null(x$truth)) truth(x)
+  result
 }
 
 # Makes the `ground_truth` object from the wide table. `probability`: the distinct rows of
-# probabilities in `table`. `size`: their weights and numbers of cases, as from row_sizes().
+# probabilities in `table`. `row_size`: their weights and numbers of cases, as from row_sizes().
 label_table <- function(table, about, probability = probability_matrix(table, "x"),
-                        size = row_sizes(table, about)) {
-  facts <- label_facts(probability, size, sure_enough(about))
-  with_label <- !is.na(probability[, 1L])
-  top_category <- most_probable(probability[with_label, , drop = FALSE])$category
+                        row_size = row_sizes(table, about)) {
+  facts <- label_facts(probability, row_size, sure_threshold(about))
+  has_label <- !is.na(probability[, 1L])
+  top_category <- most_probable(probability[has_label, , drop = FALSE])$category
   size_words <- paste(count_noun(facts$cases, "case"), "x",
     count_noun(facts$categories, "category", "categories"))
   new_result("ground_truth",
@@ -91,13 +94,13 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
       cases = tidy_labels,
       categories = tibble::tibble(
         category = factor_in_order(colnames(probability)),
-        n = as.integer(rowsum_codes(top_category, size$cases[with_label], facts$categories)),
+        n = as.integer(rowsum_codes(top_category, row_size$cases[has_label], facts$categories)),
         probability = na_real(unname(about$base_rates))
       )
     ),
     facts = facts,
     line = paste0(size_words, if (!is.na(facts$probability)) sprintf(
-      ", label probability below %s in %s", sure_enough(about), count_noun(facts$unsure, "case")
+      ", label probability below %s in %s", sure_threshold(about), count_noun(facts$unsure, "case")
     )),
     head = paste("Probabilities of categories:", size_words), shown = labels_to_print(table),
     notes = label_notes(facts, about),
@@ -110,8 +113,9 @@ tidy_labels <- function(x) {
   long_truth(x$case, factor_in_order(colnames(probability)), probability)
 }
 
-# Returns the weight of each row of labels, and the number of cases that it represents: its weight
-# if all weights are whole numbers, and otherwise 1 (0 if the weight is 0).
+# Returns a list with two vectors: the `weight` of each row of labels, and the number of `cases`
+# that it represents. This number is the weight if all weights are whole numbers. Otherwise it is 1,
+# or 0 if the weight is 0.
 row_sizes <- function(table, about) {
   weights <- about$weights
   weight <- unname(weights[match(as_label(table$case), names(weights))]) %||%
@@ -120,30 +124,32 @@ row_sizes <- function(table, about) {
   list(weight = weight, cases = if (weights_are_counts(about)) weight else +(weight > 0))
 }
 
-# Returns the columns of glance(). `size`: weight of each row of `probability`, and number of cases
-# that it represents. A label is unsure if its probability is below `sure`.
-label_facts <- function(probability, size, sure) {
-  with_label <- !is.na(probability[, 1L])
-  n_cases <- size$cases[with_label]
-  weight <- size$weight[with_label]
-  probability <- probability[with_label, , drop = FALSE]
-  highest <- most_probable(probability)$probability
+# Returns the columns of glance(). `row_size`: for each row of `probability`, its weight and the
+# number of cases that it represents. A label is unsure if its probability is below `sure`.
+label_facts <- function(probability, row_size, sure) {
+  has_label <- !is.na(probability[, 1L])
+  n_cases <- row_size$cases[has_label]
+  weight <- row_size$weight[has_label]
+  probability <- probability[has_label, , drop = FALSE]
+  highest_probability <- most_probable(probability)$probability
   mean_of <- function(x) na_real(sum(x * weight) / sum(weight))
   list(
-    cases = sum(size$cases), categories = ncol(probability), probability = mean_of(highest),
-    unsure = sum(n_cases[highest < sure - tie_tolerance]), entropy = mean_of(entropy(probability)),
-    missing = sum(size$cases[!with_label])
+    cases = sum(row_size$cases), categories = ncol(probability),
+    probability = mean_of(highest_probability),
+    unsure = sum(n_cases[highest_probability < sure - tie_tolerance]),
+    entropy = mean_of(entropy(probability)),
+    missing = sum(row_size$cases[!has_label])
   )
 }
 
-# Default probability below which a label is unsure. It is lower for labels that are mixed with vote
-# shares, because these have lower probabilities.
-sure_enough <- function(about) if (isTRUE(about$votes > 0)) 0.7 else 0.8
+# Returns the default probability below which a label is unsure. It is lower for labels that are
+# mixed with vote shares, because these labels have lower probabilities.
+sure_threshold <- function(about) if (isTRUE(about$votes > 0)) 0.7 else 0.8
 
 max_shown_categories <- 10L # largest number of columns of categories that print() shows
 
-# The table that print() shows. Columns of categories have the internal names X.1, X.2 and so on,
-# because a category may have the name of another column.
+# Returns the table that print() shows. Columns of categories have the internal names X.1, X.2 and
+# so on, because a category may have the name of another column.
 labels_to_print <- function(table) {
   first_cases <- head(table, max_view_rows)
   probability <- probability_matrix(first_cases, "x")
@@ -167,21 +173,21 @@ label_notes <- function(facts, about) {
   ))
   n_hidden <- facts$categories - max_shown_categories
   n_labels <- facts$cases - facts$missing
-  calibrated <- about$calibrated
+  calibration <- about$calibrated
   c(
     if (n_hidden > 0L)
       paste("Not shown:", count_noun(n_hidden, "more category", "more categories")),
     if (isTRUE(about$chance) && about$votes < 1)
       "The agreement of raters may be chance: the labels may carry no information",
-    if (!is.null(calibrated)) c(
+    if (!is.null(calibration)) c(
       sprintf("Calibrated on %s random cases: probabilities are raised to the power %.2f",
-        number(calibrated$cases), calibrated$power),
+        number(calibration$cases), calibration$power),
       paste("Expected share of correct labels:", percent(facts$probability))
     ),
     paste0(
       "Label probability: ",
-      if (is.null(calibrated)) paste0("mean ", format_decimals(facts$probability, 2L), ", "),
-      "below ", sure_enough(about), " in ", number(facts$unsure), " of ",
+      if (is.null(calibration)) paste0("mean ", format_decimals(facts$probability, 2L), ", "),
+      "below ", sure_threshold(about), " in ", number(facts$unsure), " of ",
       count_noun(n_labels, "case"),
       if (facts$unsure > n_labels / 5) " (see disputed_cases())" else if (facts$unsure > 0L)
         " (check these first)"
@@ -189,9 +195,9 @@ label_notes <- function(facts, about) {
     if (isTRUE(about$unrated > 0L)) paste(
       count_noun(about$unrated, "case"), "without ratings: the labels are guesses from base rates"
     ),
-    if (isTRUE(about$by_replies)) rests_on_abstentions else if (isFALSE(about$by_answers_only))
+    if (isTRUE(about$by_replies)) abstention_only_words else if (isFALSE(about$by_answers_only))
       "Labels also use who abstains, which seems to depend on the truth",
-    if (is.null(calibrated)) label_assumption(about)
+    if (is.null(calibration)) label_assumption(about)
   )
 }
 

@@ -131,7 +131,7 @@ ground_truth <- function(fit, format = c("wide", "long"), rho = NULL, votes = NU
     labels$posterior[pattern_of_case(x), , drop = FALSE])
 }
 
-# Probabilities as a long table, with a row per case and category.
+# Returns probabilities (cases x categories) as a long table, with a row per case and category.
 long_truth <- function(cases, categories, probability) {
   tibble::tibble(
     case = rep(cases, each = length(categories)), category = rep(categories, length(cases)),
@@ -144,9 +144,10 @@ long_truth <- function(cases, categories, probability) {
 predict.ground_truth <- function(object, ...) {
   check_dots_empty(...)
   probability <- probability_matrix(object, "object")
-  labels <- most_probable(probability)
-  labels$category <- factor(colnames(probability)[labels$category], colnames(probability))
-  tibble::new_tibble(c(list(case = object$case), labels), nrow = nrow(object))
+  top_categories <- most_probable(probability)
+  top_categories$category <-
+    factor(colnames(probability)[top_categories$category], colnames(probability))
+  tibble::new_tibble(c(list(case = object$case), top_categories), nrow = nrow(object))
 }
 
 #' Calibration of probabilities
@@ -205,9 +206,9 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   bins <- check_count(bins, "bins")
   conf_level <- check_level(conf_level)
   true_category <- true_categories(x, truth, colnames(probability))
-  size <- row_sizes(x, attr(x, "about"))
+  row_size <- row_sizes(x, attr(x, "about"))
   is_gold <- as_label(x$case) %in% attr(x, "about")$known
-  is_used <- true_category > 0L & !is.na(probability[, 1L]) & !is_gold & size$weight > 0
+  is_used <- true_category > 0L & !is.na(probability[, 1L]) & !is_gold & row_size$weight > 0
   abort_argument_if(!any(is_used), "truth",
     "No case in {.arg x} has a known truth and an estimated probability.",
     i = if (any(is_gold)) "Cases whose truth was used in {.fun ground_truth} are left out. Give
@@ -215,10 +216,10 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
       if (anyNA(probability)) "Their probabilities are {.code NA}.")
   probability <- probability[is_used, , drop = FALSE]
   is_true <- col(probability) == true_category[is_used]
-  size <- lapply(size, function(values) values[is_used])
+  row_size <- lapply(row_size, function(values) values[is_used])
   sums <- rowsum(
-    cbind(1, as.vector(probability), as.vector(is_true), size$cases / size$weight,
-      size$weight / size$cases) * size$weight,
+    cbind(1, as.vector(probability), as.vector(is_true), row_size$cases / row_size$weight,
+      row_size$weight / row_size$cases) * row_size$weight,
     as.vector(pmax(ceiling(probability * bins - 1e-9), 1))
   )
   bin_number <- as.double(rownames(sums))
@@ -231,21 +232,21 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   new_calibration(columns_tibble(
     lower = (bin_number - 1) / bins, upper = bin_number / bins, probability = sums[, 2L] / weight,
     share = share, conf.low = limits[, 1L], conf.high = limits[, 2L], n = sums[, 4L]
-  ), list(conf_level = conf_level, cases = sum(size$cases)))
+  ), list(conf_level = conf_level, cases = sum(row_size$cases)))
 }
 
 # Makes the result of calibration(). `about`: the level of the intervals, and the number of cases.
 new_calibration <- function(table, about) {
   n_outside <- sum(table$probability < table$conf.low | table$probability > table$conf.high)
-  error <- stats::weighted.mean(abs(table$share - table$probability), table$n)
+  mean_error <- stats::weighted.mean(abs(table$share - table$probability), table$n)
   new_result("calibration",
     again = new_calibration, tables = list(bins = table), about = about,
     facts = list(
-      bins = nrow(table), cases = about$cases, outside = n_outside, error = error,
+      bins = nrow(table), cases = about$cases, outside = n_outside, error = mean_error,
       conf_level = about$conf_level
     ),
     line = paste(
-      "Probabilities differ from shares of true categories by", format_decimals(error, 2L),
+      "Probabilities differ from shares of true categories by", format_decimals(mean_error, 2L),
       "on average, and are outside the interval in", n_outside, "of", count_noun(nrow(table), "bin")
     ),
     shown = view(
@@ -268,7 +269,8 @@ probability_matrix <- function(x, arg) {
   probability
 }
 
-# Index of the true category for each row of `x`, the result of ground_truth(); 0 if unknown.
+# Returns the number of the true category for each row of `x`, the result of ground_truth(); 0 if
+# unknown.
 true_categories <- function(x, truth, categories) {
   truth <- truth %||% attr(x, "truth")
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
@@ -276,29 +278,30 @@ true_categories <- function(x, truth, categories) {
   known_codes(as_truth_table(truth, "truth"), as_label(x$case), categories, "truth")
 }
 
-# Index of the true category of each case, 0 if it is not given. `truth_table`:
-# result of as_truth_table().
+# Returns the number of the true category of each case, 0 if it is not given. `truth_table`: result
+# of as_truth_table().
 known_codes <- function(truth_table, case, categories, arg) {
   code <- truth_codes(truth_table$truth, categories, arg)[match(case, truth_table$case)]
   replace(code, is.na(code), 0L)
 }
 
-# Converts true categories to their numbers. NA stays NA; a category that is not among `categories`
-# is an error.
+# Converts true categories to their positions in `categories`. NA stays NA. Fails for a category
+# that is not in `categories`.
 truth_codes <- function(truth, categories, arg) {
   code <- match(truth, categories)
-  invalid <- which(is.na(code) & !is.na(truth))
-  unknown <- unique(truth[invalid])
-  abort_if(invalid, "category", "{.arg {arg}} must contain only categories of {.arg x}.",
-    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.",
-    i = similar_values_hint(unknown, categories), row = invalid, column = NA_character_,
-    found = unknown)
+  invalid_rows <- which(is.na(code) & !is.na(truth))
+  unknown_categories <- unique(truth[invalid_rows])
+  abort_if(invalid_rows, "category", "{.arg {arg}} must contain only categories of {.arg x}.",
+    x = "{.val {unknown_categories}} {?is/are} not among {.val {categories}}.",
+    i = similar_values_hint(unknown_categories, categories), row = invalid_rows,
+    column = NA_character_,
+    found = unknown_categories)
   code
 }
 
-# Converts known truth, in any form that the user may give, to a list: `case` and `truth`, the true
-# category, both as strings. Cases are unique, and missing truths are left out. `keys`: names of the
-# columns that identify cases, if there are several.
+# Converts known truth, in any form that a user may give, to a list of strings: `case`, and `truth`,
+# the true category. Cases are unique, and missing truths are left out. `keys`: names of the columns
+# that identify cases, if there are several.
 as_truth_table <- function(truth, arg, keys = NULL) {
   if (inherits(truth, "gold_cases")) truth <- truth$truth
   is_table <- is.data.frame(truth)
@@ -322,12 +325,13 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   known_rows <- which(!is.na(category))
   case <- case[known_rows]
   category <- category[known_rows]
-  first <- match(case, case)
-  contradicting <- which(category != category[first])
-  abort_if(contradicting, "case", "A case must have one true category.",
-    x = "Case {.val {case[contradicting[1L]]}} has {.val {category[first[contradicting[1L]]]}} and
-        {.val {category[contradicting[1L]]}} in {.arg {arg}}.",
-    row = known_rows[contradicting[1L]])
+  first_row <- match(case, case)
+  contradicting_rows <- which(category != category[first_row])
+  abort_if(contradicting_rows, "case", "A case must have one true category.",
+    x = "Case {.val {case[contradicting_rows[1L]]}} has
+        {.val {category[first_row[contradicting_rows[1L]]]}} and
+        {.val {category[contradicting_rows[1L]]}} in {.arg {arg}}.",
+    row = known_rows[contradicting_rows[1L]])
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
 }
 

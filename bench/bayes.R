@@ -43,7 +43,7 @@ main <- function(output = NULL) {
 cpu <- function(code) sum(system.time(code)[c("user.self", "sys.self")])
 
 smallest_effective <- function(draws) {
-  ess <- inside$diagnose_all(draws, 4L)[, c("ess_bulk", "ess_tail")]
+  ess <- inside$diagnose_parameters(draws, 4L)[, c("ess_bulk", "ess_tail")]
   min(ess, na.rm = TRUE)
 }
 
@@ -67,7 +67,7 @@ run_ours <- function(world) {
   )
   seconds <- cpu(fit_result <- inside$run_sampler(x, task, options))
   draws <- inside$named_draws(fit_result$draws, task$terms)
-  draws <- draws[, inside$is_watched(task$terms), drop = FALSE]
+  draws <- draws[, inside$is_convergence_checked(task$terms), drop = FALSE]
   c(
     sweeps = 4000 * (1 + world$thin) / seconds, effective = smallest_effective(draws) / seconds,
     fit = seconds_of_fit, fit_effective = effective / seconds_of_fit, memory = memory

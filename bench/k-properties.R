@@ -98,8 +98,8 @@ check_once <- function(x) {
     properties = tested, system = 1L, errors = c("distance", "free"), replicates = 1L, threads = 1L
   )
   inside <- asNamespace("fallible") # internal functions
-  plan <- inside$plan_k(x, options)
-  ran <- inside$run_k(x, plan, options)
+  plan <- inside$plan_k_tests(x, options)
+  ran <- inside$run_k_tests(x, plan, options)
   do.call(rbind, Map(function(test, result) {
     if (is.null(result)) {
       return(NULL)

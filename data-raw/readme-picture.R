@@ -2,6 +2,7 @@
 #
 # Needs the package itself and ggplot2. Run from the package root:
 #   Rscript data-raw/readme-picture.R
+#   pngquant --speed 1 --ext .png --force 16 man/figures/README-accuracy.png
 library(fallible)
 
 x <- ratings(dawid1979,

@@ -156,7 +156,7 @@ slow_combination <- function(D, size, prior, target, N, z = qnorm(0.95)) {
 
 # Ten predictions, repeated 20 times.
 ten_predictions <- c(0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1)
-two_hundred <- function() prediction_of(rep(ten_predictions, 20))
+two_hundred <- function() summarise_predictions(rep(ten_predictions, 20))
 three_numbers <- function(x) c(x$estimate, x$conf.low, x$conf.high)
 
 # Worked examples of the combination rule: gold cases `x`, estimate from ratings `alone`, and
@@ -164,19 +164,19 @@ three_numbers <- function(x) c(x$estimate, x$conf.low, x$conf.high)
 rule_rows <- function() {
   list(
     list(
-      x = correct_share(c(1, 1, 1, 1, 0, 1, 0, 1, 0, 0), ten_predictions, two_hundred()),
+      x = corrected_share(c(1, 1, 1, 1, 0, 1, 0, 1, 0, 0), ten_predictions, two_hundred()),
       alone = list(estimate = 0.7, std.error = 0.05, bias = 0.03),
       slope = 0.90033, ratio = 0.76125, estimate = 0.6, corrected = c(0.37820, 0.78720),
       population = c(0.67329, 0.53693, 0.77718), cases = c(0.67329, 0.54832, 0.76171)
     ),
     list(
-      x = correct_share(rep(1, 20), rep(ten_predictions, 2), two_hundred()),
+      x = corrected_share(rep(1, 20), rep(ten_predictions, 2), two_hundred()),
       alone = list(estimate = 0.7, std.error = 0.05, bias = 0.03),
       slope = 0, ratio = 1, estimate = 1, corrected = c(0.88084, 1),
       population = c(0.97685, 0.90990, 1), cases = c(0.97685, 0.91222, 0.99991)
     ),
     list(
-      x = correct_share(c(0, 0, 0), c(0.3, 0.5, 0.1), two_hundred()),
+      x = corrected_share(c(0, 0, 0), c(0.3, 0.5, 0.1), two_hundred()),
       alone = list(estimate = 0.2, std.error = 0.06, bias = 0.04),
       slope = 0.38462, ratio = 0.93569, estimate = 0.11923, corrected = c(0.01343, 0.57375),
       population = c(0.19606, 0.09189, 0.29928), cases = c(0.19606, 0.10269, 0.28838)

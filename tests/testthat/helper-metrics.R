@@ -86,7 +86,7 @@ metric_panel <- function(n = 150, categories = 3, ...) {
 }
 
 # Slopes of the metrics as a matrix: cells x rows of the plan.
-slope_matrix <- function(slopes) sapply(seq_along(slopes$whole), slope_of, slopes = slopes)
+slope_matrix <- function(slopes) sapply(seq_along(slopes$whole), slopes_of_row, slopes = slopes)
 
 # Slow reference for the slopes: finite differences of the metrics, with a little more weight in one
 # cell.

@@ -143,7 +143,7 @@ test_that("groups without any estimate are drawn empty", {
 
 test_that("all groups are warned about at once", {
   set.seed(1)
-  x <- simulate_ratings(rater_design(c(0.5, 0.5, 0.5), c(a = 0.7), 3, 120))
+  x <- simulate_ratings(rater_design(c(0.6, 0.6, 0.6), c(a = 0.7), 3, 120))
   group <- rep(c("{one}", "two", "three"), 40)
   warnings <- list()
   run <- function(...) {

@@ -225,3 +225,11 @@ test_that("cases of weight 0 have posterior probabilities and do not change boun
   ends <- function(x) unlist(tidy(accuracy_bounds(x, interval = "none"))[c("lowest", "highest")])
   expect_equal(ends(estimate), ends(fit), tolerance = 0.02)
 })
+
+test_that("metrics from draws have no probabilities of single cases", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 60))
+  fit <- quiet(fit_raters(x, method = "bayes", sampling = list(draws = 200, thin = 1)))
+  metrics <- estimate_metrics(estimate_accuracy(fit), "recall")
+  expect_error(augment(metrics), class = "fallible_error_argument")
+})

@@ -19,7 +19,7 @@ test_that("gold stands on top of an estimate that knows nothing of it", {
   gold <- random_of(x, 40)
   without <- quiet(estimate_accuracy(x))
   estimate <- with_random(x, gold)
-  expect_equal(show_accuracy(without_gold(estimate)), without, tolerance = 0)
+  expect_equal(show_accuracy(undo_gold_correction(estimate)), without, tolerance = 0)
   expect_identical(estimate$options$interval, "combined")
   evidence <- gold_evidence(x, read_gold(gold, "random", x))
   for (s in 1:2) {
@@ -84,7 +84,7 @@ test_that("what machines say is a prior around the centre of their interval", {
   estimate <- with_random(x, gold)
   expect_identical(glance(estimate)$interval, "combined")
   alone <- estimates_from_ratings(estimate, 1L)
-  expect_equal(alone$estimate, (tidy(without_gold(estimate))$estimate[[1L]] + 0.65) / 2)
+  expect_equal(alone$estimate, (tidy(undo_gold_correction(estimate))$estimate[[1L]] + 0.65) / 2)
   x <- gold_accuracy(estimate$gold$evidence, 1L)
   found <- combined_interval(x, alone, "population", 0.9, NULL)
   expect_equal(tidy(estimate)$estimate[[1L]], found$estimate)
@@ -136,8 +136,8 @@ test_that("groups without gold have what ratings alone say, and why", {
   expect_identical(unique(details$reason), c(NA, "there are no gold cases"))
   expect_output(print(groups), "v: From ratings alone, a, b: there are no gold cases")
   part <- x[1:150, ]
-  part$used <- used_categories(x)
-  part$leans <- find_leading(x)
+  part$used <- count_used_categories(x)
+  part$leans <- find_leading_categories(x)
   expect_equal(tidy(groups[["u"]]), tidy(with_random(part, gold)))
   more <- update(groups, truth(x)[c(200:210), ])
   expect_identical(tidy(more, "gold_details")$gold, c(30L, 30L, 11L, 11L))
@@ -167,7 +167,7 @@ test_that("edge cases follow their rules", {
   silent$patterns$answer[silent$index[gold$case], 2] <- 0L
   silent <- with_random(join_patterns(silent), gold)
   expect_match(tidy(silent, "gold_details")$reason[2], "answered none of the 40 gold cases")
-  expect_equal(tidy(silent)[2, ], tidy(without_gold(silent))[2, ])
+  expect_equal(tidy(silent)[2, ], tidy(undo_gold_correction(silent))[2, ])
   # weights
   x <- weigh_patterns(x, rep(c(1, 2), 150))
   twice <- with_random(x, gold)

@@ -21,11 +21,11 @@ slow_overlap <- function(a, b, scale) {
 test_that("pairs of sets count what their authors say", {
   # Passonneau (2006): two of four labels, one of three in common, nothing in common.
   has <- rbind(c(1, 1, 0, 0), c(1, 1, 1, 1), c(0, 1, 1, 0), c(0, 0, 0, 1), c(0, 0, 0, 0)) == 1
-  masi <- set_weights(has, "masi")
+  masi <- label_set_weights(has, "masi")
   expect_equal(masi[1, ], c(1, 1 / 2 * 2 / 3, 1 / 3 * 1 / 3, 0, 0))
   expect_equal(masi[5, ], c(0, 0, 0, 0, 1))
-  expect_equal(set_weights(has, "jaccard")[1, ], c(1, 1 / 2, 1 / 3, 0, 0))
-  expect_identical(set_weights(has, "identity"), diag(5))
+  expect_equal(label_set_weights(has, "jaccard")[1, ], c(1, 1 / 2, 1 / 3, 0, 0))
+  expect_identical(label_set_weights(has, "identity"), diag(5))
 })
 
 test_that("alpha of sets is that of a slow twin", {

@@ -24,7 +24,7 @@ ratings_of_votes <- function(votes) {
 test_that("raters are held against the plurality of the others", {
   votes <- c("aaab", "aabbc", "aab", "a")
   expect_equal(twin_error(votes), 8 / 12)
-  expect_equal(disagreement_error(ratings_of_votes(votes)), 8 / 12, tolerance = 1e-12)
+  expect_equal(plurality_disagreement(ratings_of_votes(votes)), 8 / 12, tolerance = 1e-12)
   wide <- lean_panel()
   x <- quiet(ratings(wide, raters = rater1:rater3, systems = system))
   found <- tidy(quiet(estimate_accuracy(x)), "details")
@@ -32,7 +32,7 @@ test_that("raters are held against the plurality of the others", {
   expect_over(1:20, function(seed) {
     set.seed(seed)
     votes <- replicate(15, paste(sample(letters[1:3], sample(6, 1), TRUE), collapse = ""))
-    abs(disagreement_error(ratings_of_votes(votes)) - twin_error(votes))
+    abs(plurality_disagreement(ratings_of_votes(votes)) - twin_error(votes))
   })
 })
 
@@ -44,5 +44,5 @@ test_that("shares with the plurality are those of each rater and system", {
   expect_equal(unname(shares), c(1 + 0.5 + 0 + 1 + 1 + 0.5, 1 + 0.5 + 0.5 + 1 + 1 + 0.5,
     1 + 0 + 0.5 + 1 + 1 + 0, 5) / 6)
   none <- quiet(ratings(data.frame(a = c("x", NA), b = c(NA, "y")), raters = a:b))
-  expect_identical(disagreement_error(none), NA_real_)
+  expect_identical(plurality_disagreement(none), NA_real_)
 })

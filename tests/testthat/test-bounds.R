@@ -17,7 +17,7 @@ slow_bounds <- function(x, fit, system = 1) {
   key <- apply(as.matrix(answers_by_pattern(x)[x$index, seq_along(x$raters)]), 1, paste,
     collapse = "-")
   ends <- c(0, 0)
-  answer[!rated_patterns(x)[x$index]] <- 0L
+  answer[!is_rated_pattern(x)[x$index]] <- 0L
   for (one in unique(key[answer > 0])) {
     here <- which(key == one & answer > 0)
     p <- truth[here[[1]], ]

@@ -49,7 +49,7 @@ test_that("log likelihoods are of the draws that the fit has", {
   found <- log_likelihood_draws(fit)
   for (d in c(1L, 4000L)) {
     law <- parameters_of_values(fit, fit$draws[d, ])
-    given <- codes_given_class(law, pattern_codes(fit$x), fit$model, fit$x$raters)
+    given <- code_probabilities(law, pattern_codes(fit$x), fit$model, fit$x$raters)
     expect_close(found$log_likelihood[d, found$row], log(drop(given %*% t(law$base_rates))))
   }
 })

@@ -54,9 +54,9 @@ test_that("arguments that are not there are named with all that are", {
     estimate_accuracy(fit_raters(x), level = 0.8)
     shared_errors(x, NULL, NULL, NULL, 0.9, 5)
   })
-  expect_identical(near_names("ordinal alpha", c("k_alpha", "k_alpha_ordinal", "kappa")),
+  expect_identical(find_similar_names("ordinal alpha", c("k_alpha", "k_alpha_ordinal", "kappa")),
     "k_alpha_ordinal")
-  expect_identical(near_names(c("level", "threds"), c("conf_level", "threads", "by")), c(
+  expect_identical(find_similar_names(c("level", "threds"), c("conf_level", "threads", "by")), c(
     "conf_level", "threads"
   ))
   many <- function(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, y, z, ...) {

@@ -89,12 +89,12 @@ test_that("draws of systems vary as their pairs do", {
     conf.low = estimate - c(0.1, 0.2, 0.15), conf.high = estimate + c(0.1, 0.2, 0.15),
     reason = NA_character_, why = NA_character_
   )
-  draws <- draws_of_pairs(table, c("a", "b", "c"), 0.9, 1e5)
+  draws <- draw_joint_accuracies(table, c("a", "b", "c"), 0.9, 1e5)
   apart <- cbind(draws[, 1] - draws[, 2], draws[, 1] - draws[, 3], draws[, 2] - draws[, 3])
   expect_equal(colMeans(apart), table$estimate, tolerance = 0.01)
   expect_equal(apply(apart, 2, sd), c(0.1, 0.2, 0.15) / qnorm(0.95), tolerance = 0.02)
   table$conf.low[[2]] <- NA
-  expect_identical(nrow(draws_of_pairs(table, c("a", "b", "c"), 0.9)), 0L)
+  expect_identical(nrow(draw_joint_accuracies(table, c("a", "b", "c"), 0.9)), 0L)
 })
 
 test_that("the interval of the estimate is that of differences", {

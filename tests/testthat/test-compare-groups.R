@@ -126,7 +126,7 @@ test_that("where clusters make predictions useless, so are deviations from them"
   set.seed(1)
   y <- rep(c(1, 0, 1, 1, 0, 1), each = 4)
   q <- pmin(1, pmax(0, y * 0.6 + rep(runif(6, -0.4, 0.4), each = 4)))
-  worse <- adjust_for_clusters(correct_share(1 - y, q, prediction_of(rep(q, 9))), rep(1:6, each = 4))
+  worse <- adjust_for_clusters(corrected_share(1 - y, q, summarise_predictions(rep(q, 9))), rep(1:6, each = 4))
   expect_identical(worse$slope, 0)
   expect_equal(worse$rest, worse$answers)
 })

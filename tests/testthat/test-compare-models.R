@@ -28,3 +28,23 @@ test_that("the warning of undecided models lists the largest changes, and counts
   warning <- expect_warning(warn_undecided(fits, terms[1:4, ]))
   expect_no_match(conditionMessage(warning), " more", fixed = TRUE)
 })
+
+test_that("counts of ratings are not compared with models that need the rater of each rating", {
+  x <- ratings(data.frame(n = c(1, 5, 2, 0, 4, 3), y = c(4, 0, 3, 5, 1, 2)), counts = n:y)
+  set.seed(1)
+  fit <- quiet(fit_raters(x, method = "bayes", sampling = list(draws = 400)))
+  expect_error(
+    fit_raters(x, rater_model(dependence = "easy"), method = "bayes"),
+    class = "fallible_error_argument"
+  )
+  expect_identical(nrow(tidy(compare_models(fit))), 1L)
+})
+
+test_that("a fit with known truths is compared with its refits", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8, 0.9), categories = c("-", "+"), n = 60))
+  known <- stats::setNames(as.character(truth(x)$category), truth(x)$case)[1:5]
+  fit <- quiet(fit_raters(x, dawid_skene(), method = "bayes", known_truth = known,
+    sampling = list(draws = 400, thin = 1)))
+  expect_identical(nrow(tidy(quiet(compare_models(fit)))), 2L)
+})

@@ -330,7 +330,7 @@ test_that("many systems are compared in blocks, with the errors of few", {
   pairs <- compared_pairs(
     estimate$table$estimate, x$systems, list(best = 2)
   )
-  parts <- draw_parts(estimate, estimate$replicates, pairs$with)
+  parts <- draw_blocks(estimate, estimate$replicates, pairs$with)
   expect_length(parts, 2)
   expect_setequal(unlist(lapply(parts, `[[`, "at")), seq_along(x$systems))
   found <- compare_systems(estimate, best = 2)

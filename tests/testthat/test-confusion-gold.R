@@ -40,7 +40,7 @@ test_that("cells, recall and precision are those of a slow twin", {
     found <- confusion(estimate)
     expect_identical(glance(found)$interval, interval)
     settings <- c(estimate$gold$settings, conf_level = 0.9)
-    counts <- confusion_counts(without_gold(estimate))[[2L]]
+    counts <- confusion_counts(undo_gold_correction(estimate))[[2L]]
     x <- store$x
     gold <- estimate$gold
     columns <- c("estimate", "conf.low", "conf.high")
@@ -48,7 +48,7 @@ test_that("cells, recall and precision are those of a slow twin", {
     predicted <- gold$evidence$predicted[x$index, ]
     twin_of <- function(value) slow_quantity(value, gold$truth, answer, predicted, gold$case)
     expect_twin <- function(row, twin, cell, of) {
-      prior <- prior_of_cell(without_gold(estimate), counts, 2L, cell, of)
+      prior <- prior_of_cell(undo_gold_correction(estimate), counts, 2L, cell, of)
       expect_equal(
         unlist(row[columns], use.names = FALSE),
         three_numbers(accuracy_intervals[[interval]]$gold$share(twin, prior, settings)),
@@ -92,7 +92,7 @@ test_that("a category without gold has no interval, and a reason", {
     recall$reason[[3]],
     "no interval: no gold case is of category 3, or none has it as answer"
   )
-  was <- tidy(confusion(without_gold(estimate), "none", systems = "a"), "categories")
+  was <- tidy(confusion(undo_gold_correction(estimate), "none", systems = "a"), "categories")
   expect_identical(recall$estimate[[3]], was$estimate[[3]])
   expect_output(print(found), "No interval for recall of 3 in a")
 })

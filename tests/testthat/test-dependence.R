@@ -11,15 +11,15 @@ test_that("laws keep the margins of raters, and without anything shared errors a
   law <- law_with(c(0.8, 0.7, 0.9), c(0.9, 0.6, 0.8), 0.3, matrix(0, 2L, 1L))
   raters <- c("a", "b", "c")
   x <- ratings(as.data.frame(stats::setNames(list(0:1, 0:1, 0:1), raters)), raters = a:c)
-  all <- all_codes(x)
+  all <- all_answer_combinations(x)
   for (model in list(
     free_model(dependence = "easy"), free_model(dependence = "pairs", pairs = list(c("a", "c")))
   )) {
-    given <- codes_given_class(law, all, model, raters)
-    expect_close(given, codes_given_class(law, all, free_model(), raters))
+    given <- code_probabilities(law, all, model, raters)
+    expect_close(given, code_probabilities(law, all, free_model(), raters))
     for (u in c(0.2, 0.5)) {
       law$shared <- matrix(u, 2L, 1L)
-      given <- codes_given_class(law, all, model, raters)
+      given <- code_probabilities(law, all, model, raters)
       expect_close(colSums(given), c(1, 1))
       margins <- vapply(1:3, function(j) colSums(given[all[, j] == 2L, ]), c(0, 0))
       expect_close(margins, vapply(law$matrices, function(m) m[, 2L], c(0, 0)))
@@ -237,4 +237,72 @@ test_that("ranks of truths from the prior among their draws are even, with easy 
     p <- rank_p_values(quiet(simulated_ranks(200, draw, world$model, prior, thin = 10L)))
     expect_gt(min(p) * length(p), 0.01)
   }
+})
+
+# Three raters with three categories, and informative priors.
+three_category_fit <- function(model, draws = 2000) {
+  x <- ratings(
+    data.frame(
+      a = c("A", "A", "B", "C", "B", "C"), b = c("A", "B", "B", "C", "C", NA),
+      c = c("A", "A", "B", "C", "A", "C"), n = c(4, 2, 4, 3, 1, 2)
+    ),
+    raters = a:c, weights = n, categories = c("A", "B", "C")
+  )
+  law <- matrix(1, 3L, 3L) + 7 * diag(3L)
+  set.seed(1)
+  quiet(fit_raters(x, model, method = "bayes", prior = rater_prior(a = law, b = law, c = law),
+    sampling = list(draws = draws, thin = 4)))
+}
+
+test_that("probabilities of three categories sum to one in every draw", {
+  for (model in list(
+    free_model(dependence = "easy"), free_model(dependence = "pairs", pairs = list(c("b", "a")))
+  )) {
+    fit <- three_category_fit(model)
+    for (row in c("base_rate[", "p[a,A,", "p[b,C,", "p[c,B,")) {
+      sums <- rowSums(fit$draws[, startsWith(colnames(fit$draws), row)])
+      expect_close(sums, rep(1, length(sums)))
+    }
+  }
+})
+
+test_that("dependent raters with three categories have the posterior of weighted prior draws", {
+  # Self-normalised importance sampling from the prior, with an effective sample size above 16000.
+  off <- function(model, expected) {
+    table <- tidy(three_category_fit(model, 8000))
+    at <- match(names(expected), table$term)
+    max(abs(table$mean[at] - expected) / sqrt(table$mcse[at]^2 + 0.003^2))
+  }
+  expect_lt(off(free_model(dependence = "easy"), c(
+    "base_rate[C]" = 0.338, "p[a,A,A]" = 0.859, "p[b,A,A]" = 0.750, "p[c,B,B]" = 0.813,
+    "easy[A]" = 0.350, "easy[C]" = 0.473
+  )), 4)
+  expect_lt(off(free_model(dependence = "pairs", pairs = list(c("b", "a"))), c(
+    "base_rate[C]" = 0.334, "p[a,A,A]" = 0.862, "p[b,A,A]" = 0.723, "p[c,B,B]" = 0.829,
+    "pair[b,a,A]" = 0.423, "pair[b,a,C]" = 0.505
+  )), 4)
+})
+
+test_that("predictions use all ratings of a rater, and raters of pairs rate a case once", {
+  set.seed(2)
+  truth <- rep(0:1, 10)
+  table <- do.call(rbind, lapply(c("a", "a", "b", "c"), function(rater) {
+    rating <- ifelse(stats::runif(20) < 0.8, truth, 1 - truth)
+    data.frame(case = seq_along(truth), rater, rating)
+  }))
+  x <- ratings(table, case = case, rater = rater, rating = rating, repeats = "ratings")
+  law <- list(sens = c(8, 2), spec = c(8, 2))
+  run <- function(...) {
+    quiet(fit_raters(x, free_model(...), method = "bayes",
+      prior = rater_prior(a = law, b = law, c = law), sampling = list(draws = 400, thin = 1)))
+  }
+  for (fit in list(
+    run(dependence = "easy"), run(dependence = "pairs", pairs = list(c("b", "c")))
+  )) {
+    predicted <- predict(fit, x, "probability")
+    expect_close(as.matrix(predicted[-1L]), as.matrix(ground_truth(fit)[-1L]))
+  }
+  # The posterior of a pair would depend on which of its ratings belong together.
+  expect_error(run(dependence = "pairs", pairs = list(c("a", "b"))),
+    class = "fallible_error_argument")
 })

@@ -30,7 +30,7 @@ test_that("effective sizes are those of the obvious loop", {
   set.seed(1)
   expect_over(1:6, function(seed) {
     x <- drifting(60 + seed, 4, c(0.9, 0.5, 0, -0.4, 0.7, 0.2)[seed])
-    abs(plain_ess(x) / slow_ess(x) - 1)
+    abs(compute_ess(x) / slow_ess(x) - 1)
   }, 1e-12)
 })
 
@@ -43,14 +43,14 @@ test_that("diagnostics are those of package posterior", {
     theirs <- c(
       posterior::rhat(x), posterior::ess_bulk(x), posterior::ess_tail(x), posterior::mcse_mean(x)
     )
-    max(abs(diagnose(x) / theirs - 1))
+    max(abs(diagnose_parameter(x) / theirs - 1))
   }, 1e-12)
 })
 
 test_that("a constant has no diagnostics, and white noise its size", {
-  expect_true(all(is.na(diagnose(matrix(1, 100, 4)))))
+  expect_true(all(is.na(diagnose_parameter(matrix(1, 100, 4)))))
   set.seed(3)
-  white <- diagnose(matrix(rnorm(8000), 2000, 4))
+  white <- diagnose_parameter(matrix(rnorm(8000), 2000, 4))
   expect_lt(abs(white[["ess_bulk"]] / 8000 - 1), 0.15)
   expect_lt(white[["rhat"]], 1.01)
 })

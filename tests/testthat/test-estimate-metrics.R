@@ -163,8 +163,9 @@ test_that("what raters hide of a precision goes with their errors on cases with 
   slopes <- metric_slopes(plan, table)
   found <- hidden_errors(estimate, table, 1L, slopes)
   share <- colSums(matrix(table, 3L, byrow = TRUE))
-  own <- hidden_of_system(estimate, 1L, rater_error = wrong_by_answer(estimate, 1L)) / found[[1L]]
-  expected <- sqrt(1 + (cell_bias^2 - 1) * sapply(1:3, function(j) {
+  own <- hidden_error_of_system(estimate, 1L, rater_error = wrong_by_answer(estimate, 1L)) /
+    found[[1L]]
+  expected <- sqrt(1 + (cell_bias_ratio^2 - 1) * sapply(1:3, function(j) {
     own[[j]]^2 * (1 - share[[j]])^2 + sum((own * share)[-j]^2)
   }))
   expect_equal(found[-1L] / found[[1L]], expected, tolerance = 1e-5)

@@ -93,7 +93,7 @@ test_that("copying and losing answers keep probabilities", {
     slow[c, b, c] <- slow[c, b, c] + 0.25 * p[a, b, c]
   }
   expect_equal(copied, slow)
-  lost <- lose_answers(p, 2, 0.1)
+  lost <- drop_answers_at_random(p, 2, 0.1)
   expect_identical(dim(lost), c(3L, 4L, 3L))
   expect_equal(lost[, 1:3, ], 0.9 * p)
   expect_equal(lost[, 4, ], 0.1 * apply(p, c(1, 3), sum))

@@ -37,7 +37,7 @@ test_that("abstentions can count as missing, and the gate compares", {
   expect_near(base_rates(fit)[["+"]], 0.2916714)
   expect_near(glance(fit)$answers_logLik, -292.885863)
   expect_named(confusion(fit)$a[1, ], c("-", "+"))
-  plain <- fit_raters(without_abstentions(x), dawid_skene())
+  plain <- fit_raters(drop_abstentions(x), dawid_skene())
   expect_equal(coef(fit), coef(plain))
   expect_null(glance(plain)[["abstain"]])
   decision <- decide_abstain(x)
@@ -88,14 +88,14 @@ test_that("sources of one category are told by who abstains", {
   expect_near(label_in(labels, cases), c(0.4023162, 0.2424581, 0.1339041, 0.6471693, 0.8611903))
   expect_true(any(grepl("computed from who abstains", capture.output(print(labels)), fixed = TRUE)))
   # Without abstentions there is nothing.
-  plain <- without_abstentions(x)
+  plain <- drop_abstentions(x)
   expect_warning(none <- ground_truth(plain), class = "fallible_warning_not_identified")
   expect_true(all(is.na(none[[2]])))
 })
 
 test_that("ignored abstentions leave what answers identify", {
   x <- ratings_of_replies(sources_with_replies()[1:7, ])
-  fits <- lapply(list(x, without_abstentions(x)), function(x) {
+  fits <- lapply(list(x, drop_abstentions(x)), function(x) {
     quiet(fit_raters(x, dawid_skene(abstain = "ignored")))
   })
   expect_identical(fits[[1]]$identified, fits[[2]]$identified)
@@ -317,7 +317,7 @@ test_that("models that cannot use abstentions say so", {
     "abstentions", class = "fallible_error_argument")
   for (model in list(k_model(), dawid_skene("weak"), rater_model("rater"))) {
     expect_equal(coef(quiet(fit_raters(x, model))),
-      coef(quiet(fit_raters(without_abstentions(x), model))))
+      coef(quiet(fit_raters(drop_abstentions(x), model))))
   }
 })
 

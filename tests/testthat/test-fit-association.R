@@ -154,7 +154,7 @@ test_that("two raters are fitted with a warning where ratings cannot check the m
 # the label is true, by two standard errors. Loops over raters, labels and other categories.
 slow_exchanged_share <- function(fit) {
   x <- fit$x
-  n <- ratings_by_truth(fit)
+  n <- count_ratings_by_truth(fit)
   variance <- function(j, truth, k) {
     p <- fit$matrices[j, truth, k]
     p * (1 - p) / n[j, truth]
@@ -182,8 +182,8 @@ test_that("exchanged categories are found with the error of each compared rate",
       matrices = list(rater4 = flipped)
     ))
     fit <- quiet(fit_raters(x, dawid_skene()))
-    expect_equal(exchanged_share(fit), slow_exchanged_share(fit))
-    exchanged_share(fit)
+    expect_equal(share_from_exchanging_raters(fit), slow_exchanged_share(fit))
+    share_from_exchanging_raters(fit)
   }, 0)
   expect_gt(length(unique(shares)), 1L) # some are found, some are not
 })

@@ -68,7 +68,7 @@ test_that("Lehner's panel has the posterior of all its truths, and its system th
   fit <- quiet(fit_raters(lehner_ratings(), method = "bayes", prior = prior))
   expect_lt(errors_off(fit, c(right = 0.4565409, "base_rate[A]" = 0.2900957)), 4)
   system <- draws(fit)[["accuracy[system]"]]
-  error <- diagnose(matrix(system, ncol = 4))[["mcse"]]
+  error <- diagnose_parameter(matrix(system, ncol = 4))[["mcse"]]
   expect_lt(abs(mean(system) - 0.4164277) / error, 4)
 })
 
@@ -100,6 +100,31 @@ test_that("populations have base rates of their own", {
     expect_match(said, words, all = FALSE)
   }
   expect_match(said, paste("On", number(sum(data$n)), "cases .*sensitivity of tine"), all = FALSE)
+})
+
+test_that("a population without ratings has the prior of its base rates", {
+  table <- data.frame(
+    a = c(0, 1, 1, 0, 1, 0, NA), b = c(0, 1, 0, 0, 1, 1, NA), c = c(0, 1, 1, 1, 1, 0, NA),
+    site = c("p", "p", "p", "q", "q", "q", "z"), n = c(10, 5, 2, 3, 9, 1, 1)
+  )
+  model <- rater_model("rater", "free", base_rates = ~site)
+  run <- function(table) {
+    x <- ratings(table, raters = a:c, covariates = site, weights = n)
+    set.seed(1)
+    quiet(fit_raters(x, model, method = "bayes", prior = rater_prior(base_rates = 3)))
+  }
+  unrated <- run(table)
+  other <- tidy(run(table[-7L, ]))
+  shown <- tidy(unrated)
+  at <- match(other$term, shown$term)
+  expect_lt(max(abs(shown$mean[at] - other$mean) / sqrt(shown$mcse[at]^2 + other$mcse^2)), 4)
+  prior <- shown[match("base_rate[1,z]", shown$term), ]
+  expect_lt(abs(prior$mean - 0.5), 4 * prior$mcse)
+  expect_equal(prior$std.error, sqrt(0.25 / 7), tolerance = 0.05)
+  # The same for a population whose cases all have weight 0.
+  table[7L, 1:3] <- 1
+  table$n[[7L]] <- 0
+  expect_equal(run(table)$draws, unrated$draws)
 })
 
 test_that("verbs of fits work on it", {
@@ -234,7 +259,7 @@ test_that("chains begin in different places, with the same names of categories",
   expect_gt(stats::sd(right[1, ]), 0.02)
   expect_identical(fit$switched, 0)
   # Without what the start has left, chains agree.
-  expect_lt(diagnose(right[101:200, ])[["rhat"]], 1.05)
+  expect_lt(diagnose_parameter(right[101:200, ])[["rhat"]], 1.05)
 })
 
 test_that("a fit is made anew with what it was told", {

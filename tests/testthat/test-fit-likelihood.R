@@ -104,7 +104,7 @@ test_that("the log posterior never decreases", {
   climb <- function(model, method) {
     vapply(c(0:10, 20L, 50L), function(steps) {
       core_fit_latent(
-        x$patterns, pattern_weights(x), nothing_known, model_for(model, x, method), method, steps,
+        x$patterns, pattern_weights(x), nothing_known, model_for_core(model, x, method), method, steps,
         NULL, no_tick
       )$log_posterior
     }, 0)
@@ -327,7 +327,7 @@ test_that("a fit that takes a while says that it goes on", {
   x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.6, 30), NULL, 20, 15000)))
   ticks <- 0
   core_fit_latent(
-    x$patterns, pattern_weights(x), nothing_known, model_for(dawid_skene("weak"), x, "likelihood"),
+    x$patterns, pattern_weights(x), nothing_known, model_for_core(dawid_skene("weak"), x, "likelihood"),
     "likelihood", 2000L, NULL, function() ticks <<- ticks + 1
   )
   expect_gt(ticks, 0)

@@ -226,7 +226,7 @@ test_that("accuracies in pooled fits have no smaller error than with known truth
   found <- tidy(fit)
   found <- found[!is.na(found$rater), ]
   least <- sqrt(found$estimate * (1 - found$estimate) / found$n)
-  curved <- sqrt(variances(fit))[match(found$term, names(coef(fit)))]
+  curved <- sqrt(coefficient_variances(fit))[match(found$term, names(coef(fit)))]
   expect_equal(found$std.error, pmax(least, curved))
   expect_true(any(curved < least))
   wilson <- probability_interval(found$estimate, found$std.error, normal_quantile(0.9), NA)

@@ -77,7 +77,7 @@ test_that("standard errors are given the centre, and nothing counts its paramete
     p <- right[, j]
     sqrt(sum(rates^2 * p * (1 - p) / size) + drop(p %*% of_rates %*% p))
   }, 0)
-  expect_equal(sqrt(variances(known)[1:3]), slow, tolerance = 1e-4)
+  expect_equal(sqrt(coefficient_variances(known)[1:3]), slow, tolerance = 1e-4)
   # tidy() and vcov() report at least the standard error with known truth; correlations stay.
   accuracy <- unname(coef(known)[1:3])
   reported <- sqrt(diag(vcov(known)))
@@ -235,7 +235,7 @@ test_that("labels of a fit that does not converge are given, with a warning", {
   expect_equal(rowSums(cut$posterior), rep(1, nrow(cut$posterior)))
   fit <- pooled(x)
   fit$converged <- FALSE
-  expect_warning(warn_kind(fit), class = "fallible_warning_no_convergence")
+  expect_warning(warn_identified_fit(fit), class = "fallible_warning_no_convergence")
   expect_false(anyNA(ground_truth(fit)))
 })
 

@@ -53,9 +53,9 @@ test_that("with known truths errors are those of shares, and so they are in crow
   some <- found[found$category == x$categories[[1]] & found$measure == "sensitivity", ]
   n <- sum(truth(x)$category == x$categories[[1]])
   expect_equal(some$std.error, sqrt(some$estimate * (1 - some$estimate) / n), tolerance = 1e-3)
-  at <- test_numbers(fit$matrices, fit$base_rates, NULL)
+  at <- transformed_measures(fit$matrices, fit$base_rates, NULL)
   crowd <- array(errors_given_truth(fit, fit$base_rates), dim(at))
-  exact <- test_errors(fit, at, fit$base_rates)
+  exact <- transformed_errors(fit, at, fit$base_rates)
   expect_equal(crowd, exact, tolerance = 1e-3)
 })
 
@@ -102,10 +102,10 @@ test_that("two tests are told as one, in series and in parallel, with errors by 
   # In two, specificity does not move with base rates.
   x <- withr::with_seed(3, simulate_ratings(rater_design(c(0.8, 0.7, 0.9), NULL, 2, 400)))
   fit <- quiet(fit_raters(x, dawid_skene("none"), known_truth = truth(x)))
-  numbers <- test_numbers(add_combined_tests(fit$matrices, 1:2), fit$base_rates, fit$base_rates)
+  numbers <- transformed_measures(add_combined_tests(fit$matrices, 1:2), fit$base_rates, fit$base_rates)
   expect_equal(
     array(errors_given_truth(fit, fit$base_rates, 1:2), dim(numbers)),
-    test_errors(fit, numbers, fit$base_rates, 1:2), tolerance = 1e-3
+    transformed_errors(fit, numbers, fit$base_rates, 1:2), tolerance = 1e-3
   )
   # With strata of difficulty, errors are independent within strata.
   x <- withr::with_seed(3, simulate_ratings(
@@ -235,7 +235,7 @@ test_that("what lies on a boundary has no interval, but by cases of known truth"
   expect_gt(length(at), 0)
   ends <- wilson_interval(told$estimate[at], 20, stats::qnorm(0.95))
   expect_equal(cbind(told$conf.low, told$conf.high)[at, , drop = FALSE], ends)
-  size <- known_sizes(known)
+  size <- count_known_by_coefficient(known)
   expect_identical(size, c(rep(40, 4), 40, 40))
 })
 
@@ -244,10 +244,10 @@ test_that("in pooled fits measures have no smaller error than with known truth",
   fit <- quiet(fit_raters(x, dawid_skene()))
   found <- test_accuracy(fit)
   some <- found[found$measure == "sensitivity", ]
-  n <- as.vector(t(ratings_by_truth(fit)))
+  n <- as.vector(t(count_ratings_by_truth(fit)))
   expect_true(all(some$std.error >= sqrt(some$estimate * (1 - some$estimate) / n) - 1e-6))
-  at <- test_numbers(fit$matrices, fit$base_rates, NULL)
-  expect_lt(min(test_errors(fit, at, NULL) / errors_given_truth(fit, NULL)), 0.8)
+  at <- transformed_measures(fit$matrices, fit$base_rates, NULL)
+  expect_lt(min(transformed_errors(fit, at, NULL) / errors_given_truth(fit, NULL)), 0.8)
   # A rater whose matrix is known has no error.
   known <- quiet(fit_raters(x, dawid_skene(), known_raters = list(rater1 = confusion(fit)$rater1)))
   of_known <- test_accuracy(known)

@@ -3,7 +3,7 @@ test_that("gold of systems is that of a slow twin, case by case", {
     panel <- gold_panel(missing = 0.3, m = 15, seed = seed)
     x <- panel$x
     evidence <- gold_evidence(x, panel$gold)
-    rated <- rated_patterns(x)[x$index]
+    rated <- is_rated_pattern(x)[x$index]
     counts <- which(rated | !all(rated[panel$gold$case]))
     answer <- x$patterns$answer[x$index, ]
     for (s in 1:2) {
@@ -100,7 +100,7 @@ test_that("systems that are silent on gold cases have none", {
 test_that("unrated cases count where gold was drawn among them", {
   panel <- gold_panel(missing = 0.6)
   x <- panel$x
-  unrated <- which(!rated_patterns(x)[x$index])
+  unrated <- which(!is_rated_pattern(x)[x$index])
   expect_gt(length(unrated), 20)
   of <- function(case) {
     gold_accuracy(gold_evidence(x, read_gold(truth(x)[case, ], "random", x)), 1)$cases
@@ -112,7 +112,7 @@ test_that("unrated cases count where gold was drawn among them", {
 
 test_that("all tables and sentences count unrated cases where gold was drawn among them", {
   x <- gold_panel(missing = 0.6)$x
-  unrated <- which(!rated_patterns(x)[x$index])
+  unrated <- which(!is_rated_pattern(x)[x$index])
   rated <- setdiff(1:300, unrated)
   for (case in list(rated[1:40], c(rated[1:40], unrated[1:10]))) {
     n <- if (length(case) > 40L) 300 else length(rated)
@@ -157,13 +157,13 @@ test_that("gold drawn from some cases only does not stand for the others", {
 
 test_that("the share of shared errors by gold lies between independent and shared", {
   interval <- list(estimate = 0.8, conf.low = 0.75, conf.high = 0.85)
-  common <- gold_common(interval, independent = 0.9, shared = 0.7)
+  common <- estimate_common_share(interval, independent = 0.9, shared = 0.7)
   expect_equal(unlist(common), c(common = 0.5, common.low = 0.25, common.high = 0.75))
-  expect_identical(gold_common(interval, 0.8, 0.8)$common, NA_real_)
+  expect_identical(estimate_common_share(interval, 0.8, 0.8)$common, NA_real_)
   # No share is outside [0, 1], though the interval may reach beyond.
-  beyond <- gold_common(interval, independent = 0.79, shared = 0.74)
+  beyond <- estimate_common_share(interval, independent = 0.79, shared = 0.74)
   expect_equal(unlist(beyond), c(common = 0, common.low = 0, common.high = 0.8))
-  expect_true(all(is.na(unlist(gold_common(interval, independent = 0.7, shared = 0.6)))))
+  expect_true(all(is.na(unlist(estimate_common_share(interval, independent = 0.7, shared = 0.6)))))
 })
 
 test_that("weights of gold cases ask for no more memory than there is", {
@@ -211,9 +211,9 @@ test_that("the correction is that of a slow twin", {
       q <- runif(60) - (kind == "difference") / 2
       at <- sample(60, m)
       y <- if (kind == "share") rbinom(m, 1, q[at]) else sign(q[at]) * rbinom(m, 1, 0.5)
-      correct <- if (kind == "share") correct_share else correct_difference
+      correct <- if (kind == "share") corrected_share else corrected_difference
       for (w in list(rep(1, m), 1 / runif(m, 0.2, 1))) {
-        x <- correct(y, q[at], prediction_of(q), w)
+        x <- correct(y, q[at], summarise_predictions(q), w)
         slow <- slow_correction(y, q, at, w, kind)
         fields <- c("estimate", "slope", "ratio", "variance")
         expect_equal(x[fields], slow[fields], tolerance = 1e-10)
@@ -228,36 +228,36 @@ test_that("the correction is that of a slow twin", {
 test_that("predictions by pattern are those of their cases", {
   pattern <- c(0.2, 0.5, 0.9)
   number <- c(10, 0, 5)
-  expect_equal(prediction_of(pattern, number), prediction_of(rep(pattern, number)))
+  expect_equal(summarise_predictions(pattern, number), summarise_predictions(rep(pattern, number)))
 })
 
 test_that("cases with the scale of weights multiplied are the same", {
   y <- c(1, 1, 0, 1, 0)
   q <- c(0.9, 0.8, 0.3, 0.7, 0.4)
   expect_equal(
-    correct_share(y, q, two_hundred(), c(1, 2, 3, 2, 1)),
-    correct_share(y, q, two_hundred(), 50 * c(1, 2, 3, 2, 1))
+    corrected_share(y, q, two_hundred(), c(1, 2, 3, 2, 1)),
+    corrected_share(y, q, two_hundred(), 50 * c(1, 2, 3, 2, 1))
   )
 })
 
 test_that("predictions without any use leave gold alone", {
-  constant <- correct_share(c(1, 1, 1, 1, 0), rep(0.6, 5), prediction_of(rep(0.6, 200)))
+  constant <- corrected_share(c(1, 1, 1, 1, 0), rep(0.6, 5), summarise_predictions(rep(0.6, 200)))
   expect_identical(constant$slope, 0)
   expect_identical(constant$ratio, 1)
   # What points the wrong way does not help, however often it does.
   set.seed(1)
   q <- runif(200)
-  wrong <- correct_share(rbinom(100, 1, 1 - q[1:100]), q[1:100], prediction_of(q))
+  wrong <- corrected_share(rbinom(100, 1, 1 - q[1:100]), q[1:100], summarise_predictions(q))
   expect_identical(wrong$slope, 0)
   expect_gt(wrong$ratio, 0.98)
 })
 
 test_that("ratings are worth what predictions explain", {
-  half <- prediction_of(rep(c(0, 1), 50))
-  explained <- function(p) explained_by_ratings(p, p$mean * (1 - p$mean))
+  half <- summarise_predictions(rep(c(0, 1), 50))
+  explained <- function(p) expected_explained_share(p, p$mean * (1 - p$mean))
   expect_equal(explained(half), 0.9)
-  expect_identical(explained(prediction_of(rep(0.4, 10))), 0)
-  expect_identical(explained(prediction_of(rep(1, 10))), 0)
+  expect_identical(explained(summarise_predictions(rep(0.4, 10))), 0)
+  expect_identical(explained(summarise_predictions(rep(1, 10))), 0)
   worth <- equivalent_labels(0.4, 0.9)
   expect_equal(worth[["estimate"]], 1 / 0.6)
   expect_equal(worth[["conf.low"]], 1 / (1 - max(0, 0.4 - qnorm(0.95) * 0.2)))
@@ -270,7 +270,7 @@ test_that("predictions worth nothing save nothing, however unequal the weights",
   y <- stats::rbinom(2000, 1, 0.8)
   gold <- which(stats::runif(2000) < chance)
   q <- rep(0.8, 2000)
-  x <- correct_share(y[gold], q[gold], prediction_of(q), 1 / chance[gold])
+  x <- corrected_share(y[gold], q[gold], summarise_predictions(q), 1 / chance[gold])
   expect_equal(x$ratio, x$design, tolerance = 1e-12)
 })
 
@@ -281,7 +281,7 @@ test_that("intervals from unequal probabilities cover, whatever predictions are 
     y <- stats::rbinom(2000, 1, 0.8)
     q <- stats::runif(2000, 0.6, 1)
     gold <- which(stats::runif(2000) < chance)
-    x <- correct_share(y[gold], q[gold], prediction_of(q), 1 / chance[gold])
+    x <- corrected_share(y[gold], q[gold], summarise_predictions(q), 1 / chance[gold])
     found <- corrected_interval(x, "population", 0.9)
     found$conf.low <= 0.8 && 0.8 <= found$conf.high
   })
@@ -289,7 +289,7 @@ test_that("intervals from unequal probabilities cover, whatever predictions are 
 })
 
 test_that("predictions that vary more than the truth leave a variance", {
-  x <- correct_difference(c(0, 0, 0, 1), rep(0, 4), prediction_of(rep(c(-1, 1), 100)))
+  x <- corrected_difference(c(0, 0, 0, 1), rep(0, 4), summarise_predictions(rep(c(-1, 1), 100)))
   expect_gt(x$ratio, 0)
 })
 
@@ -321,7 +321,7 @@ test_that("cases without ratings or answers are like the mean", {
   expect_equal(fill_unrated(c(0.2, NA, 0.8), c(3, 10, 1)), c(0.2, 0.35, 0.8))
   expect_equal(fill_unrated(c(NA_real_, NA), c(3, 10)), c(0, 0))
   predicted <- rbind(c(0.1, 0.9), c(0.7, 0.3), c(NA, NA))
-  expect_equal(predict_answer(predicted, c(2L, 0L, 1L)), c(0.9, NA, NA))
+  expect_equal(predict_correctness(predicted, c(2L, 0L, 1L)), c(0.9, NA, NA))
 })
 
 test_that("covariates that no model uses do not change what gold is held against", {
@@ -370,7 +370,7 @@ test_that("few gold cases of large clusters do not hide the differences between 
     totals <- tapply(all$weight * deviation, all$cluster, sum)
     sum(totals^2) * 3 / 2 / sum(all$weight * deviation^2)
   })
-  expect_equal(design_of_predictions(q, weight, all), slow)
-  expect_identical(design_of_predictions(0 * q, weight, all), c(1, 1))
-  expect_identical(design_of_predictions(q, weight, NULL), 1)
+  expect_equal(prediction_design_effect(q, weight, all), slow)
+  expect_identical(prediction_design_effect(0 * q, weight, all), c(1, 1))
+  expect_identical(prediction_design_effect(q, weight, NULL), 1)
 })

@@ -73,7 +73,7 @@ test_that("columns have the same names everywhere", {
   others <- c("ratings", "ratings_labels", "calibration", instructions)
   for (class in setdiff(names(examples_of_results()), others)) {
     x <- examples_of_results()[[class]]
-    for (table in tables_of(x)) {
+    for (table in summary_tables(x)) {
       expect_identical(intersect(names(table), other), character(), label = class)
       expect_true(all(vapply(table[intersect(names(table), numeric)], is.numeric, NA)))
       expect_true(all(vapply(table[intersect(names(table), words)], is.character, NA)))

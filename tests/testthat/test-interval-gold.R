@@ -6,7 +6,7 @@ test_that("intervals of gold with ratings are those of the table", {
 })
 
 test_that("without predictions the interval is Wilson's", {
-  x <- correct_share(c(1, 1, 1, 1, 0), rep(0.6, 5), prediction_of(rep(0.6, 200)))
+  x <- corrected_share(c(1, 1, 1, 1, 0), rep(0.6, 5), summarise_predictions(rep(0.6, 200)))
   interval <- corrected_interval(x, "population", 0.9)
   expect_lt(max(abs(three_numbers(interval) - c(0.8, wilson_interval(0.8, 5, qnorm(0.95))))), 1e-12)
   expect_lt(max(abs(three_numbers(interval) - c(0.8, 0.43529, 0.95404))), 1e-5)
@@ -21,7 +21,7 @@ test_that("without predictions the interval is Wilson's", {
 test_that("where all cases are gold, nothing is open but the population", {
   q <- rep(ten_predictions, 2)
   y <- rep(c(1, 1, 1, 0), 5)
-  x <- correct_share(y, q, prediction_of(q))
+  x <- corrected_share(y, q, summarise_predictions(q))
   expect_equal(three_numbers(corrected_interval(x, "cases", 0.9)), rep(0.75, 3))
   expect_equal(
     three_numbers(corrected_interval(x, "population", 0.9)),
@@ -31,7 +31,7 @@ test_that("where all cases are gold, nothing is open but the population", {
 
 test_that("one or two gold cases have an interval that is wide", {
   for (y in list(1, 0, c(1, 1), c(0, 1))) {
-    x <- correct_share(y, c(0.9, 0.4)[seq_along(y)], two_hundred())
+    x <- corrected_share(y, c(0.9, 0.4)[seq_along(y)], two_hundred())
     interval <- corrected_interval(x, "population", 0.9)
     expect_true(interval$conf.low <= interval$estimate && interval$estimate <= interval$conf.high)
     expect_gt(interval$conf.high - interval$conf.low, 0.5)
@@ -66,7 +66,7 @@ test_that("what clusters have in common is summed within them", {
   p <- rep(runif(20, 0.2, 0.9), each = 5)
   y <- rbinom(100, 1, p)
   q <- pmin(pmax(0.3 * y + 0.4 + rnorm(100) / 10, 0), 1)
-  x <- correct_share(y, q, prediction_of(q, rep(1e7, 100)))
+  x <- corrected_share(y, q, summarise_predictions(q, rep(1e7, 100)))
   v <- x$estimate * (1 - x$estimate)
   t <- rowsum(x$rest, cluster)
   ratio <- sum(t^2) * 20 / 18 / (100 * v) # a mean and a slope are fitted
@@ -83,7 +83,7 @@ test_that("predictions that err by cluster are not used", {
   cluster <- rep(1:20, each = 5)
   y <- rep(c(1, 1, 1, 0, 1), 20)
   q <- pmin(pmax(0.7 * y + rep(runif(20, -0.4, 0.6), each = 5), 0), 1)
-  x <- correct_share(y, q, prediction_of(q, rep(10, 100)))
+  x <- corrected_share(y, q, summarise_predictions(q, rep(10, 100)))
   expect_lt(x$ratio, 0.9)
   clustered <- adjust_for_clusters(x, cluster)
   expect_identical(clustered$estimate, 0.8)
@@ -95,7 +95,7 @@ test_that("clusters of differences have the error of their sums", {
   cluster <- rep(1:20, each = 5)
   for (sign in c(1, -1)) {
     u <- sign * pmax(-1, pmin(1, rep(rnorm(20, 0.2), each = 5) + rnorm(100)))
-    x <- correct_difference(u, rep(0, 100), prediction_of(rep(0, 1e7)))
+    x <- corrected_difference(u, rep(0, 100), summarise_predictions(rep(0, 1e7)))
     interval <- difference_interval(adjust_for_clusters(x, cluster, x$variance), "population", 0.9)
     sums <- rowsum(u - mean(u), cluster)
     reach <- qt(0.95, 19) * sqrt(sum(sums^2) * 20 / 19) / 100
@@ -104,14 +104,14 @@ test_that("clusters of differences have the error of their sums", {
 })
 
 test_that("clusters of answers that are all right have an interval", {
-  x <- correct_share(rep(1, 10), ten_predictions, two_hundred())
+  x <- corrected_share(rep(1, 10), ten_predictions, two_hundred())
   interval <- corrected_interval(adjust_for_clusters(x, rep(1:5, 2)), "population", 0.9)
   expect_identical(interval$conf.high, 1)
   expect_gt(interval$conf.low, 0.4)
 })
 
 test_that("where gold saw no miss an interval reaches the end, if nothing else speaks against it", {
-  x <- correct_share(rep(1, 20), rep(0.7, 20), prediction_of(rep(c(0.5, 0.8), 100)))
+  x <- corrected_share(rep(1, 20), rep(0.7, 20), summarise_predictions(rep(c(0.5, 0.8), 100)))
   x$estimate <- 0.95
   seen <- replace(x, "seen", 1)
   one_missed <- replace(x, "seen", 19 / 20)
@@ -121,13 +121,13 @@ test_that("where gold saw no miss an interval reaches the end, if nothing else s
   expect_identical(combined_interval(seen, alone, "population", 0.9, NULL)$conf.high, 1)
   expect_lt(combined_interval(one_missed, alone, "population", 0.9, NULL)$conf.high, 1)
   ends <- list(conf.low = 0.2, conf.high = 0.9)
-  expect_identical(extend_to_ends(ends, list(seen = 1), high = FALSE), ends)
-  expect_identical(extend_to_ends(ends, list(seen = 0)), list(conf.low = 0, conf.high = 0.9))
+  expect_identical(extend_to_boundary(ends, list(seen = 1), high = FALSE), ends)
+  expect_identical(extend_to_boundary(ends, list(seen = 0)), list(conf.low = 0, conf.high = 0.9))
 })
 
 test_that("the interval of a difference is Student's", {
   u <- c(1, 0, 0, -1, 1, 0, 0, 0, 1, 0)
-  x <- correct_difference(u, rep(0, 10), prediction_of(rep(0, 100)))
+  x <- corrected_difference(u, rep(0, 10), summarise_predictions(rep(0, 100)))
   interval <- difference_interval(x, "population", 0.9)
   expect_equal(
     c(interval$conf.low, interval$conf.high), as.vector(t.test(u, conf.level = 0.9)$conf.int)
@@ -136,14 +136,14 @@ test_that("the interval of a difference is Student's", {
 })
 
 test_that("a single gold case says nothing of a difference", {
-  x <- correct_difference(1, 0.4, prediction_of(c(0.4, 0, 0, -0.2)))
+  x <- corrected_difference(1, 0.4, summarise_predictions(c(0.4, 0, 0, -0.2)))
   interval <- difference_interval(x, "population", 0.9)
   expect_identical(c(interval$conf.low, interval$conf.high), c(-1, 1))
 })
 
 test_that("no difference is larger than one", {
-  ahead <- prediction_of(rep(c(0.2, 1), c(4, 96)))
-  x <- correct_difference(c(1, 1, 1, 1), c(0.2, 0.3, 0.1, 0.2), ahead)
+  ahead <- summarise_predictions(rep(c(0.2, 1), c(4, 96)))
+  x <- corrected_difference(c(1, 1, 1, 1), c(0.2, 0.3, 0.1, 0.2), ahead)
   expect_gt(x$estimate, 1)
   interval <- difference_interval(x, "population", 0.9)
   expect_identical(c(interval$estimate, interval$conf.high), c(1, 1))
@@ -158,7 +158,7 @@ test_that("combined intervals are those of the table", {
   }
   alone <- list(estimate = 0.7, std.error = 0.05, bias = 0.03)
   one <- function(y) {
-    combined_interval(correct_share(y, 0.9, two_hundred()), alone, "population", 0.9)
+    combined_interval(corrected_share(y, 0.9, two_hundred()), alone, "population", 0.9)
   }
   expect_equal(round(three_numbers(one(1)), 3), c(0.701, 0.618, 0.784))
   expect_equal(round(three_numbers(one(0)), 3), c(0.689, 0.608, 0.776))
@@ -182,9 +182,9 @@ test_that("the combination is that of numerical integration", {
 test_that("gold weighs more the more there is of it, and all where ratings say nothing", {
   alone <- list(estimate = 0.7, std.error = 0.05, bias = 0.03)
   weight <- vapply(c(1, 2, 4, 8), function(times) {
-    x <- correct_share(
+    x <- corrected_share(
       rep(c(1, 1, 1, 0, 1), 2 * times), rep(ten_predictions, times),
-      prediction_of(rep(ten_predictions, 200))
+      summarise_predictions(rep(ten_predictions, 200))
     )
     combined_interval(x, alone, "population", 0.9)$weight
   }, 0)
@@ -234,7 +234,7 @@ test_that("ratings alone that are sure and far off do not keep combined interval
 })
 
 test_that("the normal part is widened as far as the worst bias in the limit needs it", {
-  s <- 1 / (1 + widened_by_gold)
+  s <- 1 / (1 + gold_widen_factor)
   missed <- 0.05 + stats::pnorm(qnorm(0.95) * (sqrt(1 - s) - s), lower.tail = FALSE)
   expect_lt(abs(missed - 0.15), 5e-4)
 })
@@ -251,7 +251,7 @@ test_that("an interval is the corrected one where gold contradicts ratings", {
 })
 
 test_that("no small difference decides whether ratings have a part", {
-  x <- correct_share(rep(1:0, c(36L, 14L)), rep(0.7, 50), prediction_of(rep(c(0.6, 0.8), 300)))
+  x <- corrected_share(rep(1:0, c(36L, 14L)), rep(0.7, 50), summarise_predictions(rep(c(0.6, 0.8), 300)))
   at <- function(centre) {
     alone <- list(estimate = centre, std.error = 0.04, bias = 0.03)
     found <- combined_interval(x, alone, "population", 0.9, NULL)
@@ -294,7 +294,7 @@ test_that("combined differences stay where answers let them be", {
   q <- c(rep(0, 150), runif(50, -1, 1))
   u <- c(rep(0, 150), sign(q[151:200]) * rbinom(50, 1, 0.8))
   at <- sample(200, 40)
-  x <- c(correct_difference(u[at], q[at], prediction_of(q)), differ = 0.25, one_right = 0.2,
+  x <- c(corrected_difference(u[at], q[at], summarise_predictions(q)), differ = 0.25, one_right = 0.2,
     all = length(q))
   alone <- list(estimate = 0.05, std.error = 0.06, bias = 0.05)
   corrected <- difference_interval(x, "cases", 0.9)
@@ -313,8 +313,8 @@ test_that("combined differences stay where answers let them be", {
 nothing <- list(estimate = NA_real_, std.error = NA_real_)
 
 test_that("without ratings the interval is that of a mixture of binomials", {
-  x <- correct_share(c(1, 1, 1, 1, 0), rep(0.6, 5), prediction_of(rep(0.6, 200)))
-  interval <- sequence_interval(x, nothing, "population", 0.9)
+  x <- corrected_share(c(1, 1, 1, 1, 0), rep(0.6, 5), summarise_predictions(rep(0.6, 200)))
+  interval <- anytime_interval(x, nothing, "population", 0.9)
   ratio <- function(theta) {
     dbinom(4, 5, theta, log = TRUE) - lchoose(5, 4) - (lbeta(4.5, 1.5) - lbeta(0.5, 0.5))
   }
@@ -327,17 +327,17 @@ test_that("without ratings the interval is that of a mixture of binomials", {
 test_that("it is wider than an interval for one look, and narrower where ratings are right", {
   row <- rule_rows()[[1]]
   width <- function(x) x$conf.high - x$conf.low
-  alone <- sequence_interval(row$x, nothing, "population", 0.9)
-  helped <- sequence_interval(row$x, row$alone, "population", 0.9)
+  alone <- anytime_interval(row$x, nothing, "population", 0.9)
+  helped <- anytime_interval(row$x, row$alone, "population", 0.9)
   expect_gt(width(alone), width(corrected_interval(row$x, "population", 0.9)))
   expect_lt(width(helped), width(alone))
 })
 
 test_that("ends are 0 and 1 where nothing excludes them", {
-  all_right <- sequence_interval(rule_rows()[[2]]$x, nothing, "population", 0.9)
+  all_right <- anytime_interval(rule_rows()[[2]]$x, nothing, "population", 0.9)
   expect_identical(all_right$conf.high, 1)
-  none_right <- correct_share(rep(0, 20), rep(0.5, 20), prediction_of(rep(0.5, 100)))
-  none_right <- sequence_interval(none_right, nothing, "population", 0.9)
+  none_right <- corrected_share(rep(0, 20), rep(0.5, 20), summarise_predictions(rep(0.5, 100)))
+  none_right <- anytime_interval(none_right, nothing, "population", 0.9)
   expect_identical(none_right$conf.low, 0)
   expect_equal(none_right$conf.high, 1 - all_right$conf.low, tolerance = 1e-6)
 })
@@ -347,10 +347,10 @@ test_that("looking after every case misses no more often than said", {
   set.seed(1)
   missed <- vapply(1:200, function(run) {
     y <- rbinom(60, 1, 0.7)
-    of <- prediction_of(rep(0.5, 1e4))
+    of <- summarise_predictions(rep(0.5, 1e4))
     any(vapply(seq(2, 60, 2), function(m) {
-      interval <- sequence_interval(
-        correct_share(y[seq_len(m)], rep(0.5, m), of), nothing, "population", 0.9
+      interval <- anytime_interval(
+        corrected_share(y[seq_len(m)], rep(0.5, m), of), nothing, "population", 0.9
       )
       interval$conf.low > 0.7 || interval$conf.high < 0.7
     }, NA))
@@ -361,11 +361,11 @@ test_that("looking after every case misses no more often than said", {
 test_that("differences have a wider interval for many looks, too", {
   set.seed(1)
   u <- sample(c(-1, 0, 1), 60, replace = TRUE, prob = c(0.1, 0.7, 0.2))
-  x <- correct_difference(u, rep(0, 60), prediction_of(rep(0, 1000)))
+  x <- corrected_difference(u, rep(0, 60), summarise_predictions(rep(0, 1000)))
   once <- difference_interval(x, "population", 0.9)
-  often <- sequence_difference(x, "population", 0.9)
+  often <- anytime_difference(x, "population", 0.9)
   expect_lt(often$conf.low, once$conf.low)
   expect_equal(often$estimate - often$conf.low, often$conf.high - often$estimate)
-  one <- correct_difference(1, 0, prediction_of(rep(0, 100)))
-  expect_identical(three_numbers(sequence_difference(one, "population", 0.9))[2:3], c(-1, 1))
+  one <- corrected_difference(1, 0, summarise_predictions(rep(0, 100)))
+  expect_identical(three_numbers(anytime_difference(one, "population", 0.9))[2:3], c(-1, 1))
 })

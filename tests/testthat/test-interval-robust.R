@@ -287,7 +287,7 @@ test_that("whether agreement may be chance is decided by all pairs of ratings", 
   })
   expected <- vapply(panels, reference_chance, NA)
   expect_true(any(expected) && !all(expected))
-  expect_identical(vapply(panels, function(x) find_leading(x)$chance[[1L]], NA), expected)
+  expect_identical(vapply(panels, function(x) find_leading_categories(x)$chance[[1L]], NA), expected)
 })
 
 test_that("intervals are wide if agreement may be chance, for all verbs", {

@@ -114,7 +114,7 @@ test_that("slopes of all metrics and averages are those of tables with a little 
     some <- matrix(stats::runif(3 * n^2), 3)
     c(
       max(abs(slope_matrix(fast) - slow), na.rm = TRUE),
-      max(abs(along_slopes(fast, some) - some %*% slow), na.rm = TRUE),
+      max(abs(first_order_changes(fast, some) - some %*% slow), na.rm = TRUE),
       max(abs(slopes_by_answer(fast, matrix(some[1, ], n)) -
         rowsum(some[1, ] * slow, rep(1:n, n))), na.rm = TRUE),
       !identical(is.na(colSums(slope_matrix(fast))), is.na(colSums(slow)))

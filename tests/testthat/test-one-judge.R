@@ -93,7 +93,7 @@ test_that("where all gold cases are right intervals reach 1, with any number of 
   row$x$seen <- row$x$alone
   corrected <- corrected_interval(row$x, "population", 0.9)
   expect_equal(c(corrected$conf.low, corrected$conf.high), c(0, 0.57375), tolerance = 1e-5)
-  none <- extend_to_ends(list(conf.low = NA_real_, conf.high = NA_real_), list(seen = 1))
+  none <- extend_to_boundary(list(conf.low = NA_real_, conf.high = NA_real_), list(seen = 1))
   expect_identical(none$conf.high, NA_real_)
 })
 

@@ -98,7 +98,7 @@ test_that("intervals are of cases or clusters drawn anew", {
   estimate <- estimate_accuracy(own, resampling = list(replicates = 400))
   q <- posterior_of(fit)
   answer <- pattern_answers(x)[pattern_of_case(x), 1]
-  rated <- rated_patterns(x)[pattern_of_case(x)]
+  rated <- is_rated_pattern(x)[pattern_of_case(x)]
   said <- q[cbind(seq_len(300), answer)][rated]
   expect_equal(tidy(estimate)$estimate[[1]], mean(said))
   expect_equal(tidy(estimate)$std.error[[1]], sd(said) / sqrt(sum(rated)), tolerance = 0.1)

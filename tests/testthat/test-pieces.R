@@ -4,9 +4,9 @@ test_that("a worker that dies is an error that names the piece, and keeps the ot
   local_workers()
   expect_true(has_workers())
   tasks <- list(function() 1, function() tools::pskill(Sys.getpid()))
-  expect_identical(run_pieces(tasks[c(1, 1)], c("a", "b")), list(1, 1))
+  expect_identical(run_tasks_in_workers(tasks[c(1, 1)], c("a", "b")), list(1, 1))
   lost <- expect_error(
-    run_pieces(tasks, c("one", "{two}")), "Lost tasks: \\{two\\}",
+    run_tasks_in_workers(tasks, c("one", "{two}")), "Lost tasks: \\{two\\}",
     class = "fallible_error_worker"
   )
   expect_identical(lost$pieces, "{two}")

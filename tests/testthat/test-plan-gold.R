@@ -19,11 +19,11 @@ test_that("numbers of gold cases are those of the formulas", {
     expect_identical(table$interval, rep(c("gold alone", "corrected", "combined"), 2))
     evidence <- predict_categories(planned_store()$fit$x)
     x <- planned_store()$fit$x
-    q <- predict_answer(evidence, x$patterns$answer[, 1])[x$index]
+    q <- predict_correctness(evidence, x$patterns$answer[, 1])[x$index]
     b <- var(q) / (mean(q) * (1 - mean(q)))
     delta <- 1 - b^2
     share <- tidy(planned_store())$estimate[[1]]
-    n <- uniroot(function(n) wilson_half(share, n, qnorm(0.95)) - 0.06, c(1, 1e5), tol = 1e-9)$root
+    n <- uniroot(function(n) wilson_half_width(share, n, qnorm(0.95)) - 0.06, c(1, 1e5), tol = 1e-9)$root
     # In the population 1/n = delta (1/m - 1/N) + 1/N, in the cases at hand without the last part.
     m <- if (target == "population") {
       delta * n / (1 + (delta - 1) * n / 600)
@@ -440,7 +440,7 @@ test_that("a pilot of a panel plans with what it has measured", {
     found <- gold_accuracy(estimate$gold$evidence, s)
     half <- function(m) {
       error <- pmin(found$ratio * (1 - m / 600) / m + 1 / 600, 1 / m)
-      wilson_half(found$estimate, 1 / error, stats::qnorm(0.95))
+      wilson_half_width(found$estimate, 1 / error, stats::qnorm(0.95))
     }
     expect_equal(row$gold, min(which(half(1:600) <= 0.06)))
     expect_equal(row$half_width, half(row$gold))

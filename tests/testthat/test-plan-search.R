@@ -110,8 +110,8 @@ test_that("the error of a line is a number where all panels are within the margi
 })
 
 test_that("errors of shares and widths are those of the panels", {
-  expect_equal(share_error(c(0, 1, 1, 0)), sd(c(0, 1, 1, 0)) / 2)
-  expect_gt(share_error(rep(1, 50)), 0)
+  expect_equal(monte_carlo_error(c(0, 1, 1, 0)), sd(c(0, 1, 1, 0)) / 2)
+  expect_gt(monte_carlo_error(rep(1, 50)), 0)
   set.seed(5)
   at <- normal_panels(4000)
   point <- summarise_panels(at(known), settings)

@@ -8,7 +8,7 @@ long_data <- function() {
 test_that("truth is kept by case, where any row tells it", {
   x <- ratings(long_data(), case = case, rater = rater, rating = rating, truth = truth)
   expect_identical(as.character(truth(x)$category), c("a", "b", NA))
-  expect_true(is_kept_truth(x))
+  expect_true(is_given_truth(x))
   expect_identical(as.character(truth(x[c(2, 1), ])$category), c("b", "a"))
   expect_output(print(x), "Truth kept for 2 cases, for known_truth = TRUE only", fixed = TRUE)
   without <- ratings(long_data()[1:3], case = case, rater = rater, rating = rating)

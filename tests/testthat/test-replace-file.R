@@ -68,10 +68,10 @@ test_that("a report or a checkpoint that cannot be written is said", {
   skip_if_not(dir.exists("/proc")) # where no user makes files
   made <- withr::local_tempfile(lines = "page")
   expect_error(
-    put_report(made, "/proc/report.html"), "cannot be written.*folder",
+    copy_report(made, "/proc/report.html"), "cannot be written.*folder",
     class = "fallible_error_file"
   )
   file <- withr::local_tempfile(lines = "old")
-  put_report(made, file)
+  copy_report(made, file)
   expect_identical(readLines(file), "page")
 })

@@ -224,7 +224,7 @@ test_that("the paragraph counts rated cases, systems and intervals as they are",
   set.seed(3)
   x <- quiet(simulate_ratings(rater_design(c(0.8, 0.75, 0.7), c(a = 0.8, b = 0.7),
     categories = 3, n = 100, missing = 0.4)))
-  n_rated <- sum(rated_patterns(x)[x$index])
+  n_rated <- sum(is_rated_pattern(x)[x$index])
   expect_lt(n_rated, 100)
   paragraph <- function(estimate) may_say(quiet(estimate), "methods")[[1L]]
   expect_match(paragraph(estimate_accuracy(x, method = "joint", interval = "none")),

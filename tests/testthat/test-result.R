@@ -34,7 +34,7 @@ test_that("results have a schema, and showing them computes nothing", {
       format(x)
       glance(x)
       as.data.frame(x)
-      tables_of(x)
+      summary_tables(x)
       shown_table(x)
       document_notes(x)
     })

@@ -39,7 +39,7 @@ test_that("a threshold reaches what it was to reach", {
   hit <- known_panel$hit
   found <- tidy(known_panel$estimate, "threshold", category = "2", sensitivity = 0.95)
   cut <- found$threshold[[1]]
-  expect_identical(found$metric, cut_metrics)
+  expect_identical(found$metric, threshold_metrics)
   expect_gte(mean(score[hit] >= cut), 0.95)
   expect_lt(mean(score[hit] > cut), 0.95)
   above <- score >= cut

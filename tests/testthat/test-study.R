@@ -231,12 +231,12 @@ test_that("the reason of a failure is whole, and the same on every console", {
     "\"estimate\" and a row per system. A number may be missing, but not infinite. It returned a vector of type double and length 3."
   ))
   odd <- function(x) structure(class = c("odd", "error", "condition"), list(message = x))
-  expect_identical(in_one_line(odd("")), "<odd>")
-  expect_identical(in_one_line(odd(character())), "<odd>")
-  expect_identical(in_one_line(odd("caf\xe9 \xff")), "caf<e9> <ff>")
+  expect_identical(message_in_one_line(odd("")), "<odd>")
+  expect_identical(message_in_one_line(odd(character())), "<odd>")
+  expect_identical(message_in_one_line(odd("caf\xe9 \xff")), "caf<e9> <ff>")
   latin1 <- iconv("caf\u00e9", "UTF-8", "latin1")
-  expect_identical(in_one_line(odd(c(latin1, "no"))), "caf\u00e9")
-  named <- tryCatch(check_estimator_result(data.frame(system = "c", estimate = 1), "a"), error = in_one_line)
+  expect_identical(message_in_one_line(odd(c(latin1, "no"))), "caf\u00e9")
+  named <- tryCatch(check_estimator_result(data.frame(system = "c", estimate = 1), "a"), error = message_in_one_line)
   expect_match(named, "It names \"c\"; systems are \"a\".", fixed = TRUE)
 })
 

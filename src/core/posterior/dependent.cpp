@@ -101,9 +101,10 @@ class DependentChain : public Chain {
     return least;
   }
 
-  // The prior of e_k is uniform up to easy_bound(k). Its density is 1 / easy_bound(k), which
-  // depends on the matrices. The parameter that is drawn is e_k / easy_bound(k), so
-  // log(easy_bound(k)) enters the log density of the matrices.
+  // The joint prior density of matrices and e_k is the prior density of the matrices where e_k is at
+  // most easy_bound(k), and 0 elsewhere. The parameter that is drawn is e_k / easy_bound(k), so
+  // log(easy_bound(k)) enters the log density of the matrices. High accuracies are therefore more
+  // probable than in the prior of the matrices.
   double log_bound(int k) const { return easy_ ? std::log(easy_bound(k)) : 0; }
 
   // Draws a probability with this log density by slice sampling, given its current value.
@@ -173,9 +174,11 @@ class DependentChain : public Chain {
   }
 
   // Sets entry l of a probability distribution to t. The other entries are scaled in proportion, so
-  // that the sum stays 1.
+  // that the sum is 1. Their sum is computed from all of them: it is 1 - share[l] only up to
+  // rounding errors, which would grow from one call to the next.
   void set_share(double* share, int l, double t) {
-    const double others = 1 - share[l];
+    double others = 0;
+    for (int i = 0; i < K_; ++i) others += i == l ? 0 : share[i];
     for (int i = 0; i < K_; ++i) {
       if (i != l) share[i] = others > 0 ? share[i] / others * (1 - t) : (1 - t) / (K_ - 1);
     }

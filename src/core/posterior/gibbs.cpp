@@ -37,11 +37,12 @@ PosteriorRows posterior_rows(const PatternView& x, const std::vector<double>& we
     }
     return static_cast<int>(key.size()) > skip || key[0] >= 0;
   });
+  // A population may have no row, if none of its cases has a rating. It still has base rates.
+  for (const int p : population) out.populations = std::max(out.populations, p + 1);
   for (int i = 0; i < groups.size(); ++i) {
     const int* group = groups.begin(i);
     out.known.push_back(group[0]);
     out.population.push_back(group[1]);
-    out.populations = std::max(out.populations, group[1] + 1);
     out.answer.insert(out.answer.end(), group + 2, group + skip);
   }
   out.add_groups(groups, skip, weight);
