@@ -258,3 +258,27 @@ label_set_weights <- function(has, scale) {
     identity = is_equal + 0, jaccard = jaccard, masi = jaccard * (1 + is_subset + is_equal) / 3
   )
 }
+
+# Is each number of a matrix equal to the largest number of its row?
+is_row_maximum <- function(values) values == row_maximum(values)
+
+# Returns the share of cases in which each rater and each system agrees with the plurality (the most
+# frequent category) of the other raters. NA for a rater who shares no case with other raters.
+plurality_shares <- function(x) {
+  compared <- compared_ratings(x)
+  by_rater <- function(weight) rowsum_codes(compared$rater, weight, n_raters(x))
+  is_plurality <- is_row_maximum(pattern_counts(x))
+  credit <- is_plurality / rowSums(is_plurality)
+  system_shares <- apply(pattern_answers(x), 2L, function(answer) {
+    used_patterns <- which(is_rated_pattern(x) & answer > 0L)
+    weight <- pattern_weights(x)[used_patterns]
+    sum(weight * credit[cbind(used_patterns, answer[used_patterns])]) / sum(weight)
+  })
+  setNames(
+    c(
+      ratio(by_rater(compared$weight * compared$credit), by_rater(compared$weight)),
+      system_shares
+    ),
+    c(x$raters, x$systems)
+  )
+}

@@ -389,20 +389,3 @@ matrix_cells <- function(matrix) {
     value = as.vector(matrix)
   )
 }
-
-# Shortens names to 16 characters by an ellipsis in the middle. The end is kept, because names of
-# models often differ only in their last characters. Names that would become equal are not
-# shortened.
-short_names <- function(names) {
-  names <- as.character(names)
-  shortened <- paste0(substr(names, 1L, 8L), "\u2026", substring(names, nchar(names) - 6L))
-  ifelse(nchar(names) > 16L & !shortened %in% repeated_values(shortened), shortened, names)
-}
-
-# Sorts judges: raters before systems. Within raters and within systems, judges are sorted by the
-# mean of their values with other judges, highest first. `pairs`: argument `cells` of heat_map().
-sort_by_mean_value <- function(pairs, judges, systems) {
-  other_pairs <- pairs[as.character(pairs$judge1) != as.character(pairs$judge2), ]
-  means <- tapply(other_pairs$value, as.character(other_pairs$judge1), mean, na.rm = TRUE)
-  judges[order(judges %in% systems, -means[judges])]
-}

@@ -305,3 +305,11 @@ map_variables <- function(inputs, column = "variable", call = rlang::caller_call
     name_variable_in_conditions(if (column == "variable") name, eval(call, values))
   }, inputs, names(inputs)), column))
 }
+
+# Returns the value at which the function `f` is 0, in the interval `range`. If `f` does not change
+# its sign, returns the end of `range` that is 0 or 1.
+find_crossing <- function(f, range) {
+  end_points <- range + c(1, -1) * 1e-12 * (range %in% c(0, 1))
+  if (prod(sign(f(end_points))) > 0) return(range[range %in% c(0, 1)][[1L]])
+  stats::uniroot(f, end_points, tol = 1e-9)$root
+}

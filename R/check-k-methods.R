@@ -304,3 +304,27 @@ why_no_pairs <- function(x, settings) {
     "no two raters have 10 common cases"
   }
 }
+
+# Returns the first pair of models (null and alternative) in which the larger model is identified.
+# NULL if no pair is identified.
+# * choices: a row per null model with its accuracy, errors and difficulty. The model with most
+#   parameters is first.
+# * changes: list of the properties in which the alternative differs from the null model. NULL if
+#   there is no alternative.
+first_identified <- function(x, settings, choices, changes = NULL) {
+  if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
+  for (i in seq_len(nrow(choices))) {
+    choice <- as.list(choices[i, ])
+    null <- do.call(rater_model, choice)
+    alternative <- if (!is.null(changes)) do.call(rater_model, utils::modifyList(choice, changes))
+    is_identified <- core_identified(
+      x$patterns, pattern_weights(x), settings$system - 1L, unclass(alternative %||% null)
+    )
+    if (is_identified) return(list(null = null, alternative = alternative))
+  }
+}
+
+# Returns a data frame with a row per model. The columns are arguments of rater_model().
+model_choices <- function(accuracy, errors, difficulty) {
+  data.frame(accuracy = accuracy, errors = errors, difficulty = difficulty)
+}

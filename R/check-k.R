@@ -374,30 +374,6 @@ why_untestable <- function(x) {
   }
 }
 
-# Returns the first pair of models (null and alternative) in which the larger model is identified.
-# NULL if no pair is identified.
-# * choices: a row per null model with its accuracy, errors and difficulty. The model with most
-#   parameters is first.
-# * changes: list of the properties in which the alternative differs from the null model. NULL if
-#   there is no alternative.
-first_identified <- function(x, settings, choices, changes = NULL) {
-  if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
-  for (i in seq_len(nrow(choices))) {
-    choice <- as.list(choices[i, ])
-    null <- do.call(rater_model, choice)
-    alternative <- if (!is.null(changes)) do.call(rater_model, utils::modifyList(choice, changes))
-    is_identified <- core_identified(
-      x$patterns, pattern_weights(x), settings$system - 1L, unclass(alternative %||% null)
-    )
-    if (is_identified) return(list(null = null, alternative = alternative))
-  }
-}
-
-# Returns a data frame with a row per model. The columns are arguments of rater_model().
-model_choices <- function(accuracy, errors, difficulty) {
-  data.frame(accuracy = accuracy, errors = errors, difficulty = difficulty)
-}
-
 max_free_raters <- 20L # models with free errors are slow for more raters
 max_judges <- 2000L # more judges (raters and systems) have too many pairs
 reason_only_counts <- "raters are not identified: there are only counts"

@@ -312,29 +312,6 @@ matrix_with_equal_accuracy <- function(accuracy, n, dispersion) {
   out
 }
 
-check_case_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
-  weight <- if (is.data.frame(covariates)) covariates[["weight"]]
-  columns <- setdiff(names(covariates), "weight")
-  reserved <- intersect(columns, reserved_names)
-  is_valid <- is_distribution(weight, slack = 1e-8) && !all(columns %in% judges) &&
-    length(reserved) == 0L
-  abort_argument_if(!is_valid, "covariates",
-    "must be a data frame with a row per kind of case. Its columns are {.val weight}, the
-        probabilities of the kinds, which sum to one; covariates; and columns named by a rater or
-        system.",
-    x = if (length(reserved) > 0L) "A covariate cannot have the name {.val {reserved[[1L]]}}." else
-      if (is.numeric(weight)) "Weights are {format(weight, digits = 4L)}." else
-        "It is {describe(covariates)}.")
-  for (judge in intersect(judges, columns)) check_probabilities(covariates[[judge]], judge, 1L)
-  abort_argument_if(!identical(difficulty, 0), "difficulty",
-    "{.arg difficulty} cannot be combined with {.arg covariates}.",
-    i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
-  twice <- intersect(columns, names_in_matrices)
-  abort_argument_if(twice, "matrices",
-    "{.arg matrices} and {.arg covariates} must name different raters and systems.",
-    x = "Both name {.val {twice}}.")
-}
-
 # Tables and printed descriptions of models, designs and estimators.
 
 #' Tables of models, designs and estimators

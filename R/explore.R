@@ -263,3 +263,26 @@ gold_inputs <- function(file) {
       page_select("gold_sample", "How were they chosen?", sampling_choices)
   )
 }
+
+# Returns the table of a result for the page: tidy() without unused columns, with rounded numbers,
+# and with column names in words.
+short_table <- function(x) {
+  table <- drop_empty_columns(as.data.frame(tidy(x)))
+  table$method <- table$reason <- NULL
+  if (!is.null(table$n)) table$n <- number(table$n)
+  table[] <-
+    lapply(table, function(column) if (is.double(column)) format_decimals(column) else column)
+  column_words <- c(
+    std.error = "standard error", conf.low = "from", conf.high = "to", at_least = "to be reached",
+    needed = "labels needed",
+    shared = "if it shares the raters' errors", independent = "if it errs independently"
+  )
+  has_words <- names(table) %in% names(column_words)
+  setNames(table, replace(names(table), has_words, column_words[names(table)[has_words]]))
+}
+
+sentence_list <- function(estimate) {
+  table <- may_say(estimate)
+  terms <- lapply(ifelse(table$may, "You may say", "You may not say"), shiny::tags$dt)
+  shiny::tags$dl(Map(list, terms, lapply(table$sentence, shiny::tags$dd)))
+}

@@ -372,36 +372,3 @@ matrix_columns <- function(m, size, populations) {
 # Returns the indices of the diagonal (correct ratings) among the cells of a confusion matrix.
 # `size`: number of categories.
 on_diagonal <- function(size) seq(1L, size^2, size + 1L)
-
-# Returns a list of `rhat`, the largest Rhat, and `size`, the smallest effective sample size, of the
-# parameters whose convergence is checked.
-worst_mixing <- function(fit) {
-  list(
-    rhat = max(fit$diagnostics[, "rhat"], -Inf, na.rm = TRUE),
-    size = min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
-  )
-}
-
-has_mixed <- function(mixing) mixing$rhat <= 1.01 && mixing$size >= 400
-
-format_mixing <- function(fit) {
-  mixing <- worst_mixing(fit)
-  sprintf("Rhat at most %s, effective sample sizes at least %s", format_decimals(mixing$rhat),
-    number(round(mixing$size)))
-}
-
-warn_mixing <- function(fit) {
-  mixing <- worst_mixing(fit)
-  warn_if(!has_mixed(mixing), "no_convergence",
-    "Chains have not mixed: Rhat {format_decimals(mixing$rhat, 3L)}, effective sample size
-        {round(mixing$size)}.",
-    i = "Use more draws, by {.code sampling = list(draws = )}, or give stronger priors.")
-  # If all raters have informative priors, the priors distinguish the categories.
-  warn_if(fit$switched > 0.01 && !all(fit$x$raters %in% fit$named), "switched",
-    "In {percent(fit$switched)} of the draws, categories have exchanged names (label switching).",
-    i = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that
-        distinguish the categories.", categories = fit$x$categories)
-  warn_if(fit$stuck > 0.01, "prior",
-    "The priors contradict the constraint {.arg order} of {.fun rater_prior}.",
-    i = "Use {.code order = \"none\"} in {.fun rater_prior}, or other priors.")
-}

@@ -284,20 +284,6 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
 # parameters for which it then returns a matrix.
 max_covariances <- 5000L
 
-# Returns a list of `covariance` (a matrix) and `variance` (a vector) of the coefficients. Each is
-# NULL if it is not available.
-covariance_of <- function(fit) UseMethod("covariance_of")
-
-covariance_of.rater_fit <- function(fit) {
-  covariance <- fit$covariance
-  list(covariance = covariance, variance = if (!is.null(covariance)) diag(covariance))
-}
-
-# Returns the variances of the coefficients. They are NA if they are not available.
-coefficient_variances <- function(fit) {
-  covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
-}
-
 #' @export
 nobs.rater_fit <- function(object, ...) count_cases(object$x, is_rated_pattern(object$x))
 

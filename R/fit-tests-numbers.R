@@ -174,3 +174,17 @@ errors_given_truth <- function(fit, rates, both = integer()) {
   })
   replace(out, !is.finite(out), NA)
 }
+
+# Returns a list of `covariance` (a matrix) and `variance` (a vector) of the coefficients. Each is
+# NULL if it is not available.
+covariance_of <- function(fit) UseMethod("covariance_of")
+
+covariance_of.rater_fit <- function(fit) {
+  covariance <- fit$covariance
+  list(covariance = covariance, variance = if (!is.null(covariance)) diag(covariance))
+}
+
+# Returns the variances of the coefficients. They are NA if they are not available.
+coefficient_variances <- function(fit) {
+  covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
+}

@@ -201,23 +201,6 @@ gold_of_system <- function(evidence, s) {
   modify_fields(gold_data, c("at", "truth", "cluster", "w"), `[`, gold_data$w > 0)
 }
 
-# Estimates from gold cases what share of the raters' errors a system shares. Returns the share and
-# the limits of its interval, limited to [0, 1]. NA if the whole interval is outside [0, 1].
-# * interval: accuracies estimated from gold cases, a result of corrected_interval()
-# * independent: accuracies computed from ratings, if errors are independent (share 0)
-# * shared: accuracies computed from ratings, if all errors are shared (share 1)
-estimate_common_share <- function(interval, independent, shared) {
-  distance <- independent - shared
-  distance[abs(distance) < 1e-6] <- NA_real_
-  share_at <- function(value) (independent - value) / distance
-  shares_at_limits <- lapply(interval[limit_columns], share_at)
-  lower <- Reduce(pmin, shares_at_limits)
-  upper <- Reduce(pmax, shares_at_limits)
-  is_outside <- (lower > 1 | upper < 0) %in% TRUE
-  shares <- list(common = share_at(interval$estimate), common.low = lower, common.high = upper)
-  lapply(shares, function(share) replace(clip01(share), is_outside, NA_real_))
-}
-
 # Returns the estimates from ratings only, for the systems with numbers `s`, as a list:
 # * estimate: centre of the interval
 # * std.error: total standard error
@@ -234,51 +217,6 @@ estimates_from_ratings <- function(estimate, s) {
 
 # The true category of each case is predicted from its ratings. Gold cases correct the mean error of
 # these predictions.
-
-# Predicts the true category of cases from their ratings. Returns the probability of each category
-# (patterns x categories), NA for patterns without ratings. The probability is the mean of two
-# predictions: the posterior probability in a model with an accuracy per rater, and the share of
-# ratings. For one rater only the share is used. Answers of systems and known truths are not used,
-# so that gold cases are predicted like all other cases.
-predict_categories <- function(x) {
-  shares <- rating_shares(x)
-  posterior <- posterior_of_raters(x)
-  prediction <- if (anyNA(posterior[rowSums(is.na(shares)) == 0, ])) shares else
-    (posterior + shares) / 2
-  replace(prediction, is.na(shares), NA_real_)
-}
-
-rating_shares <- function(x) na_real(pattern_counts(x) / pattern_lengths(x))
-
-posterior_of_raters <- function(x) {
-  if (is_one_rater(x)) return(unknown_posterior(x))
-  x <- keep_systems(x, integer())
-  model <- if (has_counts(x)) k_model() else rater_k_model
-  fit <- without_warnings(fit_checked(with_votes(x), model, NULL, NULL, NULL))
-  posterior(fit)[matching_patterns(fit$x, x), , drop = FALSE]
-}
-
-# Returns the predicted probability that each answer is correct, NA without an answer.
-# * predicted: probabilities of categories (patterns x categories)
-# * answer: category number of the answer, 0 for none. A vector with an element per pattern, or a
-#   matrix patterns x systems; the result has the same form
-predict_correctness <- function(predicted, answer) {
-  cells <- cbind(as.vector(row(as.matrix(answer))), as.vector(replace(answer, answer == 0L, NA)))
-  probability <- predicted[cells]
-  dim(probability) <- dim(answer)
-  probability
-}
-
-# Replaces missing predictions by the mean of their column. Predictions are missing for patterns
-# without ratings. `q`: predictions, with a row per pattern. `weight`: number of cases of each
-# pattern.
-fill_unrated <- function(q, weight) {
-  if (!anyNA(q)) return(q)
-  is_unrated <- is.na(q)
-  weight <- as.matrix(weight * !is_unrated)
-  mean <- colSums(weight * as.vector(replace(q, is_unrated, 0))) / colSums(weight)
-  replace(q, is_unrated, rep(replace(mean, is.nan(mean), 0), each = nrow(weight))[is_unrated])
-}
 
 # ---- Correction ----------------------------------------------------------------------------------
 

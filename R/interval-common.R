@@ -233,3 +233,35 @@ interval_profile <- new_interval(
   explain = "The {interval} is from the profile of the log posterior; it covers sampling error
     only."
 )
+
+# Returns words for the quantity of an interval, such as "accuracy in the population; gold in 12
+# clusters". `clusters`: number of clusters, or NULL. `quantity`: words such as "accuracy in the ".
+gold_interval_words <- function(settings, clusters, quantity) {
+  paste0(
+    quantity, settings$target,
+    if (!is.null(clusters)) paste0("; gold in ", count_noun(clusters, "cluster"))
+  )
+}
+
+# Returns the number of clusters that contain gold cases; NULL without clusters.
+count_gold_clusters <- function(estimate) {
+  cluster <- estimate$options$cluster
+  if (!is.null(cluster)) length(unique(cluster[estimate$gold$case]))
+}
+
+# Estimates from gold cases what share of the raters' errors a system shares. Returns the share and
+# the limits of its interval, limited to [0, 1]. NA if the whole interval is outside [0, 1].
+# * interval: accuracies estimated from gold cases, a result of corrected_interval()
+# * independent: accuracies computed from ratings, if errors are independent (share 0)
+# * shared: accuracies computed from ratings, if all errors are shared (share 1)
+estimate_common_share <- function(interval, independent, shared) {
+  distance <- independent - shared
+  distance[abs(distance) < 1e-6] <- NA_real_
+  share_at <- function(value) (independent - value) / distance
+  shares_at_limits <- lapply(interval[limit_columns], share_at)
+  lower <- Reduce(pmin, shares_at_limits)
+  upper <- Reduce(pmax, shares_at_limits)
+  is_outside <- (lower > 1 | upper < 0) %in% TRUE
+  shares <- list(common = share_at(interval$estimate), common.low = lower, common.high = upper)
+  lapply(shares, function(share) replace(clip01(share), is_outside, NA_real_))
+}

@@ -326,14 +326,6 @@ average_likelihood_ratio <- function(share, size, from_ratings, cases) {
   mean(density * exp(log_likelihood_ratio(accuracy, share, size)))
 }
 
-# Returns the value at which the function `f` is 0, in the interval `range`. If `f` does not change
-# its sign, returns the end of `range` that is 0 or 1.
-find_crossing <- function(f, range) {
-  end_points <- range + c(1, -1) * 1e-12 * (range %in% c(0, 1))
-  if (prod(sign(f(end_points))) > 0) return(range[range %in% c(0, 1)][[1L]])
-  stats::uniroot(f, end_points, tol = 1e-9)$root
-}
-
 narrowest_gold <- 100 # number of gold cases for which anytime_difference() is tuned to be narrowest
 
 # Returns anytime intervals of differences between accuracies. The value of a case is -1, 0 or 1, so
@@ -404,18 +396,3 @@ interval_anytime <- gold_interval(
   "is a confidence sequence: it stays valid if it is computed after every new gold case.",
   anytime = TRUE
 )
-
-# Returns words for the quantity of an interval, such as "accuracy in the population; gold in 12
-# clusters". `clusters`: number of clusters, or NULL. `quantity`: words such as "accuracy in the ".
-gold_interval_words <- function(settings, clusters, quantity) {
-  paste0(
-    quantity, settings$target,
-    if (!is.null(clusters)) paste0("; gold in ", count_noun(clusters, "cluster"))
-  )
-}
-
-# Returns the number of clusters that contain gold cases; NULL without clusters.
-count_gold_clusters <- function(estimate) {
-  cluster <- estimate$options$cluster
-  if (!is.null(cluster)) length(unique(cluster[estimate$gold$case]))
-}

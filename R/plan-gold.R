@@ -245,3 +245,60 @@ check_planned_systems <- function(systems, x, of) {
     "must be two names for a {.val difference}.", x = "It is {.val {systems}}.")
   match(systems, x$systems)
 }
+
+# Returns a table of costs in three situations: with the raters as they are, with one more rater for
+# every case, and with the cheapest numbers of labels and ratings from the start. NULL if the user
+# gave no costs.
+gold_costs <- function(table, quantities, estimate, settings) {
+  if (is.null(settings$cost)) return(NULL)
+  interval <- chosen_interval_rows(table, settings)$interval[[1L]]
+  labels_needed <- function(quantity, explained) {
+    if (is.na(explained)) return(NA_real_)
+    quantity$explained <- explained
+    rows <- gold_rows(quantity, settings)
+    rows$more[rows$interval == interval]
+  }
+  explained <- vapply(quantities, `[[`, 0, "explained")
+  shares_by_situation <- list(explained, explained_by_more(explained, estimate, settings))
+  gold <- vapply(shares_by_situation, function(share) {
+    max(unlist(Map(labels_needed, quantities, share)))
+  }, 0)
+  cheapest_split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
+    hardest <-
+      match(hardest_system_row(table, settings)$system, map_chr(quantities, `[[`, "system"))
+    best_split(quantities[[hardest]], n_raters(estimate$fit$x), settings)
+  }
+  gold <- c(gold, cheapest_split$gold)
+  ratings <- c(0, count_cases(estimate$fit$x), cheapest_split$ratings)
+  columns_tibble(
+    raters = c("as they are", "one more", "split")[seq_along(gold)], gold = gold,
+    ratings = ratings, cost = gold * settings$cost[["gold"]] + ratings * settings$cost[["rating"]]
+  )
+}
+
+# Returns the share of the variance that ratings explain with one more rater, for each quantity. NA
+# for fewer than three raters, and for counts of ratings without names of raters (see has_counts()).
+#
+# Leaving out one rater divides the odds of the explained share by a factor. One more rater is
+# assumed to multiply the odds by the same factor, as if the errors of the new rater were as
+# independent as those of the other raters. Predictions are posterior probabilities only. Shares of
+# ratings, which predict_categories() also uses, vary too much.
+explained_by_more <- function(explained, estimate, settings) {
+  x <- estimate$fit$x
+  estimate$gold <- NULL
+  raters <- n_raters(x)
+  if (has_counts(x) || raters < 3L) return(rep(NA_real_, length(explained)))
+  odds <- function(share) share / (1 - share)
+  odds_of_panel <- function(panel) {
+    estimate$fit$x <- panel
+    quantities <- planned_quantities(estimate, posterior_of_raters(panel), settings)
+    odds(vapply(quantities, `[[`, 0, "explained"))
+  }
+  left_out_raters <- unique(round(seq(1, raters, length.out = min(raters, 5L))))
+  odds_without_one <- vapply(left_out_raters, function(rater) {
+    odds_of_panel(without_warnings(x[, -rater]))
+  }, explained)
+  odds_ratio <- odds_of_panel(x) / rowMeans(matrix(odds_without_one, length(explained)))
+  odds_with_more <- odds(explained) * pmax(1, odds_ratio)
+  pmin(0.9, odds_with_more / (1 + odds_with_more))
+}

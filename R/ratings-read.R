@@ -373,35 +373,3 @@ resolve_cases <- function(contents, columns, is_default_case, same_cases) {
     case = shared_ids, rater = NULL)
   table
 }
-
-# Finds the systems. Returns a list with one of these elements:
-# * columns: the argument `systems` of ratings(); NULL without systems.
-# * table: a data frame of predictions.
-# * ratings: the table without the rows of systems, if the user gave `systems = FALSE`.
-find_systems <- function(quo, contents, mapping, settings) {
-  is_long <- describes_long_data(mapping)
-  raters <- if (is_long)
-    contents$table[[select_column(list2DF(contents$table), mapping$rater, "rater")]]
-  value <- or_null(eval_tidy(quo))
-  systems <- contents$map$systems
-  is_path <- is_string(value) && !is_constant_system(value) &&
-    !value %in% c(raters, if (!is_long) names(contents$table)) && (is_long || file.exists(value))
-  path <- if (is_path) value else if (isTRUE(value) && contents$format$tabular)
-    find_file(dirname(names(contents$files)[[1L]]), "systems")
-  if (!is.null(path)) return(list(table = read_predictions(path, raters, settings)))
-  if (is.data.frame(value)) return(list(table = value))
-  if (isTRUE(value)) return(list(columns = if (length(systems) > 0L) systems))
-  if (isFALSE(value))
-    return(list(ratings = lapply(contents$table, `[`, if (is_long) !raters %in% systems else TRUE)))
-  list(columns = if (is_constant_system(value) || (is_long && !is.null(value))) value else quo)
-}
-
-# Replaces empty identifiers of cases and raters by NA. ratings() then fails, and reports their
-# rows.
-blank_ids_to_na <- function(table, columns) {
-  modify_fields(table, c(columns$case, columns$rater), function(x) {
-    values <- unique(x)
-    blank_values <- if (is.character(x)) values[trim_bytes(values) %in% c("", "NA")]
-    replace(x, x %in% blank_values, NA)
-  })
-}
