@@ -81,7 +81,7 @@ class DependentChain : public Chain {
       }
       if (!all_equal) common_answer_[row] = -1;
     }
-    // If only one judge of a pair answered a row, the answer counts as one of a single judge.
+    // If only one judge of a pair answered a row, it counts as the answer of a single judge.
     for (int row = 0; row < rows_.size(); ++row) {
       for (Answer& a : answers_[row]) {
         if (a.pair < 0) continue;
