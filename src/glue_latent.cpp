@@ -320,7 +320,7 @@ NumericMatrix core_latent_influence(List patterns, NumericVector weight, List kn
   Eigen::MatrixXd out =
       Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(row.size()), row_influence.cols());
   for (std::size_t p = 0; p < row.size(); ++p) {
-    if (row[p] >= 0) out.row(static_cast<Eigen::Index>(p)) = of_rows.row(row[p]);
+    if (row[p] >= 0) out.row(static_cast<Eigen::Index>(p)) = row_influence.row(row[p]);
   }
   return wrap(out);
 }

@@ -12,7 +12,7 @@ namespace fallible {
 namespace {
 
 // Concentrations of the Dirichlet priors that shrink the error rates of each judge towards those of
-// the base. Each member uses one of them.
+// the base. Each member with separate error rates has one of these values.
 constexpr double error_concentrations[] = {30, 8};
 // Larger panels have no members with separate error rates, which would be too slow.
 constexpr int most_raters = 120;
