@@ -59,11 +59,11 @@ List core_agreement(List patterns, NumericVector weight, List selection, List op
   const auto rows = rated_rows(patterns, weight, selection);
   const auto kernel = make_kernel(rows, kernel_options(options));
   const auto estimate = kernel->estimate(rows.weight);
-  LogicalVector used(static_cast<R_xlen_t>(rows.of_pattern.size()));
-  for (R_xlen_t p = 0; p < used.size(); ++p) used[p] = rows.of_pattern[p] >= 0;
+  LogicalVector is_used(static_cast<R_xlen_t>(rows.of_pattern.size()));
+  for (R_xlen_t p = 0; p < is_used.size(); ++p) is_used[p] = rows.of_pattern[p] >= 0;
   List out =
       List::create(_["estimate"] = estimate.value, _["undefined"] = name(estimate.why),
-                   _["used"] = used, _["influence"] = R_NilValue, _["null_error"] = R_NaReal);
+                   _["used"] = is_used, _["influence"] = R_NilValue, _["null_error"] = R_NaReal);
   if (std::isnan(estimate.value) || influence == "none") return out;
   out["influence"] =
       by_pattern(rows, glue::interruptible([&] {
@@ -96,14 +96,14 @@ NumericVector core_agreement_bootstrap(List patterns, NumericVector weight, List
 // [[Rcpp::export(rng = false)]]
 List core_rated_rows(List patterns, NumericVector weight, List selection) {
   const auto rows = rated_rows(patterns, weight, selection);
-  std::vector<int> rows_of, judges, categories;
+  std::vector<int> row_of_answer, judges, categories;
   for (int i = 0; i < rows.size(); ++i) {
     for (const int r : rows.positions(i)) {
-      rows_of.push_back(i + 1);
+      row_of_answer.push_back(i + 1);
       judges.push_back(rows.judge[r] + 1);
       categories.push_back(rows.category[r] + 1);
     }
   }
-  return List::create(_["row"] = rows_of, _["judge"] = judges, _["category"] = categories,
+  return List::create(_["row"] = row_of_answer, _["judge"] = judges, _["category"] = categories,
                       _["weight"] = rows.weight, _["of_pattern"] = glue::from_one(rows.of_pattern));
 }

@@ -62,12 +62,12 @@ List core_crowd_workers(List x, Function tick) {
 // [[Rcpp::export(rng = false)]]
 List core_crowd_quality(List x, List options, Function tick) {
   const auto data = judgements(x);
-  QualityOptions chosen;
-  chosen.open = options["open"];
-  chosen.tolerance = options["tolerance"];
-  chosen.max_steps = options["max_steps"];
+  QualityOptions quality_options;
+  quality_options.open = options["open"];
+  quality_options.tolerance = options["tolerance"];
+  quality_options.max_steps = options["max_steps"];
   const auto quality =
-      glue::interruptible([&] { return crowd_quality(data, chosen, glue::host(tick)); });
+      glue::interruptible([&] { return crowd_quality(data, quality_options, glue::host(tick)); });
   return List::create(
       _["uqs"] = quality.unit, _["wwa"] = quality.worker_worker, _["wua"] = quality.worker_unit,
       _["wqs"] = quality.worker, _["aqs"] = quality.annotation, _["uas"] = quality.unit_annotation,

@@ -314,7 +314,7 @@ NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List le
 List core_blend(List stated, List prior, double conf_level) {
   const NumericVector value = stated["value"], centre = prior["centre"], sd = prior["sd"],
                       vague = prior["vague"];
-  const bool shares = stated.containsElementNamed("size");
+  const bool are_shares = stated.containsElementNamed("size");
   const auto field = [&](const char* name) -> NumericVector {
     return stated.containsElementNamed(name) ? NumericVector(stated[name]) : value;
   };
@@ -324,7 +324,7 @@ List core_blend(List stated, List prior, double conf_level) {
   for (R_xlen_t i = 0; i < value.size(); ++i) {
     const BlendPrior blend_prior{centre[i], sd[i], vague[i]};
     out.push_back(
-        shares ? blend_share(value[i], size[i], blend_prior, conf_level)
+        are_shares ? blend_share(value[i], size[i], blend_prior, conf_level)
                : blend_difference(value[i], error[i], freedom[i], end[i], blend_prior, conf_level));
   }
   return List::create(

@@ -168,11 +168,11 @@ List pooled_list(const PooledClass& pooled, const PooledOptions& options) {
       _["renamed"] = fit.renamed, _["log_density"] = fit.log_density);
   if (options.constant.empty()) return out;
   const Answering& answering = fit.answering;
-  const bool depends = !answering.used_judges.empty();
+  const bool has_abstentions = !answering.used_judges.empty();
   out["answering"] =
       List::create(_["log_answers"] = fit.log_answers, _["log_likelihood"] = fit.log_likelihood,
-                   _["kappa"] = depends ? answering.kappa : NA_REAL,
-                   _["omega"] = depends ? answering.omega : NA_REAL, _["h"] = answering.h,
+                   _["kappa"] = has_abstentions ? answering.kappa : NA_REAL,
+                   _["omega"] = has_abstentions ? answering.omega : NA_REAL, _["h"] = answering.h,
                    _["raters"] = glue::from_one(answering.used_judges),
                    _["answered"] = glue::by_row(fit.answered.values(), rows.categories));
   return out;
@@ -193,8 +193,8 @@ List core_fit_latent(List patterns, NumericVector weight, List known, List model
   const auto fitting = glue::latent_fitting(method);
   Eigen::VectorXd from;
   if (start.isNotNull()) {
-    const List former(start);
-    from = latent.warm_start(as<Eigen::VectorXd>(former["theta"]), former["raters"]);
+    const List old_fit(start);
+    from = latent.warm_start(as<Eigen::VectorXd>(old_fit["theta"]), old_fit["raters"]);
   }
   IdentifiedJudges identified{true, true, std::vector<bool>(rows.judges, true)};
   if (from.size() == 0) identified = identified_judges(rows, settings, prior, fitting);
@@ -315,12 +315,12 @@ NumericMatrix core_latent_influence(List patterns, NumericVector weight, List kn
   const Eigen::VectorXd x = as<Eigen::VectorXd>(theta);
   const Eigen::MatrixXd response =
       Curvature(latent.layout, log_posterior_hessian(latent, x), x).response();
-  const Eigen::MatrixXd of_rows = latent.scores(x) * response.transpose();
+  const Eigen::MatrixXd row_influence = latent.scores(x) * response.transpose();
   const auto& row = rated.rows.of_pattern;
   Eigen::MatrixXd out =
-      Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(row.size()), of_rows.cols());
+      Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(row.size()), row_influence.cols());
   for (std::size_t p = 0; p < row.size(); ++p) {
-    if (row[p] >= 0) out.row(static_cast<Eigen::Index>(p)) = of_rows.row(row[p]);
+    if (row[p] >= 0) out.row(static_cast<Eigen::Index>(p)) = row_influence.row(row[p]);
   }
   return wrap(out);
 }

@@ -10,7 +10,7 @@ namespace glue {
 
 PatternView view(const List& patterns) {
   const SEXP start = patterns["start"], answer = patterns["answer"];
-  const bool kinds = patterns.containsElementNamed("kind");
+  const bool has_kinds = patterns.containsElementNamed("kind");
   return {static_cast<int>(Rf_xlength(start)) - 1,
           patterns["raters"],
           patterns["categories"],
@@ -19,7 +19,7 @@ PatternView view(const List& patterns) {
           integers(patterns["rater"]),
           integers(patterns["category"]),
           integers(answer),
-          kinds ? integers(patterns["kind"]) : nullptr};
+          has_kinds ? integers(patterns["kind"]) : nullptr};
 }
 
 PatternView view(const List& patterns, const List& model) {
@@ -47,13 +47,13 @@ NumericMatrix square(const std::vector<double>& x, int n) { return NumericMatrix
 
 IntegerVector from_one(const std::vector<int>& positions) {
   IntegerVector out(positions.begin(), positions.end());
-  for (int& place : out) ++place;
+  for (int& position : out) ++position;
   return out;
 }
 
 std::vector<int> from_zero(SEXP positions) {
   auto out = as<std::vector<int>>(positions);
-  for (int& place : out) --place;
+  for (int& position : out) --position;
   return out;
 }
 
@@ -174,10 +174,10 @@ List core_rater_counts(List patterns, NumericVector weight) {
 // this unlikely. `cases`: number of cases of each pattern.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_constant_raters(List patterns, NumericVector cases) {
-  const auto constant = constant_raters(glue::view(patterns), glue::doubles(cases));
+  const auto is_constant = constant_raters(glue::view(patterns), glue::doubles(cases));
   IntegerVector out;
-  for (std::size_t j = 0; j < constant.size(); ++j) {
-    if (constant[j]) out.push_back(static_cast<int>(j) + 1);
+  for (std::size_t j = 0; j < is_constant.size(); ++j) {
+    if (is_constant[j]) out.push_back(static_cast<int>(j) + 1);
   }
   return out;
 }

@@ -26,9 +26,9 @@ Clusters clusters(SEXP x) {
 // group of equal cases. `weight`: number of cases of each unit. `clusters`: see glue::clusters().
 // [[Rcpp::export(rng = false)]]
 SEXP core_resampler(NumericVector weight, SEXP clusters) {
-  std::vector<int> itself(weight.size());
-  std::iota(itself.begin(), itself.end(), 0);
-  return XPtr<Resampler>(new Resampler(glue::doubles(weight), itself, glue::clusters(clusters)));
+  std::vector<int> units(weight.size());
+  std::iota(units.begin(), units.end(), 0);
+  return XPtr<Resampler>(new Resampler(glue::doubles(weight), units, glue::clusters(clusters)));
 }
 
 // Returns how often each unit is drawn in a replicate. `replicate`: number of the replicate, from

@@ -19,14 +19,14 @@ constexpr double evidence_margin = 30;  // margin in log evidence for fits that 
 // Members with a smaller weight are not refitted to resamples.
 constexpr double least_refit_weight = 1e-3;
 
-// Converts sums of log evidence and log prior of members to weights with sum 1. NaN (a member that
-// is ruled out) and negligible weights become 0.
+// Converts sums of log evidence and log prior of members to weights with sum 1. NaN (the member is
+// ruled out) and negligible weights become 0.
 std::vector<double> posterior_weights(const std::vector<double>& log_evidence) {
-  double most = -std::numeric_limits<double>::infinity(), total = 0;
-  for (const double x : log_evidence) most = std::fmax(most, x);  // fmax() ignores NaN
+  double highest = -std::numeric_limits<double>::infinity(), total = 0;
+  for (const double x : log_evidence) highest = std::fmax(highest, x);  // fmax() ignores NaN
   std::vector<double> out;
   for (const double x : log_evidence) {
-    const double w = std::exp(x - most);
+    const double w = std::exp(x - highest);
     total += out.emplace_back(w > negligible ? w : 0);
   }
   for (double& w : out) w /= total;
@@ -67,21 +67,21 @@ class SystemAverage {
     return out;
   }
 
-  // Fits the models (members) that start from `root` or extend it. `leaders`: true to fit the
-  // members whose evidence shows which weights are negligible; false to fit all others afterwards.
+  // Fits the members in the tree of `root`. `leaders`: true to fit the members whose evidence shows
+  // which weights are negligible; false to fit all others afterwards.
   void fit_tree(const Member* root, bool leaders) {
-    const double limit = leaders ? no_weight_limit : log_weight_limit();
+    const double weight_limit = leaders ? no_weight_limit : log_weight_limit();
     for (const auto& member : family_) {
       const Member* base = member->base();
       const bool can_be_fitted = !base || !base->ruled_out();
       if (member->root() == root && member->is_leader() == leaders && can_be_fitted) {
-        member->fit(data_, limit);
+        member->fit(data_, weight_limit);
       }
     }
   }
 
   // Computes the weights of the fitted members and returns the quantities of the average. The
-  // caller adds the quantities that are computed from the raters only. Empty if there are no cases.
+  // caller adds quantities that are computed from the raters only. Empty without cases.
   std::optional<AverageParts> average() {
     if (family_.empty()) return {};
     AverageParts out = average_members(family_, data_, posterior_);
@@ -103,9 +103,8 @@ class SystemAverage {
   const LatentRows& rows() const { return data_.rows(); }
 
   // Estimate with independent errors, and the quantities that its correction needs, for other
-  // weights of the cases. Refits only members with a weight of at least 0.001 and their bases, and
-  // computes new weights. The others are left out, because their evidence refers to the cases of
-  // the first fit.
+  // weights of the cases. Refits only members with a weight of at least 0.001, and their bases.
+  // Other members are left out, because their evidence refers to the cases of the first fit.
   std::optional<AverageParts> with_weights(const std::vector<double>& pattern_weight) const {
     const JointData data = data_.with_weights(pattern_weight);
     if (!has_cases(data)) return {};
@@ -133,11 +132,11 @@ class SystemAverage {
   // Lower limit for the sum of a member's log evidence and log prior. Below it, the weight is
   // negligible, and the fit may end early. Members with is_leader() must be fitted before.
   double log_weight_limit() const {
-    double most = no_weight_limit;
+    double best = no_weight_limit;
     for (const auto& member : family_) {
-      if (member->is_leader()) most = std::fmax(most, member->log_weight());  // fmax() ignores NaN
+      if (member->is_leader()) best = std::fmax(best, member->log_weight());  // fmax() ignores NaN
     }
-    return most + std::log(negligible) - evidence_margin;
+    return best + std::log(negligible) - evidence_margin;
   }
 
   // Computes the weights of fitted members, and averages their posteriors into `posterior`.
@@ -173,25 +172,25 @@ class SystemAverage {
 struct SharedFit {
   LatentRows rows;
   bool ordered = false;
-  DawidSkene one_coin, own;
+  DawidSkene one_coin, separate;
   std::vector<double> posterior;  // averaged over both models: rows x categories
 };
 
 // Fits both models. Starts from the given posteriors of the truth (rows x categories), or else from
 // the posterior of a simple one-coin model.
 SharedFit fit_shared(LatentRows rows, bool ordered, std::vector<double> one_coin_start = {},
-                     std::vector<double> own_start = {}) {
+                     std::vector<double> separate_start = {}) {
   SharedFit out;
-  if (own_start.empty()) own_start = one_coin_start = one_coin_posterior(rows, false);
+  if (separate_start.empty()) separate_start = one_coin_start = one_coin_posterior(rows, false);
   VariationalOptions options;
   options.ordered = out.ordered = ordered;
   options.concentration = equal_matrices;
   out.one_coin = fit_dawid_skene(rows, LatentPrior(), std::move(one_coin_start), options);
   options.concentration = matrix_concentration;
-  out.own = fit_dawid_skene(rows, LatentPrior(), std::move(own_start), options);
-  const auto weights = posterior_weights({out.one_coin.bound, out.own.bound});
+  out.separate = fit_dawid_skene(rows, LatentPrior(), std::move(separate_start), options);
+  const auto weights = posterior_weights({out.one_coin.bound, out.separate.bound});
   add_scaled(out.one_coin.posterior, weights[0], out.posterior);
-  add_scaled(out.own.posterior, weights[1], out.posterior);
+  add_scaled(out.separate.posterior, weights[1], out.posterior);
   out.rows = std::move(rows);
   return out;
 }
@@ -201,17 +200,17 @@ SharedFit fit_shared(LatentRows rows, bool ordered, std::vector<double> one_coin
 SharedFit refit(const SharedFit& fit, const std::vector<double>& pattern_weight) {
   LatentRows rows = fit.rows;
   rows.weight = row_weights(rows.of_pattern, pattern_weight, rows.size());
-  return fit_shared(std::move(rows), fit.ordered, fit.one_coin.posterior, fit.own.posterior);
+  return fit_shared(std::move(rows), fit.ordered, fit.one_coin.posterior, fit.separate.posterior);
 }
 
 int categories_used(const PatternView& patterns, const std::vector<double>& weight) {
-  std::vector<bool> used(patterns.categories + 1);
+  std::vector<bool> is_used(patterns.categories + 1);
   for (int p = 0; p < patterns.patterns; ++p) {
     for (int i = patterns.start[p]; weight[p] > 0 && i < patterns.start[p + 1]; ++i) {
-      used[patterns.category[i]] = true;
+      is_used[patterns.category[i]] = true;
     }
   }
-  return static_cast<int>(std::count(used.begin(), used.end(), true));
+  return static_cast<int>(std::count(is_used.begin(), is_used.end(), true));
 }
 
 class AverageEstimator : public Estimator {
@@ -239,10 +238,10 @@ class AverageEstimator : public Estimator {
       for (const Member* root : system.roots()) trees.emplace_back(&system, root);
     }
     for (const bool leaders : {true, false}) {
-      const Host of_steps{[&](std::size_t done) {
+      const Host progress{[&](std::size_t done) {
         return host.tick(fit_steps * (done + (leaders ? 0 : trees.size())) / (2 * trees.size()));
       }};
-      for_each_item(trees.size(), options.threads, of_steps,
+      for_each_item(trees.size(), options.threads, progress,
                     [&](std::size_t i) { trees[i].first->fit_tree(trees[i].second, leaders); });
     }
     const std::optional<AverageParts> panel = panel_.average();
@@ -300,9 +299,9 @@ class AverageEstimator : public Estimator {
                  const SharedFit& shared, const std::optional<AverageParts>& panel) const {
     const LatentRows& rows = shared.rows;
     const RightAnswers answers(ratings_, weight, system, rows, shared.posterior);
-    double known = 0;
+    double known_share = 0;
     for_each_answer(ratings_, system, rows, [&](int p, int row, int) {
-      if (rows.known[row] >= 0) known += weight[p] / answers.cases;
+      if (rows.known[row] >= 0) known_share += weight[p] / answers.cases;
     });
     parts.shared = answers.right / answers.cases;
     if (panel) {
@@ -311,13 +310,13 @@ class AverageEstimator : public Estimator {
       parts.typical = typical_share(parts.dependence, used_);
     }
     const double prior_shift =
-        given_correction_ ? 0 : known * prior_pull(parts.independent, answers.cases);
+        given_correction_ ? 0 : known_share * prior_pull(parts.independent, answers.cases);
     return corrected(parts.independent, parts.shared + prior_shift, correction(parts));
   }
 
   // Correction given by the user, from 0 to 1; empty for the typical correction.
   std::optional<double> given_correction_;
-  int used_;
+  int used_;  // number of categories that raters use
   SharedFit shared_;
   SystemAverage panel_;  // average for the raters only
   std::vector<SystemAverage> averages_;

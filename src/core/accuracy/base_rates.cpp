@@ -14,7 +14,7 @@ constexpr double least_kappa = 1e-9;
 constexpr double chance_limit = 1.6448536;  // quantile .95 of the normal distribution
 
 // Number of ratings of this category in a case of the pattern.
-double ratings_of(const PatternView& patterns, int pattern, int category) {
+double count_ratings(const PatternView& patterns, int pattern, int category) {
   const int* ratings = patterns.category;
   return static_cast<double>(std::count(ratings + patterns.start[pattern],
                                         ratings + patterns.start[pattern + 1], category));
@@ -26,7 +26,7 @@ double kappa_of(const PatternView& patterns, const std::vector<double>& weight, 
                 double share) {
   double differing = 0, pairs = 0;
   for (int p = 0; p < patterns.patterns; ++p) {
-    const double x = ratings_of(patterns, p, category), m = patterns.positions(p).size();
+    const double x = count_ratings(patterns, p, category), m = patterns.positions(p).size();
     differing += weight[p] * x * (m - x);
     pairs += weight[p] * m * (m - 1);
   }
@@ -35,9 +35,9 @@ double kappa_of(const PatternView& patterns, const std::vector<double>& weight, 
   return std::isfinite(kappa) ? std::clamp(kappa, 0.0, 1.0) : not_a_number;
 }
 
-// Agreement as a z statistic, see LeadingCategory. If raters are independent, and `share` contains
-// the shares of their categories, pairs of ratings of a case are uncorrelated. Whether a pair is
-// equal, after correction for the two ratings, then has variance `pair_variance`.
+// Agreement as a z statistic, see LeadingCategory. `share`: share of each category among all
+// ratings. For independent raters, take the indicator of an equal pair minus its expectations given
+// each of the two ratings. It is uncorrelated between pairs and has variance `pair_variance`.
 double agreement_z(const PatternView& patterns, const std::vector<double>& weight,
                    const std::vector<double>& share) {
   double equal = 0, pairs = 0;
@@ -74,13 +74,13 @@ std::vector<LeadingCategory> leading_categories(const PatternView& patterns,
       total += weight[p];
     }
   }
-  const double most = *std::max_element(category_weight.begin(), category_weight.end());
+  const double highest = *std::max_element(category_weight.begin(), category_weight.end());
   std::vector<double> share;
   for (const double w : category_weight) share.push_back(w / total);
   const double z = agreement_z(patterns, weight, share);
   std::vector<LeadingCategory> out;
   for (int k = 0; k < patterns.categories; ++k) {
-    if (category_weight[k] < most * (1 - least_kappa)) continue;
+    if (category_weight[k] < highest * (1 - least_kappa)) continue;
     out.push_back({k + 1, share[k], kappa_of(patterns, weight, k + 1, share[k]), z});
   }
   return out;
@@ -92,23 +92,23 @@ std::pair<double, double> possible_base_rates(double share, double kappa) {
           1 - kappa * other_share / (share + kappa * other_share)};
 }
 
-double base_rate_range(double share, double kappa, double answers, double covariance) {
-  if (std::isnan(kappa) || std::isnan(answers)) return not_a_number;
+double base_rate_range(double share, double kappa, double answer_share, double covariance) {
+  if (std::isnan(kappa) || std::isnan(answer_share)) return not_a_number;
   if (kappa < least_kappa) return 1;
-  const auto ends = possible_base_rates(share, kappa);
+  const auto limits = possible_base_rates(share, kappa);
   double least = 1, most = 0;
   for (int i = 0; i < grid_size; ++i) {
-    const double t = ends.first + i * (ends.second - ends.first) / (grid_size - 1);
+    const double t = limits.first + i * (limits.second - limits.first) / (grid_size - 1);
     // Variance of the indicator that the true category is this one.
     const double truth_variance = t * (1 - t);
     // Sensitivity + specificity - 1 of a rater, if the base rate is t.
     const double youden_index =
         truth_variance > 0 ? std::sqrt(kappa * share * (1 - share) / truth_variance) : 1;
     // Probability that the answer and the true category are both this one, within its bounds.
-    const double joint =
-        std::min(std::max(answers * t + covariance / youden_index, std::max(0.0, answers + t - 1)),
-                 std::min(answers, t));
-    const double accuracy = 1 - answers - t + 2 * joint;
+    const double joint = std::min(
+        std::max(answer_share * t + covariance / youden_index, std::max(0.0, answer_share + t - 1)),
+        std::min(answer_share, t));
+    const double accuracy = 1 - answer_share - t + 2 * joint;
     least = std::min(least, accuracy);
     most = std::max(most, accuracy);
   }
@@ -124,7 +124,7 @@ double base_rate_range(const PatternView& patterns, const std::vector<double>& w
       const double m = patterns.positions(p).size();
       const int answer = patterns.answer_of(p, system);
       if (answer < 1 || m == 0) continue;
-      const double rater_share = ratings_of(patterns, p, leading_category.category) / m;
+      const double rater_share = count_ratings(patterns, p, leading_category.category) / m;
       cases += weight[p];
       share += weight[p] * rater_share;
       if (answer != leading_category.category) continue;

@@ -20,7 +20,7 @@ struct LeadingCategory {
   double share = 0, kappa = 0, agreement_z = 0;
 };
 
-// Can agreement be chance? A one-sided test at level .05 decides. False if no case has two ratings.
+// True if agreement may be chance (one-sided test at level .05). False if no case has two ratings.
 bool may_agree_by_chance(const std::vector<LeadingCategory>& leading);
 
 // Returns the category that raters use most often, or several if they have the same share.
@@ -34,10 +34,10 @@ std::vector<LeadingCategory> leading_categories(const PatternView& patterns,
 std::pair<double, double> possible_base_rates(double share, double kappa);
 
 // Highest minus lowest accuracy of a system over the base rates in possible_base_rates(). Assumes
-// that the system is independent of the raters given the truth. `answers`: share of the system's
-// answers that are the category. `covariance`, over cases: between the indicator that the system's
-// answer is the category and the share of the ratings of the case that are the category.
-double base_rate_range(double share, double kappa, double answers, double covariance);
+// that the system is independent of the raters given the truth. `answer_share`: share of the
+// system's answers that are the category. `covariance`: covariance over cases of two quantities.
+// One is 1 if the answer is the category, else 0; the other is the category's share of the ratings.
+double base_rate_range(double share, double kappa, double answer_share, double covariance);
 
 // The same difference, computed from the cases that have a rating and an answer of the system.
 // Returns the maximum over the categories in `leading`, whose shares may be computed from more

@@ -16,14 +16,14 @@ struct Blend {
   double mean, sd, low, high, flat;
 };
 
-// Posterior of a share that was estimated with the precision of `size` cases. The flat part of the
-// prior is Beta(1/2, 1/2).
-Blend blend_share(double share, double size, const BlendPrior& prior, double conf_level);
+// Posterior of a share that was estimated with the precision of this number of cases. The flat part
+// of the prior is Beta(1/2, 1/2).
+Blend blend_share(double share, double cases, const BlendPrior& prior, double conf_level);
 
-// Posterior of a difference in [-end, end], with estimate `value` and standard error `error`. The
-// error has Student's t distribution with `freedom` degrees of freedom, which is normal if they are
-// infinite. The flat part of the prior is uniform on [-end, end].
-Blend blend_difference(double value, double error, double freedom, double end,
+// Posterior of a difference in [-limit, limit], with estimate `value`. The error of the estimate
+// has Student's t distribution, with `df` degrees of freedom, which is normal if `df` is infinite.
+// The flat part of the prior is uniform on [-limit, limit].
+Blend blend_difference(double value, double std_error, double df, double limit,
                        const BlendPrior& prior, double conf_level);
 
 }  // namespace fallible

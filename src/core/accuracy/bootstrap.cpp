@@ -11,13 +11,13 @@ namespace fallible {
 namespace {
 
 double quantile(std::vector<double>& values, double probability) {
-  const double at = static_cast<double>(values.size() - 1) * probability;
-  const auto below = static_cast<std::ptrdiff_t>(at);
-  const double share = at - static_cast<double>(below);
-  const auto place = values.begin() + below;
-  std::nth_element(values.begin(), place, values.end());
-  if (place + 1 == values.end()) return *place;
-  return (1 - share) * *place + share * *std::min_element(place + 1, values.end());
+  const double position = static_cast<double>(values.size() - 1) * probability;
+  const auto below = static_cast<std::ptrdiff_t>(position);
+  const double share = position - static_cast<double>(below);
+  const auto element = values.begin() + below;
+  std::nth_element(values.begin(), element, values.end());
+  if (element + 1 == values.end()) return *element;
+  return (1 - share) * *element + share * *std::min_element(element + 1, values.end());
 }
 
 double standard_deviation(const std::vector<double>& x) {
@@ -36,14 +36,14 @@ std::size_t numbers_of(const Estimator& estimator, Quantity quantity) {
 
 std::vector<double> bootstrap(const Estimator& estimator, Quantity quantity,
                               const BootstrapOptions& options, const Host& host) {
-  const bool accuracy = quantity == Quantity::accuracy;
+  const bool is_accuracy = quantity == Quantity::accuracy;
   const Cells& cells = estimator.cells();
   const Resampler resampler(cells.cases, cells.of_pattern, options.clusters);
   const std::size_t replicates = options.replicates, numbers = numbers_of(estimator, quantity);
   std::vector<double> out(replicates * numbers);
   for_each_replicate(resampler, options, host, [&](std::size_t r, const auto& drawn) {
     const auto estimates =
-        accuracy ? estimator.with_weights(drawn) : estimator.counts_with_weights(drawn);
+        is_accuracy ? estimator.with_weights(drawn) : estimator.counts_with_weights(drawn);
     for (std::size_t i = 0; i < numbers; ++i) out[i * replicates + r] = estimates[i];
   });
   return out;
@@ -63,8 +63,8 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
   const double low = quantile(values, tail), high = quantile(values, 1 - tail);
   // Iterative estimates are probabilities or differences of probabilities, so their tolerance is
   // absolute. Others have a relative tolerance.
-  const double least = tolerance > rounding_tolerance ? 1 : 0;
-  if (high - low <= tolerance * std::max(least, std::fabs(high))) {
+  const double lower_limit = tolerance > rounding_tolerance ? 1 : 0;
+  if (high - low <= tolerance * std::max(lower_limit, std::fabs(high))) {
     out.lack = Interval::Lack::constant;
     out.value = low;
     out.same = static_cast<double>(
@@ -87,9 +87,9 @@ Interval difference_interval(const double* first, const double* second, std::siz
 }
 
 double share_ahead(const double* first, const double* second, std::size_t n) {
-  int ahead = 0;
-  for (std::size_t i = 0; i < n; ++i) ahead += (first[i] > second[i]) - (first[i] < second[i]);
-  return 0.5 + ahead / (2.0 * static_cast<double>(n));
+  int net_wins = 0;
+  for (std::size_t i = 0; i < n; ++i) net_wins += (first[i] > second[i]) - (first[i] < second[i]);
+  return 0.5 + net_wins / (2.0 * static_cast<double>(n));
 }
 
 }  // namespace fallible

@@ -29,18 +29,18 @@ std::vector<Cell> join_small_cells(std::vector<Cell> small, double size) {
   std::sort(small.begin(), small.end(),
             [](const Cell& a, const Cell& b) { return a.highest < b.highest; });
   std::vector<Cell> out;
-  bool full = true;
+  bool is_full = true;
   for (const Cell& cell : small) {
-    if (full && (out.empty() || cell.highest - out.back().highest > tie_tolerance)) {
+    if (is_full && (out.empty() || cell.highest - out.back().highest > tie_tolerance)) {
       out.emplace_back();
     }
     Cell& last = out.back();
     last.highest = cell.highest;
     last.weight += cell.weight;
     last.add(cell.patterns);
-    full = last.weight >= size;
+    is_full = last.weight >= size;
   }
-  if (!full && out.size() > 1) {
+  if (!is_full && out.size() > 1) {
     out[out.size() - 2].add(out.back().patterns);
     out.pop_back();
   }
@@ -73,9 +73,9 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
   }
   // Patterns whose truth is certain; they form one group, because bounds are linear in them.
   Cell certain_patterns;
-  const auto make_group = [this](const Cell& cell, bool ranked) {
+  const auto make_group = [this](const Cell& cell, bool is_ranked) {
     for (const int p : cell.patterns) group_[p] = groups_;
-    ranked_.push_back(ranked);
+    is_ranked_.push_back(is_ranked);
     ++groups_;
   };
   for (Cell& cell : cells) {
@@ -125,7 +125,7 @@ Range AccuracyBounds::over_groups(const Sums& sums, const RangeOfGroup& range_of
 void AccuracyBounds::add_truth(Sums& sums, int pattern) const {
   const int group = group_[pattern];
   Eigen::VectorXd share = probability_.row(pattern);
-  if (ranked_[group]) {
+  if (is_ranked_[group]) {
     std::sort(share.data(), share.data() + share.size(), std::greater<double>());
   }
   sums.weight[group] += weight_[pattern];
@@ -134,7 +134,7 @@ void AccuracyBounds::add_truth(Sums& sums, int pattern) const {
 
 void AccuracyBounds::add_answer(Eigen::MatrixXd& to, int pattern, int answer) const {
   const int group = group_[pattern];
-  if (!ranked_[group]) {
+  if (!is_ranked_[group]) {
     to(answer, group) += weight_[pattern];
     return;
   }

@@ -60,8 +60,8 @@ class AccuracyBounds {
   const std::vector<double>& weight_;
   // Probabilities of the true categories: patterns x categories.
   Eigen::Map<const Eigen::MatrixXd> probability_;
-  std::vector<int> group_;    // group of each pattern, from 0; -1 for a pattern that is left out
-  std::vector<bool> ranked_;  // true for joined groups, which count ranks instead of categories
+  std::vector<int> group_;       // group of each pattern, from 0; -1 for a pattern that is left out
+  std::vector<bool> is_ranked_;  // true for joined groups, which count ranks instead of categories
   int groups_ = 0;
 };
 

@@ -12,13 +12,13 @@ namespace fallible {
 namespace {
 
 // Concentrations of the Dirichlet priors that shrink the error rates of each judge towards those of
-// the base. One member has each concentration.
+// the base. Each member with separate error rates has one of these values.
 constexpr double error_concentrations[] = {30, 8};
 // Larger panels have no members with separate error rates, which would be too slow.
 constexpr int most_raters = 120;
 
 template <class One, class... Arguments>
-const One* add(Family& family, const Arguments&... arguments) {
+const One* add_member(Family& family, const Arguments&... arguments) {
   auto member = std::make_unique<One>(arguments...);
   const One* out = member.get();
   family.push_back(std::move(member));
@@ -32,12 +32,12 @@ const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool 
   const auto variants = static_cast<int>(std::size(error_concentrations));
   const OneCoin *first = nullptr, *last = nullptr;
   for (const double shift : shifts) {
-    last = add<OneCoin>(family, OneCoinSettings{by_rater, distance, shift}, last);
+    last = add_member<OneCoin>(family, OneCoinSettings{by_rater, distance, shift}, last);
     if (!first) first = last;
     const SeparateErrorRows* start = nullptr;
     for (const double concentration : error_concentrations) {
       if (separate_errors)
-        start = add<SeparateErrorRows>(family, last, concentration, variants, start);
+        start = add_member<SeparateErrorRows>(family, last, concentration, variants, start);
     }
   }
   return first;
@@ -61,8 +61,8 @@ Family make_family(const LatentRows& rows, bool ordered) {
     common = add_one_coins(out, false, true, has_error_rows);
     by_rater = add_one_coins(out, true, true, has_error_rows);
   }
-  add<Matrices>(out, common, by_distance);
-  add<Matrices>(out, by_rater, by_distance);
+  add_member<Matrices>(out, common, by_distance);
+  add_member<Matrices>(out, by_rater, by_distance);
   return out;
 }
 
@@ -116,14 +116,14 @@ double JointData::conditional_error(const std::vector<double>& posterior) const 
   const double p = mean_posterior(posterior), variance = p * (1 - p);
   // Part of `variance` that is lost because only probabilities of the truth are known. At least 5%
   // of the variance is kept, so that the error is finite.
-  double missing = 0;
+  double lost_variance = 0;
   for (int i = 0; i < rows_.size(); ++i) {
     if (answer_[i] < 0) continue;
-    const double q = answer_probability(posterior, i);
-    missing += answered_[i] * q * (1 - q) / cases_;
+    const double p_right = answer_probability(posterior, i);
+    lost_variance += answered_[i] * p_right * (1 - p_right) / cases_;
   }
   return variance /
-         std::sqrt(std::max(cases_ * (variance - missing), 0.05 * cases_ * variance + 0.25));
+         std::sqrt(std::max(cases_ * (variance - lost_variance), 0.05 * cases_ * variance + 0.25));
 }
 
 double JointData::rater_error(const std::vector<double>& posterior) const {

@@ -32,7 +32,7 @@ struct Sums {
 
 double clip01(double x) { return std::clamp(x, 0.0, 1.0); }
 
-std::size_t bins(const BinningRule& rule) {
+std::size_t count_bins(const BinningRule& rule) {
   return rule.width == 0 ? 1 : static_cast<std::size_t>(std::ceil(1 / rule.width - edge_tolerance));
 }
 
@@ -41,7 +41,7 @@ std::size_t bins(const BinningRule& rule) {
 std::size_t bin_of(const BinningRule& rule, double highest) {
   if (rule.width == 0) return 0;
   const double steps = std::floor((1 - highest) / rule.width + edge_tolerance / rule.width);
-  return std::min(static_cast<std::size_t>(std::max(steps, 0.0)), bins(rule) - 1);
+  return std::min(static_cast<std::size_t>(std::max(steps, 0.0)), count_bins(rule) - 1);
 }
 
 Bin make_bin(const BinningRule& rule, int categories, std::size_t b, const Sums& sum) {
@@ -59,9 +59,9 @@ Bin make_bin(const BinningRule& rule, int categories, std::size_t b, const Sums&
 
 // Estimate from the sums of all bins, averaged over bins with information. Also adds the bins to
 // `out`. Needs at least one case.
-void solve(const BinningRule& rule, int categories, const std::vector<Sums>& sums,
-           SystemEstimate& out) {
-  double informative = 0, total = 0;
+void estimate_from_bins(const BinningRule& rule, int categories, const std::vector<Sums>& sums,
+                        SystemEstimate& out) {
+  double informative_cases = 0, total = 0;
   for (std::size_t b = 0; b < sums.size(); ++b) {
     if (sums[b].cases == 0) continue;
     const Bin bin = make_bin(rule, categories, b, sums[b]);
@@ -69,11 +69,11 @@ void solve(const BinningRule& rule, int categories, const std::vector<Sums>& sum
     if (std::isnan(bin.estimate)) {
       if (rule.width > 0) out.algebra->uninformative += bin.cases;
     } else {
-      informative += bin.cases;
+      informative_cases += bin.cases;
       total += bin.cases * bin.estimate;
     }
   }
-  if (informative > 0) out.estimate = total / informative;
+  if (informative_cases > 0) out.estimate = total / informative_cases;
   if (rule.clip == Clip::overall) out.estimate = clip01(out.estimate);
 }
 
@@ -126,23 +126,23 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
                                             const std::vector<double>& weight, const KFit& fit,
                                             const BinningRule& rule) {
   const int systems = tallies.systems;
-  const bool identified = fit.identified == Identified::yes, binned = rule.width > 0;
-  std::vector<std::vector<Sums>> sums(systems, std::vector<Sums>(bins(rule)));
+  const bool is_identified = fit.identified == Identified::yes, is_binned = rule.width > 0;
+  std::vector<std::vector<Sums>> sums(systems, std::vector<Sums>(count_bins(rule)));
   std::vector<double> cases(systems, 0.0), posterior_sum(systems, 0.0);
   std::vector<double> probability(tallies.categories);
   const Posterior posterior(tallies, fit);
   for (int i = 0; i < tallies.size(); ++i) {
     const double w = weight[i];
     if (w == 0 || tallies.ratings[i] == 0) continue;
-    if (identified) posterior(i, probability.data());
+    if (is_identified) posterior(i, probability.data());
     const double highest = *std::max_element(probability.begin(), probability.end());
     const double tie_limit = highest * (1 - tie_tolerance);
     double squares = 0;
-    // Number of categories that have the highest probability.
-    int tied = 0;
+    // Number of categories with the highest probability.
+    int n_tied = 0;
     for (const double p : probability) {
       squares += p * p;
-      tied += p >= tie_limit;
+      n_tied += p >= tie_limit;
     }
     const std::size_t bin = bin_of(rule, highest);
     for (int s = 0; s < systems; ++s) {
@@ -152,19 +152,19 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
       posterior_sum[s] += w * probability[answer];
       Sums& sum = sums[s][bin];
       sum.cases += w;
-      sum.probability += w * (binned ? highest : squares);
-      // If several categories are most probable, an answer counts in part. Otherwise the result
-      // would depend on the order of the categories.
-      const double credit = probability[answer] >= tie_limit ? w / tied : 0;
-      sum.agreement += binned ? credit : w * probability[answer];
+      sum.probability += w * (is_binned ? highest : squares);
+      // If several categories are most probable, an answer in one of them counts 1 / `n_tied`.
+      // Otherwise the result would depend on the order of the categories.
+      const double credit = probability[answer] >= tie_limit ? w / n_tied : 0;
+      sum.agreement += is_binned ? credit : w * probability[answer];
     }
   }
 
   std::vector<SystemEstimate> out(systems);
   for (int s = 0; s < systems; ++s) {
     out[s].algebra.emplace().cases = cases[s];
-    if (!identified || cases[s] == 0) continue;
-    solve(rule, tallies.categories, sums[s], out[s]);
+    if (!is_identified || cases[s] == 0) continue;
+    estimate_from_bins(rule, tallies.categories, sums[s], out[s]);
     out[s].algebra->mean_posterior = posterior_sum[s] / cases[s];
   }
   return out;

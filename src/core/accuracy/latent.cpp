@@ -21,8 +21,8 @@ class LatentEstimator : public Estimator {
 
   void fit_systems() {
     const bool likelihood = options_.fitting == Fitting::likelihood, pooled = options_.prior.pooled;
-    const bool along_profile = options_.deviance > 0 && !shared() && likelihood;
-    const bool exchangeable =
+    const bool uses_profile = options_.deviance > 0 && !shared() && likelihood;
+    const bool is_exchangeable =
         !options_.model.by_rater && ratings_.known.matrix.empty() && likelihood;
     PooledFit panel;
     if (pooled) {
@@ -38,12 +38,13 @@ class LatentEstimator : public Estimator {
                                 is_judge ? i : -1, ratings_.known);
       fitted.prior = pooled ? given_centre(options_.prior, panel, fitted.rows) : options_.prior;
       const LatentFit latent_fit =
-          along_profile && is_judge
+          uses_profile && is_judge
               ? profile_interval(model(fitted), options_.optimiser, options_.deviance).top
               : fit(fitted, true);
       fitted.x = latent_fit.x;
       converged_ = converged_ && latent_fit.converged;
-      // A rule may answer too few cases to identify a model. This must not affect other systems.
+      // A system that gives one answer may answer too few cases to identify a model. This must not
+      // affect other systems, so identification is checked with the raters in all cases.
       const LatentRows to_identify =
           is_judge || shared()
               ? fitted.rows
@@ -52,7 +53,7 @@ class LatentEstimator : public Estimator {
           identified_ &&
           identified_judges(to_identify, options_.model, fitted.prior, options_.fitting).model;
       resampled_.push_back(fitted);
-      if (exchangeable) resampled_.back().rows = regardless_of_rater(fitted.rows).rows;
+      if (is_exchangeable) resampled_.back().rows = regardless_of_rater(fitted.rows).rows;
       fitted_.push_back(std::move(fitted));
     }
     for (int s = 0; identified_ && s < systems; ++s) {

@@ -18,14 +18,14 @@ constexpr std::size_t most_numbers = 1e7;
 // Returns curvature^-1 * slope. Directions without curvature get step 0, because they are not
 // identified.
 Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& slope) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(curvature);
-  const Eigen::VectorXd& values = parts.eigenvalues();
-  Eigen::VectorXd coefficient = parts.eigenvectors().transpose() * slope;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(curvature);
+  const Eigen::VectorXd& values = eigen.eigenvalues();
+  Eigen::VectorXd coefficient = eigen.eigenvectors().transpose() * slope;
   for (int i = 0; i < coefficient.size(); ++i) {
     coefficient[i] =
         values[i] > least_curvature_share * values.maxCoeff() ? coefficient[i] / values[i] : 0;
   }
-  return parts.eigenvectors() * coefficient;
+  return eigen.eigenvectors() * coefficient;
 }
 
 // Gradient of the sum of the posterior probabilities of the system's answers, with respect to the
@@ -75,20 +75,20 @@ double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, i
   // The prior adds this number of right and of wrong answers.
   const double prior_answers = prior.none ? 0 : 1;
   const double cases = answers.cases + 2 * prior_answers,
-               value = (answers.right + prior_answers) / cases;
-  std::vector<int> of_row(rows.size(), -1);
+               estimate = (answers.right + prior_answers) / cases;
+  std::vector<int> answer_of_row(rows.size(), -1);
   for_each_answer(ratings, system, rows, [&](int p, int row, int answer) {
-    of_row[row] = answer;
-    influence[p] += (row_of(posterior, row, rows.categories)[answer] - value) / cases;
+    answer_of_row[row] = answer;
+    influence[p] += (row_of(posterior, row, rows.categories)[answer] - estimate) / cases;
   });
   const Eigen::MatrixXd curvature = -log_posterior_hessian(model, x, Kinks::smoothed);
-  const Eigen::VectorXd by_row =
-      model.scores(x) * solve(curvature, gradient_of_right(model, x, of_row) / cases);
+  const Eigen::VectorXd row_influence =
+      model.scores(x) * solve(curvature, gradient_of_right(model, x, answer_of_row) / cases);
   for (std::size_t p = 0; p < rows.of_pattern.size(); ++p) {
     const bool changes_fit = rows.of_pattern[p] >= 0 && (is_used.empty() || is_used[p]);
-    if (changes_fit) influence[p] += by_row[rows.of_pattern[p]];
+    if (changes_fit) influence[p] += row_influence[rows.of_pattern[p]];
   }
-  return value;
+  return estimate;
 }
 
 }  // namespace
@@ -104,11 +104,11 @@ std::vector<double> linear_replicates(const Ratings& ratings, const EstimatorOpt
   Eigen::MatrixXd influence(patterns, block);
   for (std::size_t first = 0; first < systems; first += block) {
     const std::size_t size = std::min(block, systems - first);
-    std::vector<double> value(size);
+    std::vector<double> estimate(size);
     const Host block_host{[&](std::size_t done) { return host.tick(first + done); }};
     for_each_item(size, draws.threads, block_host, [&](std::size_t i) {
       Eigen::VectorXd system_influence;
-      value[i] = joint_estimate(ratings, options, static_cast<int>(first + i), system_influence);
+      estimate[i] = joint_estimate(ratings, options, static_cast<int>(first + i), system_influence);
       influence.col(i) = system_influence;
     });
     const Host replicate_host{[&](std::size_t) { return host.tick(first + size); }};
@@ -120,7 +120,7 @@ std::vector<double> linear_replicates(const Ratings& ratings, const EstimatorOpt
       }
       const Eigen::VectorXd change = influence.leftCols(size).transpose() * extra_cases;
       for (std::size_t i = 0; i < size; ++i) {
-        out[(first + i) * replicates + r] = value[i] + change[i];
+        out[(first + i) * replicates + r] = estimate[i] + change[i];
       }
     });
   }

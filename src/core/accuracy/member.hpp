@@ -18,7 +18,8 @@ namespace fallible {
 // judge. A system that gives all cases the same answer is not a judge, because its answers carry no
 // information about the truth. Models with one accuracy per judge would otherwise explain such
 // answers by a wrong base rate. If such a system answers only some cases, the models are fitted to
-// these cases, because a rule that finds one category answers where it is probable.
+// these cases. For example, a program that detects one category answers only cases in which the
+// category is probable.
 class JointData {
  public:
   JointData(const Ratings& ratings, int system);  // `system` is -1 for the raters only
@@ -35,8 +36,8 @@ class JointData {
   // Mean posterior probability of the system's answers. Here and below, `posterior` contains the
   // probabilities of the true categories: rows x categories.
   double mean_posterior(const std::vector<double>& posterior) const;
-  // Standard error of the share of right answers, if all parameters of the model were known. It is
-  // larger than with known truth, because only the probabilities of the true categories are known.
+  // Standard error of the share of right answers, if all parameters of the model were known. This
+  // error is larger than with known truth: only probabilities of the true categories are known.
   double conditional_error(const std::vector<double>& posterior) const;
   // Expected share of ratings that are wrong.
   double rater_error(const std::vector<double>& posterior) const;
@@ -69,8 +70,8 @@ class OneCoin;
 
 constexpr double no_weight_limit = -std::numeric_limits<double>::infinity();
 
-// A model in the average. It has pointers to the members that it needs. These are constructed and
-// fitted before it.
+// A model in the average. Contains pointers to other members that this member needs. Those members
+// are constructed and fitted first.
 class Member {
  public:
   virtual ~Member() = default;

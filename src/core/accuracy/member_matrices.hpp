@@ -33,16 +33,16 @@ class Matrices : public Member {
     const LatentRows& rows = by_rater_ ? data.rows() : data.exchangeable().rows;
     std::vector<std::vector<double>> matrix_starts{posterior_}, one_coin_starts{one_coin_};
     if (posterior_.empty()) {
-      matrix_starts = one_coin_starts = {one_coin_posterior(rows, false), by_rater(data)};
-      // One-coin models of a system that nearly always gives one answer find a wrong maximum, at
-      // which nearly all cases are of this category. The raters show which cases are not.
+      matrix_starts = one_coin_starts = {one_coin_posterior(rows, false), posterior_by_rater(data)};
+      // One-coin models find a wrong maximum if a system nearly always gives one answer: nearly all
+      // cases have this category. A start from the raters' posterior avoids this maximum.
       if (!data.rater_posterior().empty()) {
         matrix_starts.push_back(by_rater_ ? data.rater_posterior()
                                           : data.exchangeable().merge(data.rater_posterior()));
       }
     }
-    DawidSkene matrices = best_of(rows, matrix_starts, matrix_concentration);
-    DawidSkene one_coin = best_of(rows, one_coin_starts, equal_matrices);
+    DawidSkene matrices = fit_best(rows, matrix_starts, matrix_concentration);
+    DawidSkene one_coin = fit_best(rows, one_coin_starts, equal_matrices);
     const MemberResult& base_member = base_->result();
     result_.log_evidence = base_member.log_evidence + (matrices.bound - one_coin.bound);
     result_.rater_accuracy = 0;
@@ -69,8 +69,8 @@ class Matrices : public Member {
   bool is_leader() const override { return true; }
 
  private:
-  DawidSkene best_of(const LatentRows& rows, const std::vector<std::vector<double>>& starts,
-                     double concentration) const {
+  DawidSkene fit_best(const LatentRows& rows, const std::vector<std::vector<double>>& starts,
+                      double concentration) const {
     VariationalOptions options;
     options.ordered = ordered_;
     options.concentration = concentration;
@@ -82,17 +82,17 @@ class Matrices : public Member {
     return out;
   }
 
-  // Posterior of a one-coin model with an accuracy per judge, as a start. If categories have no
-  // order and matrices differ between raters, this model is the base.
-  std::vector<double> by_rater(const JointData& data) const {
+  // Posterior of a one-coin model with an accuracy per judge, as a start. This model is the base if
+  // categories have no order and matrices differ between raters.
+  std::vector<double> posterior_by_rater(const JointData& data) const {
     if (!by_rater_) return one_coin_posterior(data.exchangeable().rows, true);
     return ordered_ ? one_coin_posterior(data.rows(), true) : base_->posterior(data);
   }
 
   const OneCoin* base_;
   bool by_rater_, ordered_;
-  // Posterior of the rows to which the model is fitted, and in the limit in which all matrices are
-  // equal to those of the base. Without separate matrices, raters are merged in these rows.
+  // Posteriors of the truth in the fitted rows: with separate matrices, and with all matrices equal
+  // to those of the base. Unless `by_rater_`, raters are merged in these rows.
   std::vector<double> posterior_, one_coin_;
 };
 

@@ -8,8 +8,8 @@ namespace fallible {
 
 namespace {
 
-// Prior of the shift in accuracy between strata. Shift 0 has probability 1/3. The other shifts have
-// 2/3, in proportion to a half-normal density with standard deviation `shift_sd`.
+// Prior of the shift in accuracy between strata. Shift 0 has probability 1/3. The other shifts
+// share 2/3, in proportion to a half-normal density with standard deviation `shift_sd`.
 constexpr double shift_sd = 0.2;
 constexpr double prior_of_shift_zero = 1.0 / 3;
 
@@ -64,7 +64,7 @@ void OneCoin::fit(const JointData& data, double log_weight_limit) {
   const LatentClass latent(rows_of(data), model(settings_), LatentPrior(), {shift, nullptr});
   OptimiserOptions optimiser_options = fine_options();
   if (start_) {
-    optimiser_options.useful_value = log_weight_limit - result_.log_prior - start_->volume_;
+    optimiser_options.useful_value = log_weight_limit - result_.log_prior - start_->log_volume_;
   }
   LatentFit latent_fit =
       fit_latent(latent, start_ ? start_->x_ : latent.start(), optimiser_options);
@@ -74,9 +74,9 @@ void OneCoin::fit(const JointData& data, double log_weight_limit) {
   // If the fit ended early, its weight is negligible. Then the volume of the posterior, which is
   // slow to compute, is copied from the member at which it started.
   const Evidence evidence =
-      unpolished_ ? Evidence{log_posterior_ + start_->volume_, start_->result_.std_error}
+      unpolished_ ? Evidence{log_posterior_ + start_->log_volume_, start_->result_.std_error}
                   : laplace_evidence(latent, x_);
-  volume_ = evidence.log_evidence - log_posterior_;
+  log_volume_ = evidence.log_evidence - log_posterior_;
   result_.log_evidence = evidence.log_evidence;
   result_.std_error = evidence.std_error;
   result_.rater_accuracy = mean_rater_accuracy(latent, x_);
@@ -101,13 +101,13 @@ std::vector<double> OneCoin::posterior(const JointData& data) const {
 std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater) {
   LatentModel settings;
   settings.by_rater = by_rater;
-  const auto fitted = [&](const LatentRows& to) {
-    const LatentClass model(to, settings, LatentPrior());
+  const auto fit_posterior = [&](const LatentRows& fitted_rows) {
+    const LatentClass model(fitted_rows, settings, LatentPrior());
     return model.posterior(fit_latent(model, model.start(), fine_options()).x);
   };
-  if (by_rater) return fitted(rows);
+  if (by_rater) return fit_posterior(rows);
   const ExchangeableRows merged = regardless_of_rater(rows);
-  return merged.by_row(fitted(merged.rows));
+  return merged.by_row(fit_posterior(merged.rows));
 }
 
 }  // namespace fallible

@@ -53,7 +53,7 @@ class OneCoin : public Member {
   double log_posterior_ = 0;
   // Log evidence minus log posterior density at the maximum: logarithm of the volume of the
   // posterior.
-  double volume_ = 0;
+  double log_volume_ = 0;
   bool unpolished_ = false;
 };
 

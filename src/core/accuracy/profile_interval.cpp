@@ -20,8 +20,8 @@ constexpr int most_steps = 60;
 // accuracy.
 struct Path {
   // Maximises the log posterior with the accuracy fixed at the position `at`, or close to it.
-  std::function<Optimum(double at, const Eigen::VectorXd& start)> climb;
-  double from;  // position of the maximum of the log posterior
+  std::function<Optimum(double at, const Eigen::VectorXd& start)> fit_at;
+  double top_position;  // position of the maximum of the log posterior
 };
 
 // Path for models in which the system's accuracy is one parameter: this parameter is fixed, and all
@@ -29,7 +29,7 @@ struct Path {
 Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
                  const OptimiserOptions& options) {
   const int fixed = model.layout.system_at();
-  const auto climb = [&model, &options, fixed](double at, Eigen::VectorXd start) {
+  const auto fit_at = [&model, &options, fixed](double at, Eigen::VectorXd start) {
     start[fixed] = at;
     const auto objective = [&model, fixed](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
       const double value = model.evaluate(x, gradient);
@@ -38,7 +38,7 @@ Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
     };
     return maximise(objective, start, options);
   };
-  return {climb, top[fixed]};
+  return {fit_at, top[fixed]};
 }
 
 // Path for models in which the system's accuracy is a function of several parameters. A steep
@@ -47,18 +47,18 @@ Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
 Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
                     const OptimiserOptions& options) {
   const int system = model.layout.rows.raters;
-  const double begin = clip_probability(model.accuracy(top, system));
+  const double p_top = clip_probability(model.accuracy(top, system));
   // Weight of the penalty: 10 times the information on the accuracy in this number of cases.
-  double cost = 0;
-  for (const double w : model.layout.rows.weight) cost += 10 * w / (begin * (1 - begin));
-  const auto climb = [&model, &options, system, cost](double at, const Eigen::VectorXd& start) {
+  double penalty = 0;
+  for (const double w : model.layout.rows.weight) penalty += 10 * w / (p_top * (1 - p_top));
+  const auto fit_at = [&model, &options, system, penalty](double at, const Eigen::VectorXd& start) {
     CompleteCurvature curvature;
     const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
       Eigen::VectorXd slope;
       const double value = model.evaluate(x, gradient, nullptr, &curvature),
                    deviation = model.accuracy(x, system, &slope) - logistic(at);
-      *gradient -= cost * deviation * slope;
-      return value - 0.5 * cost * deviation * deviation;
+      *gradient -= penalty * deviation * slope;
+      return value - 0.5 * penalty * deviation * deviation;
     };
     const Metric metric = [&curvature](const Eigen::VectorXd& gradient) {
       return curvature.solve(gradient);
@@ -67,7 +67,7 @@ Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
     out.value = model.evaluate(out.x, nullptr);
     return out;
   };
-  return {climb, std::log(begin / (1 - begin))};
+  return {fit_at, std::log(p_top / (1 - p_top))};
 }
 
 struct Limit {
@@ -86,21 +86,21 @@ Limit find_limit(const LatentClass& model, const Path& path, Optimum& top, int s
   };
   Optimum current = top;
   // Position inside the interval, and root of the deviance there.
-  double below = path.from, below_root = 0;
+  double below = path.top_position, below_root = 0;
   double above = side * largest_logit, above_root = std::numeric_limits<double>::infinity();
   double step = 0.5;
   for (int i = 0; i < most_steps; ++i) {
     double at = below + side * step;
     if (std::isfinite(above_root)) {
-      // Bisects now and then, in case secant steps approach from one side only.
-      const bool halve = i % 4 == 3;
-      at = below +
-           (above - below) * (halve ? 0.5 : (target_root - below_root) / (above_root - below_root));
+      // Every fourth step bisects, in case secant steps approach from one side only.
+      const bool bisects = i % 4 == 3;
+      at = below + (above - below) *
+                       (bisects ? 0.5 : (target_root - below_root) / (above_root - below_root));
     } else if (side * at >= largest_logit) {
       if (side * below >= largest_logit) return {side > 0 ? 1.0 : 0.0};
       at = side * largest_logit;
     }
-    current = path.climb(at, current.x);
+    current = path.fit_at(at, current.x);
     if (current.value > top.value + 1e-6) {
       top = current;
       found_higher = true;

@@ -37,13 +37,13 @@ RobustError robust_error(double estimate, const ErrorParts& parts, RaterKind rat
     centre += parts.open_share * shrinkage_of_machines * (typical_accuracy_of_machines - estimate);
     hidden = bias_of_machines;
   } else {
-    // If the ratings are compatible with all base rates, no model is evidence for independence.
+    // If the ratings are compatible with all base rates, they cannot support independent errors.
     const double dependence = parts.range >= 1 ? 1 : parts.dependence;
     const double error_bias = bias_per_error * parts.rater_error;
     const double range_bias = bias_per_range * parts.range;
-    const double of_raters = range_bias > error_bias ? range_bias : error_bias;
-    hidden = std::sqrt(dependence *
-                       (square(least_bias) + square(of_raters) + square(bias_per_gap * parts.gap)));
+    const double rater_bias = range_bias > error_bias ? range_bias : error_bias;
+    hidden = std::sqrt(
+        dependence * (square(least_bias) + square(rater_bias) + square(bias_per_gap * parts.gap)));
   }
   if (parts.open_share == 0) return {centre, parts.sampling, 0};
   hidden *= parts.open_share;

@@ -38,15 +38,15 @@ struct AlphaSums {
     return out;
   }
   // Differences between the mean ranks of all pairs of categories: categories x categories.
-  Eigen::MatrixXd steps() const {
-    const Eigen::VectorXd middle = midranks();
-    return middle.replicate(1, middle.size()).rowwise() - middle.transpose();
+  Eigen::MatrixXd rank_differences() const {
+    const Eigen::VectorXd mean_rank = midranks();
+    return mean_rank.replicate(1, mean_rank.size()).rowwise() - mean_rank.transpose();
   }
 
   // Disagreement of each pair of categories: squared difference of mean ranks for the ordinal
   // measure, otherwise 1 minus the agreement weight.
   Eigen::MatrixXd distances() const {
-    if (ordinal) return steps().cwiseAbs2();
+    if (ordinal) return rank_differences().cwiseAbs2();
     return 1 - rows->scale.array();
   }
 
@@ -84,13 +84,13 @@ class AlphaKernel : public SumKernel<AlphaSums> {
     // the changes of the numbers of all lower categories.
     Eigen::VectorXd by_total = -2 * ratio / expected * (distance * sums.total);
     if (ordinal_) {
-      const Eigen::MatrixXd step = 4 * sums.steps();
-      const Eigen::VectorXd by_middle =
-          sums.n_ratings * step.cwiseProduct(sums.coincidence).rowwise().sum() -
-          ratio * sums.total.cwiseProduct(step * sums.total);
-      double above = 0;
-      for (Eigen::Index a = by_total.size(); a-- > 0; above += by_middle[a]) {
-        by_total[a] += (above + by_middle[a] / 2) / expected;
+      const Eigen::MatrixXd slope_by_rank = 4 * sums.rank_differences();
+      const Eigen::VectorXd by_rank =
+          sums.n_ratings * slope_by_rank.cwiseProduct(sums.coincidence).rowwise().sum() -
+          ratio * sums.total.cwiseProduct(slope_by_rank * sums.total);
+      double sum_above = 0;
+      for (Eigen::Index a = by_total.size(); a-- > 0; sum_above += by_rank[a]) {
+        by_total[a] += (sum_above + by_rank[a] / 2) / expected;
       }
     }
     std::vector<double> out(rows_.size());

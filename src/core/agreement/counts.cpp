@@ -145,13 +145,13 @@ class PairKernel : public SumKernel<PairSums> {
     for (int i = 0; i < rows_.size(); ++i) {
       const double r = rows_.ratings[i];
       if (r == 0) continue;
-      double of_pairs = 0;
+      double weight_in_pairs = 0;
       if (rows_.pairs[i] > 0) {
         const double w = sums.observed.weight(i);
         squares += weight[i] * w * w / rows_.pairs[i];
-        of_pairs = w / r / sums.observed.pairs;
+        weight_in_pairs = w / r / sums.observed.pairs;
       }
-      linear += weight[i] * r * std::pow(of_pairs - sums.rating_weight(i) / sums.ratings, 2);
+      linear += weight[i] * r * std::pow(weight_in_pairs - sums.rating_weight(i) / sums.ratings, 2);
     }
     const double pairs = sums.observed.pairs;
     return std::sqrt(2 * spread * squares / (pairs * pairs) + 4 * linear_spread * linear) /
@@ -169,9 +169,9 @@ class PairKernel : public SumKernel<PairSums> {
   Pooling pooling_;
 };
 
-// Sums for specific agreement. Among ordered pairs of ratings whose first rating is in category 1:
-// number of pairs (`first`), and of pairs whose second rating is also in category 1 (`both`), per
-// row.
+// Sums for specific agreement in category 1, from ordered pairs of ratings. `first`: number of
+// pairs in each row whose first rating is in category 1. `both`: number of these pairs whose second
+// rating is also in category 1.
 struct SpecificSums {
   const std::vector<double>* both;
   const std::vector<double>* first;

@@ -22,14 +22,14 @@ struct CongerSums {
   }
 
   const Eigen::MatrixXd& scale() const { return observed.rows->scale; }
-  Eigen::VectorXd rated() const { return count.rowwise().sum(); }
+  Eigen::VectorXd n_ratings() const { return count.rowwise().sum(); }
   // For each judge, 1 / (weighted number of ratings), or 0 if there are no ratings.
-  Eigen::VectorXd inverse() const {
-    return rated().unaryExpr([](double n) { return n > 0 ? 1 / n : 0.0; });
+  Eigen::VectorXd inverse_ratings() const {
+    return n_ratings().unaryExpr([](double n) { return n > 0 ? 1 / n : 0.0; });
   }
-  Eigen::MatrixXd shares() const { return inverse().asDiagonal() * count; }
+  Eigen::MatrixXd shares() const { return inverse_ratings().asDiagonal() * count; }
   double pairs_of_judges() const {
-    const double judges = static_cast<double>((rated().array() > 0).count());
+    const double judges = static_cast<double>((n_ratings().array() > 0).count());
     return judges * (judges - 1);
   }
 
@@ -83,14 +83,14 @@ class CongerKernel : public SumKernel<CongerSums> {
     // The formula assumes that both raters rated all cases. In general, category shares are
     // computed from all ratings of a judge, but agreement from the cases that both rated. This adds
     // two terms.
-    double common = 0;
+    double n_common = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
-      if (ratings_.positions(i).size() == 2) common += weight[i];
+      if (ratings_.positions(i).size() == 2) n_common += weight[i];
     }
     const double first_variance = first.dot((by_first.array() - expected).square().matrix());
     const double second_variance = second.dot((by_second.array() - expected).square().matrix());
-    const Eigen::VectorXd extra = 1 / common - sums.inverse().array();
-    return std::sqrt(spread / common + first_variance * extra[0] + second_variance * extra[1]) /
+    const Eigen::VectorXd extra = 1 / n_common - sums.inverse_ratings().array();
+    return std::sqrt(spread / n_common + first_variance * extra[0] + second_variance * extra[1]) /
            (1 - expected);
   }
 
@@ -109,7 +109,7 @@ class CongerKernel : public SumKernel<CongerSums> {
     Eigen::MatrixXd out = ((-share).rowwise() + sum) * sums.scale().transpose();
     const Eigen::VectorXd mean = share.cwiseProduct(out).rowwise().sum();
     out.colwise() -= mean;
-    return sums.inverse().asDiagonal() * out * (2 / sums.pairs_of_judges());
+    return sums.inverse_ratings().asDiagonal() * out * (2 / sums.pairs_of_judges());
   }
 
   const RatedRows& ratings_;
@@ -237,13 +237,13 @@ class LightKernel : public SumKernel<LightSums> {
     const auto judges = static_cast<std::size_t>(ratings_.judges);
     // If there are fewer pairs of ratings than pairs of raters, some pair of raters has no common
     // case. The check avoids allocating memory for all pairs of a crowd.
-    std::size_t most = 0;
+    std::size_t n_pairs = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
       const auto r = static_cast<std::size_t>(ratings_.positions(i).size());
-      most += r * (r - 1) / 2;
+      n_pairs += r * (r - 1) / 2;
     }
     const std::size_t pairs = judges * (judges - 1) / 2;
-    if (most >= pairs) out.sums.assign(pairs * out.width(), 0.0);
+    if (n_pairs >= pairs) out.sums.assign(pairs * out.width(), 0.0);
     return out;
   }
 

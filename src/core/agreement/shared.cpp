@@ -72,7 +72,7 @@ class EqualErrors {
     std::stable_sort(
         wrong_answers.begin(), wrong_answers.end(),
         [](const WrongAnswers& a, const WrongAnswers& b) { return a.truth < b.truth; });
-    double equal = 0, both_wrong = 0, equal_used = 0, by_chance = 0;
+    double equal = 0, compared_wrong = 0, compared_equal = 0, by_chance = 0;
     for (auto from = wrong_answers.begin(); from != wrong_answers.end();) {
       const auto to = std::find_if(from, wrong_answers.end(), [&](const WrongAnswers& answers) {
         return answers.truth != from->truth;
@@ -81,16 +81,16 @@ class EqualErrors {
       out.both_wrong += sums.both_wrong;
       equal += sums.equal;
       if (sums.both_wrong > 0 && sums.pairs > least_pair_weight) {
-        both_wrong += sums.both_wrong;
-        equal_used += sums.equal;
+        compared_wrong += sums.both_wrong;
+        compared_equal += sums.equal;
         by_chance += sums.both_wrong * sums.expected;
       }
       from = to;
     }
     if (out.both_wrong > 0) out.coinciding = equal / out.both_wrong;
-    if (both_wrong > 0) {
-      out.expected = by_chance / both_wrong;
-      out.surplus = equal_used / both_wrong - out.expected;
+    if (compared_wrong > 0) {
+      out.expected = by_chance / compared_wrong;
+      out.surplus = compared_equal / compared_wrong - out.expected;
     }
   }
 
@@ -141,7 +141,7 @@ class PairFinder {
   int judges() const { return answers_.of_judge.rows(); }
 
   // Appends the comparison of `judge` with each later judge who has common cells.
-  void pairs_of(int judge, std::vector<SharedPair>& out) {
+  void append_pairs(int judge, std::vector<SharedPair>& out) {
     common_answers_.clear();
     for (const int at : answers_.of_judge.positions(judge)) {
       const int a = answers_.answers_by_judge[at];
@@ -205,7 +205,7 @@ std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vec
   PairFinder finder(patterns, cells);
   std::vector<SharedPair> out;
   for_each_item(finder.judges(), 1, host,
-                [&](std::size_t judge) { finder.pairs_of(static_cast<int>(judge), out); });
+                [&](std::size_t judge) { finder.append_pairs(static_cast<int>(judge), out); });
   return out;
 }
 

@@ -23,8 +23,8 @@ struct Table {
 };
 
 // A table together with its measure. A measure has three functions: value(table);
-// has_derivative(table), true if the measure has a derivative there; and slopes(table). The latter
-// returns a function (i, j) for the derivative with respect to a cell that is not zero.
+// has_derivative(table), true if the measure has a derivative there; and slopes(table), a function
+// (i, j) that returns the derivative with respect to a cell that is not zero.
 template <class Measure>
 struct MeasuredTable : Table {
   Measure measure;
@@ -85,9 +85,9 @@ struct Bangdiwala {
 struct Yule {
   Estimate value(const Table& x) const {
     const double agreeing = std::sqrt(x.cell(0, 0) * x.cell(1, 1));
-    const double crossed = std::sqrt(x.cell(0, 1) * x.cell(1, 0));
-    if (!(agreeing + crossed > 0)) return undefined(Undefined::zero_cells);
-    return {(agreeing - crossed) / (agreeing + crossed), Undefined::no};
+    const double disagreeing = std::sqrt(x.cell(0, 1) * x.cell(1, 0));
+    if (!(agreeing + disagreeing > 0)) return undefined(Undefined::zero_cells);
+    return {(agreeing - disagreeing) / (agreeing + disagreeing), Undefined::no};
   }
   bool has_derivative(const Table& x) const { return x.cell.minCoeff() > 0; }
   auto slopes(const Table& x) const {
@@ -101,31 +101,31 @@ double entropy(const Eigen::MatrixXd& count) {
   return (share > 0).select(-share * share.log(), 0.0).sum();
 }
 
-double in_use(const Eigen::VectorXd& count) {
+double count_used(const Eigen::VectorXd& count) {
   return static_cast<double>((count.array() > 0).count());
 }
 
 // Information agreement: mutual information divided by the smaller entropy. If a rater uses only
-// one category, the ratio is 0/0. Its continuous extension is the limit for tables whose zero cells
-// are positive and become zero. With k categories, of which the other rater uses m, the limit is 1
-// - m / k. It is computed by this formula, because convergence is only logarithmic.
+// one category, the ratio is 0/0. With `continuity`, the value is then a limit: zero cells are
+// replaced by positive numbers that go to zero. With k categories, of which the other rater uses m,
+// the limit is 1 - m / k. Convergence is only logarithmic, so the code uses this formula.
 struct Information {
   bool continuity;
 
   Estimate value(const Table& x) const {
-    const double rows = in_use(x.row()), columns = in_use(x.column());
+    const double rows = count_used(x.row()), columns = count_used(x.column());
     if (rows == 1 || columns == 1) {
       if (!continuity) return undefined(Undefined::no_entropy);
       return {1 - (columns == 1 ? rows : columns) / static_cast<double>(x.cell.rows()),
               Undefined::no};
     }
     const double hx = entropy(x.row()), hy = entropy(x.column());
-    const double shared = hx + hy - entropy(x.cell);
-    return {std::max(shared, 0.0) / std::min(hx, hy), Undefined::no};
+    const double mutual_information = hx + hy - entropy(x.cell);
+    return {std::max(mutual_information, 0.0) / std::min(hx, hy), Undefined::no};
   }
   // There is no derivative if both entropies are equal, because the smaller one changes.
   bool has_derivative(const Table& x) const {
-    if (in_use(x.row()) == 1 || in_use(x.column()) == 1) return false;
+    if (count_used(x.row()) == 1 || count_used(x.column()) == 1) return false;
     const double hx = entropy(x.row()), hy = entropy(x.column());
     return std::fabs(hx - hy) > certain_tolerance * hx || value(x).value > 1 - certain_tolerance;
   }
@@ -136,8 +136,8 @@ struct Information {
       const double row = -std::log(rows[i] / total) - hx;
       const double column = -std::log(columns[j] / total) - hy;
       const double joint = -std::log(x.cell(i, j) / total) - hxy;
-      const double least = hx < hy ? row : column;
-      return (row + column - joint - ia * least) / (std::min(hx, hy) * total);
+      const double smaller = hx < hy ? row : column;
+      return (row + column - joint - ia * smaller) / (std::min(hx, hy) * total);
     };
   }
 };

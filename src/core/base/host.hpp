@@ -88,8 +88,8 @@ class IntervalTimer {
 
 // Calls work(item) for item = 0 ... items - 1 on `threads` threads. Each item must draw random
 // numbers from a stream with the item's number, and write only to memory of this item. Then results
-// do not depend on the number of threads. If several items throw, the exception of the one with the
-// lowest number among them is rethrown.
+// do not depend on the number of threads. If several items throw, rethrows the exception of the
+// item with the lowest number.
 template <class Work>
 void for_each_item(std::size_t items, int threads, const Host& host, const Work& work) {
   if (threads <= 1) {
@@ -103,57 +103,57 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
     return;
   }
 
-  std::atomic<std::size_t> next{0}, done{0};
-  std::atomic<bool> stop{false}, cancelled{false};
+  std::atomic<std::size_t> next_item{0}, n_done{0};
+  std::atomic<bool> must_stop{false}, is_cancelled{false};
   std::mutex mutex;
   std::condition_variable finished;
-  int running = threads;
+  int n_running = threads;
   std::size_t failed_item = items;
   std::exception_ptr failure;
 
   auto run = [&] {
-    const Watch watch([&] { return !cancelled; });
-    for (std::size_t i; !stop && (i = next++) < items; ++done) {
+    const Watch watch([&] { return !is_cancelled; });
+    for (std::size_t i; !must_stop && (i = next_item++) < items; ++n_done) {
       try {
         work(i);
       } catch (...) {
-        if (cancelled) break;
+        if (is_cancelled) break;
         std::lock_guard<std::mutex> lock(mutex);
         if (i < failed_item) {
           failed_item = i;
           failure = std::current_exception();
         }
-        stop = true;
+        must_stop = true;
       }
     }
     std::lock_guard<std::mutex> lock(mutex);
-    --running;
+    --n_running;
     finished.notify_one();
   };
 
   std::vector<std::thread> workers;
   try {
     for (int t = 0; t < threads; ++t) workers.emplace_back(run);
-    // The operating system provides no more threads; continue with those that were started.
+    // The operating system provides no more threads. Continues with the threads that started.
   } catch (const std::system_error&) {
     if (workers.empty()) throw;
     std::lock_guard<std::mutex> lock(mutex);
-    running -= threads - static_cast<int>(workers.size());
+    n_running -= threads - static_cast<int>(workers.size());
   }
   std::exception_ptr interruption;
   for (;;) {
     {
       std::unique_lock<std::mutex> lock(mutex);
-      if (finished.wait_for(lock, IntervalTimer::interval, [&] { return running == 0; })) break;
+      if (finished.wait_for(lock, IntervalTimer::interval, [&] { return n_running == 0; })) break;
     }
     if (interruption) continue;
-    // Rethrown later: leaving this function now would destroy variables that workers still use.
+    // Rethrown later: workers still use variables that would be destroyed if this function ended.
     try {
-      if (!host.tick(done)) throw Interrupted();
+      if (!host.tick(n_done)) throw Interrupted();
       Watch::check();
     } catch (...) {
       interruption = std::current_exception();
-      stop = cancelled = true;
+      must_stop = is_cancelled = true;
     }
   }
   for (std::thread& worker : workers) worker.join();

@@ -66,24 +66,24 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
     ++out.iterations;
     Eigen::VectorXd direction = search_direction(pairs, gradient, metric);
     double slope = gradient.dot(direction);
-    // Not an ascent direction, because the stored curvature is wrong: discard it.
+    // If this is not an ascent direction, the stored curvature is wrong and is discarded.
     if (!(slope > 0)) {
       pairs.clear();
       direction = search_direction(pairs, gradient, metric);
       slope = gradient.dot(direction);
     }
-    const double longest = direction.lpNorm<Eigen::Infinity>();
-    double step =
-        pairs.empty() && !metric ? first_step / longest : std::min(1.0, longest_step / longest);
+    const double largest_component = direction.lpNorm<Eigen::Infinity>();
+    double step = pairs.empty() && !metric ? first_step / largest_component
+                                           : std::min(1.0, longest_step / largest_component);
     double value = out.value;
-    bool accepted = false;
-    for (int i = 0; i < backtracks && !accepted; ++i, step *= accepted ? 1 : 0.4) {
+    bool is_accepted = false;
+    for (int i = 0; i < backtracks && !is_accepted; ++i, step *= is_accepted ? 1 : 0.4) {
       next = out.x + step * direction;
       value = objective(next, &next_gradient);
-      accepted = std::isfinite(value) && value >= out.value + armijo_share * step * slope;
+      is_accepted = std::isfinite(value) && value >= out.value + armijo_share * step * slope;
     }
-    if (!accepted) {
-      // No step along the gradient increases the value by more than rounding error: a maximum.
+    if (!is_accepted) {
+      // No step along the gradient increases the value beyond rounding error: this is a maximum.
       if (pairs.empty()) {
         out.converged = true;
         break;
@@ -133,15 +133,15 @@ void polish(const Objective& objective,
     const Eigen::VectorXd curvature = eigen.eigenvalues().cwiseAbs();
     Eigen::VectorXd coefficient = eigen.eigenvectors().transpose() * gradient;
     for (Eigen::Index j = 0; j < coefficient.size(); ++j) {
-      const bool flat = curvature[j] <= least_curvature * curvature.maxCoeff();
-      coefficient[j] = flat ? 0 : std::clamp(coefficient[j] / curvature[j], -longest, longest);
+      const bool is_flat = curvature[j] <= least_curvature * curvature.maxCoeff();
+      coefficient[j] = is_flat ? 0 : std::clamp(coefficient[j] / curvature[j], -longest, longest);
     }
     x += eigen.eigenvectors() * coefficient;
-    const double new_value = objective(x, &gradient), size = gradient.lpNorm<Eigen::Infinity>();
+    const double new_value = objective(x, &gradient), norm = gradient.lpNorm<Eigen::Infinity>();
     if (!(new_value >= value - 1e-9 * scale)) return;
-    steps_without_gain = size < least ? 0 : steps_without_gain + 1;
+    steps_without_gain = norm < least ? 0 : steps_without_gain + 1;
     if (steps_without_gain > 0) continue;
-    least = size;
+    least = norm;
     top.x = x;
     top.value = std::max(top.value, new_value);  // the two values differ only by rounding error
   }

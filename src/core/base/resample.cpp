@@ -17,13 +17,13 @@ Resampler::Resampler(const std::vector<double>& cases, const std::vector<int>& c
       if (cases[i] > 0) kinds[{{i, 1.0}}] = cases[i];
     }
   } else {
-    std::map<int, std::map<int, double>> of_cluster;
+    std::map<int, std::map<int, double>> cells_of_cluster;
     for (std::size_t i = 0; i < clusters.cluster.size(); ++i) {
       const int cell = cell_of_pattern[clusters.pattern[i]];
       if (!(cases[cell] > 0) || clusters.weight[i] == 0) continue;
-      of_cluster[clusters.cluster[i]][cell] += clusters.weight[i];
+      cells_of_cluster[clusters.cluster[i]][cell] += clusters.weight[i];
     }
-    for (const auto& cluster : of_cluster)
+    for (const auto& cluster : cells_of_cluster)
       ++kinds[Kind(cluster.second.begin(), cluster.second.end())];
   }
   for (const auto& kind : kinds) {

@@ -59,7 +59,7 @@ std::vector<std::uint64_t> RowSet::beginnings() const {
   while ((*most - zero) >> bits > 0) ++bits;
   for (int i = 0; i < size(); ++i) {
     std::size_t at = common;
-    for (int used = bits; used <= 64; used += bits, ++at) {
+    for (int bits_used = bits; bits_used <= 64; bits_used += bits, ++at) {
       out[i] = out[i] << bits | (at < length(i) ? row(i)[at] - zero : 0);
     }
   }

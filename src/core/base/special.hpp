@@ -102,36 +102,36 @@ struct Polygamma {
   }
 };
 
-inline double clip_to(double x, double most) { return std::clamp(x, -most, most); }
+inline double clip_to(double x, double limit) { return std::clamp(x, -limit, limit); }
 
 // Clips the concentration of a Dirichlet or Beta distribution (the sum of its parameters), which
 // describes how similar raters are. At the upper limit all raters are practically equal.
 inline double clip_concentration(double size) { return std::clamp(size, 0.1, 1e4); }
 
-// `value`: psi(a + n) - psi(a), where psi is the digamma function. `bend`: derivative of this
+// `value`: psi(a + n) - psi(a), where psi is the digamma function. `derivative`: derivative of this
 // difference with respect to a. Both occur in derivatives of Dirichlet-multinomial likelihoods with
 // parameter a and count n.
 struct DigammaDifference {
-  double value, bend;
+  double value, derivative;
 
   DigammaDifference(double a, double n) {
     const Polygamma low(a);
     if (n < 1e-8) {  // the difference would lose all digits
       value = n * low.second;
-      bend = 0;
+      derivative = 0;
       return;
     }
     const Polygamma high(a + n);
     value = high.first - low.first;
-    bend = high.second - low.second;
+    derivative = high.second - low.second;
   }
 };
 
-// Returns the concentration `size` after one Newton step for its logarithm. `slope` and `bend` are
-// the first and second derivative of the log density with respect to the concentration. A
+// Returns the concentration `size` after one Newton step for its logarithm. `slope` and `curvature`
+// are the first and second derivative of the log density with respect to the concentration. A
 // fixed-point iteration would need thousands of rounds if raters have few ratings each.
-inline double newton_concentration(double size, double slope, double bend) {
-  const double value = size * slope, derivative = value + size * size * bend;
+inline double newton_concentration(double size, double slope, double curvature) {
+  const double value = size * slope, derivative = value + size * size * curvature;
   const double step = derivative < 0 ? -value / derivative : value > 0 ? 0.5 : -0.5;
   return clip_concentration(size * std::exp(clip_to(step, 0.7)));
 }

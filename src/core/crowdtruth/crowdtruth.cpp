@@ -20,32 +20,32 @@ Judgements make_judgements(const int* unit, const int* worker, const int* label,
   out.units = units;
   out.workers = workers;
   out.labels = labels;
-  std::vector<int> of_unit(units), of_worker(workers);
+  std::vector<int> unit_counts(units), worker_counts(workers);
   for (std::size_t e = 0; e < entries; ++e) {
     const int u = unit[e] - 1, i = worker[e] - 1;
     if (u < 0 || u >= units || i < 0 || i >= workers || label[e] < 0 || label[e] > labels) {
       throw std::out_of_range("the number of a unit, worker or label is outside its range");
     }
-    const bool same = e > 0 && unit[e] == unit[e - 1] && worker[e] == worker[e - 1];
-    const bool sorted =
+    const bool is_same = e > 0 && unit[e] == unit[e - 1] && worker[e] == worker[e - 1];
+    const bool is_sorted =
         e == 0 || unit[e] > unit[e - 1] ||
-        (unit[e] == unit[e - 1] && (same ? label[e] > label[e - 1] : worker[e] > worker[e - 1]));
-    if (!sorted || (same && label[e - 1] == 0)) {
+        (unit[e] == unit[e - 1] && (is_same ? label[e] > label[e - 1] : worker[e] > worker[e - 1]));
+    if (!is_sorted || (is_same && label[e - 1] == 0)) {
       throw std::invalid_argument(
           "judgements must be sorted by unit, worker and label, and be distinct");
     }
-    if (!same) {
+    if (!is_same) {
       if (e > 0) out.end_row(out.label.size());
       out.unit.push_back(u);
       out.worker.push_back(i);
-      ++of_unit[u];
-      ++of_worker[i];
+      ++unit_counts[u];
+      ++worker_counts[i];
     }
     if (label[e] > 0) out.label.push_back(label[e] - 1);
   }
   if (entries > 0) out.end_row(out.label.size());
-  out.of_unit = Ragged(of_unit);
-  out.of_worker = Ragged(of_worker);
+  out.of_unit = Ragged(unit_counts);
+  out.of_worker = Ragged(worker_counts);
   std::vector<int> next = out.of_worker.start;
   out.worker_row.resize(out.unit.size());
   for (int j = 0; j < out.size(); ++j) out.worker_row[next[out.worker[j]]++] = j;
@@ -100,19 +100,19 @@ std::vector<double> unit_annotation_scores(const Votes& votes) {
 namespace {
 
 // Number of labels that judgements a and b have in common. Labels are sorted.
-int shared_labels(const Judgements& x, int a, int b) {
-  int shared = 0;
+int count_shared_labels(const Judgements& x, int a, int b) {
+  int n_shared = 0;
   int i = x.start[a], j = x.start[b];
   while (i < x.start[a + 1] && j < x.start[b + 1]) {
     if (x.label[i] == x.label[j]) {
-      ++shared, ++i, ++j;
+      ++n_shared, ++i, ++j;
     } else if (x.label[i] < x.label[j]) {
       ++i;
     } else {
       ++j;
     }
   }
-  return shared;
+  return n_shared;
 }
 
 // Number of units that two workers both judged, and of their labels on these units: labels of the
@@ -128,9 +128,9 @@ double cell_kappa(const CommonUnits& pair, int labels) {
   const double first_share = pair.first / cells, second_share = pair.second / cells;
   const double observed = (cells - pair.first - pair.second + 2 * pair.shared) / cells;
   const double expected = first_share * second_share + (1 - first_share) * (1 - second_share);
-  const bool constant =
+  const bool is_constant =
       (pair.first == 0 && pair.second == 0) || (pair.first == cells && pair.second == cells);
-  return constant ? not_a_number : (observed - expected) / (1 - expected);
+  return is_constant ? not_a_number : (observed - expected) / (1 - expected);
 }
 
 class Mean {
@@ -153,16 +153,16 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
   const auto squared = squared_lengths(votes);
   // For each judgement: 1 - cosine between its labels and the votes of the other workers on the
   // unit. Votes are integers, so the worker's votes can be subtracted without rounding error.
-  std::vector<int> of_unit(x.labels);
+  std::vector<int> label_votes(x.labels);
   std::vector<double> distance(x.size(), not_a_number);
   for (int u = 0; u < x.units; ++u) {
     for (const int e : votes.positions(u)) {
-      of_unit[votes.label[e]] = votes.votes[e];
+      label_votes[votes.label[e]] = votes.votes[e];
     }
     for (const int j : x.of_unit.positions(u)) {
       std::int64_t others_squared = squared[u], dot = 0;
       for (const int e : x.positions(j)) {
-        const std::int64_t v = of_unit[x.label[e]];
+        const std::int64_t v = label_votes[x.label[e]];
         others_squared -= 2 * v - 1;
         dot += v - 1;
       }
@@ -194,7 +194,7 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
         if (pair.units++ == 0) compared_workers.push_back(x.worker[other_judgement]);
         pair.first += x.answers(judgement);
         pair.second += x.answers(other_judgement);
-        pair.shared += shared_labels(x, judgement, other_judgement);
+        pair.shared += count_shared_labels(x, judgement, other_judgement);
       }
     }
     for (const int k : compared_workers) {
@@ -226,9 +226,9 @@ std::vector<double> annotation_similarity(const Votes& votes, int labels) {
   for (int i = 0; i < labels; ++i) {
     const double with_label = joint_units[i][i], without_label = units - with_label;
     for (int j = 0; j < labels; ++j) {
-      const double elsewhere = joint_units[j][j] - joint_units[j][i];
-      if (i == j || with_label == 0 || without_label == 0 || elsewhere == without_label) continue;
-      const double p = joint_units[j][i] / with_label, q = elsewhere / without_label;
+      const double only_other = joint_units[j][j] - joint_units[j][i];
+      if (i == j || with_label == 0 || without_label == 0 || only_other == without_label) continue;
+      const double p = joint_units[j][i] / with_label, q = only_other / without_label;
       out[j][i] = (p - q) / (1 - q);
     }
   }

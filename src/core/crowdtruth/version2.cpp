@@ -21,13 +21,13 @@ LabelGivers find_label_givers(const Judgements& x, const Votes& votes) {
   LabelGivers out{Ragged(votes.votes), {}, {}};
   out.vote.resize(x.label.size());
   out.worker.resize(x.label.size());
-  std::vector<int> at(x.labels);
+  std::vector<int> vote_of_label(x.labels);
   std::vector<int> next = out.start;
   for (int u = 0; u < x.units; ++u) {
-    for (const int e : votes.positions(u)) at[votes.label[e]] = e;
+    for (const int e : votes.positions(u)) vote_of_label[votes.label[e]] = e;
     for (const int j : x.of_unit.positions(u)) {
       for (const int e : x.positions(j)) {
-        out.vote[e] = at[x.label[e]];
+        out.vote[e] = vote_of_label[x.label[e]];
         out.worker[next[out.vote[e]]++] = x.worker[j];
       }
     }

@@ -67,9 +67,9 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
   Eigen::MatrixXd out = Eigen::MatrixXd::Constant(N + 1, N + 1, not_a_number);
   if (fit.identified != Identified::yes || fit.rater_accuracy == 1) return out;
 
-  // Weighted sums over cases, and sums of products, of three quantities of a case: u, the number of
-  // its agreeing pairs minus the number expected; c, its ratings of each category; and r, the
-  // number of its ratings.
+  // Weighted sums of products, over cases, of three quantities of a case. u is its number of
+  // agreeing pairs minus the expected number. c contains its numbers of ratings of each category. r
+  // is its number of ratings. For example, `ur` is the sum of u * r.
   double cases = 0, pairs = 0, uu = 0, ur = 0, rr = 0, ratings = 0;
   Eigen::VectorXd uc = Eigen::VectorXd::Zero(N), rc = uc, share = uc;
   Eigen::MatrixXd cc = Eigen::MatrixXd::Zero(N, N);
@@ -120,8 +120,8 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
     jacobian(k + 1, k + 1) = (N - 1) / (N * Pc - 1);
   }
   out = jacobian * observed * jacobian.transpose();
-  // A base rate of zero was clipped. There the derivative does not exist, and the delta method
-  // gives no standard errors of the base rates.
+  // A base rate of zero was clipped. The derivative does not exist there, so the delta method gives
+  // no standard errors of the base rates.
   if (*std::min_element(fit.base_rates.begin(), fit.base_rates.end()) == 0) {
     out.bottomRows(N).setConstant(not_a_number);
     out.rightCols(N).setConstant(not_a_number);
@@ -133,24 +133,24 @@ Posterior::Posterior(const Tallies& tallies, const KFit& fit)
     : tallies_(tallies), fit_(fit), power_{1.0} {
   const double Pc = fit.rater_accuracy;
   const double odds_against = (1 - Pc) / ((tallies.categories - 1) * Pc);
-  const auto most = std::max_element(tallies.ratings.begin(), tallies.ratings.end());
-  for (int d = 1; d <= *most; ++d) power_.push_back(power_.back() * odds_against);
+  const auto most_ratings = std::max_element(tallies.ratings.begin(), tallies.ratings.end());
+  for (int d = 1; d <= *most_ratings; ++d) power_.push_back(power_.back() * odds_against);
 }
 
 void Posterior::operator()(int tally, double* probability) const {
   const int N = tallies_.categories;
   const int begin = tallies_.start[tally];
   const int end = tallies_.start[tally + 1];
-  // Highest number of ratings for one category with a positive base rate. Powers are relative to
-  // it, so that the largest one is 1 and does not underflow.
+  // Highest number of ratings of one category, among categories with a positive base rate. All
+  // powers are divided by the power of this number, to avoid underflow.
   int most = 0;
   for (int c = begin; c < end; ++c) {
     if (fit_.base_rates[tallies_.category[c]] > 0) most = std::max(most, tallies_.count[c]);
   }
   double total = 0;
   for (int k = 0, c = begin; k < N; ++k) {
-    const bool rated = c < end && tallies_.category[c] == k;
-    const int count = rated ? tallies_.count[c++] : 0;
+    const bool is_rated = c < end && tallies_.category[c] == k;
+    const int count = is_rated ? tallies_.count[c++] : 0;
     const double rate = fit_.base_rates[k];
     probability[k] = rate > 0 ? rate * power_[most - count] : 0;
     total += probability[k];

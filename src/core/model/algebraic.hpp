@@ -16,26 +16,26 @@ const char* name(Identified identified);
 
 struct KFit {
   Identified identified = Identified::yes;
-  double agreement;  // share of agreeing pairs among all pairs of ratings; NaN without pairs
-  double kappa;      // agreement beyond 1/N, its value for random ratings, divided by the maximum
-  double rater_accuracy;           // 1/N if agreement is at or below chance; NaN without pairs
+  double agreement;       // share of agreeing pairs among all pairs of ratings; NaN without pairs
+  double kappa;           // (agreement - 1/N) / (1 - 1/N), where N is the number of categories
+  double rater_accuracy;  // 1/N if agreement is at or below chance; NaN without pairs
   std::vector<double> base_rates;  // one per category; NaN if not identified
   int negative = 0;                // number of base rates that were negative and set to zero
 };
 
-// Estimates the K-model from agreements and category shares. `weight`: weight of each tally. If the
-// agreement exceeds 1/N (agreement by chance) by at most 1e-9, the result is `Identified::chance`.
+// Estimates the K-model from agreements and category shares. `weight`: weight of each tally.
+// Returns `Identified::chance` if the agreement is at most 1/N (agreement by chance) + 1e-9.
 KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight);
 
 // Covariance matrix of rater accuracy (first row and column) and base rates, by the delta method.
 // First estimates the covariance of agreement and category shares from the variation between cases.
-// Then transforms it with the derivatives of equations 2 and 5. All entries of base rates are NaN
-// if any base rate is zero. The whole matrix is NaN if all pairs of ratings agree, or if the fit is
-// not identified.
+// Then transforms this matrix with the derivatives of equations 2 and 5. All entries of base rates
+// are NaN if any base rate is zero. The whole matrix is NaN if all pairs of ratings agree, or if
+// the fit is not identified.
 Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit);
 
-// Computes posterior probabilities of the categories for the cases of a tally. Needs a fit that is
-// identified. Refers to both arguments of the constructor.
+// Computes posterior probabilities of the categories for the cases of a tally. Needs an identified
+// fit. Keeps references to both arguments of the constructor.
 class Posterior {
  public:
   Posterior(const Tallies& tallies, const KFit& fit);

@@ -55,47 +55,48 @@ void Answering::update() {
   if (used_judges.empty()) return;
   const int K = categories;
   const double prior_weight = 2 / (1 + kappa);
-  double slope = -prior_weight, bend = square(prior_weight) / 2;
-  // Expected number of distinct draws from the Beta means, as in the Chinese restaurant
-  // representation of the Beta-binomial: for answers, and for answers and abstentions together.
-  // They act like counts in a logistic regression for b and h. Both arrays are counted judges x
-  // truths.
+  double slope = -prior_weight, curvature = square(prior_weight) / 2;
+  // Expected numbers of distinct draws from the Beta means, in the Chinese restaurant
+  // representation of the Beta-binomial distribution: used judges x truths. `answered` is for
+  // answers, `all` for answers and abstentions. They are the counts in a logistic regression for b
+  // and h.
   Table<double> answered(used_judges.size(), K), all = answered;
   for (std::size_t i = 0; i < used_judges.size(); ++i) {
     for (int k = 0; k < K; ++k) {
-      const double n = answers[used_judges[i]][k], none = abstentions[used_judges[i]][k];
+      const double n = answers[used_judges[i]][k], n_abstained = abstentions[used_judges[i]][k];
       const double mu = mean(used_judges[i], k);
-      const DigammaDifference of_answers(kappa * mu, n), of_none(kappa * (1 - mu), none),
-          of_all(kappa, n + none);
-      slope += mu * of_answers.value + (1 - mu) * of_none.value - of_all.value;
-      bend += square(mu) * of_answers.bend + square(1 - mu) * of_none.bend - of_all.bend;
-      answered[i][k] = kappa * mu * of_answers.value;
-      all[i][k] = answered[i][k] + kappa * (1 - mu) * of_none.value;
+      const DigammaDifference answer_gain(kappa * mu, n),
+          abstention_gain(kappa * (1 - mu), n_abstained), total_gain(kappa, n + n_abstained);
+      slope += mu * answer_gain.value + (1 - mu) * abstention_gain.value - total_gain.value;
+      curvature += square(mu) * answer_gain.derivative +
+                   square(1 - mu) * abstention_gain.derivative - total_gain.derivative;
+      answered[i][k] = kappa * mu * answer_gain.value;
+      all[i][k] = answered[i][k] + kappa * (1 - mu) * abstention_gain.value;
     }
   }
-  kappa = newton_concentration(kappa, slope, bend);
+  kappa = newton_concentration(kappa, slope, curvature);
   for (std::size_t i = 0; i < used_judges.size(); ++i) {
     double& parameter = b[used_judges[i]];
     const double p = logistic(parameter);
-    double up = 0.5 - p, down = p * (1 - p);
+    double score = 0.5 - p, information = p * (1 - p);
     for (int k = 0; k < K; ++k) {
       const double mu = mean(used_judges[i], k);
-      up += answered[i][k] - all[i][k] * mu;
-      down += all[i][k] * mu * (1 - mu);
+      score += answered[i][k] - all[i][k] * mu;
+      information += all[i][k] * mu * (1 - mu);
     }
-    parameter += clip_to(up / down, 1);
+    parameter += clip_to(score / information, 1);
   }
   const double precision = 1 / square(omega);
   double squares = square(omega_guess);
   for (int k = 0; k < K; ++k) {
-    double up = -h[k] * precision, down = precision;
+    double score = -h[k] * precision, information = precision;
     for (std::size_t i = 0; i < used_judges.size(); ++i) {
       const double mu = mean(used_judges[i], k);
-      up += answered[i][k] - all[i][k] * mu;
-      down += all[i][k] * mu * (1 - mu);
+      score += answered[i][k] - all[i][k] * mu;
+      information += all[i][k] * mu * (1 - mu);
     }
-    h[k] += clip_to(up / down, 1);
-    squares += square(h[k]) + 1 / down;
+    h[k] += clip_to(score / information, 1);
+    squares += square(h[k]) + 1 / information;
   }
   omega = std::sqrt(squares / (K + 1));
 }

@@ -17,20 +17,20 @@ namespace fallible {
 struct Answering {
   int categories = 0;
   double kappa = 4, omega = 0.3;
-  std::vector<int>
-      used_judges;           // judges who both answered and abstained, from 0; only these have a_jk
+  // Judges who both answered and abstained, from 0. Only these judges have a_jk.
+  std::vector<int> used_judges;
   std::vector<double> b, h;  // b_j of all judges, h_k of all categories
   // Expected numbers of answers and of abstentions: judges x truths.
   Table<double> answers, abstentions;
 
   Answering() = default;
-  // Finds the judges with answers and abstentions, and their starting values b_j. If abstentions
-  // are not modelled, there are none, and all functions do nothing.
+  // Finds the judges who both answered and abstained, and sets their starting values b_j. If
+  // abstentions are not modelled, there are no such judges, and all functions do nothing.
   explicit Answering(const LatentRows& rows);
 
-  // Probability a_jk that a judge answers. Judges who never abstain or never answer have no a_jk;
-  // the result is then 1, a neutral factor.
-  double rate(int judge, int truth) const {
+  // Probability a_jk that a judge answers. It is 1 for judges who never abstain or never answer, so
+  // that it has no effect as a factor.
+  double answer_probability(int judge, int truth) const {
     return !used_judges.empty() && is_used_[judge] ? 1 - abstain_probability_[judge][truth] : 1;
   }
 
@@ -38,19 +38,19 @@ struct Answering {
   // Adds the abstentions of a row to `abstentions`, distributed over the true categories with the
   // row's posterior probabilities.
   void add_expected(const LatentRows& rows, int row, const double* posterior);
-  // Improves all parameters (kappa, omega, b, h) by one Newton or fixed-point step each, from the
-  // expected numbers of answers and abstentions. The iteration also updates these numbers.
+  // Improves each parameter (kappa, omega, b, h) by one Newton or fixed-point step. Uses the
+  // expected numbers of answers and abstentions, which stay fixed.
   void update();
-  // Computes 1 - a_jk of all judges: posterior means of the Beta distributions, given the expected
-  // numbers of answers and abstentions.
+  // Computes 1 - a_jk of the used judges. a_jk is the posterior mean of its Beta distribution,
+  // given the expected numbers of answers and abstentions.
   void compute_probabilities();
   double log_density() const;
 
   // Multiplies the probability of each rating (judges x ratings x truths) by the probability that
   // the judge answers.
   void multiply(Squares& probability) const;
-  // Probabilities of abstaining: judges x truths; 1, a neutral factor, for judges who always or
-  // never answer. Null if there are no other judges.
+  // Probabilities of abstaining: judges x truths. They are 1, without effect as factors, for judges
+  // who always or never answer. Null if all judges always or never answer.
   const double* abstaining() const {
     return used_judges.empty() ? nullptr : abstain_probability_[0];
   }

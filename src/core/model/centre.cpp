@@ -8,7 +8,7 @@ namespace fallible {
 
 namespace {
 
-// Prior guesses of `tau` and of `ups`. Their weights are numbers of raters and of categories.
+// Prior guess of `tau`, with a weight in raters, and of `ups`, with a weight in categories.
 constexpr double skill_weight = 2, tau_guess = 0.6;
 constexpr double recognition_weight = 1, ups_guess = 0.3;
 // Prior guess of logistic(ubar). Its weight is a number of ratings.
@@ -16,19 +16,19 @@ constexpr double mean_weight = 5, mean_guess = 0.6;
 constexpr double least_right = 1e-6, least_error = 1e-9;
 constexpr int mean_steps = 3;
 // Newton's method for the logarithm of the variance of skills: highest number of steps, length of a
-// step after which it ends, and smallest slope by which it divides.
+// step after which it ends, and smallest number by which it divides.
 constexpr int variance_steps = 20;
-constexpr double variance_tolerance = 1e-10, least_bend = 1e-3;
+constexpr double variance_tolerance = 1e-10, least_divisor = 1e-3;
 
 }  // namespace
 
-// Expected numbers of distinct draws from the centre, as in the Chinese restaurant representation
-// of the Dirichlet-multinomial. `right`, `answers`: right answers and all answers, judges x truths.
-// `errors`: wrong answers of all judges, truths x ratings. `slope`, `bend`: first and second
+// Expected numbers of distinct draws from the centre, in the Chinese restaurant representation of
+// the Dirichlet-multinomial. `right`, `answers`: right answers and all answers, judges x truths.
+// `errors`: wrong answers of all judges, truths x ratings. `slope`, `curvature`: first and second
 // derivative of the log density with respect to c.
 struct Centre::Tables {
   Table<double> right, answers, errors;
-  double slope = 0, bend = 0;
+  double slope = 0, curvature = 0;
 };
 
 Centre::Centre(int judges, int of_categories, bool of_one_coin)
@@ -58,26 +58,26 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
   out.errors = Table<double>(K, K);
   const double prior_weight = 2 / (1 + c);
   out.slope = -prior_weight;
-  out.bend = square(prior_weight) / 2;
+  out.curvature = square(prior_weight) / 2;
   for (const int j : n.used_judges) {
     for (int k = 0; k < K; ++k) {
-      double total = 0;
+      double n_total = 0;
       for (int l = 0; l < K; ++l) {
         if (!n.used[j][l]) continue;
-        const double number = n.ratings[j][l][k], m = mean(s[j], k, l);
-        if (number <= 0) continue;
-        total += number;
-        const DigammaDifference gain(c * m, number);
+        const double n_ratings = n.ratings[j][l][k], m = mean(s[j], k, l);
+        if (n_ratings <= 0) continue;
+        n_total += n_ratings;
+        const DigammaDifference gain(c * m, n_ratings);
         out.slope += m * gain.value;
-        out.bend += m * m * gain.bend;
+        out.curvature += m * m * gain.derivative;
         const double t = c * m * gain.value;
         out.answers[j][k] += t;
         (l == k ? out.right[j][k] : out.errors[k][l]) += t;
       }
-      if (total <= 0) continue;
-      const DigammaDifference gain(c, total);
+      if (n_total <= 0) continue;
+      const DigammaDifference gain(c, n_total);
       out.slope -= gain.value;
-      out.bend -= gain.bend;
+      out.curvature -= gain.derivative;
     }
   }
   return out;
@@ -85,7 +85,7 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
 
 void Centre::update(const CentreCounts& n) {
   const Tables t = tables(n);
-  c = newton_concentration(c, t.slope, t.bend);
+  c = newton_concentration(c, t.slope, t.curvature);
   if (!one_coin && categories > 2) update_confusions(t);
   update_recognition(n, t);
   update_skills(n, t);
@@ -96,7 +96,7 @@ void Centre::update_confusions(const Tables& t) {
   const int K = categories;
   const double entry = a / (K - 1);
   const double prior_weight = 2 / (1 + a);
-  double slope = -prior_weight, bend = square(prior_weight) / 2;
+  double slope = -prior_weight, curvature = square(prior_weight) / 2;
   for (int k = 0; k < K; ++k) {
     double total = 0;
     for (int l = 0; l < K; ++l) {
@@ -104,53 +104,53 @@ void Centre::update_confusions(const Tables& t) {
       total += t.errors[k][l];
       const DigammaDifference gain(entry, t.errors[k][l]);
       slope += gain.value / (K - 1);
-      bend += gain.bend / square(K - 1);
+      curvature += gain.derivative / square(K - 1);
     }
     const DigammaDifference gain(a, total);
     slope -= gain.value;
-    bend -= gain.bend;
+    curvature -= gain.derivative;
     for (int l = 0; l < K; ++l) {
       if (l != k) w[k][l] = (t.errors[k][l] + entry) / (total + a);
     }
   }
-  a = newton_concentration(a, slope, bend);
+  a = newton_concentration(a, slope, curvature);
 }
 
 void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
   const int K = categories;
-  std::vector<double> slope(K, 0.0), bend(K, 0.0);
+  std::vector<double> slope(K, 0.0), information(K, 0.0);
   for (const int j : n.used_judges) {
     for (int k = 0; k < K; ++k) {
       const double p = right(j, k), answers = t.answers[j][k];
       slope[k] += t.right[j][k] - answers * p;
-      bend[k] += answers * p * (1 - p);
+      information[k] += answers * p * (1 - p);
     }
   }
   if (one_coin) {
-    double up = 0, down = 0;
+    double total_slope = 0, total_information = 0;
     for (int k = 0; k < K; ++k) {
-      up += slope[k];
-      down += bend[k];
+      total_slope += slope[k];
+      total_information += information[k];
     }
     const double p = logistic(u[0]);
-    up += mean_weight * (mean_guess - p);
-    down += mean_weight * p * (1 - p);
-    u.assign(K, u[0] + clip_to(up / down, 1));
+    total_slope += mean_weight * (mean_guess - p);
+    total_information += mean_weight * p * (1 - p);
+    u.assign(K, u[0] + clip_to(total_slope / total_information, 1));
     ubar = u[0];
     return;
   }
   const double precision = 1 / square(ups);
   double squares = recognition_weight * square(ups_guess);
   for (int k = 0; k < K; ++k) {
-    u[k] += clip_to((slope[k] - (u[k] - ubar) * precision) / (bend[k] + precision), 1);
+    u[k] += clip_to((slope[k] - (u[k] - ubar) * precision) / (information[k] + precision), 1);
   }
   for (int i = 0; i < mean_steps; ++i) {
     const double p = logistic(ubar);
-    double up = mean_weight * (mean_guess - p);
-    for (const double x : u) up += (x - ubar) * precision;
-    ubar += clip_to(up / (mean_weight * p * (1 - p) + K * precision), 1);
+    double total_slope = mean_weight * (mean_guess - p);
+    for (const double x : u) total_slope += (x - ubar) * precision;
+    ubar += clip_to(total_slope / (mean_weight * p * (1 - p) + K * precision), 1);
   }
-  for (int k = 0; k < K; ++k) squares += square(u[k] - ubar) + 1 / (bend[k] + precision);
+  for (int k = 0; k < K; ++k) squares += square(u[k] - ubar) + 1 / (information[k] + precision);
   ups = std::sqrt(squares / (K + recognition_weight));
 }
 
@@ -159,19 +159,20 @@ void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
 // hundreds of rounds to find tau if raters hardly differ.
 void Centre::update_skills(const CentreCounts& n, const Tables& t) {
   const auto judges = static_cast<double>(n.used_judges.size());
-  // Expansion without the prior, per used judge: linear - information * s is the slope at s.
+  // Second-order expansion of the log density of each used judge's skill s, without the prior of s.
+  // Its slope at s is `linear` - `information` * s.
   std::vector<double> linear, information;
   for (const int j : n.used_judges) {
-    double slope = 0, bend = 0;
+    double slope = 0, judge_information = 0;
     for (int k = 0; k < categories; ++k) {
       const double p = right(j, k), answers = t.answers[j][k];
       slope += t.right[j][k] - answers * p;
-      bend += answers * p * (1 - p);
+      judge_information += answers * p * (1 - p);
     }
-    linear.push_back(slope + bend * s[j]);
-    information.push_back(bend);
+    linear.push_back(slope + judge_information * s[j]);
+    information.push_back(judge_information);
   }
-  // At the root, the mean of the squared skills plus their variances equals `variance`.
+  // The root is the `variance` that equals the mean of squared skills plus their variances.
   double variance = square(tau);
   for (int round = 0; round < variance_steps; ++round) {
     double squares = skill_weight * square(tau_guess), slope = 0;
@@ -182,8 +183,8 @@ void Centre::update_skills(const CentreCounts& n, const Tables& t) {
       slope += (2 * skill * linear[i] + 1) * square(shrinkage);
     }
     const double ratio = squares / ((judges + skill_weight) * variance);
-    const double bend = std::max(1 - slope * variance / squares, least_bend);
-    const double step = clip_to(std::log(ratio) / bend, 1);
+    const double divisor = std::max(1 - slope * variance / squares, least_divisor);
+    const double step = clip_to(std::log(ratio) / divisor, 1);
     variance *= std::exp(step);
     if (std::fabs(step) < variance_tolerance) break;
   }
@@ -197,16 +198,16 @@ void Centre::update_skills(const CentreCounts& n, const Tables& t) {
 
 // Subtracts a constant from all skills, and adds it to all u and to ubar. The probabilities of
 // ratings depend only on the sums u + s, so only the priors of the skills and of ubar determine the
-// best constant. Updates of u for fixed s, and of s for fixed u, would need thousands of rounds to
-// find it if there are many ratings.
+// best constant. With many ratings, separate updates of u and s would need thousands of rounds to
+// find the constant.
 void Centre::balance_skills(const CentreCounts& n) {
   const double precision = 1 / square(tau), p = logistic(ubar);
-  double slope = mean_weight * (mean_guess - p), bend = mean_weight * p * (1 - p);
+  double slope = mean_weight * (mean_guess - p), information = mean_weight * p * (1 - p);
   for (const int j : n.used_judges) {
     slope += s[j] * precision;
-    bend += precision;
+    information += precision;
   }
-  const double shift = clip_to(slope / bend, 1);
+  const double shift = clip_to(slope / information, 1);
   for (const int j : n.used_judges) s[j] -= shift;
   for (double& x : u) x += shift;
   ubar += shift;
@@ -217,18 +218,18 @@ double Centre::skill_of(ConstSquare ratings) const {
   const double precision = 1 / square(tau);
   double skill = 0;
   for (int round = 0; round < 200; ++round) {
-    double slope = -skill * precision, bend = precision;
+    double slope = -skill * precision, information = precision;
     for (int k = 0; k < K; ++k) {
       const double p = right_probability(skill, k);
       for (int l = 0; l < K; ++l) {
-        const double number = ratings[l][k], m = mean(skill, k, l);
-        if (number <= 0) continue;
-        const double t = c * m * DigammaDifference(c * m, number).value;
+        const double n = ratings[l][k], m = mean(skill, k, l);
+        if (n <= 0) continue;
+        const double t = c * m * DigammaDifference(c * m, n).value;
         slope += t * ((l == k) - p);
-        bend += t * p * (1 - p);
+        information += t * p * (1 - p);
       }
     }
-    const double step = clip_to(slope / bend, 1);
+    const double step = clip_to(slope / information, 1);
     skill += step;
     if (std::fabs(step) < 1e-10) break;
   }
@@ -243,11 +244,11 @@ double Centre::log_density(const CentreCounts& n) const {
     for (int k = 0; k < K; ++k) {
       double total = 0;
       for (int l = 0; l < K; ++l) {
-        const double number = n.ratings[j][l][k];
-        if (number <= 0) continue;
-        total += number;
+        const double n_ratings = n.ratings[j][l][k];
+        if (n_ratings <= 0) continue;
+        total += n_ratings;
         const double alpha = c * mean(s[j], k, l);
-        out += log_gamma(alpha + number) - log_gamma(alpha);
+        out += log_gamma(alpha + n_ratings) - log_gamma(alpha);
       }
       out += log_gamma(c) - log_gamma(c + total);
     }
@@ -272,7 +273,7 @@ double Centre::log_density(const CentreCounts& n) const {
 }
 
 void Centre::append_to(std::vector<double>& x) const {
-  for (const double size : {c, tau, ups, a}) x.push_back(std::log(size));
+  for (const double positive : {c, tau, ups, a}) x.push_back(std::log(positive));
   x.push_back(ubar);
   x.insert(x.end(), u.begin(), u.end());
   x.insert(x.end(), s.begin(), s.end());
@@ -285,8 +286,8 @@ const double* Centre::set_parameters(const double* x) {
   ups = std::exp(clip_to(*x++, 5));
   a = clip_concentration(std::exp(*x++));
   ubar = *x++;
-  for (double& to : u) to = clip_to(*x++, 30);
-  for (double& to : s) to = clip_to(*x++, 30);
+  for (double& parameter : u) parameter = clip_to(*x++, 30);
+  for (double& parameter : s) parameter = clip_to(*x++, 30);
   for (int k = 0; k < categories; ++k) {
     double total = 0;
     for (int l = 0; l < categories; ++l, ++x) total += w[k][l] = l == k ? 0 : std::exp(*x);

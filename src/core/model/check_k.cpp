@@ -52,11 +52,11 @@ double lowest_base_rate(const LatentRows& rows) {
 DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law) {
   const int N = law.categories;
   Eigen::MatrixXd observed = Eigen::MatrixXd::Zero(N, N), expected = observed;
-  // Raters of the current run of rows; `cases` is the weight of these rows.
+  // Raters of the current run of rows, and total weight of these rows.
   std::vector<int> current_raters;
   double cases = 0;
-  // Adds the expected pairs of the current run of rows with the same raters. These are all pairs of
-  // answers, minus the pairs of a rater with the same rater.
+  // Adds the expected numbers of pairs in the current run of rows with the same raters. Counts all
+  // pairs of answers, and subtracts the pairs of answers by the same rater.
   const auto add_expected_pairs = [&]() {
     if (current_raters.size() < 2) return;
     Eigen::MatrixXd answers = Eigen::MatrixXd::Zero(law.classes, N), within_judge = expected * 0;
@@ -89,14 +89,14 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
   }
   add_expected_pairs();
   DisagreeingPairs out;
-  double of_observed = 0, of_expected = 0;
+  double observed_sum = 0, expected_sum = 0;
   for (int k = 0; k < N; ++k) {
     for (int l = k + 1; l < N; ++l) {
-      of_observed += out.observed.emplace_back(observed(k, l));
-      of_expected += out.expected.emplace_back(expected(k, l));
+      observed_sum += out.observed.emplace_back(observed(k, l));
+      expected_sum += out.expected.emplace_back(expected(k, l));
     }
   }
-  for (double& value : out.expected) value *= of_expected > 0 ? of_observed / of_expected : 0;
+  for (double& value : out.expected) value *= expected_sum > 0 ? observed_sum / expected_sum : 0;
   return out;
 }
 
@@ -133,12 +133,12 @@ RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
     : raters_(rows.raters), judges_(rows.judges), law_(law) {
   RowSet sets;
   std::vector<double> cases;
-  std::vector<int> number(rows.size());
+  std::vector<int> set_of_row(rows.size());
   for (int i = 0; i < rows.size(); ++i) {
     const int* first = rows.judge.data() + rows.start[i];
-    number[i] = sets.insert(first, rows.positions(i).size());
+    set_of_row[i] = sets.insert(first, rows.positions(i).size());
     cases.resize(sets.size(), 0.0);
-    cases[number[i]] += rows.weight[i];
+    cases[set_of_row[i]] += rows.weight[i];
   }
   for (int i = 0; i < sets.size(); ++i) {
     Panel panel{{sets.row(i), sets.row(i) + sets.length(i)}, std::llround(cases[i]), {}};
@@ -190,9 +190,9 @@ LatentRows RowSampler::draw(Stream& stream) const {
     while (i < n - 1 && at >= cumulative[i]) ++i;
     return i;
   };
-  std::vector<double> classes;
+  std::vector<double> cumulative_weight;
   double total = 0;
-  for (const double weight : law_.weight) classes.push_back(total += weight);
+  for (const double weight : law_.weight) cumulative_weight.push_back(total += weight);
 
   LatentRows out;
   out.categories = N;
@@ -216,19 +216,19 @@ LatentRows RowSampler::draw(Stream& stream) const {
           out.add_row(key.data(), key.data() + key.size());
           out.weight.push_back(count[combination]);
         }
-        // Moves to the next combination, like an odometer. `place` is the place value of a digit.
-        std::size_t place = count.size() / N;
-        for (std::size_t j = length; j-- > 0; place /= N) {
-          combination += place;
+        // Moves to the next combination, like an odometer. `place_value`: place value of a digit.
+        std::size_t place_value = count.size() / N;
+        for (std::size_t j = length; j-- > 0; place_value /= N) {
+          combination += place_value;
           if (++key[2 * j + 1] < N) break;
-          combination -= place * N;
+          combination -= place_value * N;
           key[2 * j + 1] = 0;
         }
       }
       continue;
     }
     for (std::int64_t i = 0; i < panel.cases; ++i) {
-      const int c = draw_index(classes.data(), law_.classes);
+      const int c = draw_index(cumulative_weight.data(), law_.classes);
       for (std::size_t j = 0; j < length; ++j) {
         key[2 * j + 1] = draw_index(cumulative_[panel.judges[j] * law_.classes + c], N);
       }
@@ -257,8 +257,8 @@ KStatistics KTester::replicate(Stream& stream) const {
 
 namespace {
 
-// Start of a fit of `layout` from the fit `x` of `simpler`, a simpler or the same model. A shift
-// near zero, where its derivative is zero, starts above zero.
+// Starting values for a fit of `layout`, from parameters `x` of the model `simpler`, which is
+// simpler or the same. A shift near zero starts above zero, because its derivative at zero is zero.
 Eigen::VectorXd start_from(const Layout& layout, const Layout& simpler, const Eigen::VectorXd& x) {
   Eigen::VectorXd out = layout.start_from(simpler, x);
   if (layout.shifts_at >= 0 && std::fabs(out[layout.shifts_at]) < 1e-3) out[layout.shifts_at] = 0.1;
@@ -271,10 +271,10 @@ KStatistics KTester::compare(const LatentRows& rows, KTester* fitted) const {
   KStatistics out{not_a_number, not_a_number, not_a_number, not_a_number};
   const LatentClass null(rows, test_.null, prior_);
   const LatentFit fit =
-      fitted ? fit_latent(null, OptimiserOptions()) : null_newton_.fit(null, null_);
+      fitted ? fit_latent(null, OptimiserOptions()) : null_newton_.fit(null, null_start_);
   const Law law(null.layout, fit.x);
   if (fitted) {
-    fitted->null_ = start_from(null.layout, null.layout, fit.x);
+    fitted->null_start_ = start_from(null.layout, null.layout, fit.x);
     fitted->null_newton_ = SimplifiedNewton(null, fit.x);
     fitted->law_ = law;
     fitted->converged_ = fit.converged;
@@ -286,7 +286,7 @@ KStatistics KTester::compare(const LatentRows& rows, KTester* fitted) const {
                                              : alternative_newton_.fit(alternative, start);
     out.ratio = 2 * (alternative_fit.log_likelihood - fit.log_likelihood);
     if (fitted) {
-      // The point of the null model, where replicates have their fits.
+      // Sets the shift to its value under the null model, from which replicates are drawn.
       if (null.layout.shifts_at < 0 && alternative.layout.shifts_at >= 0) {
         start[alternative.layout.shifts_at] = 0;
       }
@@ -315,9 +315,9 @@ constexpr int least_extreme = 10;
 // Differences below this are numerical errors of the statistics.
 constexpr double numerical_error = 1e-6;
 
-// For each statistic: is the drawn value at least as extreme as the observed one? Also true for
-// statistics that the test does not need (NaN).
-std::array<bool, 4> as_extreme(const KStatistics& observed, const KStatistics& drawn) {
+// Returns for each statistic whether the drawn value is at least as extreme as the observed one.
+// True also for statistics that the test does not use (NaN).
+std::array<bool, 4> are_as_extreme(const KStatistics& observed, const KStatistics& drawn) {
   const auto low = [](double rate) { return -std::min(rate, 0.0); };
   const auto at_least = [](double x, double limit) { return !(x < limit - numerical_error); };
   return {at_least(drawn.ratio, observed.ratio), at_least(drawn.pairs, observed.pairs),
@@ -325,15 +325,15 @@ std::array<bool, 4> as_extreme(const KStatistics& observed, const KStatistics& d
           at_least(drawn.residual, observed.residual)};
 }
 
-// Finds the first draw at which every statistic has `enough` draws that are as extreme as the data.
-// Then the p-value is precise enough, and later draws are removed. Returns false if there is no
-// such draw yet.
+// Finds the first draw by which every statistic has had `enough` draws that are as extreme as the
+// data. The p-value is then precise enough, so later draws are removed. Returns false if there is
+// no such draw yet.
 bool truncate_draws(const KStatistics& observed, int enough, std::vector<KStatistics>& draws) {
-  std::array<int, 4> extreme{};
+  std::array<int, 4> n_extreme{};
   for (std::size_t r = 0; r < draws.size(); ++r) {
-    const auto is_extreme = as_extreme(observed, draws[r]);
-    for (std::size_t i = 0; i < extreme.size(); ++i) extreme[i] += is_extreme[i];
-    if (*std::min_element(extreme.begin(), extreme.end()) < enough) continue;
+    const auto is_extreme = are_as_extreme(observed, draws[r]);
+    for (std::size_t i = 0; i < n_extreme.size(); ++i) n_extreme[i] += is_extreme[i];
+    if (*std::min_element(n_extreme.begin(), n_extreme.end()) < enough) continue;
     draws.resize(r + 1);
     return true;
   }
@@ -346,7 +346,7 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
                                                   const BootstrapOptions& options, double alpha,
                                                   const Host& host) {
   const std::size_t replicates = options.replicates;
-  // With this number of extreme draws, the p-value is above `alpha`, whatever is drawn afterwards.
+  // With this number of extreme draws, the p-value is above `alpha` for any further draws.
   const int extreme_limit =
       static_cast<int>(std::floor(alpha * (options.replicates + 1.0) + numerical_error));
   const int enough = std::max(least_extreme, extreme_limit);

@@ -61,10 +61,10 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
 std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLaw& law,
                                           double least_cases);
 
-// Draws data sets from a latent class model: the number of cases, and the judges who answer each
-// case, are those of `rows`. Weights must be whole numbers. If a set of judges has fewer possible
-// combinations of answers than cases, the number of cases with each combination is drawn. This is
-// faster than drawing each case.
+// Draws data sets from a latent class model. Each has the cases of `rows`, answered by the same
+// judges. Weights must be whole numbers. If a set of judges has fewer possible combinations of
+// answers than cases, the number of cases with each combination is drawn. This is faster than
+// drawing each case.
 class RowSampler {
  public:
   RowSampler(const LatentRows& rows, const AnswerLaw& law);
@@ -106,13 +106,13 @@ class KTester {
   KStatistics replicate(Stream& stream) const;
 
  private:
-  // Fits both models and returns the statistics. If `fitted` is null, starts from the fit of the
-  // null model to the data. Otherwise, stores this fit in `fitted`, with all that replicates need.
+  // Fits both models and returns the statistics. `fitted` is null for a replicate, whose fits start
+  // from the fit of the null model to the data. Otherwise, this fit is stored in `fitted`.
   KStatistics compare(const LatentRows& rows, KTester* fitted) const;
 
   KTest test_;
   LatentPrior prior_;
-  Eigen::VectorXd null_;  // start of the fits of the null model to replicates
+  Eigen::VectorXd null_start_;  // start of the fits of the null model to replicates
   SimplifiedNewton null_newton_, alternative_newton_;
   AnswerLaw law_;
   std::optional<RowSampler> sampler_;
@@ -121,9 +121,9 @@ class KTester {
   int degrees_ = 0;
 };
 
-// Returns the drawn statistics of each test. A test ends early if, for each statistic, two
-// conditions are met. More draws cannot bring the p-value down to `alpha`, and at least ten draws
-// are as extreme as the data. Results do not depend on the number of threads.
+// Returns the drawn statistics of each test. A test ends early if two conditions hold for each
+// statistic: more draws cannot bring the p-value down to `alpha`, and at least ten draws are as
+// extreme as the data. Results do not depend on the number of threads.
 std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& testers,
                                                   const BootstrapOptions& options, double alpha,
                                                   const Host& host);

@@ -105,7 +105,7 @@ void CompleteCurvature::add_block(int first, const Eigen::MatrixXd& information)
 void CompleteCurvature::add_ordinal(const Score& score, const Law& law,
                                     const ExpectedCounts& counts) {
   const int N = layout_->categories;
-  std::vector<Eigen::MatrixXd> of_group(layout_->groups, Eigen::MatrixXd::Zero(N, N));
+  std::vector<Eigen::MatrixXd> information(layout_->groups, Eigen::MatrixXd::Zero(N, N));
   for (int u = 0; u < layout_->rows.judges; ++u) {
     for (int k = 0; k < N && !layout_->has_known_matrix(u); ++k) {
       double n = 0;
@@ -117,19 +117,19 @@ void CompleteCurvature::add_ordinal(const Score& score, const Law& law,
         score.answer(u, k, l, [&](int at, double derivative) {
           slope[at - layout_->ordinal_of(u)] += derivative;
         });
-        of_group[layout_->group[u]] +=
+        information[layout_->group[u]] +=
             n * law.answer_probability(u, l, k) * slope * slope.transpose();
       }
     }
   }
-  for (int g = 0; g < layout_->groups; ++g) add_block(layout_->ordinal_at + g * N, of_group[g]);
+  for (int g = 0; g < layout_->groups; ++g) add_block(layout_->ordinal_at + g * N, information[g]);
 }
 
 void CompleteCurvature::add_levels(const Score& score, const Law& law,
                                    const ExpectedCounts& counts) {
   const std::vector<double> level_counts = counts.levels(*layout_);
   const int size = LevelLaw::size(layout_->rows.levels);
-  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(size, size);
+  Eigen::MatrixXd information = Eigen::MatrixXd::Zero(size, size);
   for (const bool right : {false, true}) {
     double n = 0;
     for (std::size_t i = right; i < level_counts.size(); i += 2) n += level_counts[i];
@@ -138,15 +138,15 @@ void CompleteCurvature::add_levels(const Score& score, const Law& law,
       score.confidence(right, level, [&](int at, double derivative) {
         slope[at - layout_->levels_at] += derivative;
       });
-      out += n * law.levels->probability(right, level) * slope * slope.transpose();
+      information += n * law.levels->probability(right, level) * slope * slope.transpose();
     }
   }
-  add_block(layout_->levels_at, out);
+  add_block(layout_->levels_at, information);
 }
 
 void CompleteCurvature::add_errors(const Law& law) {
   const int N = layout_->categories;
-  const double pull =
+  const double prior_precision =
       layout_->prior.none || layout_->prior.pooled ? least : 1 / square(layout_->prior.errors);
   error_share_.resize(expected_errors_.size() * N);
   for (int u = 0; u < layout_->rows.judges; ++u) {
@@ -155,31 +155,31 @@ void CompleteCurvature::add_errors(const Law& law) {
   }
   for (std::size_t i = 0; i < error_share_.size(); ++i) {
     diagonal_[layout_->errors_at + static_cast<Eigen::Index>(i)] =
-        expected_errors_[i / N] * error_share_[i] + pull;
+        expected_errors_[i / N] * error_share_[i] + prior_precision;
   }
 }
 
 void CompleteCurvature::add_priors(const Eigen::VectorXd& x) {
   const LatentPrior& prior = layout_->prior;
   const bool joined = layout_->rows.joined();
-  const double of_raters = prior.correct + prior.wrong;
-  const auto beta = [&](int at, double weight) {
+  const double rater_weight = prior.correct + prior.wrong;
+  const auto add_beta = [&](int at, double weight) {
     const double p = logistic(x[at]);
     diagonal_[at] += weight * p * (1 - p);
   };
   const int accuracies = layout_->groups * layout_->per_group,
-            of_system = joined ? layout_->per_group : 0;
+            n_system = joined ? layout_->per_group : 0;
   if (layout_->mean_at >= 0) {
-    accuracies_around_mean_ = accuracies - of_system;
+    accuracies_around_mean_ = accuracies - n_system;
     mean_precision_ = 1 / square(prior.spread);
-    beta(layout_->mean_at, of_raters);
+    add_beta(layout_->mean_at, rater_weight);
     diagonal_[layout_->mean_at] += accuracies_around_mean_ * mean_precision_;
   }
   for (int i = 0; i < accuracies; ++i) {
     if (i < accuracies_around_mean_) {
       diagonal_[layout_->accuracies_at + i] += mean_precision_;
     } else {
-      beta(layout_->accuracies_at + i, i >= accuracies - of_system ? 2 : of_raters);
+      add_beta(layout_->accuracies_at + i, i >= accuracies - n_system ? 2 : rater_weight);
     }
   }
   for (int i = 0; i < layout_->judge_kinds; ++i) {
@@ -191,8 +191,8 @@ void CompleteCurvature::add_priors(const Eigen::VectorXd& x) {
 }
 
 // Returns curvature^-1 * gradient. Blocks that are a diagonal matrix plus a matrix of rank one are
-// inverted by the Sherman-Morrison formula. The mean accuracy is eliminated first, then the
-// accuracies of the raters are solved given the mean.
+// inverted by the Sherman-Morrison formula. First computes the step of the mean accuracy, and then
+// the steps of the raters' accuracies given the mean.
 Eigen::VectorXd CompleteCurvature::solve(const Eigen::VectorXd& gradient) const {
   const int N = layout_->categories;
   Eigen::VectorXd out = gradient.cwiseQuotient(diagonal_);
@@ -202,12 +202,12 @@ Eigen::VectorXd CompleteCurvature::solve(const Eigen::VectorXd& gradient) const 
         block.root.solve(gradient.segment(block.first, block.root.rows()));
   }
   if (accuracies_around_mean_ > 0) {
-    auto raters = out.segment(layout_->accuracies_at, accuracies_around_mean_);
-    const auto of_raters = diagonal_.segment(layout_->accuracies_at, accuracies_around_mean_);
-    const double bend =
-        diagonal_[layout_->mean_at] - square(mean_precision_) * of_raters.cwiseInverse().sum();
-    out[layout_->mean_at] = (gradient[layout_->mean_at] + mean_precision_ * raters.sum()) / bend;
-    raters += mean_precision_ * out[layout_->mean_at] * of_raters.cwiseInverse();
+    auto steps = out.segment(layout_->accuracies_at, accuracies_around_mean_);
+    const auto curvature = diagonal_.segment(layout_->accuracies_at, accuracies_around_mean_);
+    const double pivot =
+        diagonal_[layout_->mean_at] - square(mean_precision_) * curvature.cwiseInverse().sum();
+    out[layout_->mean_at] = (gradient[layout_->mean_at] + mean_precision_ * steps.sum()) / pivot;
+    steps += mean_precision_ * out[layout_->mean_at] * curvature.cwiseInverse();
   }
   for (std::size_t row = 0; row < expected_errors_.size(); ++row) {
     const Eigen::Map<const Eigen::VectorXd> error(row_of(error_share_, row, N), N);

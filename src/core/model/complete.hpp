@@ -16,10 +16,10 @@ Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law,
                                      const ExpectedCounts& counts);
 
 // Negative Hessian of the log posterior density for observed classes, approximately. It consists of
-// small blocks, so that it is inverted quickly. Base rates, accuracies around their mean, and each
-// row of error rates are blocks that are a diagonal matrix plus a matrix of rank one. The
+// small blocks, so that it is inverted quickly. The blocks of base rates, of accuracies around
+// their mean, and of each row of error rates are a diagonal matrix plus a matrix of rank one. The
 // parameters of ordinal errors and of confidence levels form dense blocks. All other parameters are
-// treated as independent. Refers to `layout`.
+// treated as independent. Keeps a pointer to `layout`.
 class CompleteCurvature {
  public:
   CompleteCurvature() = default;
@@ -48,8 +48,8 @@ class CompleteCurvature {
   double last_rate_curvature_ = least;
   int accuracies_around_mean_ = 0;  // number of accuracies with a normal prior around their mean
   double mean_precision_ = 0;       // precision (1 / variance) of this normal prior
-  // Shares of the wrong answers: groups of judges x truths x ratings; and their expected number:
-  // groups x truths.
+  // `error_share_`: shares of wrong answers, groups of judges x truths x ratings.
+  // `expected_errors_`: expected numbers of wrong answers, groups of judges x truths.
   std::vector<double> error_share_, expected_errors_;
   struct Block {
     int first;

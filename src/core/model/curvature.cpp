@@ -15,15 +15,15 @@ namespace fallible {
 
 namespace {
 
-// With more parameters, eigenvalues take too long: uses a Cholesky factor if possible.
+// With more parameters, a Cholesky factor is used if possible, because eigenvalues take too long.
 constexpr int few_parameters = 500;
-// With more parameters, no covariance is computed: it takes too long.
+// With more parameters, no covariance is computed, because it takes too long.
 constexpr int most_parameters = 2000;
 // Limit for parameters x ratings x classes: about ten seconds.
 constexpr double most_operations = 2e9;
 
-// A vector in which most entries are zero. Remembers the entries that are not zero, so that sums
-// and outer products skip all others.
+// A vector in which most entries are zero. Stores which entries are not zero, so that sums and
+// outer products skip all others.
 class SparseVector {
  public:
   explicit SparseVector(int size) : value_(size, 0.0), is_nonzero_(size, false) {}
@@ -65,11 +65,11 @@ class SparseVector {
   std::vector<int> nonzero_;
 };
 
-// The score of a case in a class is the gradient of the log probability of class and ratings. Adds
-// the covariance matrix of the scores over the posterior of the class, summed over all cases, to
-// the lower triangle of `to`. Adds expected numbers of ratings to `counts`. The score of a base
-// rate's logit is taken as 1 in its class and 0 in others. The constant that is left out does not
-// change the covariance.
+// Adds the covariance matrix of the scores over the posterior of the class, summed over all cases,
+// to the lower triangle of `to`. The score of a case in a class is the gradient of the log
+// probability of class and ratings. The score of a base rate's logit is computed as 1 in its class
+// and 0 in others, because a constant does not change the covariance. Adds expected numbers of
+// ratings to `counts`.
 void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, const Law& law,
                             const std::vector<int>& direction, ExpectedCounts& counts,
                             Eigen::MatrixXd& to) {
@@ -102,22 +102,22 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
 
 // Jacobian of the natural parameters (accuracies, base rates, ...) with respect to the parameters
 // of the fit (logits, logarithms, ...): naturals x parameters.
-Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
-  const auto naturals = [&layout](const Eigen::VectorXd& at) {
+Eigen::MatrixXd jacobian_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
+  const auto natural_values = [&layout](const Eigen::VectorXd& at) {
     count_steps(static_cast<unsigned>(at.size()));
     const std::vector<double> value = ParameterReader(layout, at).naturals().value;
     return Eigen::VectorXd(
         Eigen::VectorXd::Map(value.data(), static_cast<Eigen::Index>(value.size())));
   };
-  return slopes(naturals, x);
+  return slopes(natural_values, x);
 }
 
 }  // namespace
 
 // Method of Louis (1982). The Hessian of the log likelihood of a case has two parts. The first is
 // the posterior mean, over the classes, of the Hessian for observed classes. The second is the
-// covariance of the scores over the classes. A score has few entries that are not zero, those of
-// the case's raters, so the second part is fast.
+// covariance of the scores over the classes. The second part is fast to compute, because only
+// parameters of the case's raters have scores that are not zero.
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks) {
@@ -171,7 +171,7 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
 
 Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
                      const Eigen::VectorXd& x) {
-  const Eigen::MatrixXd jacobian = slopes_of_naturals(layout, x);
+  const Eigen::MatrixXd jacobian = jacobian_of_naturals(layout, x);
   inverse_.setOnes(x.size());
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(-hessian);
   const double floor = 1e-9 * std::max(eigen.eigenvalues().maxCoeff(), 0.0);
@@ -195,8 +195,8 @@ Eigen::MatrixXd Curvature::covariance() const {
 }
 
 Eigen::MatrixXd Curvature::sandwich(const Eigen::MatrixXd& spread) const {
-  const Eigen::MatrixXd outside = response();
-  return outside * spread * outside.transpose();
+  const Eigen::MatrixXd response_matrix = response();
+  return response_matrix * spread * response_matrix.transpose();
 }
 
 Eigen::MatrixXd Curvature::response() const {
@@ -213,7 +213,7 @@ Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::Vector
     const Eigen::LLT<Eigen::MatrixXd> root(-hessian);
     if (root.info() == Eigen::Success) {
       const Eigen::MatrixXd out =
-          root.matrixL().solve(slopes_of_naturals(model.layout, x).transpose());
+          root.matrixL().solve(jacobian_of_naturals(model.layout, x).transpose());
       return out.transpose() * out;
     }
   }
@@ -258,17 +258,17 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
 
 namespace {
 
-// Most directions of the dense computation; more would take longer than the fit.
+// Highest number of directions of the dense computation. More would take longer than the fit.
 constexpr int most_directions = 30;
 // Added to the curvature in each direction. It acts like a normal prior with standard deviation 4.5
 // = 1 / sqrt(0.05), so that directions without information have a finite variance.
 constexpr double ridge = 0.05;
 
-// Returns the matrix whose multiple is added to the curvature (the ridge): directions x directions.
-// It is the identity, except for the logits of base rates: `rates` directions, from `first` on.
-// These logits are relative to the last category, but the evidence must not depend on which
-// category is last. Therefore their ridge acts on the logits of all categories relative to their
-// mean.
+// Returns the shape of the ridge, the matrix whose multiple is added to the curvature: directions x
+// directions. It is the identity, except for the logits of base rates: `rates` directions, from
+// `first` on. These logits are relative to the last category, but the evidence must not depend on
+// which category is last. Therefore their ridge acts on the logits of all categories relative to
+// their mean.
 Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::Index rates) {
   Eigen::MatrixXd out = Eigen::MatrixXd::Identity(directions, directions);
   out.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);
@@ -277,7 +277,7 @@ Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::
 
 // Cholesky factor of `x` + height * `shape`, with the lowest height that makes the matrix positive
 // definite: `ridge`, or `ridge` times a power of 3.
-Eigen::LLT<Eigen::MatrixXd> factor(const Eigen::MatrixXd& x, const Eigen::MatrixXd& shape) {
+Eigen::LLT<Eigen::MatrixXd> ridged_factor(const Eigen::MatrixXd& x, const Eigen::MatrixXd& shape) {
   for (double height = ridge;; height *= 3) {
     Eigen::LLT<Eigen::MatrixXd> out(x + height * shape);
     if (out.info() == Eigen::Success && std::isfinite(out.matrixLLT().sum())) return out;
@@ -327,20 +327,20 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   for (int u = 0; u < rows.raters; ++u)
     direction[layout.accuracy_at(u, 0)] = separate_raters ? n++ : n;
   if (!separate_raters) ++n;
-  const Eigen::MatrixXd bend = -log_posterior_hessian(model, x, direction, n, Kinks::smoothed);
+  const Eigen::MatrixXd curvature = -log_posterior_hessian(model, x, direction, n, Kinks::smoothed);
   const Eigen::MatrixXd shape = ridge_shape(n, rows.joined(), rows.categories - 1);
 
   Evidence out;
   out.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(layout);
-  const Eigen::Index dense = many_raters ? without_raters : n;
-  out.log_evidence += static_cast<double>(dense) * log_root_2_pi -
-                      0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense),
-                                                   shape.topLeftCorner(dense, dense)));
+  const Eigen::Index n_dense = many_raters ? without_raters : n;
+  out.log_evidence += static_cast<double>(n_dense) * log_root_2_pi -
+                      0.5 * log_determinant(ridged_factor(curvature.topLeftCorner(n_dense, n_dense),
+                                                          shape.topLeftCorner(n_dense, n_dense)));
   if (many_raters) out.log_evidence += log_integral_of_raters(model, x);
   if (rows.joined()) {
     const double p = model.accuracy(x, rows.raters);
-    const Eigen::VectorXd first = Eigen::VectorXd::Unit(bend.rows(), 0);
-    out.std_error = p * (1 - p) * std::sqrt(factor(bend, shape).solve(first)[0]);
+    const Eigen::VectorXd unit = Eigen::VectorXd::Unit(curvature.rows(), 0);
+    out.std_error = p * (1 - p) * std::sqrt(ridged_factor(curvature, shape).solve(unit)[0]);
   }
   return out;
 }

@@ -24,7 +24,7 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks = Kinks::sharp);
 
-// Inverse curvature of an objective at its maximum, for the natural parameters.
+// Inverse curvature of an objective at its maximum, for the natural parameters (reading.hpp).
 class Curvature {
  public:
   // `hessian`: second derivatives of the objective at `x`, a symmetric matrix.
@@ -61,9 +61,9 @@ struct Evidence {
 };
 
 // Laplace approximation of the log evidence, from the curvature at the maximum `x` of the log
-// posterior density. For models without free error rates. With many raters, their deviations from
-// the mean are integrated separately, as if the truth were known. For the system's standard error,
-// all raters then move together.
+// posterior density. Only for models without free error rates. If there are many raters, their
+// deviations from the mean are integrated separately, as if the truth were known. The system's
+// standard error is then computed as if all raters changed together.
 Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x);
 
 }  // namespace fallible

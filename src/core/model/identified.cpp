@@ -29,50 +29,49 @@ bool has_matrix_information(const LatentRows& rows, int judge) {
   return rows.has_known_matrix(judge) || rows.has_calibration_sample(judge);
 }
 
-// For each judge: true if the judge has separate parameters and all answers are equal. Such answers
-// are not sufficient to identify these parameters.
+// Returns true for each judge with separate parameters who gives the same answer to all cases. Such
+// answers are not sufficient to identify these parameters.
 std::vector<bool> constant_judges(const LatentRows& rows, const LatentModel& model) {
-  std::vector<int> only(rows.judges, -1);
-  std::vector<bool> varied(rows.judges, false);
+  std::vector<int> last_answer(rows.judges, -1);
+  std::vector<bool> has_varied(rows.judges, false);
   for (int i = 0; i < rows.size(); ++i) {
     for (int at = rows.start[i]; rows.weight[i] > 0 && at < rows.start[i + 1]; ++at) {
       const int u = rows.judge[at];
-      if (only[u] >= 0 && only[u] != rows.answer(at)) varied[u] = true;
-      only[u] = rows.answer(at);
+      if (last_answer[u] >= 0 && last_answer[u] != rows.answer(at)) has_varied[u] = true;
+      last_answer[u] = rows.answer(at);
     }
   }
   std::vector<bool> out(rows.judges);
   for (int u = 0; u < rows.judges; ++u) {
     const bool has_parameters = model.by_rater || u >= rows.raters;
-    out[u] = has_parameters && !has_matrix_information(rows, u) && !varied[u];
+    out[u] = has_parameters && !has_matrix_information(rows, u) && !has_varied[u];
   }
   return out;
 }
 
 // A small data set of random answers, in which the same raters rate the same cases as in the data.
-// Identification of the parameters depends on who rated what, not on the answers. So a small data
-// set is sufficient, and fast. With more than 20 raters only a few are used, those of the row with
-// most raters, because raters who share many cases link the others. At most four categories are
-// used: each further category adds more cells than parameters.
+// It is sufficient, because identification depends on who rated what, not on the answers. If there
+// are more than 20 raters, only six raters of the row with most raters are used. At most four
+// categories are used: each further category adds more cells than parameters.
 class SmallPanel {
  public:
   SmallPanel(const LatentRows& rows, const LatentModel& model)
       : rows_(rows), panel_index_(rows.judges, -1) {
-    const std::vector<bool> constant = constant_judges(rows, model);
+    const std::vector<bool> is_constant = constant_judges(rows, model);
     const auto add_judge = [&](int u) {
-      if (panel_index_[u] < 0 && !constant[u]) panel_index_[u] = judges_++;
+      if (panel_index_[u] < 0 && !is_constant[u]) panel_index_[u] = judges_++;
     };
     if (rows.raters <= most_raters) {
       for (int u = 0; u < rows.raters; ++u) add_judge(u);
     } else {
-      int best = -1;
+      int most_informative = -1;
       for (int i = 0; i < rows.size(); ++i) {
-        int informative = 0;
+        int n_informative = 0;
         for (const int at : rows.positions(i)) {
-          informative += rows.judge[at] < rows.raters && !constant[rows.judge[at]];
+          n_informative += rows.judge[at] < rows.raters && !is_constant[rows.judge[at]];
         }
-        if (rows.weight[i] > 0 && informative > best) {
-          best = informative;
+        if (rows.weight[i] > 0 && n_informative > most_informative) {
+          most_informative = n_informative;
           row_with_most_raters_ = i;
         }
       }
@@ -85,8 +84,7 @@ class SmallPanel {
     if (rows.joined()) add_judge(rows.raters);
     // Groups rows by known truth. Each group is drawn equally often, so that rare truths are
     // included: identification does not depend on their frequency. Also groups rows by population,
-    // unless there are far more populations than coefficients. In this case any rows are
-    // sufficient.
+    // unless there are more than two populations per coefficient. Any rows are then sufficient.
     const bool few_populations = rows.populations.size() <= 2 * rows.populations.coefficients();
     std::map<std::pair<int, int>, std::vector<int>> by_known;
     for (int i = 0; i < rows.size(); ++i) {
@@ -112,8 +110,8 @@ class SmallPanel {
     out.raters = raters_;
     out.judges = judges_;
     add_random_matrices(out, stream);
-    // Replaces covariates by random values. Otherwise covariates that are nearly collinear would
-    // make the model look unidentified, and this function is not meant to check them.
+    // Replaces covariates by random values. Nearly collinear covariates would make the model look
+    // unidentified, but this function does not check covariates.
     out.populations = rows_.populations;
     double* value = out.populations.design.data();
     std::generate_n(value, out.populations.design.size(), [&] { return stream.uniform(); });
@@ -197,18 +195,17 @@ bool has_full_rank(const Eigen::MatrixXd& scores, const Layout& layout) {
   return qr.rank() >= layout.free_parameters();
 }
 
-// For each parameter: length of its projection onto the null space of the scores, the directions
-// that change no score. It is 0 if the parameter is identified, and at most 1.
-Eigen::VectorXd null_space_parts(const Eigen::MatrixXd& scores) {
-  const Eigen::BDCSVD<Eigen::MatrixXd> parts(scores, Eigen::ComputeThinU | Eigen::ComputeFullV);
-  const Eigen::VectorXd& values = parts.singularValues();
+// Returns, for each parameter, the length of its projection onto the null space of the scores, the
+// directions that change no score. The length is 0 if the parameter is identified, and at most 1.
+Eigen::VectorXd null_space_shares(const Eigen::MatrixXd& scores) {
+  const Eigen::BDCSVD<Eigen::MatrixXd> svd(scores, Eigen::ComputeThinU | Eigen::ComputeFullV);
+  const Eigen::VectorXd& singular = svd.singularValues();
   Eigen::Index rank = 0;
-  while (rank < values.size() && values[rank] > rank_tolerance * values[0]) ++rank;
-  return parts.matrixV().rightCols(scores.cols() - rank).rowwise().norm();
+  while (rank < singular.size() && singular[rank] > rank_tolerance * singular[0]) ++rank;
+  return svd.matrixV().rightCols(scores.cols() - rank).rowwise().norm();
 }
 
-// Random probability tables. Each column contains the probabilities of `size` replies, which sum to
-// 1.
+// Random probability tables: `size` replies x `columns`. Each column sums to 1.
 Eigen::MatrixXd random_columns(int size, int columns, Stream& stream) {
   const auto random_weight = [&] { return 0.2 + stream.uniform(); };
   const Eigen::MatrixXd out = Eigen::MatrixXd::NullaryExpr(size, columns, random_weight);
@@ -219,19 +216,19 @@ Eigen::MatrixXd random_columns(int size, int columns, Stream& stream) {
 
 bool identified_by_replies(const LatentRows& rows, int K) {
   const int N = rows.categories;
-  // Which replies each judge uses: categories, and abstention as the last code. `replies` is their
-  // number.
-  std::vector<std::vector<bool>> used(rows.judges, std::vector<bool>(N + 1));
+  // `is_used[u][r]` is true if judge u gave reply r. A reply is a category, or N for an abstention.
+  // `replies` contains the number of different replies of each judge.
+  std::vector<std::vector<bool>> is_used(rows.judges, std::vector<bool>(N + 1));
   const auto each_reply = [&](int row, const auto& visit) {
     for (const int at : rows.positions(row)) visit(rows.judge[at], rows.answer(at));
     for (const int at : rows.abstentions_of(row)) visit(rows.abstained[at], N);
   };
   for (int i = 0; i < rows.size(); ++i) {
-    if (rows.weight[i] > 0) each_reply(i, [&](int u, int reply) { used[u][reply] = true; });
+    if (rows.weight[i] > 0) each_reply(i, [&](int u, int reply) { is_used[u][reply] = true; });
   }
   std::vector<Eigen::Index> replies;
-  replies.reserve(used.size());
-  for (const auto& judge_replies : used)
+  replies.reserve(is_used.size());
+  for (const auto& judge_replies : is_used)
     replies.push_back(std::count(judge_replies.begin(), judge_replies.end(), true));
   // Sets of judges who replied to the same cases. Only judges with at least two different replies
   // are included. If there are more than 20 judges, only those of the largest set are used.
@@ -258,12 +255,12 @@ bool identified_by_replies(const LatentRows& rows, int K) {
   if (judges.size() < 3) return false;
   Stream stream(0, 0);
   const Eigen::VectorXd rates = random_columns(K, 1, stream);
-  std::map<int, Eigen::MatrixXd> law;  // judge -> probabilities: replies x classes
-  std::map<int, Eigen::Index> first;   // judge -> index of the first parameter in the score vector
+  std::map<int, Eigen::MatrixXd> reply_probability;  // judge -> probabilities: replies x classes
+  std::map<int, Eigen::Index> column;  // judge -> first column of this judge in the scores
   Eigen::Index size = K - 1;
   for (const int u : judges) {
-    law[u] = random_columns(static_cast<int>(replies[u]), K, stream);
-    first[u] = size;
+    reply_probability[u] = random_columns(static_cast<int>(replies[u]), K, stream);
+    column[u] = size;
     size += K * (replies[u] - 1);
   }
   const std::vector<std::vector<int>> sets(judge_sets.begin(), judge_sets.end());
@@ -273,16 +270,16 @@ bool identified_by_replies(const LatentRows& rows, int K) {
     Eigen::ArrayXd p = rates;
     for (const int u : sets[i % sets.size()]) {
       drawn[u] = static_cast<Eigen::Index>(stream.uniform() * static_cast<double>(replies[u]));
-      p *= law[u].row(drawn[u]).transpose().array();
+      p *= reply_probability[u].row(drawn[u]).transpose().array();
     }
     p /= p.sum();
-    const Eigen::ArrayXd of_rates = p / rates.array();
-    scores.row(i).head(K - 1) = of_rates.head(K - 1) - of_rates[K - 1];
+    const Eigen::ArrayXd rate_slope = p / rates.array();
+    scores.row(i).head(K - 1) = rate_slope.head(K - 1) - rate_slope[K - 1];
     for (const auto& [u, reply] : drawn) {
       const Eigen::Index last = replies[u] - 1;
       for (int k = 0; k < K; ++k) {
-        const double slope = p[k] / law[u](reply, k);
-        auto row = scores.row(i).segment(first[u] + k * last, last);
+        const double slope = p[k] / reply_probability[u](reply, k);
+        auto row = scores.row(i).segment(column[u] + k * last, last);
         if (reply == last)
           row.setConstant(-slope);
         else
@@ -290,12 +287,12 @@ bool identified_by_replies(const LatentRows& rows, int K) {
       }
     }
   }
-  const Eigen::VectorXd null_part = null_space_parts(scores.colwise().normalized());
-  const auto known = [&](int u) {
-    return null_part.segment(first[u], K * (replies[u] - 1)).maxCoeff() <= null_space_tolerance;
+  const Eigen::VectorXd null_share = null_space_shares(scores.colwise().normalized());
+  const auto is_identified = [&](int u) {
+    return null_share.segment(column[u], K * (replies[u] - 1)).maxCoeff() <= null_space_tolerance;
   };
-  return null_part.head(K - 1).maxCoeff() <= null_space_tolerance &&
-         std::count_if(judges.begin(), judges.end(), known) > 2;
+  return null_share.head(K - 1).maxCoeff() <= null_space_tolerance &&
+         std::count_if(judges.begin(), judges.end(), is_identified) > 2;
 }
 
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
@@ -314,15 +311,15 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
   out.model = out.all = has_full_rank(scores, latent.layout);
   const bool separate_errors = model.by_rater && model.errors == Errors::free;
   if (out.all || !separate_errors || scores.rows() == 0) return out;
-  const Eigen::VectorXd null_part = null_space_parts(scores);
-  if (null_part.head(latent.layout.rates).maxCoeff() > null_space_tolerance) return out;
+  const Eigen::VectorXd null_share = null_space_shares(scores);
+  if (null_share.head(latent.layout.rates).maxCoeff() > null_space_tolerance) return out;
   int n_identified = 0;
   for (int u = 0; u < rows.judges; ++u) {
     const int panel_index = panel.panel_index(u);
     if (panel_index < 0) continue;
     for (int k = 0; k < latent.layout.categories && !latent.layout.has_known_matrix(panel_index);
          ++k) {
-      if (null_part[latent.layout.accuracy_at(panel_index, k)] > null_space_tolerance) {
+      if (null_share[latent.layout.accuracy_at(panel_index, k)] > null_space_tolerance) {
         out.judge[u] = false;
       }
     }

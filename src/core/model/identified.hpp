@@ -16,7 +16,7 @@ struct IdentifiedJudges {
   // True if the data identify the base rates, at least three judges, and the system that is fitted
   // like a rater (if any).
   bool model = false;
-  std::vector<bool> judge;
+  std::vector<bool> judge;  // true if the parameters of this judge are identified
 };
 
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,

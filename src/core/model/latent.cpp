@@ -82,16 +82,16 @@ double LatentClass::accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorX
   const Score score(layout, x, law);
   for (int c = 0; c < law.classes; ++c) {
     const int k = c % N;
-    const double right = law.base_rates[k] / layout.strata * law.answer_probability(judge, k, c);
+    const double p_right = law.base_rates[k] / layout.strata * law.answer_probability(judge, k, c);
     score.rating(judge, k, c,
-                 [&](int at, double derivative) { (*slope)[at] += right * derivative; });
+                 [&](int at, double derivative) { (*slope)[at] += p_right * derivative; });
   }
-  const double* accurate = law.accuracy[judge];
+  const double* class_accuracy = law.accuracy[judge];
   for (int g = 0; g < layout.populations(); ++g) {
     const double* rate = row_of(law.rates, g, N);
-    const double mean = std::inner_product(rate, rate + N, accurate, 0.0);
+    const double mean = std::inner_product(rate, rate + N, class_accuracy, 0.0);
     for (int k = 0; k < N - 1; ++k) {
-      const double change = layout.share[g] * rate[k] * (accurate[k] - mean);
+      const double change = layout.share[g] * rate[k] * (class_accuracy[k] - mean);
       for (int j = 0; j < layout.coefficients(); ++j) {
         (*slope)[layout.rate_at(j, k)] += change * layout.rows.populations.value(g, j);
       }
@@ -118,8 +118,8 @@ constexpr double boundary_pseudo_ratings = 0.01;
 
 // True if the optimiser may have stopped at an accuracy of 0 or 1 that is no maximum. This is
 // possible only without a prior: the derivative with respect to the logit is zero there even if the
-// likelihood increases. Only for models in which EM steps are exact, because these then continue
-// the search (leave_boundary()).
+// likelihood increases. False for models in which EM steps are not exact, because leave_boundary()
+// uses EM steps.
 bool is_at_boundary(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout;
   const Eigen::Index size = static_cast<Eigen::Index>(layout.groups) * layout.per_group;
@@ -145,7 +145,7 @@ Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   return x;
 }
 
-// Most parameters of a fit that is polished; more would take longer than the fit.
+// Fits with more parameters are not polished, because it would take longer than the fit.
 constexpr int most_polished = 150;
 
 }  // namespace
@@ -203,9 +203,8 @@ Eigen::VectorXd LatentClass::start() const {
   const int classes = layout.classes();
   std::vector<double> posterior(classes);
   ExpectedCounts counts(layout);
-  // Expected numbers of ratings, if the vote shares of each row were the posterior. They are not
-  // needed with a pooled prior: it already determines the raters' matrices and the names of the
-  // classes.
+  // Expected numbers of ratings if the posterior of each row were its vote shares. A pooled prior
+  // does not need them, because it determines the raters' matrices and the names of the classes.
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0 || layout.prior.rows) continue;
     count_steps(static_cast<unsigned>(classes));
@@ -214,11 +213,11 @@ Eigen::VectorXd LatentClass::start() const {
     rows.add_expected(i, posterior.data(), classes, counts.classes.data(), counts.ratings.data());
   }
   Eigen::VectorXd x = estimate_from_counts(layout, counts);
-  // If all accuracies and error rates are free, estimate_from_counts() is an EM step. The published
-  // algorithm of Dawid and Skene (1979) is EM from the votes, so the fit starts where thirty steps
-  // of this algorithm lead.
-  const bool em = layout.errors_at >= 0 && layout.strata == 1;
-  for (int step = 0; em && step < em_steps; ++step) {
+  // If all accuracies and error rates are free, estimate_from_counts() is an EM step. The algorithm
+  // of Dawid and Skene (1979) is EM from the votes, so the fit starts from the result of thirty
+  // steps of this algorithm.
+  const bool uses_em = layout.errors_at >= 0 && layout.strata == 1;
+  for (int step = 0; uses_em && step < em_steps; ++step) {
     counts = ExpectedCounts(layout);
     expect(Law(layout, x), &counts);
     x = estimate_from_counts(layout, counts);
@@ -230,10 +229,10 @@ std::vector<Eigen::VectorXd> LatentClass::starts() const {
   std::vector<Eigen::VectorXd> out{start()};
   if (layout.shifts_at < 0) return out;
   const double shift[2] = {0.02, 0.3};
-  for (const int raters : {0, 1}) {
+  for (const int i : {0, 1}) {
     Eigen::VectorXd x = out.front();
-    x[layout.shifts_at] = shift[raters];
-    if (layout.judge_kinds > 1) x[layout.shifts_at + 1] = shift[1 - raters];
+    x[layout.shifts_at] = shift[i];
+    if (layout.judge_kinds > 1) x[layout.shifts_at + 1] = shift[1 - i];
     out.push_back(std::move(x));
   }
   return out;
@@ -241,20 +240,20 @@ std::vector<Eigen::VectorXd> LatentClass::starts() const {
 
 Eigen::VectorXd LatentClass::warm_start(const Eigen::VectorXd& x, int raters) const {
   const LatentRows& rows = layout.rows;
-  LatentRows first;
-  first.raters = first.judges = raters;
-  first.categories = layout.categories;
-  first.levels = rows.levels;
-  first.matrix = rows.matrix;
-  first.populations = rows.populations;
-  if (first.matrix.size() > static_cast<std::size_t>(raters)) first.matrix.resize(raters);
-  const Layout old_layout(first, layout.model, layout.prior, layout.fixed_values);
+  LatentRows old_rows;
+  old_rows.raters = old_rows.judges = raters;
+  old_rows.categories = layout.categories;
+  old_rows.levels = rows.levels;
+  old_rows.matrix = rows.matrix;
+  old_rows.populations = rows.populations;
+  if (old_rows.matrix.size() > static_cast<std::size_t>(raters)) old_rows.matrix.resize(raters);
+  const Layout old_layout(old_rows, layout.model, layout.prior, layout.fixed_values);
   if (x.size() != old_layout.size || old_layout.groups == 0 || rows.joined()) return {};
   Eigen::VectorXd out = Eigen::VectorXd::Zero(layout.size);
   out.head(layout.rates) = x.head(layout.rates);
   if (layout.mean_at >= 0) out[layout.mean_at] = x[old_layout.mean_at];
-  // Copies parameters of the raters of the old fit. These raters come first in both vectors. New
-  // raters get the mean of the old ones.
+  // Copies parameters of the raters of the old fit, who come first in both vectors. New raters get
+  // the mean of the old raters.
   const auto copy = [&](int from, int to, int per_group) {
     if (to < 0) return;
     const auto old_parameters = Eigen::MatrixXd::Map(x.data() + from, per_group, old_layout.groups);

@@ -37,9 +37,9 @@ Kinds for_each_pair(const Layout& layout, const Visit& visit) {
         if (rows.judge[a] == rows.judge[b]) continue;
         const auto [first, second] =
             parameter_judge(b) <= parameter_judge(a) ? std::make_pair(b, a) : std::make_pair(a, b);
-        const int number = static_cast<int>(out.size());
+        const int new_kind = static_cast<int>(out.size());
         const int kind =
-            out.insert({{parameter_judge(first), parameter_judge(second)}, number}).first->second;
+            out.insert({{parameter_judge(first), parameter_judge(second)}, new_kind}).first->second;
         visit(i, kind, rows.category[first], rows.category[second]);
       }
     }
@@ -115,8 +115,8 @@ double PairObjective::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradie
     for (int c = 0; c < law.classes; ++c) difference -= joint[c];
     loss += pairs_.share[kind] * difference * difference;
     if (!gradient) return;
-    // The derivative of the squared difference is a sum of derivatives of log probabilities, with
-    // these weights. So they replace the expected counts in add_gradient().
+    // The gradient is a sum of derivatives of log probabilities, weighted by these slopes.
+    // Therefore the slopes replace the expected counts in add_gradient().
     for (int c = 0; c < law.classes; ++c) {
       const double slope = scale * pairs_.share[kind] * difference * joint[c];
       counts.ratings[first + c] += slope;
@@ -155,7 +155,7 @@ Eigen::MatrixXd PairObjective::slopes(const Eigen::VectorXd& x, Eigen::VectorXd*
   return out;
 }
 
-// Sandwich estimator. At the minimum, the gradients of all cases sum to zero. Their covariance
+// Sandwich estimator. At the optimum, the gradients of all cases sum to zero. Their covariance
 // between cases, multiplied by the inverse curvature on both sides, is the covariance of the
 // parameters.
 Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x) {
@@ -173,17 +173,17 @@ Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x) 
   const Eigen::Index per_kind = static_cast<Eigen::Index>(pairs.categories) * pairs.categories;
   Eigen::VectorXd expected;
   const Eigen::MatrixXd slopes = objective.slopes(x, &expected);
-  Eigen::MatrixXd centre(pairs.kinds(), x.size());
+  Eigen::MatrixXd mean_slope(pairs.kinds(), x.size());
   for (int kind = 0; kind < pairs.kinds(); ++kind) {
-    centre.row(kind) = expected.segment(kind * per_kind, per_kind).transpose() *
-                       slopes.middleRows(kind * per_kind, per_kind);
+    mean_slope.row(kind) = expected.segment(kind * per_kind, per_kind).transpose() *
+                           slopes.middleRows(kind * per_kind, per_kind);
   }
   Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(rows.size(), x.size());
   double total = 0;
   for_each_pair(layout, [&](int row, int kind, int k, int l) {
     total += rows.weight[row];
     const Eigen::Index cell = kind * per_kind + k * pairs.categories + l;
-    scores.row(row) += slopes.row(cell) - centre.row(kind);
+    scores.row(row) += slopes.row(cell) - mean_slope.row(kind);
   });
   Eigen::MatrixXd spread = Eigen::MatrixXd::Zero(x.size(), x.size());
   for (int i = 0; i < rows.size(); ++i) {

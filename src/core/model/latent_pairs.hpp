@@ -26,7 +26,7 @@ struct PairFrequencies {
 PairFrequencies pair_frequencies(const Layout& layout);
 
 // The least squares objective: compares probabilities of pairs of ratings with their relative
-// frequencies. Refers to both arguments of the constructor.
+// frequencies. Keeps references to both arguments of the constructor.
 class PairObjective {
  public:
   PairObjective(const Layout& layout, const PairFrequencies& pairs)

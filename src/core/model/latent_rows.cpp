@@ -12,10 +12,10 @@ void LatentRows::find_prefixes() {
   prefix.assign(size(), 0);
   for (int i = 1; i < size(); ++i) {
     if (population_of(i) != population_of(i - 1)) continue;
-    const int most = std::min(positions(i).size(), positions(i - 1).size());
-    int& same = prefix[i];
-    while (same < most && rating(start[i] + same) == rating(start[i - 1] + same)) ++same;
-    longest_prefix = std::max(longest_prefix, same);
+    const int length = std::min(positions(i).size(), positions(i - 1).size());
+    int& equal = prefix[i];
+    while (equal < length && rating(start[i] + equal) == rating(start[i - 1] + equal)) ++equal;
+    longest_prefix = std::max(longest_prefix, equal);
   }
 }
 
@@ -25,13 +25,13 @@ std::vector<double> LatentRows::votes(int row) const {
     out[known[row]] = 1;
     return out;
   }
-  int votes = 0;
+  int n_votes = 0;
   for (const int at : positions(row)) {
     if (judge[at] >= raters) continue;
-    ++votes;
+    ++n_votes;
     ++out[answer(at)];
   }
-  for (double& share : out) share = votes > 0 ? share / votes : 1.0 / categories;
+  for (double& share : out) share = n_votes > 0 ? share / n_votes : 1.0 / categories;
   return out;
 }
 

@@ -66,9 +66,9 @@ struct LatentRows : RatedRows {
   // Shares of the categories among the row's ratings: `categories` numbers with sum 1. If the truth
   // is known, its share is 1. If there are no ratings, all shares are equal.
   std::vector<double> votes(int row) const;
-  // Adds the weight of a row, multiplied by the posterior probability of each class, to expected
-  // numbers: of cases (populations x classes), and of the row's ratings (judges x answer codes x
-  // classes).
+  // Adds the weight of a row, multiplied by the posterior probability of each class, to two arrays
+  // of expected numbers: `of_classes` for cases (populations x classes), and `of_ratings` for the
+  // row's ratings (judges x answer codes x classes).
   void add_expected(int row, const double* posterior, int classes, double* of_classes,
                     double* of_ratings) const;
 
@@ -85,7 +85,7 @@ struct LatentRows : RatedRows {
 struct Known {
   std::vector<int> truth;  // true category of each pattern, from 1; below 1 if unknown; or empty
   // Known confusion matrices of the raters: truths x ratings, row by row. The entry of a rater
-  // whose matrix is unknown is empty; so is the vector if no matrix is known.
+  // without a known matrix is empty. The vector is empty if no matrix is known.
   std::vector<std::vector<double>> matrix = {};
   // Counts of each rater in a calibration sample, truths x ratings; empty entries as in `matrix`.
   std::vector<std::vector<double>> calibration = {};
@@ -116,8 +116,8 @@ struct ExchangeableRows {
 ExchangeableRows regardless_of_rater(const LatentRows& rows);
 
 // Copies rows x categories to patterns x categories. A pattern without a row gets the probabilities
-// of its population in `otherwise` (populations x categories), or the mean over the cases of its
-// population.
+// of its population in `otherwise` (populations x categories). Without `otherwise`, it gets the
+// mean over the cases of its population.
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior,
                                const std::vector<double>& otherwise);
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior);

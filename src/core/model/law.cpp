@@ -37,9 +37,8 @@ Table<double> shares_by_distance(int categories, double dispersion) {
 }
 
 Strata::Strata(double accuracy, double d) {
-  // Finds p so that the mean of the three probabilities clamp(p + s d, 0, 1), s = -1, 0, 1, is
-  // equal to `accuracy`. Their sum is piecewise linear in p, with changes of slope at these six
-  // points.
+  // Finds the `unclipped_middle` p for which the mean of clamp(p + s d, 0, 1) over s = -1, 0, 1 is
+  // `accuracy`. The sum is piecewise linear in p, with changes of slope at these six points.
   double breakpoint[6] = {-d, 0, d, 1 - d, 1, 1 + d};
   std::sort(breakpoint, breakpoint + 6);
   const auto sum = [d](double x) {
@@ -54,18 +53,18 @@ Strata::Strata(double accuracy, double d) {
                                       ? breakpoint[i] + (3 * accuracy - low) / (high - low) *
                                                             (breakpoint[i + 1] - breakpoint[i])
                                       : breakpoint[i + 1];
-  int unclipped = 0, side = 0;
+  int n_unclipped = 0, sides = 0;
   for (int s = -1; s <= 1; ++s) {
     const double x = unclipped_middle + s * d;
     p[s + 1] = std::clamp(x, 0.0, 1.0);
-    // 1 if the probability is not clipped, so that it changes with p.
+    // 1 if the probability is not clipped, so that the accuracy changes it.
     by_accuracy[s + 1] = x > 0 && x < 1;
-    unclipped += x > 0 && x < 1;
-    side += x > 0 && x < 1 ? s : 0;
+    n_unclipped += x > 0 && x < 1;
+    sides += x > 0 && x < 1 ? s : 0;
   }
   for (int s = -1; s <= 1; ++s) {
-    by_shift[s + 1] = by_accuracy[s + 1] > 0 ? s - static_cast<double>(side) / unclipped : 0;
-    if (by_accuracy[s + 1] > 0) by_accuracy[s + 1] = 3.0 / unclipped;
+    by_shift[s + 1] = by_accuracy[s + 1] > 0 ? s - static_cast<double>(sides) / n_unclipped : 0;
+    if (by_accuracy[s + 1] > 0) by_accuracy[s + 1] = 3.0 / n_unclipped;
   }
 }
 
@@ -90,9 +89,9 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
   Table<double> by_distance;
   for (int u = 0; u < judges; ++u) {
     if (layout.has_known_matrix(u)) {
-      fill_matrix(layout, u, layout.rows.matrix[u], floor_probability);
+      set_from_matrix(layout, u, layout.rows.matrix[u], floor_probability);
     } else if (layout.ordinal_at >= 0) {
-      fill_matrix(layout, u, ordinal[layout.group[u]].matrix(), least_probability);
+      set_from_matrix(layout, u, ordinal[layout.group[u]].matrix(), least_probability);
     } else {
       const int at = layout.dispersion_at(u);
       const Square share = error_share_[u];
@@ -109,26 +108,26 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
         }
         std::copy(by_distance.values().begin(), by_distance.values().end(), share.begin());
       }
-      fill_judge(layout, x, reader.shift(layout.is_system(u)), u, share);
+      set_judge(layout, x, reader.shift(layout.is_system(u)), u, share);
     }
-    if (levels) fill_levels(u);
+    if (levels) set_levels(u);
   }
 }
 
-void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
-                     ConstSquare share) {
+void Law::set_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
+                    ConstSquare share) {
   const int N = categories;
-  double mean = 0;
+  double mean_accuracy = 0;
   Strata by_stratum(0, 0);
   for (int k = 0; k < N; ++k) {
     if (k == 0 || layout.per_group > 1) {
-      mean = logistic(x[layout.accuracy_at(judge, k)]);
-      if (layout.strata > 1) by_stratum = Strata(mean, shift);
+      mean_accuracy = logistic(x[layout.accuracy_at(judge, k)]);
+      if (layout.strata > 1) by_stratum = Strata(mean_accuracy, shift);
     }
-    accuracy[judge][k] = mean;
+    accuracy[judge][k] = mean_accuracy;
     if (layout.strata > 1) strata.push_back(by_stratum);
     for (int s = 0; s < layout.strata; ++s) {
-      const double right = clip_probability(layout.strata > 1 ? by_stratum.p[s] : mean),
+      const double right = clip_probability(layout.strata > 1 ? by_stratum.p[s] : mean_accuracy),
                    wrong = 1 - right;
       for (int l = 0; l < N; ++l) {
         probability[place(judge, l) + s * N + k] =
@@ -140,8 +139,8 @@ void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shif
 
 // Sets the probabilities of a judge from a confusion matrix (truths x ratings). They are equal in
 // all strata: known matrices and ordinal errors do not depend on difficulty.
-void Law::fill_matrix(const Layout& layout, int judge, const std::vector<double>& matrix,
-                      double least) {
+void Law::set_from_matrix(const Layout& layout, int judge, const std::vector<double>& matrix,
+                          double least) {
   const int N = categories;
   for (int k = 0; k < N; ++k) {
     const double* row = row_of(matrix, k, N);
@@ -156,7 +155,7 @@ void Law::fill_matrix(const Layout& layout, int judge, const std::vector<double>
   }
 }
 
-void Law::fill_levels(int judge) {
+void Law::set_levels(int judge) {
   for (int answer_code = categories; answer_code < answer_codes; ++answer_code) {
     const int l = answer_code % categories;
     for (int c = 0; c < classes; ++c) {

@@ -68,11 +68,11 @@ class Law : public AnswerLaw {
   std::vector<double> confusion(int judge) const;
 
  private:
-  void fill_matrix(const Layout& layout, int judge, const std::vector<double>& matrix,
-                   double least);
-  void fill_levels(int judge);
-  void fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
-                  ConstSquare share);
+  void set_from_matrix(const Layout& layout, int judge, const std::vector<double>& matrix,
+                       double least);
+  void set_levels(int judge);
+  void set_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
+                 ConstSquare share);
 
   Squares error_share_;  // shares of wrong answers: judges x truths x ratings
 };

@@ -21,15 +21,15 @@ Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const Lat
       fixed_values(values),
       categories(of_rows.categories),
       strata(of_model.strata ? 3 : 1) {
-  const bool free = model.errors == Errors::free;
-  const int system = rows.joined() ? 1 : 0;
+  const bool has_free_errors = model.errors == Errors::free;
+  const int n_systems = rows.joined() ? 1 : 0;
   for (int u = 0; u < rows.judges; ++u) {
-    const bool shared = !model.by_rater && groups > 0 && !is_system(u);
-    group.push_back(rows.has_known_matrix(u) ? -1 : shared ? 0 : groups++);
+    const bool shares_group = !model.by_rater && groups > 0 && !is_system(u);
+    group.push_back(rows.has_known_matrix(u) ? -1 : shares_group ? 0 : groups++);
   }
-  judge_kinds = groups == 0 ? 0 : system && model.separate_system && groups > 1 ? 2 : 1;
-  const bool ordinal = model.errors == Errors::ordinal;
-  per_group = free ? categories : ordinal ? 0 : 1;
+  judge_kinds = groups == 0 ? 0 : n_systems && model.separate_system && groups > 1 ? 2 : 1;
+  const bool has_ordinal_errors = model.errors == Errors::ordinal;
+  per_group = has_free_errors ? categories : has_ordinal_errors ? 0 : 1;
   rates = size = coefficients() * (categories - 1);
   share.assign(populations(), 0.0);
   double cases = 0;
@@ -46,10 +46,10 @@ Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const Lat
     return first;
   };
   mean_at = reserve_positions(model.by_rater && per_group > 0 && !prior.none && !prior.pooled &&
-                              groups > system);
+                              groups > n_systems);
   accuracies_at = reserve_positions(groups * per_group);
-  errors_at = reserve_positions(free ? groups * categories * categories : 0);
-  ordinal_at = reserve_positions(ordinal ? groups * categories : 0);
+  errors_at = reserve_positions(has_free_errors ? groups * categories * categories : 0);
+  ordinal_at = reserve_positions(has_ordinal_errors ? groups * categories : 0);
   dispersions_at = reserve_positions(
       model.errors == Errors::distance && !fixed_values.log_error ? judge_kinds : 0);
   shifts_at = reserve_positions(model.strata && !fixed_values.shift ? judge_kinds : 0);
@@ -101,21 +101,21 @@ struct LogDensity {
   Eigen::VectorXd* gradient;
   double value = 0;
 
-  void slope(int at, double change) {
+  void add_slope(int at, double change) {
     if (gradient) (*gradient)[at] += change;
   }
   // Adds a normal density with standard deviation `sd`. The mean is 0, or the parameter at position
   // `centre` if this is not negative.
-  void normal(int at, double sd, int centre = -1) {
+  void add_normal(int at, double sd, int centre = -1) {
     const double deviation = x[at] - (centre < 0 ? 0 : x[centre]);
     value -= 0.5 * deviation * deviation / (sd * sd);
-    slope(at, -deviation / (sd * sd));
-    if (centre >= 0) slope(centre, deviation / (sd * sd));
+    add_slope(at, -deviation / (sd * sd));
+    if (centre >= 0) add_slope(centre, deviation / (sd * sd));
   }
-  void beta(int at, double a, double b) {
+  void add_beta(int at, double a, double b) {
     const double p = clip_probability(logistic(x[at]));
     value += a * std::log(p) + b * std::log1p(-p);
-    slope(at, a - (a + b) * p);
+    add_slope(at, a - (a + b) * p);
   }
 };
 
@@ -128,21 +128,21 @@ void add_row_densities(const Layout& layout, LogDensity& out) {
     for (int k = 0; k < N && !layout.has_known_matrix(u); ++k) {
       const double* alpha = layout.prior_row(u, k);
       const int first = layout.error_at(u, k, 0);
-      double wrong = 0, total = 0, most = -1e300;
+      double wrong = 0, total = 0, highest_logit = -1e300;
       for (int l = 0; l < N; ++l) {
-        if (l != k) most = std::max(most, out.x[first + l]);
+        if (l != k) highest_logit = std::max(highest_logit, out.x[first + l]);
       }
       for (int l = 0; l < N; ++l) {
-        out.normal(first + l, vague_sd);
+        out.add_normal(first + l, vague_sd);
         if (l == k) continue;
         wrong += alpha[l];
-        total += error[l] = std::exp(out.x[first + l] - most);
+        total += error[l] = std::exp(out.x[first + l] - highest_logit);
       }
-      out.beta(layout.accuracy_at(u, k), alpha[k], wrong);
+      out.add_beta(layout.accuracy_at(u, k), alpha[k], wrong);
       for (int l = 0; l < N; ++l) {
         if (l == k) continue;
-        out.value += alpha[l] * (out.x[first + l] - most - std::log(total));
-        out.slope(first + l, alpha[l] - wrong * error[l] / total);
+        out.value += alpha[l] * (out.x[first + l] - highest_logit - std::log(total));
+        out.add_slope(first + l, alpha[l] - wrong * error[l] / total);
       }
     }
   }
@@ -158,7 +158,7 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
   const int N = layout.categories;
   LogDensity out{x, gradient};
   if (prior.none || (prior.pooled && !prior.rows)) {
-    for (int i = 0; i < layout.size; ++i) out.normal(i, vague_sd);
+    for (int i = 0; i < layout.size; ++i) out.add_normal(i, vague_sd);
     return out.value;
   }
   // Pseudo-cases of the prior on base rates: N * prior.base_rates in all, distributed over
@@ -170,8 +170,8 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
       const double rate = row_of(rates, g, N)[k];
       out.value += prior_cases * std::log(std::max(rate, 1e-300));
       for (int j = 0; k < N - 1 && j < layout.coefficients(); ++j) {
-        out.slope(layout.rate_at(j, k),
-                  prior_cases * (1 - N * rate) * layout.rows.populations.value(g, j));
+        out.add_slope(layout.rate_at(j, k),
+                      prior_cases * (1 - N * rate) * layout.rows.populations.value(g, j));
       }
     }
   }
@@ -180,23 +180,23 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
     add_row_densities(layout, of_rows);
     return out.value + of_rows.value;
   }
-  if (layout.mean_at >= 0) out.beta(layout.mean_at, prior.correct, prior.wrong);
+  if (layout.mean_at >= 0) out.add_beta(layout.mean_at, prior.correct, prior.wrong);
   for (int i = 0; i < layout.groups * layout.per_group; ++i) {
     const int at = layout.accuracies_at + i;
     if (layout.rows.joined() && i / layout.per_group == layout.groups - 1) {
-      out.beta(at, 1, 1);
+      out.add_beta(at, 1, 1);
     } else if (layout.mean_at >= 0) {
-      out.normal(at, prior.spread, layout.mean_at);
+      out.add_normal(at, prior.spread, layout.mean_at);
     } else {
-      out.beta(at, prior.correct, prior.wrong);
+      out.add_beta(at, prior.correct, prior.wrong);
     }
   }
   for (int i = 0; layout.errors_at >= 0 && i < layout.groups * N * N; ++i) {
-    out.normal(layout.errors_at + i, prior.errors);
+    out.add_normal(layout.errors_at + i, prior.errors);
   }
   for (int i = 0; i < layout.judge_kinds; ++i) {
-    if (layout.dispersions_at >= 0) out.normal(layout.dispersions_at + i, prior.dispersion);
-    if (layout.shifts_at >= 0) out.normal(layout.shifts_at + i, prior.difficulty);
+    if (layout.dispersions_at >= 0) out.add_normal(layout.dispersions_at + i, prior.dispersion);
+    if (layout.shifts_at >= 0) out.add_normal(layout.shifts_at + i, prior.difficulty);
   }
   return out.value;
 }

@@ -68,7 +68,7 @@ struct Layout {
   FixedValues fixed_values;
   int categories, strata;
   int rates;                  // number of base rate parameters: coefficients x (categories - 1)
-  std::vector<double> share;  // share of the cases that each population has
+  std::vector<double> share;  // share of each population among the cases
   // Group of each judge, from 0; -1 for a judge with a known matrix. Judges of a group have equal
   // parameters.
   std::vector<int> group;
@@ -114,8 +114,8 @@ struct Layout {
   // parameters, and the raters' mean accuracy has no effect on the likelihood.
   int free_parameters() const;
   // Starting values from a fit `x` of a simpler model with the same judges. They give the same
-  // probabilities as `x`, except that a parameter whose derivative at zero is zero starts slightly
-  // above zero.
+  // probabilities as `x`, except that new shifts start slightly above zero, where their derivative
+  // is not zero.
   Eigen::VectorXd start_from(const Layout& simpler, const Eigen::VectorXd& x) const;
 
  private:

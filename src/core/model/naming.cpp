@@ -12,7 +12,7 @@ namespace fallible {
 
 namespace {
 
-// A case with more replies counts only this number, because pairs grow quadratically.
+// Highest number of replies of a case that are used. The number of pairs grows with its square.
 constexpr int most_replies = 100;
 constexpr double least_gain = 1e-9;
 
@@ -22,44 +22,44 @@ constexpr double least_gain = 1e-9;
 std::vector<int> best_assignment(ConstSquare gain) {
   const int n = gain.size();
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::vector<double> row(n + 1, 0.0), column(n + 1, 0.0);
-  std::vector<int> of_column(n + 1, 0), previous(n + 1, 0);
+  std::vector<double> row_potential(n + 1, 0.0), column_potential(n + 1, 0.0);
+  std::vector<int> row_of_column(n + 1, 0), previous(n + 1, 0);
   for (int i = 1; i <= n; ++i) {
-    of_column[0] = i;
+    row_of_column[0] = i;
     int j0 = 0;
-    std::vector<double> least(n + 1, infinity);
-    std::vector<bool> used(n + 1, false);
+    std::vector<double> slack(n + 1, infinity);
+    std::vector<bool> is_visited(n + 1, false);
     do {
-      used[j0] = true;
-      const int i0 = of_column[j0];
-      double delta = infinity;
+      is_visited[j0] = true;
+      const int i0 = row_of_column[j0];
+      double least_slack = infinity;
       int j1 = 0;
       for (int j = 1; j <= n; ++j) {
-        if (used[j]) continue;
-        const double cost = -gain[i0 - 1][j - 1] - row[i0] - column[j];
-        if (cost < least[j]) {
-          least[j] = cost;
+        if (is_visited[j]) continue;
+        const double cost = -gain[i0 - 1][j - 1] - row_potential[i0] - column_potential[j];
+        if (cost < slack[j]) {
+          slack[j] = cost;
           previous[j] = j0;
         }
-        if (least[j] < delta) {
-          delta = least[j];
+        if (slack[j] < least_slack) {
+          least_slack = slack[j];
           j1 = j;
         }
       }
       for (int j = 0; j <= n; ++j) {
-        if (used[j]) {
-          row[of_column[j]] += delta;
-          column[j] -= delta;
+        if (is_visited[j]) {
+          row_potential[row_of_column[j]] += least_slack;
+          column_potential[j] -= least_slack;
         } else {
-          least[j] -= delta;
+          slack[j] -= least_slack;
         }
       }
       j0 = j1;
-    } while (of_column[j0] != 0);
-    for (; j0 != 0; j0 = previous[j0]) of_column[j0] = of_column[previous[j0]];
+    } while (row_of_column[j0] != 0);
+    for (; j0 != 0; j0 = previous[j0]) row_of_column[j0] = row_of_column[previous[j0]];
   }
   std::vector<int> out(n);
-  for (int j = 1; j <= n; ++j) out[of_column[j] - 1] = j - 1;
+  for (int j = 1; j <= n; ++j) out[row_of_column[j] - 1] = j - 1;
   return out;
 }
 
@@ -101,11 +101,11 @@ struct Reply {
   int row, judge, answer;
 };
 
-// Tables of the replies of two judges to the same cases, in cases: replies of the first judge x
-// replies of the second judge. Computes the tables of one first judge at a time, because in a crowd
-// there are more pairs of judges than ratings. In rows with more than 100 replies, only those of
-// the judges with most ratings are used. If `abstaining` is true, an abstention is also a reply.
-// Its code is the number of categories.
+// Counts the replies of two judges to the same cases in tables: replies of the first judge x
+// replies of the second judge. A reply is an answer or, if `abstaining` is true, an abstention with
+// the code `categories`. Computes the tables of one first judge at a time, because in a crowd there
+// are more pairs of judges than ratings. In rows with more than 100 replies, only replies of the
+// judges with most ratings are used.
 class PairTables {
  public:
   PairTables(const LatentRows& rows, bool abstaining)
@@ -154,20 +154,21 @@ class PairTables {
     });
   }
 
-  // Calls visit(first, second) for each pair of a reply of `judge` and a reply of a judge with a
-  // higher number to the same row.
+  // Calls visit(first, second) for each pair of replies to the same row. `first` is a reply of
+  // `judge`. `second` is a reply of a judge with a higher number.
   template <class Visit>
   void visit(int judge, const Visit& visit) const {
     for (std::size_t k = judge_begin_[judge]; k < judge_begin_[judge + 1]; ++k) {
-      const Reply& first = replies_[place_[k]];
-      for (std::size_t at = place_[k] + 1; at < row_begin_[first.row + 1]; ++at) {
+      const Reply& first = replies_[by_judge_[k]];
+      for (std::size_t at = by_judge_[k] + 1; at < row_begin_[first.row + 1]; ++at) {
         if (replies_[at].judge != judge) visit(first, replies_[at]);
       }
     }
   }
 
-  // Tables and cells of the judge that compute() was called for, in the order of columns.
-  int count() const { return static_cast<int>(others_.size()); }
+  // n_tables(): number of tables from the last call of compute(). table(i): one of these tables.
+  // cell(): entry of a table for a pair of replies.
+  int n_tables() const { return static_cast<int>(others_.size()); }
   Eigen::Map<Eigen::MatrixXd> table(int i) { return {&tables_[i * cells()], size_, size_}; }
   double& cell(const Reply& first, const Reply& second) {
     return table(table_of_[second.judge])(first.answer, second.answer);
@@ -181,8 +182,8 @@ class PairTables {
     for (const Reply& reply : replies_) ++judge_begin_[reply.judge + 1];
     std::partial_sum(judge_begin_.begin(), judge_begin_.end(), judge_begin_.begin());
     std::vector<std::size_t> next(judge_begin_.begin(), judge_begin_.end() - 1);
-    place_.resize(replies_.size());
-    for (std::size_t at = 0; at < replies_.size(); ++at) place_[next[replies_[at].judge]++] = at;
+    by_judge_.resize(replies_.size());
+    for (std::size_t at = 0; at < replies_.size(); ++at) by_judge_[next[replies_[at].judge]++] = at;
   }
 
   const LatentRows& rows_;
@@ -190,10 +191,10 @@ class PairTables {
   std::vector<Reply> replies_;          // row by row, and in each row judge by judge
   std::vector<std::size_t> row_begin_;  // index of the first reply of each row
 
-  // Indices of replies, judge by judge. The indices of judge j begin at judge_begin_[j].
-  std::vector<std::size_t> place_, judge_begin_;
+  // Indices of replies, judge by judge. The indices of judge j begin at `judge_begin_[j]`.
+  std::vector<std::size_t> by_judge_, judge_begin_;
 
-  // Number of the table of each judge, -1 if there is none. The judge of each table.
+  // `table_of_`: index of each judge's table, -1 without one. `others_`: judge of each table.
   std::vector<int> table_of_, others_;
   std::vector<double> tables_;
 };
@@ -206,12 +207,12 @@ Association association(const LatentRows& rows) {
   Eigen::VectorXd row(rows.categories), column(rows.categories);
   for (int judge = 0; judge < rows.judges; ++judge) {
     tables.compute(judge);
-    for (int i = 0; i < tables.count(); ++i) {
+    for (int i = 0; i < tables.n_tables(); ++i) {
       const auto table = tables.table(i);
       row = table.rowwise().sum();
       column = table.colwise().sum();
-      const auto rows_used = (row.array() > 0).count(), columns_used = (column.array() > 0).count();
-      if (rows_used < 2 || columns_used < 2) continue;  // the table is as expected
+      const auto n_rows = (row.array() > 0).count(), n_columns = (column.array() > 0).count();
+      if (n_rows < 2 || n_columns < 2) continue;  // a judge with one reply is independent
       const double n = row.sum();
       double statistic = 0;
       for (int c = 0; c < rows.categories; ++c) {
@@ -222,7 +223,7 @@ Association association(const LatentRows& rows) {
       }
       out.excess += table.trace() - row.dot(column) / n;
       out.statistic += (n - 1) / n * statistic;
-      out.df += static_cast<double>((rows_used - 1) * (columns_used - 1));
+      out.df += static_cast<double>((n_rows - 1) * (n_columns - 1));
     }
   }
   return out;
@@ -240,11 +241,11 @@ ReplyAssociation reply_association(const LatentRows& rows) {
   agreement_weight.diagonal().array() += 1;
   agreement_weight.row(N).setZero();
   agreement_weight.col(N).setZero();
-  std::vector<double> sum(rows.size(), 0.0);
+  std::vector<double> score(rows.size(), 0.0);
   PairTables tables(rows, true);
   for (int judge = 0; judge < rows.judges; ++judge) {
     tables.compute(judge);
-    for (int i = 0; i < tables.count(); ++i) {
+    for (int i = 0; i < tables.n_tables(); ++i) {
       auto table = tables.table(i);
       const double n = table.sum();
       const Eigen::VectorXd p = table.rowwise().sum() / n, q = table.colwise().sum() / n;
@@ -255,11 +256,11 @@ ReplyAssociation reply_association(const LatentRows& rows) {
       table.array() += p.dot(agreement_weight * q);
     }
     tables.visit(judge, [&](const Reply& first, const Reply& second) {
-      sum[first.row] += tables.cell(first, second);
+      score[first.row] += tables.cell(first, second);
     });
-    out.pairs += tables.count();
+    out.pairs += tables.n_tables();
   }
-  for (int i = 0; i < rows.size(); ++i) out.variance += rows.weight[i] * sum[i] * sum[i];
+  for (int i = 0; i < rows.size(); ++i) out.variance += rows.weight[i] * score[i] * score[i];
   return out;
 }
 

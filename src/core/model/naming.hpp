@@ -27,8 +27,7 @@ struct Association {
   double df = 0;
 
   // True if raters agree beyond chance or depend on each other in another way. Otherwise classes
-  // have no meaning. A positive Fleiss' kappa also shows agreement, in data in which no two raters
-  // share several cases, too, and takes less time.
+  // have no meaning.
   bool informative() const { return excess > 1e-9 || statistic > df; }
 };
 
@@ -36,9 +35,9 @@ struct Association {
 // the most ratings are used.
 Association association(const LatentRows& rows);
 
-// Association between replies of judges. Replies are answers and abstentions. Counts agreeing
-// answers beyond the number expected from the frequencies of each judge's replies. This is a score
-// test of dependence on a common truth.
+// Score test of dependence on a common truth, from replies of judges. Replies are answers and
+// abstentions. `excess`: number of agreeing answers beyond the number expected from the frequencies
+// of each judge's replies. `variance`: its variance if judges are independent.
 struct ReplyAssociation {
   // Probability that two random answers are equal; 0 if all answers are equal.
   double by_chance = 0;

@@ -73,11 +73,11 @@ class LevelLaw {
   template <class Put>
   void score(bool right, int level, const Put& put) const {
     const int steps = static_cast<int>(step_.size());
-    double reached = 1;  // probability that a right answer has at least the level of this step
+    double tail = 1;  // probability that a right answer has at least the level of this step
     for (int j = 1; j <= steps; ++j) {
       put(j - 1, (j == level) - probability(right, j));
-      reached -= right_[j - 1];
-      if (right) put(steps + j - 1, step_[j - 1] * ((level >= j) - reached));
+      tail -= right_[j - 1];
+      if (right) put(steps + j - 1, step_[j - 1] * ((level >= j) - tail));
     }
   }
 

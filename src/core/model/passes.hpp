@@ -85,15 +85,15 @@ class Pass {
   template <class Visit>
   double run(bool all_rows, const Visit& visit) {
     LogSum out;
-    int shared = 0;
+    int shared_length = 0;
     Array posterior;
     for (int i = 0; i < rows_.size(); ++i) {
-      shared = std::min(shared, rows_.prefix_length(i));
+      shared_length = std::min(shared_length, rows_.prefix_length(i));
       const double w = rows_.weight[i];
       if (w == 0 && !all_rows) continue;
-      close_prefixes(shared);
-      if (rows_.population_of(i) != population_) move_to(rows_.population_of(i));
-      shared = std::numeric_limits<int>::max();
+      close_prefixes(shared_length);
+      if (rows_.population_of(i) != population_) change_population(rows_.population_of(i));
+      shared_length = std::numeric_limits<int>::max();
       open_prefix(i + 1 < rows_.size() ? rows_.prefix_length(i + 1) : 0, rows_.start[i]);
       const double total = expect(i, posterior);
       if (total >= least_total) {
@@ -109,7 +109,7 @@ class Pass {
     }
     count_steps(static_cast<unsigned>(rows_.size() % rows_at_once));
     close_prefixes(0);
-    move_to(0);
+    change_population(0);
     return out.value();
   }
 
@@ -126,7 +126,7 @@ class Pass {
   const double* weights() const { return tables_.weight + population_ * classes(); }
 
   // Changes to the probabilities of another population. All open prefixes must be closed before.
-  void move_to(int population) {
+  void change_population(int population) {
     if (sums_) {
       Map(sums_->classes + population_ * classes(), classes()) += sum_[0];
       sum_[0].setZero();
@@ -135,19 +135,19 @@ class Pass {
     product_[0] = Constant(weights(), classes());
   }
 
-  // Closes open prefixes of more than `level` ratings, longest first. Adds the sums of each to the
-  // expected numbers of its last rating, and to the sums of the next shorter prefix.
-  void close_prefixes(int level) {
-    for (; open_length_ > level; --open_length_) {
+  // Closes open prefixes of more than `length` ratings, longest first. Adds the sums of a prefix to
+  // the expected numbers of its last rating, and to the sums of the next shorter prefix.
+  void close_prefixes(int length) {
+    for (; open_length_ > length; --open_length_) {
       if (!sums_) continue;
       Map(sums_->ratings + place(rating_[open_length_]), classes()) += sum_[open_length_];
       sum_[open_length_ - 1] += sum_[open_length_];
     }
   }
 
-  // Opens the prefixes of up to `level` ratings, which begin at position `first`.
-  void open_prefix(int level, int first) {
-    while (open_length_ < level) {
+  // Opens the prefixes of up to `length` ratings, which begin at position `first`.
+  void open_prefix(int length, int first) {
+    while (open_length_ < length) {
       const std::size_t rating = rows_.rating(first + open_length_);
       product_[open_length_ + 1] =
           product_[open_length_] * Constant(tables_.probability + place(rating), classes());
@@ -223,7 +223,8 @@ class Pass {
   AnswerTables tables_;
   const AnswerSums* sums_;
   int population_ = 0;
-  // Number of ratings in the longest open prefix; products and sums of level 0 have no rating.
+  // Number of ratings in the longest open prefix. Entry i of `product_`, `sum_` and `rating_` is
+  // for the prefix of i ratings.
   int open_length_ = 0;
   std::vector<Array> product_, sum_;
   std::vector<std::size_t> rating_;

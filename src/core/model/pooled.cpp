@@ -21,27 +21,27 @@ constexpr double coarse_tolerance = 1e-3;
 // A start is better only if its log density is higher by at least this.
 constexpr double least_start_gain = 1e-2;
 
-// Rows in which only categories in use exist: `category[k]` is the original category of category k.
-// A category is in use if it has ratings or known cases.
+// Rows in which only the categories in use exist. `category[k]`: original category of category k. A
+// category is in use if it has ratings or known cases.
 struct RowsInUse {
   LatentRows rows;
   std::vector<int> category;
 };
 
 RowsInUse rows_in_use(const LatentRows& x) {
-  std::vector<int> seen(x.categories, 0);
+  std::vector<int> is_in_use(x.categories, 0);
   for (int i = 0; i < x.size(); ++i) {
-    if (x.known[i] >= 0) seen[x.known[i]] = 1;
-    for (const int at : x.positions(i)) seen[x.category[at]] = 1;
+    if (x.known[i] >= 0) is_in_use[x.known[i]] = 1;
+    for (const int at : x.positions(i)) is_in_use[x.category[at]] = 1;
   }
   for (const auto& sample : x.calibration) {
     for (std::size_t i = 0; i < sample.size(); ++i) {
-      if (sample[i] > 0) seen[i / x.categories] = seen[i % x.categories] = 1;
+      if (sample[i] > 0) is_in_use[i / x.categories] = is_in_use[i % x.categories] = 1;
     }
   }
   RowsInUse out;
   for (int k = 0; k < x.categories; ++k) {
-    if (seen[k]) out.category.push_back(k);
+    if (is_in_use[k]) out.category.push_back(k);
   }
   if (out.category.size() < 2) {
     out.category.resize(x.categories);
@@ -50,11 +50,11 @@ RowsInUse rows_in_use(const LatentRows& x) {
   out.rows = x;
   const int K = static_cast<int>(out.category.size());
   if (K == x.categories) return out;
-  std::vector<int> to(x.categories, -1);
-  for (int k = 0; k < K; ++k) to[out.category[k]] = k;
+  std::vector<int> new_category(x.categories, -1);
+  for (int k = 0; k < K; ++k) new_category[out.category[k]] = k;
   out.rows.categories = K;
-  for (int& category : out.rows.category) category = to[category];
-  for (int& known : out.rows.known) known = known < 0 ? -1 : to[known];
+  for (int& category : out.rows.category) category = new_category[category];
+  for (int& known : out.rows.known) known = known < 0 ? -1 : new_category[known];
   for (auto* matrices : {&out.rows.matrix, &out.rows.calibration}) {
     for (auto& matrix : *matrices) {
       std::vector<double> submatrix;
@@ -97,20 +97,20 @@ bool any_matrix(const std::vector<std::vector<double>>& x) {
   return std::any_of(x.begin(), x.end(), [](const std::vector<double>& m) { return !m.empty(); });
 }
 
-// Gives the classes other names if most ratings then agree with the names. Restarts the panel with
-// the renamed posterior and returns true in this case. Known cases and known matrices already
-// determine the names.
+// Renames the classes if more ratings then agree with the names, restarts the panel with the
+// renamed posterior, and returns true. Returns false if the names stay the same. Known cases and
+// known matrices already determine the names.
 bool rename_classes(const LatentRows& rows, PooledPanel& panel) {
-  const bool named =
+  const bool has_names =
       std::any_of(rows.known.begin(), rows.known.end(), [](int known) { return known >= 0; }) ||
       any_matrix(rows.matrix) || any_matrix(rows.calibration);
   const int K = rows.categories;
-  if (named || (panel.centre().one_coin && K > 2)) return false;
+  if (has_names || (panel.centre().one_coin && K > 2)) return false;
   std::vector<double> matrices;
   for (int j = 0; j < rows.judges; ++j) {
     for (int k = 0; k < K; ++k) {
-      const double answers = panel.answering().rate(j, k);
-      for (int l = 0; l < K; ++l) matrices.push_back(answers * panel.theta(j, k, l));
+      const double answer_rate = panel.answering().answer_probability(j, k);
+      for (int l = 0; l < K; ++l) matrices.push_back(answer_rate * panel.theta(j, k, l));
     }
   }
   std::vector<double> replies = ratings_by_judge(rows);
@@ -118,9 +118,9 @@ bool rename_classes(const LatentRows& rows, PooledPanel& panel) {
     for (int k = 0; k < K; ++k) replies[j] += panel.answering().abstentions[j][k];
   }
   const std::vector<int> name = names_by_majority(matrices, replies, K);
-  bool same = true;
-  for (int k = 0; k < K; ++k) same = same && name[k] == k;
-  if (same) return false;
+  bool is_unchanged = true;
+  for (int k = 0; k < K; ++k) is_unchanged = is_unchanged && name[k] == k;
+  if (is_unchanged) return false;
   std::vector<double> renamed(panel.posterior().size());
   for (std::size_t i = 0; i < renamed.size(); ++i) {
     renamed[i - i % K + name[i % K]] = panel.posterior()[i];
@@ -149,9 +149,9 @@ PooledFit make_result(const PooledPanel& panel, const RowsInUse& used, const Lat
   out.answered = Table<double>(rows.judges, N, not_a_number);
   for (int k = 0; k < K; ++k) {
     const int truth = used.category[k];
-    out.rates[truth] = panel.rate(k);
+    out.rates[truth] = panel.base_rate(k);
     for (int j = 0; j < rows.judges; ++j) {
-      out.answered[j][truth] = panel.answering().rate(j, k);
+      out.answered[j][truth] = panel.answering().answer_probability(j, k);
       for (int l = 0; l < K; ++l) {
         const int rating = used.category[l];
         out.matrix[j][truth][rating] = panel.theta(j, k, l);
@@ -188,8 +188,8 @@ Table<double> prior_rows_of_system(const PooledFit& fit, const LatentRows& joine
   }
   std::vector<double> classes(N, 0.0);
   const AnswerTables tables{N, fit.rates.data(), probability.values().data()};
-  const AnswerSums to{classes.data(), sums.values().data()};
-  pass_over(joined, tables, &to, false, [](int, const double*) {});
+  const AnswerSums answer_sums{classes.data(), sums.values().data()};
+  pass_over(joined, tables, &answer_sums, false, [](int, const double*) {});
   const std::vector<int>& used = fit.category;
   const int K = static_cast<int>(used.size());
   Table<double> ratings(K, K), out(N, N);
@@ -217,10 +217,10 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
   };
   auto best = start_panel(posterior_from_votes(used_rows));
   const std::vector<int> used_judges = best->counts().used_judges;
-  const auto raters = static_cast<int>(used_judges.size());
-  const bool several_starts = raters > 1 && raters <= options.few_judges;
-  const double first =
-      several_starts ? std::max(coarse_tolerance, options.tolerance) : options.tolerance;
+  const auto n_judges = static_cast<int>(used_judges.size());
+  const bool has_several_starts = n_judges > 1 && n_judges <= options.few_judges;
+  const double start_tolerance =
+      has_several_starts ? std::max(coarse_tolerance, options.tolerance) : options.tolerance;
   // Iterates until convergence. If most ratings then disagree with the names of the classes,
   // renames the classes and iterates again. Returns true if classes were renamed.
   const auto iterate = [&](PooledPanel& panel, double tolerance) {
@@ -229,15 +229,15 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
     if (renamed) panel.iterate(tolerance, options.rounds);
     return renamed;
   };
-  bool renamed = iterate(*best, first);
-  for (const int j : several_starts ? used_judges : std::vector<int>()) {
+  bool renamed = iterate(*best, start_tolerance);
+  for (const int j : has_several_starts ? used_judges : std::vector<int>()) {
     auto candidate = start_panel(posterior_from_judge(used_rows, j));
-    const bool candidate_renamed = iterate(*candidate, first);
+    const bool candidate_renamed = iterate(*candidate, start_tolerance);
     if (candidate->log_density() <= best->log_density() + least_start_gain) continue;
     best = std::move(candidate);
     renamed = candidate_renamed;
   }
-  if (several_starts) renamed = iterate(*best, options.tolerance) || renamed;
+  if (has_several_starts) renamed = iterate(*best, options.tolerance) || renamed;
   PooledFit out = make_result(*best, used, rows);
   out.renamed = renamed;
   if (!options.constant.empty()) out.log_answers = best->log_answers(options.constant);

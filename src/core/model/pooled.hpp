@@ -89,7 +89,7 @@ class PooledPanel {
   // conditional on the answers of constant judges and on which judges answered.
   double log_likelihood() const;
   double log_answers(const std::vector<bool>& constant) const;
-  double rate(int k) const { return (classes_[k] + 1) / (cases_ + K_); }
+  double base_rate(int k) const { return (classes_[k] + 1) / (cases_ + K_); }
   const CentreCounts& counts() const { return counts_; }
   const std::vector<double>& posterior() const { return posterior_; }
   const Centre& centre() const { return centre_; }
@@ -116,9 +116,9 @@ class PooledPanel {
   // Entries of `table` (judges x ratings x truths) for ratings that the judge used at least once.
   std::vector<double> used_entries(const Squares& table) const;
   Eigen::VectorXd parameters() const;
-  // Weights of the components of parameters() in the extrapolation. A probability has the weight of
-  // the number of cases or ratings behind it, because the likelihood is curved in proportion to it.
-  // A parameter of the centre has weight 1.
+  // Weights of the components of parameters() in the extrapolation. The weight of a probability is
+  // the number of cases or ratings from which it is computed, because the likelihood is curved in
+  // proportion to it. A parameter of the centre has weight 1.
   Eigen::VectorXd component_weights(Eigen::Index size) const;
   void set_parameters(const Eigen::VectorXd& x);
 

@@ -14,7 +14,7 @@ namespace fallible {
 namespace {
 
 constexpr int first_updates = 10;  // updates of the centre before the first round
-// Smaller changes of a probability per round are nearly linear; then iterate_near_end() is used.
+// If probabilities change less per round, changes are nearly linear: iterate_near_end() is used.
 constexpr double linear_change = 1e-3;
 constexpr int most_rounds_kept = 5;  // number of earlier rounds that the extrapolation combines
 // The extrapolation ends after this number of rounds without progress.
@@ -27,15 +27,15 @@ class Extrapolation {
  public:
   // Returns the point from which the next round starts. `to` is the result of a round that started
   // at `x`. `weight`: weights of the squared components in the norm of a residual.
-  Eigen::VectorXd next(const Eigen::VectorXd& x, const Eigen::VectorXd& to,
-                       const Eigen::VectorXd& weight) {
+  Eigen::VectorXd next_start(const Eigen::VectorXd& x, const Eigen::VectorXd& to,
+                             const Eigen::VectorXd& weight) {
     Eigen::VectorXd residual = to - x;
-    const double size = weight.dot(residual.cwiseAbs2());
-    rounds_without_progress_ = size < least_size_ ? 0 : rounds_without_progress_ + 1;
-    least_size_ = std::min(least_size_, size);
-    // The residual has grown too much: the last extrapolation was too long. Continues from the end
-    // of the round before it, and forgets all earlier rounds.
-    if (rounds_ > 1 && !(size <= 4 * size_)) {
+    const double norm = weight.dot(residual.cwiseAbs2());
+    rounds_without_progress_ = norm < least_norm_ ? 0 : rounds_without_progress_ + 1;
+    least_norm_ = std::min(least_norm_, norm);
+    // The residual has grown too much: the last extrapolation was too long. Continues from the
+    // result of the last round before it, and forgets all earlier rounds.
+    if (rounds_ > 1 && !(norm <= 4 * last_norm_)) {
       rounds_ = 0;
       return last_result_;
     }
@@ -47,7 +47,7 @@ class Extrapolation {
       result_changes_.col((rounds_ - 1) % most_rounds_kept) = to - last_result_;
     }
     const Eigen::Index used = std::min(rounds_++, most_rounds_kept);
-    size_ = size;
+    last_norm_ = norm;
     residual_ = std::move(residual);
     last_result_ = to;
     return used == 0 ? to : to - result_changes_.leftCols(used) * coefficients(used, weight);
@@ -78,7 +78,7 @@ class Extrapolation {
   static constexpr double least_square = 1e-300;
 
   int rounds_ = 0, rounds_without_progress_ = 0;
-  double size_ = 0, least_size_ = std::numeric_limits<double>::infinity();
+  double last_norm_ = 0, least_norm_ = std::numeric_limits<double>::infinity();
   Eigen::VectorXd residual_, last_result_;
   Eigen::MatrixXd residual_changes_, result_changes_;
 };
@@ -134,8 +134,8 @@ void PooledPanel::start(std::vector<double> from) {
 // Uses squared extrapolation (Varadhan and Roland, 2008) at first: two rounds determine one long
 // step. Uses Anderson's method (iterate_near_end()) as soon as rounds change little.
 void PooledPanel::iterate(double tolerance, int most) {
-  Eigen::VectorXd x = parameters(), before, rounded;
-  double near_end = linear_change, ratio = 0, earlier = 0, most_steps = 4;
+  Eigen::VectorXd x = parameters(), last_result, extrapolated;
+  double near_end = linear_change, ratio = 0, last_ratio = 0, most_steps = 4;
   converged_ = false;
   while (!converged_ && rounds_ < most) {
     round();
@@ -144,10 +144,10 @@ void PooledPanel::iterate(double tolerance, int most) {
     const Eigen::VectorXd twice = parameters();
     const Eigen::VectorXd r = once - x, v = twice - once - r;
     const double r2 = r.squaredNorm(), v2 = v.squaredNorm(), next2 = (r + v).squaredNorm();
-    earlier = ratio;
+    last_ratio = ratio;
     ratio = r2 > 0 ? std::min(std::sqrt(next2 / r2), 1 - 1e-6) : 0;
-    const double slow = std::max(ratio, earlier);
-    converged_ = change * std::max(slow / (1 - slow), 1.0) < tolerance;
+    const double larger_ratio = std::max(ratio, last_ratio);
+    converged_ = change * std::max(larger_ratio / (1 - larger_ratio), 1.0) < tolerance;
     if (converged_ || !(v2 > 0)) {
       x = twice;
       continue;
@@ -164,17 +164,17 @@ void PooledPanel::iterate(double tolerance, int most) {
       x = twice;
       continue;
     }
-    before = twice;
-    rounded = x + 2 * steps * r + steps * steps * v;
-    set_parameters(rounded);
+    last_result = twice;
+    extrapolated = x + 2 * steps * r + steps * steps * v;
+    set_parameters(extrapolated);
     round();
     x = parameters();
     // The round after the long step has moved far: the step was too long. Continues from the end of
     // the last round before it, with shorter steps.
-    if (!((x - rounded).squaredNorm() <= 4 * r2)) {
+    if (!((x - extrapolated).squaredNorm() <= 4 * r2)) {
       most_steps = std::max(most_steps / 4, 1.5);
-      set_parameters(before);
-      x = before;
+      set_parameters(last_result);
+      x = last_result;
     }
   }
   round();  // computes posterior probabilities and expected numbers for the last parameters
@@ -183,13 +183,13 @@ void PooledPanel::iterate(double tolerance, int most) {
 void PooledPanel::iterate_near_end(double tolerance, int most) {
   Extrapolation extrapolation;
   Eigen::VectorXd x = parameters();
-  double earlier = tolerance;
+  double last_change = tolerance;
   while (rounds_ < most && !extrapolation.has_stalled()) {
     const double change = round();
-    converged_ = extrapolation.has_enough_rounds() && std::max(change, earlier) < tolerance;
+    converged_ = extrapolation.has_enough_rounds() && std::max(change, last_change) < tolerance;
     if (converged_) return;
-    earlier = change;
-    set_parameters(extrapolation.next(x, parameters(), component_weights(x.size())));
+    last_change = change;
+    set_parameters(extrapolation.next_start(x, parameters(), component_weights(x.size())));
     x = parameters();
   }
 }
@@ -254,7 +254,7 @@ void PooledPanel::compute_probabilities() {
       }
     }
   }
-  for (int k = 0; k < K_; ++k) log_rates_[k] = std::log(rate(k));
+  for (int k = 0; k < K_; ++k) log_rates_[k] = std::log(base_rate(k));
 }
 
 double PooledPanel::round() {
@@ -267,13 +267,13 @@ double PooledPanel::round() {
   }
   std::transform(log_rates_.begin(), log_rates_.end(), weight_.begin(),
                  [](double x) { return std::exp(x); });
-  const bool answering = !answering_.used_judges.empty();
-  if (answering) answering_.multiply(probability_);
+  const bool has_abstentions = !answering_.used_judges.empty();
+  if (has_abstentions) answering_.multiply(probability_);
   const AnswerTables tables{K_,
                             weight_.data(),
                             probability_.values().data(),
                             log_rates_.data(),
-                            answering ? nullptr : log_theta_.values().data(),
+                            has_abstentions ? nullptr : log_theta_.values().data(),
                             answering_.abstaining()};
   clear();
   const AnswerSums sums{classes_.data(), counts_.ratings.values().data(),
@@ -295,11 +295,11 @@ double PooledPanel::sum_log_probabilities(const std::vector<bool>* only) const {
   Squares probability = log_theta_;
   std::vector<double> weight(K_);
   for (int j = 0; j < rows_.judges; ++j) {
-    const bool left_out = only != nullptr && !(*only)[j];
-    for (double& p : probability[j]) p = left_out ? 1 : std::exp(p);
+    const bool is_left_out = only != nullptr && !(*only)[j];
+    for (double& p : probability[j]) p = is_left_out ? 1 : std::exp(p);
   }
   answering_.multiply(probability);
-  for (int k = 0; k < K_; ++k) weight[k] = rate(k);
+  for (int k = 0; k < K_; ++k) weight[k] = base_rate(k);
   const AnswerTables tables{K_,      weight.data(), probability.values().data(),
                             nullptr, nullptr,       answering_.abstaining()};
   return pass_over(rows_, tables, nullptr, false, [](int, const double*) {});
@@ -332,12 +332,12 @@ Eigen::VectorXd PooledPanel::parameters() const {
 }
 
 Eigen::VectorXd PooledPanel::component_weights(Eigen::Index size) const {
-  std::vector<double> numbers = classes_;
+  std::vector<double> counts = classes_;
   const std::vector<double> cells = used_entries(counts_.ratings);
-  numbers.insert(numbers.end(), cells.begin(), cells.end());
+  counts.insert(counts.end(), cells.begin(), cells.end());
   Eigen::VectorXd out = Eigen::VectorXd::Ones(size);
-  const auto last = static_cast<Eigen::Index>(numbers.size());
-  out.tail(last) = Eigen::VectorXd::Map(numbers.data(), last);
+  const auto n_probabilities = static_cast<Eigen::Index>(counts.size());
+  out.tail(n_probabilities) = Eigen::VectorXd::Map(counts.data(), n_probabilities);
   return out;
 }
 

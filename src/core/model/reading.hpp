@@ -12,8 +12,8 @@ namespace fallible {
 // The quantities that users read (natural parameters). Each vector has one entry per quantity.
 // Names in `term`: "rater_accuracy", "system_accuracy", "slope", "threshold", "confidence_right",
 // "confidence_wrong", "base_rate", "base_rate_coefficient" (for the logit of a category relative to
-// the first); "dispersion" and "difficulty". The last two are those of the raters, followed by
-// those of the system if it has separate ones.
+// the first), "dispersion" and "difficulty". The last two have an entry for the raters, and a
+// second one if the system has separate values.
 struct NaturalParameters {
   std::vector<std::string> term;
   std::vector<int> of;    // rater or category of the quantity, from 1; 0 if it is common to all
@@ -23,7 +23,7 @@ struct NaturalParameters {
   void add(const char* name, int owner, double estimate, int number = 0);
 };
 
-// Reads natural parameters from the parameter vector `x`. Refers to both arguments of the
+// Reads natural parameters from the parameter vector `x`. Keeps references to both arguments of the
 // constructor.
 class ParameterReader {
  public:

@@ -40,14 +40,14 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
   const int N = layout.categories, S = layout.strata;
   for (int g = 0; g < layout.populations(); ++g) {
     double cases = 0;
-    std::vector<double> of_category(N, 0.0);
+    std::vector<double> category_cases(N, 0.0);
     for (int c = 0; c < law.classes; ++c) {
       const double n = row_of(counts.classes, g, law.classes)[c];
-      of_category[c % N] += n;
+      category_cases[c % N] += n;
       cases += n;
     }
     for (int k = 0; k < N - 1; ++k) {
-      const double excess = of_category[k] - cases * row_of(law.rates, g, N)[k];
+      const double excess = category_cases[k] - cases * row_of(law.rates, g, N)[k];
       for (int j = 0; j < layout.coefficients(); ++j) {
         gradient[layout.rate_at(j, k)] += excess * layout.rows.populations.value(g, j);
       }
@@ -55,7 +55,7 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
   }
 
   const Score score(layout, x, law);
-  const auto times = [&gradient](double n) {
+  const auto add_times = [&gradient](double n) {
     return [&gradient, n](int at, double slope) { gradient[at] += n * slope; };
   };
   for (int u = 0; u < layout.rows.judges; ++u) {
@@ -68,20 +68,20 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
           const double n = counts.ratings[law.place(u, answer_code) + s * N + k];
           if (n == 0) continue;
           (l == k ? right : wrong) += n;
-          score.answer(u, k, l, times(n));
+          score.answer(u, k, l, add_times(n));
         }
         wrong_total += wrong;
         if (layout.ordinal_at >= 0) continue;
-        score.right_or_wrong(u, s * N + k, true, times(right));
-        score.right_or_wrong(u, s * N + k, false, times(wrong));
+        score.right_or_wrong(u, s * N + k, true, add_times(right));
+        score.right_or_wrong(u, s * N + k, false, add_times(wrong));
       }
-      if (layout.ordinal_at < 0) score.wrong(u, k, times(wrong_total));
+      if (layout.ordinal_at < 0) score.wrong(u, k, add_times(wrong_total));
     }
   }
   if (!law.levels) return;
-  const std::vector<double> seen = counts.levels(layout);
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    score.confidence(i % 2 == 1, static_cast<int>(i / 2), times(seen[i]));
+  const std::vector<double> level_counts = counts.levels(layout);
+  for (std::size_t i = 0; i < level_counts.size(); ++i) {
+    score.confidence(i % 2 == 1, static_cast<int>(i / 2), add_times(level_counts[i]));
   }
 }
 
@@ -89,7 +89,7 @@ namespace {
 
 // Writes the error rate parameters to `x`: logarithms of the numbers of errors `errors`, minus
 // their mean in each row. Diagonal entries stay 0.
-void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::VectorXd& x) {
+void set_free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::VectorXd& x) {
   const int N = layout.categories;
   for (int g = 0; g < layout.groups; ++g) {
     for (int k = 0; k < N; ++k) {
@@ -108,15 +108,15 @@ void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::Vec
 }  // namespace
 
 Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts& counts,
-                                     double added) {
+                                     double pseudo_ratings) {
   const int N = layout.categories;
   const bool pooled = layout.prior.pooled;
   // Pseudo-ratings that are added to each count, so that no probability is zero.
-  const double extra = added + (layout.prior.none || pooled ? 1e-10 : 0.2);
+  const double extra = pseudo_ratings + (layout.prior.none || pooled ? 1e-10 : 0.2);
   Eigen::VectorXd x = Eigen::VectorXd::Zero(layout.size);
-  std::vector<double> of_category(N, pooled ? layout.prior.base_rates : extra);
-  for (std::size_t c = 0; c < counts.classes.size(); ++c) of_category[c % N] += counts.classes[c];
-  for (int k = 0; k < N - 1; ++k) x[k] = std::log(of_category[k] / of_category[N - 1]);
+  std::vector<double> cases(N, pooled ? layout.prior.base_rates : extra);
+  for (std::size_t c = 0; c < counts.classes.size(); ++c) cases[c % N] += counts.classes[c];
+  for (int k = 0; k < N - 1; ++k) x[k] = std::log(cases[k] / cases[N - 1]);
 
   const Squares ratings = counts.by_truth(layout);
   Eigen::VectorXd right = Eigen::VectorXd::Constant(layout.size, extra), wrong = right,
@@ -137,7 +137,7 @@ Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts&
     mean += x[at] / accuracies;
   }
   if (layout.mean_at >= 0) x[layout.mean_at] = mean;
-  if (layout.errors_at >= 0) free_errors(layout, errors, x);
+  if (layout.errors_at >= 0) set_free_errors(layout, errors, x);
   for (int i = 0; i < layout.judge_kinds; ++i) {
     if (layout.dispersions_at >= 0) x[layout.dispersions_at + i] = 0.2;
     if (layout.shifts_at >= 0) x[layout.shifts_at + i] = 0.1;

@@ -13,9 +13,9 @@ namespace fallible {
 
 // Computes the derivatives. Each function calls put(position of a parameter, derivative) for the
 // parameters on which the rating depends. The derivative is a sum of terms. Some terms are equal
-// for all right or all wrong answers, others depend on the answer. Each has a separate function, so
-// that numbers of answers can be summed before the equal terms are computed. Refers to all
-// arguments of the constructor.
+// for all right or all wrong answers, others depend on the answer. Each kind of term has a separate
+// function, so that terms that are equal for many answers are computed only once. Keeps references
+// to all arguments of the constructor.
 class Score {
  public:
   Score(const Layout& layout, const Eigen::VectorXd& x, const Law& law)
@@ -66,7 +66,7 @@ class Score {
   }
 
   // Terms of the derivative that depend on which answer l was given to a case of category k.
-  // right_or_wrong() and wrong() return the terms that all right or all wrong answers share.
+  // right_or_wrong() and wrong() compute the other terms.
   template <class Put>
   void answer(int judge, int k, int l, const Put& put) const {
     if (layout_.ordinal_at >= 0) {
@@ -113,8 +113,8 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
                   const ExpectedCounts& counts, Eigen::VectorXd& gradient);
 
 // Estimates the parameters from expected numbers in `counts`: the M step of EM, or an approximation
-// where it has no closed form. `added`: number of pseudo-ratings that are added to each count.
+// if it has no closed form. `pseudo_ratings`: number that is added to each count.
 Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts& counts,
-                                     double added = 0);
+                                     double pseudo_ratings = 0);
 
 }  // namespace fallible

@@ -9,19 +9,19 @@ namespace fallible {
 
 namespace {
 
-// Most parameters. The Hessian takes an evaluation per parameter. A fit saves about five
-// evaluations, and a test has at least ten draws.
+// The method is not used with more parameters. The Hessian takes one evaluation per parameter. It
+// saves about five evaluations per fit, and a test has at least ten fits.
 constexpr int most_parameters = 50;
-// Changes of a parameter and of a squared shift in a difference of gradients. The Hessian needs few
-// digits: errors only add steps.
+// Steps of a parameter and of a squared shift, for finite differences of gradients. The Hessian
+// needs few digits: its errors only add steps.
 constexpr double step_of_parameter = 1e-3, step_of_square = 1e-4;
-// Least squared shift. At 0, its derivative cannot be computed from that of the shift.
+// Lower limit of the squared shift, because the gradient is divided by the shift.
 constexpr double least_square = 1e-12;
-// Most steps; a fit has converged if the predicted gain of a step is below `least_gain`.
+// Highest number of steps. A fit converges if the predicted gain of a step is below `least_gain`.
 constexpr int most_steps = 20;
 constexpr double least_gain = 1e-8;
 
-// `x` with a squared shift.
+// Returns `x` with the parameter at position `shift` squared; unchanged if `shift` is negative.
 Eigen::VectorXd with_square(Eigen::VectorXd x, int shift) {
   if (shift >= 0) x[shift] = std::max(square(x[shift]), least_square);
   return x;
@@ -54,27 +54,27 @@ SimplifiedNewton::SimplifiedNewton(const LatentClass& model, const Eigen::Vector
   shift_ = layout.shifts_at;
   Eigen::VectorXd y = with_square(x, shift_), gradient, column;
   evaluate(model, y, shift_, gradient);
-  Eigen::MatrixXd out(layout.size, layout.size);
+  Eigen::MatrixXd information(layout.size, layout.size);
   for (int i = 0; i < layout.size; ++i) {
-    const double at = y[i], step = i == shift_ ? step_of_square : step_of_parameter;
+    const double original = y[i], step = i == shift_ ? step_of_square : step_of_parameter;
     y[i] += step;
     evaluate(model, y, shift_, column);
-    out.col(i) = (gradient - column) / step;
-    y[i] = at;
+    information.col(i) = (gradient - column) / step;
+    y[i] = original;
   }
-  out = 0.5 * (out + out.transpose()).eval();
+  information = 0.5 * (information + information.transpose()).eval();
   // Inverts by sweeps. All pivots are positive if and only if the matrix is positive definite.
   for (int i = 0; i < layout.size; ++i) {
-    column = out.col(i);
+    column = information.col(i);
     const double pivot = column[i];
     if (!(pivot > 0)) return;
-    for (int j = 0; j < layout.size; ++j) out.col(j) -= column[j] / pivot * column;
+    for (int j = 0; j < layout.size; ++j) information.col(j) -= column[j] / pivot * column;
     column /= pivot;
-    out.col(i) = column;
-    out.row(i) = column.transpose();
-    out(i, i) = -1 / pivot;
+    information.col(i) = column;
+    information.row(i) = column.transpose();
+    information(i, i) = -1 / pivot;
   }
-  inverse_ = -out;
+  inverse_ = -information;
 }
 
 LatentFit SimplifiedNewton::fit(const LatentClass& model, const Eigen::VectorXd& start) const {
@@ -86,7 +86,7 @@ LatentFit SimplifiedNewton::fit(const LatentClass& model, const Eigen::VectorXd&
     for (Eigen::Index i = 0; i < y.size(); ++i) next += gradient[i] * inverse_.col(i);
     double predicted = 0.5 * (next - y).dot(gradient);
     if (shift_ >= 0 && next[shift_] < least_square) {
-      // Moves to the maximum of the quadratic approximation at the least squared shift.
+      // Moves to the maximum of the quadratic approximation with the squared shift at its limit.
       const double change = least_square - next[shift_];
       predicted -= 0.5 * square(change) / inverse_(shift_, shift_);
       next += change / inverse_(shift_, shift_) * inverse_.col(shift_);

@@ -13,14 +13,14 @@ class SimplifiedNewton {
   // Does nothing for models without priors or with too many parameters.
   SimplifiedNewton(const LatentClass& model, const Eigen::VectorXd& x);
 
-  // Maximises the log posterior density of `model`, which may have other data, from `start`. Uses
-  // fit_latent() if a step gains less than half of the gain that the Hessian predicts.
+  // Maximises the log posterior density of `model`, which may have other data. Begins at `start`.
+  // Uses fit_latent() if a step gains less than half of the gain that the Hessian predicts.
   LatentFit fit(const LatentClass& model, const Eigen::VectorXd& start) const;
 
  private:
-  // Inverse of the negative Hessian; empty if it was not computed. The parameter `shift_` (-1 if
-  // there is none) is squared in it. The density is a smooth function of the squared shift, but its
-  // derivative with respect to the shift is 0 at 0, because shifts of either sign are equal.
+  // Inverse of the negative Hessian; empty if it was not computed. Its parameters include the
+  // square of the shift, at position `shift_` (-1 without a shift). Derivatives with respect to the
+  // shift are 0 at 0, because shifts of either sign are equal.
   Eigen::MatrixXd inverse_;
   int shift_ = -1;
 };

@@ -22,29 +22,29 @@ void normalise(double* x, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) x[i] = total > 0 ? x[i] / total : equal;
 }
 
-// For each source, the distribution of its codes over all cases. Tables are shrunk towards it. It
-// is uniform for a source without codes in the data.
+// Returns, for each source, the distribution of its codes over all cases. Tables are shrunk towards
+// this distribution. It is uniform for a source without codes in the data.
 std::vector<std::vector<double>> overall_distributions(const TableRows& rows,
                                                        const std::vector<double>& weight) {
-  std::vector<std::vector<double>> law;
-  for (const int codes : rows.codes) law.emplace_back(codes, 0.0);
+  std::vector<std::vector<double>> out;
+  for (const int codes : rows.codes) out.emplace_back(codes, 0.0);
   for (int i = 0; i < rows.rows(); ++i) {
-    for (const int at : rows.positions(i)) law[rows.source[at]][rows.code[at]] += weight[i];
+    for (const int at : rows.positions(i)) out[rows.source[at]][rows.code[at]] += weight[i];
   }
-  for (auto& distribution : law) normalise(distribution.data(), distribution.size());
-  return law;
+  for (auto& distribution : out) normalise(distribution.data(), distribution.size());
+  return out;
 }
 
 // M step: computes base rates and tables from the posterior of `fit`. Returns the largest change of
 // a probability.
 double maximise(const TableRows& rows, const std::vector<double>& weight,
-                const std::vector<std::vector<double>>& law, double mass, TableClasses& fit) {
+                const std::vector<std::vector<double>>& overall, double mass, TableClasses& fit) {
   const int K = rows.categories;
   std::vector<double> rates(K, mass / K);
-  std::vector<std::vector<double>> table(law.size());
-  for (std::size_t s = 0; s < law.size(); ++s) {
+  std::vector<std::vector<double>> table(overall.size());
+  for (std::size_t s = 0; s < overall.size(); ++s) {
     for (int k = 0; k < K; ++k) {
-      for (const double x : law[s]) table[s].push_back(mass * x);
+      for (const double x : overall[s]) table[s].push_back(mass * x);
     }
   }
   for (int i = 0; i < rows.rows(); ++i) {
@@ -59,8 +59,8 @@ double maximise(const TableRows& rows, const std::vector<double>& weight,
   }
   normalise(rates.data(), rates.size());
   double change = fit.table.empty() ? 1 : largest_change(fit.base_rates, rates);
-  for (std::size_t s = 0; s < law.size(); ++s) {
-    for (int k = 0; k < K; ++k) normalise(&table[s][k * law[s].size()], law[s].size());
+  for (std::size_t s = 0; s < overall.size(); ++s) {
+    for (int k = 0; k < K; ++k) normalise(&table[s][k * overall[s].size()], overall[s].size());
     if (!fit.table.empty()) change = std::max(change, largest_change(fit.table[s], table[s]));
   }
   fit.base_rates = std::move(rates);
@@ -101,11 +101,11 @@ void expect(const TableRows& rows, const std::vector<double>& weight, TableClass
 
 TableClasses fit_tables(const TableRows& rows, const std::vector<double>& weight,
                         const std::vector<double>& start, double mass, int iterations) {
-  const auto law = overall_distributions(rows, weight);
+  const auto overall = overall_distributions(rows, weight);
   TableClasses fit;
   fit.posterior = start;
   while (fit.iterations < iterations && !fit.converged) {
-    fit.converged = maximise(rows, weight, law, mass, fit) < tolerance;
+    fit.converged = maximise(rows, weight, overall, mass, fit) < tolerance;
     expect(rows, weight, fit);
     ++fit.iterations;
   }

@@ -33,18 +33,18 @@ struct State {
   std::vector<double> classes;
 };
 
-// Kullback-Leibler divergence of the posterior Dirichlet(prior + n) from Dirichlet(prior). Also
-// writes the expected logarithms of the probabilities under the posterior to `log_mean`. `n` and
-// `log_mean` have `size` entries, one every `stride` positions, so that columns of matrices can be
-// used.
-double dirichlet(const double* n, const double* prior, double* log_mean, int size, int stride) {
-  double total = 0, counted = 0;
+// Returns the Kullback-Leibler divergence of the posterior Dirichlet(prior + n) from
+// Dirichlet(prior). Also writes the expected logarithms of the probabilities under the posterior to
+// `log_mean`. `n` and `log_mean` have `size` entries, one every `stride` positions, so that columns
+// of matrices can be used.
+double dirichlet_kl(const double* n, const double* prior, double* log_mean, int size, int stride) {
+  double total = 0, n_total = 0;
   for (int i = 0; i < size; ++i) {
     total += prior[i];
-    counted += n[i * stride];
+    n_total += n[i * stride];
   }
-  const double at_total = digamma(total + counted);
-  double out = counted > 0 ? log_gamma(total + counted) - log_gamma(total) : 0;
+  const double at_total = digamma(total + n_total);
+  double out = n_total > 0 ? log_gamma(total + n_total) - log_gamma(total) : 0;
   for (int i = 0; i < size; ++i) {
     const double a = prior[i], count = n[i * stride];
     const double log = digamma(a + count) - at_total;
@@ -72,7 +72,7 @@ class DawidSkeneFit {
 
   State state;
 
-  void count(const std::vector<double>& posterior) {
+  void count_ratings(const std::vector<double>& posterior) {
     clear();
     for (int i = 0; i < rows_.size(); ++i) {
       count_steps(static_cast<unsigned>(N_));
@@ -85,44 +85,44 @@ class DawidSkeneFit {
   // Computes accuracies and dispersion of the mean matrices from the expected numbers. Accuracies
   // of raters are shrunk to the raters' mean.
   void update_means() {
-    std::vector<double> right(U_, 0.0), all(U_, 0.0);
+    std::vector<double> right(U_, 0.0), total(U_, 0.0);
     Table<double> error(N_, N_);
     for (int u = 0; u < U_; ++u) {
       for (int l = 0; l < N_; ++l) {
         for (int k = 0; k < N_; ++k) {
-          all[u] += state.counts[u][l][k];
+          total[u] += state.counts[u][l][k];
           (l == k ? right[u] : error[k][l]) += state.counts[u][l][k];
         }
       }
     }
     double sum = guess_weight * accuracy_guess, weight = guess_weight;
     for (int u = 0; u < rows_.raters; ++u) {
-      const double known = all[u] / (all[u] + shrinkage);
-      if (all[u] > 0) sum += known * right[u] / all[u];
-      weight += known;
+      const double reliability = total[u] / (total[u] + shrinkage);
+      if (total[u] > 0) sum += reliability * right[u] / total[u];
+      weight += reliability;
     }
     state.mean = std::clamp(sum / weight, 0.02, 0.995);
     for (int u = 0; u < U_; ++u) {
       const bool rater = u < rows_.raters;
       const double a = rater ? shrinkage * state.mean : 0.5, prior_weight = rater ? shrinkage : 1;
-      state.accuracy[u] = std::clamp((right[u] + a) / (all[u] + prior_weight), 1e-4, 1 - 1e-4);
+      state.accuracy[u] = std::clamp((right[u] + a) / (total[u] + prior_weight), 1e-4, 1 - 1e-4);
     }
     for (int step = 0; options_.ordered && step < newton_steps; ++step) {
-      double slope = -precision_ * state.dispersion, bend = -precision_;
+      double slope = -precision_ * state.dispersion, curvature = -precision_;
       const auto share = shares_by_distance(N_, state.dispersion);
       for (int k = 0; k < N_; ++k) {
-        double mean = 0, square = 0, n = 0, distance = 0;
+        double mean = 0, mean_square = 0, n = 0, distance = 0;
         for (int l = 0; l < N_; ++l) {
           const int d = std::abs(k - l);
           mean += share[k][l] * d;
-          square += share[k][l] * d * d;
+          mean_square += share[k][l] * d * d;
           n += error[k][l];
           distance += error[k][l] * d;
         }
         slope += n * mean - distance;
-        bend -= n * (square - mean * mean);
+        curvature -= n * (mean_square - mean * mean);
       }
-      state.dispersion += std::clamp(-slope / bend, -1.0, 1.0);
+      state.dispersion += std::clamp(-slope / curvature, -1.0, 1.0);
     }
   }
 
@@ -131,7 +131,7 @@ class DawidSkeneFit {
   double step(std::vector<double>& posterior) {
     const double c = options_.concentration;
     const std::vector<double> ones(N_, base_rates_);
-    double out = -dirichlet(state.classes.data(), ones.data(), log_class_.data(), N_, 1);
+    double out = -dirichlet_kl(state.classes.data(), ones.data(), log_class_.data(), N_, 1);
     const auto share = shares_by_distance(N_, state.dispersion);
     const double a0 = shrinkage * state.mean, b0 = shrinkage - a0;
     const double log_beta = log_gamma(a0) + log_gamma(b0) - log_gamma(shrinkage);
@@ -148,7 +148,7 @@ class DawidSkeneFit {
           mean[l] *= separate_ ? c : 1;
         }
         if (separate_) {
-          out -= dirichlet(&state.counts[u][0][k], mean.data(), &log_[u][0][k], N_, N_);
+          out -= dirichlet_kl(&state.counts[u][0][k], mean.data(), &log_[u][0][k], N_, N_);
         }
       }
     }
@@ -195,7 +195,7 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
                            std::vector<double> posterior, const VariationalOptions& options) {
   DawidSkene out;
   DawidSkeneFit fit(rows, prior, options);
-  fit.count(posterior);
+  fit.count_ratings(posterior);
   bool updates_means = true;
   while (out.iterations < options.iterations && !out.converged) {
     ++out.iterations;
@@ -239,17 +239,17 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
   for (double gain = separate_error_gain;
        gain >= separate_error_gain && out.rounds < separate_error_rounds;) {
     double divergence = 0;
-    std::vector<double> n(N - 1), around(N - 1), log(N - 1);
+    std::vector<double> n(N - 1), prior_parameters(N - 1), log_mean(N - 1);
     for (int u = 0; u < rows.judges; ++u) {
       for (int k = 0; k < N; ++k) {
         for (int l = 0, i = 0; l < N; ++l) {
           if (l == k) continue;
           n[i] = counts[u][l][k];
-          around[i++] = concentration * share[k][l];
+          prior_parameters[i++] = concentration * share[k][l];
         }
-        divergence += dirichlet(n.data(), around.data(), log.data(), N - 1, 1);
+        divergence += dirichlet_kl(n.data(), prior_parameters.data(), log_mean.data(), N - 1, 1);
         for (int l = 0, i = 0; l < N; ++l) {
-          if (l != k) out.log_error[u][k][l] = log[i++];
+          if (l != k) out.log_error[u][k][l] = log_mean[i++];
         }
       }
     }

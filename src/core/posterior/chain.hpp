@@ -20,12 +20,12 @@ inline bool dominates(ConstSquare matrix) {
 }
 
 // True if two classes have exchanged their names: more ratings of the average rater would be right
-// if they were exchanged back. `base`: base rates, `mean`: confusion matrix of the average rater.
-inline bool has_switched(const double* base, ConstSquare mean) {
-  const auto worth = [&](int k, int l) { return base[k] * mean[k][l]; };
-  for (int k = 0; k < mean.size(); ++k) {
+// if they were exchanged back. `mean_matrix`: confusion matrix of the average rater.
+inline bool has_switched(const double* base_rates, ConstSquare mean_matrix) {
+  const auto joint = [&](int k, int l) { return base_rates[k] * mean_matrix[k][l]; };
+  for (int k = 0; k < mean_matrix.size(); ++k) {
     for (int l = 0; l < k; ++l) {
-      if (worth(k, l) + worth(l, k) > worth(k, k) + worth(l, l)) return true;
+      if (joint(k, l) + joint(l, k) > joint(k, k) + joint(l, l)) return true;
     }
   }
   return false;
@@ -40,7 +40,7 @@ class Chain {
         options_(options),
         stream_(options.seed, static_cast<std::uint64_t>(number)),
         K_(rows.categories),
-        base_(static_cast<std::size_t>(rows.populations) * K_, 1.0 / K_),
+        base_rates_(static_cast<std::size_t>(rows.populations) * K_, 1.0 / K_),
         theta_(prior.matrix.size(), K_),
         system_(prior.system.size(), K_) {}
   virtual ~Chain() = default;
@@ -85,10 +85,10 @@ class Chain {
   }
 
   void store_parameters(PosteriorChain& out) const {
-    for (const std::vector<double>* values : {&base_, &theta_.values(), &system_.values()}) {
+    for (const std::vector<double>* values : {&base_rates_, &theta_.values(), &system_.values()}) {
       out.draws.insert(out.draws.end(), values->begin(), values->end());
     }
-    out.switched += has_switched(base_.data(), mean_matrix()[0]);
+    out.switched += has_switched(base_rates_.data(), mean_matrix()[0]);
   }
 
   const PosteriorRows& rows_;
@@ -96,10 +96,10 @@ class Chain {
   const ChainOptions& options_;
   Stream stream_;
   int K_;
-  std::vector<double> base_;
+  std::vector<double> base_rates_;
   Squares theta_, system_;
-  // Number of times that a matrix kept its old value in a sweep, because no draw had the classes in
-  // order.
+  // Number of times that a matrix kept its old value in a sweep, because no draw satisfied the
+  // order of the classes.
   double stuck_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace fallible {
 
 namespace {
 
-double log_beta(double t, double a, double b) {
+double log_beta_density(double t, double a, double b) {
   return (a - 1) * std::log(t) + (b - 1) * std::log1p(-t);
 }
 
@@ -30,8 +30,8 @@ class DependentChain : public Chain {
   DependentChain(const PosteriorRows& rows, const PosteriorPrior& prior,
                  const ChainOptions& options, int number)
       : Chain(rows, prior, options, number),
-        easy_(prior.dependence == Dependence::easy),
-        shared_(dependence_parameters(rows, prior), 0.25),
+        has_easy_cases_(prior.dependence == Dependence::easy),
+        dependence_(dependence_parameters(rows, prior), 0.25),
         given_class_(place(rows.size(), 0)) {
     list_answers();
     start_matrices(prior, K_, stream_, theta_);
@@ -40,9 +40,9 @@ class DependentChain : public Chain {
 
  private:
   void sweep(PosteriorChain* kept) override {
-    draw_base();
+    draw_base_rates();
     for (std::size_t m = 0; m < prior_.matrix.size(); ++m) draw_matrix(m);
-    for (std::size_t i = 0; i < shared_.size(); ++i) draw_shared(i);
+    for (std::size_t i = 0; i < dependence_.size(); ++i) draw_dependence(i);
     if (kept) store(*kept);
   }
 
@@ -59,11 +59,11 @@ class DependentChain : public Chain {
     common_answer_.assign(rows_.size(), -1);
     for (int row = 0; row < rows_.size(); ++row) {
       std::vector<Answer>& answers = answers_[row];
-      bool same = true;
+      bool all_equal = true;
       for (const int at : rows_.positions(row)) {
         const int judge = rows_.judge[at], pair = pair_of[judge];
         const int matrix = prior_.matrix_of[judge], category = rows_.category[at];
-        same = same && (common_answer_[row] < 0 || common_answer_[row] == category);
+        all_equal = all_equal && (common_answer_[row] < 0 || common_answer_[row] == category);
         common_answer_[row] = category;
         if (rows_of_[matrix].empty() || rows_of_[matrix].back() != row) {
           rows_of_[matrix].push_back(row);
@@ -79,9 +79,9 @@ class DependentChain : public Chain {
           rows_of_pair_[pair].push_back(row);
         }
       }
-      if (!same) common_answer_[row] = -1;
+      if (!all_equal) common_answer_[row] = -1;
     }
-    // If only one judge of a pair answered a row, the answer is treated as one of a single judge.
+    // If only one judge of a pair answered a row, it counts as the answer of a single judge.
     for (int row = 0; row < rows_.size(); ++row) {
       for (Answer& a : answers_[row]) {
         if (a.pair < 0) continue;
@@ -105,7 +105,7 @@ class DependentChain : public Chain {
   // most easy_bound(k), and 0 elsewhere. The parameter that is drawn is e_k / easy_bound(k), so
   // log(easy_bound(k)) enters the log density of the matrices. High accuracies are therefore more
   // probable than in the prior of the matrices.
-  double log_bound(int k) const { return easy_ ? std::log(easy_bound(k)) : 0; }
+  double log_easy_bound(int k) const { return has_easy_cases_ ? std::log(easy_bound(k)) : 0; }
 
   // Draws a probability with this log density by slice sampling, given its current value.
   template <class F>
@@ -118,7 +118,7 @@ class DependentChain : public Chain {
   double pair_probability(const Answer& a, int k) const {
     const double* first = theta_[a.matrix][k];
     const double* second = theta_[a.other_matrix][k];
-    const double u = shared_[place(a.pair, k)];
+    const double dependence = dependence_[place(a.pair, k)];
     const auto common = [&](int l) { return std::min(first[l], second[l]); };
     double coupled = 0;
     if (a.category == a.other_category) {
@@ -130,33 +130,33 @@ class DependentChain : public Chain {
                          (second[a.other_category] - common(a.other_category));
       if (gap > 0) coupled = gap / remaining;
     }
-    return (1 - u) * first[a.category] * second[a.other_category] + u * coupled;
+    return (1 - dependence) * first[a.category] * second[a.other_category] + dependence * coupled;
   }
 
-  // Probability of the answers of a row, given class k. `easy`: share of easy cases e_k, 0 in the
-  // other model.
-  double probability_given_class(int row, int k, double easy) const {
+  // Probability of the answers of a row, given class k. `easy_share`: share of easy cases e_k, 0 in
+  // the model with pairs.
+  double probability_given_class(int row, int k, double easy_share) const {
     double product = 1;
     for (const Answer& a : answers_[row]) {
       const double margin = theta_[a.matrix][k][a.category];
-      if (easy_) {
-        product *= (a.category == k ? margin - easy : margin) / (1 - easy);
+      if (has_easy_cases_) {
+        product *= (a.category == k ? margin - easy_share : margin) / (1 - easy_share);
       } else {
         product *= a.pair < 0 ? margin : pair_probability(a, k);
       }
     }
-    if (!easy_) return product;
+    if (!has_easy_cases_) return product;
     const bool is_possible = common_answer_[row] == k || answers_[row].empty();
-    return (1 - easy) * product + (is_possible ? easy : 0);
+    return (1 - easy_share) * product + (is_possible ? easy_share : 0);
   }
 
   void update_row_probabilities(const std::vector<int>& rows, int k) {
-    const double easy = easy_ ? shared_[k] * easy_bound(k) : 0;
+    const double easy = has_easy_cases_ ? dependence_[k] * easy_bound(k) : 0;
     for (const int row : rows) given_class_[place(row, k)] = probability_given_class(row, k, easy);
   }
 
   double joint(int row, int k) const {
-    return base_[place(rows_.population[row], k)] * given_class_[place(row, k)];
+    return base_rates_[place(rows_.population[row], k)] * given_class_[place(row, k)];
   }
 
   double likelihood(int row) const {
@@ -185,15 +185,15 @@ class DependentChain : public Chain {
     share[l] = t;
   }
 
-  void draw_base() {
+  void draw_base_rates() {
     for (int p = 0; p < rows_.populations; ++p) {
-      double* base = &base_[place(p, 0)];
+      double* base = &base_rates_[place(p, 0)];
       const std::vector<double>& a = prior_.base_rates[p];
       const double total = std::accumulate(a.begin(), a.end(), 0.0);
       for (int k = K_ == 2 ? 1 : 0; k < K_; ++k) {
         draw_probability(base[k], [&](double t) {
           set_share(base, k, t);
-          return log_beta(t, a[k], total - a[k]) + log_likelihood(all_rows_);
+          return log_beta_density(t, a[k], total - a[k]) + log_likelihood(all_rows_);
         });
       }
     }
@@ -214,16 +214,16 @@ class DependentChain : public Chain {
     const Square matrix = theta_[m];
     // With easy cases, a matrix changes the bound of e_k and so the probabilities of all rows.
     // Otherwise it affects only the rows with its ratings.
-    const std::vector<int>& affected_rows = easy_ ? all_rows_ : rows_of_[m];
+    const std::vector<int>& affected_rows = has_easy_cases_ ? all_rows_ : rows_of_[m];
     if (prior.equal_errors) {
       draw_probability(matrix[0][0], [&](double t) {
         set_equal_errors(t, matrix);
         double sum_log_bounds = 0;
         for (int k = 0; k < K_; ++k) {
           update_row_probabilities(affected_rows, k);
-          sum_log_bounds += log_bound(k);
+          sum_log_bounds += log_easy_bound(k);
         }
-        return log_beta(t, prior.rows[0], prior.rows[1]) + sum_log_bounds +
+        return log_beta_density(t, prior.rows[0], prior.rows[1]) + sum_log_bounds +
                ordered_log_likelihood(m, affected_rows);
       });
       return;
@@ -236,18 +236,18 @@ class DependentChain : public Chain {
         draw_probability(matrix[k][l], [&](double t) {
           set_share(matrix[k], l, t);
           update_row_probabilities(affected_rows, k);
-          return log_beta(t, a[l], total - a[l]) + log_bound(k) +
+          return log_beta_density(t, a[l], total - a[l]) + log_easy_bound(k) +
                  ordered_log_likelihood(m, affected_rows);
         });
       }
     }
   }
 
-  void draw_shared(std::size_t i) {
-    const std::vector<int>& affected_rows = easy_ ? all_rows_ : rows_of_pair_[i / K_];
+  void draw_dependence(std::size_t i) {
+    const std::vector<int>& affected_rows = has_easy_cases_ ? all_rows_ : rows_of_pair_[i / K_];
     const int k = static_cast<int>(i % K_);
-    draw_probability(shared_[i], [&](double t) {
-      shared_[i] = t;
+    draw_probability(dependence_[i], [&](double t) {
+      dependence_[i] = t;
       update_row_probabilities(affected_rows, k);
       return log_likelihood(affected_rows);
     });
@@ -255,7 +255,7 @@ class DependentChain : public Chain {
 
   void store(PosteriorChain& out) {
     Squares count(prior_.system.size(), K_);
-    std::vector<double> weight(K_), split;
+    std::vector<double> weight(K_), class_cases;
     for (int row = 0; row < rows_.size(); ++row) {
       const double total = likelihood(row);
       for (int k = 0; k < K_; ++k) {
@@ -265,9 +265,9 @@ class DependentChain : public Chain {
       }
       if (options_.log_likelihood) out.log_likelihood.push_back(std::log(total));
       if (rows_.systems == 0) continue;
-      multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), weight, split);
+      multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), weight, class_cases);
       for_each_answer(row, [&](int s, int answer) {
-        for (int k = 0; k < K_; ++k) count[s][k][answer] += split[k];
+        for (int k = 0; k < K_; ++k) count[s][k][answer] += class_cases[k];
       });
     }
     for (std::size_t s = 0; s < prior_.system.size(); ++s) {
@@ -275,15 +275,16 @@ class DependentChain : public Chain {
       out.right.push_back(share_right(count[s]));
     }
     store_parameters(out);
-    for (std::size_t i = 0; i < shared_.size(); ++i) {
-      out.draws.push_back(easy_ ? shared_[i] * easy_bound(static_cast<int>(i)) : shared_[i]);
+    for (std::size_t i = 0; i < dependence_.size(); ++i) {
+      out.draws.push_back(has_easy_cases_ ? dependence_[i] * easy_bound(static_cast<int>(i))
+                                          : dependence_[i]);
     }
   }
 
-  bool easy_;
+  bool has_easy_cases_;
   // Parameters of dependence, from 0 to 1: e_k / easy_bound(k) of each class, or u_k of each pair
   // and class.
-  std::vector<double> shared_;
+  std::vector<double> dependence_;
   // Probability of the row's answers given the class: rows x classes.
   std::vector<double> given_class_;
   std::vector<std::vector<Answer>> answers_;

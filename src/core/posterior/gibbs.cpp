@@ -54,15 +54,15 @@ namespace {
 // Limit for repeated draws of matrices until classes are in order. After this number of draws, the
 // old matrices are kept.
 constexpr int most_tries = 100;
-// A product of probabilities is rescaled after this number of factors, to avoid underflow.
-constexpr int rescaled = 64;
+// After this number of factors, a product of probabilities is rescaled to avoid underflow.
+constexpr int factors_per_rescaling = 64;
 
 class GibbsChain : public Chain {
  public:
   GibbsChain(const PosteriorRows& rows, const PosteriorPrior& prior, const ChainOptions& options,
              int number)
       : Chain(rows, prior, options, number),
-        base_count_(base_.size()),
+        base_count_(base_rates_.size()),
         count_(theta_),
         system_count_(system_),
         centre_(K_) {
@@ -71,22 +71,22 @@ class GibbsChain : public Chain {
 
  private:
   void sweep(PosteriorChain* kept) override {
-    allocate(kept);
+    draw_classes(kept);
     draw_parameters();
     if (kept) store(*kept);
   }
 
-  // Writes the joint probability of the row's ratings and each class, divided by exp(returned
-  // value), to `weight_`.
-  double joint(int row) {
-    const double* rate = &base_[place(rows_.population[row], 0)];
+  // Writes the joint probability of the row's ratings and each class to `weight_`, divided by
+  // exp(returned value).
+  double compute_joint(int row) {
+    const double* rate = &base_rates_[place(rows_.population[row], 0)];
     weight_.assign(rate, rate + K_);
     double scale = 0;
     int factors = 0;
     for (const int at : rows_.positions(row)) {
       const ConstSquare matrix = theta_[prior_.matrix_of[rows_.judge[at]]];
       for (int k = 0; k < K_; ++k) weight_[k] *= matrix[k][rows_.category[at]];
-      if (++factors % rescaled == 0) scale += rescale();
+      if (++factors % factors_per_rescaling == 0) scale += rescale();
     }
     return scale;
   }
@@ -100,27 +100,27 @@ class GibbsChain : public Chain {
 
   // Draws the classes of all cases, given the parameters. Adds them to the counts from which the
   // next parameters are drawn. If `kept` is not null, also adds the posterior probabilities.
-  void allocate(PosteriorChain* kept) {
+  void draw_classes(PosteriorChain* kept) {
     for (auto* counts : {&base_count_, &count_.values(), &system_count_.values()}) {
       std::fill(counts->begin(), counts->end(), 0.0);
     }
     for (int row = 0; row < rows_.size(); ++row) {
       const int truth = rows_.known[row];
       if (truth >= 0 && !kept) {
-        add(row, truth, rows_.weight[row]);
+        add_cases(row, truth, rows_.weight[row]);
         continue;
       }
-      joint(row);
+      compute_joint(row);
       const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
       if (kept) add_posterior(*kept, row, total);
       if (truth >= 0) {
-        add(row, truth, rows_.weight[row]);
+        add_cases(row, truth, rows_.weight[row]);
       } else if (rows_.weight[row] == 1) {
-        add(row, draw_class(total), 1);
+        add_cases(row, draw_class(total), 1);
       } else {
-        multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), weight_, split_);
+        multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), weight_, class_cases_);
         for (int k = 0; k < K_; ++k) {
-          if (split_[k] > 0) add(row, k, split_[k]);
+          if (class_cases_[k] > 0) add_cases(row, k, class_cases_[k]);
         }
       }
       count_steps(1);
@@ -134,7 +134,7 @@ class GibbsChain : public Chain {
     return k;
   }
 
-  void add(int row, int k, double cases) {
+  void add_cases(int row, int k, double cases) {
     base_count_[place(rows_.population[row], k)] += cases;
     for (const int i : rows_.positions(row)) {
       count_[prior_.matrix_of[rows_.judge[i]]][k][rows_.category[i]] += cases;
@@ -155,7 +155,7 @@ class GibbsChain : public Chain {
       for (int k = 0; k < K_; ++k) {
         parameter[k] = prior_.base_rates[p][k] + base_count_[place(p, k)];
       }
-      dirichlet(stream_, parameter.data(), K_, &base_[place(p, 0)]);
+      dirichlet(stream_, parameter.data(), K_, &base_rates_[place(p, 0)]);
     }
     if (prior_.pooled) {
       centre_.update(counts_of_pooled(), prior_.order != ClassOrder::none, stream_);
@@ -179,12 +179,12 @@ class GibbsChain : public Chain {
   // distribution restricted to this order invariant.
   void draw_matrices() {
     if (prior_.order == ClassOrder::mean && !prior_.pooled) {
-      before_ = theta_;
+      previous_matrices_ = theta_;
       for (int tries = 0; tries < most_tries; ++tries) {
         for (std::size_t m = 0; m < prior_.matrix.size(); ++m) draw_matrix(m);
         if (dominates(mean_matrix()[0])) return;
       }
-      theta_ = before_;
+      theta_ = previous_matrices_;
       stuck_ += static_cast<double>(prior_.matrix.size());
       return;
     }
@@ -215,7 +215,7 @@ class GibbsChain : public Chain {
   }
 
   double log_likelihood(int row) {
-    const double scale = joint(row);
+    const double scale = compute_joint(row);
     const int truth = rows_.known[row];
     const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
     return std::log(truth >= 0 ? weight_[truth] : total) + scale;
@@ -236,9 +236,9 @@ class GibbsChain : public Chain {
   }
 
   std::vector<double> base_count_;
-  Squares count_, system_count_, before_;
+  Squares count_, system_count_, previous_matrices_;
   CentreDraws centre_;
-  std::vector<double> weight_, split_;
+  std::vector<double> weight_, class_cases_;
 };
 
 }  // namespace
@@ -292,10 +292,10 @@ void start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares&
       std::copy(fixed.begin(), fixed.end(), matrix.begin());
       continue;
     }
-    const MatrixPrior& law =
+    const MatrixPrior& matrix_prior =
         prior.matrix[m].equal_errors ? MatrixPrior{{14, 6}, true} : start_prior;
     do {
-      draw_rows(law, no_counts[0], stream, matrix);
+      draw_rows(matrix_prior, no_counts[0], stream, matrix);
     } while (!dominates(matrix));
   }
 }

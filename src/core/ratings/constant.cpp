@@ -6,7 +6,7 @@ namespace fallible {
 
 namespace {
 
-constexpr double chance_of_equal_ratings = 0.01;
+constexpr double highest_chance = 0.01;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ std::vector<bool> constant_raters(const PatternView& patterns, const std::vector
     if (only_category[j] <= 0) continue;
     double chance = 0;
     for (const double p : share) chance += std::pow(p, ratings[j]);
-    out[j] = chance <= chance_of_equal_ratings;
+    out[j] = chance <= highest_chance;
   }
   return out;
 }

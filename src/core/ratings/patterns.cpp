@@ -61,7 +61,7 @@ namespace {
 // Returns the patterns of all cases. rate_case(builder, i) passes the ratings of case i to the
 // builder; only this function depends on the format of the input.
 template <class RateCase>
-Patterns collect(const Columns& systems, std::size_t cases, RateCase rate_case) {
+Patterns collect_patterns(const Columns& systems, std::size_t cases, RateCase rate_case) {
   PatternBuilder builder(static_cast<int>(systems.size()));
   std::vector<int> index(cases);
   for (std::size_t i = 0; i < cases; ++i) {
@@ -79,7 +79,7 @@ Patterns collect(const Columns& systems, std::size_t cases, RateCase rate_case) 
 }  // namespace
 
 Patterns patterns_from_wide(const Columns& raters, const Columns& systems, std::size_t cases) {
-  return collect(systems, cases, [&](PatternBuilder& builder, std::size_t i) {
+  return collect_patterns(systems, cases, [&](PatternBuilder& builder, std::size_t i) {
     for (std::size_t j = 0; j < raters.size(); ++j) {
       builder.rate(static_cast<int>(j) + 1, raters[j][i]);
     }
@@ -96,7 +96,7 @@ Patterns patterns_from_long(const int* which_case, const int* rater, const int* 
   std::vector<std::size_t> next(first.begin(), first.end() - 1);
   std::vector<std::size_t> order(ratings);
   for (std::size_t r = 0; r < ratings; ++r) order[next[which_case[r] - 1]++] = r;
-  return collect(systems, cases, [&](PatternBuilder& builder, std::size_t i) {
+  return collect_patterns(systems, cases, [&](PatternBuilder& builder, std::size_t i) {
     for (std::size_t o = first[i]; o < first[i + 1]; ++o) {
       builder.rate(rater[order[o]], category[order[o]]);
     }
@@ -105,7 +105,7 @@ Patterns patterns_from_long(const int* which_case, const int* rater, const int* 
 
 Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
                               std::size_t cases) {
-  return collect(systems, cases, [&](PatternBuilder& builder, std::size_t i) {
+  return collect_patterns(systems, cases, [&](PatternBuilder& builder, std::size_t i) {
     int slot = 0;
     for (std::size_t k = 0; k < categories.size(); ++k) {
       for (int c = 0; c < categories[k][i]; ++c) builder.rate(++slot, static_cast<int>(k) + 1);
@@ -116,8 +116,7 @@ Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater) {
   PatternBuilder builder(x.systems);
-  // New index of each old pattern, from 1; 0 if no case with this pattern was processed
-  // yet.
+  // New index of each old pattern, from 1. It is 0 before a case of the pattern is processed.
   std::vector<int> new_number(x.patterns, 0);
   std::vector<int> new_pattern(cases);
   for (std::size_t i = 0; i < cases; ++i) {
@@ -168,13 +167,13 @@ bool has_truth_information(const PatternView& patterns, const std::vector<int>& 
 void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* out) {
   int last = 0;
   // If the number of possible pairs is small, a table indexed by pair is faster than a hash map.
-  const std::size_t most = size == 0 ? 0 : *std::max_element(index, index + size);
-  const bool small = most * codes <= 4 * size;
-  std::vector<int> table(small ? most * codes : 0, 0);
+  const std::size_t highest_index = size == 0 ? 0 : *std::max_element(index, index + size);
+  const bool is_small = highest_index * codes <= 4 * size;
+  std::vector<int> table(is_small ? highest_index * codes : 0, 0);
   std::unordered_map<std::size_t, int> numbers;
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t key = static_cast<std::size_t>(index[i] - 1) * codes + code[i] - 1;
-    int& number = small ? table[key] : numbers[key];
+    int& number = is_small ? table[key] : numbers[key];
     if (number == 0) number = ++last;
     out[i] = number;
   }

@@ -63,7 +63,7 @@ class PatternBuilder {
   explicit PatternBuilder(int systems) : systems_(systems), answers_(systems) {}
 
   // For each case, call rate() for each rating in any order, answer() for each system, and then
-  // finish_case(). The latter returns the pattern of the case, from 1.
+  // finish_case(), which returns the pattern of the case, from 1.
   void rate(int rater, int category) {
     if (category >= 1) ratings_.push_back({rater, category});
   }
@@ -108,7 +108,7 @@ Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cas
 
 // Returns the indices of the patterns (from 0) in an order that does not depend on the order of
 // cases. Sorts by truth, kind, answers and ratings. `truth`: known category of each pattern, or
-// empty if no truth is known. Throws an error if two patterns have all of them in common.
+// empty if no truth is known. Throws an error if two patterns are equal in all of these.
 std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& truth = {});
 
 // True if the data contain information about the true category of the pattern's cases: at least one

@@ -9,29 +9,29 @@ namespace fallible {
 
 namespace {
 
-int choose2(int n) { return n * (n - 1) / 2; }
+int count_pairs(int n) { return n * (n - 1) / 2; }
 
 // Writes the key of pattern p: number of pairs of ratings, number of agreeing pairs, system
 // answers, then (category, number of ratings) for each category that occurs. Two ratings of a case
 // by the same rater are repetitions. They do not count as a pair.
-void tally_key(const PatternView& x, int p, std::vector<int>& sorted, std::vector<int>& key) {
+void write_tally_key(const PatternView& x, int p, std::vector<int>& sorted, std::vector<int>& key) {
   const int begin = x.start[p];
   const int end = x.start[p + 1];
   if (end - begin > max_ratings_per_case) {
     throw std::length_error("a case has more than 46340 ratings; use fewer ratings of this case");
   }
-  int pairs = choose2(end - begin);
+  int pairs = count_pairs(end - begin);
   int agreeing = 0;
   for_each_run(begin, end, x.rater, [&](int i, int j) {  // ratings of a pattern are sorted by rater
-    pairs -= choose2(j - i);
-    for_each_run(i, j, x.category, [&](int a, int b) { agreeing -= choose2(b - a); });
+    pairs -= count_pairs(j - i);
+    for_each_run(i, j, x.category, [&](int a, int b) { agreeing -= count_pairs(b - a); });
   });
   key.assign(2, 0);
   for (int s = 0; s < x.systems; ++s) key.push_back(std::max(x.answer_of(p, s), 0) - 1);
   sorted.assign(x.category + begin, x.category + end);
   std::sort(sorted.begin(), sorted.end());
   for_each_run(0, end - begin, sorted, [&](int i, int j) {
-    agreeing += choose2(j - i);
+    agreeing += count_pairs(j - i);
     key.insert(key.end(), {sorted[i] - 1, j - i});
   });
   key[0] = pairs;
@@ -43,7 +43,7 @@ void tally_key(const PatternView& x, int p, std::vector<int>& sorted, std::vecto
 Tallies make_tallies(const PatternView& patterns, const std::vector<double>& weight) {
   std::vector<int> sorted;
   const RowGroups groups(patterns.patterns, [&](int p, std::vector<int>& key) {
-    tally_key(patterns, p, sorted, key);
+    write_tally_key(patterns, p, sorted, key);
     return true;
   });
   Tallies out;
@@ -97,11 +97,11 @@ PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, 
         if (answers[a].judge == answers[b].judge) continue;
         const std::size_t ab = answers[a].judge * n_judges + answers[b].judge;
         const std::size_t ba = answers[b].judge * n_judges + answers[a].judge;
-        const double agree = answers[a].category == answers[b].category ? weight[p] : 0;
+        const double agreeing_weight = answers[a].category == answers[b].category ? weight[p] : 0;
         out.pairs[ab] += weight[p];
         out.pairs[ba] += weight[p];
-        out.agreeing[ab] += agree;
-        out.agreeing[ba] += agree;
+        out.agreeing[ab] += agreeing_weight;
+        out.agreeing[ba] += agreeing_weight;
       }
     }
   }
@@ -113,22 +113,22 @@ RaterCounts rater_counts(const PatternView& x, const std::vector<double>& weight
   out.ratings.assign(x.raters, 0.0);
   out.pairs.assign(x.raters, 0.0);
   out.agreeing.assign(x.raters, 0.0);
-  std::vector<int> of_category(x.categories + 1, 0);
+  std::vector<int> category_count(x.categories + 1, 0);
   for (int p = 0; p < x.patterns; ++p) {
     const int begin = x.start[p], end = x.start[p + 1];
-    for (int r = begin; r < end; ++r) ++of_category[x.category[r]];
+    for (int r = begin; r < end; ++r) ++category_count[x.category[r]];
     for_each_run(begin, end, x.rater, [&](int i, int j) {
       // Counts only ratings by other raters.
-      for (int r = i; r < j; ++r) --of_category[x.category[r]];
+      for (int r = i; r < j; ++r) --category_count[x.category[r]];
       const int rater = x.rater[i] - 1;
       for (int r = i; r < j; ++r) {
         out.ratings[rater] += weight[p];
         out.pairs[rater] += weight[p] * (end - begin - (j - i));
-        out.agreeing[rater] += weight[p] * of_category[x.category[r]];
+        out.agreeing[rater] += weight[p] * category_count[x.category[r]];
       }
-      for (int r = i; r < j; ++r) ++of_category[x.category[r]];
+      for (int r = i; r < j; ++r) ++category_count[x.category[r]];
     });
-    for (int r = begin; r < end; ++r) --of_category[x.category[r]];
+    for (int r = begin; r < end; ++r) --category_count[x.category[r]];
   }
   return out;
 }

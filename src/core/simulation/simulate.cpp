@@ -46,8 +46,8 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
   for (int k = 0; k < N; ++k) {
     double* row = out[k];
     double spread = 0;
-    // Distance of the most probable error. Powers are relative to it, so that large dispersions do
-    // not overflow.
+    // Distance of the most probable error. Powers are divided by the power of this distance, so
+    // that large dispersions do not overflow.
     const int likeliest = options.dispersion >= 1 ? 1 : std::max(k, N - 1 - k);
     for (int l = 0; l < N; ++l) {
       if (l != k) spread += row[l] = std::pow(options.dispersion, likeliest - std::abs(k - l));
@@ -119,9 +119,9 @@ std::vector<double> cumulate(const double* probability, std::size_t n) {
 std::size_t draw_index(const double* cumulative, std::size_t n, Stream& stream) {
   const double u = stream.uniform();
   if (n > 32) return std::upper_bound(cumulative, cumulative + n, u) - cumulative;
-  std::size_t passed = 0;
-  for (std::size_t i = 0; i < n; ++i) passed += u >= cumulative[i];
-  return passed;
+  std::size_t n_below = 0;
+  for (std::size_t i = 0; i < n; ++i) n_below += u >= cumulative[i];
+  return n_below;
 }
 
 // Index of the first case after each stratum, if strata have exact shares of the cases. Cumulative
@@ -145,8 +145,8 @@ double mean_accuracy(double accuracy, double drift) {
 }
 
 // Mean accuracy, weighted by base rates, over the cases of a panel with drift.
-double over_cases(const std::vector<double>& matrix, const std::vector<double>& base_rates,
-                  double drift) {
+double mean_accuracy_of_matrix(const std::vector<double>& matrix,
+                               const std::vector<double>& base_rates, double drift) {
   const std::size_t N = base_rates.size();
   double out = 0;
   for (std::size_t k = 0; k < N; ++k) {
@@ -185,7 +185,7 @@ Truths draw_truths(const Design& design, Stream& stream) {
   const int N = design.categories;
   out.base_rates = draw_base_rates(design, stream);
   const std::size_t raters = design.raters.size(), judges = raters + design.systems.size();
-  std::vector<double> correct(judges, 0.0);
+  std::vector<double> share_right(judges, 0.0);
   for (std::size_t u = 0; u < judges; ++u) {
     const bool is_system = u >= raters;
     const double accuracy = is_system ? design.systems[u - raters] : design.raters[u];
@@ -206,14 +206,14 @@ Truths draw_truths(const Design& design, Stream& stream) {
         const double shift = is_system && !design.system_strata ? 0 : stratum.shift;
         out.matrix.push_back(confusion_matrix(accuracy + shift, out.base_rates, options, factor));
       }
-      correct[u] += stratum.weight *
-                    over_cases(out.matrix.back(), out.base_rates, value_of_judge(design.drift, u));
+      share_right[u] += stratum.weight * mean_accuracy_of_matrix(out.matrix.back(), out.base_rates,
+                                                                 value_of_judge(design.drift, u));
     }
   }
   for (const Copying& copy : design.copying) {
-    correct[copy.to] += copy.probability * (correct[copy.from] - correct[copy.to]);
+    share_right[copy.to] += copy.probability * (share_right[copy.from] - share_right[copy.to]);
   }
-  const auto first = correct.begin() + static_cast<std::ptrdiff_t>(raters);
+  const auto first = share_right.begin() + static_cast<std::ptrdiff_t>(raters);
   out.expected.assign(first, first + static_cast<std::ptrdiff_t>(design.visible_systems()));
   return out;
 }
@@ -280,12 +280,12 @@ std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const double right = std::clamp(mean_right + drift * (position - 0.5), 0.0, 1.0);
   const double u = loading == 0 ? stream.uniform() : shared_uniform(loading, effect_, stream);
   if (u < right) return truth_;
-  double passed = right;
+  double cumulative = right;
   for (std::size_t step = 1; step + 1 < N; ++step) {
     const std::size_t l = (truth_ + step) % N;
-    passed += mean_right < 1 ? probability(l) * (1 - right) / (1 - mean_right)
-                             : (1 - right) / static_cast<double>(N - 1);
-    if (u < passed) return l;
+    cumulative += mean_right < 1 ? probability(l) * (1 - right) / (1 - mean_right)
+                                 : (1 - right) / static_cast<double>(N - 1);
+    if (u < cumulative) return l;
   }
   return (truth_ + N - 1) % N;
 }

@@ -29,24 +29,24 @@ class PanelAnalyser {
   PanelAnalyser(const Ratings& ratings, const Ratings& without_constant)
       : ratings_(ratings), without_constant_(without_constant) {}
 
-  StudyEstimate operator()(const StudyEstimator& how, std::uint64_t bootstrap_seed) {
+  StudyEstimate operator()(const StudyEstimator& settings, std::uint64_t bootstrap_seed) {
     StudyEstimate out;
     std::unique_ptr<Estimator> fitted;
-    const bool of_average = how.options.method == Method::average;
-    if (!of_average) fitted = make_estimator(ratings_, how.options, Host());
-    const Estimator& estimator = of_average ? average(how.options) : *fitted;
+    const bool is_average = settings.options.method == Method::average;
+    if (!is_average) fitted = make_estimator(ratings_, settings.options, Host());
+    const Estimator& estimator = is_average ? average(settings.options) : *fitted;
     for (const auto& system : estimator.systems()) out.estimate.push_back(system.estimate);
     out.interval.resize(out.estimate.size());
     out.identified = estimator.identified();
-    if (!out.identified || how.interval == IntervalKind::none) return out;
-    if (how.interval == IntervalKind::robust && of_average) {
+    if (!out.identified || settings.interval == IntervalKind::none) return out;
+    if (settings.interval == IntervalKind::robust && is_average) {
       for (std::size_t s = 0; s < out.interval.size(); ++s) {
         out.interval[s].std_error = average_parts(estimator, s).std_error;
       }
     } else {
-      out.interval = percentiles(estimator, how, bootstrap_seed);
+      out.interval = percentiles(estimator, settings, bootstrap_seed);
     }
-    if (how.interval == IntervalKind::robust) make_robust(out, how);
+    if (settings.interval == IntervalKind::robust) make_robust(out, settings);
     return out;
   }
 
@@ -69,42 +69,42 @@ class PanelAnalyser {
     return *fitted;
   }
 
-  static std::vector<Interval> percentiles(const Estimator& estimator, const StudyEstimator& how,
-                                           std::uint64_t seed) {
+  static std::vector<Interval> percentiles(const Estimator& estimator,
+                                           const StudyEstimator& settings, std::uint64_t seed) {
     BootstrapOptions options;
-    options.replicates = how.replicates;
+    options.replicates = settings.replicates;
     options.seed = seed;
     const auto replicates = bootstrap(estimator, Quantity::accuracy, options, Host());
-    const std::size_t n = how.replicates;
+    const std::size_t n = settings.replicates;
     std::vector<Interval> out;
     for (std::size_t s = 0; s < estimator.systems().size(); ++s) {
       out.push_back(
-          percentile_interval(&replicates[s * n], n, how.conf_level, estimator.tolerance()));
+          percentile_interval(&replicates[s * n], n, settings.conf_level, estimator.tolerance()));
     }
     return out;
   }
 
   // Replaces sampling errors by the total errors of robust intervals. Estimators treat the truth of
   // all cases as unknown, and raters as people.
-  void make_robust(StudyEstimate& result, const StudyEstimator& how) {
-    const bool of_average = how.options.method == Method::average;
-    const Estimator& averages = average(how.options);
+  void make_robust(StudyEstimate& result, const StudyEstimator& settings) {
+    const bool is_average = settings.options.method == Method::average;
+    const Estimator& averages = average(settings.options);
     for (std::size_t s = 0; s < result.estimate.size(); ++s) {
       const double value = result.estimate[s];
       double error = result.interval[s].std_error;
-      if (!how.options.correction) {
+      if (!settings.options.correction) {
         const AverageParts average = average_parts(averages, s);
-        const double gap = (of_average ? average.independent : value) - average.shared;
+        const double gap = (is_average ? average.independent : value) - average.shared;
         const ErrorParts parts{error, gap, average.dependence, average.rater_error,
-                               range(static_cast<int>(s))};
+                               accuracy_range(static_cast<int>(s))};
         error = robust_error(value, parts, RaterKind::people).std_error;
       }
-      set_limits(value, error, how.margin, result.interval[s]);
+      set_limits(value, error, settings.margin, result.interval[s]);
     }
   }
 
   // Range of accuracies over possible base rates. All are possible if raters may agree by chance.
-  double range(int system) {
+  double accuracy_range(int system) {
     if (leading_.empty()) {
       leading_ = leading_categories(without_constant_.patterns, without_constant_.weight);
     }
@@ -157,16 +157,16 @@ bool needs_constant_raters(const Ratings& without_constant) {
 // few for these models.
 Identifiable check_identifiable(const EstimatorOptions& options, const KFit& fit,
                                 const Ratings& ratings) {
-  const bool of_model = options.method == Method::joint || options.method == Method::shared;
-  const bool by_rater = of_model && options.model.by_rater;
+  const bool is_latent = options.method == Method::joint || options.method == Method::shared;
+  const bool by_rater = is_latent && options.model.by_rater;
   const bool unequal =
       fit.identified == Identified::chance && count_active_raters(ratings.patterns) > 2;
   if (fit.identified == Identified::no_pairs || !(by_rater || unequal)) return Identifiable::as_fit;
   if (fit.agreement >= 1 - 1e-12) return Identifiable::yes;
-  const bool related =
+  const bool is_associated =
       fleiss_kappa(ratings, fit.agreement) > 1e-9 || association_of(ratings).informative();
-  if (by_rater) return related ? Identifiable::yes : Identifiable::unrelated;
-  return related ? Identifiable::unequal : Identifiable::as_fit;
+  if (by_rater) return is_associated ? Identifiable::yes : Identifiable::unrelated;
+  return is_associated ? Identifiable::unequal : Identifiable::as_fit;
 }
 
 StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t run) {
@@ -189,14 +189,14 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     ++weight[pattern];
   }
   const Patterns patterns = builder.patterns();
-  const auto rated = [&](const Patterns& rated_patterns, std::size_t n_raters,
-                         std::vector<double> weights) {
+  const auto make_ratings = [&](const Patterns& rated_patterns, std::size_t n_raters,
+                                std::vector<double> weights) {
     const PatternView view = rated_patterns.view(static_cast<int>(n_raters), design.categories,
                                                  static_cast<int>(systems));
     const auto fit = std::make_shared<const KModelFit>(fit_k_model(view, weights));
     return Ratings{view, std::move(weights), Known(), fit};
   };
-  const Ratings ratings = rated(patterns, raters, weight);
+  const Ratings ratings = make_ratings(patterns, raters, weight);
   // The ratings without constant raters.
   std::vector<int> new_rater(raters), pattern(weight.size());
   std::size_t remaining_raters = 0;
@@ -211,9 +211,9 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
           ? patterns_subset(ratings.patterns, pattern.data(), pattern.size(), new_rater.data())
           : Patterns();
   const Ratings remaining_ratings =
-      any_excluded ? rated(remaining_patterns, remaining_raters,
-                           pattern_weights(remaining_patterns.index.data(), weight.data(),
-                                           weight.size(), remaining_patterns.rows()))
+      any_excluded ? make_ratings(remaining_patterns, remaining_raters,
+                                  pattern_weights(remaining_patterns.index.data(), weight.data(),
+                                                  weight.size(), remaining_patterns.rows()))
                    : ratings;
   const bool needs_constant = any_excluded && needs_constant_raters(remaining_ratings);
   const Ratings& without_constant = needs_constant ? ratings : remaining_ratings;
@@ -228,7 +228,7 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
   StudyEstimate no_estimate;
   no_estimate.estimate.assign(systems, not_a_number);
   no_estimate.interval.resize(systems);
-  const bool seeded = !options.bootstrap_seeds.empty();
+  const bool has_seeds = !options.bootstrap_seeds.empty();
   for (const StudyEstimator& estimator : options.estimators) {
     const bool excludes_constant =
         estimator.options.method == Method::average && excludes_constant_raters(estimator.options);
@@ -240,7 +240,7 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     const bool is_identifiable =
         how == Identifiable::as_fit ? fit.identified == Identified::yes : how == Identifiable::yes;
     out.estimates.push_back(is_identifiable
-                                ? analyse(estimator, seeded ? options.bootstrap_seeds[run] : 0)
+                                ? analyse(estimator, has_seeds ? options.bootstrap_seeds[run] : 0)
                                 : no_estimate);
     out.estimates.back().identifiable = how;
     out.estimates.back().fit = fit;

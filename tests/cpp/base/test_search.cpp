@@ -87,7 +87,7 @@ TEST_CASE("a step that gains too little becomes 0.4 times as long, at most thirt
   for (int i = 1; i < 5; ++i) {
     CHECK(seen.points[i][0] == Approx(0.02 - 0.3 * std::pow(0.4, i - 1)));
   }
-  // A wrong gradient leads downwards however short the step.
+  // With a wrong gradient, a step of any length decreases the value.
   Recorder wrong{[](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
                    if (gradient) *gradient = -Eigen::VectorXd::Ones(x.size());
                    return x.sum();

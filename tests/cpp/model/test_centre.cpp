@@ -299,7 +299,8 @@ TEST_CASE("after a fit, each parameter of the abstentions solves its equation") 
         answers += yes;
         none += no;
         const double m = logistic(x.b[j] + x.h[k]);
-        CHECK(x.rate(j, k) == Approx((x.kappa * m + yes) / (x.kappa + yes + no)).epsilon(1e-6));
+        CHECK(x.answer_probability(j, k) ==
+              Approx((x.kappa * m + yes) / (x.kappa + yes + no)).epsilon(1e-6));
       }
       CHECK(answers == Approx(answered));
       CHECK(none == Approx(abstained));
@@ -321,14 +322,14 @@ TEST_CASE("posteriors, log likelihood and log density of a fit are sums over tru
       std::vector<double> joint;
       double total = 0;
       for (int k = 0; k < K; ++k) {
-        double p = rows.known[i] >= 0 && rows.known[i] != k ? 0 : panel.rate(k);
+        double p = rows.known[i] >= 0 && rows.known[i] != k ? 0 : panel.base_rate(k);
         for (const int at : rows.positions(i)) {
-          p *= panel.answering().rate(rows.judge[at], k) *
+          p *= panel.answering().answer_probability(rows.judge[at], k) *
                panel.theta(rows.judge[at], k, rows.category[at]);
         }
         if (!panel.answering().used_judges.empty()) {
           for (const int at : rows.abstentions_of(i)) {
-            p *= 1 - panel.answering().rate(rows.abstained[at], k);
+            p *= 1 - panel.answering().answer_probability(rows.abstained[at], k);
           }
         }
         joint.push_back(p);
@@ -349,7 +350,7 @@ TEST_CASE("posteriors, log likelihood and log density of a fit are sums over tru
     if (!panel.answering().used_judges.empty()) density += log_density(panel.answering());
     for (int k = 0; k < K; ++k) {
       density += std::lgamma(1 + classes[k]);
-      CHECK(panel.rate(k) == Approx((classes[k] + 1) / (cases + K)).epsilon(1e-7));
+      CHECK(panel.base_rate(k) == Approx((classes[k] + 1) / (cases + K)).epsilon(1e-7));
     }
     CHECK(panel.log_density() == Approx(density).epsilon(1e-9));
   });
@@ -374,7 +375,7 @@ TEST_CASE("parameters are unchanged after transformation to the real line and ba
     for (int k = 0; k < x.categories; ++k) {
       CHECK(y.w[k][k] == 0);
       for (int j = 0; j < of.rows.judges; ++j) {
-        CHECK(z.rate(j, k) == Approx(of.panel.answering().rate(j, k)));
+        CHECK(z.answer_probability(j, k) == Approx(of.panel.answering().answer_probability(j, k)));
       }
     }
   });

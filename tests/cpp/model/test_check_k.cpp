@@ -210,7 +210,7 @@ TEST_CASE("with a Hessian from other data, a fit reaches the maximum of the usua
     const LatentModel model{true, Errors::uniform, strata, false};
     const LatentClass of_data(rows, model, prior);
     Eigen::VectorXd x = fit_latent(of_data, OptimiserOptions()).x;
-    // Drawn cases are equally difficult, or differ.
+    // The drawn cases are equally difficult (shift 0), or differ in difficulty (shift 0.1).
     for (const double shift : {0.0, 0.1}) {
       if (strata) x[of_data.layout.shifts_at] = shift;
       LatentRows many = rows;

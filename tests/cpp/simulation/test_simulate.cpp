@@ -217,7 +217,7 @@ double share(const std::vector<int>& a, const std::vector<int>& b, std::size_t f
   return same / static_cast<double>(to - from);
 }
 
-// Four standard errors of a share of these cases, at most.
+// Upper limit of four standard errors of a share of these cases.
 double margin(std::size_t cases) { return 2 / std::sqrt(static_cast<double>(cases)); }
 
 }  // namespace
