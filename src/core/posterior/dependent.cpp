@@ -101,8 +101,8 @@ class DependentChain : public Chain {
     return least;
   }
 
-  // The joint prior density of matrices and e_k is the prior density of the matrices where e_k is at
-  // most easy_bound(k), and 0 elsewhere. The parameter that is drawn is e_k / easy_bound(k), so
+  // The joint prior density of matrices and e_k is the prior density of the matrices where e_k is
+  // at most easy_bound(k), and 0 elsewhere. The parameter that is drawn is e_k / easy_bound(k), so
   // log(easy_bound(k)) enters the log density of the matrices. High accuracies are therefore more
   // probable than in the prior of the matrices.
   double log_easy_bound(int k) const { return has_easy_cases_ ? std::log(easy_bound(k)) : 0; }
