@@ -101,7 +101,7 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
          {.fun fit_raters}.")
   settings <- gold$settings
   abort_argument_if(settings$target == "cases" || !is.null(settings$widen), "known_truth",
-    "Posterior draws are for the population, without {.arg widen}.",
+    "With posterior draws, {.code target = \"cases\"} and {.arg widen} are not available.",
     i = "Leave out {.arg target} and {.arg widen} of {.fun gold_cases}.")
   gold
 }

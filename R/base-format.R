@@ -209,7 +209,8 @@ format_unpadded <- function(n) trimws(number(n))
 #'
 #' @section Agreement:
 #' * **agreement**: the share of pairs of ratings of the same case that are equal.
-#' * **agreement matrix**: numbers of cases by the ratings of two raters, see [agreement_matrix()].
+#' * **agreement matrix**: a contingency table of the ratings of two raters. Its cells are numbers
+#'   of cases, see [agreement_matrix()].
 #' * **chance agreement**: the agreement expected from raters who guess. **Chance kappa** is
 #'   `(agreement - chance) / (1 - chance)` with `chance` = 1 / number of categories, as in Lehner
 #'   (2015). **Kappa** without a name is Fleiss' kappa, whose chance agreement is computed from the

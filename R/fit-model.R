@@ -220,9 +220,9 @@ rater_model <- function(accuracy = c("common", "rater"),
   model$dependence <- dependence
   if (!is.null(abstain)) model$abstain <- check_choice(abstain, c("depends", "ignored"), "abstain")
   abort_argument_if(uses_abstentions(model) && !is_pooled(model), "abstain",
-    "{.code abstain = \"depends\"} needs {.code prior = \"pooled\"}: free errors of each rater, on
-        cases that are equally difficult, without a formula of base rates.",
-    i = "Use {.fun dawid_skene}.")
+    "{.code abstain = \"depends\"} needs {.code prior = \"pooled\"}.",
+    i = "This prior needs free errors of each rater, equally difficult cases, and no formula of base
+        rates. Use {.fun dawid_skene}.")
   model
 }
 

@@ -300,8 +300,9 @@ reason_by_row <- function(plan, x, expected, words, absent) {
 # ratings. For influence, see metric-influence.R.
 
 # Replaces metrics of scores of a system by estimates with gold cases. `rows`: metrics estimated
-# from ratings only, with `hidden` errors. `judge`: scores of the system and posterior probabilities
-# of its cases, see score_panel().
+# from ratings only. Their column `hidden` is the standard deviation of the bias due to shared
+# errors. `judge`: a list with the scores of the system and the posterior probabilities of its
+# cases, see score_panel().
 score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_level) {
   gold_data <- scored_gold(estimate, judge)
   ranges <- ranges_of_plan(plan)

@@ -213,8 +213,8 @@ top_reliability <- function(score_data, w, v, bins) {
 # Returns the kernel of the expected calibration error, the mean absolute gap over bins (see
 # reliability_of()). Chance increases absolute gaps. If `debiased`, the kernel subtracts the
 # expected increase, computed as if true gaps were equal to observed gaps (Kumar, Liang and Ma
-# 2019). The kernel also returns `slack`, which is later subtracted from lower limits. It is the
-# expected absolute gap of calibrated scores, minus the increase that was already subtracted.
+# 2019). The kernel also returns `slack`: the error expected by chance if scores were calibrated,
+# minus the increase that was already subtracted. Lower limits of intervals are reduced by `slack`.
 ece_of_scores <- function(debiased) {
   function(score_data, w, v, settings) {
     table <- top_reliability(score_data, w, v, settings$bins)

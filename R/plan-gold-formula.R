@@ -313,9 +313,9 @@ choose_gold <- function(table, quantities, estimate, settings) {
   labelled <- as.integer(estimate$gold$case)
   unlabelled_weight <- replace(weights_of_cases(x), labelled, 0)
   weight <- rowsum_codes(x$index, unlabelled_weight, n_patterns(x))
-  pattern_draws <- gold_probabilities(n_new, spread, weight, settings$choice)
-  probability <- pattern_draws$probability[x$index]
-  stratum <- pattern_draws$stratum[x$index]
+  pattern_sampling <- gold_probabilities(n_new, spread, weight, settings$choice)
+  probability <- pattern_sampling$probability[x$index]
+  stratum <- pattern_sampling$stratum[x$index]
   at <- which(probability > 0 & unlabelled_weight > 0)
   at <- at[draw_gold(probability[at], stratum[at])]
   if (length(labelled) > 0L) {

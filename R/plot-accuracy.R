@@ -100,7 +100,7 @@ plot_bins <- function(object) {
 # Plots three estimates for each system: from gold cases (cases with known truth) only, from ratings
 # only, and from both.
 plot_gold <- function(object) {
-  abort_argument_if(is.null(object$gold$evidence), "type", "There are no gold cases to draw.",
+  abort_argument_if(is.null(object$gold$evidence), "type", "There are no gold cases to plot.",
     i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.")
   table <- tidy(object, "gold")
   table$interval <- factor_from_top(table$interval)

@@ -58,7 +58,7 @@ plot_measures <- function(object, about) {
   group_columns <- part_columns_of(drawn_rows)
   # A single measure of several groups has a row per group, in one panel.
   is_by_part <- !is_by_pair_or_category && length(titles) == 1L && length(group_columns) == 1L
-  panel_columns <- c(
+  facet_columns <- c(
     if (!is_by_part) group_columns, if (is_by_pair_or_category && length(titles) > 1L) "title"
   )
   drawn_rows$label <- if (is_by_part) {
@@ -74,7 +74,7 @@ plot_measures <- function(object, about) {
   start_plot(drawn_rows, "estimate", "label") +
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
-    (if (length(panel_columns) > 0L) wrapped_facets(panel_columns)) +
+    (if (length(facet_columns) > 0L) wrapped_facets(facet_columns)) +
     ggplot2::scale_x_continuous(
       limits = range(
         0, 1, drawn_rows$estimate, drawn_rows$conf.low, drawn_rows$conf.high, na.rm = TRUE

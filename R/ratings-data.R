@@ -60,7 +60,8 @@
 #' Medical relations in twenty sentences, chosen by workers
 #'
 #' Fifteen crowd workers chose the medical relations between two marked terms in each of twenty
-#' sentences. There were twelve relations, another relation, and none. Workers could choose several.
+#' sentences. The choices were twelve named relations, "another relation" and "none of these".
+#' Workers could choose several.
 #' The data are the numbers of workers who chose each relation. Workers are not identified. Aroyo
 #' and Welty (2014) explain [crowdtruth()] with these data.
 #'

@@ -40,7 +40,7 @@ read_input <- function(data, quos, options) {
   system_input <- read_systems(quos, data, layout)
   roles <- find_role_columns(data, quos, layout, system_input$columns, repeats)
   if (layout$holds == "raters" && selects_by_pattern(quos$raters))
-    roles <- resolve_raters(roles, data, "data")
+    roles <- reassign_rater_columns(roles, data, "data")
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
   columns_of_role <- function(role, clean = clean_levels) {

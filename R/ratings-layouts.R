@@ -32,7 +32,7 @@ guess_roles <- function(data, arg) {
   roles$systems <- grep("^system", columns, value = TRUE)
   roles$raters <- setdiff(columns, unlist(roles))
   check_labels_shared(data[roles$raters], arg)
-  roles <- resolve_raters(roles, data, arg)
+  roles <- reassign_rater_columns(roles, data, arg)
   if (length(roles$case) == 0L) warn_case_numbers(data[roles$raters])
   Filter(length, roles)
 }
@@ -184,9 +184,9 @@ check_labels_shared <- function(columns, arg) {
 #' * `"covariates"`: one row per case, with `case`, the columns that identify the case if there are
 #'   several (see [ratings()]), and its covariates.
 #' * `"raters"`: one row per `rater`, with the number of `ratings` and the `agreement` with other
-#'   raters: the share of equal pairs of a rating of this rater and a rating of another rater on the
-#'   same case. If there are reruns, `rerun_agreement` is the share of equal pairs of reruns of the
-#'   rater. If there are groups, `group` is the group of the rater.
+#'   raters: the share of pairs that are equal. A pair is a rating of this rater and a rating of
+#'   another rater on the same case. If there are reruns, `rerun_agreement` is the share of equal
+#'   pairs of reruns of the rater. If there are groups, `group` is the group of the rater.
 #' * `"categories"`: one row per `category`, with the number of `ratings` and their `share` of all
 #'   ratings.
 #' * `"groups"`: one row per `group` of several raters, see [rater_groups]. Columns are the number

@@ -25,8 +25,8 @@
 #' @section Categories:
 #' If the rating columns are factors, the categories are their levels, including unused levels.
 #' Otherwise the categories are the labels in the ratings, numbers in numeric order and strings in
-#' the order of the C locale. The number of categories affects chance agreement. Therefore add
-#' categories that no rater used to `categories`.
+#' the order of the C locale. The number of categories affects chance agreement. Therefore
+#' `categories` should also contain categories that no rater chose.
 #'
 #' @section Cases identified by several columns:
 #' With `case = c(prompt, app)` each combination of `prompt` and `app` is a case. Its identifier
@@ -85,7 +85,7 @@
 #'   cases. With any other weights, standard errors and intervals are `NA`. In long data, all rows
 #'   of a case have the same weight.
 #' @param repeats What several rows of one rater on one case mean:
-#'   * `"error"` (the default): a mistake in the data, which is an error.
+#'   * `"error"` (the default): a mistake in the data. `ratings()` stops with an error.
 #'   * `"ratings"`: independent ratings. Two ratings by the same rater do not count as agreement
 #'     between raters, but each is evidence about the case.
 #'   * `"reruns"`: the same question asked again, for example of a language model. The most frequent
@@ -124,8 +124,8 @@
 #'   Not available for counts, repeats and lazy tables.
 #' @param abstain Labels that mean "no opinion", such as `"?"` or `"cannot tell"`. Capitals and
 #'   surrounding blanks are ignored. For their use, see section *Abstentions* of [ground_truth()].
-#'   `NA` among the labels makes missing ratings abstentions. Include it only for programs that
-#'   processed every case, because otherwise a missing rating means that the rater was not asked.
+#'   If the labels contain `NA`, a missing rating is an abstention. Include `NA` only for programs
+#'   that processed every case. Otherwise a missing rating means that the rater was not asked.
 #'   Not available for counts, repeats, `rater_groups`, `confidence` and lazy tables.
 #'
 #' @return An object of class `ratings`, or `ratings_labels` with `repeats = "labels"`. For several
@@ -316,7 +316,8 @@ check_new_ratings <- function(x, input) {
     "There are no ratings in {.arg data}: all are missing.",
     i = "Check the columns, and the coding of missing values.")
   abort_if(!has_enough_raters, "raters",
-    "At least two raters are needed to learn from their agreement.",
+    if (n_raters(x) == 0L) "There are no raters." else
+      "At least two raters are needed to learn from their agreement.",
     x = describe_found_labels(x$raters),
     i = if (is_counts) "No case has two ratings: the counts of every row sum to one or zero." else
       "Systems do not count as raters.", raters = x$raters)

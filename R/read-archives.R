@@ -58,8 +58,8 @@ check_lines <- function(input) {
   lines
 }
 
-# Fails if a table of text has too many columns or cells. Long column names slow down parsing.
-# Therefore 1,000 bytes of the first line count as a column.
+# Fails if a table of text has too many columns or cells. Every 1,000 bytes of the first line count
+# as at least one column, because long column names slow down parsing.
 check_table_size <- function(input, lines) {
   first_bytes <- charToRaw(input$first[[1L]])
   separator_bytes <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))

@@ -202,10 +202,12 @@ keep_known_truths <- function(table, truths, given_quosures, is_multilabel) {
     truth <- table[[column]]
     is_known <- recode(truth) %in% c(recode(labels), declared_categories(categories))
     is_unused <- !is.na(truth) & (is_multilabel | !is_known)
-    warn_if(any(is_unused), "left_out", "Left out: known truths in column {.val {column}}.",
-      x = "Not used: {.val {unique(truth[is_unused])}}.",
+    warn_if(any(is_unused), "left_out",
+      "Known truths in column {.val {column}} were left out.",
+      x = "Their values are {.val {unique(truth[is_unused])}}.",
       i = if (is_multilabel) "Answers with several labels have no known truth." else
-        "They are not categories. Declare labels that no rater used in {.arg categories}.")
+        "These values are not categories of the ratings. If they are labels that no rater chose, add
+        them to {.arg categories}.")
     table[[column]][is_unused] <- NA
   }
   table

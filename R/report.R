@@ -40,8 +40,8 @@
 #' @param ... Arguments of [estimate_accuracy()]: `by`, groups of cases, for a section with
 #'   estimates for each group and comparisons of groups; `known_raters`, raters whose confusion
 #'   matrices are known; `resampling`, settings such as clusters of cases.
-#' @return The path of the report, invisibly. Without \pkg{rmarkdown}, pandoc or, for PDF, LaTeX, an
-#'   error of class `fallible_error_package`.
+#' @return The path of the report, invisibly. Fails with an error of class
+#'   `fallible_error_package` if \pkg{rmarkdown} or pandoc is missing, or LaTeX for a PDF.
 #' @family systems
 #' @seealso [may_say()] for the sentences; [data_check()], [alt_test()].
 #' @examplesIf requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_available()

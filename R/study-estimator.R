@@ -6,10 +6,9 @@
 #'
 #' @inheritParams estimate_accuracy
 #' @param method Name of a method of [estimate_accuracy()], by default `"binned"`.
-#' @param model Model of the raters, a [rater_model()], for methods `"joint"` and `"shared"`. The
-#'   other methods need the default, [k_model()], in which all raters have the same accuracy.
-#'   User-defined models ([rater_family()]) and models with a formula also work with `"binned"` and
-#'   `"unbinned"`.
+#' @param model Model of the raters. Methods `"joint"` and `"shared"` accept any [rater_model()].
+#'   `"binned"` and `"unbinned"` accept the default, [k_model()], user-defined models
+#'   ([rater_family()]) and models with a formula. Other methods accept only the default.
 #' @param interval Name of an interval of [estimate_accuracy()]. The default `"none"` is faster, but
 #'   without intervals there is no coverage.
 #' @param bins A list of settings. `width`: width of the bins of posterior probabilities for method
@@ -24,9 +23,10 @@
 #'   is taken from the simulated ratings.
 #' @param gold_sample How the estimator assumes that the gold cases were sampled: `"random"`, the
 #'   default, or `"given"` (chosen by hand). See [gold_cases()].
-#' @param target,widen The accuracy that intervals with gold cases are for (in the `"population"`,
-#'   the default, or on exactly these `"cases"`), and how much `"combined"` intervals rely on
-#'   ratings; see [gold_cases()].
+#' @param target Intervals with gold cases are for the accuracy in the `"population"` (the default)
+#'   or on exactly the rated `"cases"`, see [gold_cases()].
+#' @param widen How strongly `"combined"` intervals widen the prior from the ratings, see
+#'   [gold_cases()].
 #' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
 #'   [estimate_accuracy()] result.
 #' @family simulation
@@ -222,8 +222,8 @@ check_panel <- function(x, world, n) {
 abort_world <- function(world, demand, fault, ...) {
   abort_fallible("design", escape_braces("Design \"", world$label, "\" ", demand, "."),
     x = escape_braces(fault),
-    i = "A design may be a function of the number of cases that returns {.fun ratings} with the
-        answers of systems, and with the truth of each case by {.fun with_truth}.",
+    i = "A design that is a function of the number of cases must return {.fun ratings} with the
+        answers of systems. Add the truth of each case with {.fun with_truth}.",
     design = world$label, ..., call = NULL)
 }
 

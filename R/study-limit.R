@@ -125,10 +125,9 @@ copy_answers <- function(probability, copying) {
 # The code of a missing answer is the number of categories + 1.
 drop_answers_at_random <- function(probability, rater, missing) {
   dimensions <- dim(probability)
-  rater_last <-
-    c(seq_along(dimensions)[-rater], rater) # moves the dimension of the rater to the end
-  kept_mass <- aperm((1 - missing) * probability, rater_last)
-  missing_mass <- missing * apply(probability, rater_last[-length(rater_last)], sum)
+  dimension_order <- c(seq_along(dimensions)[-rater], rater) # the rater is the last dimension
+  kept_mass <- aperm((1 - missing) * probability, dimension_order)
+  missing_mass <- missing * apply(probability, dimension_order[-length(dimension_order)], sum)
   dimensions[[rater]] <- dimensions[[rater]] + 1L
-  aperm(array(c(kept_mass, missing_mass), dimensions[rater_last]), order(rater_last))
+  aperm(array(c(kept_mass, missing_mass), dimensions[dimension_order]), order(dimension_order))
 }
