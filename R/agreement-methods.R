@@ -221,7 +221,7 @@ level_reached <- function(x, conf_level) {
 }
 
 # Returns reasons why rows have no benchmark, or NA. The scales are for measures from -1 to 1. A
-# removed registered measure is treated as if it had this range.
+# measure that the user registered and later removed is treated as if it had this range.
 why_no_benchmark <- function(x) {
   measures <- unname(all_measures()[as.character(x$measure)])
   lower <- vapply(measures, function(m) m$lower %||% -1, 0)

@@ -156,8 +156,8 @@ check_comparable <- function(samples, panels) {
   }
   for (arg in c("x", "y")) {
     repeated_cases <- repeated_values(as_label(samples[[arg]]$view$x$cases))
-    abort_argument_if(repeated_cases, arg, "must have each case once.",
-      x = "Case {.val {repeated_cases[[1L]]}} is there several times.")
+    abort_argument_if(repeated_cases, arg, "must have each case only once.",
+      x = "Case {.val {repeated_cases[[1L]]}} occurs several times.")
   }
   categories <- lapply(samples, `[[`, "labels")
   abort_argument_if(!identical(categories$x, categories$y), "y",

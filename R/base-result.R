@@ -238,8 +238,8 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
   tibble::as_tibble(table[names(table) != "why"])
 }
 
-# Checks the arguments in `...` for a table with arguments. All must be named, and their names must
-# be in `known`. If `known` contains "...", the table's function checks the names.
+# Checks the arguments that tidy() passes on in `...` to a function that makes a table. All must be
+# named, and their names must be in `known`. If `known` contains "...", that function checks them.
 check_known_dots <- function(known, ...) {
   unknown_names <- if (!"..." %in% known) setdiff(names2(list(...)), known)
   abort_argument_if(unknown_names, "...",

@@ -16,7 +16,8 @@
 #'
 #' @param categories Number of categories (at least 2), or their labels in order.
 #' @param accuracy Probability of a correct answer, in \[0, 1\].
-#' @param difficulty Number added to the accuracy, in \[-1, 1\], by default 0.
+#' @param difficulty Number added to the accuracy, in \[-1, 1\], by default 0. A negative
+#'   number makes cases harder.
 #' @param dispersion Number above 0 by which the probability of an error is divided with each
 #'   further step from the true category. With 1 (the default) all errors are equally probable.
 #' @param error_range Largest deviation from 1 of the random numbers in step 3, in \[0, 1\]. With 0

@@ -18,8 +18,8 @@
 #'   together). They may be one source of answers. Raters of the same group (`rater_groups` of
 #'   [ratings()]) are not compared.
 #' * *Categories*: categories that are unused, have fewer than 5 ratings, or have more than 95% of
-#'   the ratings. Also categories that are in no case the most frequent rating, which may be codes
-#'   of missing answers.
+#'   the ratings. Also categories that are not the most frequent rating of any case, which may be
+#'   codes of missing answers.
 #' * *Missing ratings*: the share of missing ratings, and whether raters share cases.
 #' * *Systems*: whether every system has an answer for every case, and whether a system seems to be
 #'   made from the ratings, for example by majority vote. The check uses cases in which the most

@@ -39,8 +39,8 @@
 #' @param matrices A named list of confusion matrices (probabilities of answers in columns, given
 #'   true categories in rows), for raters or systems whose matrix is given instead of their
 #'   accuracy. Each element is a matrix for all cases, or a list with a matrix for each stratum of
-#'   `difficulty`. An additional element `normalise` is the argument `normalise` of
-#'   [confusion_matrix()] for the other matrices.
+#'   `difficulty`. An additional element `normalise` is passed on to
+#'   [confusion_matrix()], which makes the matrices of the other raters and systems.
 #' @param drift Increase of accuracy from the first case of a panel to the last, in (-1, 1);
 #'   negative for a decrease. One number, one for each rater and system, or some by name. The
 #'   increase is linear, and `raters` and `systems` are the accuracies in the middle. It cannot be
@@ -52,10 +52,11 @@
 #' @param ... Not used; catches misspelt arguments.
 #' @section Shared errors: Judges (raters and systems) have shared errors if they are wrong on the
 #' same cases more often than by chance. Each answer is computed from a random number between 0 and
-#' 1: small numbers give the right answer, larger numbers the wrong answers, in the order of
-#' categories after the true one. Without loadings, these numbers are independent. With loadings,
-#' they are the normal probabilities of standard normal variables. The correlation of the variables
-#' of two judges is the product of their loadings. Loadings do not change accuracies.
+#' 1. The answer is right if the number is at most the accuracy. Larger numbers give wrong answers,
+#' in the order of the categories after the true one. Without loadings, these numbers are
+#' independent. With loadings, they are values of the normal distribution function at standard
+#' normal variables. The correlation of the variables of two judges is the product of their
+#' loadings. Loadings do not change accuracies.
 #'
 #' @return An object of class `rater_design`. Its `print()` method lists which assumptions of
 #'   [k_model()] do not hold: raters are equally accurate, errors equally probable, and cases

@@ -1,8 +1,8 @@
 # Identification of models in which raters differ in accuracy. Tests of association between raters.
 # Assignment of categories to latent classes.
 
-# Returns TRUE if a model is identified only if ratings of different raters are associated. Other
-# models need agreement above 1 / number of categories instead.
+# Does the model need associated ratings of different raters to be identified? Other models need
+# agreement above 1 / number of categories instead.
 needs_association <- function(model, x) {
   !has_counts(x) &&
     (!is.null(model$family) || is_outside_core(model) || model$accuracy == "rater")

@@ -334,8 +334,9 @@ warn_identified_fit.rater_fit <- function(fit) {
   warn_if(length(machines_with_counts) > 1L, "known_independent",
     "The fit assumes that {.val {machines_with_counts}} err independently, which machines rarely
         do.",
-    i = "Put them into one of the {.arg rater_groups}, and give the counts of the group's vote:
-        {.code known_raters = list(panel = counts)}.", raters = machines_with_counts)
+    i = "Put them into one group with {.arg rater_groups} of {.fun ratings}. Then give the counts of
+        the majority vote of the group: {.code known_raters = list(group_name = counts)}.",
+    raters = machines_with_counts)
   warn_latent(fit)
 }
 

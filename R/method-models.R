@@ -115,9 +115,9 @@ posterior_point <- function(fit, options, rule, get_posteriors, posterior, bins)
 # `run` are the answers, posterior and weights of the patterns of ratings that the system answered.
 apply_to_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$systems)) {
   answers <- pattern_answers(fit$x)
-  is_judged <- is_usable_pattern(fit) & weight > 0
+  is_usable <- is_usable_pattern(fit) & weight > 0
   lapply(systems, function(s) {
-    answered <- which(is_judged & answers[, s] > 0L)
+    answered <- which(is_usable & answers[, s] > 0L)
     run(answers[answered, s], posteriors[[s]][answered, , drop = FALSE], weight[answered])
   })
 }

@@ -227,7 +227,7 @@ planned_intervals <- function(quantity, settings) {
 
 # Returns the rows of tidy() for one quantity. The column `worth` is the number of labels without
 # ratings that one label with ratings replaces. Without a pilot, it is a rough estimate with limits.
-gold_rows <- function(quantity, settings) {
+plan_gold_rows <- function(quantity, settings) {
   cases <- quantity$prediction$cases
   worth <- if (is.null(quantity$p.value)) {
     equivalent_labels(quantity$explained, settings$conf_level)
@@ -292,7 +292,7 @@ gold_curve <- function(quantity, settings) {
 
 # Returns the number of gold cases to draw. It is enough for the half-width even if errors are
 # shared. If no number is enough with shared errors, it is the number for the estimated worth of
-# ratings. `rows`: result of gold_rows().
+# ratings. `rows`: result of plan_gold_rows().
 number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
 
 # Draws the cases to label, for the system that needs most cases. Returns a list of two tables with
@@ -300,7 +300,7 @@ number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$hig
 # * new: the drawn cases. `probability` is the probability of being drawn in the pilot or now
 # * labelled: the cases of the pilot, with the same probability
 #
-# `table`: result of gold_rows() for all quantities.
+# `table`: result of plan_gold_rows() for all quantities.
 choose_gold <- function(table, quantities, estimate, settings) {
   x <- estimate$fit$x
   n_new <- max(chosen_interval_rows(table, settings)$more)

@@ -65,7 +65,7 @@ augment.gold_plan <- function(x, ...) {
 }
 
 # Creates the result of plan_gold(). `x` is a list with the fields
-# * answer, curve, costs: tables, see gold_rows(), gold_curve() and gold_costs()
+# * answer, curve, costs: tables, see plan_gold_rows(), gold_curve() and gold_costs()
 # * chosen: cases to label, see choose_gold()
 # * cases, raters: numbers of cases and of raters
 # * settings: settings of the plan

@@ -167,7 +167,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     cost = if (!is.null(cost)) check_cost(cost, c(gold = NA, rating = NA))
   )
   quantities <- planned_quantities(estimate, predict_categories(x), settings)
-  table <- stack_rows(quantities, gold_rows, settings)
+  table <- stack_rows(quantities, plan_gold_rows, settings)
   new_gold_plan(list(
     answer = table, curve = stack_rows(quantities, gold_curve, settings),
     costs = gold_costs(table, quantities, estimate, settings),
@@ -255,7 +255,7 @@ gold_costs <- function(table, quantities, estimate, settings) {
   labels_needed <- function(quantity, explained) {
     if (is.na(explained)) return(NA_real_)
     quantity$explained <- explained
-    rows <- gold_rows(quantity, settings)
+    rows <- plan_gold_rows(quantity, settings)
     rows$more[rows$interval == interval]
   }
   explained <- vapply(quantities, `[[`, 0, "explained")

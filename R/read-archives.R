@@ -50,7 +50,7 @@ check_cells <- function(columns, rows, input) {
 
 # Returns the number of lines of a text. Fails if there are too many lines, or zero bytes, which
 # text files do not contain. Lines may end in "\n", in "\r" or in both.
-check_lines <- function(input) {
+count_checked_lines <- function(input) {
   byte_counts <- count_bytes(file(input$plain, "rb"))
   abort_file_if(byte_counts[[1L]] > 0, input, "is not text: it contains zero bytes.")
   lines <- max(byte_counts[utf8ToInt("\n\r") + 1L]) + 1

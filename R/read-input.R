@@ -35,9 +35,9 @@ open_input <- function(path, settings) {
     labels = isTRUE(settings$labels)
   )
   input$plain <- unpack_and_decode(input, settings$scratch)
-  input$kind <- kind_of_bytes(input)
+  input$kind <- kind_of_binary_file(input)
   if (is.null(input$kind)) {
-    lines <- check_lines(input)
+    lines <- count_checked_lines(input)
     input$first <- first_two_lines(input$plain, input$skip)
     input$kind <- kind_of_text(input)
     if (input$kind == "text") check_table_size(input, lines)
@@ -106,7 +106,7 @@ find_signature <- function(input) {
 
 # Returns the kind of a binary file ("zip", "ole" or "other"); NULL for text, which has no zero
 # bytes.
-kind_of_bytes <- function(input) {
+kind_of_binary_file <- function(input) {
   signature <- find_signature(input)
   if (!is.null(signature) || as.raw(0L) %in% readBin(input$plain, "raw", 65536L))
     switch(signature %||% "", "a zip archive" = "zip", "an old Office file" = "ole", "other")

@@ -300,10 +300,10 @@ starting_posterior <- function(x, truth, is_used, case_of_pattern) {
 posterior_from_scores <- function(x, trust, truth, case_of_pattern) {
   values <- simplify2array(x$scores$values[trust])
   posterior <- rowMeans(values[case_of_pattern, , , drop = FALSE], na.rm = TRUE, dims = 2L)
-  is_judged <- !is.na(posterior[, 1L]) | truth > 0L
+  is_usable <- !is.na(posterior[, 1L]) | truth > 0L
   posterior <- set_known_truths(posterior / rowSums(posterior), truth)
-  weight <- pattern_weights(x)[is_judged]
-  rates <- colSums(posterior[is_judged, , drop = FALSE] * weight) / sum(weight)
-  posterior[!is_judged, ] <- rep(rates, each = sum(!is_judged))
-  list(posterior = posterior, rates = rates, judged = is_judged)
+  weight <- pattern_weights(x)[is_usable]
+  rates <- colSums(posterior[is_usable, , drop = FALSE] * weight) / sum(weight)
+  posterior[!is_usable, ] <- rep(rates, each = sum(!is_usable))
+  list(posterior = posterior, rates = rates, judged = is_usable)
 }

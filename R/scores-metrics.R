@@ -56,7 +56,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 score_panel <- function(estimate, gold = NULL) {
   x <- estimate$fit$x
   truth <- replace(integer(length(x$cases)), gold$case, gold$truth)
-  is_judged <- is_usable_pattern(estimate$fit)[x$index]
+  is_usable <- is_usable_pattern(estimate$fit)[x$index]
   weight <- weights_of_cases(x)
   lack <- if (is.null(x$scores)) {
     "there are no scores"
@@ -67,10 +67,10 @@ score_panel <- function(estimate, gold = NULL) {
   }
   rater_posterior <- if (is.null(lack)) posterior_from_raters(estimate)
   p <- if (is.null(lack)) rater_posterior$posterior(NULL)
-  if (anyNA(p[is_judged, ])) lack <- "the raters' agreement does not separate the categories"
+  if (anyNA(p[is_usable, ])) lack <- "the raters' agreement does not separate the categories"
   input_of_system <- function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
-    cases <- if (!is.null(values)) which(!is.na(values[, 1L]) & is_judged & weight > 0)
+    cases <- if (!is.null(values)) which(!is.na(values[, 1L]) & is_usable & weight > 0)
     lack <- lack %||% if (is.null(values)) {
       "the system has no scores"
     } else if (length(cases) == 0L) {

@@ -2,7 +2,8 @@
 #'
 #' Results of [shared_errors()] as tables: correlations of errors per pair (`tidy()`), per rater
 #' (`tidy(x, "raters")`) and for all raters together (`glance()`). The effective number of raters is
-#' the number of independent raters whose mean has the same variance; see [shared_errors()].
+#' the number of raters with independent errors whose mean would have the same variance as the mean
+#' of the actual raters; see [shared_errors()].
 #'
 #' @param x A [shared_errors()] result.
 #' @param digits Number of decimals, by default 2.
@@ -34,9 +35,9 @@
 #'     interval.
 #'   * `effective`, `effective.low`, `effective.high`: effective number of raters, with its
 #'     interval.
-#'   * `lowest`, `highest`, `effective.lowest`, `effective.highest`: ranges of both numbers that the
-#'     ratings allow if no truth is known.
-#'   * `surplus`: mean over pairs of raters, weighted by `both_wrong`.
+#'   * `lowest`, `highest`, `effective.lowest`, `effective.highest`: ranges of the mean
+#'     correlation and of the effective number that the ratings allow if no truth is known.
+#'   * `surplus`: mean of column `surplus` over pairs of raters, weighted by `both_wrong`.
 #'   * `conf_level`: confidence level of the intervals.
 #'
 #'   `as.matrix()`: the matrix of correlations between raters and systems. `format()`: a string with

@@ -18,11 +18,12 @@
 #' are independent given the truth. The difference `surplus` is near 0 for independent errors. It is
 #' always 0 with two categories, because all wrong answers are then equal.
 #'
-#' The *effective number of raters* is the number of independent raters whose mean has the same
-#' variance. For `m` raters with mean correlation `rho`, it is `m / (1 + (m - 1) rho)` (the design
-#' effect of Kish, 1965). If some ratings are missing, `m` is the mean number of ratings per case.
-#' The mean correlation `rho` is the sum of the covariances of all pairs, divided by the sum of the
-#' products of their standard deviations.
+#' The *effective number of raters* is the number of raters with independent errors whose mean
+#' would have the same variance as the mean of the actual raters. For `m` raters with mean
+#' correlation `rho`, it is `m / (1 + (m - 1) rho)` (the design effect of Kish, 1965). If some
+#' ratings are missing, `m` is the mean number of ratings per case. The mean correlation `rho` is
+#' the sum of the covariances of all pairs, divided by the sum of the products of their standard
+#' deviations.
 #'
 #' @section Without known truth:
 #' If two raters agree, both are right or both are wrong. If they disagree, at most one is right.

@@ -82,7 +82,7 @@ bool gives_one_answer(const Ratings& ratings, int system);
 // Patterns to which a model with this system is fitted; empty for all. If a system gives one
 // answer, or none, these are the patterns that it answered.
 std::vector<bool> patterns_to_fit(const Ratings& ratings, int system);
-// Sets the weight of other patterns to 0.
+// Returns the weights, with 0 for patterns that are not used.
 std::vector<double> masked(std::vector<double> pattern_weight, const std::vector<bool>& is_used);
 
 // `cases`: weight of the cases with an answer of the system. `right`: expected weight of the right
