@@ -80,11 +80,13 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
   weight <- replace(pattern_weights(fit$x), is_known_pattern(fit), 0)
   table <- tidy(fit)
   prior_mean <- fit$terms$a / fit$terms$total
+  contraction <- table$contraction
+  is_mostly_prior <- !is.na(contraction) & contraction < min_contraction
   terms <- tibble::tibble(
-    term = table$term, prior_mean, estimate = table$mean, contraction = table$contraction,
-    mostly_prior = !is.na(contraction) & contraction < min_contraction,
+    term = table$term, prior_mean, estimate = table$mean, contraction,
+    mostly_prior = is_mostly_prior,
     # The prior variance is the posterior variance divided by 1 - contraction.
-    conflict = !mostly_prior & is_convergence_checked(fit$terms) &
+    conflict = !is_mostly_prior & is_convergence_checked(fit$terms) &
       fit$terms$total > n_categories(fit$x) &
       (table$mean - prior_mean)^2 > 4 * table$std.error^2 * contraction / (1 - contraction),
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)

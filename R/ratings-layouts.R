@@ -41,7 +41,7 @@ guess_roles <- function(data, arg) {
 # that identify cases become `case`. Columns that describe cases become `covariates`, for example
 # populations of diagnostic tests. Columns of truths get no role. A first column `X` usually
 # contains row names of a csv file. It identifies the cases if no other column does.
-resolve_raters <- function(roles, data, arg) {
+reassign_rater_columns <- function(roles, data, arg) {
   truth_columns <- grep(truth_names, roles$raters, ignore.case = TRUE, value = TRUE)
   if (length(truth_columns) > 0L) inform_fallible("Columns that were not read as raters:
       {.val {truth_columns}}.",

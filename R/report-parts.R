@@ -1,4 +1,4 @@
-# Methods of say_sentences() and write_methods_paragraph() for comparisons of systems and of groups.
+# Methods of say_sentences() and describe_methods() for comparisons of systems and of groups.
 # may_say() calls both generics.
 
 say_sentences.system_comparison <- function(x) { # nolint: object_name, object_length.
@@ -88,14 +88,14 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
 }
 
 # Returns the methods paragraph of the first part. The other parts differ only in their numbers.
-write_methods_paragraph.result_parts <- function(x) { # nolint: object_name.
-  paragraph <- write_methods_paragraph(x[[1L]])
+describe_methods.result_parts <- function(x) { # nolint: object_name.
+  paragraph <- describe_methods(x[[1L]])
   replace(paragraph, 1L, paste0(names(x)[[1L]], " (others likewise): ", paragraph[[1L]]))
 }
 
-write_methods_paragraph.group_comparison <- function(x) { # nolint: object_name.
+describe_methods.group_comparison <- function(x) { # nolint: object_name, object_length.
   first_estimate <- x$estimates[[1L]]
-  paste(write_methods_paragraph.result_parts(x$estimates), fill_template(
+  paste(describe_methods.result_parts(x$estimates), fill_template(
     "Each group was estimated separately. Intervals of differences were constructed from the
     intervals of both groups (Zou and Donner 2008)%s%s.",
     words_if(!is.null(first_estimate$options$given_cluster),
@@ -104,7 +104,7 @@ write_methods_paragraph.group_comparison <- function(x) { # nolint: object_name.
   ))
 }
 
-write_methods_paragraph.system_comparison <- function(x) { # nolint: object_name.
+describe_methods.system_comparison <- function(x) { # nolint: object_name, object_length.
   options <- x$options
   table <- x$differences
   gold <- x$gold
@@ -167,7 +167,7 @@ say_sentences.alt_test <- function(x) { # nolint: object_name.
   ), table$system)
 }
 
-write_methods_paragraph.alt_test <- function(x) { # nolint: object_name.
+describe_methods.alt_test <- function(x) { # nolint: object_name.
   options <- x$options
   fill_template(
     "Whether a system can replace a rater was tested with the R package fallible by the alternative
@@ -241,14 +241,14 @@ say_sentences.fit_check <- function(x) say_sentences(x$fit) # nolint: object_nam
 # tidy() for a Bayesian fit.
 prior_driven_terms <- function(table) table$term[which(table$contraction < min_contraction)]
 
-# Methods of write_methods_paragraph() for a Bayesian fit. The paragraph contains the items that the
+# Methods of describe_methods() for a Bayesian fit. The paragraph contains the items that the
 # reporting standard for Bayesian latent class models (STARD-BLCM) requires.
 
 #' @export
-write_methods_paragraph.fit_check <- function(x) say_draws(x$fit, x) # nolint: object_name.
+describe_methods.fit_check <- function(x) say_draws(x$fit, x) # nolint: object_name.
 
 #' @export
-write_methods_paragraph.draws_fit <- function(x) say_draws(x) # nolint: object_name.
+describe_methods.draws_fit <- function(x) say_draws(x) # nolint: object_name.
 
 say_draws <- function(fit, checks = NULL) {
   facts <- glance(fit)

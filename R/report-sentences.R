@@ -52,7 +52,7 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
           {.code may_say(estimate_accuracy(x))}, or without systems {.code may_say(agreement(x))}.")
   )
   if (what == "sentences") return(say_sentences(x))
-  paragraph <- write_methods_paragraph(x)
+  paragraph <- describe_methods(x)
   is_cited <- map_lgl(names(references), grepl, x = paragraph[[1L]], fixed = TRUE)
   c(paragraph, unname(references[is_cited]))
 }
@@ -71,7 +71,7 @@ say_sentences <- function(x) UseMethod("say_sentences")
 # Generic that returns a character vector. Its first element is the methods paragraph. The other
 # elements are full references of cited measures. The paragraph cites other works by author and
 # year, such as "Cohen 1960". may_say() adds their full references from `references`.
-write_methods_paragraph <- function(x) UseMethod("write_methods_paragraph")
+describe_methods <- function(x) UseMethod("describe_methods")
 
 # Shortens full references (`works`), such as "Cohen (1960), Journal 20" to "Cohen 1960".
 shorten_citation <- function(works) gsub(" \\(([0-9]{4})\\)[^;]*", " \\1", works)
@@ -234,7 +234,7 @@ accuracy_range_words <- function(table) {
   )
 }
 
-write_methods_paragraph.accuracy_estimate <- function(x) {
+describe_methods.accuracy_estimate <- function(x) {
   ratings <- x$fit$x
   uses_agreement <- !is_one_rater(ratings)
   first_sentences <- fill_template(
@@ -291,7 +291,7 @@ say_sentences.metric_estimate <- function(x) {
   ))
 }
 
-write_methods_paragraph.metric_estimate <- function(x) {
+describe_methods.metric_estimate <- function(x) {
   is_built_in <- names(x$plan$records) %in% names(package_metrics())
   user_defined <- x$plan$records[!is_built_in]
   records <- Filter(function(record) !record$reference %in% c(yardstick_reference, ""),
@@ -303,7 +303,7 @@ write_methods_paragraph.metric_estimate <- function(x) {
   c(fill_template(
     "%s Other metrics are computed from the expected joint table of true category and answer. Each
     case is counted in every true category, weighted by its posterior probability%s.%s%s",
-    write_methods_paragraph(x$estimates[[1L]]),
+    describe_methods(x$estimates[[1L]]),
     words_if(!all(is.na(x$table$conf.low)), paste(
       "; their intervals are",
       if (uses_delta_method) "by the delta method" else "percentiles of bootstrap samples"
@@ -352,7 +352,7 @@ say_sentences.agreement <- function(x) {
   ))
 }
 
-write_methods_paragraph.agreement <- function(x) {
+describe_methods.agreement <- function(x) {
   about <- attr(x, "about")
   facts <- glance(x)
   records <- all_measures()[unique(as.character(x$measure))]

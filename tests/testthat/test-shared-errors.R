@@ -338,7 +338,7 @@ test_that("pairs without a case in common are in the table, and cost nothing", {
 test_that("many pairs can be stopped, and too many are refused", {
   x <- crowd_of(workers = 20, cases = 20)
   cells <- known_cells(x, FALSE)
-  many <- cells[rep(seq_len(nrow(cells)), 20000L), ]
+  many <- cells[rep(seq_len(nrow(cells)), 60000L), ]
   setTimeLimit(elapsed = 0.01, transient = TRUE)
   stopped <- tryCatch(
     core_shared_pairs(x$patterns, many, no_tick),
