@@ -24,9 +24,9 @@ struct RobustError {
 // Quantities from which the error of an estimate is computed. `sampling`: standard error without
 // bias. `gap`: distance between the estimate (of any method) and the estimate with shared errors.
 // `dependence`: 0 if the data support models with independent errors, 1 if they do not.
-// `rater_error`: share of wrong ratings. Both are from method average for the same system. `range`: range of the accuracy over possible base rates, NaN if no two
-// raters have a common case. `open_share`: share of the cases whose truth is unknown; only these
-// contribute to the bias.
+// `rater_error`: share of wrong ratings. Both are from method average for the same system. `range`:
+// range of the accuracy over possible base rates, NaN if no two raters have a common case.
+// `open_share`: share of the cases whose truth is unknown; only these contribute to the bias.
 struct ErrorParts {
   double sampling = 0, gap = 0, dependence = 0, rater_error = 0, range = 0, open_share = 1;
 };
