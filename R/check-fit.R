@@ -91,13 +91,10 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
       (table$mean - prior_mean)^2 > 4 * table$std.error^2 * contraction / (1 - contraction),
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
   )
-  predictive_checks <- with_one_seed(list(
-    pairs = pair_checks(fit, draws, weight), patterns = pattern_check(fit, draws, weight)
-  ))
-  new_fit_check(fit, c(
-    list(terms = terms, sensitivity = prior_shifts(fit, priors)), predictive_checks,
-    list(criteria = criteria_of_fit(fit)$table)
-  ))
+  predictive_checks <- with_one_seed(list(pairs = pair_checks(fit, draws, weight),
+    patterns = pattern_check(fit, draws, weight)))
+  new_fit_check(fit, c(list(terms = terms, sensitivity = prior_shifts(fit, priors)),
+    predictive_checks, list(criteria = criteria_of_fit(fit)$table)))
 }
 
 # ---- Posterior predictive checks ----------------------------------------------------------------
