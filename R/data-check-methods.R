@@ -17,7 +17,7 @@ list_questions <- function(x, agreement_facts) {
   } else if (agreement_facts$kappa <= 0) {
     c("gold", paste0("Raters ", agreement_by_chance_words, "."))
   } else if (any(leading_categories(x)$chance)) {
-    c("gold", "The agreement of raters may be chance.")
+    c("gold", as_sentence(may_be_chance_words))
   } else {
     c("assumption", "If raters err independently.")
   }

@@ -241,6 +241,9 @@ reason_constant <- paste(
   "no case has two ratings"
 )
 
+# Words if a test of the agreement of raters is not significant, see leading_categories().
+may_be_chance_words <- "the agreement of raters may be chance"
+
 # Returns the category that raters use most often (several categories if tied), with its share of
 # all ratings and its kappa (this category against all others). Field `chance` is TRUE if agreement
 # on all categories is not significantly better than chance (one-sided, level .05). If `x` is a

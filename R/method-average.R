@@ -108,7 +108,7 @@ base_rate_ranges <- function(x, leans = leading_categories(x)) {
 # Returns the range of accuracies from which hidden errors are computed, a number per system. If the
 # agreement of raters may be chance, all base rates are possible, and the number is 1. `range`:
 # result of base_rate_ranges().
-range_for_error <- function(x, range = base_rate_ranges(x)) {
+range_for_error <- function(x, range) {
   if (any(leading_categories(x)$chance)) pmax(range, 1) else range
 }
 
@@ -238,7 +238,7 @@ causes_of_doubt <- function(estimate) {
   usage_words <- if (has_no_kappa(category_usage)) {
     paste("raters", agreement_by_chance_words)
   } else if (any(category_usage$chance)) {
-    "the agreement of raters may be chance"
+    may_be_chance_words
   } else {
     "raters mostly give one category"
   }

@@ -157,8 +157,11 @@ raise_power <- function(probability, power, rates = rep(1, ncol(probability))) {
 # of `x` must be split by known truth. The posterior is NA if labels are not identified. `known`:
 # known truths.
 average_labels <- function(x, known = nothing_known) {
-  # The default of `votes` is that of all labels from ratings, and not that of a model.
-  if (has_counts(x)) return(replace(labels_of_model(fit_raters(x), x = x), "votes", list(NULL)))
+  if (has_counts(x)) {
+    labels <- labels_of_model(fit_raters(x), x = x)
+    # The default of `votes` is that of all labels from ratings, and not that of a model.
+    return(replace(labels, c("votes", "chance"), list(NULL, agrees_by_chance(x))))
+  }
   has_known_truth <- has_known_values(known)
   x <- x$whole %||% x
   abstain_decision <- if (has_abstentions(x)) decide_abstain(x)
@@ -190,10 +193,11 @@ average_labels <- function(x, known = nothing_known) {
 }
 
 # Are both the agreement and the association of raters not significant? The test of agreement is
-# first, because the other one compares all pairs of raters.
+# first, because the other one compares all pairs of raters. Counts of ratings have no pairs of
+# raters, so only their agreement is tested.
 agrees_by_chance <- function(x) {
   any(find_leading_categories(x)$chance) && !raters_always_agree(x) &&
-    is_weak_association(rater_association(x))
+    (has_counts(x) || is_weak_association(rater_association(x)))
 }
 
 # Are labels identified from ratings only? Returns "yes" or the code of the reason why not. Labels

@@ -178,7 +178,7 @@ label_notes <- function(facts, about) {
     if (n_hidden > 0L)
       paste("Not shown:", count_noun(n_hidden, "more category", "more categories")),
     if (isTRUE(about$chance) && about$votes < 1)
-      "The agreement of raters may be chance: the labels may carry no information",
+      paste0(capitalised(may_be_chance_words), ": the labels may carry no information"),
     if (!is.null(calibration)) c(
       sprintf("Calibrated on %s random cases: probabilities are raised to the power %.2f",
         number(calibration$cases), calibration$power),

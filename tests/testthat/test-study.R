@@ -403,3 +403,12 @@ test_that("an estimator prints its options", {
   expect_snapshot(accuracy_estimator("joint", dawid_skene("weak")))
   expect_match(format(accuracy_estimator("average", gold = 20)), "gold 20, gold_sample random")
 })
+
+test_that("robust intervals of studies are wide if raters know nothing", {
+  set.seed(1)
+  design <- rater_design(rep(0.5, 5), c(a = 0.75), 2, 400, base_rates = c(0.4, 0.6))
+  study <- simulation_study(design, runs = 30,
+    estimators = list(average = accuracy_estimator("average", interval = "robust")))
+  # If the agreement of raters is not tested, half of the intervals cover.
+  expect_gt(min(summary(study)$coverage), 0.8)
+})

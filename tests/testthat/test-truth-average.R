@@ -550,6 +550,10 @@ test_that("labels of ratings that may agree by chance have a note", {
     paste(capture.output(print(quiet(ground_truth(x)))), collapse = " ")
   }
   expect_match(notes(300, 0.5), "agreement of raters may be chance")
+  # Counts of ratings have the same note.
+  counts <- data.frame(a = rep(c(3, 2, 1, 0), c(14, 36, 36, 14)), b = rep(0:3, c(14, 36, 36, 14)))
+  shown <- capture.output(print(quiet(ground_truth(ratings(counts, counts = a:b)))))
+  expect_match(paste(shown, collapse = " "), "agreement of raters may be chance")
   expect_no_match(notes(300, 0.7), "may be chance")
   # Raters who use the categories in opposite senses do not agree, but are associated.
   set.seed(1)
