@@ -104,36 +104,6 @@ few_iterations <- function(x) {
   )
 }
 
-# Loads the one module, without the package's other dependencies.
-crowd_kit <- "
-import sys, types, time, importlib
-root, data, iterations = sys.argv[1:4]
-for name in ['crowdkit', 'crowdkit.aggregation', 'crowdkit.aggregation.classification']:
-    package = types.ModuleType(name)
-    package.__path__ = [root + '/' + name.replace('.', '/')]
-    sys.modules[name] = package
-module = importlib.import_module('crowdkit.aggregation.classification.dawid_skene')
-import pandas
-table = pandas.read_csv(data, dtype=str)
-table.columns = ['task', 'worker', 'label']
-start = time.process_time()
-module.DawidSkene(n_iter=int(iterations), tol=-1e300).fit(table)
-print(time.process_time() - start)
-"
-
-crowd_kit_seconds <- function(root, data) {
-  script <- tempfile(fileext = ".py")
-  on.exit(unlink(script))
-  writeLines(crowd_kit, script)
-  runs <- vapply(1:3, function(i) {
-    as.numeric(system2(
-      "/usr/bin/python3", shQuote(c(script, root, data, iterations)),
-      stdout = TRUE, env = "OMP_NUM_THREADS=1"
-    ))
-  }, 0)
-  min(runs)
-}
-
 # ---- Panels that are drawn ----------------------------------------------------------------------
 
 time_panels <- function() {
@@ -176,29 +146,6 @@ draw_panel <- function(cases, raters, categories, systems) {
   ratings(columns,
     raters = tidyselect::starts_with("r"), systems = tidyselect::starts_with("s"),
     categories = seq_len(categories)
-  )
-}
-
-guess <- function(p_known, truth, categories) {
-  n <- length(truth)
-  ifelse(stats::runif(n) < p_known, truth, sample.int(categories, n, replace = TRUE))
-}
-
-# Five raters of a crowd for each case; the arguments of ratings().
-draw_rows <- function(cases, raters, categories, systems, p_known = 0.5) {
-  set.seed(seed)
-  truth <- sample.int(categories, cases, replace = TRUE)
-  first <- sample.int(raters, cases, replace = TRUE)
-  row <- rep(seq_len(cases), 5L)
-  rater <- (rep(first, 5L) + rep(0:4, each = cases) * (raters %/% 5L)) %% raters + 1L
-  case <- rep(seq_len(cases), systems)
-  list(
-    data.frame(case = row, rater = rater, rating = guess(p_known, truth[row], categories)),
-    case = "case", rater = "rater", rating = "rating",
-    systems = data.frame(
-      case = case, system = rep(paste0("s", seq_len(systems)), each = cases),
-      prediction = guess(0.8, truth[case], categories)
-    ), categories = seq_len(categories)
   )
 }
 

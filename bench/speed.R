@@ -1,17 +1,12 @@
 # Speed and memory of each stage, for a million cases and for sparse crowds.
 #
 #   Rscript bench/speed.R [output.csv]
-#   Rscript bench/speed.R ratios
+#   Rscript bench/speed.R table [crowd-kit] [large]
 #   Rscript bench/speed.R exponents
 #
-# `exponents` takes three minutes. It prints how CPU seconds grow with the size of the panel: the
-# exponent is 1 if twice the size takes twice the time.
+# `table` and `exponents` are explained in speed-table.R.
 #
-# `ratios` takes a minute. It prints CPU seconds of common tasks, and their ratio to a Dawid-Skene
-# fit by maximum likelihood in the same run. The panel has 100,000 cases, 7 raters of accuracy .6, 4
-# categories and a system.
-#
-# Prints one table: median and best of repeated runs, with a goal for some rows. Compares in
+# Without them, prints one table: median and best of repeated runs, with a goal for some rows. Compares in
 # the same run with plain vectorised R and with irrCAC. irrCAC is taken from the library that the
 # environment variable FALLIBLE_PEERS names, or from the usual ones; otherwise it is installed into
 # a temporary library (minutes), and left out if that fails.
@@ -23,6 +18,7 @@
 library(fallible)
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(folder, "helpers.R"))
+source(file.path(folder, "speed-table.R"))
 
 seed <- 1L
 n_cases <- 1e6
@@ -193,83 +189,6 @@ time_crowd <- function(name, input) {
     row("estimate_accuracy(<fit>), 1000 replicates", function() bootstrap(fit)),
     row("ground_truth()", function() ground_truth(fit))
   )
-}
-
-# ---- Ratios to maximum likelihood ---------------------------------------------------------------
-
-print_ratios <- function(runs = 5L) {
-  set.seed(seed)
-  drawn <- simulate_ratings(rater_design(rep(0.6, 7), c(system = 0.8), 4L, n = 1e5))
-  long <- transform(tidy(drawn), rater = as.character(rater), rating = as.character(rating))
-  judges <- unique(long$rater)
-  wide <- split(long$rating, long$rater)
-  wide$system <- as.character(tidy(drawn, "systems")$prediction)
-  wide <- list2DF(wide)
-  read <- function() ratings(wide, raters = tidyselect::all_of(judges), systems = "system")
-  x <- read()
-  estimate <- estimate_accuracy(x)
-  tasks <- list(
-    "maximum likelihood" = function() fit_raters(x, dawid_skene(prior = "none")),
-    "ratings(), wide" = read,
-    "ratings(), long" = function() ratings(long, case = "case", rater = "rater", rating = "rating"),
-    "dawid_skene()" = function() fit_raters(x, dawid_skene()),
-    "ground_truth()" = function() ground_truth(x),
-    "check_k_properties()" = function() check_k_properties(x),
-    "estimate_accuracy()" = function() estimate_accuracy(x),
-    "print of the estimate" = function() utils::capture.output(print(estimate))
-  )
-  cpu <- function(task) {
-    stats::median(replicate(runs, sum(system.time(task())[c("user.self", "sys.self")])))
-  }
-  suppressMessages(suppressWarnings(for (task in tasks[1:2]) task())) # warm
-  seconds <- suppressMessages(suppressWarnings(vapply(tasks, cpu, 0)))
-  # Time to read each rating once, measured by a sum on this machine.
-  memory <- numeric(2e7)
-  bytes <- 8 * length(memory) / max(system.time(sum(memory))[["elapsed"]], 1e-3)
-  cat("One pass over the ratings takes", format(4 * nrow(long) / bytes, digits = 2), "s\n")
-  print(data.frame(
-    task = names(tasks), seconds = round(seconds, 3), ratio = round(seconds / seconds[[1L]], 2),
-    goal = c(1, 1.5, 3, 4, 8, 40, NA, 0.2)
-  ), row.names = FALSE)
-}
-
-# ---- Growth with the size of the panel -----------------------------------------------------------
-
-# Each comparison changes one size of the panel from `smaller` to `larger`. A quarter of the ratings
-# is missing.
-print_exponents <- function(runs = 3L) {
-  smaller <- list(cases = 20000, raters = 8L, categories = 3L, systems = 1L)
-  larger <- list(cases = 80000, raters = 32L, categories = 12L, systems = 8L)
-  tasks <- list(
-    "ratings(), long" = function(x, long) {
-      ratings(long, case = "case", rater = "rater", rating = "rating")
-    },
-    "maximum likelihood" = function(x, long) fit_raters(x, dawid_skene(prior = "none")),
-    "dawid_skene()" = function(x, long) fit_raters(x, dawid_skene()),
-    "ground_truth()" = function(x, long) ground_truth(x),
-    "estimate_accuracy()" = function(x, long) estimate_accuracy(x)
-  )
-  seconds <- function(size) {
-    set.seed(seed)
-    x <- simulate_ratings(rater_design(
-      rep(0.7, size$raters),
-      stats::setNames(rep(0.8, size$systems), letters[seq_len(size$systems)]),
-      size$categories, size$cases, missing = 0.25
-    ))
-    long <- tidy(x)
-    vapply(tasks, function(task) {
-      stats::median(replicate(runs, sum(system.time(task(x, long))[c("user.self", "sys.self")])))
-    }, 0)
-  }
-  muffled <- function(size) suppressMessages(suppressWarnings(seconds(size)))
-  muffled(utils::modifyList(smaller, list(cases = 100))) # warm
-  base <- muffled(smaller)
-  exponents <- vapply(names(smaller), function(name) {
-    grown <- muffled(utils::modifyList(smaller, larger[name]))
-    log(grown / base) / log(larger[[name]] / smaller[[name]])
-  }, base)
-  cat("Smaller panel:", paste(names(smaller), unlist(smaller), sep = " = ", collapse = ", "), "\n")
-  print(data.frame(seconds = round(base, 3), round(exponents, 2)))
 }
 
 # ---- Memory -------------------------------------------------------------------------------------
@@ -444,8 +363,8 @@ print_results <- function(results) {
 }
 
 arguments <- commandArgs(trailingOnly = TRUE)
-if (identical(arguments[1L], "ratios")) {
-  print_ratios()
+if (identical(arguments[1L], "table")) {
+  do.call(print_table, as.list(arguments[-1L]))
 } else if (identical(arguments[1L], "exponents")) {
   print_exponents()
 } else if (identical(arguments[1L], "--child")) {
