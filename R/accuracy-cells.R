@@ -71,7 +71,8 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   abort_argument_if(!has_posterior(x), "x",
     "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}}.")
-  system_indices <- match(systems, x$fit$x$systems)
+  fitted_ratings <- x$fit$x
+  system_indices <- match(systems, fitted_ratings$systems)
   counts <- confusion_counts(undo_gold_correction(x))[system_indices]
   draws <- table_draws(x, interval)
   compute_metrics <- function(plan) {
@@ -79,8 +80,8 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   }
   has_intervals <- !is.null(draws$values) || is_measured_by_gold(x, interval)
   new_confusion_estimate(
-    confusion_cells(compute_metrics, counts, systems, x$fit$x$categories),
-    recall_and_precision(compute_metrics, counts, x$fit$x$categories),
+    confusion_cells(compute_metrics, counts, systems, fitted_ratings$categories),
+    recall_and_precision(compute_metrics, counts, fitted_ratings$categories),
     c(x$options[c("method", "replicates")], list(
       interval = if (has_intervals) interval else interval_none$id, conf_level = conf_level,
       words = estimator_words(x)
@@ -103,8 +104,8 @@ confusion_counts <- function(estimate) {
   rated_weight <- pattern_weights(x) * is_usable_pattern(estimate$fit)
   lapply(seq_along(x$systems), function(s) {
     posterior <- estimate$posterior[[s]]
-    if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) return(rep(NA_real_, n_labels^2))
-    counts_of_answers(pattern_answers(x)[, s], posterior, rated_weight)
+    if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) rep(NA_real_, n_labels^2) else
+      counts_of_answers(pattern_answers(x)[, s], posterior, rated_weight)
   })
 }
 
@@ -118,17 +119,13 @@ confusion_draws <- function(estimate) {
   if (!is.null(estimate$cells)) return(estimate$cells)
   n_cells <- n_categories(estimate$fit$x)^2
   replicates <- estimate$options$replicates
-  reason <- why_no_interval(interval_bootstrap, estimate)
-  if (is.null(reason) && n_cells * nrow(estimate$table) * replicates > max_numbers) {
-    reason <- sprintf(
+  reason <- why_no_interval(interval_bootstrap, estimate) %||%
+    if (n_cells * nrow(estimate$table) * replicates > max_numbers) sprintf(
       "the cells of all replicates take too much memory (use fewer replicates than %s)",
       number(replicates)
     )
-  }
-  if (!is.null(reason) || anyNA(estimate$fit$base_rates)) {
-    return(list(values = NULL, reason = reason))
-  }
-  list(values = stand_in_replicates(estimate, "counts"), cells = n_cells)
+  if (!is.null(reason) || anyNA(estimate$fit$base_rates)) list(reason = reason) else
+    list(values = stand_in_replicates(estimate, "counts"), cells = n_cells)
 }
 
 max_block_size <- 1e6 # largest number of matrix elements that are processed at a time
@@ -165,8 +162,9 @@ confusion_cells <- function(compute_metrics, counts, systems, categories) {
 # computed like other metrics, so they equal the results of estimate_metrics(). Arguments: see
 # confusion_cells().
 recall_and_precision <- function(compute_metrics, counts, categories) {
-  metrics <- built_in_metrics[c("recall", "precision")]
-  values <- compute_metrics(metric_plan(metrics, categories, NULL, list()))
+  values <- compute_metrics(
+    metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
+  )
   columns_tibble(
     !!!values[c("system", "category")], measure = values$metric,
     !!!values[estimate_columns],
@@ -186,7 +184,7 @@ table_sums <- function(tables, n) {
   cube <- array(tables, c(nrow(tables), n, n))
   list(
     truth = rowSums(aperm(cube, c(1L, 3L, 2L)), dims = 2L), answer = rowSums(cube, dims = 2L),
-    right = tables[, on_diagonal(n), drop = FALSE]
+    right = columns_of(tables, on_diagonal(n))
   )
 }
 
@@ -195,7 +193,7 @@ min_expected_cases <- 1e-6 # the recall of a category with fewer cases is NA
 # Divides each cell by the number of cases with the same true category. The result is the
 # probability of the answer given the truth. Arguments: see table_sums().
 cell_probabilities <- function(tables, n) {
-  ratio_of(tables, table_sums(tables, n)$truth[, rep(seq_len(n), each = n), drop = FALSE])
+  ratio_of(tables, columns_of(table_sums(tables, n)$truth, rep(seq_len(n), each = n)))
 }
 
 # Returns a plan (a list of metrics for metrics_of_table()) in which each cell of the confusion
@@ -231,9 +229,9 @@ shift_replicates <- function(values, estimate) {
 new_confusion_estimate <- function(cells, categories, options, note) {
   mean_of <- function(measure) mean_known(categories$estimate[categories$measure == measure])
   na_without_intervals <- function(value) if (is.null(note)) value[NA_integer_] else value
-  systems <- unique(cells$system)
+  n_systems <- n_distinct(cells$system)
   facts <- list(
-    systems = length(systems), categories = length(unique(cells$truth)),
+    systems = n_systems, categories = n_distinct(cells$truth),
     recall = mean_of("recall"), precision = mean_of("precision"), method = options$method,
     interval = options$interval, conf_level = na_without_intervals(options$conf_level),
     replicates = na_without_intervals(options$replicates)
@@ -249,15 +247,15 @@ new_confusion_estimate <- function(cells, categories, options, note) {
       format_decimals(facts$recall, 2L), format_decimals(facts$precision, 2L)),
     caption = paste0(size_words, ", ", options$words),
     shown = make_confusion_views(list_confusion_matrices(cells), by_category),
-    document = view(by_category, names(by_category)[c(length(systems) > 1L, rep(TRUE, 5L))]),
+    document = view(by_category, names(by_category)[c(n_systems > 1L, rep(TRUE, 5L))]),
     notes = c(
       "Recall: a case of the category is recognised; precision: an answer of the category is right;
        cases: expected number",
       reason_notes(categories, paste(
         categories$measure, "of", categories$category, "in", categories$system
       ), 3L),
-      if (length(systems) > 4L) {
-        paste("Shown: the first 4 of", number(length(systems)), "systems; see tidy()")
+      if (n_systems > 4L) {
+        paste("Shown: the first 4 of", number(n_systems), "systems; see tidy()")
       },
       note
     ),

@@ -100,7 +100,7 @@ compute_estimate <- function(estimator) {
 # * posterior: probabilities of the true category, patterns x categories.
 # * weight: number of cases with the pattern.
 counts_of_answers <- function(answer, posterior, weight) {
-  as.vector(crossprod(outer(answer, seq_len(ncol(posterior)), `==`) * weight, posterior))
+  as.vector(crossprod(indicator_matrix(answer, ncol(posterior)) * weight, posterior))
 }
 
 # Computes bootstrap replicates, as a matrix with a row per replicate.
@@ -134,15 +134,15 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
 # Combines an estimator that assumes independent errors with one that assumes shared errors.
 # `correction`: position of each system's value between independent (0) and shared errors (1).
 combine_estimators <- function(independent, shared, correction) {
-  if (!is_corrected(correction)) return(independent)
-  list(independent = independent, shared = shared, back = correction)
+  if (!is_corrected(correction)) independent else
+    list(independent = independent, shared = shared, back = correction)
 }
 
 # Returns the settings with which the core runs an estimator in a simulation study.
 core_options <- function(estimator) {
   options <- attr(estimator, "options")
-  is_average <- is_averaged(options = options)
-  record <- interval_of(options = options)
+  is_average <- is_averaged(options)
+  record <- interval_of(options)
   # Method average has a formula for its sampling error, so its robust intervals need no replicates.
   if (is.null(record$find) || (record$average && is_average)) options$replicates <- 0L
   # For other methods, `common` is NULL unless the user fixed the amount of shared errors. If it is
@@ -158,9 +158,7 @@ core_options <- function(estimator) {
 
 # Does the estimate or its interval need the accuracy averaged over models? In a simulation study
 # the average takes most of the computing time. It is therefore computed once for all estimators.
-needs_average <- function(options) {
-  is_averaged(options = options) || interval_of(options = options)$average
-}
+needs_average <- function(options) is_averaged(options) || interval_of(options)$average
 
 # ---- Assumed amount of errors that systems share with raters: `common` of estimate_accuracy() ----
 # The formulas are in src/core/accuracy/common.hpp.
@@ -174,22 +172,26 @@ check_common <- function(common, method) {
     "{.arg common} cannot be used with {.code method = \"{method$id}\"}, whose assumption about
         shared errors is fixed.",
     i = "Methods with {.arg common}: {.val {ids_with(\"common\", accuracy_methods)}}.")
-  if (is.character(common)) return(check_choice(common, common_choices, "common"))
-  check_number(common, "common", 0, 1)
+  if (is.character(common)) check_choice(common, common_choices, "common") else
+    check_number(common, "common", 0, 1)
 }
 
 # The amount of shared errors that the user specified or, otherwise, the default of the method.
-common_setting <- function(options) options$common %||% accuracy_methods[[options$method]]$common
+common_setting <- function(x) {
+  options <- x$options %||% x
+  options$common %||% accuracy_methods[[options$method]]$common
+}
 
 # Did the user fix the amount of shared errors ("none", "all" or a number)? Intervals are then
-# conditional on this amount.
-has_fixed_common <- function(options) {
-  !is.null(options$common) && options$common != common_choices[[1L]]
+# conditional on this amount. `x`: see method_of().
+has_fixed_common <- function(x) {
+  common <- (x$options %||% x)$common
+  !is.null(common) && common != common_choices[[1L]]
 }
 
 # Is the assumed amount of shared errors "typical"? The amount is then computed from the averaged
 # models.
-has_typical_common <- function(options) identical(common_setting(options), common_choices[[1L]])
+has_typical_common <- function(x) identical(common_setting(x), common_choices[[1L]])
 
 # Returns the position of each system's estimate between the accuracies with independent errors (0)
 # and with shared errors (1). `typical`: positions computed from the averaged models. They are used
@@ -213,12 +215,12 @@ is_corrected <- function(correction) any(correction != 0, na.rm = TRUE)
 # Is the assumed amount of shared errors "typical", although the averaged models show no shared
 # errors?
 shows_no_shared_errors <- function(estimate) {
-  has_typical_common(estimate$options) && max(estimate$details$common, na.rm = TRUE) == 0
+  has_typical_common(estimate) && max(estimate$details$common, na.rm = TRUE) == 0
 }
 
 # Printed sentence about the assumed shared errors, for all systems together.
 shared_errors_note <- function(x) {
-  common <- common_setting(x$options)
+  common <- common_setting(x)
   correction <- x$details$common[!is.na(x$table$estimate)]
   if (is.null(common) || !any_known(correction) || has_all_truths(x)) return(NULL)
   has_no_evidence <- shows_no_shared_errors(x)
@@ -237,7 +239,7 @@ shared_errors_note <- function(x) {
 explain_shared_errors <- function(estimate) {
   sub("{moved}", format_span(estimate$details$common, whole_percent), fixed = TRUE, switch(
     if (shows_no_shared_errors(estimate)) "no sign" else
-      as.character(common_setting(estimate$options)),
+      as.character(common_setting(estimate)),
     `no sign` = "Errors are taken to be independent given the truth; the ratings neither show nor
       rule out shared errors, so the estimate was not corrected.",
     typical = "Errors are taken to be independent given the truth. But raters and systems tend to
@@ -280,12 +282,8 @@ add_score_results <- function(average_results, fit, value) {
   is_missing <- is.na(value)
   n_wrong <- n_raters * (1 - if (n_raters > 0L) fit$rater_accuracy else 0) +
     sum(1 - value, na.rm = TRUE)
-  score_results <- list(
+  utils::modifyList(average_results, lapply(list(
     rater_error = n_wrong / (n_raters + sum(!is_missing)), dependence_weight = 1,
     base_rate_range = base_rate_ranges(fit$x)
-  )
-  replace(
-    average_results, names(score_results),
-    lapply(score_results, function(result) ifelse(is_missing, NA_real_, result))
-  )
+  ), function(result) ifelse(is_missing, NA_real_, result)))
 }

@@ -117,7 +117,7 @@ refit_without_truth <- function(fit) {
 # Estimates accuracy from a fit with posterior draws.
 # * chosen_ratings: the ratings of the fit, with the answers of the systems to evaluate.
 # * gold: result of resolve_gold_sample().
-estimate_from_draws <- function(fit, chosen_ratings, options, gold = NULL) {
+estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
   fit <- replace_answers(fit, chosen_ratings)
   unmixed_draws <- draw_accuracies(fit)
   # Posterior probabilities from ratings without systems, a row per pattern of `chosen_ratings`.
@@ -158,7 +158,7 @@ draw_accuracies <- function(fit) {
     draws <- run_sampler(joint_input$x, joint_input$task, options, joined = TRUE)$draws
     cells <- draw_cells(draws, n_matrices + 1L, joint_input$task)
     draw_order <- order(accuracy_of(cells))[rank(accuracy_of(shared[[s]]), ties.method = "first")]
-    cells[draw_order, , drop = FALSE]
+    rows_of(cells, draw_order)
   })
   accuracies <- function(cells) vapply(cells, accuracy_of, numeric(nrow(cut_run$draws)))
   list(
@@ -212,7 +212,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
       ifelse(is.na(unknown_share), 1, unknown_share), panel_kind(x)
     )
     sharing_sd <- if (panel_kind(x) == "machines") 0 else prior_sharing_sd
-    same_answer_shares <- as.matrix(same_answer_share(fit))
+    same_answer_shares <- same_answer_share(fit)
     same_answer_shares[is.na(same_answer_shares)] <- 0
     diag(same_answer_shares) <- 1
     centred_accuracy <- accuracy + rep(error$centre - mean_accuracy, each = nrow(difference))
@@ -241,7 +241,7 @@ prior_sharing_sd <- 0.5
 # (draws x cells of truth and answer). `accuracy`: a number per draw.
 rescale_cells <- function(cells, accuracy, n_labels) {
   diagonal <- on_diagonal(n_labels)
-  right_sum <- rowSums(cells[, diagonal, drop = FALSE])
+  right_sum <- rowSums(columns_of(cells, diagonal))
   wrong_sum <- rowSums(cells) - right_sum
   rescaled_cells <- cells * ifelse(wrong_sum > 0, (1 - accuracy) / wrong_sum, 0)
   rescaled_cells[, diagonal] <- cells[, diagonal] * ifelse(right_sum > 0, accuracy / right_sum, 0)
@@ -252,8 +252,7 @@ rescale_cells <- function(cells, accuracy, n_labels) {
 expected_error_rate <- function(fit) {
   x <- fit$x
   pattern <- rating_pattern(x)
-  p_right <- fit$posterior[cbind(pattern, rating_category(x))]
-  1 - weighted.mean(p_right, pattern_weights(x)[pattern])
+  1 - weighted.mean(fit$posterior[cbind(pattern, rating_category(x))], rating_weights(x))
 }
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
@@ -271,7 +270,7 @@ half_vague_draws <- 10
 # * draws: result of mix_draws().
 # * gold: result of resolve_gold_sample().
 resample_by_gold <- function(draws, x, gold) {
-  answers <- case_answers(x)[gold$case, , drop = FALSE]
+  answers <- rows_of(case_answers(x), gold$case)
   case_weights <- weights_of_cases(x)[gold$case]
   for (s in seq_along(x$systems)) {
     n_gold <- sum(case_weights[answers[, s] > 0L])
@@ -305,7 +304,7 @@ as_draws_estimate <- function(fit, draws, options, gold) {
   is_missing <- n_rated == 0
   sizes <- draws$sizes
   summarise_draws <- function(...) replace(apply(draws$accuracy, 2L, ...), is_missing, NA_real_)
-  mean_accuracy <- replace(colMeans(draws$accuracy), is_missing, NA_real_)
+  mean_accuracy <- summarise_draws(mean)
   table <- result_table(mean_accuracy,
     reason = ifelse(is_missing, "no case of the system has a rating", NA_character_))
   tail_probability <- (1 - options$conf_level) / 2

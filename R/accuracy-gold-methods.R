@@ -184,16 +184,15 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   abort_if(unknown_cases, "case", "{.arg known_truth} must contain only cases of {.arg object}.",
     x = "{.val {unknown_cases}} {?is/are} in none of its groups.",
     row = match(unknown_cases, truth_table$case))
-  gold <- if (inherits(known_truth, "gold_cases")) known_truth
-  if (!is.null(gold)) known_truth <- gold$truth
-  is_table <- is.data.frame(known_truth)
-  case_names <- if (is_table) as_label(known_truth$case) else names(known_truth)
+  gold <- as_gold_cases(known_truth, gold_sample)
+  truth <- gold$truth
+  is_table <- is.data.frame(truth)
+  case_names <- if (is_table) as_label(truth$case) else names(truth)
   object[] <- Map(function(estimate, cases) {
     in_group <- case_names %in% cases
     if (!any(in_group)) return(update(estimate, ...))
-    group_truth <- if (is_table) known_truth[in_group, ] else known_truth[in_group]
-    if (!is.null(gold)) group_truth <- replace(gold, "truth", list(group_truth))
-    update(estimate, group_truth, gold_sample, ...)
+    gold$truth <- if (is_table) truth[in_group, ] else truth[in_group]
+    update(estimate, gold, ...)
   }, unclass(object), group_cases)
   object
 }

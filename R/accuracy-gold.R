@@ -99,8 +99,7 @@ keep_gold_of_group <- function(gold, cases, group) {
   }
   gold$case <- match(gold$case, cases)
   gold <- select_gold_cases(!is.na(gold$case))
-  is_declared_sample <- is_gold_sample(gold)
-  if (is_declared_sample && gold_sample_kind(gold, group) != "sample") select_gold_cases(0L) else
+  if (is_gold_sample(gold) && gold_sample_kind(gold, group) != "sample") select_gold_cases(0L) else
     gold
 }
 
@@ -108,9 +107,9 @@ keep_gold_of_group <- function(gold, cases, group) {
 # identifiers of cases and the names of categories. Returns NULL in all other cases.
 truth_for_fit <- function(gold, x) {
   if (!has_gold_cases(gold) || is_gold_sample(gold)) return(NULL)
-  table <- tibble::tibble(case = x$cases[gold$case], truth = x$categories[gold$truth])
-  table$probability <- gold$probability
-  table
+  tibble::tibble(
+    case = x$cases[gold$case], truth = x$categories[gold$truth], probability = gold$probability
+  )
 }
 
 # Refits without known truth if the fit used gold cases. Gold cases can only measure the accuracy if
@@ -261,7 +260,7 @@ apply_gold_sources <- function(table, sources, interval, cases) {
 equivalent_gold_cases <- function(rows, cases) {
   # The squared standard error, relative to the variance of a case.
   variance <- ifelse(is.na(rows$size),
-    rows$std.error^2 / (rows$estimate * (1 - rows$estimate)), 1 / rows$size)
+    rows$std.error^2 / bernoulli_variance(rows$estimate), 1 / rows$size)
   labels <- 1 / (variance + 1 / cases)
   ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)
 }
@@ -302,11 +301,10 @@ reason_not_all_drawn <- c(not_drawn = paste(
 # * measured, from_ratings: see source_rows().
 gold_details <- function(table, has_gold, measured, from_ratings, settings, no_gold_reason) {
   test_columns <- if (any(has_gold)) {
-    interval <- corrected_interval(measured, settings$target, settings$conf_level)
-    c(
-      gold_test(measured, from_ratings),
-      estimate_common_share(interval, table$independent[has_gold], table$shared[has_gold])
-    )
+    c(gold_test(measured, from_ratings), estimate_common_share(
+      corrected_interval(measured, settings$target, settings$conf_level),
+      table$independent[has_gold], table$shared[has_gold]
+    ))
   }
   columns_tibble(
     system = table$system, gold = as.integer(fill_known(has_gold, measured$gold, 0)),

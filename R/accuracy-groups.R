@@ -93,7 +93,7 @@ number_clusters <- function(cluster) if (!is.null(cluster)) match(cluster, uniqu
 count_clusters <- function(estimate) {
   x <- estimate$fit$x
   is_counted <- is_usable_pattern(estimate$fit)[x$index] & (x$weights %||% 1) > 0
-  length(unique(estimate$options$cluster[is_counted]))
+  n_distinct(estimate$options$cluster[is_counted])
 }
 
 # Reason why there is no interval, for column `reason`.
@@ -154,18 +154,19 @@ initial_labels.rater_fit <- function(x, known_truth, gold_sample, votes) { # nol
 #' @exportS3Method
 initial_labels.accuracy_estimate <- # nolint: object_name, object_length.
   function(x, known_truth, gold_sample, votes) {
+  fit <- x$fit
   gold <- x$gold %||% x$fitted_gold
   abort_argument_if(!is.null(known_truth) && has_gold_cases(gold), "known_truth",
     "{.arg fit} is an estimate that already has gold cases, so {.arg known_truth} cannot be added.",
     i = "Give all known truths to {.fun estimate_accuracy}, or all to {.fun ground_truth} with the
          ratings.")
   if (!is.null(known_truth) || !is.null(gold_sample)) {
-    gold <- resolve_gold_for_labels(x$fit$x, known_truth, gold_sample)
+    gold <- resolve_gold_for_labels(fit$x, known_truth, gold_sample)
   }
   if (!has_gold_cases(gold)) gold <- NULL
-  if (!is_averaged(x) || !is_k_model(x$fit$model)) return(labels_of_model(x$fit, gold))
-  if (is.null(gold)) return(set_average_defaults(average_labels(x$fit$x, x$fit$known)))
-  labels_with_gold(x$fit$x, gold, votes)
+  if (!is_averaged(x) || !is_k_model(fit$model)) return(labels_of_model(fit, gold))
+  if (is.null(gold)) set_average_defaults(average_labels(fit$x, fit$known)) else
+    labels_with_gold(fit$x, gold, votes)
 }
 
 # Returns gold cases for labels, in the form of resolve_gold(); NULL if there are none.

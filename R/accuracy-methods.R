@@ -29,7 +29,7 @@ select_systems <- function(x, system_numbers) {
   x <- undo_gold_correction(x)
   x$fit <- replace_answers(x$fit, join_patterns(keep_systems(all_ratings, system_numbers)))
   pattern <- matching_patterns(all_ratings, x$fit$x)
-  select_patterns <- function(posterior) posterior[pattern, , drop = FALSE]
+  select_patterns <- function(posterior) rows_of(posterior, pattern)
   system_names <- x$table$system[system_numbers]
   x <- modify_fields(x, c("bins", "members"), function(table) {
     table[table$system %in% system_names, ]
@@ -41,7 +41,7 @@ select_systems <- function(x, system_numbers) {
   x["posterior"] <- list(lapply(x$posterior[system_numbers], select_patterns))
   if (!is.null(x$replicates)) {
     x$replicates <- structure(
-      x$replicates[, system_numbers, drop = FALSE], seed = attr(x$replicates, "seed")
+      columns_of(x$replicates, system_numbers), seed = attr(x$replicates, "seed")
     )
   }
   if (is.null(gold)) return(x)
@@ -123,20 +123,21 @@ estimator_words <- function(estimate, model = NULL) {
 compute_glance_columns <- function(x, record) {
   options <- x$options
   fit <- x$fit
+  panel <- fit$x
   na_unless <- function(used, value) if (used) value else value[NA_integer_]
   drop_null(list(
     systems = nrow(x$table), method = options$method, interval = options$interval,
     conf_level = na_unless(has_interval(x), options$conf_level),
-    agreement = fit$agreement, kappa = kappa_of_agreement(fit$x, fit$agreement),
+    agreement = fit$agreement, kappa = kappa_of_agreement(panel, fit$agreement),
     chance_kappa = fit$kappa, rater_accuracy = fit$rater_accuracy,
-    cases = nrow(fit$x), raters = n_raters(fit$x), categories = n_categories(fit$x),
+    cases = nrow(panel), raters = n_raters(panel), categories = n_categories(panel),
     negative = fit$negative,
     clip = na_unless(record$clips, options$clip),
     bin_width = na_unless(record$bins, options$bin_width),
     replicates = na_unless(!is.null(x$replicates), options$replicates),
     gold = length(x$gold$case), gold_sample = x$gold$sample %||% NA_character_,
     target = x$gold$settings$target %||% NA_character_,
-    rerun_reliability = rerun_reliability(fit$x)
+    rerun_reliability = rerun_reliability(panel)
   ))
 }
 
@@ -153,7 +154,7 @@ rerun_reliability <- function(x) {
   equal_share <- sum(weight * n_equal) / sum(weight * n_runs)
   disagreement <- sum(weight * n_equal * (n_runs - n_equal)) /
     sum(weight * n_runs * (n_runs - 1))
-  na_real(1 - disagreement / (equal_share * (1 - equal_share)))
+  na_real(1 - disagreement / bernoulli_variance(equal_share))
 }
 
 # Returns the printed line on the raters: their agreement, and their accuracy under the fitted
@@ -245,7 +246,7 @@ accuracy_over_all_cases <- function(table, x, conf_level = x$options$conf_level)
   }
   converted <- list(
     estimate = share * value,
-    std.error = sqrt((share * table$std.error)^2 + value^2 * share * (1 - share) / n),
+    std.error = sqrt((share * table$std.error)^2 + value^2 * bernoulli_variance(share) / n),
     conf.low = pmax(0, share * value - distance_to_limit(table$conf.low, share_limits[, 1L])),
     conf.high = pmin(1, share * value + distance_to_limit(table$conf.high, share_limits[, 2L]))
   )
@@ -337,8 +338,8 @@ judges_words <- function(estimate) {
 # fit. The number is a sum of case weights, like the column `n`.
 cases_of_known_truth <- function(estimate) {
   fit <- estimate$fit
-  if (!is.null(estimate$gold)) return(count_gold(estimate))
-  sum(is_known_pattern(fit) * pattern_weights(fit$x))
+  if (is.null(estimate$gold)) sum(is_known_pattern(fit) * pattern_weights(fit$x)) else
+    count_gold(estimate)
 }
 
 has_all_truths <- function(estimate) {

@@ -126,40 +126,42 @@ default_method <- function(model, known_raters = FALSE) {
 }
 
 # The default interval of user-defined models, which are fitted in R; NULL for other models.
-interval_of_model <- function(model) {
-  if (inherits(model, user_models)) interval_bootstrap$id
-}
+interval_of_model <- function(model) if (inherits(model, user_models)) interval_bootstrap$id
 
 # Returns the name of the interval to compute. If `interval` is NULL, it is "combined" with a sample
 # of gold cases, and "robust" without. With one rater there is no estimate from ratings only, so
 # "corrected" replaces "combined".
 resolve_interval <- function(interval, gold, x) {
-  has_gold_sample <- is_gold_sample(gold) && has_gold_cases(gold)
-  interval <- interval %||% (if (has_gold_sample) interval_combined else interval_robust)$id
+  interval <- interval %||%
+    if (is_gold_sample(gold) && has_gold_cases(gold)) interval_combined$id else interval_robust$id
   if (identical(interval, interval_combined$id) && is_one_rater(x)) interval_corrected$id else
     interval
 }
 
-# method_of() and interval_of() return the records of the method and of the interval of the estimate
-# `x`. Instead of `x`, its `options` can be given. For user-defined methods and calibrated judges,
-# the records are in the options and not in the registry.
-method_of <- function(x, options = x$options) options$record %||% accuracy_methods[[options$method]]
+# method_of() and interval_of() return the records of the method and of the interval of an estimate.
+# For user-defined methods and calibrated judges, the records are in the options and not in the
+# registry. `x`: the estimate, a draft of it, or only its options.
+method_of <- function(x) {
+  options <- x$options %||% x
+  options$record %||% accuracy_methods[[options$method]]
+}
 
-interval_of <- function(x, options = x$options) {
+interval_of <- function(x) {
+  options <- x$options %||% x
   options$interval_record %||% accuracy_intervals[[options$interval]]
 }
 
-has_interval <- function(x, options = x$options) !is.null(interval_of(options = options)$find)
+has_interval <- function(x) !is.null(interval_of(x)$find)
 
-is_averaged <- function(x, options = x$options) method_of(options = options)$model == "own"
+is_averaged <- function(x) method_of(x)$model == "own"
 
 # Are the replicates of another method used for the correlation of systems?
 has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 
 # Can a simulation study run the estimator with these options in compiled code?
 can_run_compiled <- function(options) {
-  method <- method_of(options = options)
-  !is.null(method) && interval_of(options = options)$compiled &&
+  method <- method_of(options)
+  !is.null(method) && interval_of(options)$compiled &&
     (method$model == "own" || identical(common_setting(options), method$common)) &&
     is.null(options$model$family) && !has_formula(options$model) &&
     !is_outside_core(options$model) && !isTRUE(options$gold > 0L)
@@ -168,8 +170,8 @@ can_run_compiled <- function(options) {
 # Words for a method and its `model`, which is left out if the method has a fixed set of models.
 method_words <- function(id, model = NULL) {
   method <- accuracy_methods[[id]]
-  if (is.null(method)) return(id)
-  toString(c(method$words, if (!is.null(model) && method$model != "own") format(model)))
+  if (is.null(method)) id else
+    toString(c(method$words, if (!is.null(model) && method$model != "own") format(model)))
 }
 
 check_accuracy_method <- function(method, arg = "method") {
@@ -205,9 +207,9 @@ check_accuracy_options <- function(x) {
 
 # Stops if the method, interval, model, fit, clusters and gold cases cannot be combined. All rules
 # are in combination_misfit() and the functions that it calls.
-check_combination <- function(options, model, fit, gold = NULL) {
+check_combination <- function(options, model, fit, gold) {
   misfit <- combination_misfit(
-    method_of(options = options), interval_of(options = options), model, fit,
+    method_of(options), interval_of(options), model, fit,
     !is.null(options$cluster), gold
   )
   abort_argument_if(!is.null(misfit), misfit$arg, misfit$message)
@@ -228,13 +230,12 @@ combination_misfit <- function(method, interval, model, fit = NULL, clustered = 
   } else if (!is.null(interval$gold) && !is_gold_sample(gold)) {
     why_no_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
-    methods_with_likelihood <- ids_with("likelihood", accuracy_methods)
     new_misfit("interval",
       "{.code interval = \"", interval$id, "\"} needs a likelihood in which the system has a
         parameter.",
       x = sprintf("{.arg method} is {.val %s}.", method$id),
       i = sprintf("Use {.code method = \"%s\"}, or {.code interval = \"bootstrap\"}.",
-        methods_with_likelihood[[1L]]))
+        ids_with("likelihood", accuracy_methods)[[1L]]))
   } else if (clustered && !interval$clusters) {
     new_misfit("cluster",
       "A ", interval$words, " assumes independent cases, so it cannot use clusters.",

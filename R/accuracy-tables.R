@@ -307,13 +307,11 @@ where_claim_holds <- function(independent, shared) {
 lowest_differences <- function(systems, other, bounds) {
   differences <- bounds$differences
   if (is.null(differences)) return(NA_real_)
-  system_names <- bounds$bounds$system
-  first_number <- match(systems, system_names)
-  second_number <- match(other, system_names)
-  pairs <- pairs_of_systems(length(system_names))
-  pair <- match(
-    paste(pmin(first_number, second_number), pmax(first_number, second_number)),
-    paste(pairs[1L, ], pairs[2L, ])
-  )
-  ifelse(first_number < second_number, differences$lowest[pair], -differences$highest[pair])
+  names <- bounds$bounds$system
+  n <- length(names)
+  cells <- t(pairs_of_systems(n))
+  lowest <- matrix(NA_real_, n, n, dimnames = list(names, names))
+  lowest[cells] <- differences$lowest
+  lowest[columns_of(cells, 2:1)] <- -differences$highest
+  unname(lowest[systems, other])
 }

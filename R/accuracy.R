@@ -166,7 +166,10 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
                                         by = NULL, systems = NULL, known_truth = NULL,
                                         gold_sample = NULL, ...) {
   check_dots_empty(...)
-  check_no_fit_of_one_rater(x)
+  abort_argument_if(is_one_rater(x$x) && any(is_known_pattern(x)), "x",
+    "must be ratings, not a fit with known truths, if there is one rater.",
+    i = "Give {.fun estimate_accuracy} the ratings, with {.arg known_truth} and
+      {.code gold_sample = \"random\"}.")
   by <- groups_of_cases(enquo(by), x$x)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (!is.null(systems)) x <- replace_answers(x, choose_systems(x$x, systems))
@@ -209,8 +212,8 @@ setting_arguments <- c("method", "interval", "conf_level", "common")
 # Returns `fit`, without its warning that a base rate was estimated below zero if the method is
 # "average". This method does not use these base rates.
 muffle_boundary_warning <- function(method, fit) {
-  is_average <- accuracy_methods[[method]]$model == "own"
-  suppressWarnings(fit, classes = if (is_average) "fallible_warning_boundary" else "none")
+  suppressWarnings(fit, classes = if (accuracy_methods[[method]]$model == "own")
+    "fallible_warning_boundary" else "none")
 }
 
 # Returns an estimate, or a list of estimates if `by` gives groups of cases.
@@ -221,7 +224,7 @@ estimate_by_group <- function(x, by, fit_ratings, gold, arguments) {
   arguments$interval <- resolve_interval(arguments$interval, gold, x)
   options <- c(check_accuracy_options(arguments), threads = check_threads(arguments$threads))
   # If the interval does not use gold cases as a sample, the model is fitted with their truths.
-  if (!is.null(gold) && is.null(interval_of(options = options)$gold)) gold$kind <- "likelihood"
+  if (!is.null(gold) && is.null(interval_of(options)$gold)) gold$kind <- "likelihood"
   estimate_each_group(x, by, function(x, cluster, gold) {
     estimate_systems(fit_ratings(x, truth_for_fit(gold, x)), cluster, gold, options)
   }, arguments$cluster, gold)
@@ -236,13 +239,11 @@ estimate_systems <- function(fit, cluster, gold, options) {
   check_has_systems(fit$x)
   check_combination(options, fit$model, fit, gold)
   fit <- fit_without_constant(fit_without_abstentions(fit), options)
-  if (!is.null(gold)) warn_gold(gold, fit$x)
+  warn_gold(gold, fit$x)
   draft <- draft_estimate(fit, options)
   interval <- compute_interval(draft)
   estimate <- new_accuracy_estimate(interval$draft %||% draft, interval)
-  if (!is.null(gold)) {
-    estimate <- correct_by_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
-  }
+  estimate <- correct_by_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
   if (!is.null(draft$average)) warn_doubtful(estimate)
   show_accuracy(estimate)
 }
@@ -374,8 +375,9 @@ new_accuracy_estimate <- function(draft, interval, ...) {
   new_result("accuracy_estimate",
     fit = fit, options = options, table = table, bins = bins, details = details,
     replicates = replicates, posterior = point$posterior,
-    members = member_table(draft$average, systems), typical = average_results$typical,
-    end_counts = end_counts(draft$average), ...
+    members = if (!is.null(draft$average)) stack_systems(
+      systems, lapply(draft$average$point$systems, `[[`, "members")
+    ), typical = average_results$typical, end_counts = end_counts(draft$average), ...
   )
 }
 

@@ -69,8 +69,8 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
     min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x),
     silent = abstain_note(x)
   )
-  closeness <- closeness_of_answers(x, options$score)
-  tests <- lapply(seq_along(x$systems), test_against_raters, x, closeness, options)
+  tests <- lapply(seq_along(x$systems), test_against_raters, x,
+    closeness_of_answers(x, options$score), options)
   new_alt_test(stack_rows(tests, `[[`, "system"), stack_rows(tests, `[[`, "raters"), options)
 }
 
@@ -116,7 +116,7 @@ test_against_raters <- function(system_number, x, closeness_matrix, options) {
   }
   n_system_nearer <- count_by_rater(comparison > 0L)
   n_rater_nearer <- count_by_rater(comparison < 0L)
-  n_cases <- count_by_rater(rep(TRUE, length(comparison)))
+  n_cases <- count_by_rater(TRUE)
   has_enough_cases <- n_cases >= options$min_cases
   n_used <- replace(n_cases, !has_enough_cases, NA_real_)
   lead <- (n_rater_nearer - n_system_nearer) / n_used
@@ -156,7 +156,7 @@ compute_lead_p_value <- function(lead, n_system_nearer, n_rater_nearer, n_cases,
 # Printed form and plot of the alternative annotator test.
 
 new_alt_test <- function(systems, raters, options) {
-  n_raters <- length(unique(raters$rater))
+  n_raters <- n_distinct(raters$rater)
   skipped_pairs <- drop_missing(raters, "reason")
   is_known <- !is.na(systems$passed)
   verdict <- ifelse(is_known, "fails", "unknown")

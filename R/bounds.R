@@ -79,11 +79,12 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
   fit <- as_fit(x, "x")
   check_not_one_judge(fit)
   fit <- fit_without_abstentions(fit)
-  if (n_systems(fit$x) == 0L) abort_no_system("There is no system to bound the accuracy of.")
-  systems <- check_system_names(systems, fit$x$systems)
+  panel <- fit$x
+  if (n_systems(panel) == 0L) abort_no_system("There is no system to bound the accuracy of.")
+  systems <- check_system_names(systems, panel$systems)
   replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
   estimate <- if (inherits(x, "accuracy_estimate")) x
-  group_size <- group_size %||% if (weights_are_counts(fit$x)) 4 * sqrt(count_cases(fit$x)) else 0
+  group_size <- group_size %||% if (weights_are_counts(panel)) 4 * sqrt(count_cases(panel)) else 0
   options <- list(
     interval = check_choice(interval), conf_level = check_level(conf_level),
     replicates = check_count(replicates, "replicates", min = 2L, max = 1e6),
@@ -94,12 +95,12 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
     2 * options$replicates * length(systems), "replicates of bounds",
     "Ask for fewer {.arg replicates}, or choose {.arg systems}."
   )
-  indices <- match(systems, fit$x$systems)
+  indices <- match(systems, panel$systems)
   result <- c(
     bounds_of_fit(fit, indices, options$group_size),
     list(options = options, fit = fit, failed = NA_integer_, estimate = estimate)
   )
-  if (options$interval == "bootstrap" && !all(is.na(result$bounds$lowest))) {
+  if (options$interval == "bootstrap" && any_known(result$bounds$lowest)) {
     result <- add_confidence_set(result, make_refit_bounds(fit, indices, options$group_size))
   }
   new_bounds(result)
@@ -112,7 +113,7 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
 # * differences: bounds of the differences of two systems.
 bounds_of_fit <- function(fit, systems, group_size) {
   x <- fit$x
-  is_answered <- is_usable_pattern(fit) & pattern_answers(x)[, systems, drop = FALSE] > 0L
+  is_answered <- is_usable_pattern(fit) & columns_of(pattern_answers(x), systems) > 0L
   table <- columns_tibble(
     system = x$systems[systems], lowest = NA_real_, highest = NA_real_, conf.low = NA_real_,
     conf.high = NA_real_, shared = NA_real_, n = apply(is_answered, 2L, count_cases, x = x),
@@ -123,8 +124,7 @@ bounds_of_fit <- function(fit, systems, group_size) {
     return(list(bounds = table))
   }
   weight <- pattern_weights(x)
-  pairs <- pairs_of_systems(length(systems), systems)
-  ranges <- fit_ranges(fit, weight, group_size, pairs)
+  ranges <- fit_ranges(fit, weight, group_size, pairs_of_systems(length(systems), systems))
   bound_columns <- c("lowest", "highest")
   table[bound_columns] <- na_real(lapply(ranges$systems[bound_columns], `[`, systems))
   posteriors <- rep(list(posterior(fit)), n_systems(x))
@@ -193,41 +193,40 @@ make_refit_bounds <- function(fit, systems, group_size) {
 # * refit_bounds: a function made by make_refit_bounds().
 add_confidence_set <- function(bounds, refit_bounds) {
   table <- bounds$bounds
-  has_bounds <- !is.na(table$lowest)
   weight <- pattern_weights(bounds$fit$x) * is_usable_pattern(bounds$fit)
   reason <- if (is_one_cluster(bounds)) {
     reason_one_cluster
   } else if (!all(weight == round(weight))) {
     "weights are not counts, so there are no cases to resample"
   }
-  lacks_set <- has_bounds
-  if (is.null(reason)) {
-    replicates <- replicate_bounds(bounds, weight, refit_bounds)
-    bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
-    has_few_bounds <- has_bounds & bounds$failed > bounds$options$replicates / 2
-    # A set without width would claim that the bounds have no sampling error.
-    has_equal_bounds <- has_bounds & !has_few_bounds &
-      is_constant_column(replicates$lowest) & is_constant_column(replicates$highest)
-    lacks_set <- has_few_bounds | has_equal_bounds
-    reason <- ifelse(has_few_bounds, "most bootstrap replicates gave no bounds",
-      "all bootstrap replicates have the same bounds")[lacks_set]
+  if (!is.null(reason)) {
+    return(replace(bounds, "bounds", list(add_no_interval_reason(table, reason))))
   }
-  table$reason[lacks_set] <- paste0(no_interval_prefix, reason)
+  replicates <- replicate_bounds(bounds, weight, refit_bounds)
+  bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
+  has_few_bounds <- bounds$failed > bounds$options$replicates / 2
+  # A set without width would claim that the bounds have no sampling error.
+  has_equal_bounds <-
+    is_constant_column(replicates$lowest) & is_constant_column(replicates$highest)
+  reason <- first_reason(
+    "most bootstrap replicates gave no bounds" = has_few_bounds,
+    "all bootstrap replicates have the same bounds" = has_equal_bounds
+  )
+  lacks_set <- !is.na(table$lowest) & !is.na(reason)
+  table$reason[lacks_set] <- paste0(no_interval_prefix, reason[lacks_set])
+  at <- which(is.na(table$reason))
+  # Returns limits of the basic bootstrap interval for `lowest` or `highest`.
+  basic_limits <- function(name, probability) {
+    2 * table[[name]][at] - apply(
+      columns_of(replicates[[name]], at), 2L, quantile, probability, na.rm = TRUE, names = FALSE
+    )
+  }
   tail_probability <- (1 - bounds$options$conf_level) / 2
-  for (s in which(has_bounds & !lacks_set)) {
-    # Returns a limit of the basic bootstrap interval for `lowest` or `highest`.
-    basic_limit <- function(name, probability) {
-      2 * table[[name]][[s]] - quantile(
-        replicates[[name]][, s], probability, na.rm = TRUE, names = FALSE
-      )
-    }
-    low <- basic_limit("lowest", 1 - tail_probability)
-    high <- basic_limit("highest", tail_probability)
-    table$conf.low[[s]] <- max(0, min(low, table$lowest[[s]]))
-    table$conf.high[[s]] <- min(1, max(high, table$highest[[s]]))
-  }
-  bounds$bounds <- table
-  bounds
+  low <- basic_limits("lowest", 1 - tail_probability)
+  high <- basic_limits("highest", tail_probability)
+  table$conf.low[at] <- pmax(0, pmin(low, table$lowest[at]))
+  table$conf.high[at] <- pmin(1, pmax(high, table$highest[at]))
+  replace(bounds, "bounds", list(table))
 }
 
 # Returns TRUE for each column whose known values are equal, except for rounding errors.

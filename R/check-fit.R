@@ -165,11 +165,11 @@ pattern_check <- function(fit, draws, weight) {
   if (is.null(possible_rows) || any(codes[weight > 0, ] == 0L) || sum(weight) == 0) {
     return(predictive_row(0, 0)[0L, ])
   }
-  populations <- seq_len(nrow(draws[[1L]]$base_rates))
+  n_populations <- nrow(draws[[1L]]$base_rates)
   population <- fit$task$population
   codes[weight == 0, ] <- 1L # not counted, but ratings may be missing
   row_number <- drop((codes - 1L) %*% n_categories(x)^(seq_len(ncol(codes)) - 1L)) + 1L
-  counts <- rowsum_rows(row_number, weight * outer(population, populations, `==`),
+  counts <- rowsum_rows(row_number, weight * indicator_matrix(population, n_populations),
     nrow(possible_rows))
   pearson <- function(n, expected) sum(((n - expected)^2 / expected)[expected > 0])
   statistics <- vapply(draws, function(draw) {
@@ -177,7 +177,7 @@ pattern_check <- function(fit, draws, weight) {
     probability <- code_probabilities(draw, possible_rows, fit$model, x$raters) %*%
       t(draw$base_rates)
     expected <- probability * rep(colSums(counts), each = nrow(possible_rows))
-    simulated <- vapply(populations, function(k) {
+    simulated <- vapply(seq_len(n_populations), function(k) {
       rmultinom(1L, sum(counts[, k]), probability[, k])
     }, numeric(nrow(possible_rows)))
     c(pearson(counts, expected), pearson(simulated, expected))
@@ -316,12 +316,13 @@ fit_check_notes <- function(fit, mixing, x) {
 
 # Returns the reason why pattern_check() returns no row.
 why_no_patterns <- function(fit) {
+  x <- fit$x
   is_used <- !is_known_pattern(fit)
-  n_incomplete <- count_cases(fit$x, is_used & rowSums(codes_of_single_ratings(fit$x) == 0L) > 0L)
-  if (is.null(all_answer_combinations(fit$x))) return("More than 4096 rows are possible")
+  n_incomplete <- count_cases(x, is_used & rowSums(codes_of_single_ratings(x) == 0L) > 0L)
+  if (is.null(all_answer_combinations(x))) return("More than 4096 rows are possible")
   if (n_incomplete == 0) return("The truth of all cases is known")
-  cases_words <- paste(number(n_incomplete), "of", count_noun(count_cases(fit$x, is_used), "case"))
-  if (!rates_once(fit$x)) {
+  cases_words <- paste(number(n_incomplete), "of", count_noun(count_cases(x, is_used), "case"))
+  if (!rates_once(x)) {
     return(paste("It needs every case rated once by all raters; this is not so for", cases_words))
   }
   paste0("It needs every case rated by all raters: ", cases_words,
@@ -366,8 +367,8 @@ alternative_rows <- function(x, alternative, settings) {
   if (length(alternative) == 0L) return(list())
   model_row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)
   settings$system <- 0L
-  null_models <- model_choices(c("rater", "common"), "uniform", "none")
-  null_model <- first_identified(x, settings, null_models)$null
+  choices <- model_choices(c("rater", "common"), "uniform", "none")
+  null_model <- first_identified(x, settings, choices)$null
   reason <- why_untestable(x) %||% if (is.null(null_model)) {
     "the null model has more parameters than the ratings can identify"
   }

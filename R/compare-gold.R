@@ -27,7 +27,7 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   # Column `known` compares the order by estimates with the order by votes. Gold cases measure the
   # order independently of votes, so the column is NA.
   comparison$ranks$known <- NA
-  if (!all(is_ranked_pair)) draws <- draws[0L, , drop = FALSE]
+  if (!all(is_ranked_pair)) draws <- rows_of(draws, 0L)
   comparison$differences <- add_joint_intervals(table, draws, options)
   comparison$differences$order_known <- NA
   comparison
@@ -40,8 +40,9 @@ measure_pairs_by_gold <- function(estimate, pairs) {
   evidence <- estimate$gold$evidence
   if (!is.null(evidence) && are_probabilities_too_small(evidence)) evidence <- NULL
   compute_by_blocks(pattern_answers(estimate$fit$x), pairs$first, function(pair_indices) {
-    measurement <- gold_accuracy(evidence, pairs$first[pair_indices], pairs$second[pair_indices])
-    measurement[setdiff(names(measurement), c("rest", "answers"))]
+    without_deviations(
+      gold_accuracy(evidence, pairs$first[pair_indices], pairs$second[pair_indices])
+    )
   })
 }
 
@@ -77,8 +78,7 @@ sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
 }
 
 no_pair_sources <- tibble::tibble(
-  system1 = "", system2 = "", interval = "", estimate = 0,
-  std.error = 0, conf.low = 0, conf.high = 0, weight = 0,
+  system1 = "", system2 = "", interval = "", !!!rep_named(c(estimate_columns, "weight"), 0),
   reason = ""
 )[0L, ]
 

@@ -34,8 +34,9 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   method <- first_estimate$options$method
   level <- if (simultaneous) 1 - (1 - conf_level) / nrow(table) else conf_level
   measurements <- lapply(x, function(estimate) {
-    system_numbers <- match(systems, estimate$table$system)
-    setNames(lapply(system_numbers, group_measurement, estimate = estimate, level = level), systems)
+    setNames(lapply(
+      match(systems, estimate$table$system), group_measurement, estimate = estimate, level = level
+    ), systems)
   })
   differences <- stack_rows(seq_len(nrow(table)), function(i) {
     row <- table[i, ]
@@ -78,7 +79,7 @@ influence_of_clusters <- function(estimate, measured, s) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
   answered_gold <- select_gold(evidence, evidence$answer[, s] > 0L)
-  answer <- evidence$answer[, s, drop = FALSE]
+  answer <- columns_of(evidence$answer, s)
   predicted <- predict_correctness(evidence$predicted, answer)
   p_correct <- fill_unrated(predicted, answered_gold$weight)[x$index, 1L]
   weight <- weights_of_cases(x) * (answered_gold$weight[, 1L] > 0)[x$index] / measured$cases
@@ -141,12 +142,13 @@ difference_of_intervals <- function(interval1, interval2, correlation) {
 # Creates a `group_comparison` object. `estimates`: estimates of the groups. `gold`: list of
 # settings and `cases`, the smallest number of gold cases of a group.
 new_group_comparison <- function(table, estimates, gold, options) {
-  n_systems <- length(unique(table$system))
-  interval <- estimates[[1L]]$options$interval
+  n_systems <- n_distinct(table$system)
+  first_estimate <- estimates[[1L]]
+  interval <- first_estimate$options$interval
   metric <- compared_metric(list(options = options))
   correlations <- na.omit(table$correlation)
   is_measured <- length(correlations) > 0L
-  no_clusters <- is.null(estimates[[1L]]$options$given_cluster)
+  no_clusters <- is.null(first_estimate$options$given_cluster)
   shown <- tibble::tibble(pair = pair_names(table), table)
   new_result(c("group_comparison", "system_comparison"),
     tables = list(differences = table),
@@ -157,7 +159,7 @@ new_group_comparison <- function(table, estimates, gold, options) {
     ),
     line = sprintf(
       "%s in %s between %s, %s", count_noun(nrow(table), "difference"), metric,
-      count_noun(length(estimates), "group"), estimator_words(estimates[[1L]])
+      count_noun(length(estimates), "group"), estimator_words(first_estimate)
     ),
     shown = view_of_differences(shown, options$conf_level, c("pair", if (n_systems > 1L) "system")),
     notes = c(

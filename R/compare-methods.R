@@ -60,12 +60,13 @@ new_comparison <- function(x) {
   options <- x$options
   against <- options$against
   table <- x$differences
+  n_pairs <- nrow(table)
   has_ranks <- nrow(x$ranks) > 0L
-  hide_pairs <- is.null(against) && nrow(table) > max_pairs_shown
+  hide_pairs <- is.null(against) && n_pairs > max_pairs_shown
   first_rank <- x$ranks[x$ranks$rank == 1L, ]
   leader <- which.max(if (!anyNA(first_rank$probability)) first_rank$probability)[1L]
   facts <- list(
-    systems = nrow(x$accuracy), pairs = nrow(table), cases = table$n[[1L]],
+    systems = nrow(x$accuracy), pairs = n_pairs, cases = table$n[[1L]],
     left_out = x$left_out, best = first_rank$system[leader],
     probability = first_rank$probability[leader],
     method = options$method, conf_level = options$conf_level,
@@ -74,8 +75,9 @@ new_comparison <- function(x) {
   line <- comparison_line(x, facts)
   printed_pairs <- shown_pairs(x)
   printed_pairs$pair <- pair_names(printed_pairs)
-  title <- paste("Differences of", compared_metric(x))
-  pair_view <- view_of_differences(printed_pairs, options$conf_level, title = title)
+  pair_view <- view_of_differences(
+    printed_pairs, options$conf_level, title = paste("Differences of", compared_metric(x))
+  )
   inject(new_result("system_comparison",
     tables = c(x[c("differences", "ranks")], list(sources = x$sources %||% no_pair_sources)),
     facts = facts, line = line,
@@ -89,7 +91,7 @@ new_comparison <- function(x) {
     document = pair_view,
     notes = comparison_notes(x),
     more = paste0(
-      "tidy()", if (hide_pairs) paste(" (all", number(nrow(table)), "pairs)"),
+      "tidy()", if (hide_pairs) paste(" (all", number(n_pairs), "pairs)"),
       if (has_ranks) ", tidy(what = \"ranks\")", ", glance(), plot()"
     ),
     !!!x[setdiff(names(x), c("differences", "ranks", "sources"))]
@@ -196,6 +198,7 @@ better_first <- function(table) {
 
 comparison_notes <- function(x) {
   table <- x$differences
+  gold <- x$gold
   n_pairs <- nrow(table)
   expected_misses <- (1 - x$options$conf_level) * n_pairs
   has_intervals <- any_known(table$conf.low)
@@ -224,12 +227,12 @@ comparison_notes <- function(x) {
         " to miss the true difference. With simultaneous = TRUE, they cover all differences at once"
       )
     },
-    if (!is.null(x$gold)) paste0(
-      "Gold: ", count_noun(x$gold$cases, "case"), " whose truth is known",
+    if (!is.null(gold)) paste0(
+      "Gold: ", count_noun(gold$cases, "case"), " whose truth is known",
       # Gold cases on which systems gave different answers.
-      if (any_known(x$gold$differ)) paste0(
+      if (any_known(gold$differ)) paste0(
         "; systems differ on ",
-        format_span(x$gold$differ, format_unpadded),
+        format_span(gold$differ, format_unpadded),
         " of them, and only these measure a difference (see tidy(\"sources\"))"
       ),
       ". They correct each difference separately, so it may differ from the difference of the

@@ -117,7 +117,7 @@ compared_terms <- function(fits, models) {
     fit$terms$term[is_convergence_checked(fit$terms) & !is_dependence_term(fit$terms$term)]
   }))
   medians <- lapply(fits, function(fit) {
-    unname(apply(fit$draws[, terms, drop = FALSE], 2L, median))
+    unname(apply(columns_of(fit$draws, terms), 2L, median))
   })
   undecided_medians <- unname(medians[models$undecided])
   columns_tibble(
@@ -131,7 +131,7 @@ compared_terms <- function(fits, models) {
 warn_undecided <- function(undecided_fits, terms) {
   if (length(undecided_fits) < 2L) return(invisible())
   largest_sd <- do.call(pmax, lapply(unname(undecided_fits), function(fit) {
-    apply(fit$draws[, terms$term, drop = FALSE], 2L, sd)
+    apply(columns_of(fit$draws, terms$term), 2L, sd)
   }))
   differing_terms <- terms[terms$highest - terms$lowest > max_shift * largest_sd, ]
   shown <- head(differing_terms[order(differing_terms$lowest - differing_terms$highest), ], 4L)
@@ -144,17 +144,19 @@ warn_undecided <- function(undecided_fits, terms) {
 
 new_model_comparison <- function(models, terms, fits, names_given) {
   n_undecided <- sum(models$undecided)
+  model_names <- models$model
+  numbers <- seq_along(model_names)
   shown <- models
-  shown$model <- paste(seq_len(nrow(models)), models$model)
+  shown$model <- paste(numbers, model_names)
   shown$difference <- round(models$difference, 1L) + 0 # not -0.0
-  columns <- c("term", models$model)
+  columns <- c("term", model_names)
   # Other names are descriptions of models, which are too long for headings.
-  names(columns) <- c("posterior median", ifelse(models$model %in% names_given, models$model,
-    paste("model", seq_len(nrow(models)))))
+  names(columns) <- c("posterior median",
+    ifelse(model_names %in% names_given, model_names, paste("model", numbers)))
   new_result("model_comparison",
     fits = fits, tables = list(models = models, terms = terms),
-    facts = list(models = nrow(models), undecided = n_undecided, best = models$model[[1L]]),
-    line = sprintf("Best prediction: %s; %s", models$model[[1L]],
+    facts = list(models = nrow(models), undecided = n_undecided, best = model_names[[1L]]),
+    line = sprintf("Best prediction: %s; %s", model_names[[1L]],
       if (n_undecided == 1L) "all other models predict worse" else
         sprintf("%s of %s undecided", n_undecided, count_noun(nrow(models), "model"))),
     shown = list(

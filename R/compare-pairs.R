@@ -87,13 +87,13 @@ comparison_draws <- function(estimate, pairs) {
     values <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
     is_complete <- complete.cases(values)
     blocks <- if (mean(is_complete) < 0.5) "most bootstrap replicates gave no estimate" else
-      draw_blocks(estimate, values[is_complete, , drop = FALSE], pairs$with)
+      draw_blocks(estimate, rows_of(values, is_complete), pairs$with)
   }
   if (is.character(blocks)) return(no_draws(no_interval_prefix, blocks))
   first_block <- blocks[[1L]]
   list(
     parts = blocks,
-    ranked = first_block$values[, match(pairs$ranked, first_block$at), drop = FALSE],
+    ranked = columns_of(first_block$values, match(pairs$ranked, first_block$at)),
     reason = NA_character_, replicates = nrow(values),
     clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   )
@@ -125,7 +125,7 @@ draw_blocks <- function(estimate, replicates, opponents) {
     estimate$table <- estimate$table[block, ]
     estimate$details <- estimate$details[block, ]
     estimate$fit$x <- keep_systems(estimate$fit$x, block)
-    values <- draw_estimates(estimate, replicates[, block, drop = FALSE])
+    values <- draw_estimates(estimate, columns_of(replicates, block))
     if (is.character(values)) values else list(at = block, values = values)
   })
   if (is.character(drawn_blocks[[1L]])) drawn_blocks[[1L]] else drawn_blocks
@@ -148,8 +148,8 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   second <- pairs$second
   table <- columns_tibble(
     system1 = systems$system[first], system2 = systems$system[second],
-    estimate = systems$estimate[first] - systems$estimate[second],
-    std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, probability = NA_real_,
+    !!!result_table(systems$estimate[first] - systems$estimate[second])[estimate_columns],
+    probability = NA_real_,
     n = systems$n[first], method = estimate$options$method,
     order_known = is_order_known(estimate, first, second), reason = draws$reason,
     why = NA_character_
@@ -173,19 +173,15 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     paste0(no_interval_prefix, "the two gave the same answers on all these cases")
   table$why[is_same] <- "same_answers"
   has_hidden_errors <- interval_with_draws(estimate)$hidden
-  if (!has_hidden_errors) {
-    warn_outside(
-      pair_names(table), table, 'Use {.code interval = "robust"} for the estimate.'
-    )
-  }
+  if (!has_hidden_errors) warn_outside(
+    pair_names(table), table, 'Use {.code interval = "robust"} for the estimate.'
+  )
   if (!simultaneous) return(table)
   simultaneous_intervals(
     table, blocks, conf_level,
     if (has_hidden_errors) centre[first] - centre[second] else table$estimate
   )
 }
-
-max_differences <- 4e6 # largest number of drawn differences in memory at the same time: 32 MB
 
 # Divides pairs of systems into blocks, which are processed one after the other to limit memory.
 # Returns a list of blocks. A block is a list:
@@ -223,37 +219,11 @@ pair_blocks <- function(pairs, drawn_blocks, centre = NULL) {
   blocks
 }
 
-# Returns, for each pair of systems, the share of cases on which both gave the same answer. Cases
-# count if they were answered and have ratings or a known truth. All systems answered the same
-# cases, so the answers of the first system show which cases were answered.
-same_answer_shares <- function(fit, first, second) {
-  answer <- pattern_answers(fit$x)
-  weight <- pattern_weights(fit$x) * (is_usable_pattern(fit) & answer[, 1L] > 0L)
-  compute_by_blocks(answer, first, function(block_pairs) {
-    is_same <- answer[, first[block_pairs], drop = FALSE] ==
-      answer[, second[block_pairs], drop = FALSE]
-    list(share = colSums(weight * is_same) / sum(weight))
-  })$share
-}
-
-# Computes values of pairs of systems, block by block to limit memory. Returns a list of vectors
-# with an element per pair. `compute`: a function of indices of pairs, which returns such a list for
-# these pairs. `answer`: answers of systems (patterns x systems). `first`: a vector with an element
-# per pair.
-compute_by_blocks <- function(answer, first, compute) {
-  pairs_per_block <- ceiling(max_differences / 4 / max(nrow(answer), 1L))
-  blocks <- lapply(split_in_runs(seq_along(first), pairs_per_block), compute)
-  # A block without data may have fewer fields than other blocks.
-  fields <- rlang::set_names(unique(unlist(lapply(blocks, names))))
-  lapply(fields, function(field) unlist(lapply(blocks, `[[`, field)))
-}
-
 # Replaces the intervals in `table` by simultaneous intervals. They contain all differences at once
 # with probability `conf_level`. The half-width of each interval is its standard error times a
 # factor. The factor is a quantile of largest_deviations(). `centre`: centre of each interval.
 simultaneous_intervals <- function(table, blocks, conf_level, centre) {
   has_limits <- !is.na(table$conf.low)
-  if (!any(has_limits)) return(table)
   max_deviations <- largest_deviations(blocks, replace(table$std.error, !has_limits, NA))
   half_width <- quantile(max_deviations, conf_level, names = FALSE) * table$std.error[has_limits]
   table$conf.low[has_limits] <- pmax(centre[has_limits] - half_width, -1)
@@ -270,10 +240,10 @@ largest_deviations <- function(blocks, error) {
   for (block in blocks) {
     has_error <- which(error[block$pairs] > 0)
     if (length(has_error) == 0L) next
-    drawn_differences <- block$values[, block$first[has_error], drop = FALSE] -
-      block$values[, block$second[has_error], drop = FALSE]
+    drawn_differences <- columns_of(block$values, block$first[has_error]) -
+      columns_of(block$values, block$second[has_error])
     deviations <- abs(scale(drawn_differences, scale = error[block$pairs[has_error]]))
-    block_deviations <- asplit(deviations[seq_len(n_draws), , drop = FALSE], 2L)
+    block_deviations <- asplit(rows_of(deviations, seq_len(n_draws)), 2L)
     max_deviations <- pmax(max_deviations, do.call(pmax, block_deviations))
   }
   max_deviations
@@ -317,7 +287,7 @@ rank_table <- function(systems, values) {
     matrix(rowsum_codes(cell, 1 / (worst_rank - best_rank + 1), (n + 1) * n), n + 1L, n)
   }
   probability <- apply(sums_at(best_rank) - sums_at(worst_rank + 1), 2L, cumsum)
-  probability <- matrix(probability, n + 1L, n)[seq_len(n), , drop = FALSE]
+  probability <- rows_of(matrix(probability, n + 1L, n), seq_len(n))
   columns_tibble(
     system = rep(systems, each = n), rank = rep(seq_len(n), n),
     probability = na_real(as.vector(probability) / nrow(values))

@@ -161,31 +161,30 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   against <- check_against(reference, best, systems)
   metric_settings <- check_compared_metric(metric, category, cost, estimate)
   gold <- estimate$gold
+  has_gold <- !is.null(gold)
   # With gold cases, the error of each pair is estimated separately. Simultaneous intervals need the
   # joint distribution of all errors, and therefore all pairs.
-  abort_argument_if(!is.null(gold) && simultaneous && !is.null(against), "simultaneous",
+  abort_argument_if(has_gold && simultaneous && !is.null(against), "simultaneous",
     "needs a comparison of all pairs if the estimate has gold cases.",
     i = "Leave out {.arg reference} and {.arg best}. To compare only some systems, name them in
         {.arg systems}.")
   # Bootstrap replicates have a stored seed. Other draws use one seed from the user's random stream.
   interval <- interval_with_draws(estimate)
-  evaluate <- if (interval$hidden || !is.null(gold)) with_one_seed else identity
+  evaluate <- if (interval$hidden || has_gold) with_one_seed else identity
   comparison <- evaluate({
     ratings_estimate <- estimate_on_common_cases(undo_gold_correction(estimate), systems)
     ratings_estimate <- replace_accuracy_by_metric(ratings_estimate, metric_settings)
     measured_estimate <- ratings_estimate
-    if (!is.null(gold)) {
-      measured_estimate$options$interval <- estimate$options$interval
-      measured_estimate <- correct_by_gold(measured_estimate, gold)
-    }
+    measured_estimate$options$interval <- estimate$options$interval
+    measured_estimate <- correct_by_gold(measured_estimate, gold)
     pairs <- compared_pairs(measured_estimate$table$estimate, systems, against)
     comparison <- compare_by_ratings(
-      ratings_estimate, pairs, conf_level, simultaneous && is.null(gold)
+      ratings_estimate, pairs, conf_level, simultaneous && !has_gold
     )
     comparison$options$simultaneous <- simultaneous
     comparison$options$judges <- judges_words(estimate)
     comparison$options$reservations <- reservation_sentences(estimate, "the systems share")
-    if (is.null(gold)) comparison else compare_with_gold(comparison, measured_estimate, pairs)
+    if (has_gold) compare_with_gold(comparison, measured_estimate, pairs) else comparison
   })
   new_comparison(comparison_on_metric_scale(comparison, metric_settings))
 }
@@ -230,7 +229,8 @@ check_estimate <- function(x) {
 estimate_on_common_cases <- function(estimate, systems) {
   x <- estimate$fit$x
   indices <- match(systems, x$systems)
-  is_answered <- x$patterns$answer[, indices, drop = FALSE] > 0L & is_usable_pattern(estimate$fit)
+  answer <- columns_of(x$patterns$answer, indices)
+  is_answered <- answer > 0L & is_usable_pattern(estimate$fit)
   is_common <- rowSums(is_answered) == length(indices)
   n_left_out <- as.double(count_cases(x, rowSums(is_answered) > 0L & !is_common))
   abort_if(count_cases(x, is_common) == 0, "system",
@@ -238,8 +238,8 @@ estimate_on_common_cases <- function(estimate, systems) {
     x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
     system = systems)
   if (n_left_out > 0 || !identical(systems, x$systems)) {
-    x$patterns$answer <- x$patterns$answer[, indices, drop = FALSE]
-    x$patterns$answer[!is_common, ] <- 0L
+    answer[!is_common, ] <- 0L
+    x$patterns$answer <- answer
     x$systems <- systems
     estimate <- estimate_again(estimate, join_patterns(x))
   }

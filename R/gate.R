@@ -118,25 +118,27 @@ gate_rows.result_parts <- function(x, at_least) bind_parts(x, function(x) gate_r
 gate_rows.accuracy_estimate <- function(x, at_least) {
   abort_argument_if(!has_interval(x), "x", "has no intervals, but {.fun gate} needs intervals.",
     i = "Leave out {.code interval = \"none\"} in {.fun estimate_accuracy}.")
-  has_gold <- !is.null(x$gold$evidence) || !is.null(x$drawn_gold)
+  gold <- x$gold
+  has_gold <- !is.null(gold$evidence) || !is.null(x$drawn_gold)
   abort_argument_if(!has_gold && rests_on_machines(x), "x", message_only_machines,
     i = "Label about 50 random cases, and give them to {.fun estimate_accuracy} as
         {.arg known_truth}.")
   drawn_gold <- x$drawn_gold
+  fitted_ratings <- x$fit$x
   rows <- decision_rows(x$table, x$table$system, at_least, if (is.null(drawn_gold))
     "no gold cases measure the system" else "it is not computed for posterior draws")
-  rows$gold <- x$gold$details$gold %||% if (is.null(drawn_gold)) NA_integer_ else
-    colSums((case_answers(x$fit$x)[drawn_gold$case, , drop = FALSE] > 0L) *
-      weights_of_cases(x$fit$x)[drawn_gold$case])
-  undecided_rows <- which(rows$decision == "undecided" & x$gold$measured$known)
+  rows$gold <- gold$details$gold %||% if (is.null(drawn_gold)) NA_integer_ else
+    colSums((rows_of(case_answers(fitted_ratings), drawn_gold$case) > 0L) *
+      weights_of_cases(fitted_ratings)[drawn_gold$case])
+  undecided_rows <- which(rows$decision == "undecided" & gold$measured$known)
   rows$needed[undecided_rows] <- vapply(undecided_rows, function(s) {
-    count_needed_labels(extract_measured(x$gold, s), rows$estimate[[s]], at_least, x)
+    count_needed_labels(extract_measured(gold, s), rows$estimate[[s]], at_least, x)
   }, 0L)
   undecided_rows <- undecided_rows[is.na(x$table$reason[undecided_rows])]
   rows$reason[undecided_rows] <- ifelse(!is.na(rows$needed[undecided_rows]), NA,
     if (interval_of(x)$gold$anytime) "it is not computed for anytime intervals" else
       "gold labels of all cases would not decide")
-  verb_phrase <- ifelse(rows$system %in% x$fit$x$constant, " passes in ", " is right in ")
+  verb_phrase <- ifelse(rows$system %in% fitted_ratings$constant, " passes in ", " is right in ")
   add_decision_words(rows, paste0(rows$system, verb_phrase), at_least)
 }
 

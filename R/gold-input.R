@@ -116,15 +116,16 @@ is_probability_sample <- function(gold, x) {
 # the user gave no probabilities. The source is a column of `known_truth`, or `gold_sample`.
 read_sampling_probability <- function(known_truth, gold_sample, x) {
   is_table <- is.data.frame(known_truth)
-  is_column_name <- is_table && is_string(gold_sample) && gold_sample %in% names(known_truth)
+  columns <- names(known_truth)
+  is_column_name <- is_table && is_string(gold_sample) && gold_sample %in% columns
   column <- if (is_column_name) gold_sample else
-    if (is_table) intersect("probability", names(known_truth))
+    if (is_table) intersect("probability", columns)
   if (length(column) == 1L) {
     abort_argument_if(!is.null(gold_sample) && !is_column_name, "gold_sample",
       "must not be given if {.arg known_truth} has sampling probabilities in column
           {.val {column}}.", not = gold_sample,
       i = "Leave out {.arg gold_sample}, or the column.")
-    truth <- known_truth[[intersect(c("truth", "category"), names(known_truth))[[1L]]]]
+    truth <- known_truth[[intersect(c("truth", "category"), columns)[[1L]]]]
     gold_sample <- known_truth[!is.na(truth), c("case", column)]
     names(gold_sample)[[2L]] <- "probability"
   } else if (is.character(gold_sample)) {
@@ -188,6 +189,7 @@ count_gold <- function(estimate) sum(weights_of_cases(estimate$fit$x)[estimate$g
 # are all cases. `gold`: result of read_gold(). `x`: the ratings.
 warn_gold <- function(gold, x) {
   n <- length(gold$case)
+  n_cases <- nrow(x)
   kind <- gold_sample_kind(gold, x)
   if (n == 0L) return(invisible())
   warn_if(kind == "undeclared", "hand_picked",
@@ -201,20 +203,20 @@ warn_gold <- function(gold, x) {
         measure accuracy.",
     i = "If you know the probability with which each case was chosen, give it as
         {.arg gold_sample}.", cases = n)
-  warn_if(kind == "sample" && n < min(min_gold_with_coverage, nrow(x)), "gold_few",
+  warn_if(kind == "sample" && n < min(min_gold_with_coverage, n_cases), "gold_few",
     "{n} gold case{?s} {?is/are} too few to measure accuracy: the coverage of intervals was tested
         only for {min_gold_with_coverage} or more.",
     i = "Label about 20 cases, or the number of cases that {.fun plan_gold} computes; it also
         selects them.",
     cases = n)
-  is_drawn_by_truth <- kind == "sample" && gold$sample == "random" && n < nrow(x) &&
+  is_drawn_by_truth <- kind == "sample" && gold$sample == "random" && n < n_cases &&
     is_drawn_by_class(gold, x)
   warn_if(is_drawn_by_truth, "gold_by_class",
     "Every category has the same number of gold cases, but not of ratings. This is improbable in a
         random sample.",
     i = "Cases that were selected by their truth are no random sample. Draw gold cases at random; or
         give their counts to {.fun fit_raters} as {.arg known_raters}.", cases = n)
-  warn_if(n == nrow(x), "gold_all",
+  warn_if(n == n_cases, "gold_all",
     "The truth of all {n} cases is known, so the ratings add no information.",
     cases = n)
 }
@@ -228,10 +230,9 @@ is_drawn_by_class <- function(gold, x) {
   rating_counts <- colSums(pattern_counts(x) * pattern_weights(x))
   rating_share <- rating_counts / sum(rating_counts)
   gold_counts <- tabulate(gold$truth, length(rating_share))
-  is_present <- rating_share > 0 | gold_counts > 0
   n_gold <- sum(gold_counts)
-  diff(range(gold_counts[is_present])) <= 1 && any(
-    abs(gold_counts / n_gold - rating_share) > 3 * sqrt(rating_share * (1 - rating_share) / n_gold)
+  diff(range(gold_counts[rating_share > 0 | gold_counts > 0])) <= 1 && any(
+    abs(gold_counts / n_gold - rating_share) > 3 * sqrt(bernoulli_variance(rating_share) / n_gold)
   )
 }
 
@@ -246,8 +247,8 @@ has_gold_cases <- function(gold) length(gold$case) > 0L
 # * "picked": chosen by hand
 # * "undeclared": the user did not give `gold_sample`
 gold_sample_kind <- function(gold, x) {
-  if (!has_gold_cases(gold) || is_probability_sample(gold, x)) return("sample")
-  switch(gold$sample, random = "unrated", given = "picked", gold$sample)
+  if (!has_gold_cases(gold) || is_probability_sample(gold, x)) "sample" else
+    switch(gold$sample, random = "unrated", given = "picked", gold$sample)
 }
 
 # Splits known truths by variable. Returns a list with an element per variable.
@@ -256,8 +257,7 @@ gold_sample_kind <- function(gold, x) {
 # * x: list of ratings, named by variable
 truth_of_variables <- function(known, x) {
   if (rlang::is_bare_list(known)) {
-    unknown_names <- setdiff(names(known), names(x))
-    abort_argument_if(length(unknown_names) > 0L || is.null(names(known)), "known_truth",
+    abort_argument_if(!all(names(known) %in% names(x)) || is.null(names(known)), "known_truth",
       "must have names of variables.", i = "They are {.val {names(x)}}.")
     return(lapply(setNames(nm = names(x)), function(name) known[[name]]))
   }
@@ -286,17 +286,18 @@ adjust_for_clusters <- function(x, cluster, variance = share_variance(x),
   has_enough_clusters <- x$clusters >= min_clusters
   # A slope above 0 is a second fitted parameter, which costs one degree of freedom.
   ratio <- clustered_variance_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
-  gold_design <- clustered_variance_ratio(x, x$design, x$answers, cluster, 1L, variance)
+  design <- x$design
+  gold_design <- clustered_variance_ratio(x, design, x$answers, cluster, 1L, variance)
   worse_with_slope <- which(has_enough_clusters & ratio >= gold_design)
   x$estimate[worse_with_slope] <- x$alone[worse_with_slope]
   x$slope[worse_with_slope] <- 0
   x$rest[, worse_with_slope] <- x$answers[, worse_with_slope]
-  explained <- 1 - x$ratio / x$design
+  explained <- 1 - x$ratio / design
   x$ratio <- ifelse(has_enough_clusters, pmin(ratio, gold_design), x$ratio)
   explained[worse_with_slope] <- 0
-  all_design <- pmax(gold_design / x$design, explained * predicted_design + x$ratio / x$design)
+  all_design <- pmax(gold_design / design, explained * predicted_design + x$ratio / design)
   x$at_hand <- x$at_hand * ifelse(has_enough_clusters, all_design, 1)
-  x$design <- ifelse(has_enough_clusters, gold_design, x$design)
+  x$design <- ifelse(has_enough_clusters, gold_design, design)
   x
 }
 
@@ -311,10 +312,10 @@ prediction_design_effect <- function(q, weight, all_clusters) {
   if (is.null(all_clusters)) return(1)
   weight <- array(weight, dim(q))
   q[weight == 0] <- 0
-  deviation <- q - rep(colSums(q * weight) / colSums(weight), each = nrow(q))
+  deviation <- centred(q, weight)
   deviation[weight == 0] <- 0
   cluster_sums <- rowsum(
-    deviation[all_clusters$pattern, , drop = FALSE] * all_clusters$weight, all_clusters$cluster
+    rows_of(deviation, all_clusters$pattern) * all_clusters$weight, all_clusters$cluster
   )
   design <- colSums(cluster_sums^2) * nrow(cluster_sums) / (nrow(cluster_sums) - 1) /
     colSums(weight * deviation^2)
@@ -339,9 +340,10 @@ rating_shares <- function(x) na_real(pattern_counts(x) / pattern_lengths(x))
 posterior_of_raters <- function(x) {
   if (is_one_rater(x)) return(unknown_posterior(x))
   x <- keep_systems(x, integer())
-  model <- if (has_counts(x)) k_model() else rater_k_model
-  fit <- without_warnings(fit_checked(with_votes(x), model, NULL, NULL, NULL))
-  posterior(fit)[matching_patterns(fit$x, x), , drop = FALSE]
+  fit <- without_warnings(fit_checked(
+    with_votes(x), if (has_counts(x)) k_model() else rater_k_model, NULL, NULL, NULL
+  ))
+  rows_of(posterior(fit), matching_patterns(fit$x, x))
 }
 
 # Returns the predicted probability that each answer is correct, NA without an answer.

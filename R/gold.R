@@ -56,10 +56,10 @@ max_gold <- 1e7 # largest number of gold cases, if their weights are numbers of 
 select_gold <- function(evidence, is_used) {
   is_used <- as.matrix(is_used)
   gold_rows <- evidence$at
-  has_unrated_gold <- colSums(is_used[gold_rows, , drop = FALSE] & !evidence$rated[gold_rows]) > 0
+  has_unrated_gold <- colSums(rows_of(is_used, gold_rows) & !evidence$rated[gold_rows]) > 0
   is_used <- is_used & (evidence$rated | rep(has_unrated_gold, each = nrow(is_used)))
   weight <- evidence$weight * is_used
-  w <- evidence$w * is_used[gold_rows, , drop = FALSE]
+  w <- evidence$w * rows_of(is_used, gold_rows)
   c(evidence[c("at", "truth", "cluster", "all_clusters", "drawn")], list(
     weight = weight, w = w, gold = colSums(w > 0),
     representative = are_representative(weight, w, evidence$drawn)
@@ -97,9 +97,9 @@ are_probabilities_too_small <- function(evidence) {
 # * settle: function that converts the corrected means to the quantities
 # * variance: function of the result of `settle`. It returns the variance of the contribution of one
 #   case to each quantity
-gold_quantity <- function(gold_data, y, q, correct, settle = identity,
+gold_quantity <- function(gold_data, y, q, correct, settle,
                           variance = function(x) x$variance) {
-  x <- settle(correct(y, q[gold_data$at, , drop = FALSE],
+  x <- settle(correct(y, rows_of(q, gold_data$at),
     summarise_predictions(q, gold_data$weight), w = gold_data$w))
   adjust_for_clusters(x, gold_data$cluster, variance(x), array(gold_data$w > 0, dim(x$rest)),
     prediction_design_effect(q, gold_data$weight, gold_data$all_clusters))
@@ -118,18 +118,18 @@ gold_quantity <- function(gold_data, y, q, correct, settle = identity,
 gold_accuracy <- function(evidence, first, second = NULL) {
   if (is.null(evidence)) return(list(known = logical(length(first))))
   has_second <- !is.null(second)
-  answers <- evidence$answer[, first, drop = FALSE]
+  answers <- columns_of(evidence$answer, first)
   # Without `second`, the second answer is 0 (no answer). It is never correct, so the difference is
   # the accuracy of the first system.
-  second_answers <- if (has_second) evidence$answer[, second, drop = FALSE] else 0L * answers
-  at_gold <- function(x) x[evidence$at, , drop = FALSE]
+  second_answers <- if (has_second) columns_of(evidence$answer, second) else 0L * answers
+  at_gold <- function(x) rows_of(x, evidence$at)
   gold_data <- select_gold(evidence, answers > 0L & (second_answers > 0L | !has_second))
   is_differing <- answers != second_answers & gold_data$weight > 0
   is_measured <- gold_data$gold > 0 & colSums(is_differing) > 0 &
     are_representative(gold_data$weight * is_differing, gold_data$w * at_gold(is_differing),
       gold_data$drawn)
   if (!any(is_measured)) return(list(known = is_measured))
-  measured_columns <- function(x) x[, is_measured, drop = FALSE]
+  measured_columns <- function(x) columns_of(x, is_measured)
   weight <- measured_columns(gold_data$weight)
   w <- measured_columns(gold_data$w)
   is_differing <- measured_columns(is_differing)
@@ -243,9 +243,10 @@ summarise_predictions <- function(q, weight = 1) {
   q <- as.matrix(q)
   weight <- matrix(weight, nrow(q), ncol(q))
   cases <- colSums(weight)
-  mean <- colSums(weight * q) / cases
-  sum_squares <- colSums(weight * (q - rep(mean, each = nrow(q)))^2)
-  list(mean = mean, variance = ifelse(cases > 1, sum_squares / (cases - 1), 0), cases = cases)
+  list(
+    mean = colSums(weight * q) / cases, cases = cases,
+    variance = ifelse(cases > 1, colSums(weight * centred(q, weight)^2) / (cases - 1), 0)
+  )
 }
 
 # Estimates shares of cases by corrected_mean(); `y` is 0 or 1. The variance of `y` is computed with
@@ -253,10 +254,9 @@ summarise_predictions <- function(q, weight = 1) {
 # argument `least_variance` is m (1 - m), where m is the mean prediction.
 corrected_share <- function(y, q, prediction, w = 1) {
   shrunk_variance <- function(mean, spread, gold) {
-    share <- (gold * mean + 1) / (gold + 2)
-    share * (1 - share)
+    bernoulli_variance((gold * mean + 1) / (gold + 2))
   }
-  corrected_mean(y, q, prediction, shrunk_variance, prediction$mean * (1 - prediction$mean), w)
+  corrected_mean(y, q, prediction, shrunk_variance, bernoulli_variance(prediction$mean), w)
 }
 
 # Estimates differences between the accuracies of two systems by corrected_mean(). `u` is 1 if only
@@ -314,7 +314,8 @@ corrected_mean <- function(y, q, prediction, scale, least_variance = 0, w = 1) {
   )
 }
 
-centred <- function(x, w) x - rep(colSums(w * x) / colSums(w), each = nrow(x))
+# Drops the matrices of a result of corrected_mean(), which have a row per gold case.
+without_deviations <- function(x) x[setdiff(names(x), c("rest", "answers"))]
 
 # Returns the weighted sum of squared deviations from the mean, for each column of `x`. The sum is
 # multiplied by m / (m - 1) for m gold cases, and is 0 for a single case. `weight` is used in the
@@ -387,7 +388,6 @@ clustered_variance_ratio <- function(x, ratio, deviations, cluster, fitted, vari
 # Returns the variance p (1 - p) of a case, for estimated shares p. If it is 0, returns the variance
 # that corrected_share() computed, which is never 0. `x`: result of corrected_share().
 share_variance <- function(x) {
-  share <- clip01(x$estimate)
-  variance <- share * (1 - share)
+  variance <- bernoulli_variance(clip01(x$estimate))
   ifelse(variance > 0, variance, x$variance)
 }

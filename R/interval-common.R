@@ -76,8 +76,8 @@ replicates_in_blocks <- function(estimator, quantity, resampling, tick,
     function() {
       core_replicates(do.call(make_estimator, estimator_arguments), quantity, resampling, no_tick)
     }
-  }, block_ends[-length(block_ends)], diff(block_ends))
-  block_names <- paste0("replicates ", block_ends[-length(block_ends)] + 1, " to ", block_ends[-1L])
+  }, head(block_ends, -1L), diff(block_ends))
+  block_names <- paste0("replicates ", head(block_ends, -1L) + 1, " to ", block_ends[-1L])
   stack_rows(run_tasks_in_workers(tasks, block_names))
 }
 
@@ -85,18 +85,19 @@ replicates_in_blocks <- function(estimator, quantity, resampling, tick,
 # the replicates. `draft`: an estimate without interval, see draft_estimate().
 bootstrap_interval <- function(draft, table) {
   options <- draft$options
+  systems <- draft$fit$x$systems
   replicates <- na_real(bootstrap_replicates(draft$point$estimator, draft$fit, options))
   intervals <- core_percentile_intervals(replicates, options$conf_level, method_of(draft)$iterated)
   is_estimated <- !is.na(table$estimate)
   warn_failed(
-    draft$fit$x$systems[is_estimated], colMeans(is.na(replicates))[is_estimated],
+    systems[is_estimated], colMeans(is.na(replicates))[is_estimated],
     options$conf_level,
     if (is.null(options$record)) "The agreement of raters is too low for this number of cases."
   )
   table <- add_intervals(table, intervals)
   # An unclipped estimate may be above 1. It is compared with the limits as 1, the largest limit.
   limited_table <- replace(table, "estimate", list(pmin(table$estimate, 1)))
-  warn_outside(draft$fit$x$systems, limited_table,
+  warn_outside(systems, limited_table,
     'Use {.code interval = "profile"} or {.code interval = "robust"}.')
   new_interval_result(table, replicates)
 }
@@ -149,7 +150,7 @@ posterior_note <- function(x) {
   }
   mean_variances <- colMeans(x$parts)
   percent <- paste0(round(100 * mean_variances / sum(mean_variances)), "%")
-  if (is.null(x$options$common) || has_fixed_common(x$options)) {
+  if (is.null(x$options$common) || has_fixed_common(x)) {
     return("quantiles of posterior draws; sampling error only, given the assumption")
   }
   sprintf(
@@ -167,7 +168,7 @@ interval_posterior <- new_interval(
   draws = interval_bootstrap$draws, note = posterior_note,
   explain = function(estimate) {
     paste0("The {interval}s are quantiles of draws from the posterior",
-      if (!has_fixed_common(estimate$options)) {
+      if (!has_fixed_common(estimate)) {
         ", in which the errors that systems share with raters have a prior"
       }, ".")
   }
@@ -180,6 +181,7 @@ interval_posterior <- new_interval(
 # estimate is then computed again, and is the field `draft` of the result.
 profile_interval <- function(draft, table) {
   fit <- draft$fit
+  x <- fit$x
   options <- draft$options
   no_profile_reason <- if (is_pooled(fit$model)) {
     paste0(
@@ -194,7 +196,7 @@ profile_interval <- function(draft, table) {
   }
   # A system that gives all cases the same answer has no accuracy parameter (see latent.cpp).
   is_constant <- !is.na(table$estimate) &
-    apply(pattern_answers(fit$x), 2L, function(x) n_distinct(x[x > 0L]) < 2L)
+    apply(pattern_answers(x), 2L, function(x) n_distinct(x[x > 0L]) < 2L)
   is_estimated <- !is.na(table$estimate) & !is_constant
   deviance <- qchisq(options$conf_level, 1)
   # Fields of `profile`, with an element per system:
@@ -202,7 +204,7 @@ profile_interval <- function(draft, table) {
   # * converged: did all fits along the profile converge?
   # * moved: was a higher maximum than the fit found? The profile is then around that maximum
   profile <- core_latent_profile(
-    fit$x$patterns, pattern_weights(fit$x), fit$known, model_for_core(fit$model, fit$x, fit$method),
+    x$patterns, pattern_weights(x), fit$known, model_for_core(fit$model, x, fit$method),
     deviance, options$threads, progress_bar("Profiles", length(is_estimated))$tick
   )
   if (any(is_estimated & profile$moved) && is.null(options$deviance)) {
@@ -246,7 +248,7 @@ gold_interval_words <- function(settings, clusters, quantity) {
 # Returns the number of clusters that contain gold cases; NULL without clusters.
 count_gold_clusters <- function(estimate) {
   cluster <- estimate$options$cluster
-  if (!is.null(cluster)) length(unique(cluster[estimate$gold$case]))
+  if (!is.null(cluster)) n_distinct(cluster[estimate$gold$case])
 }
 
 # Estimates from gold cases what share of the raters' errors a system shares. Returns the share and

@@ -5,7 +5,7 @@
 # of shared errors. Limits are NA if gold cases are in too few clusters.
 # * x: result of gold_accuracy() or corrected_share(), with an element per accuracy
 # * target: "population" or "cases", see gold_cases()
-corrected_interval <- function(x, target, conf_level) {
+corrected_interval <- function(x, target, conf_level, ...) {
   accuracy <- clip01(x$estimate)
   effective_size <- effective_gold_size(x, target, conf_level)
   limits <- wilson_interval(accuracy, effective_size, normal_quantile(conf_level))
@@ -35,9 +35,8 @@ effective_gold_size <- function(x, target, conf_level) {
   effective_size <- 1 / relative_error_variance(x, target)
   if (is.null(x$clusters)) return(effective_size)
   # Adjusts for the quantile of the t distribution with few clusters.
-  t_value <- t_quantile(conf_level, x$clusters)
   ifelse(x$clusters < min_clusters, NA_real_,
-    (normal_quantile(conf_level) / t_value)^2 * effective_size)
+    (normal_quantile(conf_level) / t_quantile(conf_level, x$clusters))^2 * effective_size)
 }
 
 # Returns the squared standard error of each mean in `x` (see corrected_mean()), divided by the
@@ -53,7 +52,7 @@ relative_error_variance <- function(x, target) {
 # of gold cases minus 1. `x`: result of gold_accuracy() for pairs of systems. `times`: half width of
 # the interval in standard errors.
 difference_interval <- function(x, target, conf_level,
-                                times = small_sample_quantile(x, conf_level)) {
+                                times = small_sample_quantile(x, conf_level), ...) {
   size <- effective_gold_size(x, target, conf_level)
   error <- sqrt(x$variance / size)
   half_width <- error * times
@@ -68,8 +67,8 @@ difference_interval <- function(x, target, conf_level,
 # With clusters, returns the normal quantile, because effective_gold_size() has already adjusted the
 # effective number of cases for few clusters.
 small_sample_quantile <- function(x, conf_level) {
-  if (!is.null(x$clusters)) return(normal_quantile(conf_level))
-  ifelse(x$gold > 1, t_quantile(conf_level, x$gold), Inf)
+  if (is.null(x$clusters)) ifelse(x$gold > 1, t_quantile(conf_level, x$gold), Inf) else
+    normal_quantile(conf_level)
 }
 
 # ---- Combined intervals --------------------------------------------------------------------------
@@ -155,8 +154,9 @@ combined_interval <- function(x, from_ratings, target, conf_level, widen = defau
     widen)
   average_intervals(x, prior, corrected, ratings_weight, function(x, prior, corrected_share) {
     size <- pmin(max_effective_size, effective_gold_size(x, "cases", conf_level))
-    measured <- list(value = corrected_share, size = size)
-    interval <- blended_interval(x, measured, prior, size, NULL, target, conf_level)
+    interval <- blended_interval(
+      x, list(value = corrected_share, size = size), prior, size, NULL, target, conf_level
+    )
     half_width <- normal_quantile(conf_level) * prior$sd
     extend_to_boundary(interval, x, prior$centre <= half_width, prior$centre + half_width >= 1)
   })
@@ -164,7 +164,7 @@ combined_interval <- function(x, from_ratings, target, conf_level, widen = defau
 
 # Returns the variance of a case, computed as if the estimate from ratings were the accuracy.
 case_variance_of_ratings <- function(x, from_ratings) {
-  from_ratings$estimate * (1 - from_ratings$estimate) * x$at_hand
+  bernoulli_variance(from_ratings$estimate) * x$at_hand
 }
 
 # Returns the weight of the prior from ratings. A combined interval is the weighted mean of an
@@ -196,7 +196,7 @@ average_intervals <- function(x, prior, corrected, ratings_weight, compute_blend
   is_combined <- ratings_weight > 0 & x$gold < x$cases &
     !is.na(prior$variance + prior$centre + corrected$size)
   select_combined <- function(fields) lapply(fields, `[`, is_combined)
-  x <- select_combined(x[setdiff(names(x), c("rest", "answers"))])
+  x <- select_combined(without_deviations(x))
   blended <- compute_blend(x, select_combined(prior), corrected$estimate[is_combined])
   for (column in names(blended)) {
     old_values <- corrected[[column]][is_combined]
@@ -219,15 +219,16 @@ average_intervals <- function(x, prior, corrected, ratings_weight, compute_blend
 blended_interval <- function(x, measured, prior, size, variance, target, conf_level) {
   blend <- core_blend(measured, prior, conf_level)
   lower_bound <- if (is.null(variance)) 0 else -1
-  variance <- variance %||% (blend$mean * (1 - blend$mean))
+  mean <- blend$mean
+  variance <- variance %||% bernoulli_variance(mean)
   sampling <- if (target == "cases") 0 else variance * x$at_hand / x$cases
   half_width <- function(end) {
-    add_error_to_half_width(normal_quantile(conf_level) * sqrt(sampling), end, blend$mean)
+    add_error_to_half_width(normal_quantile(conf_level) * sqrt(sampling), end, mean)
   }
   list(
-    estimate = blend$mean, std.error = sqrt(blend$sd^2 + sampling),
-    conf.low = pmax(lower_bound, blend$mean - half_width(blend$low)),
-    conf.high = pmin(1, blend$mean + half_width(blend$high)),
+    estimate = mean, std.error = sqrt(blend$sd^2 + sampling),
+    conf.low = pmax(lower_bound, mean - half_width(blend$low)),
+    conf.high = pmin(1, mean + half_width(blend$high)),
     weight = blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + variance / size)
   )
 }
@@ -266,8 +267,9 @@ gold_test <- function(x, from_ratings) {
   prior <- ratings_prior(
     from_ratings, 0, case_variance_of_ratings(x, from_ratings), x$cases, 0, unit = x$at_hand
   )
-  squared_error <- x$variance * relative_error_variance(x, "cases")
-  test_result <- test_contradiction(prior, clip01(x$estimate), squared_error)
+  test_result <- test_contradiction(
+    prior, clip01(x$estimate), x$variance * relative_error_variance(x, "cases")
+  )
   lapply(test_result, replace, x$gold < min_gold_to_test, NA_real_)
 }
 
@@ -285,13 +287,14 @@ gold_test <- function(x, from_ratings) {
 #
 # Coverage is approximate if predictions from ratings are used, because the effective number of gold
 # cases then replaces their number (see bench/gold.R).
-anytime_interval <- function(x, from_ratings, target, conf_level) {
+anytime_interval <- function(x, from_ratings, target, conf_level, ...) {
   interval <- corrected_interval(x, target, conf_level)
   size <- pmin(max_effective_size, interval$size)
   for (i in which(!is.na(size) & (target != "cases" | x$gold < x$cases))) {
     accuracy <- interval$estimate[[i]]
-    system_from_ratings <- lapply(from_ratings, `[[`, i)
-    mean_ratio <- average_likelihood_ratio(accuracy, size[[i]], system_from_ratings, x$cases[[i]])
+    mean_ratio <- average_likelihood_ratio(
+      accuracy, size[[i]], lapply(from_ratings, `[[`, i), x$cases[[i]]
+    )
     log_threshold <- log(mean_ratio) + log(1 - conf_level)
     log_excess <- function(theta) log_likelihood_ratio(theta, accuracy, size[[i]]) - log_threshold
     interval$conf.low[[i]] <- if (accuracy > 0) find_crossing(log_excess, c(0, accuracy)) else 0
@@ -318,7 +321,7 @@ average_likelihood_ratio <- function(share, size, from_ratings, cases) {
   accuracy <- sin(pi * probability / 2)^2
   density <- rep(1, n)
   if (!is.na(from_ratings$estimate) && !is.na(from_ratings$std.error)) {
-    variance <- from_ratings$estimate * (1 - from_ratings$estimate)
+    variance <- bernoulli_variance(from_ratings$estimate)
     prior <- ratings_prior(from_ratings, Inf, variance, cases, default_widen)
     normal_weight <- dnorm(accuracy, prior$centre, prior$sd) * sin(pi * probability)
     density <- density / 2 + n * normal_weight / sum(normal_weight) / 2
@@ -331,7 +334,7 @@ narrowest_gold <- 100 # number of gold cases for which anytime_difference() is t
 # Returns anytime intervals of differences between accuracies. The value of a case is -1, 0 or 1, so
 # the martingale of a normal mixture is used (Robbins 1970). Coverage is approximate, because the
 # variance is estimated from gold cases.
-anytime_difference <- function(x, target, conf_level) {
+anytime_difference <- function(x, target, conf_level, ...) {
   log_term <- 2 * log(1 / (1 - conf_level))
   ratio <- x$gold / narrowest_gold * (log_term + log(1 + log_term))
   difference_interval(x, target, conf_level, sqrt((1 + 1 / ratio) * (log1p(ratio) + log_term)) *
@@ -342,7 +345,7 @@ anytime_difference <- function(x, target, conf_level) {
 
 # Creates the record of a kind of interval that uses gold cases, see new_interval().
 # * share: function that computes intervals of accuracies from `x`, a result of gold_accuracy(). It
-#   may also have the arguments `from_ratings`, `target`, `conf_level` and `widen`
+#   is also given the arguments `from_ratings`, `target`, `conf_level` and `widen`
 # * difference: the same for differences between accuracies
 # * note: text for print()
 # * explained: end of the sentence in methods paragraphs
@@ -353,8 +356,7 @@ gold_interval <- function(id, share, difference, note, explained, anytime = FALS
   stopifnot(is_bool(anytime), is_bool(believes))
   with_settings <- function(interval_function) {
     function(x, from_ratings, settings) {
-      arguments <- c(list(x = x, from_ratings = from_ratings), settings)
-      do.call(interval_function, arguments[names(arguments) %in% names(formals(interval_function))])
+      do.call(interval_function, c(list(x = x, from_ratings = from_ratings), settings))
     }
   }
   new_interval(

@@ -22,18 +22,18 @@
 # machines, core_robust_error() also moves the centre. The moved centre is used for method "average"
 # only, because other methods have not been compared with known truth.
 robust_error <- function(estimate, value, sampling, parts) {
-  if (has_fixed_common(estimate$options)) {
+  fit <- estimate$fit
+  if (has_fixed_common(estimate)) {
     return(list(centre = value, std.error = sampling, hidden = 0 * value))
   }
   # Distance between the accuracies with independent and with shared errors. It is not computed for
   # metrics of scores, and is then set to 0.
   independent <- if (is_averaged(estimate)) parts$independent else value
   gap <- independent - (parts$average_shared %||% parts$shared)
-  if (!is.null(estimate$fit$scored)) gap <- 0 * value
+  if (!is.null(fit$scored)) gap <- 0 * value
   error_parts <- core_robust_error(
     value, sampling, gap, parts$dependence_weight, parts$rater_error,
-    range_for_error(estimate$fit$x, parts$base_rate_range), unknown_truth_share(estimate$fit),
-    panel_kind(estimate$fit)
+    range_for_error(fit$x, parts$base_rate_range), unknown_truth_share(fit), panel_kind(fit)
   )
   if (!is_averaged(estimate)) error_parts$centre <- value
   error_parts
@@ -55,7 +55,7 @@ robust_interval <- function(draft, table) {
   interval$centre <- error$centre
   interval$table$std.error <- error$std.error
   interval$table <- with_limits(
-    interval$table, error$centre, robust_quantile(draft$options, draft$options$conf_level)
+    interval$table, error$centre, robust_quantile(draft, draft$options$conf_level)
   )
   interval
 }
@@ -109,9 +109,9 @@ robust_draws <- function(estimate, replicates) {
       equal_answer_share^hidden_correlation_power * outer(hidden, hidden)
   )
   # Systems with equal answers get exactly the same draws.
-  error <- error[, max.col(equal_answer_share == 1, "first"), drop = FALSE]
+  error <- columns_of(error, max.col(equal_answer_share == 1, "first"))
   n_draws <- nrow(error)
-  factors <- if (has_fixed_common(estimate$options)) rep(1, n_draws) else
+  factors <- if (has_fixed_common(estimate)) rep(1, n_draws) else
     heavy_tail_factors(n_draws)
   structure(rep(estimate$details$centre, each = n_draws) + factors * error, times = factors)
 }
@@ -145,9 +145,9 @@ heavy_tail_factors <- function(n) {
 # errors.
 hidden_error <- function(estimate) {
   details <- estimate$details
-  average_parts <- c(estimate$table["independent"], details)
   details[["hidden"]] %||% # set for other metrics
-    robust_error(estimate, estimate$table$estimate, details$sampling, average_parts)$hidden
+    robust_error(estimate, estimate$table$estimate, details$sampling,
+      c(estimate$table["independent"], details))$hidden
 }
 
 # Returns normal draws with variance 1 (draws x systems). They are correlated between systems like
@@ -160,19 +160,39 @@ hidden_error_noise <- function(centred, same) {
   noise <- qr.Q(qr(noise)) * sqrt(n_draws - 1)
   noise <- noise %*% scaled_eigenvectors(eigen(same^hidden_correlation_power, symmetric = TRUE))
   # Systems with equal answers get exactly the same draws.
-  noise[, max.col(same == 1, "first"), drop = FALSE]
+  columns_of(noise, max.col(same == 1, "first"))
 }
 
-# Returns the share of cases on which two systems gave the same answer (systems x systems). Only
-# cases that all systems answered are used.
+# Returns the share of cases on which two systems gave the same answer (systems x systems).
 same_answer_share <- function(fit) {
-  is_usable <- is_usable_pattern(fit)
-  answer <- pattern_answers(fit$x)[is_usable, , drop = FALSE]
-  weight <- pattern_weights(fit$x)[is_usable]
-  weight[rowSums(answer == 0L) > 0L] <- 0
-  vapply(seq_len(ncol(answer)), function(column) {
-    colSums(weight * (answer == answer[, column])) / sum(weight)
-  }, double(ncol(answer)))
+  systems <- diag(n_systems(fit$x))
+  matrix(same_answer_shares(fit, row(systems), col(systems)), nrow(systems))
+}
+
+# Returns, for each pair of systems, the share of cases on which both gave the same answer. Only
+# cases that all systems answered are used, and that have ratings or a known truth. `first`,
+# `second`: numbers of the two systems of each pair.
+same_answer_shares <- function(fit, first, second) {
+  answer <- pattern_answers(fit$x)
+  weight <- pattern_weights(fit$x) * (is_usable_pattern(fit) & rowSums(answer == 0L) == 0L)
+  compute_by_blocks(answer, first, function(block_pairs) {
+    is_same <- columns_of(answer, first[block_pairs]) == columns_of(answer, second[block_pairs])
+    list(share = colSums(weight * is_same) / sum(weight))
+  })$share
+}
+
+max_differences <- 4e6 # largest number of drawn differences in memory at the same time: 32 MB
+
+# Computes values of pairs of systems, block by block to limit memory. Returns a list of vectors
+# with an element per pair. `compute`: a function of indices of pairs, which returns such a list for
+# these pairs. `answer`: answers of systems (patterns x systems). `first`: a vector with an element
+# per pair.
+compute_by_blocks <- function(answer, first, compute) {
+  pairs_per_block <- ceiling(max_differences / 4 / max(nrow(answer), 1L))
+  blocks <- lapply(split_in_runs(seq_along(first), pairs_per_block), compute)
+  # A block without data may have fewer fields than other blocks.
+  fields <- rlang::set_names(unique(unlist(lapply(blocks, names))))
+  lapply(fields, function(field) unlist(lapply(blocks, `[[`, field)))
 }
 
 # Returns the note for print() on the sources of error that the interval contains, and on how
@@ -188,7 +208,7 @@ robust_note <- function(x) {
 
 # Returns the end of a sentence that begins with "sampling error": the other errors in the interval.
 hidden_error_words <- function(x) {
-  if (has_fixed_common(x$options)) {
+  if (has_fixed_common(x)) {
     " only, given the assumption"
   } else if (has_all_truths(x)) {
     " only (the truth of all cases is known)"
@@ -203,7 +223,7 @@ hidden_error_words <- function(x) {
 
 # Returns a description of the interval for a methods paragraph.
 explain_robust <- function(estimate) {
-  if (has_fixed_common(estimate$options)) {
+  if (has_fixed_common(estimate)) {
     "The {interval} covers sampling error, given that assumption."
   } else if (panel_kind(estimate) == "machines" && is_averaged(estimate)) {
     "The raters are language models or programs, whose agreement is little evidence of accuracy. The
@@ -225,19 +245,20 @@ explain_robust <- function(estimate) {
 hidden_error_of_system <- function(estimate, s, gap = 0,
                                    rater_error = estimate$details$rater_error[[s]]) {
   zeros <- 0 * rater_error
-  if (has_fixed_common(estimate$options)) return(zeros)
+  if (has_fixed_common(estimate)) return(zeros)
+  fit <- estimate$fit
   details <- estimate$details[s, ]
   core_robust_error(
     zeros + estimate$table$estimate[[s]], zeros, zeros + gap, zeros + details$dependence_weight,
-    rater_error, zeros + range_for_error(estimate$fit$x, details$base_rate_range),
-    zeros + unknown_truth_share(estimate$fit)[[s]], panel_kind(estimate$fit)
+    rater_error, zeros + range_for_error(fit$x, details$base_rate_range),
+    zeros + unknown_truth_share(fit)[[s]], panel_kind(fit)
   )$hidden
 }
 
 # Returns the number of standard errors between the centre and the limits of a robust interval.
 # Hidden errors have heavier tails than the normal distribution, because the data sets differ. The
 # number is therefore a quantile of the t distribution, scaled to be equal to the normal quantile
-# for 90% intervals.
+# for 90% intervals. `options`: options of an estimate, or the estimate.
 robust_quantile <- function(options, conf_level) {
   if (has_fixed_common(options)) return(normal_quantile(conf_level))
   t_quantiles <- qt((1 + c(conf_level, 0.9)) / 2, t_degrees)

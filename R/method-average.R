@@ -5,7 +5,7 @@
 # ratings carry no information. Method "average" leaves them out, unless the user gives the share of
 # shared errors (argument `common`).
 drops_constant_raters <-
-  function(options) is_averaged(options = options) && !has_fixed_common(options)
+  function(options) is_averaged(options) && !has_fixed_common(options)
 
 # Returns a fit without constant raters, if the method leaves them out. Otherwise returns `fit`.
 # Only fits of class k_fit are changed. Fits of other classes have known truths or known raters.
@@ -31,7 +31,7 @@ fit_without_constant <- function(fit, options) {
 compute_average <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs", "constant_raters", "labels_only")) return(NULL)
   check_model_size(fit$x)
-  if (!is_averaged(options = options) && !has_fixed_common(options) &&
+  if (!is_averaged(options) && !has_fixed_common(options) &&
     !has_known_values(fit$known)) {
     fit$x <- without_constant_raters(fit$x)
   }
@@ -126,18 +126,13 @@ end_counts <- function(average) {
 # Returns the standard error due to sampling of each system, by a formula of method "average". NA
 # for other methods, and if weights are not counts of cases. `draft`: see draft_estimate().
 average_sampling_error <- function(draft) {
-  n_systems <- length(draft$point$value)
-  if (!is_averaged(draft) || !weights_are_counts(draft$fit$x)) return(rep(NA_real_, n_systems))
-  average_field(draft$average, "std.error", n_systems)
-}
-
-# Returns the table of the averaged models, with a row per system and model. NULL if there are none.
-member_table <- function(average, systems) {
-  if (!is.null(average)) stack_systems(systems, lapply(average$point$systems, `[[`, "members"))
+  average <- if (is_averaged(draft) && weights_are_counts(draft$fit$x)) draft$average
+  average_field(average, "std.error", length(draft$point$value))
 }
 
 # Returns the total weight of the models that relax an assumption, such as equally accurate raters.
-# The table has a row per system and a column per assumption. `models`: result of member_table().
+# The table has a row per system and a column per assumption. `models`: field `members` of an
+# estimate.
 relaxation_weights <- function(models) {
   is_relaxed <- cbind(
     accuracy = models$accuracy == "rater", errors = models$errors != "uniform",
@@ -180,7 +175,7 @@ find_doubtful <- function(estimate) {
 # Is an estimate computed only from ratings by machines (language models or programs)? FALSE if
 # there are gold cases, or if the user gives the share of shared errors.
 rests_on_machines <- function(estimate) {
-  panel_kind(estimate) == "machines" && !has_fixed_common(estimate$options) &&
+  panel_kind(estimate) == "machines" && !has_fixed_common(estimate) &&
     !all(rests_on_gold(estimate)) && any_known(estimate$details$rater_error)
 }
 
@@ -204,16 +199,17 @@ warn_doubtful <- function(estimate) {
     ". More cases reduce only this part of the interval: {.fun plan_cases}."
   ), systems = systems[few_data])
   doubtful_systems <- doubtful$assumption
-  if (length(doubtful_systems) == 0L) return(invisible())
+  n_doubtful <- length(doubtful_systems)
+  if (n_doubtful == 0L) return(invisible())
   worst_system <- doubtful_systems[[which.max(doubtful$hidden[doubtful_systems])]]
   problem <- if (rests_on_machines(estimate)) {
     paste0("The raters are ", machine_kind_words(estimate),
       ", whose agreement is little evidence of accuracy")
   } else {
     paste0(
-      if (length(doubtful_systems) > 1L) "The accuracies of " else "The accuracy of ",
+      if (n_doubtful > 1L) "The accuracies of " else "The accuracy of ",
       system_words(doubtful_systems),
-      if (length(doubtful_systems) > 1L) " rest" else " rests",
+      if (n_doubtful > 1L) " rest" else " rests",
         " on an assumption that ratings cannot test (",
       escape_braces(causes_of_doubt(estimate)[[worst_system]]), ")"
     )
@@ -251,7 +247,7 @@ causes_of_doubt <- function(estimate) {
 # Returns the note for print() if the raters are machines (language models or programs). `x`: an
 # accuracy estimate.
 machine_words <- function(x) {
-  n_sources <- if (length(unique(rater_kind(x))) > 1L) "20" else "ten"
+  n_sources <- if (n_distinct(rater_kind(x)) > 1L) "20" else "ten"
   paste0(
     "Raters are ", machine_kind_words(x), ", which often err on the same cases. In ", n_sources,
     " public data sources their agreement was little evidence of accuracy. The interval shows the ",

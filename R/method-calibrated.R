@@ -29,8 +29,9 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
   )
   by <- groups_of_cases(enquo(by), x$x)
   x <- replace_answers(x, choose_systems(x$x, systems))
-  check_has_systems(x$x)
-  varying_systems <- setdiff(x$x$systems, x$x$constant)
+  panel <- x$x
+  check_has_systems(panel)
+  varying_systems <- setdiff(panel$systems, panel$constant)
   abort_if(varying_systems, "system",
     "With one judge and a calibration sample, accuracy can be estimated only for systems that give
         the same answer to all cases, such as a pass rate.",
@@ -39,7 +40,7 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
     i = "Label a random sample of the cases, and give it as {.arg known_truth}.",
     system = varying_systems)
   if (is.null(by)) return(calibrated_estimate(x, options))
-  estimate_each_group(x$x, by, function(part, cluster, gold) {
+  estimate_each_group(panel, by, function(part, cluster, gold) {
     fit <- fit_again(x, part)
     class(fit) <- union("judge_fit", class(fit))
     calibrated_estimate(fit, options)
@@ -136,13 +137,6 @@ check_one_rater <- function(x, gold, method, interval) {
     not = interval, i = "Use {.or {.val {choices}}}, or leave out {.arg interval}.")
 }
 
-check_no_fit_of_one_rater <- function(fit) {
-  abort_argument_if(is_one_rater(fit$x) && any(is_known_pattern(fit)), "x",
-    "must be ratings, not a fit with known truths, if there is one rater.",
-    i = "Give {.fun estimate_accuracy} the ratings, with {.arg known_truth} and
-      {.code gold_sample = \"random\"}.")
-}
-
 # Returns a fit in which all estimates are NA, because nothing is identified from one rater. The
 # rater may have rated cases several times (reruns), but agreement between reruns is not agreement
 # between raters.
@@ -156,9 +150,7 @@ fit_one_rater <- function(x, model) {
   fit
 }
 
-reason_one_rater <- paste(
-  "not identified from one rater; a random sample of gold cases is needed"
-)
+reason_one_rater <- "not identified from one rater; a random sample of gold cases is needed"
 
 # Returns a sentence on the number of gold cases that the rater rated correctly. With two
 # categories, the numbers are by true category. A case with several ratings is rated correctly if
@@ -167,7 +159,7 @@ note_of_one_rater <- function(estimate) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
   if (is.null(evidence)) return(NULL)
-  is_rated_correctly <- predict_correctness(evidence$predicted[evidence$at, , drop = FALSE],
+  is_rated_correctly <- predict_correctness(rows_of(evidence$predicted, evidence$at),
     evidence$truth) > 0.5
   is_rated <- evidence$rated[evidence$at]
   count_correct <- function(cases) {
@@ -175,7 +167,7 @@ note_of_one_rater <- function(estimate) {
     paste(number(sum(is_rated_correctly[cases], na.rm = TRUE)), "of", number(sum(cases)))
   }
   words <- if (n_categories(x) > 2L) paste("was right on",
-    count_correct(is_rated | TRUE)) else paste0(
+    count_correct(TRUE)) else paste0(
     "said ", paste(map_chr(2:1, function(k) {
       label <- x$categories[[k]]
       paste(label, "for", count_correct(evidence$truth == k), "with truth", label)
@@ -212,8 +204,7 @@ rerun_words <- function(estimate) {
   reliability <- rerun_reliability(x)
   measured <- extract_measured(estimate$gold, 1L)
   if (is.na(reliability) || is.null(measured)) return(NULL)
-  runs <- sum(pattern_weights(x) * pattern_lengths(x)) /
-    sum(pattern_weights(x) * is_rated_pattern(x))
+  runs <- ratings_per_case(x)
   squared_correlation <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs
   n_labels <-
     format_decimals(equivalent_labels_of_runs(runs + 0:1, squared_correlation, reliability), 2L)

@@ -4,11 +4,11 @@
 # Computes estimates by method "binned" or "unbinned". Returns the result of new_point(). For the
 # arguments, see `estimate` in new_method().
 estimate_k_model <- function(fit, options, average) {
-  estimator <- make_estimator(fit, method_of(options = options), options)
+  estimator <- make_estimator(fit, method_of(options), options)
   point <- compute_estimate(estimator)
   numbers <- point$numbers
-  has_mean <- numbers$cases > 0 & fit$identified == "yes"
-  uninformative <- ifelse(has_mean, numbers$uninformative / numbers$cases, NA_real_)
+  uninformative <- ifelse(numbers$cases > 0 & fit$identified == "yes",
+    numbers$uninformative / numbers$cases, NA_real_)
   warn_above("uninformative",
     "Bins in which all categories are equally probable are left out of the mean.",
     fit$x$systems, ifelse(is.na(numbers$estimate), NA, uninformative), " of its cases")
@@ -26,14 +26,17 @@ estimate_k_model <- function(fit, options, average) {
 # one of the two or, with a correction for shared errors, a weighted mean of both. Returns the
 # result of new_point(). The formulas are in src/core/accuracy/latent.cpp.
 estimate_latent <- function(fit, options, average) {
-  missing_values <- rep(NA_real_, n_systems(fit$x))
+  x <- fit$x
+  missing_values <- rep(NA_real_, n_systems(x))
   if (fit$identified %in% c("chance", "unrelated", "no_pairs", "labels_only")) {
     return(new_point(missing_values, shared = missing_values, independent = missing_values))
   }
-  check_model_size(fit$x)
-  methods <- list(shared = method_shared, independent = method_joint)
-  chosen_name <- names(methods)[map_chr(methods, `[[`, "id") == options$method]
-  estimators <- lapply(methods, make_estimator, fit = fit, options = options)
+  check_model_size(x)
+  estimators <- lapply(
+    list(shared = method_shared, independent = method_joint), make_estimator,
+    fit = fit, options = options
+  )
+  chosen_name <- if (options$method == method_shared$id) "shared" else "independent"
   points <- lapply(estimators, compute_estimate)
   accuracies <- lapply(points, function(p) if (p$identified) p$numbers$estimate else missing_values)
   point <- points[[chosen_name]]
@@ -48,9 +51,9 @@ estimate_latent <- function(fit, options, average) {
     combine_estimators(estimators[[chosen_name]], estimators$shared, correction),
     shared = accuracies$shared, independent = accuracies$independent,
     reason = if (!point$identified) {
-      rep(reason_of_parameters(fit$model, n_categories(fit$x)), length(missing_values))
+      rep(reason_of_parameters(fit$model, n_categories(x)), length(missing_values))
     },
-    posterior = named_posteriors(posterior, fit$x)
+    posterior = named_posteriors(posterior, x)
   )
 }
 
@@ -63,27 +66,23 @@ no_bins <- data.frame(rep_named(
 # Computes estimates from the posterior probabilities of any fit, including fits of user-defined
 # models. Returns the result of new_point(). For bootstrap replicates the fit is repeated with other
 # weights of patterns, if possible. A pattern is a group of cases with the same ratings.
-# * rule: function that returns the accuracy of one system. Its arguments are answers, posterior,
-#   weights and options, see mean_posterior_of_answers()
-# * posterior: should the result contain posterior probabilities?
-# * bins: function that returns the table of bins of a system, or NULL
-posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
-  if (!is.null(fit$model$family)) {
-    return(family_point(fit, options, rule, posterior = posterior, bins = bins))
-  }
+# `rule`: function that returns the accuracy of one system. Its arguments are answers, posterior,
+# weights and options, see mean_posterior_of_answers().
+posterior_fit_point <- function(fit, options, rule) {
+  if (!is.null(fit$model$family)) return(family_point(fit, options, rule))
   fit_weight <- pattern_weights(fit$x)
   refit <- refit_function(fit)
   get_posteriors <- function(weight) {
-    is_refitted <- !is.null(refit) && !identical(weight, fit_weight)
-    rep(list(if (is_refitted) refit(weight) else fit$posterior), n_systems(fit$x))
+    is_same <- is.null(refit) || identical(weight, fit_weight)
+    rep(list(if (is_same) fit$posterior else refit(weight)), n_systems(fit$x))
   }
-  posterior_point(fit, options, rule, get_posteriors, posterior, bins)
+  posterior_point(fit, options, rule, get_posteriors)
 }
 
 # Computes estimates of all systems, and returns the result of new_point(). `get_posteriors`:
 # function of the weights of patterns that returns a list with the posterior of each system
 # (patterns x categories). Other arguments: see posterior_fit_point().
-posterior_point <- function(fit, options, rule, get_posteriors, posterior, bins) {
+posterior_point <- function(fit, options, rule, get_posteriors) {
   # This function has the arguments of estimators in compiled code: weights of patterns, and the
   # quantity, "accuracy" or "counts" (expected numbers of cases by truth and answer).
   estimator <- function(weight, quantity) {
@@ -98,12 +97,13 @@ posterior_point <- function(fit, options, rule, get_posteriors, posterior, bins)
     }
     unlist(apply_to_systems(fit, weight, get_posteriors(weight), value_of_system))
   }
+  method <- method_of(options)
   weight <- pattern_weights(fit$x)
   posteriors <- get_posteriors(weight)
   point <- new_point(estimator(weight, "accuracy"), estimator,
-    posterior = if (posterior) named_posteriors(posteriors, fit$x))
-  if (!is.null(bins)) {
-    point$bins <- apply_to_systems(fit, weight, posteriors, function(...) bins(..., options))
+    posterior = if (method$posterior) named_posteriors(posteriors, fit$x))
+  if (method$bins) {
+    point$bins <- apply_to_systems(fit, weight, posteriors, bins_of_posterior, options = options)
     point$uninformative <- na_real(vapply(point$bins, function(table) {
       sum(table$cases[is.na(table$estimate)]) / sum(table$cases)
     }, 0))
@@ -112,13 +112,15 @@ posterior_point <- function(fit, options, rule, get_posteriors, posterior, bins)
 }
 
 # Calls the function `run` for each system, and returns a list of the results. The arguments of
-# `run` are the answers, posterior and weights of the patterns of ratings that the system answered.
-apply_to_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$systems)) {
+# `run` are the answers, posterior and weights of the patterns of ratings that the system answered,
+# and `...`.
+apply_to_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$systems),
+                             ...) {
   answers <- pattern_answers(fit$x)
   is_usable <- is_usable_pattern(fit) & weight > 0
   lapply(systems, function(s) {
     answered <- which(is_usable & answers[, s] > 0L)
-    run(answers[answered, s], posteriors[[s]][answered, , drop = FALSE], weight[answered])
+    run(answers[answered, s], rows_of(posteriors[[s]], answered), weight[answered], ...)
   })
 }
 
@@ -126,7 +128,7 @@ apply_to_systems <- function(fit, weight, posteriors, run, systems = seq_along(f
 # correct. `answer`: category number of each pattern of ratings. `posterior`: patterns x categories.
 # `weight`: number of cases of each pattern.
 mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
-  weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
+  weighted.mean(predict_correctness(posterior, answer), weight)
 }
 
 # Returns the accuracy by equation 7 of Lehner (2015), NA if all categories are equally probable.
@@ -149,8 +151,7 @@ unbinned_of_posterior <- function(answer, posterior, weight, options) {
 
 # Returns the accuracy of one system by method "binned". Arguments: see mean_posterior_of_answers().
 binned_of_posterior <- function(answer, posterior, weight, options) {
-  table <- bins_of_posterior(answer, posterior, weight, options)
-  known_bins <- drop_missing(table, "estimate")
+  known_bins <- drop_missing(bins_of_posterior(answer, posterior, weight, options), "estimate")
   if (nrow(known_bins) == 0L) return(NA_real_)
   accuracy <- weighted.mean(known_bins$estimate, known_bins$cases)
   if (options$clip == "overall") clip01(accuracy) else accuracy
@@ -164,7 +165,7 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   if (length(answer) == 0L) return(no_bins)
   width <- options$bin_width
   top_category <- most_probable(posterior)
-  probability <- posterior[cbind(seq_along(answer), answer)]
+  probability <- predict_correctness(posterior, answer)
   credit <- (probability >= top_category$probability * (1 - tie_tolerance)) / top_category$tied
   last_bin <- ceiling(1 / width - 1e-9) - 1
   bin <- clamp(floor((1 - top_category$probability) / width + 1e-9 / width), 0, last_bin)
@@ -184,12 +185,12 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
 # Creates the record (see new_method()) of a method that calls a user-defined function `run`. The
 # record is not in the registry of methods. The options of the estimate contain it.
 function_method <- function(run) {
-  record <- new_method("own function", "function of the user's", "none", function(fit, ...) {
+  estimate <- function(fit, ...) {
     estimator <- function_estimator(fit$x, run)
     result <- estimator(NULL, NULL)
     new_point(result$estimate, estimator, reason = result$reason)
-  })
-  c(record, run = run)
+  }
+  c(new_method("own function", "function of the user's", "none", estimate), run = run)
 }
 
 # Returns an estimator, a function that calls the user's function `run`. The argument `times` of the
@@ -254,15 +255,14 @@ function_estimate <- function(x, options) {
 function_options <- function(given) {
   unusable <- names(drop_null(given[c("model", "common", "known_truth", "gold_sample")]))
   interval <- given$interval %||% interval_bootstrap$id
-  is_possible <- interval %in% ids_with("own_fit", accuracy_intervals)
-  abort_argument_if(length(unusable) > 0L || !is_possible, c(unusable, "interval")[[1L]],
-    if (length(unusable) > 0L)
-      "{.arg {unusable}} cannot be used if {.arg method} is a function." else
-      "If {.arg method} is a function, {.arg interval} must be {.val bootstrap} or {.val none}.",
-    x = if (length(unusable) == 0L) "{.arg interval} is {describe(interval)}.")
+  abort_argument_if(unusable, unusable[1L],
+    "{.arg {unusable}} cannot be used if {.arg method} is a function.")
+  abort_argument_if(!interval %in% ids_with("own_fit", accuracy_intervals), "interval",
+    "If {.arg method} is a function, {.arg interval} must be {.val bootstrap} or {.val none}.",
+    x = "{.arg interval} is {describe(interval)}.")
   given[c("method", "interval")] <- list(method_shared$id, interval) # a method without options
-  options <- check_accuracy_options(given)
-  c(replace(options, "method", "own function"), threads = check_threads(given$threads))
+  c(replace(check_accuracy_options(given), "method", "own function"),
+    threads = check_threads(given$threads))
 }
 
 # ---- User-defined families of models, see rater_family() -----------------------------------------
@@ -274,7 +274,7 @@ function_options <- function(given) {
 # new_point().
 family_shared_and_independent <- function(fit, options, end) {
   points <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
-    family_point(fit, options, mean_posterior_of_answers, joint, posterior = TRUE)
+    family_point(fit, options, mean_posterior_of_answers, joint)
   })
   replace(points[[end]], names(points), lapply(points, `[[`, "value"))
 }
@@ -282,16 +282,17 @@ family_shared_and_independent <- function(fit, options, end) {
 # Computes the accuracies of systems for a user-defined model. Returns the result of new_point(). A
 # correction for shared errors (option `common`) is not available. `joint`: are errors of systems
 # independent of the raters' errors? Other arguments: see posterior_fit_point().
-family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
+family_point <- function(fit, options, rule, joint = FALSE) {
   abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
     "{.arg common} cannot be used with user-defined families of models.",
     i = "Use {.code method = \"joint\"} for independent errors and {.code method = \"shared\"} for
         shared errors.", call = NULL)
   x <- fit$x
   systems <- seq_along(x$systems)
+  n <- length(systems)
   if (fit$identified != "yes") {
-    reason <- if (fit$identified == "parameters") rep(reason_of_fit(fit), length(systems))
-    return(new_point(rep(NA_real_, length(systems)), reason = reason))
+    reason <- if (fit$identified == "parameters") rep(reason_of_fit(fit), n)
+    return(new_point(rep(NA_real_, n), reason = reason))
   }
   problems <- if (joint) {
     lapply(systems, function(system) {
@@ -304,9 +305,9 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
   }
   posterior_functions <- lapply(problems, posterior_function)
   get_posteriors <- function(weight) {
-    rep_len(lapply(posterior_functions, function(judge) judge(weight)), length(systems))
+    rep_len(lapply(posterior_functions, function(judge) judge(weight)), n)
   }
-  point <- posterior_point(fit, options, rule, get_posteriors, posterior, bins)
+  point <- posterior_point(fit, options, rule, get_posteriors)
   not_identified <- map_lgl(problems, function(problem) isTRUE(problem$lost))
   if (any(not_identified)) {
     point$value[not_identified] <- NA_real_
@@ -339,7 +340,7 @@ method_binned <- new_method(
   model = "k", clips = TRUE, bins = TRUE, iterated = FALSE,
   estimate = estimate_k_model,
   of_posterior = function(fit, options) {
-    posterior_fit_point(fit, options, binned_of_posterior, bins = bins_of_posterior)
+    posterior_fit_point(fit, options, binned_of_posterior)
   },
   explain = "Cases were grouped by the highest posterior probability of a category, under a model in
     which raters are equally accurate, errors equally probable and cases equally difficult. In each
@@ -371,7 +372,7 @@ method_shared <- new_method(
   model = "any", posterior = TRUE,
   estimate = estimate_latent,
   of_posterior = function(fit, options) {
-    posterior_fit_point(fit, options, mean_posterior_of_answers, posterior = TRUE)
+    posterior_fit_point(fit, options, mean_posterior_of_answers)
   },
   of_family = function(fit, options) family_shared_and_independent(fit, options, "shared"),
   explain = "The accuracy is the mean posterior probability of the system's answers under the

@@ -53,8 +53,9 @@ reason_one_category <- "no case, or every case, is of this category"
 # * names in `settings`
 category_metric <- function(id, title, kernel, ..., reference = yardstick_reference,
                             settings = character()) {
-  argument_names <- c("tp", "fn", "fp", "tn", settings)
-  arguments <- lapply(setNames(nm = argument_names), function(name) rlang::missing_arg())
+  arguments <- lapply(setNames(nm = c("tp", "fn", "fp", "tn", settings)), function(name) {
+    rlang::missing_arg()
+  })
   kernel <- new_function(c(arguments, rates_of_counts), rlang::f_rhs(kernel), topenv())
   new_metric(id, title, reference, kernel, settings = settings, ...)
 }

@@ -41,12 +41,12 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
   share_rows <- which(share != "" & !is.na(answer_column))
   if (!is.null(evidence) && length(share_rows) > 0L) {
     answer <- evidence$answer[, s]
-    evidence$answer <- cbind(answer, answer * outer(answer, seq_len(n_categories(plan)), `==`))
+    evidence$answer <- cbind(answer, answer * indicator_matrix(answer, n_categories(plan)))
     measurement <- gold_accuracy(evidence, answer_column[share_rows])
     measured_indices <- share_rows[measurement$known]
     reason[share_rows[is.na(reason[share_rows]) & !measurement$known]] <- reason_not_all_drawn
     reason[measured_indices] <- NA
-    for (field in setdiff(names(measurement), c("rest", "answers", "known"))) {
+    for (field in setdiff(names(without_deviations(measurement)), "known")) {
       measurements[[field]] <- replace(measurements[[field]] %||% rep(NA_real_, nrow(rows)),
         measured_indices, measurement[[field]])
     }
@@ -67,10 +67,11 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
 #   the target is the cases of the data, their error is 0
 measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, conf_level,
                           needs_no_gold = FALSE) {
+  has_estimate <- !is.na(rows$estimate)
   # Gold cases also measure quantities that ratings by one rater do not identify.
-  is_replaced <- (!is.na(rows$estimate) | is_one_rater(estimate$fit$x)) & !needs_no_gold
+  is_replaced <- (has_estimate | is_one_rater(estimate$fit$x)) & !needs_no_gold
   exact_rows <- which(
-    needs_no_gold & !is.na(rows$estimate) & estimate$gold$settings$target == "cases"
+    needs_no_gold & has_estimate & estimate$gold$settings$target == "cases"
   )
   rows[exact_rows, interval_columns] <- as.data.frame(outer(rows$estimate[exact_rows], c(0, 1, 1)))
   reason <- rep_len(unname(reason), nrow(rows))
@@ -81,10 +82,10 @@ measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, co
   if (length(measured_indices) == 0L) return(rows)
   select_measured <- function(fields) lapply(fields, `[`, measured_indices)
   settings <- c(estimate$gold$settings, conf_level = conf_level)
-  record <- accuracy_intervals[[interval]]
-  unit_values <- do.call(cbind, record$gold$share(select_measured(x), select_measured(prior),
-    settings)[estimate_columns])
-  ranges <- ranges[measured_indices, , drop = FALSE]
+  unit_values <- do.call(cbind, accuracy_intervals[[interval]]$gold$share(
+    select_measured(x), select_measured(prior), settings
+  )[estimate_columns])
+  ranges <- rows_of(ranges, measured_indices)
   values <- unit_values * widths(ranges) + outer(ranges[, 1L], estimate_columns != "std.error")
   rows[measured_indices, estimate_columns] <- as.data.frame(values)
   rows$n[measured_indices] <-
@@ -148,15 +149,15 @@ gold_tables <- function(evidence, s, n) {
 # fastest. It contains the mean probability of each cell over patterns of ratings. `at`: indices of
 # the patterns. `w`: their weights.
 predicted_table <- function(gold_data, at, w) {
-  is_answer <- outer(gold_data$answer[at], seq_len(ncol(gold_data$predicted)), `==`)
-  as.vector(crossprod(is_answer * w, gold_data$predicted[at, , drop = FALSE])) / sum(w)
+  is_answer <- indicator_matrix(gold_data$answer[at], ncol(gold_data$predicted))
+  as.vector(crossprod(is_answer * w, rows_of(gold_data$predicted, at))) / sum(w)
 }
 
 # Returns TRUE for metrics that depend only on the answers and not on the truth. An example is the
 # share of an answer. `slope`: derivatives of metrics with respect to cells (cells x metrics).
 uses_answers_only <- function(slope) {
   n <- sqrt(nrow(slope))
-  slope_of_first_truth <- slope[rep(seq_len(n), n), , drop = FALSE]
+  slope_of_first_truth <- rows_of(slope, rep(seq_len(n), n))
   colSums(abs(slope - slope_of_first_truth) >= 1e-9) %in% 0 & colSums(abs(slope) >= 1e-9) > 0
 }
 
@@ -178,7 +179,7 @@ gold_metrics <- function(gold_data, slope, plan, ranges) {
   # gold cases may have equal slopes by chance.
   slope_variance <- colSums(gold_data$start * slope^2)
   influence <- function(i) { # 0 without an answer
-    rbind(0, matrix(slope[, i], ncol(gold_data$predicted)))[gold_data$answer + 1L, , drop = FALSE]
+    rows_of(rbind(0, matrix(slope[, i], ncol(gold_data$predicted))), gold_data$answer + 1L)
   }
   scale <- function(mean, spread, gold) pmax(spread, slope_variance)
   largest_slope <- apply(abs(slope), 2L, max)
@@ -204,14 +205,14 @@ gold_influence <- function(gold_data, predicted, influence, scale, steepest, val
     change <- influence(i)
     c(change[cbind(gold_data$at, gold_data$truth)], rowSums(predicted * change))
   }, numeric(length(gold_rows) + nrow(predicted)))
-  correct <- function(...) corrected_mean(..., scale = scale)
   x <- gold_quantity(
-    gold_data, columns[gold_rows, , drop = FALSE], columns[-gold_rows, , drop = FALSE], correct,
+    gold_data, rows_of(columns, gold_rows), rows_of(columns, -gold_rows),
+    function(...) corrected_mean(..., scale = scale),
     function(x) {
       measurement_as_share(x, value(x$estimate, x$slope), value(x$alone, 0 * x$slope), steepest)
     }
   )
-  x[setdiff(names(x), c("rest", "answers"))]
+  without_deviations(x)
 }
 
 # Returns the values of all rows of a plan. Each row has a separate table of truth and answer.
@@ -219,7 +220,7 @@ gold_influence <- function(gold_data, predicted, influence, scale, steepest, val
 values_by_row <- function(plan, tables) {
   unlist(lapply(unique(plan$rows$metric), function(id) {
     plan$records <- plan$records[id]
-    diag(metric_values(plan, tables[plan$rows$metric == id, , drop = FALSE]))
+    diag(metric_values(plan, rows_of(tables, plan$rows$metric == id)))
   }))
 }
 
@@ -239,8 +240,7 @@ values_by_row <- function(plan, tables) {
 # category of a recall.
 measurement_as_share <- function(x, value, alone, steepest) {
   variance_of_share <- function(equivalent_cases) {
-    share <- add_half_cases(value, equivalent_cases)
-    share * (1 - share)
+    bernoulli_variance(add_half_cases(value, equivalent_cases))
   }
   value[x$variance <= 1e-18] <- NA
   equivalent_cases <- x$gold * variance_of_share(x$gold) / x$variance
@@ -268,10 +268,10 @@ why_no_metrics <- function(gold_data, slope, plan, x) {
   n <- n_categories(plan)
   gold_totals <- table_sums(matrix(gold_data$gold_table, 1L), n)
   expected_totals <- table_sums(matrix(gold_data$mean, 1L), n)
-  reason_text <- "no gold case is of category %s, or none has it as answer"
   needs_no_case <- is.na(plan$rows$average) & is.na(plan$rows$category) &
     (ranges_of_plan(plan)[, 1L] >= 0 | sum(gold_totals$truth > 0) > 1L)
-  reason_by_row(plan, x, expected_totals$truth > 0, reason_text, function(i) {
+  reason_by_row(plan, x, expected_totals$truth > 0,
+    "no gold case is of category %s, or none has it as answer", function(i) {
     if (gold_data$all_known || needs_no_case[[i]]) return(FALSE)
     changes_metric <- matrix(abs(slope[, i]) >= 1e-9, n) # answers x truths
     gold_totals$truth <= 0 | (gold_totals$answer <= 0 & expected_totals$answer > 0 &
@@ -306,7 +306,6 @@ reason_by_row <- function(plan, x, expected, words, absent) {
 score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_level) {
   gold_data <- scored_gold(estimate, judge)
   ranges <- ranges_of_plan(plan)
-  prior <- rows_to_unit(rows, ranges)
   reason <- why_no_gold_scores(estimate, gold_data)
   measurements <- NULL
   if (is.na(reason)) {
@@ -315,7 +314,8 @@ score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_
     measurements <- gold_scores(gold_data, plan, judge, ranges)
     reason <- why_no_score_rows(gold_data, plan, judge, measurements)
   }
-  rows <- measured_rows(rows, measurements, prior, reason, ranges, estimate, interval, conf_level)
+  rows <- measured_rows(rows, measurements, rows_to_unit(rows, ranges), reason, ranges, estimate,
+    interval, conf_level)
   lower_limits_by_gaps(rows, plan, judge, normal_quantile(conf_level))
 }
 
@@ -323,17 +323,19 @@ score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_
 # `at` is the position of each gold case among the scored cases in `judge`, see score_panel().
 scored_gold <- function(estimate, judge) {
   gold <- estimate$gold
+  weight <- judge$v
   position <- match(gold$case, judge$at)
-  gold_rows <- rep.int(which(!is.na(position)), judge$v[position[!is.na(position)]])
+  gold_rows <- rep.int(which(!is.na(position)), weight[position[!is.na(position)]])
   w <- drawn_weight(gold, gold_rows)
+  cluster <- estimate$options$cluster
   list(
     at = position[gold_rows], truth = gold$truth[gold_rows], w = w, gold = length(gold_rows),
-    weight = judge$v, cluster = estimate$options$cluster[gold$case[gold_rows]],
-    all_clusters = if (!is.null(estimate$options$cluster)) list(
-      pattern = seq_along(judge$at), cluster = estimate$options$cluster[judge$at], weight = judge$v
+    weight = weight, cluster = cluster[gold$case[gold_rows]],
+    all_clusters = if (!is.null(cluster)) list(
+      pattern = seq_along(judge$at), cluster = cluster[judge$at], weight = weight
     ),
     representative = are_representative(
-      as.matrix(judge$v), as.matrix(w), !is.null(gold$probability)
+      as.matrix(weight), as.matrix(w), !is.null(gold$probability)
     )
   )
 }
@@ -343,13 +345,12 @@ scored_gold <- function(estimate, judge) {
 # cases, see score_panel(). Gold cases in `judge` have their known truth. Metrics whose field
 # `linear` is TRUE are corrected only to first order. They are exact if all truths are known.
 gold_scores <- function(gold_data, plan, judge, ranges) {
-  start_values <- to_unit(score_values(plan, judge$book, judge$w, judge$v), ranges)
-  influence <- Map(`/`, score_influence(plan, judge$book, judge$w, judge$v), widths(ranges))
+  start_values <- to_unit(score_values(plan, judge), ranges)
+  influence <- Map(`/`, score_influence(plan, judge), widths(ranges))
   mean_influence <- vapply(influence, mean_loss, 0, judge$w, judge$v)
   influence_variance <- unlist(Map(function(g, m) mean_loss((g - m)^2, judge$p, judge$v),
     influence, mean_influence))
   is_linear <- field_of_rows(plan, "linear")
-  influence_of_row <- function(i) influence[[i]]
   # Variance of the influence, shrunk to its expected value. A few gold cases may have equal
   # influence by chance.
   scale <- function(mean, spread, gold) {
@@ -359,14 +360,13 @@ gold_scores <- function(gold_data, plan, judge, ranges) {
     value <- clip01(start_values + mean - mean_influence)
     for (share in unique(slope[!is_linear])) {
       row_numbers <- which(!is_linear & slope %in% share)
-      weights <- weights_with_gold(gold_data, judge, share)
-      corrected_values <- score_values(plan, judge$book, weights, judge$v)[row_numbers]
-      value[row_numbers] <- to_unit(corrected_values, ranges[row_numbers, , drop = FALSE])
+      judge$w <- weights_with_gold(gold_data, judge, share)
+      value[row_numbers] <- to_unit(score_values(plan, judge), ranges)[row_numbers]
     }
     value
   }
   gold_influence(
-    gold_data, judge$p, influence_of_row, scale, 0 * influence_variance, values_on_unit
+    gold_data, judge$p, function(i) influence[[i]], scale, 0 * influence_variance, values_on_unit
   )
 }
 
@@ -376,9 +376,9 @@ gold_scores <- function(gold_data, plan, judge, ranges) {
 weights_with_gold <- function(gold_data, judge, slope) {
   weights <- slope * judge$p
   at <- gold_data$at
-  difference <- outer(gold_data$truth, seq_len(ncol(weights)), `==`) - weights[at, , drop = FALSE]
+  difference <- indicator_matrix(gold_data$truth, ncol(weights)) - rows_of(weights, at)
   share <- gold_data$w / sum(gold_data$w) * sum(judge$v) / judge$v[at]
-  weights + apply(difference * share, 2L, rowsum_codes, code = at, n = nrow(weights))
+  weights + rowsum_rows(at, difference * share, nrow(weights))
 }
 
 # Returns the reason why gold cases cannot measure any metric of the scores of a system, or NA.

@@ -46,10 +46,11 @@ slopes_of_row <- function(slopes, i, unused_too = FALSE) {
 # the plan). `tables`: the other tables (tables x cells).
 first_order_changes <- function(slopes, tables) {
   tables[, !slopes$there] <- 0
-  changes <- matrix(0, nrow(tables), length(slopes$whole))
-  if (any(slopes$whole)) changes[, slopes$whole] <- tables %*% slopes$cells
-  if (!all(slopes$whole)) {
-    changes[, !slopes$whole] <- do.call(cbind, table_sums(tables, slopes$n)) %*% slopes$sums
+  is_whole <- slopes$whole
+  changes <- matrix(0, nrow(tables), length(is_whole))
+  if (any(is_whole)) changes[, is_whole] <- tables %*% slopes$cells
+  if (!all(is_whole)) {
+    changes[, !is_whole] <- do.call(cbind, table_sums(tables, slopes$n)) %*% slopes$sums
   }
   changes
 }
@@ -116,14 +117,16 @@ slopes_of_categories <- function(record, plan, counts) {
   kernel_result <- kernel_slopes(record, plan, counts, diag(4L))
   value <- kernel_result$value
   slope <- replace(kernel_result$slope, !is.na(value) & !is.finite(kernel_result$slope), 0)
+  fn <- slope[, 2L]
+  fp <- slope[, 3L]
+  tn <- slope[, 4L]
   by_category <- rbind(
-    diag(slope[, 2L] - slope[, 4L], n) + rep(slope[, 4L], each = n),
-    diag(slope[, 3L] - slope[, 4L], n),
-    diag(slope[, 1L] - slope[, 2L] - slope[, 3L] + slope[, 4L], n)
+    diag(fn - tn, n) + rep(tn, each = n), diag(fp - tn, n), diag(slope[, 1L] - fn - fp + tn, n)
   )
   averages <- lapply(plan$averages, function(average) {
-    if (average == "micro") return(micro_slope(record, plan, counts))
-    mean_slope(by_category, value, average == "macro_weighted", counts$tp + counts$fn, record$drops)
+    if (average == "micro") micro_slope(record, plan, counts) else mean_slope(
+      by_category, value, average == "macro_weighted", counts$tp + counts$fn, record$drops
+    )
   })
   do.call(cbind, c(averages, list(by_category)))
 }
@@ -154,9 +157,10 @@ mean_slope <- function(by_category, value, weighted, cases, drops) {
   has_no_slope <- weight == 0 | (drops == "caseless" & is.na(value))
   by_category[, has_no_slope] <- 0
   value[has_no_slope] <- 0
-  slope <- as.vector(by_category %*% weight) / sum(weight)
+  total_weight <- sum(weight)
+  slope <- as.vector(by_category %*% weight) / total_weight
   if (weighted) {
-    weight_slope <- (value - sum(value * weight) / sum(weight)) / sum(weight)
+    weight_slope <- (value - sum(value * weight) / total_weight) / total_weight
     slope <- slope + c(replace(weight_slope, weight == 0, 0), numeric(2L * length(value)))
   }
   slope
@@ -189,7 +193,8 @@ micro_slope <- function(record, plan, counts) {
 # * a, b: weights with which each case counts as positive and as negative
 # * v: number of times that each case counts
 auc_influence <- function(order, a, b, v) {
-  sums <- c(sum(a * v), sum(b * v))
+  positives <- sum(a * v)
+  negatives <- sum(b * v)
   tie_sizes <- diff(c(0L, order$end))
   weight_above <- function(weight) {
     above <- cumulative_weight(order, weight * v)
@@ -197,11 +202,11 @@ auc_influence <- function(order, a, b, v) {
     half_weight[order$at] <- rep(above - diff(c(0, above)) / 2, tie_sizes)
     half_weight
   }
-  weight_below <- sums[[2L]] - weight_above(b)
-  value <- sum(a * v * weight_below) / prod(sums)
+  weight_below <- negatives - weight_above(b)
+  value <- sum(a * v * weight_below) / (positives * negatives)
   list(
-    a = sum(v) * (weight_below / sums[[2L]] - value) / sums[[1L]],
-    b = sum(v) * (weight_above(a) / sums[[1L]] - value) / sums[[2L]]
+    a = sum(v) * (weight_below / negatives - value) / positives,
+    b = sum(v) * (weight_above(a) / positives - value) / negatives
   )
 }
 
@@ -264,18 +269,18 @@ ece_influence <- function(score_data, w, v, settings) {
   table <- top_reliability(score_data, w, v, settings$bins)
   score <- score_data$scores[cbind(seq_along(score_data$top), score_data$top)]
   gap_sign <- sign(table$gap)[match(bin_of_score(score, settings$bins), table$bin)]
-  is_correct <- outer(score_data$top, seq_len(ncol(w)), `==`)
-  influence_on_loss(gap_sign * (is_correct - score), w, v)
+  influence_on_loss(gap_sign * (indicator_matrix(score_data$top, ncol(w)) - score), w, v)
 }
 
 # Returns a list of influence matrices (cases x possible truths), one per row of `plan`, which is a
-# metric_plan().
-score_influence <- function(plan, score_data, w, v) {
-  share <- colSums(w * v) / sum(v) # the weights of a case sum to 1
+# metric_plan(). `judge`: see score_panel().
+score_influence <- function(plan, judge) {
+  v <- judge$v
+  share <- colSums(judge$w * v) / sum(v) # the weights of a case sum to 1
   unlist(lapply(plan$records, function(record) {
-    influence <- record$influence(score_data, w, v, plan$settings)
+    influence <- apply_to_scores(record$influence, plan, judge)
     by_category <- influence$by_category
-    value <- record$kernel(score_data, w, v, plan$settings)$by_category
+    value <- apply_to_scores(record$kernel, plan, judge)$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
         macro = Reduce(`+`, by_category) / length(by_category),

@@ -19,10 +19,10 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
   rows <- stack_rows(systems, function(s) {
     counts <- expected_counts[[s]]
     rows <- point_rows(from_ratings, plan, counts, s)
-    if (!is.null(record$find)) {
-      rows <- if (!is.null(no_draws_reason)) add_no_interval_reason(rows, no_draws_reason) else
-        if (is.null(draws$values)) rows else
-          add_limits(rows, from_ratings, plan, counts, draws, s, conf_level)
+    if (!is.null(no_draws_reason)) {
+      rows <- add_no_interval_reason(rows, no_draws_reason)
+    } else if (!is.null(draws$values)) {
+      rows <- add_limits(rows, from_ratings, plan, counts, draws, s, conf_level)
     }
     if (is_measured_by_gold(estimate, interval)) {
       metrics_with_gold(rows, estimate, plan, s, interval, conf_level)
@@ -30,16 +30,17 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
       with_estimated_accuracy(rows, from_ratings, interval, s, conf_level)
     }
   })
-  is_constant <- rows$system %in% estimate$fit$x$constant
-  rows$reason[is.na(rows$estimate) & is_constant] <- reason_constant_system
-  rows[setdiff(names(rows), c("sampling", "hidden", "cases"))]
+  rows$reason[is.na(rows$estimate) & rows$system %in% estimate$fit$x$constant] <-
+    reason_constant_system
+  rows
 }
 
 # Returns the table of accuracies among all cases. Abstentions are wrong answers. The accuracy is
 # multiplied by the share of cases that the system answered, see accuracy_over_all_cases().
 accuracy_of_all <- function(estimate, plan, interval, conf_level) {
-  accuracy_plan <- subset_plan(built_in_metrics["accuracy"], plan, averages = NULL)
-  table <- metrics_of_table(estimate, accuracy_plan, interval, conf_level)
+  table <- metrics_of_table(
+    estimate, subset_plan(built_in_metrics["accuracy"], plan, NULL), interval, conf_level
+  )
   table$metric <- names(plan$records)
   table[estimate_columns] <- accuracy_over_all_cases(table, estimate, conf_level)[estimate_columns]
   table$reason[!is.na(table$estimate)] <- NA
@@ -54,10 +55,7 @@ is_measured_by_gold <- function(estimate, interval) {
 # Returns the record of the interval that is computed from ratings only. If `interval` uses gold
 # cases, this is the interval of the prior, which is the estimate from ratings.
 interval_from_ratings <- function(estimate, interval) {
-  if (is_measured_by_gold(estimate, interval)) {
-    interval <- undo_gold_correction(estimate)$options$interval
-  }
-  accuracy_intervals[[interval]]
+  if (is_measured_by_gold(estimate, interval)) interval_robust else accuracy_intervals[[interval]]
 }
 
 # Returns the reason why a kind of interval is not available for metrics other than accuracy, or
@@ -89,13 +87,13 @@ reason_accuracy_only <- function(estimate) {
 point_rows <- function(estimate, plan, counts, s) {
   no_value_reason <- if (is.null(counts)) reason_accuracy_only(estimate) else
     if (anyNA(counts)) estimate$table$reason[[s]]
-  rows <- metric_rows(estimate, plan, s, estimate$table$n[[s]], no_value_reason,
+  metric_rows(estimate, plan, s, estimate$table$n[[s]], no_value_reason,
     metric_values(plan, as_shares(counts, n_categories(plan))))
-  rows[c("hidden", "sampling", "cases")] <- NA_real_
-  rows
 }
 
-# Creates the table of metrics of system number `s` in the form of tidy(), without intervals.
+# Creates the table of metrics of system number `s` in the form of tidy(), without intervals. It has
+# further columns, which metrics_of_estimate() drops: the two parts of the error, `sampling` and
+# `hidden`, and the number of `cases` that determine the metric, see add_standard_errors().
 # * n: number of cases
 # * no_value_reason: reason why there are no values, or NULL
 # * values: values of the metrics; only evaluated if `no_value_reason` is NULL
@@ -104,10 +102,10 @@ metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
   values <- if (is.null(no_value_reason)) na_real(values) else NA_real_
   columns_tibble(
     system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
-    average = rows$average, category = rows$category, estimate = values, std.error = NA_real_,
-    conf.low = NA_real_, conf.high = NA_real_, n = n, method = estimate$options$method,
+    average = rows$average, category = rows$category, !!!result_table(values)[estimate_columns],
+    n = n, method = estimate$options$method,
     reason = no_value_reason %||% ifelse(is.na(values), undefined_reason(plan), NA_character_),
-    why = NA_character_
+    why = NA_character_, sampling = NA_real_, hidden = NA_real_, cases = n
   )
 }
 
@@ -129,7 +127,7 @@ with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   if (has_same_interval && conf_level != estimate$options$conf_level) {
     has_same_interval <- accuracy_intervals[[interval]]$spread == "delta"
     if (has_same_interval) accuracy <- with_limits(accuracy, estimate$details$centre[[s]],
-      robust_quantile(estimate$options, conf_level))
+      robust_quantile(estimate, conf_level))
   }
   columns <- c("estimate", if (has_same_interval) interval_columns,
     if (has_same_interval || !has_posterior(estimate)) c("reason", "why"))
@@ -144,7 +142,7 @@ percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) 
     tables <- as_shares(counts, n_categories(plan))
     is_complete <- complete.cases(tables)
     values <- matrix(NA_real_, nrow(tables), nrow(rows))
-    values[is_complete, ] <- metric_values(plan, tables[is_complete, , drop = FALSE])
+    values[is_complete, ] <- metric_values(plan, rows_of(tables, is_complete))
     values
   })
   ranges <- ranges_of_plan(plan)
@@ -160,20 +158,19 @@ percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) 
 unit_percentiles <- function(rows, values, ranges, conf_level) {
   rows <- add_intervals(rows, core_percentile_intervals(values, conf_level, TRUE))
   rows$std.error <- rows$std.error * widths(ranges)
-  rows[limit_columns] <- lapply(rows[limit_columns], function(end) {
-    ranges[, 1L] + widths(ranges) * end
-  })
-  rows
+  modify_fields(rows, limit_columns, from_unit, ranges)
 }
 
 # Converts values of metrics to the unit scale, on which the range of a metric is [0, 1]. `value`: a
 # number per metric, or a matrix with a column per metric. `ranges`: range of each metric (metrics x
 # 2).
 to_unit <- function(value, ranges) {
-  if (is.matrix(value)) ranges <- ranges[rep(seq_len(nrow(ranges)), each = nrow(value)), ,
-    drop = FALSE]
+  if (is.matrix(value)) ranges <- rows_of(ranges, rep(seq_len(nrow(ranges)), each = nrow(value)))
   (value - ranges[, 1L]) / widths(ranges)
 }
+
+# Converts values from the unit scale, a number per metric.
+from_unit <- function(value, ranges) ranges[, 1L] + widths(ranges) * value
 
 # Adds standard errors and intervals by the delta method to `rows`. Both allow for shared errors.
 # `counts`: expected numbers of cases by truth and answer. `draws`: replicates of the joint tables,
@@ -189,7 +186,7 @@ delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
     max(abs(slopes_of_row(slopes, i, TRUE)))
   }, 0)
   rows <- add_standard_errors(rows, largest_slope, ranges)
-  interval_rows(rows, ranges, robust_quantile(estimate$options, conf_level))
+  interval_rows(rows, ranges, robust_quantile(estimate, conf_level))
 }
 
 # Smallest number of cases for a useful interval of a share. With fewer cases, a 90% interval
@@ -212,8 +209,7 @@ add_standard_errors <- function(rows, largest_slope, ranges) {
   value <- clip01(to_unit(rows$estimate, ranges))
   is_few <- is.finite(cases) & (rows$sampling < 1e-8 * width | cases < cases_of_a_share |
     pmin(value, 1 - value) * cases < 0.5)
-  share <- add_half_cases(value, cases)
-  least_error <- width * sqrt(share * (1 - share) / cases)
+  least_error <- width * sqrt(bernoulli_variance(add_half_cases(value, cases)) / cases)
   rows$sampling <- ifelse(is_few %in% TRUE, pmax(least_error, rows$sampling), rows$sampling)
   rows$hidden <- pmin(rows$hidden, width / 2)
   rows$std.error <- pmin(sqrt(rows$sampling^2 + rows$hidden^2), width / 2)
@@ -229,7 +225,7 @@ table_errors <- function(draws, slopes, estimate, s) {
     tables <- as_shares(counts, slopes$n)
     cbind(rowSums(table_sums(tables, slopes$n)$right), first_order_changes(slopes, tables))
   })
-  error <- apply(first_order[!is.na(first_order[, 1L]), , drop = FALSE], 2L, sd)
+  error <- apply(rows_of(first_order, !is.na(first_order[, 1L])), 2L, sd)
   error_ratio <- estimate$details$sampling[[s]] / error[[1L]]
   error[-1L] * if (is.finite(error_ratio)) max(1, error_ratio) else 1
 }
@@ -309,14 +305,12 @@ table_difference <- function(estimate, table, s, n) {
 #   so that an interval contains the intervals with lower confidence levels.
 interval_rows <- function(rows, ranges, z) {
   known_rows <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
-  ranges <- ranges[known_rows, , drop = FALSE]
-  width <- widths(ranges)
+  ranges <- rows_of(ranges, known_rows)
   value <- clip01(to_unit(rows$estimate[known_rows], ranges))
-  error <- rows$std.error[known_rows] / width
-  cases <- (rows[["cases"]] %||% rows$n)[known_rows]
+  error <- rows$std.error[known_rows] / widths(ranges)
+  cases <- rows$cases[known_rows]
   # Share with half a correct and half a wrong case added, as in add_standard_errors().
-  share <- ifelse(is.finite(cases), add_half_cases(value, cases), value)
-  variance <- share * (1 - share)
+  variance <- bernoulli_variance(ifelse(is.finite(cases), add_half_cases(value, cases), value))
   size <- variance / error^2
   compute_half_widths <- function(size) {
     other_error <- sqrt(pmax(error^2 - variance / size, 0))
@@ -325,7 +319,7 @@ interval_rows <- function(rows, ranges, z) {
   half_widths <- compute_half_widths(pmax(size, cases, na.rm = TRUE))
   is_too_few <- !(size >= cases_of_a_share)
   half_widths <- pmax(half_widths, replace(compute_half_widths(size), c(is_too_few, is_too_few), 0))
-  rows$conf.low[known_rows] <- ranges[, 1L] + width * pmax(0, value - half_widths[, 1L])
-  rows$conf.high[known_rows] <- ranges[, 1L] + width * pmin(1, value + half_widths[, 2L])
+  rows$conf.low[known_rows] <- from_unit(pmax(0, value - half_widths[, 1L]), ranges)
+  rows$conf.high[known_rows] <- from_unit(pmin(1, value + half_widths[, 2L]), ranges)
   rows
 }

@@ -29,9 +29,9 @@ max_system_columns <- 3L # a printed table has a column per system up to this nu
 metrics_to_print <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   system <- system_titles(table)
-  is_by_system <- length(unique(system)) > max_system_columns
-  is_shown <- !is_by_system | is.na(table$category) | !anyNA(table$category) |
-    length(unique(table$category)) < 3L
+  category <- table$category
+  is_by_system <- n_distinct(system) > max_system_columns
+  is_shown <- !is_by_system | is.na(category) | !anyNA(category) | n_distinct(category) < 3L
   values <- if (is_by_system) format_decimals(table$estimate) else format_estimates(table)
   labels <- list(metric = metric_labels(table), system = system)
   if (is_by_system) labels <- rev(labels)
@@ -72,7 +72,7 @@ metric_notes <- function(table, estimates, interval, conf_level) {
       merge_part_notes(lapply(estimates, shared_errors_note))
     },
     if (any_known(table$conf.low)) c(
-      if (length(unique(system_titles(table))) > max_system_columns) {
+      if (n_distinct(system_titles(table)) > max_system_columns) {
         note("The table has no room for intervals: see tidy()", report = NULL)
       },
       metric_interval_note(interval, conf_level, estimates)
@@ -80,11 +80,10 @@ metric_notes <- function(table, estimates, interval, conf_level) {
   )
 }
 
-# Returns a note that describes the intervals of `estimates`; NULL if they have no intervals.
+# Returns a note that describes the intervals of metrics of `estimates`.
 metric_interval_note <- function(interval, conf_level, estimates) {
   estimate <- estimates[[1L]]
   record <- accuracy_intervals[[interval]]
-  if (is.null(record$find)) return(NULL)
   resampling_words <- paste0(
     replicates_note(estimate), if (has_stand_in(estimate) && record$spread != "delta") {
       paste0(" of the ", method_of(estimate)$stand_in, " model")
@@ -139,7 +138,7 @@ weighted_answers <- function(estimate, system) {
   pattern <- pattern_of_case(x)
   answer <- pattern_answers(x)[pattern, s]
   answered_cases <- which(answer > 0L & is_usable_pattern(estimate$fit)[pattern])
-  posterior <- estimate$posterior[[s]][pattern[answered_cases], , drop = FALSE]
+  posterior <- rows_of(estimate$posterior[[s]], pattern[answered_cases])
   as_category <- function(code) factor(x$categories[code], levels = x$categories)
   tibble::as_tibble(columns_tibble(
     case = rep(x$cases[answered_cases], each = n), system = system,
@@ -198,11 +197,13 @@ check_comparable_metric <- function(record, estimate) {
 replace_accuracy_by_metric <- function(estimate, plan) {
   if (is.null(plan)) return(estimate)
   draws <- confusion_draws(estimate)
+  has_draws <- !is.null(draws$values)
+  width <- diff(worst_and_best_value(plan))
   is_delta <- interval_with_draws(estimate)$spread == "delta"
   counts <- confusion_counts(estimate)
   rows <- stack_rows(seq_along(counts), function(s) {
     rows <- point_rows(estimate, plan, counts[[s]], s)
-    if (is_delta && !is.null(draws$values)) {
+    if (is_delta && has_draws) {
       rows <- delta_rows(rows, estimate, plan, counts[[s]], draws, s, 0.9)
     }
     rows[plan$row, ]
@@ -210,19 +211,19 @@ replace_accuracy_by_metric <- function(estimate, plan) {
   unit_values <- metric_to_unit(rows$estimate, plan)
   to_shares <- function(counts) as_shares(counts, n_categories(plan))
   # Replicates for intervals by the delta method are first-order changes around the estimate.
-  estimate$replicates <- if (!is.null(draws$values) && !anyNA(unit_values)) {
+  estimate$replicates <- if (has_draws && !anyNA(unit_values)) {
     vapply(seq_along(counts), function(s) {
       draw_values <- function(f, x) {
         apply_in_blocks(draws, s, function(counts) f(x, to_shares(counts)))[, plan$row]
       }
       if (is_delta) {
         changes <- draw_values(first_order_changes, metric_slopes(plan, to_shares(counts[[s]])))
-        changes <- (changes - mean(changes, na.rm = TRUE)) / diff(worst_and_best_value(plan))
+        changes <- (changes - mean(changes, na.rm = TRUE)) / width
         return(unit_values[[s]] + changes)
       }
       replicates <- metric_to_unit(draw_values(metric_values, plan), plan)
-      if (!has_stand_in(estimate)) return(replicates)
-      as.vector(shift_replicates(matrix(replicates), unit_values[[s]]))
+      if (has_stand_in(estimate)) shift_replicates(matrix(replicates), unit_values[[s]])[, 1L] else
+        replicates
     }, double(nrow(draws$values)))
   }
   estimate$table$estimate <- estimate$details$centre <- unit_values
@@ -230,7 +231,7 @@ replace_accuracy_by_metric <- function(estimate, plan) {
   has_no_value <- is.na(unit_values)
   estimate$table$reason[has_no_value] <- rows$reason[has_no_value]
   errors <- c("sampling", "hidden")
-  estimate$details[errors] <- lapply(rows[errors], `/`, abs(diff(worst_and_best_value(plan))))
+  estimate$details[errors] <- lapply(rows[errors], `/`, abs(width))
   estimate
 }
 

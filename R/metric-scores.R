@@ -192,7 +192,7 @@ mean_loss <- function(loss, w, v) sum(v * rowSums(w * loss)) / sum(v)
 reliability_of <- function(score, hit, v, bins) {
   gap <- hit - score
   sums <- rowsum(v * cbind(1, score, hit, gap, gap^2), bin_of_score(score, bins))
-  sums <- sums[sums[, 1L] > 0, , drop = FALSE]
+  sums <- rows_of(sums, sums[, 1L] > 0)
   cases <- unname(sums[, 1L])
   means <- unname(sums / cases)
   list(
@@ -237,12 +237,15 @@ folded_mean <- function(mean, sd) {
   )
 }
 
-# Computes the metrics of a plan (see metric_plan()), a number per row of the plan. For other
-# arguments see the top of this file.
-score_values <- function(plan, score_data, w, v) {
-  share <- colSums(w * v)
+# Calls a kernel, or the function that computes its influence, with the scores and weights of a
+# system. `judge`: the input of the system, see score_panel().
+apply_to_scores <- function(f, plan, judge) f(judge$book, judge$w, judge$v, plan$settings)
+
+# Computes the metrics of a plan (see metric_plan()), a number per row of the plan.
+score_values <- function(plan, judge) {
+  share <- colSums(judge$w * judge$v)
   unlist(lapply(plan$records, function(record) {
-    value <- record$kernel(score_data, w, v, plan$settings)
+    value <- apply_to_scores(record$kernel, plan, judge)
     by_category <- value$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,

@@ -48,7 +48,7 @@ metric_values <- function(plan, tables) {
     switch(record$form,
       table = values_of_tables(record, plan, tables),
       category = values_of_categories(record, plan, counts),
-      cell = record$kernel(tables, n_categories(plan))[, record$cells, drop = FALSE]
+      cell = columns_of(record$kernel(tables, n_categories(plan)), record$cells)
     )
   })))
 }
@@ -73,8 +73,9 @@ values_of_categories <- function(record, plan, counts) {
   drops <- record$drops
   averages <- lapply(plan$averages, function(average) {
     if (average == "micro") return(value_of(lapply(counts, rowSums)))
-    is_weighted <- average == "macro_weighted"
-    weight <- weights_in_mean(by_category, is_weighted, counts$tp + counts$fn, drops)
+    weight <- weights_in_mean(
+      by_category, average == "macro_weighted", counts$tp + counts$fn, drops
+    )
     by_category[weight == 0 | (drops == "caseless" & is.na(by_category))] <- 0
     rowSums(by_category * weight) / rowSums(weight)
   })
@@ -147,7 +148,7 @@ widths <- function(ranges) ranges[, 2L] - ranges[, 1L]
 # Returns the smallest and the largest possible value of each row of a plan (rows x 2).
 ranges_of_plan <- function(plan) {
   ranges <- vapply(plan$records, range_of_metric, c(0, 0), settings = plan$settings)
-  unname(t(ranges[, plan$rows$metric, drop = FALSE]))
+  unname(t(columns_of(ranges, plan$rows$metric)))
 }
 
 # Converts expected numbers of cases to shares of all cases. Cells of true categories with fewer

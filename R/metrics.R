@@ -229,8 +229,9 @@ estimate_metrics.default <- function(x, metrics = NULL, ...) {
 #' @export
 estimate_metrics.ratings <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
                                      bins = 10L, positive = NULL, ...) {
-  data <- if (inherits(x, "rater_fit")) x$x else x
-  plan <- resolve_metrics(metrics, average, beta, cost, bins, data, positive)
+  plan <- resolve_metrics(
+    metrics, average, beta, cost, bins, if (inherits(x, "rater_fit")) x$x else x, positive
+  )
   new_metric_estimate(estimate_accuracy(x, ...), plan)
 }
 
@@ -317,7 +318,7 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
       groups = n_groups, systems = length(systems), metrics = length(plan$records),
       categories = n_categories(plan), estimates = nrow(table),
       missing = sum(is.na(table$estimate)), method = options$method, interval = interval,
-      conf_level = if (has_interval(options = options)) conf_level else NA_real_
+      conf_level = if (has_interval(options)) conf_level else NA_real_
     ),
     line = paste0(caption, if (nrow(whole_rows) > 0L) ": ",
       printable(shorten(metric_words, most = 3L))),
@@ -346,15 +347,16 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   table$reason[is_undefined] <- reason_constant_system
   positive <- plan$settings$positive
   if (!is.null(positive)) {
-    is_whole <- is.na(table$category) & is.na(table$average)
-    table <- table[is_whole | table$category %in% positive, ]
+    table <- table[is.na(table$category) & is.na(table$average) | table$category %in% positive, ]
   }
-  uses_percentiles <- identical(accuracy_intervals[[interval]]$spread, "percentile")
   table <- shares_to_odds(table, field_of_rows(plan, "odds", table),
-    if (!uses_percentiles) normal_quantile(conf_level))
-  system_number <- match(table$system, systems %||% estimate$table$system)
+    if (accuracy_intervals[[interval]]$spread != "percentile") normal_quantile(conf_level))
+  system_number <- match(table$system, systems)
   row_order <- order(system_number, match(table$metric, names(plan$records)))
-  table[row_order[!is.na(system_number[row_order])], ]
+  table[
+    row_order[!is.na(system_number[row_order])],
+    setdiff(names(table), c("sampling", "hidden", "cases"))
+  ]
 }
 
 # Converts likelihood ratios and odds ratios v from v / (1 + v) to v, and drops their averages. They
@@ -377,7 +379,7 @@ shares_to_odds <- function(table, at, z) {
       ifelse(limits[, 2L] < 1, limits[, 2L] - share, Inf)
     )
     half_width <- pmax(z * error, ifelse(is.finite(shorter_side), shorter_side, 0)) /
-      (share * (1 - share))
+      bernoulli_variance(share)
     limits[] <- plogis(qlogis(share) + outer(half_width, c(-1, 1)))
   }
   is_on_boundary <- table$estimate %in% 0:1 & at

@@ -28,8 +28,8 @@ plan_design <- function(x) {
   )
   list(
     designs = lapply(raters, function(m) {
-      if (uses_design_raters && m == n_raters(design)) return(design)
-      replace_raters(design, spread_accuracies(accuracies, m))
+      if (uses_design_raters && m == n_raters(design)) design else
+        replace_raters(design, spread_accuracies(accuracies, m))
     }),
     raters = raters, assumed = assumed, accuracies = accuracies, kappa = expected_kappa(assumed),
     labels = design$categories, missing = mean(design$missing), pilot = design_source$story,
@@ -46,8 +46,9 @@ paper_systems <- c(0.1, 0.3, 0.5, 0.7, 0.9) # accuracies of the systems in Lehne
 starting_design <- function(design) {
   if (is.null(design)) return(list(design = rater_design(c(1, 1, 1))))
   if (inherits(design, "rater_design")) {
-    accuracies <- given_accuracies(design)[seq_along(design$raters)]
-    return(list(design = design, accuracies = unname(accuracies)))
+    return(list(
+      design = design, accuracies = unname(given_accuracies(design)[seq_along(design$raters)])
+    ))
   }
   accepted_classes <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
   abort_argument_if(!inherits(design, accepted_classes), "design",

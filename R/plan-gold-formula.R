@@ -83,10 +83,9 @@ foresee_share <- function(x, predicted, is_counted) {
   q <- fill_unrated(predicted, weight)
   prediction <- summarise_predictions(q, weight)
   value <- prediction$mean
-  probability <- shrink_to_half(q)
   list(
-    prediction = prediction, value = value, variance = value * (1 - value), share = 1,
-    spread = replace(sqrt(probability * (1 - probability)), weight == 0, NA)
+    prediction = prediction, value = value, variance = bernoulli_variance(value), share = 1,
+    spread = replace(sqrt(bernoulli_variance(shrink_to_half(q))), weight == 0, NA)
   )
 }
 
@@ -103,7 +102,7 @@ foresee_recall <- function(x, predicted, s, category, estimate) {
   rate <- sum(weight * q * answered_category) / sum(weight * q)
   list(
     prediction = summarise_predictions(q * (answered_category - rate), weight), value = rate,
-    variance = rate * (1 - rate) * share, share = share,
+    variance = bernoulli_variance(rate) * share, share = share,
     spread = replace(
       sqrt(shrink_to_half(q)) * ifelse(answered_category, 1 - rate, rate), weight == 0, NA
     )
@@ -136,8 +135,8 @@ foresee_difference <- function(x, predicted, s, category, estimate) {
 planned_error_variance <- function(gold, quantity, target) {
   cases <- quantity$prediction$cases
   error <- (1 - quantity$explained) * (1 - gold / cases) / gold
-  if (target == "cases") return(error)
-  pmin(error + quantity$at_hand / cases, quantity$design / gold)
+  if (target == "cases") error else
+    pmin(error + quantity$at_hand / cases, quantity$design / gold)
 }
 
 # Returns the expected half-widths of `"corrected"` intervals, for each number of gold cases in
@@ -157,7 +156,7 @@ corrected_half <- function(gold, quantity, settings) {
 combined_half <- function(gold, quantity, settings) {
   value <- quantity$value
   cases <- quantity$prediction$cases
-  case_variance <- max(value * (1 - value), 1 / cases)
+  case_variance <- max(bernoulli_variance(value), 1 / cases)
   error <- case_variance * planned_error_variance(gold, quantity, "cases")
   prior <- ratings_prior(quantity$from_ratings, gold, case_variance, cases, NULL, error)
   sampling <- if (settings$target == "population") quantity$at_hand * case_variance / cases else 0
@@ -242,15 +241,16 @@ plan_gold_rows <- function(quantity, settings) {
     }
     n_gold <- gold_needed(worth[["estimate"]])
     highest_gold <- gold_needed(worth[["conf.low"]], worst_case = TRUE)
+    n_drawn <- number_to_draw(list(gold = n_gold, highest = highest_gold))
+    # Only cases on which the answers differ are labelled for a difference.
+    if (settings$of == "difference") n_drawn <- ceiling(n_drawn * quantity$share)
     half_width_of <- planned_half_width(interval, quantity, settings)
     # Labels without ratings are in clusters, too.
     shown_worth <- if (interval == "gold alone") worth^0 else worth * quantity$design
     columns_tibble(
       system = quantity$system, interval = interval, gold = n_gold,
       lowest = gold_needed(worth[["conf.high"]]), highest = highest_gold,
-      labelled = quantity$labelled,
-      more = more_gold(number_to_draw(list(gold = n_gold, highest = highest_gold)), quantity,
-        settings),
+      labelled = quantity$labelled, more = pmax(0, n_drawn - quantity$labelled),
       half_width = half_width_of(n_gold), worth = shown_worth[["estimate"]],
       worth_lowest = shown_worth[["conf.low"]], worth_highest = shown_worth[["conf.high"]],
       cases = cases, reason = if (is.na(n_gold)) {
@@ -267,13 +267,6 @@ plan_gold_rows <- function(quantity, settings) {
       }
     )
   })
-}
-
-# Returns the number of further cases to label if `gold` gold cases are needed. For a difference,
-# only cases with different answers are labelled.
-more_gold <- function(gold, quantity, settings) {
-  if (settings$of == "difference") gold <- ceiling(gold * quantity$share)
-  pmax(0, gold - quantity$labelled)
 }
 
 # Returns a table of expected half-widths for numbers of gold cases from 5 to all cases, for plots.

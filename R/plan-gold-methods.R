@@ -131,9 +131,9 @@ gold_caption <- function(settings) {
 
 # Returns the printed table. With more than three systems, it contains only one kind of interval.
 view_of_gold <- function(table, settings) {
-  if (length(unique(table$system)) > 3L) table <- chosen_interval_rows(table, settings)
+  if (n_distinct(table$system) > 3L) table <- chosen_interval_rows(table, settings)
   no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
-  number_columns <- c("gold", if (!all(is.na(table$lowest))) c("lowest", "highest"),
+  number_columns <- c("gold", if (any_known(table$lowest)) c("lowest", "highest"),
     if (any(table$labelled > 0)) "more")
   table <- modify_fields(table, number_columns, function(n) {
     ifelse(is.na(n), "NA", format_unpadded(n))
@@ -200,11 +200,12 @@ gold_plan_notes <- function(x, hardest_row) {
 cost_note <- function(costs) {
   if (is.null(costs)) return(NULL)
   numbers <- lapply(costs[-1L], function(n) format_unpadded(ceiling(n)))
+  cost_with_raters <- costs$cost[1:2] # of the present number of raters, and of one more
   c(
-    if (anyNA(costs$cost[1:2])) "The savings by one more rater cannot be computed" else sprintf(
+    if (anyNA(cost_with_raters)) "The savings by one more rater cannot be computed" else sprintf(
       "Cost %s with these raters, %s with one more (%s gold cases) whose errors are as %s",
       numbers$cost[[1L]], numbers$cost[[2L]], numbers$gold[[2L]],
-      if (which.min(costs$cost[1:2]) > 1L) "independent: one more rater is cheaper" else
+      if (which.min(cost_with_raters) > 1L) "independent: one more rater is cheaper" else
         "independent: gold cases are cheaper"
     ),
     if (nrow(costs) > 2L) sprintf(
@@ -218,13 +219,13 @@ cost_note <- function(costs) {
 # The formula assumes that cases cost nothing, and that no case is labelled or rated yet. The number
 # of ratings is 0 if labels without ratings cost less. `raters`: number of ratings per case.
 best_split <- function(quantity, raters, settings) {
-  n_labels_only <- quantity$value * (1 - quantity$value) *
+  n_labels_only <- bernoulli_variance(quantity$value) *
     (normal_quantile(settings$conf_level) / settings$half_width)^2
   unexplained <- min(1, 1 - quantity$explained)
   # Cost of the ratings of a case, relative to the cost of a label.
   relative_cost <- settings$cost[["rating"]] * raters / settings$cost[["gold"]]
-  gold <- n_labels_only * (unexplained + sqrt(unexplained * (1 - unexplained) * relative_cost))
+  gold <- n_labels_only * (unexplained + sqrt(bernoulli_variance(unexplained) * relative_cost))
   cases <- gold * sqrt((1 - unexplained) / (unexplained * relative_cost))
-  if (cases <= gold) return(list(gold = n_labels_only, ratings = 0))
-  list(gold = gold, ratings = cases * raters)
+  if (cases > gold) list(gold = gold, ratings = cases * raters) else
+    list(gold = n_labels_only, ratings = 0)
 }

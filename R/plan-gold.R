@@ -180,14 +180,18 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
 
 # Returns the estimate from which to plan: `x`, or an estimate computed from the ratings `x`.
 as_planned_estimate <- function(x) {
-  drawn_gold <- if (inherits(x, "accuracy_estimate")) x$drawn_gold
-  if (inherits(x, "accuracy_estimate") && is.null(drawn_gold)) return(x)
-  # The pilot of an estimate from posterior draws is used in the default method.
-  if (!is.null(drawn_gold)) return(without_warnings(estimate_accuracy(x$fit$x,
-    known_truth = list2DF(list(
-      case = x$fit$x$cases[drawn_gold$case], truth = x$fit$x$categories[drawn_gold$truth]
-    )), gold_sample = "random", conf_level = x$options$conf_level
-  )))
+  if (inherits(x, "accuracy_estimate")) {
+    drawn_gold <- x$drawn_gold
+    if (is.null(drawn_gold)) return(x)
+    fitted_ratings <- x$fit$x
+    # The pilot of an estimate from posterior draws is used in the default method.
+    return(without_warnings(estimate_accuracy(fitted_ratings,
+      known_truth = list2DF(list(
+        case = fitted_ratings$cases[drawn_gold$case],
+        truth = fitted_ratings$categories[drawn_gold$truth]
+      )), gold_sample = "random", conf_level = x$options$conf_level
+    )))
+  }
   abort_argument_if(!inherits(x, "ratings"), "x",
     "must be a {.cls ratings} object or an estimate by {.fun estimate_accuracy}.", not = x)
   votes <- with_votes(x)
@@ -291,8 +295,9 @@ explained_by_more <- function(explained, estimate, settings) {
   odds <- function(share) share / (1 - share)
   odds_of_panel <- function(panel) {
     estimate$fit$x <- panel
-    quantities <- planned_quantities(estimate, posterior_of_raters(panel), settings)
-    odds(vapply(quantities, `[[`, 0, "explained"))
+    odds(vapply(
+      planned_quantities(estimate, posterior_of_raters(panel), settings), `[[`, 0, "explained"
+    ))
   }
   left_out_raters <- unique(round(seq(1, raters, length.out = min(raters, 5L))))
   odds_without_one <- vapply(left_out_raters, function(rater) {

@@ -139,11 +139,10 @@ format_assumed <- function(settings) {
 
 format_pilot <- function(pilot) {
   if (is.null(pilot)) return(NULL)
-  error <- sprintf(" (standard error %s)", format_decimals(pilot$std.error))
   paste0(
     sprintf("Pilot of %s, %s: mean rater accuracy %s", count_noun(pilot$cases, "case"), pilot$model,
       format_decimals(pilot$rater_accuracy)),
-    if (!is.na(pilot$std.error)) error,
+    if (!is.na(pilot$std.error)) sprintf(" (standard error %s)", format_decimals(pilot$std.error)),
     if (pilot$crowd) "; most ratings are missing, so the number of raters is the mean per case"
   )
 }

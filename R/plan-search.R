@@ -143,7 +143,7 @@ probit_line <- function(n, near, target) {
   ))$coefficients
   eta <- drop(x %*% coefficients)
   probability <- clamp(stats::pnorm(eta), 1e-10, 1 - 1e-10)
-  weight <- stats::dnorm(eta) / (probability * (1 - probability))
+  weight <- stats::dnorm(eta) / bernoulli_variance(probability)
   scores <- sweep(near, 2L, probability) %*% (weight * x)
   bread <- solve(crossprod(x, runs * weight * stats::dnorm(eta) * x))
   error <- function(gradient) sqrt(sum((scores %*% bread %*% gradient)^2))
@@ -175,8 +175,8 @@ plan_row <- function(panels, settings, cases = panels$n,
 # Returns the reason why a number of cases is not enough. NA if it is enough. `probability`:
 # probability that an estimate is within the required half-width.
 reason_not_enough <- function(probability, settings) {
-  if (probability >= settings$conf_level) return(NA_character_)
-  paste("the probability is only", percent(probability))
+  if (probability >= settings$conf_level) NA_character_ else
+    paste("the probability is only", percent(probability))
 }
 
 # Returns the row of the table if no number of cases is enough. `tried`: the simulated numbers of
@@ -225,7 +225,7 @@ summarise_panels <- function(panels, settings) {
 monte_carlo_error <- function(near) {
   runs <- length(near)
   share <- (0.5 + sum(near)) / (runs + 1)
-  sqrt((if (mean(near) %in% 0:1) share * (1 - share) else stats::var(near)) / runs)
+  sqrt((if (mean(near) %in% 0:1) bernoulli_variance(share) else stats::var(near)) / runs)
 }
 
 # ---- Cases to label by plan_gold() --------------------------------------------------------------

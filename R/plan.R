@@ -132,8 +132,9 @@ plan_settings <- function(x) {
 # * least_cases, max_cases: the smallest and the largest number to try
 check_cases <- function(cases) {
   if (length(cases) == 1L) {
-    n <- check_count(cases, "cases", min = 2L)
-    return(list(cases = n, least_cases = 2L, max_cases = 20000L))
+    return(list(
+      cases = check_count(cases, "cases", min = 2L), least_cases = 2L, max_cases = 20000L
+    ))
   }
   abort_argument_if(length(cases) != 2L, "cases",
     "must be one number, or the smallest and the largest number to try.", not = cases)
@@ -233,13 +234,14 @@ agreement_answer <- function(curve, settings) {
     answer[c("cases", "half_width")] <- curve[c("cases", "half_width")]
     return(answer)
   }
-  if (length(unique(usable$cases)) < 2L) {
+  cases <- usable$cases
+  if (n_distinct(cases) < 2L) {
     answer$reason <- "the measure does not vary between resamples"
     return(answer)
   }
   # Regression line of log(half-width) on log(cases) with slope -1/2. `intercept`: its value at 1
   # case.
-  intercept <- stats::weighted.mean(log(usable$half_width) + log(usable$cases) / 2, usable$cases)
+  intercept <- stats::weighted.mean(log(usable$half_width) + log(cases) / 2, cases)
   n <- ceiling(exp(2 * (intercept - log(settings$half_width))))
   if (n > settings$max_cases) {
     answer$reason <- paste("more than", number(settings$max_cases), "cases are needed")
@@ -247,7 +249,7 @@ agreement_answer <- function(curve, settings) {
   }
   answer$cases <- max(n, settings$least_cases)
   relative_error <- usable$half_width_mcse / usable$half_width
-  share <- usable$cases / sum(usable$cases)
+  share <- cases / sum(cases)
   answer$std.error <- 2 * answer$cases * sqrt(sum((share * relative_error)^2))
   answer$half_width <- exp(intercept - log(answer$cases) / 2)
   answer

@@ -75,15 +75,18 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
     "Scores that are not probabilities have no reliability table.",
     i = "{.code tidy(x, \"roc\")} needs the order only.")
   bind_score_tables(score_input, category %||% NA_character_, function(scored_system, k) {
-    measure <- function(w, v) {
-      if (is.na(k)) return(top_reliability(scored_system$book, w, v, bins))
-      reliability_of(scored_system$book$scores[, k], w[, k], v, bins)
+    measure <- function(scored_system) {
+      book <- scored_system$book
+      w <- scored_system$w
+      v <- scored_system$v
+      if (is.na(k)) top_reliability(book, w, v, bins) else
+        reliability_of(book$scores[, k], w[, k], v, bins)
     }
-    all_cases <- measure(scored_system$w, scored_system$v)
+    all_cases <- measure(scored_system)
     columns <- list(lower = (all_cases$bin - 1) / bins, upper = all_cases$bin / bins,
       probability = all_cases$score)
-    add_score_intervals(columns, all_cases$cases, score_input, scored_system, function(w, v) {
-      table <- measure(w, v)
+    add_score_intervals(columns, all_cases$cases, score_input, scored_system, function(drawn) {
+      table <- measure(drawn)
       clip01(table$right[match(all_cases$bin, table$bin)])
     })
   })
@@ -129,14 +132,15 @@ bind_score_tables <- function(score_input, categories, make_table) {
 # truth_weights()).
 roc_points <- function(scored_system, k) {
   order <- scored_system$book$order[[k]]
+  w <- scored_system$w[, k]
   share_above <- function(weight) {
     share <- cumulative_weight(order, weight * scored_system$v) / sum(weight * scored_system$v)
     clip01(c(0, cummax(share)))
   }
   list(
     threshold = c(Inf, scored_system$book$scores[order$at, k][order$end]),
-    sensitivity = share_above(scored_system$w[, k]),
-    specificity = 1 - share_above(1 - scored_system$w[, k])
+    sensitivity = share_above(w),
+    specificity = 1 - share_above(1 - w)
   )
 }
 
@@ -144,20 +148,21 @@ roc_points <- function(scored_system, k) {
 # `reason`.
 # * columns: list of columns that describe the rows.
 # * n: numbers of cases.
-# * measure: function that returns a value in [0, 1] for each row. Its arguments are w, weights of
-#   truths (cases x categories), and v, weights of cases; see score_panel().
+# * measure: function that returns a value in [0, 1] for each row. Its argument is the input of the
+#   system, see score_panel(), or this input with the weights `w` and `v` of a replicate.
 add_score_intervals <- function(columns, n, score_input, scored_system, measure) {
   estimate <- score_input$estimate
-  value <- na_real(measure(scored_system$w, scored_system$v))
-  reason <- ifelse(is.na(value), reason_zero_denominator, NA_character_)
-  table <- tibble::tibble(!!!columns, !!!result_table(value)[-5L], n = n, reason = reason)
+  value <- na_real(measure(scored_system))
+  table <- tibble::tibble(
+    !!!columns, !!!result_table(value)[estimate_columns], n = n,
+    reason = ifelse(is.na(value), reason_zero_denominator, NA_character_)
+  )
   if (!has_interval(estimate)) return(table)
   no_interval_reason <- why_no_interval(interval_bootstrap, estimate)
   if (!is.null(no_interval_reason)) return(add_no_interval_reason(table, no_interval_reason))
-  draws <- draw_score_replicates(estimate, score_input$panel, list(scored_system), nrow(table),
-    function(s, ...) {
-    measure(...)
-  })[[1L]]
+  draws <- draw_score_replicates(
+    estimate, score_input$panel, list(scored_system), nrow(table), measure
+  )[[1L]]
   add_intervals(table, core_percentile_intervals(draws, estimate$options$conf_level, TRUE))
 }
 
@@ -174,9 +179,10 @@ threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity =
     base_rate <- sum(scored_system$w[, k] * v) / sum(v)
     threshold <- points$threshold[[find_goal_point(points, goal, base_rate)]]
     at_or_above <- scored_system$book$scores[, k] >= threshold
-    columns <- list(threshold = threshold, metric = threshold_metrics)
-    add_score_intervals(columns, sum(v), score_input, scored_system, function(w, v) {
-      clip01(threshold_metric_values(w[, k] * v, v, at_or_above))
+    add_score_intervals(
+      list(threshold = threshold, metric = threshold_metrics), sum(v), score_input, scored_system,
+      function(drawn) {
+      clip01(threshold_metric_values(drawn$w[, k] * drawn$v, drawn$v, at_or_above))
     })
   })
 }
@@ -189,10 +195,11 @@ threshold_metrics <- c("sensitivity", "specificity", "ppv", "detection_prevalenc
 # * at_or_above: is the score at least the threshold?
 threshold_metric_values <- function(hits, v, at_or_above) {
   detected_hits <- sum(hits[at_or_above])
+  total_above <- sum(v[at_or_above])
   c(
     detected_hits / sum(hits), sum((v - hits)[!at_or_above]) / sum(v - hits),
-    if (any(at_or_above)) detected_hits / sum(v[at_or_above]) else NA_real_,
-    sum(v[at_or_above]) / sum(v)
+    if (any(at_or_above)) detected_hits / total_above else NA_real_,
+    total_above / sum(v)
   )
 }
 

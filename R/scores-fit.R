@@ -89,7 +89,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   case_of_pattern <- first_cases(x)
   truth <- as.integer(truth[case_of_pattern])
   if (is_joint) {
-    codes <- lapply(codes, function(code) code[case_of_pattern, , drop = FALSE])
+    codes <- lapply(codes, function(code) rows_of(code, case_of_pattern))
     fit <- fit_evidence(x, codes, truth, is_used, case_of_pattern)
     description <- "joint model of ratings and scores"
   } else {
@@ -97,7 +97,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
     description <- paste("scores of", shorten(trust), "used as probabilities")
   }
   known <- if (any(truth > 0L)) replace(nothing_known, "truth", list(truth)) else nothing_known
-  new_posterior_fit(x, fit$posterior[x$index, , drop = FALSE], fit$rates, description,
+  new_posterior_fit(x, rows_of(fit$posterior, x$index), fit$rates, description,
     kind = c("score_fit", "posterior_fit"), known = known, refit = fit$refit,
     judged = fit$judged, given = known_input$given,
     scored = list(raters = if (is_joint) sum(is_used) else 0L))
@@ -116,8 +116,9 @@ score_codes <- function(x) {
   answer <- case_answers(x)
   codes <- lapply(seq_along(x$systems), function(s) {
     scores <- x$scores$values[[x$systems[[s]]]]
-    if (is.null(scores)) return(list(code = answer[, s], place = 0 * answer[, s]))
-    bins_of_scores(scores, weight, x$scores$scale, answer[, s])
+    given <- answer[, s]
+    if (is.null(scores)) list(code = given, place = 0 * given) else
+      bins_of_scores(scores, weight, x$scores$scale, given)
   })
   do.call(Map, c(cbind, codes))
 }
@@ -136,7 +137,7 @@ bins_of_scores <- function(values, weight, scale, answer) {
   binned_category <- if (ncol(values) == 2L) {
     rep(2L, length(scored_cases))
   } else if (scale == "probability") {
-    max.col(values[scored_cases, , drop = FALSE], "first")
+    max.col(rows_of(values, scored_cases), "first")
   } else {
     ifelse(answer[scored_cases] > 0L, answer[scored_cases], 1L)
   }
@@ -188,7 +189,7 @@ interpolate_within_bins <- function(codes, weight, first) {
     log_change <- matrix(0, nrow(codes$code), n)
     for (steps in drop_null(systems)) {
       log_tables <- log(pmax(tables[[steps$table]], 1e-300))
-      slope <- log_tables[, steps$to, drop = FALSE] - log_tables[, steps$from, drop = FALSE]
+      slope <- columns_of(log_tables, steps$to) - columns_of(log_tables, steps$from)
       log_change[steps$used, ] <- log_change[steps$used, ] + t(slope) * steps$share
     }
     log_change
@@ -204,17 +205,18 @@ interpolate_within_bins <- function(codes, weight, first) {
 # middle of an outermost bin, the share is negative, so the line is extrapolated.
 find_neighbouring_bins <- function(place, code, centre, group) {
   n_bins <- length(centre)
-  direction <- ifelse(place >= centre[code], 1L, -1L)
+  bin_centre <- centre[code]
+  direction <- ifelse(place >= bin_centre, 1L, -1L)
   is_same_group <- function(to) {
     to >= 1L & to <= n_bins & group[clamp(to, 1L, n_bins)] == group[code]
   }
   neighbour <- code
   for (to in list(code - direction, code + direction))
     neighbour <- ifelse(is_same_group(to), to, neighbour)
-  distance <- centre[neighbour] - centre[code]
+  distance <- centre[neighbour] - bin_centre
   list(
     from = code, to = neighbour,
-    share = ifelse(distance == 0, 0, (place - centre[code]) / distance)
+    share = ifelse(distance == 0, 0, (place - bin_centre) / distance)
   )
 }
 
@@ -286,7 +288,7 @@ starting_posterior <- function(x, truth, is_used, case_of_pattern) {
     (rating_category(x)[rating_is_used] - 1L) * n_patterns(x)
   sums <- matrix(tabulate(cell_of_rating, n_patterns(x) * categories), ncol = categories)
   for (s in seq_along(x$systems)) {
-    answers <- outer(pattern_answers(x)[, s], seq_len(categories), `==`) + 0
+    answers <- indicator_matrix(pattern_answers(x)[, s], categories) + 0
     values <- if (x$scores$scale == "probability")
       x$scores$values[[x$systems[[s]]]][case_of_pattern, ]
     sums <- sums + if (is.null(values)) answers else ifelse(is.na(values), answers, values)
@@ -303,7 +305,7 @@ posterior_from_scores <- function(x, trust, truth, case_of_pattern) {
   is_usable <- !is.na(posterior[, 1L]) | truth > 0L
   posterior <- set_known_truths(posterior / rowSums(posterior), truth)
   weight <- pattern_weights(x)[is_usable]
-  rates <- colSums(posterior[is_usable, , drop = FALSE] * weight) / sum(weight)
+  rates <- colSums(rows_of(posterior, is_usable) * weight) / sum(weight)
   posterior[!is_usable, ] <- rep(rates, each = sum(!is_usable))
   list(posterior = posterior, rates = rates, judged = is_usable)
 }

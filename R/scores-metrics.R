@@ -19,19 +19,14 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
       no_interval_reason)))
   }
   draws <- draw_score_replicates(from_ratings, panel, scored_systems, nrow(plan$rows),
-    function(judge, w, v) {
-    score_values(plan, judge$book, w, v)
-  })
+    function(scored_system) score_values(plan, scored_system))
   tables[systems_with_estimate] <- lapply(systems_with_estimate, function(s) {
     rows <- score_intervals(
       tables[[s]], from_ratings, plan, scored_systems[[s]], draws[[s]], interval_record, conf_level
     )
-    if (is_measured_by_gold(estimate, interval)) {
-      rows <- score_metrics_with_gold(
-        rows, estimate, plan, scored_systems[[s]], interval, conf_level
-      )
-    }
-    rows[setdiff(names(rows), "hidden")]
+    if (is_measured_by_gold(estimate, interval)) score_metrics_with_gold(
+      rows, estimate, plan, scored_systems[[s]], interval, conf_level
+    ) else rows
   })
   stack_rows(tables)
 }
@@ -78,9 +73,9 @@ score_panel <- function(estimate, gold = NULL) {
     }
     if (!is.null(lack)) return(list(s = s, lack = lack))
     system_input <- list(
-      s = s, at = cases, v = weight[cases], p = p[cases, , drop = FALSE],
+      s = s, at = cases, v = weight[cases], p = rows_of(p, cases),
       known = rater_posterior$known[cases],
-      truth = truth[cases], book = order_scores(values[cases, , drop = FALSE]),
+      truth = truth[cases], book = order_scores(rows_of(values, cases)),
       back = shared_position(estimate, s)
     )
     system_input$w <- score_weights(system_input)
@@ -96,15 +91,16 @@ score_panel <- function(estimate, gold = NULL) {
 # measured for equal wrong answers, and scores of two systems are never equal.
 shared_position <- function(estimate, s) {
   if (identical(estimate$options$method, method_shared$id)) return(1)
-  position <- if (has_fixed_common(estimate$options)) estimate$details$common[[s]] else 0
+  position <- if (has_fixed_common(estimate)) estimate$details$common[[s]] else 0
   if (is.na(position)) 0 else position
 }
 
 # Returns weights of truths (see truth_weights()). Gold cases have weight 1 for their truth. NULL if
 # raters do not separate the categories of other cases.
-score_weights <- function(scored_system, p = scored_system$p, v = scored_system$v,
-                          position = scored_system$back) {
-  weights <- truth_weights(p, scored_system$known, v, position) %||%
+score_weights <- function(scored_system) {
+  p <- scored_system$p
+  weights <-
+    truth_weights(p, scored_system$known, scored_system$v, scored_system$back) %||%
     if (all(scored_system$truth > 0L)) p
   if (!is.null(weights)) set_known_truths(weights, scored_system$truth)
 }
@@ -112,7 +108,7 @@ score_weights <- function(scored_system, p = scored_system$p, v = scored_system$
 # Returns the rows of the table of metrics for one system, without intervals.
 score_point <- function(estimate, plan, scored_system) {
   rows <- metric_rows(estimate, plan, scored_system$s, sum(scored_system$v), scored_system$lack,
-    score_values(plan, scored_system$book, scored_system$w, scored_system$v))
+    score_values(plan, scored_system))
   if (is.null(scored_system$lack) && estimate$fit$x$scores$scale != "probability") {
     needs_probability <- field_of_rows(plan, "probabilities")
     rows$estimate[needs_probability] <- NA_real_
@@ -124,17 +120,18 @@ score_point <- function(estimate, plan, scored_system) {
 # Computes bootstrap replicates of `measure`. Cases or clusters are resampled, and raters are
 # refitted. Returns a list with a matrix (replicates x `n_values`) for each element of
 # `scored_systems`. A row is NA if the refitted raters do not separate the categories. `measure`:
-# function of the input of a system (see score_panel()), of weights of truths and of weights of
-# cases.
+# function of the input of a system (see score_panel()), in which `v`, `p` and `w` are those of the
+# replicate.
 draw_score_replicates <- function(estimate, panel, scored_systems, n_values, measure) {
   settings <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
   measure_systems <- function(n) {
     p <- panel$rater_posterior$posterior(n)
     lapply(scored_systems, function(scored_system) {
       if (!is.null(scored_system$lack) || anyNA(p)) return(NULL)
-      v <- n[scored_system$at]
-      w <- score_weights(scored_system, p[scored_system$at, , drop = FALSE], v)
-      if (!is.null(w)) measure(scored_system, w, v)
+      at <- scored_system$at
+      scored_system[c("v", "p")] <- list(n[at], rows_of(p, at))
+      scored_system$w <- score_weights(scored_system)
+      if (!is.null(scored_system$w)) measure(scored_system)
     })
   }
   replicates <- run_replicates(measure_systems, settings, "Bootstrap of scores")
@@ -160,7 +157,7 @@ score_intervals <- function(rows, estimate, plan, scored_system, draws, record, 
     sampling_error <- apply(unit_values, 2L, sd, na.rm = TRUE) * widths(metric_ranges)
     rows$hidden <- hidden_error_of_scores(estimate, plan, scored_system)
     rows$std.error <- sqrt(sampling_error^2 + rows$hidden^2) + 0 * rows$estimate
-    interval_rows(rows, metric_ranges, robust_quantile(estimate$options, conf_level))
+    interval_rows(rows, metric_ranges, robust_quantile(estimate, conf_level))
   }
   lower_limits_by_gaps(rows, plan, scored_system)
 }
@@ -171,8 +168,8 @@ score_intervals <- function(rows, estimate, plan, scored_system, draws, record, 
 # lowered to `z` standard errors below the estimate, if it is higher.
 lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
   for (i in which(field_of_rows(plan, "gaps"))) {
-    kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
-    slack <- kernel(scored_system$book, scored_system$w, scored_system$v, plan$settings)$slack
+    record <- plan$records[[plan$rows$metric[[i]]]]
+    slack <- apply_to_scores(record$kernel, plan, scored_system)$slack
     lower_limit <- min(rows$conf.low[[i]], rows$estimate[[i]] - z * rows$std.error[[i]])
     rows$conf.low[[i]] <- max(0, lower_limit - slack)
   }
@@ -185,7 +182,7 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
 centre_on_estimate <- function(values, estimate, plan) {
   is_calibration_error <- field_of_rows(plan, "gaps") & !is.na(estimate)
   if (any(is_calibration_error)) {
-    medians <- apply(values[, is_calibration_error, drop = FALSE], 2L, median, na.rm = TRUE)
+    medians <- apply(columns_of(values, is_calibration_error), 2L, median, na.rm = TRUE)
     shift <- rep(estimate[is_calibration_error] - medians, each = nrow(values))
     values[, is_calibration_error] <- clip01(values[, is_calibration_error] + shift)
   }
@@ -205,14 +202,14 @@ hidden_error_of_scores <- function(estimate, plan, scored_system) {
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
   v <- scored_system$v
   metrics_at <- function(position) {
-    score_values(plan, scored_system$book, score_weights(scored_system, position = position), v)
+    scored_system$w <- score_weights(replace(scored_system, "back", position))
+    score_values(plan, scored_system)
   }
   sums_by_top <- function(values) as.vector(rowsum(values * v, scored_system$book$top))
-  is_top <- outer(scored_system$book$top, seq_len(ncol(scored_system$w)), `==`)
-  top_weight <- sums_by_top(rep(1, length(v)))
+  is_top <- indicator_matrix(scored_system$book$top, ncol(scored_system$w))
+  top_weight <- sums_by_top(1)
   top_error_rate <- 1 - sums_by_top(rowSums(scored_system$w * is_top)) / top_weight
-  influences <- score_influence(plan, scored_system$book, scored_system$w, v)
-  top_shift <- vapply(influences, function(influence) {
+  top_shift <- vapply(score_influence(plan, scored_system), function(influence) {
     change <- sums_by_top(rowSums(influence * (is_top - scored_system$w))) / sum(v)
     ifelse(top_error_rate > 0, change / top_error_rate, 0)
   }, top_error_rate)
@@ -253,14 +250,15 @@ min_eigenvalue <- 0.01
 posterior_from_raters <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)
   x <- fit$x
-  original_posterior <- posterior(fit)[x$index, , drop = FALSE]
+  index <- x$index
+  original_posterior <- rows_of(posterior(fit), index)
   refit <- refit_function(fit)
   can_refit <- !is.null(refit) && length(rating_rater(x)) * n_categories(x) <= max_refitted
   posterior_of_weights <- function(v) {
-    if (is.null(v) || !can_refit) return(original_posterior)
-    refit(core_pattern_weights(x$index, v, n_patterns(x)))[x$index, , drop = FALSE]
+    if (is.null(v) || !can_refit) original_posterior else
+      rows_of(refit(core_pattern_weights(index, v, n_patterns(x))), index)
   }
-  list(posterior = posterior_of_weights, known = is_known_pattern(fit)[x$index])
+  list(posterior = posterior_of_weights, known = is_known_pattern(fit)[index])
 }
 
 # Largest size of data for which raters are refitted in bootstrap replicates. The size is the number
@@ -285,7 +283,7 @@ model_of_average <- function(estimate) {
   if (has_counts(estimate$fit$x)) return(k_model())
   members <- estimate$members
   category_share <- sum(members$weight[members$errors != "uniform"]) /
-    length(unique(members$system))
+    n_distinct(members$system)
   if (category_share > 0.5) dawid_skene("weak") else rater_model("rater")
 }
 
@@ -299,10 +297,10 @@ truth_weights <- function(p, known, v, position) {
   if (isTRUE(position == 1)) return(p)
   unknown_cases <- which(!known & v > 0)
   if (length(unknown_cases) == 0L) return(p)
-  unmixing <- undo_mixing(p[unknown_cases, , drop = FALSE], v[unknown_cases])
+  unmixing <- undo_mixing(rows_of(p, unknown_cases), v[unknown_cases])
   if (is.null(unmixing)) return(NULL)
   independent_weights <- p
-  independent_weights[!known, ] <- p[!known, , drop = FALSE] %*% unmixing
+  independent_weights[!known, ] <- rows_of(p, !known) %*% unmixing
   independent_weights + position * (p - independent_weights)
 }
 
@@ -312,7 +310,7 @@ truth_weights <- function(p, known, v, position) {
 undo_mixing <- function(p, v) {
   expected_cases <- colSums(p * v)
   has_cases <- expected_cases >= min_expected_cases
-  p <- p[, has_cases, drop = FALSE]
+  p <- columns_of(p, has_cases)
   p <- p / rowSums(p)
   base_counts <- colSums(p * v)
   products <- crossprod(p, p * v)

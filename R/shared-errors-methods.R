@@ -93,7 +93,7 @@ as.matrix.shared_errors <- function(x, ...) {
   correlations <- matrix(NA_real_, n, n, dimnames = list(x$judges, x$judges))
   diag(correlations) <- 1
   cells <- cbind(x$pairs$one, x$pairs$two)
-  correlations[cells] <- correlations[cells[, 2:1, drop = FALSE]] <- x$pairs$estimate
+  correlations[cells] <- correlations[columns_of(cells, 2:1)] <- x$pairs$estimate
   correlations
 }
 
@@ -154,16 +154,14 @@ shared_notes <- function(pairs, raters, facts, options, judges) {
   c(
     options$silent,
     if (n_without_case > 0) paste(count_noun(n_without_case, "pair"), "without a common case"),
-    if (facts$known == 0) {
-      paste0(
-        "No truth is known, so only ranges are shown. Assumed: accuracies are within ",
-        limits_in_words(options$limits),
-        if (options$coinciding < 1) paste0(
-          ", and at least ", format_decimals(options$coinciding, 2L),
-          " of the cases on which two are wrong have the same wrong answer"
-        )
+    if (facts$known == 0) paste0(
+      "No truth is known, so only ranges are shown. Assumed: accuracies are within ",
+      limits_in_words(options$limits),
+      if (options$coinciding < 1) paste0(
+        ", and at least ", format_decimals(options$coinciding, 2L),
+        " of the cases on which two are wrong have the same wrong answer"
       )
-    },
+    ),
     if (isTRUE(facts$surplus > 0.005)) paste(
       "When two raters are both wrong, they give the same answer",
       format_decimals(100 * facts$surplus, 1L), "percentage points more often than by chance"
@@ -192,7 +190,7 @@ limits_in_words <- function(limits) format_limits(min(limits[, 1L]), max(limits[
 # * cells: weight of each cell.
 known_answers <- function(x, cells) {
   rating_index <- rating_positions(x, cells$pattern)
-  system_answers <- pattern_answers(x)[cells$pattern, , drop = FALSE]
+  system_answers <- rows_of(pattern_answers(x), cells$pattern)
   answered <- which(system_answers > 0L)
   row <- c(
     rep.int(seq_len(nrow(cells)), pattern_lengths(x)[cells$pattern]), row(system_answers)[answered]
@@ -235,8 +233,8 @@ phi_of_shares <- function(share) {
   # right".
   a <- share[, 1L] + share[, 2L]
   b <- share[, 1L] + share[, 3L]
-  score1 <- cbind(1 - a, 1 - a, -a, -a) / sqrt(a * (1 - a))
-  score2 <- cbind(1 - b, -b, 1 - b, -b) / sqrt(b * (1 - b))
+  score1 <- cbind(1 - a, 1 - a, -a, -a) / sqrt(bernoulli_variance(a))
+  score2 <- cbind(1 - b, -b, 1 - b, -b) / sqrt(bernoulli_variance(b))
   phi <- rowSums(share * score1 * score2)
   influence <- score1 * score2 - phi * (score1^2 + score2^2) / 2
   list(phi = phi, error = sqrt(rowSums(share * influence^2)))
@@ -281,7 +279,8 @@ add_products <- function(table, share, mean) {
   covariances <- rowSums(share * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))
   has_common_case <- table$known > 0
   table$covariance <- ifelse(has_common_case, table$known * covariances, 0)
-  table$spread <- ifelse(has_common_case, table$known * sqrt(a * (1 - a) * b * (1 - b)), 0)
+  table$spread <- ifelse(has_common_case,
+    table$known * sqrt(bernoulli_variance(a) * bernoulli_variance(b)), 0)
   table
 }
 
@@ -302,7 +301,7 @@ mean_correlation_limits <- function(pairs, answers, raters, mean) {
   row <- answers$row[is_of_rater]
   sum_by_cell <- function(value) core_pattern_weights(row, value, length(answers$cells))
   deviation <- answers$right[is_of_rater] - accuracy[judge]
-  spread <- sqrt(accuracy * (1 - accuracy))[judge]
+  spread <- sqrt(bernoulli_variance(accuracy))[judge]
   squares <- ifelse(spread > 0, deviation^2 / spread, 0) * (sum_by_cell(spread)[row] - spread)
   influence <- (sum_by_cell(deviation)^2 - sum_by_cell(deviation^2)) / 2 -
     mean * sum_by_cell(squares) / 2

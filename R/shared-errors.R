@@ -81,7 +81,10 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   all_cells <- known_cells(x, known_truth)
   runs <- drop_constant_systems(if (inherits(x, "rater_fit")) x$x else x)
   x <- merge_reruns_with_message(runs)
-  check_named_once(x)
+  requirement <- "Shared errors need ratings with identified raters, who rate each case once."
+  check_named_raters(x, "x", requirement)
+  abort_argument_if(!rates_once(x), "x", requirement,
+    x = "Some raters rated a case more than once.")
   check_pair_memory(x)
   run_cells <- all_cells
   if (has_reruns(runs)) {
@@ -169,13 +172,6 @@ known_cells <- function(x, known_truth) {
   )
 }
 
-check_named_once <- function(x) {
-  requirement <- "Shared errors need ratings with identified raters, who rate each case once."
-  check_named_raters(x, "x", requirement)
-  abort_argument_if(!rates_once(x), "x", requirement,
-    x = "Some raters rated a case more than once.")
-}
-
 # Mean number of ratings over cases with ratings; the number of raters if all rated all cases.
 ratings_per_case <- function(x) {
   n_ratings <- pattern_lengths(x)
@@ -225,8 +221,11 @@ pairs_of_all <- function(x) {
 # correlation_range() is slow. Therefore it is called once for each whole percent of agreement, for
 # all pairs with the same limits.
 add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
-  n_cases <- if (weights_are_counts(x)) table$n else Inf # probabilities have no sampling error
-  interval <- wilson_interval(agreeing / table$n, n_cases, normal_quantile(table$conf_level))
+  # Probabilities have no sampling error.
+  interval <- wilson_interval(
+    agreeing / table$n, if (weights_are_counts(x)) table$n else Inf,
+    normal_quantile(table$conf_level)
+  )
   # Confidence limits of the agreement are rounded outwards to whole percents, so that many pairs
   # have the same percents.
   percents <- Map(seq, floor(100 * interval[, 1L] + 1e-9), ceiling(100 * interval[, 2L] - 1e-9))
@@ -259,7 +258,8 @@ correlation_range <- function(agreement, first, second, least_coinciding) {
     upper <- pmin(
       a, b, agreement, (agreement - least_coinciding * (1 - a - b)) / (1 + least_coinciding)
     )
-    correlation <- ((if (highest) upper else lower) - a * b) / sqrt(a * (1 - a) * b * (1 - b))
+    correlation <- ((if (highest) upper else lower) - a * b) /
+      sqrt(bernoulli_variance(a) * bernoulli_variance(b))
     ifelse(
       lower <= upper + 1e-12 & is.finite(correlation), clamp(correlation, -1, 1), NA_real_
     )
@@ -294,9 +294,10 @@ find_maximum <- function(value, first, second) {
 # 14 x 14 points is centred at the best point. The step is a third of the previous step.
 refine_maximum <- function(value, centre, step, first, second) {
   grid_near <- function(i, limits) {
-    c(centre[[i]], seq(
-      max(centre[[i]] - 2 * step[[i]], limits[[1L]]),
-      min(centre[[i]] + 2 * step[[i]], limits[[2L]]), length.out = 13L
+    middle <- centre[[i]]
+    c(middle, seq(
+      max(middle - 2 * step[[i]], limits[[1L]]), min(middle + 2 * step[[i]], limits[[2L]]),
+      length.out = 13L
     ))
   }
   for (round in 1:6) {

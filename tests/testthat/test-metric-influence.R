@@ -12,15 +12,16 @@ test_that("influences are the derivatives of metrics by the weights of cases", {
     plan <- metric_plan(
       records, letters[seq_len(n)], c("macro", "macro_weighted"), list(bins = 10L)
     )
-    influence <- score_influence(plan, book, w, v)
+    judge <- list(book = book, w = w, v = v)
+    influence <- score_influence(plan, judge)
     expect_length(influence, nrow(plan$rows))
     # Weight of a case moves from one category to another.
     for (try in 1:5) {
       i <- sample.int(40L, 1L)
       k <- sample.int(n, 2L)
       moved <- function(step) {
-        w[i, k] <- w[i, k] + c(step, -step)
-        score_values(plan, book, w, v)
+        judge$w[i, k] <- w[i, k] + c(step, -step)
+        score_values(plan, judge)
       }
       slope <- (moved(1e-5) - moved(-1e-5)) / 2e-5
       expected <- vapply(influence, function(g) g[i, k[[1L]]] - g[i, k[[2L]]], 0) * v[[i]] / sum(v)
@@ -29,7 +30,7 @@ test_that("influences are the derivatives of metrics by the weights of cases", {
       expect_lt(max(abs(slope - expected)[!loose]), 1e-6)
       expect_lt(max(abs(slope - expected)[loose]), 0.01)
       # Another case like this one.
-      more <- function(step) score_values(plan, book, w, replace(v, i, v[[i]] + step))
+      more <- function(step) score_values(plan, replace(judge, "v", list(replace(v, i, v[[i]] + step))))
       slope <- (more(1e-5) - more(-1e-5)) / 2e-5
       expected <- vapply(influence, function(g) sum(w[i, ] * g[i, ]), 0) / sum(v)
       expect_lt(max(abs(slope - expected)[!loose]), 1e-6)
