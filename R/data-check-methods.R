@@ -8,7 +8,10 @@ answer_words <- c(
 # whether the ratings can answer the question: "yes", "assumption" (only under an assumption),
 # "gold" (only with cases of known truth) or "no". `agreement_facts`: see data_check().
 list_questions <- function(x, agreement_facts) {
-  accuracy_answer <- if (is.na(agreement_facts$kappa)) {
+  has_one_rater <- n_raters(x) < 2L
+  accuracy_answer <- if (has_one_rater) {
+    c("gold", no_agreement_of_one)
+  } else if (is.na(agreement_facts$kappa)) {
     c("no", "Agreement needs at least two categories, and a case with two ratings.")
   } else if (agreement_facts$at_chance && !agreement_facts$unequal) {
     c("no", "Raters agree no better than by chance.")
@@ -27,7 +30,8 @@ list_questions <- function(x, agreement_facts) {
     if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.", "no_systems")
   }
   test_obstacle <- tryCatch(
-    check_alt_ratings(drop_constant_systems(merge_reruns(x))), fallible_error = message_in_one_line
+    check_alt_ratings(drop_constant_systems(check_several_raters(merge_reruns(x)))),
+    fallible_error = message_in_one_line
   )
   answers <- list(
     "How far do raters agree?" = if (is.na(agreement_facts$share))
@@ -35,7 +39,8 @@ list_questions <- function(x, agreement_facts) {
     "How accurate are the raters?" = accuracy_answer,
     "How accurate are the systems?" = answer_on_systems(accuracy_answer),
     "Which system is better?" = if (n_systems(x) > 1L) {
-      c("assumption", "If systems share errors with the raters equally.")
+      if (has_one_rater) accuracy_answer else
+        c("assumption", "If systems share errors with the raters equally.")
     } else {
       answer_on_systems("no", paste("There is one system. To compare it in groups of cases, use",
         "`by` of `estimate_accuracy()`, and `compare_systems()`."))

@@ -8,8 +8,8 @@
 #' * *Cases*: the number of cases with two or more ratings. Fewer than 50 are a problem, fewer than
 #'   200 a doubt. Lehner (2015) advises at least 200 cases if agreement is weak.
 #' * *Raters*: fewer than three raters are a doubt, because two raters identify only the model in
-#'   which all raters are equally accurate, [k_model()]. The check also counts cases with a single
-#'   rating.
+#'   which all raters are equally accurate, [k_model()], and one rater identifies none. The check
+#'   also counts cases with a single rating. For one rater, there are no checks of agreement.
 #' * *Agreement*: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt.
 #' * *Constant raters*: raters who always choose the same category, although this is improbable by
 #'   chance. [estimate_accuracy()] and [ground_truth()] leave them out by default.
@@ -50,7 +50,7 @@ data_check <- function(x, ...) {
   check_call()
   if (is_variables(x)) return(stack_results(
     lapply(x, data_check), "variable", note = notes_of_checks))
-  x <- as_ratings_of_several(x)
+  x <- as_ratings(x)
   facts <- glance(x)
   # Raters who guess with equal probabilities agree in this share of pairs of ratings.
   chance_share <- 1 / n_categories(x)
@@ -62,11 +62,15 @@ data_check <- function(x, ...) {
     unequal = at_chance && shows_unequal_raters(x)
   )
   voted_ratings <- merge_reruns(x)
+  has_panel <- n_raters(x) > 1L
   checks <- rbind(
-    finding_on_cases(with_votes(x)), finding_on_raters(voted_ratings),
-    finding_on_agreement(agreement_facts, x), finding_on_constant_raters(x),
-    finding_on_duplicates(voted_ratings), finding_on_categories(x), finding_on_missing_ratings(x),
-    finding_on_systems(x), finding_on_rater_kind(x), finding_on_ties(x)
+    if (has_panel) finding_on_cases(with_votes(x)), finding_on_raters(voted_ratings),
+    if (has_panel) rbind(
+      finding_on_agreement(agreement_facts, x), finding_on_constant_raters(x),
+      finding_on_duplicates(voted_ratings)
+    ),
+    finding_on_categories(x), finding_on_missing_ratings(x), finding_on_systems(x),
+    if (has_panel) finding_on_rater_kind(x), finding_on_ties(x)
   )
   new_data_check(checks, list_questions(x, agreement_facts), facts)
 }
@@ -101,11 +105,15 @@ finding_on_raters <- function(x) {
       if (length(similar_raters) > 0L)
         paste0("; equal except for capitals or blanks: ", shorten(similar_raters))),
     doubt = c(
+      if (n_raters(x) < 2L)
+        paste(no_agreement_of_one, "Label a random sample of cases; see `plan_gold()`."),
       if (n_raters(x) < 3L) "Two raters cannot show which of them is better; a third can.",
       if (length(similar_raters) > 0L) "Correct the names of raters in the data."
     )[1L]
   )
 }
+
+no_agreement_of_one <- "One rater has no agreement with others."
 
 as_sentence <- function(words) paste0(capitalised(words), ".")
 

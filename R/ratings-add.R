@@ -156,6 +156,7 @@ read_systems <- function(quos, data, layout) {
   argument <- if (length(variables) == 0L || !has_columns(data, variables)) value_of_argument(quo)
   if (is.data.frame(argument)) return(list(table = system_table(argument, quos, data)))
   if (is_constant_system(argument)) {
+    argument <- map_chr(argument, as.character)
     check_text(c(argument, names(argument)), "systems")
     return(list(constant = argument))
   }
@@ -166,11 +167,11 @@ read_systems <- function(quos, data, layout) {
   list(columns = columns)
 }
 
-# Is `value`, the argument `systems`, a vector such as `c(app = "pass")`? Raters then judge the
-# answers of the system `app`, and "pass" is the verdict for a right answer. Such a system is called
-# constant, because its answer is "pass" in all cases.
+# Is `value`, the argument `systems`, a vector such as `c(app = "pass")` or `c(app = 1)`? Raters then
+# judge the answers of the system `app`, and "pass" is the verdict for a right answer. Such a system
+# is called constant, because its answer is "pass" in all cases.
 is_constant_system <- function(value) {
-  is.character(value) && length(value) > 0L && all(have_name(value))
+  is.atomic(value) && length(value) > 0L && all(have_name(value))
 }
 
 # Drops constant systems, because their agreement with raters is not defined.

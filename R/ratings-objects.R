@@ -189,7 +189,8 @@ check_several_raters <- function(x) {
       "All raters are in {.val {x$raters}}, which counts as one vote.",
     i = c(
       "Systems do not count as raters.",
-      "With one rater, give {.arg known_truth} or {.arg known_raters} to {.fun fit_raters}."
+      "With one rater, give {.arg known_truth} or {.arg known_raters} to {.fun estimate_accuracy} or
+       {.fun fit_raters}."
     ), raters = x$raters)
   x
 }

@@ -130,22 +130,26 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   mapping <- enquos(
     case = case, rater = rater, rating = rating, raters = raters, counts = counts
   )
+  repeats <- value_of_argument(enquos(...)$repeats)
   settings <- c(file, list(
     format = format, scratch = withr::local_tempdir(),
     keep = column_selector(mapping, enquos(systems, ...)), named = names_in_expressions(mapping),
-    labels = identical(value_of_argument(enquos(...)$repeats), "labels"), na_given = na_given
+    labels = identical(repeats, "labels"), na_given = na_given
   ))
   files <- find_files(path)
-  contents <- read_files(files, settings)
+  read_all <- function() read_files(files, replace(settings, "keep", list(identity)))
+  # Checks of repeated ratings need all columns, because they may contain the version of a system.
+  contents <- if (identical(repeats, "reruns")) or_null(read_all())
+  contents <- contents %||% read_files(files, settings)
   # If a named column does not exist, all columns are read, so that the error can list them.
-  if (!all(settings$named %in% c("file", names(contents$table)))) {
-    settings$keep <- identity
-    contents <- read_files(files, settings)
-  }
+  if (!all(settings$named %in% c("file", names(contents$table)))) contents <- read_all()
   if (!is.null(abstain)) na <- setdiff(na, as_label(abstain))
-  ratings_from_contents(
+  convert <- function(contents) ratings_from_contents(
     contents, mapping, enquo(systems), settings, na, clean_labels, abstain = abstain, ...
   )
+  tryCatch(convert(contents), fallible_error_repeat = function(cnd) {
+    convert(or_null(read_all()) %||% contents)
+  })
 }
 
 # Converts the contents of files to a ratings object. With several variables, returns a list of

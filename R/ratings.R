@@ -67,7 +67,7 @@
 #'     given in `case`, `rater` and `rating`.
 #'   * If raters judge whether the answers of an application are right, a named string such as
 #'     `systems = c(app = "pass")`. It gives the name of the application and the category that means
-#'     "right". The accuracy of `app` is then its pass rate.
+#'     "right" (`c(app = 1)` for verdicts 0 and 1). The accuracy of `app` is then its pass rate.
 #'
 #'   A system may answer only some of the cases.
 #' @param case,rater,rating Columns of the case identifiers and, in long data, of the raters and the

@@ -324,3 +324,14 @@ test_that("copies are found for any unit of weights that are not counts", {
   expect_identical(duplicates(0.01), duplicates(1))
   expect_identical(duplicates(20.3), duplicates(1))
 })
+
+test_that("ratings by one rater are checked, and need gold cases", {
+  data <- data.frame(id = 1:60, judge = rep(c("no", "yes"), 30), s = "yes", t = c("no", "yes"))
+  x <- ratings(data, raters = judge, case = id, systems = s:t, rater_kind = "model")
+  checks <- tidy(data_check(x))
+  expect_identical(checks$check, c("raters", "categories", "missing ratings", "systems"))
+  expect_identical(checks$status, c("doubt", "ok", "ok", "ok"))
+  questions <- tidy(data_check(x), "questions")
+  expect_identical(questions$answer, c("no", "gold", "gold", "gold", "no", "gold", "gold"))
+  expect_match(questions$reason[[5]], "two raters")
+})

@@ -124,9 +124,9 @@ test_that("estimates, errors and intervals are those of published formulas", {
   expect_gt(lee_interval(0.98, 0.88, 0.92, 500, 50, 50, 0.05)[[1]], 0.994)
   oracle(20, 500, 46, 50, 44, 50, estimate = 0, low = 0, high = 0.0157994, error = 0.0601700,
     low95 = 0, high95 = 0.0210274)
-  close <- function(fit, numbers) expect_lt(max(abs(row(fit)[1:3] - numbers)), 1e-6)
-  close(judged(60, 200, 45, 50, 90, 100), c(0.25, 0.1624973, 0.3368134))
-  close(judged(300, 500, 50, 50, 50, 50), c(0.6, 0.5596749, 0.6480177))
+  close <- function(fit, numbers) expect_lt(max(abs(row(fit) - numbers)), 1e-6)
+  close(judged(60, 200, 45, 50, 90, 100), c(0.25, 0.1624973, 0.3368134, 0.0515883))
+  close(judged(300, 500, 50, 50, 50, 50), c(0.6, 0.5596749, 0.6480177, 0.0258575))
   # Nothing excludes the other end.
   expect_identical(
     unname(confint(suppressWarnings(judged(49, 50, 6, 10, 5, 10)), level = 0.9)[3, ]), c(0, 1)

@@ -102,6 +102,17 @@ test_that("few gold cases are pointed out", {
   expect_silent(gate(estimate_once(judged_once(c(37, 3, 2, 8), 500, 400)), 0.7))
 })
 
+test_that("estimates from a calibration sample are decided without a number of labels", {
+  x <- judged_once(c(37, 3, 2, 8), 500, 400)$x
+  counts <- rbind(pass = c(pass = 46, fail = 4), fail = c(pass = 6, fail = 44))
+  estimate <- estimate_accuracy(x, known_raters = list(judge = counts))
+  expect_silent(found <- gate(estimate, 0.75))
+  expect_identical(found$status, 0L)
+  open <- gate(estimate, 0.8)
+  expect_identical(tidy(open)$needed, NA_integer_)
+  expect_identical(open$status, 3L)
+})
+
 test_that("verbs refuse values that are no estimates", {
   for (x in list(3, "a", NULL, matrix(1:4, 2))) {
     expect_error(plan_gold(x), class = "fallible_error_argument")

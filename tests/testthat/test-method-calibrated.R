@@ -47,6 +47,8 @@ test_that("groups have the same sample", {
   }
   fit <- fit_raters(of$x, known_raters = of$known)
   expect_equal(tidy(estimate_accuracy(fit, by = version)), tidy(groups))
+  # Both groups have the errors of the same sample.
+  expect_error(compare_systems(groups), class = "fallible_error_argument")
   # A known rater without ratings is left out.
   beside <- as.data.frame(of$x)
   beside <- rbind(beside, transform(beside[1, ], rater = "nobody", rating = NA))

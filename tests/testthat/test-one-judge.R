@@ -16,6 +16,7 @@ test_that("estimates by one judge and random gold are those of the table", {
     estimate <- quiet(estimate_once(judged_once(row[[1]], row[[2]], row[[3]])))
     x <- extract_measured(estimate$gold, 1)
     expect_lt(max(abs(c(x$slope, x$ratio, numbers_of(estimate)) - row[[4]])), 1e-6, label = name)
+    expect_lt(abs(1 / tidy(estimate, "gold_details")$worth - row[[4]][[2]]), 1e-6, label = name)
   }
   row <- judge_oracles$A1
   a1 <- judged_once(row[[1]], row[[2]], row[[3]])
@@ -253,6 +254,26 @@ test_that("prints, sentences and pictures speak of passing", {
   expect_output(print(quiet(estimate_accuracy(x))), "passes")
 })
 
+test_that("verdicts may be numbers or logicals", {
+  data <- data.frame(id = 1:40, number = rep(c(1, 0, 1, 1), 10))
+  data$logical <- data$number == 1
+  truth <- data$logical[1:20]
+  read <- function(rater, system, truth) {
+    x <- ratings(data[c("id", rater)], case = id, raters = 2, systems = system)
+    estimate_accuracy(x, known_truth = data.frame(case = 1:20, truth), gold_sample = "random")
+  }
+  by_number <- read("number", c(app = 1), as.integer(truth))
+  by_logical <- read("logical", c(app = TRUE), truth)
+  expect_equal(tidy(by_number), tidy(by_logical))
+  expect_equal(tidy(by_logical), tidy(read("logical", c(app = "TRUE"), truth)))
+  file <- withr::local_tempfile(fileext = ".csv", lines = c("id,judge,verdict",
+    paste0(1:4, ",m,", c(0, 1, 1, 0))))
+  x <- read_ratings(file, case = id, rater = judge, rating = verdict, systems = c(app = 1))
+  expect_identical(as.character(tidy(x, "systems")$prediction), rep("1", 4))
+  expect_error(ratings(data, case = id, raters = number, systems = c(app = 2)),
+    class = "fallible_error_category")
+})
+
 test_that("a covariate with the name of a system has a way out", {
   data <- data.frame(id = 1:4, app = c("u", "v"), judge = c("p", "f"))
   expect_error(
@@ -367,6 +388,20 @@ test_that("versions of an application that pass for reruns are noticed", {
     ratings(data, case = prompt, rater = judge, rating = rating, repeats = "reruns"),
     class = "fallible_warning_reruns"
   )
+  # Files of JSON, too, of which only the named columns are read otherwise
+  read <- function(data, ...) {
+    file <- withr::local_tempfile(fileext = ".jsonl", lines = sprintf(
+      '{"item": {"id": %d}, "%s": "%s", "judge": "m", "verdict": "%s"}', data$prompt,
+      names(data)[[1]], data[[1]], data$rating
+    ))
+    read_ratings(file, case = item.id, rater = judge, rating = verdict, ...)
+  }
+  if (requireNamespace("jsonlite", quietly = TRUE)) {
+    expect_warning(read(data, repeats = "reruns"), "version",
+      class = "fallible_warning_reruns")
+    expect_error(read(data), "case = c\\(..., version\\)", class = "fallible_error_repeat")
+    expect_silent(read(transform(data, version = prompt), repeats = "reruns"))
+  }
   data$run <- match(data$version, c("old", "new"))
   data$version <- NULL
   expect_silent(ratings(data, case = prompt, rater = judge, rating = rating, repeats = "reruns"))
