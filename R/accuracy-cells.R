@@ -184,7 +184,7 @@ table_sums <- function(tables, n) {
   cube <- array(tables, c(nrow(tables), n, n))
   list(
     truth = rowSums(aperm(cube, c(1L, 3L, 2L)), dims = 2L), answer = rowSums(cube, dims = 2L),
-    right = columns_of(tables, on_diagonal(n))
+    right = pick_columns(tables, on_diagonal(n))
   )
 }
 
@@ -193,7 +193,7 @@ min_expected_cases <- 1e-6 # the recall of a category with fewer cases is NA
 # Divides each cell by the number of cases with the same true category. The result is the
 # probability of the answer given the truth. Arguments: see table_sums().
 cell_probabilities <- function(tables, n) {
-  ratio_of(tables, columns_of(table_sums(tables, n)$truth, rep(seq_len(n), each = n)))
+  ratio_of(tables, pick_columns(table_sums(tables, n)$truth, rep(seq_len(n), each = n)))
 }
 
 # Returns a plan (a list of metrics for metrics_of_table()) in which each cell of the confusion

@@ -158,7 +158,7 @@ draw_accuracies <- function(fit) {
     draws <- run_sampler(joint_input$x, joint_input$task, options, joined = TRUE)$draws
     cells <- draw_cells(draws, n_matrices + 1L, joint_input$task)
     draw_order <- order(accuracy_of(cells))[rank(accuracy_of(shared[[s]]), ties.method = "first")]
-    rows_of(cells, draw_order)
+    pick_rows(cells, draw_order)
   })
   accuracies <- function(cells) vapply(cells, accuracy_of, numeric(nrow(cut_run$draws)))
   list(
@@ -241,7 +241,7 @@ prior_sharing_sd <- 0.5
 # (draws x cells of truth and answer). `accuracy`: a number per draw.
 rescale_cells <- function(cells, accuracy, n_labels) {
   diagonal <- on_diagonal(n_labels)
-  right_sum <- rowSums(columns_of(cells, diagonal))
+  right_sum <- rowSums(pick_columns(cells, diagonal))
   wrong_sum <- rowSums(cells) - right_sum
   rescaled_cells <- cells * ifelse(wrong_sum > 0, (1 - accuracy) / wrong_sum, 0)
   rescaled_cells[, diagonal] <- cells[, diagonal] * ifelse(right_sum > 0, accuracy / right_sum, 0)
@@ -270,7 +270,7 @@ half_vague_draws <- 10
 # * draws: result of mix_draws().
 # * gold: result of resolve_gold_sample().
 resample_by_gold <- function(draws, x, gold) {
-  answers <- rows_of(case_answers(x), gold$case)
+  answers <- pick_rows(case_answers(x), gold$case)
   case_weights <- weights_of_cases(x)[gold$case]
   for (s in seq_along(x$systems)) {
     n_gold <- sum(case_weights[answers[, s] > 0L])

@@ -29,7 +29,7 @@ select_systems <- function(x, system_numbers) {
   x <- undo_gold_correction(x)
   x$fit <- replace_answers(x$fit, join_patterns(keep_systems(all_ratings, system_numbers)))
   pattern <- matching_patterns(all_ratings, x$fit$x)
-  select_patterns <- function(posterior) rows_of(posterior, pattern)
+  select_patterns <- function(posterior) pick_rows(posterior, pattern)
   system_names <- x$table$system[system_numbers]
   x <- modify_fields(x, c("bins", "members"), function(table) {
     table[table$system %in% system_names, ]
@@ -41,7 +41,7 @@ select_systems <- function(x, system_numbers) {
   x["posterior"] <- list(lapply(x$posterior[system_numbers], select_patterns))
   if (!is.null(x$replicates)) {
     x$replicates <- structure(
-      columns_of(x$replicates, system_numbers), seed = attr(x$replicates, "seed")
+      pick_columns(x$replicates, system_numbers), seed = attr(x$replicates, "seed")
     )
   }
   if (is.null(gold)) return(x)

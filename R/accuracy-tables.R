@@ -312,6 +312,6 @@ lowest_differences <- function(systems, other, bounds) {
   cells <- t(pairs_of_systems(n))
   lowest <- matrix(NA_real_, n, n, dimnames = list(names, names))
   lowest[cells] <- differences$lowest
-  lowest[columns_of(cells, 2:1)] <- -differences$highest
+  lowest[pick_columns(cells, 2:1)] <- -differences$highest
   unname(lowest[systems, other])
 }

@@ -43,7 +43,7 @@ estimate_by_core <- function(measure, view, settings, influence) {
     if (result$undefined == "certain") {
       rows <- rated_rows(measure, view)
       categories_in_use <- rows$category[rows$weight[rows$row] > 0]
-      if (length(unique(categories_in_use)) > 1L) result$undefined <- "weights"
+      if (n_distinct(categories_in_use) > 1L) result$undefined <- "weights"
     }
     result$reason <- undefined_reasons[[result$undefined]]
   }
@@ -82,7 +82,7 @@ kernel_options <- function(measure, view, settings) {
 # weighted sum of squares. `method`: "analytic", "jackknife", "bootstrap" or "none".
 add_error_and_interval <- function(result, method, measure, view, conf_level) {
   n_cases <- as.double(sum(view$cases[result$used]))
-  error <- if (n_cases < 2 || length(result$influence) == 0L) NA_real_ else
+  error <- if (n_cases < 2 || is_empty(result$influence)) NA_real_ else
     sqrt(n_cases / (n_cases - 1) * sum(view$weight * result$influence^2))
   no_error_reason <- if (is.na(result$estimate) || method == "none") {
     NULL
@@ -139,8 +139,7 @@ kernel_rows <- function(measure, view) {
   n_rows <- length(rows$weight)
   rows$labels <- view$labels
   if (measure$form == "counts") {
-    cell_number <- rows$row + (rows$category - 1L) * n_rows
-    counts <- tabulate(cell_number, n_rows * length(rows$labels))
+    counts <- tabulate(rows$row + (rows$category - 1L) * n_rows, n_rows * length(rows$labels))
     rows$data <- matrix(counts, n_rows, dimnames = list(NULL, rows$labels))
   } else {
     rows$data <- matrix(NA_integer_, n_rows, view$judges, dimnames = list(NULL, view$names))
@@ -162,11 +161,9 @@ call_kernel <- function(measure, rows, weight) {
 
 run_r_kernel <- function(measure, rows, weight) {
   if (measure$form != "table") return(measure$kernel(rows$data, weight))
-  n_labels <- length(rows$labels)
-  cell_number <- rows$data[, 1L] + (rows$data[, 2L] - 1L) * n_labels
-  labels <- setNames(list(rows$labels, rows$labels), colnames(rows$data))
-  counts <- rowsum_codes(cell_number, weight, n_labels^2)
-  measure$kernel(as.table(matrix(counts, n_labels, dimnames = labels)))
+  measure$kernel(
+    cross_table(rows$data[, 1L], rows$data[, 2L], weight, rows$labels, colnames(rows$data))
+  )
 }
 
 estimate_by_kernel <- function(measure, view, influence) {
@@ -187,9 +184,9 @@ estimate_by_kernel <- function(measure, view, influence) {
 jackknife_influence <- function(measure, rows) {
   weight <- rows$weight
   n_cases <- sum(weight)
-  estimates_without_case <- vapply(seq_along(weight), function(i) {
+  estimates_without_case <- map_dbl(seq_along(weight), function(i) {
     if (weight[[i]] == 0) 0 else call_kernel(measure, rows, replace(weight, i, weight[[i]] - 1))
-  }, 0)
+  })
   ifelse(
     weight > 0,
     (n_cases - 1) / n_cases *

@@ -317,13 +317,13 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
 has_too_many_numbers <- function(x) {
   if (!is.matrix(x) && !is.data.frame(x)) return(FALSE)
   values <- as.matrix(x)
-  is.numeric(values) && length(unique(c(values))) > max_categories
+  is.numeric(values) && n_distinct(c(values)) > max_categories
 }
 
 # Computes Krippendorff's alpha at the interval level (Krippendorff 2004) from sums of squares,
 # without a table of categories. `x`: numbers, cases x raters.
 alpha_of_numbers <- function(x) {
-  x <- x[rowSums(!is.na(x)) > 1L, , drop = FALSE]
+  x <- pick_rows(x, rowSums(!is.na(x)) > 1L)
   x <- x - mean(x, na.rm = TRUE)
   n_per_case <- rowSums(!is.na(x))
   sums_of_squares <- rowSums(x^2, na.rm = TRUE)
@@ -369,7 +369,7 @@ plurality_disagreement <- function(x) {
 compared_ratings <- function(x) {
   pattern_of_rating <- rating_pattern(x)
   cell_index <- cbind(seq_along(pattern_of_rating), rating_category(x))
-  other_ratings <- pattern_counts(x)[pattern_of_rating, , drop = FALSE]
+  other_ratings <- pick_rows(pattern_counts(x), pattern_of_rating)
   other_ratings[cell_index] <- other_ratings[cell_index] - 1L
   is_plurality <- is_row_maximum(other_ratings)
   data.frame(

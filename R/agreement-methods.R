@@ -65,7 +65,7 @@ new_agreement <- function(table, about) {
   label_columns <- agreement_label_columns(table)
   about$views <- compared_views(table, about)
   part_column_names <- part_columns_of(table)
-  if (length(part_column_names) > 0L) {
+  if (!is_empty(part_column_names)) {
     about$header <- c(count_noun(length(about$views), part_column_names), paste0(
       names(about$views), ": ", map_chr(about$views, function(x) header_of_agreement(x)[[1L]])
     ))
@@ -81,7 +81,7 @@ new_agreement <- function(table, about) {
     ),
     about = about,
     facts = list(
-      measures = length(unique(table$measure)), raters = length(about$judges),
+      measures = n_distinct(table$measure), raters = length(about$judges),
       cases = sum(tapply(
         table$n, if (identical(part_column_names, "group")) table$group else 0 * table$n, max
       )),
@@ -116,7 +116,7 @@ new_agreement <- function(table, about) {
 # Returns the views (compared ratings, see new_judge_view()) of the variables or groups in `table`.
 compared_views <- function(table, about = attr(table, "about")) {
   is_in_table <- names(about$views) %in% unlist(table[part_columns_of(table)])
-  if (length(is_in_table) > 0L) about$views[is_in_table] else about$views
+  if (!is_empty(is_in_table)) about$views[is_in_table] else about$views
 }
 
 # Names of the columns that identify a row: variable or group, raters, category and measure.
@@ -127,7 +127,7 @@ agreement_label_columns <- function(x) {
 # Name of each row, such as "cohen_kappa (rater1, rater2)".
 names_of_agreement <- function(x, measure = x$measure) {
   label_columns <- plain_data_frame(x)[setdiff(agreement_label_columns(x), "measure")]
-  if (length(label_columns) == 0L) return(as.character(measure))
+  if (is_empty(label_columns)) return(as.character(measure))
   paste0(measure, " (", paste_columns(label_columns), ")")
 }
 
@@ -138,15 +138,13 @@ agreement_notes <- function(table, about) {
     reason_notes(table, names_of_agreement(table)),
     switch(about$interval,
       jackknife = "Interval: jackknife over cases",
-      bootstrap = paste0("Interval: case bootstrap, ", number(about$replicates), " replicates"),
+      bootstrap = sprintf("Interval: case bootstrap, %s replicates", number(about$replicates)),
       analytic = if (any(table$method != "analytic")) {
         "Interval: analytic; jackknife for measures without an analytic one"
       }
     ),
-    if (about$unequal) paste0(
-      "Cases have different numbers of ratings; agreement is pooled over ", about$pooling,
-      " (see `pooling`)"
-    ),
+    if (about$unequal) fill_template("Cases have different numbers of ratings; agreement is pooled
+      over %s (see `pooling`)", about$pooling),
     weights_note(table$measure, about), about$silent
   )
 }
@@ -197,7 +195,7 @@ tidy_benchmark <- function(x, ..., scale = names(benchmark_scales)) {
 # level. The highest level is first. The help page of tidy.agreement describes the columns.
 benchmark_table <- function(x, scale, conf_level) {
   lower <- rev(benchmark_scales[[scale]])
-  row <- rep(seq_len(nrow(x)), each = length(lower))
+  row <- rep(row_numbers(x), each = length(lower))
   reason <- why_no_benchmark(x)[row]
   std_error <- ifelse(is.na(reason), x$std.error[row], NA)
   p_below <- function(at) pnorm(at, x$estimate[row], std_error)
@@ -224,8 +222,8 @@ level_reached <- function(x, conf_level) {
 # measure that the user registered and later removed is treated as if it had this range.
 why_no_benchmark <- function(x) {
   measures <- unname(all_measures()[as.character(x$measure)])
-  lower <- vapply(measures, function(m) m$lower %||% -1, 0)
-  upper <- vapply(measures, function(m) m$upper %||% 1, 0)
+  lower <- map_dbl(measures, function(m) m$lower %||% -1)
+  upper <- map_dbl(measures, function(m) m$upper %||% 1)
   p_below <- function(at) pnorm(at, x$estimate, x$std.error)
   range_reason <- paste0("values go up to ", map_chr(upper, format), ", the benchmark scale to 1")
   reason <- ifelse(upper == 1, first_reason(

@@ -41,7 +41,7 @@ find_measures <- function(ids, views, settings) {
       all(m$default %in% conditions) && is.null(misfit_in_all_views(m))
     }, available_measures)
     is_for_ordered <- map_lgl(defaults, function(m) "ordered" %in% m$default)
-    if (length(defaults) > 0L) return(defaults[order(!is_for_ordered)])
+    if (!is_empty(defaults)) return(defaults[order(!is_for_ordered)])
     ids <- "percent_agreement"
   }
   measures <- select_records("measure", ids, available_measures)
@@ -62,7 +62,7 @@ find_measures <- function(ids, views, settings) {
 measure_misfit <- function(measure, view, settings) {
   if (measure$raters == 2 && view$judges != 2L) {
     c(
-      paste0("it compares two raters, and there are ", view$judges, "."),
+      sprintf("it compares two raters, and there are %s.", view$judges),
       "Use {.code agreement(pairwise = TRUE)}, take two raters with {.code x[, c(\"a\", \"b\")]}, or
        choose a measure for many raters, such as {.val fleiss_kappa}."
     )
@@ -82,7 +82,7 @@ measure_misfit <- function(measure, view, settings) {
     c("it describes one category.", "Use {.code agreement(by_category = TRUE)}.")
   } else if (measure$scale == "binary" && length(view$labels) != 2L) {
     c(
-      paste0("it needs two categories, and there are ", length(view$labels), "."),
+      sprintf("it needs two categories, and there are %s.", length(view$labels)),
       "Use {.code agreement(by_category = TRUE)} for each category against the others."
     )
   } else if (!measure$weights && !is.null(settings$scale_weights)) {
@@ -149,8 +149,8 @@ check_scale_weights <- function(weights, labels) {
 
 # Values of categories: their labels if these are distinct numbers, otherwise their positions.
 label_values <- function(labels) {
-  numbers <- suppressWarnings(as.numeric(labels))
-  if (anyNA(numbers) || anyDuplicated(numbers) > 0L) seq_along(labels) else numbers
+  numbers <- as_numbers(labels)
+  if (is.null(numbers) || any_repeated(numbers)) seq_along(labels) else numbers
 }
 
 # Matrix of scale weights (categories x categories): 1 minus the distance of two categories divided
@@ -215,8 +215,7 @@ sets_of_answers <- function(x) {
 # Returns the codes of the labels of each answer, in increasing order, as a list. `entries`: see
 # judgements().
 chosen_labels <- function(entries) {
-  codes <- split(entries$label, answer_number(entries))
-  unname(lapply(codes, function(code) sort(code[code > 0L])))
+  unname(lapply(split(entries$label, answer_number(entries)), function(code) sort(code[code > 0L])))
 }
 
 # Makes each set of labels that occurs a category. The answers of systems are single labels, which

@@ -124,7 +124,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     panel_measures <- panel_measures$x[intersect(names(panel_measures$x), names(panel_measures$y))]
     rows <- lapply(panel_measures, make_difference_row, samples, about)
     about$caption <- if (is.null(groups)) "Agreement of one panel minus that of another, " else
-      paste0("Agreement in ", paste0(names(groups), " (n = ", vapply(groups, nrow, 0L), ")",
+      paste0("Agreement in ", paste0(names(groups), " (n = ", map_int(groups, nrow), ")",
         collapse = " minus agreement in "), ", ")
     about$columns <- c("measure", first = "estimate1", second = "estimate2",
       difference = "estimate", "conf.low", "conf.high", p = "p.value")
@@ -229,7 +229,7 @@ compute_difference_error <- function(samples, results, cases) {
   all_cases <- union(cases$x, cases$y)
   influence <- Map(function(sample, result, case) {
     value <- result$influence[pattern_of_case(sample$view$x)][match(all_cases, case)]
-    replace(value, is.na(value), 0) * sqrt(result$n / (result$n - 1))
+    replace_na(value, 0) * sqrt(result$n / (result$n - 1))
   }, samples, results, cases)
   sqrt(sum((influence$x - influence$y)^2))
 }

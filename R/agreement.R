@@ -262,7 +262,7 @@ new_judge_view <- function(x, systems = FALSE) {
     counted = weights_are_counts(x), rater = raters,
     system = (length(raters) + seq_along(x$systems)) * systems, judges = length(judge_names),
     names = judge_names, category = seq_along(x$categories), labels = x$categories, binary = FALSE,
-    repeaters = repeaters, repeated = length(repeaters) > 0L
+    repeaters = repeaters, repeated = !is_empty(repeaters)
   )
 }
 
@@ -311,7 +311,7 @@ uses_pooling <- function(measure) {
 has_unequal_ratings <- function(view) {
   rated_rows <- rows_of_counts(view)
   n_ratings <- rowSums(rated_rows$data)
-  length(unique(n_ratings[rated_rows$weight > 0 & n_ratings > 1])) > 1L
+  n_distinct(n_ratings[rated_rows$weight > 0 & n_ratings > 1]) > 1L
 }
 
 # ---- Tables of tidy(): agreement per case, coincidences of categories, overlap of raters ----
@@ -321,7 +321,7 @@ has_unequal_ratings <- function(view) {
 stack_views <- function(x, make_table) {
   columns <- part_columns_of(x)
   views <- compared_views(x)
-  if (length(columns) == 0L) return(make_table(views[[1L]]))
+  if (is_empty(columns)) return(make_table(views[[1L]]))
   bind_parts(structure(views, column = columns), make_table)
 }
 

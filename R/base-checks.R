@@ -1,6 +1,6 @@
 # Checks of arguments. A check takes a value and the name of the user's argument. If the value is
 # wrong, the check raises an error that names this argument. Otherwise it returns the checked and
-# converted value invisibly.
+# converted value.
 
 #' @srrstats {G2.0, G2.0a, G2.1, G2.1a, G2.2} each argument, by functions named check_*()
 #' @srrstats {G2.3, G2.3a, G2.3b} check_choice() lists the choices, which differ by case
@@ -35,7 +35,7 @@ check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_m
     !(open_max && x == max)
   abort_argument_if(!is_valid, arg, "must be one number in {if (open_min || min == -Inf) '(' else
     '['}{min}, {max}{if (open_max || max == Inf) ')' else ']'}.", not = x)
-  invisible(as.double(x))
+  as.double(x)
 }
 
 # Checks a probability strictly between 0 and 1, such as a confidence level.
@@ -46,12 +46,12 @@ check_level <- function(x, arg = "conf_level") {
 check_count <- function(x, arg, min = 1L, max = .Machine$integer.max) {
   is_valid <- is_single_number(x) && x == round(x) && x >= min && x <= max
   abort_argument_if(!is_valid, arg, "must be one whole number from {min} to {max}.", not = x)
-  invisible(as.integer(x))
+  as.integer(x)
 }
 
 check_flag <- function(x, arg) {
   abort_argument_if(!is_bool(x), arg, "must be `TRUE` or `FALSE`.", not = x)
-  invisible(x)
+  x
 }
 
 # Checks that `choices` contains `x`. By default, the choices are the default values of the argument
@@ -59,16 +59,16 @@ check_flag <- function(x, arg) {
 # the first choice is returned.
 check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL) {
   choices <- choices %||% eval(formals(caller_fn())[[arg]])
-  if (identical(x, choices)) return(invisible(choices[[1L]]))
+  if (identical(x, choices)) return(choices[[1L]])
   abort_argument_if(!(is_string(x) && x %in% choices), arg,
     "must be one of {.or {.val {choices}}}.", not = x, i = i)
-  invisible(x)
+  x
 }
 
 # Returns the different values in `x`, in the user's order. Raises an error if a value is not in
 # `choices`. `none`: may `x` be empty?
 check_choices <- function(x, choices, arg, none = FALSE) {
-  is_valid <- if (length(x) == 0L) none else is.character(x) && all(x %in% choices)
+  is_valid <- if (is_empty(x)) none else is.character(x) && all(x %in% choices)
   abort_argument_if(!is_valid, arg, "must be some of {.val {choices}}{if (none) ', or none'}.",
     not = x)
   unique(as.character(x))
@@ -76,7 +76,7 @@ check_choices <- function(x, choices, arg, none = FALSE) {
 
 check_class <- function(x, class, arg, hint) {
   abort_argument_if(!inherits(x, class), arg, "must be a {.cls {class}} object.", not = x, i = hint)
-  invisible(x)
+  x
 }
 
 check_ratings <- function(x, hint = NULL) {
@@ -90,7 +90,7 @@ check_ratings_fields <- function(x, arg = "x") {
   missing_fields <- setdiff(fields, names(unclass(x)))
   abort_argument_if(missing_fields, arg, "must be an object made by {.fun ratings}.",
     x = "It lacks the field{?s} {.field {missing_fields}}.")
-  invisible(x)
+  x
 }
 
 # Returns the number of threads. It is at most the number of cores (or option `mc.cores`), so that
@@ -114,18 +114,18 @@ abort_unknown_arguments <- function(given, valid_names, accepted = character(),
                                     call = user_frame()) {
   arguments <- as.list(given)[-1L]
   arguments <- arguments[!names2(arguments) %in% accepted]
-  if (length(arguments) == 0L) return(invisible())
+  if (is_empty(arguments)) return()
   names <- names2(arguments)
   valid_names <- c(setdiff(valid_names, "..."), accepted)
   unknown_names <- mark_untruncated(names[names != ""])
   similar_names <- find_similar_names(names[names != ""], valid_names)
   unnamed_code <- map_chr(arguments[names == ""], rlang::as_label)
   abort_fallible("argument", "The function was called with arguments that it does not have.",
-    x = c(if (length(unknown_names) > 0L) "Found {.arg {unknown_names}}.",
-      if (length(unnamed_code) > 0L) "Found {.code {unnamed_code}} without a name."),
+    x = c(if (!is_empty(unknown_names)) "Found {.arg {unknown_names}}.",
+      if (!is_empty(unnamed_code)) "Found {.code {unnamed_code}} without a name."),
     i = c(hints_for(names, valid_names),
-      if (length(similar_names) > 0L) "Did you mean {.arg {similar_names}}?",
-      if (length(valid_names) > 0L) "It has {.arg {mark_untruncated(valid_names)}}."),
+      if (!is_empty(similar_names)) "Did you mean {.arg {similar_names}}?",
+      if (!is_empty(valid_names)) "It has {.arg {mark_untruncated(valid_names)}}."),
     arg = names, call = call)
 }
 
@@ -203,7 +203,7 @@ describe <- function(x) {
     return(if (is.character(x) && !is.na(x)) paste0("\"", printable(x), "\"") else format(x))
   }
   if (is_plain_vector && is.null(dim(x))) {
-    return(paste("a vector of type", typeof(x), "and length", length(x)))
+    return(sprintf("a vector of type %s and length %s", typeof(x), length(x)))
   }
   if (is.data.frame(x) && !any_columns(x)) return("a data frame without columns")
   if (is.data.frame(x)) {
@@ -213,14 +213,14 @@ describe <- function(x) {
   }
   if (is.matrix(x)) return(sprintf("a matrix (%d x %d) of type %s", nrow(x), ncol(x), typeof(x)))
   # Class "fallible_result" is left out, because all results of the package have it.
-  paste0("an object of class <", paste(setdiff(class(x), "fallible_result"), collapse = "/"), ">")
+  sprintf("an object of class <%s>", paste(setdiff(class(x), "fallible_result"), collapse = "/"))
 }
 
-any_columns <- function(x) is.data.frame(x) && length(x) > 0L
+any_columns <- function(x) is.data.frame(x) && !is_empty(x)
 
 check_string <- function(x, arg) {
   abort_argument_if(!(is_string(x) && !is.na(x)), arg, "must be one string.", not = x)
-  invisible(x)
+  x
 }
 
 # Makes strings safe to display. Invalid bytes become text such as `<ff>`. Some characters control a
@@ -233,7 +233,7 @@ printable <- function(x) {
   unsafe <- grep(control_pattern, x, perl = TRUE)
   x[unsafe] <- map_chr(strsplit(enc2utf8(x[unsafe]), "", fixed = TRUE), function(characters) {
     is_control <- grepl(control_pattern, characters, perl = TRUE)
-    characters[is_control] <- sprintf("<%02x>", vapply(characters[is_control], utf8ToInt, 0L))
+    characters[is_control] <- sprintf("<%02x>", map_int(characters[is_control], utf8ToInt))
     paste(characters, collapse = "")
   })
   x
@@ -249,14 +249,14 @@ is_text <- function(x) {
 check_text <- function(x, place) {
   strings <- if (is.factor(x)) levels(x) else unique(if (is.list(x)) unlist(x) else x)
   invalid_indices <- if (is.character(strings)) which(!is_text(strings))
-  if (length(invalid_indices) > 0L) {
+  if (!is_empty(invalid_indices)) {
     abort_fallible("encoding", "Labels and names must be text in UTF-8.",
       x = paste0("Found {.val {printable(strings[[invalid_indices[[1L]]]])}}",
         if (!is.null(place)) " in {.val {printable(place)}}", "."),
       i = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}.", arg = place,
       found = strings[invalid_indices])
   }
-  invisible(x)
+  x
 }
 
 # Returns ratings `x` with only the systems named in `systems`; all systems if `systems` is NULL.
@@ -268,7 +268,7 @@ choose_systems <- function(x, systems) {
 # `known`.
 check_system_names <- function(systems, known) {
   if (is.null(systems)) return(known)
-  abort_if(length(known) == 0L, "system",
+  abort_if(is_empty(known), "system",
     "{.arg systems} cannot choose systems, because the ratings contain none.",
     i = "First name the systems in {.code ratings(systems = )}.", system = character())
   check_names_among(systems, known, "systems")
@@ -278,7 +278,7 @@ check_system_names <- function(systems, known) {
 # value is similar.
 similar_values_hint <- function(given, known) {
   similar_values <- find_similar_names(given, known)
-  if (length(similar_values) > 0L) {
+  if (!is_empty(similar_values)) {
     escape_braces("Did you mean ", paste(dQuote(similar_values, FALSE), collapse = " or "), "?")
   }
 }
@@ -289,9 +289,9 @@ check_names_among <- function(x, choices, arg) {
   names <- if (is.character(x)) x else character()
   unknown_names <- printable(setdiff(names, choices))
   repeated_names <- repeated_values(names)
-  problem <- if (length(names) == 0L) "It is {describe(x)}." else
-    if (length(unknown_names) > 0L) "There is no {.val {unknown_names}}." else
-      if (length(repeated_names) > 0L) "{.val {repeated_names}} {?is/are} named more than once."
+  problem <- if (is_empty(names)) "It is {describe(x)}." else
+    if (!is_empty(unknown_names)) "There is no {.val {unknown_names}}." else
+      if (!is_empty(repeated_names)) "{.val {repeated_names}} {?is/are} named more than once."
   abort_argument_if(problem, arg, "must be different names among {.val {choices}}.", x = problem,
     i = similar_values_hint(unknown_names, choices))
   x
@@ -319,7 +319,7 @@ as_limits <- function(limits, names, arg) {
   values <- if (is.data.frame(limits)) as.matrix(limits) else limits
   n <- length(names)
   if (is.numeric(values) && is.null(dim(values))) {
-    is_pair <- is.null(names(values)) && length(values) <= 2L
+    is_pair <- !has_names(values) && length(values) <= 2L
     values <- if (is_pair) matrix(rep_len(values, 2L), n, 2L, TRUE) else cbind(values, values)
   }
   rater_names <- rownames(values)
@@ -330,6 +330,6 @@ as_limits <- function(limits, names, arg) {
     "must contain probabilities: one per rater; or a matrix with a row per rater and two columns,
         the lower and the upper limit; or {.code c(lower, upper)} for all raters.", not = limits,
     i = "Names, if given, must be those of all raters: {.val {names}}.")
-  if (!is.null(rater_names)) values <- values[names, , drop = FALSE]
+  if (!is.null(rater_names)) values <- pick_rows(values, names)
   matrix(values, n, 2L, dimnames = list(names, c("lower", "upper")))
 }

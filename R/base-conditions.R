@@ -124,20 +124,15 @@ NULL
 abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = user_frame(),
                            .envir = parent.frame()) {
   if (!missing(not)) {
-    x <- c(x, paste0("It is ", escape_braces(describe(not)), "."))
+    x <- c(x, sprintf("It is %s.", escape_braces(describe(not))))
     if (inherits(not, "result_parts")) i <- paste0(
       "Take one of its parts: {.code x[[\"", escape_braces(names(not)[1L]), "\"]]}."
     )
   }
   cli::cli_abort(
-    format_message(add_bullets(message, x, i), .envir), ...,
+    format_message(message, x, i, .envir), ...,
     class = c(paste0("fallible_error_", topic), "fallible_error"), call = call, .envir = .envir
   )
-}
-
-# Adds the lines `x` (found) and `i` (what to do) to a message, with the names that cli needs.
-add_bullets <- function(message, x, i) {
-  c(message, setNames(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i)))))
 }
 
 # Raises an error about the argument named `arg`. If the message begins with "must", the name of the
@@ -163,7 +158,7 @@ warn_if <- function(doubtful, ...) {
   if (is_wrong(doubtful)) warn_fallible(..., .envir = parent.frame())
 }
 
-is_wrong <- function(condition) if (is.logical(condition)) condition else length(condition) > 0L
+is_wrong <- function(condition) if (is.logical(condition)) condition else !is_empty(condition)
 
 # Returns the frame of the function of this package that user code called. An error then names this
 # function and not an internal one. The search follows parent frames from the error outwards until
@@ -188,11 +183,13 @@ user_frame <- function() {
   outermost_frame
 }
 
-# Formats a cli message: inserts values from `envir`, and escapes control characters. Colours are
+# Formats a cli message with the lines `x` (found) and `i` (what to do), named as cli needs them.
+# Inserts values from `envir`, and escapes control characters. Colours are
 # switched off, so that all control characters in the text come from user data. The result is
 # escaped again, so that cli shows it unchanged.
-format_message <- function(message, envir) {
+format_message <- function(message, x, i, envir) {
   withr::local_options(cli.num_colors = 1L)
+  message <- c(message, setNames(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i)))))
   message[] <- escape_braces(printable(map_chr(message, cli::format_inline, .envir = envir)))
   message
 }
@@ -205,15 +202,14 @@ escape_braces <- function(...) gsub("([{}])", "\\1\\1", paste0(...))
 # condition has no call, because the warning often comes from an internal function.
 warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = parent.frame()) {
   cli::cli_warn(
-    format_message(add_bullets(message, x, i), .envir), ...,
+    format_message(message, x, i, .envir), ...,
     class = c(paste0("fallible_warning_", topic), "fallible_warning"), .envir = .envir
   )
 }
 
 inform_fallible <- function(message, i = NULL, class = "fallible_message",
                             .envir = parent.frame()) {
-  if (is_quiet()) return(invisible())
-  cli::cli_inform(format_message(add_bullets(message, NULL, i), .envir), class = class)
+  if (!is_quiet()) cli::cli_inform(format_message(message, NULL, i, .envir), class = class)
 }
 
 # Returns the message of a condition as one line: the first line and the lines of type "x" (found),
@@ -227,7 +223,7 @@ message_in_one_line <- function(condition) {
       details <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
       paste(c(lines[[1L]], substring(details, 3L)), collapse = " ")
     },
-    error = function(e) paste0("<", class(condition)[[1L]], ">")
+    error = function(e) sprintf("<%s>", class(condition)[[1L]])
   )
 }
 
@@ -251,10 +247,10 @@ handle_foreign_error <- function(code, handler) {
 }
 
 # Shows a message only the first time in a session that its topic occurs.
-inform_once <- function(topic, message, .envir = parent.frame()) {
-  if (is_quiet() || !is.null(shown_topics[[topic]])) return(invisible())
+inform_once <- function(topic, message) {
+  if (is_quiet() || !is.null(shown_topics[[topic]])) return()
   shown_topics[[topic]] <- TRUE
-  inform_fallible(message, class = NULL, .envir = .envir)
+  inform_fallible(message, class = NULL)
 }
 
 # Environment with a variable for each topic whose message was shown in this session.

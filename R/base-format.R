@@ -7,6 +7,12 @@ format_decimals <- function(x, digits = 3L) {
   ifelse(is.na(x), "NA", formatC(x, format = "f", digits = digits))
 }
 
+# Joins the lines of strings that are written on several lines.
+one_line <- function(text) gsub("\\s+", " ", text)
+
+# Joins the lines of a template, and inserts values with sprintf().
+fill_template <- function(template, ...) sprintf(one_line(template), ...)
+
 # Formats p-values with three decimals; small ones as "<.001", and NA as an empty string.
 format_p <- function(p) {
   replace(ifelse(is.na(p), "", format_decimals(p)), which(p < 0.0005), "<.001")
@@ -26,7 +32,7 @@ format_points <- function(share) format_decimals(round(100 * share) + 0, 0L)
 number <- function(n) format(n, big.mark = ",", decimal.mark = ".", scientific = FALSE)
 
 # Returns a number with a noun, such as "1 case" or "1,200 cases".
-count_noun <- function(n, noun, plural = paste0(noun, "s")) {
+count_noun <- function(n, noun, plural = paste0(sub("y$", "ie", noun), "s")) {
   paste(number(n), if (n == 1) noun else plural)
 }
 
@@ -48,7 +54,7 @@ fold_case <- function(x) {
   x <- chartr(paste0(capital_letters, "\u0130"), paste0(small_letters, "i"), x)
   characters <- unique(unlist(strsplit(x, "", fixed = TRUE)))
   characters <- grep("[^ -~]", characters, perl = TRUE, value = TRUE)
-  if (length(characters) == 0L) return(x)
+  if (is_empty(characters)) return(x)
   if (!requireNamespace("utf8", quietly = TRUE)) return(tolower(x))
   small_characters <- utf8::utf8_normalize(characters, map_case = TRUE)
   small_characters <- ifelse(nchar(small_characters) == 1L, small_characters, characters)
@@ -76,14 +82,20 @@ quote_labels <- function(x) {
 # the total number: "a, b, ... (12)".
 shorten <- function(x, separator = ", ", most = 8L) {
   shown <- paste(head(x, most), collapse = separator)
-  if (length(x) > most) paste0(shown, ", ... (", length(x), ")") else shown
+  if (length(x) > most) sprintf("%s, ... (%s)", shown, length(x)) else shown
 }
 
-# Joins labels for a sentence, such as "a, b and c". More than `most` labels are shortened by
+# Returns words followed by labels, such as "unused: a, b"; NULL without labels. `...`: see
 # shorten().
-join_words <- function(x, most = 6L) {
+words_with_labels <- function(words, labels, ...) {
+  if (!is_empty(labels)) paste(words, shorten(labels, ...))
+}
+
+# Joins labels for a sentence, such as "a, b and c". More than six labels are shortened by
+# shorten().
+join_words <- function(x) {
   n <- length(x)
-  if (n < 2L || n > most) shorten(x, most = most) else paste(toString(x[-n]), "and", x[[n]])
+  if (n < 2L || n > 6L) shorten(x, most = 6L) else paste(toString(x[-n]), "and", x[[n]])
 }
 
 # Formats intervals for cells of tables, such as "[0.712, 0.834]"; "" if the limits are NA.
@@ -154,9 +166,8 @@ print_table <- function(title, table) {
 # Prints a table with one row as lines of names and values. Leaves out columns that are NA.
 print_facts <- function(table) {
   table <- round_columns(drop_empty_columns(table))
-  if (length(table) == 0L) return(invisible())
-  values <- printable(map_chr(table, format))
-  cat("", paste0(format(names(table)), "  ", values), sep = "\n")
+  if (is_empty(table)) return()
+  cat("", paste0(format(names(table)), "  ", printable(map_chr(table, format))), sep = "\n")
 }
 
 # Formats numbers like number(), without padding to a common width.

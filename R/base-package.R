@@ -32,7 +32,7 @@
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
 #' @importFrom rlang %||% := .data call2 caller_env caller_fn cnd_signal enquo enquos eval_tidy
-#'   inject is_bool is_missing is_string names2 new_function quo_is_null rep_named
+#'   inject is_bool is_empty is_missing is_string names2 new_function quo_is_null rep_named
 #' @importFrom stats ave coef complete.cases confint cov dnorm median na.omit nobs plogis pnorm
 #'   predict pt qchisq qlogis qnorm qt quantile rnorm runif sd setNames simulate update vcov
 #'   weighted.mean
@@ -120,8 +120,8 @@ check_settings_list <- function(x, arg, known) {
   repeated <- repeated_values(names2(x))
   problem <- if (!is.list(x) || is.object(x)) "It is {describe(x)}." else
     if (identical(unknown, "")) "An element has no name." else
-      if (length(unknown) > 0L) "It has {.val {unknown}}." else
-        if (length(repeated) > 0L) "{.val {repeated}} {?is/are} repeated."
+      if (!is_empty(unknown)) "It has {.val {unknown}}." else
+        if (!is_empty(repeated)) "{.val {repeated}} {?is/are} repeated."
   abort_argument_if(problem, arg,
     "must be a list with some of the names {.val {known}}, each once.", x = problem,
     i = similar_values_hint(unknown, known))
@@ -155,12 +155,12 @@ check_bins <- function(bins) {
 # calling function ends. It is never shown in knitted documents, in sessions that are not
 # interactive, or with option `fallible.quiet`. `total`: number of steps; if it is NA (unknown),
 # `format` is the text of the bar.
-progress_bar <- function(name, total, format = NULL, .envir = parent.frame()) {
+progress_bar <- function(name, total, format = NULL) {
   if (isTRUE(getOption("knitr.in.progress")) || is_quiet() || !rlang::is_interactive()) {
     return(list(tick = no_tick, close = no_tick))
   }
   bar <- cli::cli_progress_bar(
-    name, total = total, format = format, auto_terminate = FALSE, .envir = .envir
+    name, total = total, format = format, auto_terminate = FALSE, .envir = parent.frame()
   )
   list(
     tick = function(done = NULL) cli::cli_progress_update(set = done, id = bar),

@@ -60,7 +60,7 @@ aes_columns <- function(...) inject(ggplot2::aes(!!!rlang::data_syms(c(...))))
 # * reason: why the values are NA.
 check_drawn <- function(value, what, reason) {
   abort_argument_if(all(is.na(value)), "object", "There is nothing to draw.",
-    i = paste0(what, " {.code NA}: ", escape_braces(reason[[1L]]), "."))
+    i = sprintf("%s {.code NA}: %s.", what, escape_braces(reason[[1L]])))
 }
 
 #' Plots of results
@@ -224,9 +224,9 @@ share_breaks <- function(limits) {
 wrapped_facets <- function(...) ggplot2::facet_wrap(..., labeller = wrap_labeller())
 
 # A facet for each value of a column; NULL if all rows have the same value.
-facet_by <- function(table, column) if (length(unique(table[[column]])) > 1L) wrapped_facets(column)
+facet_by <- function(table, column) if (n_distinct(table[[column]]) > 1L) wrapped_facets(column)
 # A facet for each variable or group of a combined result (see stack_results()); otherwise NULL.
-facet_by_part <- function(x) if (length(part_columns_of(x)) > 0L) wrapped_facets(part_columns_of(x))
+facet_by_part <- function(x) if (!is_empty(part_columns_of(x))) wrapped_facets(part_columns_of(x))
 
 # Horizontal space between facets, in points.
 space_between_facets <- function(points) {
@@ -235,7 +235,7 @@ space_between_facets <- function(points) {
 
 # A subtitle such as "Estimates with 90% intervals"; NULL if no row of the table has an interval.
 interval_subtitle <- function(table, level, words = "Estimates with") {
-  if (any_known(table$conf.low)) paste0(words, " ", interval_title(level), "s")
+  if (any_known(table$conf.low)) sprintf("%s %ss", words, interval_title(level))
 }
 
 # A caption such as "2 estimates missing"; NULL if no estimate is NA.
@@ -246,7 +246,7 @@ missing_caption <- function(table) {
 
 # A caption that names `systems` whose estimates are not identified; NULL if there are none.
 not_identified_caption <- function(systems) {
-  if (length(systems) > 0L) paste("Not identified for", shorten(systems, most = 4L))
+  words_with_labels("Not identified for", systems, most = 4L)
 }
 
 # Returns a subtitle such as "20 cases of 1,000, evenly spaced"; NULL if all objects are drawn.
@@ -254,7 +254,7 @@ not_identified_caption <- function(systems) {
 # * noun: what the objects are.
 # * how: how the drawn objects were chosen.
 choice_subtitle <- function(shown, all, noun, how = "evenly spaced") {
-  if (shown < all) paste0(count_noun(shown, noun), " of ", number(all), ", ", how)
+  if (shown < all) sprintf("%s of %s, %s", count_noun(shown, noun), number(all), how)
 }
 
 # Layers with estimates as points, their intervals, and their values as text above the points.
@@ -314,7 +314,7 @@ evenly_spaced <- function(n, most) {
 size_breaks <- function(limits) {
   breaks <- pretty(limits, 3)
   whole_numbers <- breaks[breaks == round(breaks) & breaks > 0]
-  if (length(whole_numbers) > 0L) whole_numbers else breaks
+  if (!is_empty(whole_numbers)) whole_numbers else breaks
 }
 
 # ---- Heat maps ----
@@ -333,7 +333,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
                      row_labels = short_names) {
   if (sorted && length(columns) > 12L) columns <- sort_by_mean_value(cells, columns, systems)
   most_tiles <- max(length(columns), length(rows))
-  has_both_roles <- length(systems) > 0L && length(systems) < length(columns)
+  has_both_roles <- !is_empty(systems) && length(systems) < length(columns)
   if (has_both_roles) {
     cells[c("role1", "role2")] <- lapply(cells[c("judge1", "judge2")], function(judge) {
       factor(judge %in% systems, c(FALSE, TRUE), c("raters", "systems"))

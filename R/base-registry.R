@@ -17,7 +17,7 @@ registered_records <- function(kind) {
 register <- function(kind, id, kernel, taken, make) {
   is_valid <- is_string(id) && nzchar(id) && !startsWith(id, ".")
   abort_argument_if(!is_valid || id %in% taken, "id",
-    paste0("must be a name that does not begin with a dot and is not a ", kind, " of the package."),
+    sprintf("must be a name that does not begin with a dot and is not a %s of the package.", kind),
     not = id)
   registry <- registries[[kind]]
   if (is.null(kernel)) {
@@ -33,7 +33,7 @@ register <- function(kind, id, kernel, taken, make) {
 # the user's function that computes a measure or metric. `form`: form of the kernel, for the
 # message.
 check_kernel <- function(kernel, form, argument_names) {
-  if (is.null(args(kernel))) return(invisible()) # a primitive function with unknown arguments
+  if (is.null(args(kernel))) return() # a primitive function with unknown arguments
   arguments <- formals(args(kernel))
   names <- names(arguments)
   required_names <- names(Filter(is_missing, arguments))
@@ -43,7 +43,7 @@ check_kernel <- function(kernel, form, argument_names) {
   abort_argument_if(!is_valid, "kernel",
     "With form {.val {form}}, {.arg kernel} is called as
         {.code kernel({toString(argument_names)})}.",
-    x = if (length(names) == 0L) "It takes no arguments." else "It takes {.arg {names}}.")
+    x = if (is_empty(names)) "It takes no arguments." else "It takes {.arg {names}}.")
 }
 
 # Returns the records whose names are `ids`. Raises an error about the argument `measures` or
@@ -51,8 +51,8 @@ check_kernel <- function(kernel, form, argument_names) {
 select_records <- function(kind, ids, records) {
   unknown_ids <- if (is.character(ids)) printable(setdiff(ids, names(records)))
   catalogue <- if (kind == "metric") 'measures("metric")' else "measures()" # nolint: object_usage.
-  problem <- if (!is.character(ids) || length(ids) == 0L) "It is {describe(ids)}." else
-    if (length(unknown_ids) > 0L) "There is no {.val {unknown_ids}}."
+  problem <- if (!is.character(ids) || is_empty(ids)) "It is {describe(ids)}." else
+    if (!is_empty(unknown_ids)) "There is no {.val {unknown_ids}}."
   abort_if(problem, kind,
     "{.arg {kind}s} must be values of column {.code id} of {.code {catalogue}}.", x = problem,
     i = similar_values_hint(unknown_ids, names(records)), !!kind := ids)

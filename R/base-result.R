@@ -21,7 +21,7 @@
 new_schema <- function(tables, facts, line, caption = line, head = caption, shown = NULL,
                        notes = NULL, more = NULL, class = NULL, summary = NULL, document = NULL) {
   if (is.list(shown) && is.data.frame(shown$table)) shown <- list(shown)
-  document <- document %||% if (is.list(shown) && length(shown) > 0L) shown[[1L]]
+  document <- document %||% if (is.list(shown) && !is_empty(shown)) shown[[1L]]
   notes <- unlist(lapply(notes, function(x) if (is.list(x)) list(x) else note(x)), FALSE)
   mget(names(formals()))
 }
@@ -140,7 +140,7 @@ format_view <- function(view, most = Inf) {
 
 # Prints a view with its title, and the number of rows that are not shown.
 print_view <- function(view, most = view$most) {
-  if (view$total == 0L || most == 0) return(invisible())
+  if (view$total == 0L || most == 0) return()
   cat("", if (!is.null(view$title)) printable(view$title), sep = "\n")
   print(align_left(format_view(view, most), view$left), row.names = FALSE)
   n_hidden <- view$total - min(most, max_view_rows)
@@ -204,13 +204,13 @@ print.fallible_result <- function(x, ..., n = NULL) {
 # Prints the header, the views and the notes of a result. `n`: number of rows of each view; NULL for
 # the default. `details`: views that are printed below the notes, for summary().
 print_schema <- function(x, schema, n = NULL, details = NULL) {
-  cat_lines(paste0("<", class_name(x), "> ", schema$head[[1L]]), schema$head[-1L])
+  cat_lines(sprintf("<%s> %s", class_name(x), schema$head[[1L]]), schema$head[-1L])
   if (is.list(schema$shown)) for (view in schema$shown) print_view(view, n %||% view$most)
   notes <- map_chr(schema$notes, `[[`, "text")
   more <- paste0(names(schema$more) %||% "More", ": ", schema$more, ".", recycle0 = TRUE)
-  has_details <- length(details) > 0L
+  has_details <- !is_empty(details)
   if (!has_details) notes <- c(notes, more)
-  if (length(notes) > 0L) cat_lines("", notes)
+  if (!is_empty(notes)) cat_lines("", notes)
   for (view in details) print_view(view)
   if (has_details) cat_lines("", more)
 }
@@ -263,7 +263,7 @@ glance.fallible_result <- function(x, ...) {
 # `variable` is NULL.
 name_variable_in_conditions <- function(variable, code) {
   if (is.null(variable)) return(code)
-  hint <- c(i = paste0("This is about the variable ", encodeString(variable, quote = "\""), "."))
+  hint <- c(i = sprintf("This is about the variable %s.", encodeString(variable, quote = "\"")))
   name_variable <- function(cnd) replace(cnd, "body", list(c(cnd$body, hint)))
   withCallingHandlers(code,
     fallible_error = function(cnd) cnd_signal(name_variable(cnd)),
@@ -314,7 +314,7 @@ part_columns_of <- function(table) intersect(part_columns, names(table))
 # table is not from a combined result.
 part_sentence_start <- function(table) {
   columns <- part_columns_of(table)
-  if (length(columns) == 0L) return("")
+  if (is_empty(columns)) return("")
   paste0(capitalised(paste_columns(Map(paste, columns, table[columns]))), ": ")
 }
 
@@ -328,7 +328,7 @@ bind_parts <- function(parts, table, ...) {
     table[setdiff(columns, names(table))] <- NA
     table[columns]
   })
-  part <- rep(names(parts), vapply(tables, nrow, 0L))
+  part <- rep(names(parts), map_int(tables, nrow))
   tibble::tibble(!!(attr(parts, "column") %||% "group") := part, stack_rows(unname(tables)))
 }
 
@@ -364,14 +364,14 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   # assumptions and for notes with a text for reports. Other notes only explain columns, and are
   # left out.
   part_notes <- merge_part_notes(lapply(note_texts(function(note) {
-    note$kind == "assumption" || note$kind != "heading" && length(note$report) > 0L
+    note$kind == "assumption" || note$kind != "heading" && !is_empty(note$report)
   }), setdiff, common_notes))
   # glance() has only facts that are equal in all parts. Numbers of cases are added over groups.
   # Variables are about the same cases, so the largest number of cases is used.
   facts <- first_schema$facts[map_lgl(names(first_schema$facts), function(name) {
-    length(unique(lapply(schemas, function(schema) schema$facts[[name]]))) == 1L
+    n_distinct(lapply(schemas, function(schema) schema$facts[[name]])) == 1L
   })]
-  cases <- vapply(schemas, function(schema) schema$facts$cases, 0)
+  cases <- map_dbl(schemas, function(schema) schema$facts$cases)
   facts$cases <- if (column == "group") sum(cases) else max(cases)
   facts$missing <- sum(is.na(view$table$estimate))
   new_schema(
@@ -392,7 +392,7 @@ format.result_parts <- function(x, ...) unlist(lapply(unclass(x), format, ...))
 #' @export
 `[.result_parts` <- function(x, i) {
   parts <- unclass(x)[i]
-  abort_argument_if(length(parts) == 0L || any(map_lgl(parts, is.null)), "i",
+  abort_argument_if(is_empty(parts) || any(map_lgl(parts, is.null)), "i",
     "must select parts of {.arg x}.", not = i, i = "They are {.val {names(x)}}.")
   attributes(parts) <- replace(attributes(x), "names", list(names(parts)))
   parts

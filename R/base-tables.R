@@ -12,13 +12,31 @@ n_categories <- function(x) length(x$categories)
 
 n_systems <- function(x) length(x$systems)
 
-is_uniquely_named <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) == 0L
+is_uniquely_named <- function(x) rlang::is_named(x) && !any_repeated(names(x))
 
 # Cuts a vector into vectors of `size` elements. The last one may be shorter.
 split_in_runs <- function(x, size) unname(split(x, ceiling(seq_along(x) / size)))
 
+has_names <- function(x) !is.null(names(x))
+
+any_repeated <- function(x) anyDuplicated(x) > 0L
+
+# Replaces NA in a vector.
+replace_na <- function(x, value) replace(x, is.na(x), value)
+
+row_numbers <- function(table) seq_len(nrow(table))
+
+# Number of different values.
+n_distinct <- function(x) length(unique(x))
+
+# Rows of a matrix, which stays a matrix if there is only one of them. NULL stays NULL.
+pick_rows <- function(x, rows) x[rows, , drop = FALSE]
+
 # The largest value in each row of a matrix.
-row_maximum <- function(x) x[cbind(seq_len(nrow(x)), max.col(x, "first"))]
+# The same for columns.
+pick_columns <- function(x, columns) x[, columns, drop = FALSE]
+
+row_maximum <- function(x) x[cbind(row_numbers(x), max.col(x, "first"))]
 
 # Binds the rows of the tables or vectors `f(x[[1]], ...)`, `f(x[[2]], ...)` and so on.
 stack_rows <- function(x, f = identity, ...) do.call(rbind, lapply(x, f, ...))
@@ -92,19 +110,19 @@ check_estimator_result <- function(value, systems, arg = "estimators") {
   table <- if (is.data.frame(value)) as.list(value) else
     list(estimate = value, system = if (length(systems) > 1L) names(value))
   system_names <- as.character(table[["system"]])
-  rows <- if (length(system_names) > 0L) match(systems, system_names) else seq_along(systems)
+  rows <- if (!is_empty(system_names)) match(systems, system_names) else seq_along(systems)
   numbers <- table[c("estimate", intersect(interval_columns, names(table)))]
   is_numeric <- all(map_lgl(numbers, is_number_or_na))
   infinite <- if (is_numeric) which(is.infinite(table[["estimate"]]))
-  is_valid <- is_numeric && !anyNA(rows) && length(infinite) == 0L &&
+  is_valid <- is_numeric && !anyNA(rows) && is_empty(infinite) &&
     length(table[["estimate"]]) == length(systems)
   abort_argument_if(!is_valid, arg,
     "An estimator must return {length(systems)} number{?s}, one per system, or a data frame with a
         column {.val estimate} and a row per system. A number may be missing, but not infinite.",
     x = c(
       "It returned {describe(value)}.",
-      if (length(infinite) > 0L) "Number {infinite[[1L]]} is {table$estimate[[infinite[[1L]]]]}.",
-      if (length(system_names) > 0L) "It names {.val {system_names}}; systems are {.val {systems}}."
+      if (!is_empty(infinite)) "Number {infinite[[1L]]} is {table$estimate[[infinite[[1L]]]]}.",
+      if (!is_empty(system_names)) "It names {.val {system_names}}; systems are {.val {systems}}."
     ), call = NULL)
   result <- result_table(NA, length(systems))
   result[names(numbers)] <- lapply(numbers, function(x) as.double(x[rows]))
@@ -132,11 +150,15 @@ clip01 <- function(x) clamp(x, 0, 1)
 # Returns the list or table `x` after `f` was applied to some of its fields.
 modify_fields <- function(x, fields, f, ...) replace(x, fields, lapply(x[fields], f, ...))
 
-# Call vapply() for functions that return TRUE or FALSE, or one string. Some code runs while R reads
-# the files before this one (the registries). This code must call vapply() itself.
+# Call vapply() for functions that return TRUE or FALSE, one string, or one number. Some code runs
+# while R reads the files before this one (the registries). This code must call vapply() itself.
 map_lgl <- function(.x, .f, ...) vapply(.x, .f, NA, ...)
 
 map_chr <- function(.x, .f, ...) vapply(.x, .f, "", ...)
+
+map_int <- function(.x, .f, ...) vapply(.x, .f, 0L, ...)
+
+map_dbl <- function(.x, .f, ...) vapply(.x, .f, 0, ...)
 
 # Relative step of numerical derivatives. With this step, truncation and rounding errors of a
 # derivative are both about 1e-10.
@@ -289,15 +311,15 @@ map_variables <- function(inputs, column = "variable", call = rlang::caller_call
   call[[1L]] <- fn
   if (column == "group") call$by <- NULL
   measures <- if (column == "variable") eval(call$measures, env)
-  has_names <- !is.null(names(measures))
-  if (has_names) {
+  is_named <- has_names(measures)
+  if (is_named) {
     measures <- split(unname(measures), names(measures))
     check_names_among(names(measures), names(inputs), "measures")
     call$measures <- NULL
   }
   with_one_seed(stack_results(Map(function(arguments, name) {
     if (is.object(arguments)) arguments <- list(x = arguments)
-    if (has_names) arguments$measures <- unlist(measures[[name]])
+    if (is_named) arguments$measures <- unlist(measures[[name]])
     # The call contains symbols instead of large values. Their names differ from variables of users.
     argument_names <- paste0(".fallible_", names(arguments))
     call[names(arguments)] <- lapply(argument_names, as.name)
@@ -313,3 +335,14 @@ find_crossing <- function(f, range) {
   if (prod(sign(f(end_points))) > 0) return(range[range %in% c(0, 1)][[1L]])
   stats::uniroot(f, end_points, tol = 1e-9)$root
 }
+
+# ---- Matrices and shares ----
+
+# Returns a matrix (codes x numbers from 1 to `n`) that is TRUE where the code is the number.
+indicator_matrix <- function(codes, n) outer(codes, seq_len(n), `==`)
+
+# The variance of a value that is 1 with probability `p`, and otherwise 0.
+bernoulli_variance <- function(p) p * (1 - p)
+
+# Subtracts from each column of `x` its mean, weighted by `w`.
+centred <- function(x, w) x - rep(colSums(w * x) / colSums(w), each = nrow(x))

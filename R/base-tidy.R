@@ -60,7 +60,7 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
 chosen_rows <- function(intervals, parm) {
   if (missing(parm)) return(intervals)
   if (is.numeric(parm)) parm <- rownames(intervals)[parm]
-  intervals[check_names_among(parm, rownames(intervals), "parm"), , drop = FALSE]
+  pick_rows(intervals, check_names_among(parm, rownames(intervals), "parm"))
 }
 
 # A matrix of intervals as in confint(): a row per estimate, columns such as "5 %" and "95 %".
@@ -84,7 +84,7 @@ names_of_rows <- function(table) {
   columns <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
   columns$scale_weights <- NULL # left out, because it is equal in all rows
   columns <- Filter(function(x) is.character(x) || is.factor(x), unname(columns))
-  trimws(do.call(paste, lapply(columns, function(x) replace(as.character(x), is.na(x), ""))))
+  trimws(paste_columns(lapply(lapply(columns, as.character), replace_na, ""), " "))
 }
 
 # With these two methods, paste() and toString() use the text of format(). Without them, they would
@@ -115,8 +115,7 @@ tables_on_request <- c(
 # except those in `tables_on_request`.
 summary_tables <- function(x) {
   tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
-  names <- setdiff(names(tables), tables_on_request)
-  Filter(NROW, lapply(setNames(nm = names), function(name) {
+  Filter(NROW, lapply(setNames(nm = setdiff(names(tables), tables_on_request)), function(name) {
     # Some results lack a table that their class defines; tidy() then raises an error.
     tryCatch(tidy(x, name), fallible_error = function(e) NULL)
   }))
@@ -128,7 +127,7 @@ summary_tables <- function(x) {
 print.result_summary <- function(x, ...) {
   object <- x$object
   if (is.null(x$views)) {
-    cat_lines(paste0("<summary of ", class_name(object), "> ", x$schema$caption))
+    cat_lines(sprintf("<summary of %s> %s", class_name(object), x$schema$caption))
     print_facts(glance(object))
     tables <- summary_tables(object)
     for (name in names(tables)) print_table(capitalised(name), drop_empty_columns(tables[[name]]))
@@ -145,13 +144,13 @@ max_document_rows <- 40L # largest number of rows of a table in a document
 knit_result <- function(x, ..., options = list(), inline = FALSE) {
   if (inline) {
     inline_text <- format(x)
-    if (!is.null(names(inline_text))) inline_text <- paste0(names(inline_text), ": ", inline_text)
+    if (has_names(inline_text)) inline_text <- paste0(names(inline_text), ": ", inline_text)
     return(knitr::asis_output(escape_for_document(toString(inline_text))))
   }
   table <- if (!isFALSE(options$fallible.table) && !is_partial_result(x)) shown_table(x)
   if (is.null(table)) return(knitr::normal_print(x))
   n_hidden <- nrow(table) - max_document_rows
-  notes <- c(if (n_hidden > 0L) paste("... and", n_hidden, "rows more"), document_notes(x))
+  notes <- c(if (n_hidden > 0L) sprintf("... and %s rows more", n_hidden), document_notes(x))
   align_right <- map_lgl(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)))
   knitr::asis_output(paste(c(
     "", knitr::kable(
@@ -168,7 +167,7 @@ document_notes <- function(x) {
   schema <- schema_of(x)
   notes <- Filter(function(note) note$kind != "heading", schema$notes)
   texts <- c(setdiff(schema$head[-1L], schema$caption), map_chr(notes, `[[`, "text"))
-  gsub("\\s+", " ", sub("^ *[-*] ", "", texts))
+  one_line(sub("^ *[-*] ", "", texts))
 }
 
 # Escapes text for a knitted document, which then shows it as text and not as markup or code. HTML

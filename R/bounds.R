@@ -113,7 +113,7 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
 # * differences: bounds of the differences of two systems.
 bounds_of_fit <- function(fit, systems, group_size) {
   x <- fit$x
-  is_answered <- is_usable_pattern(fit) & columns_of(pattern_answers(x), systems) > 0L
+  is_answered <- is_usable_pattern(fit) & pick_columns(pattern_answers(x), systems) > 0L
   table <- columns_tibble(
     system = x$systems[systems], lowest = NA_real_, highest = NA_real_, conf.low = NA_real_,
     conf.high = NA_real_, shared = NA_real_, n = apply(is_answered, 2L, count_cases, x = x),
@@ -218,7 +218,7 @@ add_confidence_set <- function(bounds, refit_bounds) {
   # Returns limits of the basic bootstrap interval for `lowest` or `highest`.
   basic_limits <- function(name, probability) {
     2 * table[[name]][at] - apply(
-      columns_of(replicates[[name]], at), 2L, quantile, probability, na.rm = TRUE, names = FALSE
+      pick_columns(replicates[[name]], at), 2L, quantile, probability, na.rm = TRUE, names = FALSE
     )
   }
   tail_probability <- (1 - bounds$options$conf_level) / 2

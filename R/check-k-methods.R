@@ -111,20 +111,16 @@ advice_on_k_model <- function(x, about) {
   advice <- c(
     if (any(violated)) c(
       sprintf("Fit %s, and use it in estimate_accuracy().", better_model(x, violated)),
-      paste(
-        "Do not use methods that assume the K-model (\"binned\", \"unbinned\"), nor its estimates",
-        "of rater accuracy and base rates."
-      )
+      one_line("Do not use methods that assume the K-model (\"binned\", \"unbinned\"), nor its
+        estimates of rater accuracy and base rates.")
     ),
-    if (violated[["difficulty"]] && about$size[["categories"]] == 2L) paste(
-      "With two categories, unequal difficulty of cases cannot be distinguished from unequal",
-      "accuracy in the two categories: compare with rater_model(errors = \"free\")."
-    ),
-    if ("independence" %in% problems) paste(
-      "Errors of some raters are not independent: the estimated accuracies of raters, and of a",
-      "system among them, are too high under every model. Check whether raters saw each other's",
-      "answers, and what changes if you leave out one of them."
-    ),
+    if (violated[["difficulty"]] && about$size[["categories"]] == 2L) one_line("With two categories,
+      unequal difficulty of cases cannot be distinguished from unequal accuracy in the two
+      categories: compare with rater_model(errors = \"free\")."),
+    if ("independence" %in% problems) one_line("Errors of some raters are not independent: the
+      estimated accuracies of raters, and of a system among them, are too high under every model.
+      Check whether raters saw each other's answers, and what changes if you leave out one of
+      them."),
     if ("alternative" %in% problems) sprintf(
       "Fit a model with a higher likelihood, and use it in estimate_accuracy(): %s.",
       shorten(x$alternative[is_violated & x$property == "alternative"], most = 3L)
@@ -138,7 +134,7 @@ advice_on_k_model <- function(x, about) {
         "The lowest base rate is significantly below zero: the K-model does not fit."
     )[intersect(c("one category", "agreement below chance", "negative base rates"), problems)]
   )
-  if (length(advice) > 0L) return(unname(advice))
+  if (!is_empty(advice)) return(unname(advice))
   if (all(x$verdict == "not tested")) {
     return("Nothing could be tested, so the K-properties are neither supported nor contradicted.")
   }
@@ -163,10 +159,8 @@ caveats_on_k_tests <- function(x, about) {
   needs_replicates <- any(is_low_unadjusted, na.rm = TRUE) &&
     n_tests > about$alpha * (about$replicates + 1)
   c(
-    paste(
-      "A test that is not significant does not show that a property holds: with few cases or weak",
-      "raters violations go unnoticed, and errors shared by all raters cannot be detected."
-    ),
+    one_line("A test that is not significant does not show that a property holds: with few cases or
+      weak raters violations go unnoticed, and errors shared by all raters cannot be detected."),
     if (n_tests > 1L) paste0(
       n_tests, " tests; p-values are adjusted for that by Holm's method, and significant up to ",
       format(about$alpha), ".",
@@ -284,11 +278,7 @@ judge_pairs <- function(x, system = 0L) {
   counts <- core_pair_counts(
     pick_systems(x$patterns, system), pattern_weights(x), seq_len(n), n
   )
-  pairs <- which(upper.tri(counts$pairs) & counts$pairs >= min_ratings, arr.ind = TRUE)
-  data.frame(
-    judge1 = pairs[, 1L], judge2 = pairs[, 2L], cases = counts$pairs[pairs],
-    agreeing = counts$agreeing[pairs]
-  )
+  table_of_pairs(counts, min_ratings)
 }
 
 # Returns the reason why agreement of pairs of judges cannot be tested; NULL if it can.
@@ -297,7 +287,7 @@ why_no_pairs <- function(x, settings) {
   if (has_counts(x)) {
     reason_only_counts
   } else if (judges < 4L) {
-    paste("with", judges, "raters and systems, independent errors allow any agreement")
+    sprintf("with %s raters and systems, independent errors allow any agreement", judges)
   } else if (judges > max_judges) {
     sprintf("more than %s raters and systems have too many pairs", number(max_judges))
   } else if (nrow(judge_pairs(x, settings$system)) == 0L) {
@@ -313,7 +303,7 @@ why_no_pairs <- function(x, settings) {
 #   there is no alternative.
 first_identified <- function(x, settings, choices, changes = NULL) {
   if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
-  for (i in seq_len(nrow(choices))) {
+  for (i in row_numbers(choices)) {
     choice <- as.list(choices[i, ])
     null <- do.call(rater_model, choice)
     alternative <- if (!is.null(changes)) do.call(rater_model, utils::modifyList(choice, changes))

@@ -302,7 +302,7 @@ pair_table <- function(result, judges) {
   columns_tibble(
     rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n,
     observed = pairs$observed / n, expected = pairs$expected / n, excess = excess,
-    p.value = vapply(excess, bootstrap_p, 0, simulated = simulated_statistics(result, "residual"))
+    p.value = map_dbl(excess, bootstrap_p, simulated = simulated_statistics(result, "residual"))
   )
 }
 
@@ -330,10 +330,8 @@ plan_k_tests <- function(x, settings) {
                    pairs = FALSE) {
     reason <- untestable_reason %||% reason
     models <- if (is.null(reason)) first_identified(x, settings, choices, changes)
-    reason <- reason %||% if (is.null(models)) paste(
-      "the model has more parameters than ratings by these raters in",
-      n_categories(x), "categories can identify"
-    )
+    reason <- reason %||% if (is.null(models)) fill_template("the model has more parameters than
+      ratings by these raters in %s categories can identify", n_categories(x))
     c(list(property = property, name = name, residual = residual, pairs = pairs, reason = reason),
       models)
   }

@@ -27,7 +27,7 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   # Column `known` compares the order by estimates with the order by votes. Gold cases measure the
   # order independently of votes, so the column is NA.
   comparison$ranks$known <- NA
-  if (!all(is_ranked_pair)) draws <- rows_of(draws, 0L)
+  if (!all(is_ranked_pair)) draws <- pick_rows(draws, 0L)
   comparison$differences <- add_joint_intervals(table, draws, options)
   comparison$differences$order_known <- NA
   comparison

@@ -79,7 +79,7 @@ influence_of_clusters <- function(estimate, measured, s) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
   answered_gold <- select_gold(evidence, evidence$answer[, s] > 0L)
-  answer <- columns_of(evidence$answer, s)
+  answer <- pick_columns(evidence$answer, s)
   predicted <- predict_correctness(evidence$predicted, answer)
   p_correct <- fill_unrated(predicted, answered_gold$weight)[x$index, 1L]
   weight <- weights_of_cases(x) * (answered_gold$weight[, 1L] > 0)[x$index] / measured$cases

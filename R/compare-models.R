@@ -117,7 +117,7 @@ compared_terms <- function(fits, models) {
     fit$terms$term[is_convergence_checked(fit$terms) & !is_dependence_term(fit$terms$term)]
   }))
   medians <- lapply(fits, function(fit) {
-    unname(apply(columns_of(fit$draws, terms), 2L, median))
+    unname(apply(pick_columns(fit$draws, terms), 2L, median))
   })
   undecided_medians <- unname(medians[models$undecided])
   columns_tibble(
@@ -131,7 +131,7 @@ compared_terms <- function(fits, models) {
 warn_undecided <- function(undecided_fits, terms) {
   if (length(undecided_fits) < 2L) return(invisible())
   largest_sd <- do.call(pmax, lapply(unname(undecided_fits), function(fit) {
-    apply(columns_of(fit$draws, terms$term), 2L, sd)
+    apply(pick_columns(fit$draws, terms$term), 2L, sd)
   }))
   differing_terms <- terms[terms$highest - terms$lowest > max_shift * largest_sd, ]
   shown <- head(differing_terms[order(differing_terms$lowest - differing_terms$highest), ], 4L)

@@ -87,13 +87,13 @@ comparison_draws <- function(estimate, pairs) {
     values <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
     is_complete <- complete.cases(values)
     blocks <- if (mean(is_complete) < 0.5) "most bootstrap replicates gave no estimate" else
-      draw_blocks(estimate, rows_of(values, is_complete), pairs$with)
+      draw_blocks(estimate, pick_rows(values, is_complete), pairs$with)
   }
   if (is.character(blocks)) return(no_draws(no_interval_prefix, blocks))
   first_block <- blocks[[1L]]
   list(
     parts = blocks,
-    ranked = columns_of(first_block$values, match(pairs$ranked, first_block$at)),
+    ranked = pick_columns(first_block$values, match(pairs$ranked, first_block$at)),
     reason = NA_character_, replicates = nrow(values),
     clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   )
@@ -125,7 +125,7 @@ draw_blocks <- function(estimate, replicates, opponents) {
     estimate$table <- estimate$table[block, ]
     estimate$details <- estimate$details[block, ]
     estimate$fit$x <- keep_systems(estimate$fit$x, block)
-    values <- draw_estimates(estimate, columns_of(replicates, block))
+    values <- draw_estimates(estimate, pick_columns(replicates, block))
     if (is.character(values)) values else list(at = block, values = values)
   })
   if (is.character(drawn_blocks[[1L]])) drawn_blocks[[1L]] else drawn_blocks
@@ -240,10 +240,10 @@ largest_deviations <- function(blocks, error) {
   for (block in blocks) {
     has_error <- which(error[block$pairs] > 0)
     if (length(has_error) == 0L) next
-    drawn_differences <- columns_of(block$values, block$first[has_error]) -
-      columns_of(block$values, block$second[has_error])
+    drawn_differences <- pick_columns(block$values, block$first[has_error]) -
+      pick_columns(block$values, block$second[has_error])
     deviations <- abs(scale(drawn_differences, scale = error[block$pairs[has_error]]))
-    block_deviations <- asplit(rows_of(deviations, seq_len(n_draws)), 2L)
+    block_deviations <- asplit(pick_rows(deviations, seq_len(n_draws)), 2L)
     max_deviations <- pmax(max_deviations, do.call(pmax, block_deviations))
   }
   max_deviations
@@ -287,7 +287,7 @@ rank_table <- function(systems, values) {
     matrix(rowsum_codes(cell, 1 / (worst_rank - best_rank + 1), (n + 1) * n), n + 1L, n)
   }
   probability <- apply(sums_at(best_rank) - sums_at(worst_rank + 1), 2L, cumsum)
-  probability <- rows_of(matrix(probability, n + 1L, n), seq_len(n))
+  probability <- pick_rows(matrix(probability, n + 1L, n), seq_len(n))
   columns_tibble(
     system = rep(systems, each = n), rank = rep(seq_len(n), n),
     probability = na_real(as.vector(probability) / nrow(values))

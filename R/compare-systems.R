@@ -229,7 +229,7 @@ check_estimate <- function(x) {
 estimate_on_common_cases <- function(estimate, systems) {
   x <- estimate$fit$x
   indices <- match(systems, x$systems)
-  answer <- columns_of(x$patterns$answer, indices)
+  answer <- pick_columns(x$patterns$answer, indices)
   is_answered <- answer > 0L & is_usable_pattern(estimate$fit)
   is_common <- rowSums(is_answered) == length(indices)
   n_left_out <- as.double(count_cases(x, rowSums(is_answered) > 0L & !is_common))

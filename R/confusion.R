@@ -101,7 +101,7 @@ schema_of.confusion_matrix <- function(x) { # nolint: object_name.
   p_right <- diag(x)
   accuracy <- sum(attr(x, "base_rates") * p_right)
   line <- paste0(
-    count_noun(nrow(x), "category", "categories"), ", accuracy ", format_decimals(accuracy)
+    count_noun(nrow(x), "category"), ", accuracy ", format_decimals(accuracy)
   )
   new_schema(
     list(cells = table_of_matrix(x)),

@@ -64,7 +64,7 @@ drop_units <- function(x, below, sd) {
   measure_again(x, x$ratings[!is_dropped, ], paste0(
     "Left out ", count_noun(sum(is_dropped), "unit"), " of ", number(length(is_dropped)), " with ",
     measure, " below ", format_decimals(limit),
-      if (is.null(below)) paste0(" (mean - ", format(sd), " sd)")
+      if (is.null(below)) sprintf(" (mean - %s sd)", format(sd))
   ))
 }
 
@@ -85,7 +85,7 @@ drop_workers <- function(x, min_units, flagged) {
       },
       if (any(is_flagged)) "{sum(is_flagged)} of {total}
         {cli::qty(sum(is_flagged))}{?is/are} flagged.",
-      if (length(kept_workers) == 0L) "No worker remains." else
+      if (is_empty(kept_workers)) "No worker remains." else
         "Only {.val {kept_workers}} remains."
     ),
     i = paste(c(
@@ -112,11 +112,11 @@ flagged_names <- function(flagged, x) {
   if (inherits(flagged, "worker_flags")) {
     return(flagged$workers$worker[flagged$workers$flagged %in% TRUE])
   }
-  if (length(flagged) == 0L) return(character())
+  if (is_empty(flagged)) return(character())
   unknown <- if (is.atomic(flagged)) printable(setdiff(as_label(flagged), x$workers$worker))
-  abort_argument_if(!is.atomic(flagged) || length(unknown) > 0L, "flagged",
+  abort_argument_if(!is.atomic(flagged) || !is_empty(unknown), "flagged",
     "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
-    x = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else "It is
+    x = if (!is_empty(unknown)) "There is no worker {.val {unknown}}." else "It is
         {describe(flagged)}.")
   as_label(flagged)
 }
@@ -178,11 +178,11 @@ merge_targets <- function(into, categories) {
   abort_argument_if(!is.atomic(into) && !is.list(into), "into",
     "must be a named vector, {.code c(\"old label\" = \"new label\")}.", not = into)
   unknown <- printable(setdiff(c(names, as.character(into)), categories))
-  problem <- if (length(into) > 0L && is.null(names)) {
+  problem <- if (!is_empty(into) && is.null(names)) {
     "It has no names."
-  } else if (length(unknown) > 0L) {
+  } else if (!is_empty(unknown)) {
     "There is no annotation {.val {unknown}}."
-  } else if (anyDuplicated(names) > 0L) {
+  } else if (any_repeated(names)) {
     "{.val {repeated_values(names)}} {?is/are} named more than once."
   }
   abort_argument_if(problem, "into",
@@ -193,10 +193,10 @@ merge_targets <- function(into, categories) {
   target <- next_category
   for (turn in seq_along(categories)) target <- next_category[target]
   circle_categories <- target[next_category[target] != target]
-  abort_argument_if(length(circle_categories) > 0L, "into",
+  abort_argument_if(!is_empty(circle_categories), "into",
     "must not merge annotations in a circle, such as a into b and b into a.",
     x = "The circle contains {.val {categories[unique(circle_categories)]}}.")
-  abort_if(length(unique(target)) < 2L, "categories_few", "At least two annotations must remain.",
+  abort_if(n_distinct(target) < 2L, "categories_few", "At least two annotations must remain.",
     categories = categories[unique(target)])
   target
 }
@@ -208,13 +208,12 @@ merge_labels <- function(x, target) {
   new_index <- match(target, kept_categories)
   entries <- judgements(x)
   has_label <- entries$label > 0L
-  given_labels <- lapply(entries[c("unit", "worker", "label")], `[`, has_label)
+  given_labels <- lapply(entries[judgement_fields], `[`, has_label)
   given_labels$label <- new_index[given_labels$label]
   answer_and_label <- answer_number(entries)[has_label] * (length(kept_categories) + 1) +
     given_labels$label
-  is_first <- !duplicated(answer_and_label)
   replace_ratings(
-    recode_answers(x, new_index), lapply(given_labels, `[`, is_first),
+    recode_answers(x, new_index), lapply(given_labels, `[`, !duplicated(answer_and_label)),
     x$categories[kept_categories], x$repeats
   )
 }

@@ -121,8 +121,8 @@ check_rule_metrics <- function(metrics, weights, x) {
   }
   metrics_named <- setdiff(names(weights), "(Intercept)")
   abort_argument_if(
-    !is.numeric(weights) || length(metrics_named) == 0L || !all(is.finite(weights)) ||
-      !all(metrics_named %in% choices) || anyDuplicated(names(weights)) > 0L, "weights",
+    !is.numeric(weights) || is_empty(metrics_named) || !all(is.finite(weights)) ||
+      !all(metrics_named %in% choices) || any_repeated(names(weights)), "weights",
     "must be finite numbers with different names: metrics and, optionally, {.val (Intercept)}.",
     x = "Its names are {.val {names(weights)}}.", i = "The metrics are {.val {choices}}.")
   abort_argument_if(!is.null(metrics) && !setequal(metrics, metrics_named), "metrics",
@@ -137,8 +137,8 @@ check_known_quality <- function(known, x) {
   unknown <- setdiff(names, x$workers$worker)
   problem <- if (!is.logical(known)) "It is {describe(known)}." else
     if (is.null(names)) "It has no names." else
-      if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else
-        if (anyDuplicated(names) > 0L) "It has several values for
+      if (!is_empty(unknown)) "There is no worker {.val {unknown}}." else
+        if (any_repeated(names)) "It has several values for
           {.val {unique(names[duplicated(names)])}}."
   abort_argument_if(problem, "known",
     "must be a logical vector whose names are workers, each at most once.", x = problem)
@@ -179,12 +179,12 @@ apply_fitted_rule <- function(value, known, folds) {
     unlist(lapply(groups, function(workers) workers[sample.int(length(workers))]))
   })
   fold <- (seq_along(shuffled_workers) - 1L) %% folds + 1L
-  fit_rule <- function(workers) fit_rule_weights(value[workers, , drop = FALSE], known[workers])
+  fit_rule <- function(workers) fit_rule_weights(pick_rows(value, workers), known[workers])
   held_out <- rep(NA_real_, nrow(value))
   for (k in unique(fold)) {
     test_workers <- shuffled_workers[fold == k]
     held_out[test_workers] <- compute_linear_scores(
-      value[test_workers, , drop = FALSE], fit_rule(sort(shuffled_workers[fold != k]))
+      pick_rows(value, test_workers), fit_rule(sort(shuffled_workers[fold != k]))
     )
   }
   weights <- fit_rule(used_workers)
@@ -265,7 +265,7 @@ new_worker_flags <- function(workers, rule) {
     ),
     line = paste0(
       number(nrow(flagged_workers)), " of ", count_noun(nrow(workers), "worker"), " flagged",
-      if (n_undefined > 0L) paste0("; ", n_undefined, " not measured")
+      if (n_undefined > 0L) sprintf("; %s not measured", n_undefined)
     ),
     shown = view(flagged_workers[order(-flagged_workers$score, -deviation), ],
       c("worker", "units", rule$metrics, "score"), most = 10L, title = "Flagged"),
@@ -297,5 +297,5 @@ describe_rule <- function(rule) {
   if (all(is.na(rule$thresholds))) return("No worker has enough units for the rule")
   limits <- paste(rule$metrics, ifelse(spam_sign[rule$metrics] > 0, ">", "<"),
     format_decimals(rule$thresholds))
-  paste("Rule: at least", rule$votes, "of", toString(limits))
+  sprintf("Rule: at least %s of %s", rule$votes, toString(limits))
 }

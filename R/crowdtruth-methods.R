@@ -100,7 +100,7 @@ mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
 crowd_notes <- function(x) {
   is_version2 <- x$options$version == "2.0"
   tables <- c(unit = "units", worker = "workers", annotation = "annotations")
-  n_undefined <- vapply(x[tables], function(table) sum(!is.na(table$reason)), 0L)
+  n_undefined <- map_int(x[tables], function(table) sum(!is.na(table$reason)))
   undefined_words <- Map(count_noun, n_undefined, names(tables))[n_undefined > 0L]
   c(
     x$history,
@@ -115,7 +115,7 @@ crowd_notes <- function(x) {
       describe_spread("Workers", x$workers, if (is_version2) "wqs" else "unit_disagreement",
         high = !is_version2)
     },
-    if (length(undefined_words) > 0L) paste0(
+    if (!is_empty(undefined_words)) paste0(
       "With undefined values, or values raised to 1e-8 (see column reason): ",
       toString(undefined_words)
     )
@@ -126,13 +126,12 @@ crowd_notes <- function(x) {
 # units (or workers) with the lowest values, or with the highest ones if `high` is TRUE.
 describe_spread <- function(title, table, measure, high = FALSE) {
   value <- table[[measure]]
-  if (all(is.na(value))) return(paste0(title, ": ", measure, " is undefined"))
+  if (all(is.na(value))) return(sprintf("%s: %s is undefined", title, measure))
   limits <- range(value, na.rm = TRUE)
-  order <- order(value, decreasing = high, na.last = NA)
-  paste0(
-    title, ": ", measure, " ", format_limits(limits[[1L]], limits[[2L]]), ", mean ",
-    format_decimals(mean_known(value)), "; ", if (high) "highest " else "lowest ",
-    toString(table[[1L]][head(order, 3L)])
+  sprintf(
+    "%s: %s %s, mean %s; %s %s", title, measure, format_limits(limits[[1L]], limits[[2L]]),
+    format_decimals(mean_known(value)), if (high) "highest" else "lowest",
+    toString(table[[1L]][head(order(value, decreasing = high, na.last = NA), 3L)])
   )
 }
 
@@ -262,7 +261,7 @@ draw_answers <- function(unit, worker, kinds, labels) {
 # each kind. `workers`: number of workers.
 draw_worker_kinds <- function(spammers, workers) {
   known <- c("random", "constant", "copy")
-  is_valid <- length(spammers) == 0L || is.numeric(spammers) && !is.null(names(spammers)) &&
+  is_valid <- is_empty(spammers) || is.numeric(spammers) && has_names(spammers) &&
     all(names(spammers) %in% known) && !anyNA(spammers) &&
     all(spammers >= 0 & spammers == round(spammers)) && sum(spammers) <= workers
   abort_argument_if(!is_valid, "spammers",

@@ -275,7 +275,7 @@ annotation_table <- function(x, cells, similarity, measured) {
   most_similar <- largest_in_groups(as.vector(similarity), as.vector(row(similarity)), n)
   out <- columns_tibble(
     annotation = x$categories, frequency = frequency, probability = frequency / units,
-    clarity = replace(clarity, is.na(clarity), 0), ambiguity = most_similar$value,
+    clarity = replace_na(clarity, 0), ambiguity = most_similar$value,
     similar_to = x$categories[col(similarity)[most_similar$at]]
   )
   out$aqs <- measured$aqs # adds no column if it is NULL

@@ -42,8 +42,8 @@ list_questions <- function(x, agreement_facts) {
       if (has_one_rater) accuracy_answer else
         c("assumption", "If systems share errors with the raters equally.")
     } else {
-      answer_on_systems("no", paste("There is one system. To compare it in groups of cases, use",
-        "`by` of `estimate_accuracy()`, and `compare_systems()`."))
+      answer_on_systems("no", one_line("There is one system. To compare it in groups of cases, use
+        `by` of `estimate_accuracy()`, and `compare_systems()`."))
     },
     "Can a model replace a rater?" = if (is.null(test_obstacle)) c("yes", "See `alt_test()`.") else
       answer_on_systems("no", test_obstacle),
@@ -61,13 +61,12 @@ list_questions <- function(x, agreement_facts) {
 new_data_check <- function(checks, questions, facts) {
   line <- toString(map_chr(c("problem", "doubt"), function(status) {
     names <- checks$check[checks$status == status]
-    paste0(count_noun(length(names), status), if (length(names) > 0L) paste0(
-      " (", toString(names), ")"
-    ))
+    paste0(
+      count_noun(length(names), status), if (!is_empty(names)) sprintf(" (%s)", toString(names))
+    )
   }))
-  shown_checks <- replace(checks, is.na(checks), "")
+  shown_checks <- replace_na(checks, "")
   passed_checks <- shown_checks[checks$status == "ok", ]
-  failed_checks <- shown_checks[checks$status != "ok", ]
   new_result("data_check",
     tables = list(checks = checks, questions = questions),
     facts = c(
@@ -81,7 +80,7 @@ new_data_check <- function(checks, questions, facts) {
     shown = view(shown_checks, most = 0L),
     notes = c(
       note(trimws(c(
-        lines_of_checks(failed_checks),
+        lines_of_checks(shown_checks[checks$status != "ok", ]),
         if (nrow(passed_checks) > 0L) paste("In order:", paste(
           ifelse(passed_checks$found == "none", paste("no", passed_checks$check),
             passed_checks$found), collapse = "; "

@@ -102,13 +102,13 @@ finding_on_raters <- function(x) {
   finding_row("raters",
     paste0(count_noun(n_raters(x), "rater"),
       count_clause(n_single, "case", "with a single rating"),
-      if (length(similar_raters) > 0L)
+      if (!is_empty(similar_raters))
         paste0("; equal except for capitals or blanks: ", shorten(similar_raters))),
     doubt = c(
       if (n_raters(x) < 2L)
         paste(no_agreement_of_one, "Label a random sample of cases; see `plan_gold()`."),
       if (n_raters(x) < 3L) "Two raters cannot show which of them is better; a third can.",
-      if (length(similar_raters) > 0L) "Correct the names of raters in the data."
+      if (!is_empty(similar_raters)) "Correct the names of raters in the data."
     )[1L]
   )
 }
@@ -126,8 +126,8 @@ finding_on_agreement <- function(agreement_facts, x) {
   } else if (agreement_facts$at_chance) {
     "Agreement is no better than by chance, so it does not show accuracy. Check the labels."
   } else if (kappa <= 0) {
-    paste("Agreement is no better than by chance, given how often raters use each category:",
-      "only cases with known truth can help.")
+    one_line("Agreement is no better than by chance, given how often raters use each category: only
+      cases with known truth can help.")
   } else {
     paste("Weak agreement: sharpen the instructions, or", if (panel_kind(x) == "machines")
       "label cases. More machines rarely help." else "take more cases and raters.")
@@ -145,7 +145,7 @@ finding_on_constant_raters <- function(x) {
   if (has_counts(x)) return(NULL)
   x <- without_constant_raters(with_votes(x))
   constant_names <- x$panel$constant
-  if (length(constant_names) == 0L) return(finding_row("constant raters", "none"))
+  if (is_empty(constant_names)) return(finding_row("constant raters", "none"))
   finding_row("constant raters", paste("Always the same answer:", shorten(constant_names)), paste0(
     if (isTRUE(x$only_constant)) as_sentence(reason_constant) else
       "Such ratings carry no information about the truth. Averages leave these raters out.",
@@ -177,15 +177,13 @@ finding_on_duplicates <- function(x) {
       "If they are one source, their agreement is no evidence: use `ratings(rater_groups = )`."))
   pairs <- pairs[which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs)), ]
   if (nrow(pairs) == 0L) return(finding_row("duplicates", "none"))
-  pair_names <- paste(pairs$first, "and", pairs$second)
-  finding_row("duplicates", paste("Nearly the same answers:", shorten(pair_names, "; ")),
+  finding_row("duplicates",
+    words_with_labels("Nearly the same answers:", paste(pairs$first, "and", pairs$second), "; "),
     "If they are one source, keep one of them, or declare it by `ratings(rater_groups = )`.")
 }
 
-near_copies_message <- paste(
-  "Half of all pairs of raters agree in more than 95% of their cases. Good raters do so, and so do",
-  "copies of one rater"
-)
+near_copies_message <- one_line("Half of all pairs of raters agree in more than 95% of their cases.
+  Good raters do so, and so do copies of one rater")
 
 # Compares the answers of raters and systems in pairs. Returns a data frame with a row per pair that
 # has at least 20 common cases; NULL if there are fewer than two raters and systems. Columns:
@@ -201,18 +199,28 @@ compared_answers <- function(x) {
   counts <- core_pair_counts(
     x$patterns, weights_of_labels(x), match(x$raters, raters, 0L), length(raters)
   )
-  pairs <- which(upper.tri(counts$pairs) & counts$pairs >= 20, arr.ind = TRUE)
-  first <- judge_names[pairs[, 1L]]
-  second <- judge_names[pairs[, 2L]]
+  pairs <- table_of_pairs(counts, 20)
+  first <- judge_names[pairs$judge1]
+  second <- judge_names[pairs$judge2]
   accuracy <- plurality_shares(x)
   p_equal <- accuracy[first] * accuracy[second] +
     (1 - accuracy[first]) * (1 - accuracy[second]) / max(n_categories(x) - 1, 1)
-  n_common <- counts$pairs[pairs]
-  n_equal <- counts$agreeing[pairs]
   list2DF(list(
-    first = first, second = second, raters = pairs[, 2L] <= length(raters),
-    same = n_equal / n_common, chance = binomial_upper_tail(n_equal, n_common, p_equal)
+    first = first, second = second, raters = pairs$judge2 <= length(raters),
+    same = pairs$agreeing / pairs$cases,
+    chance = binomial_upper_tail(pairs$agreeing, pairs$cases, p_equal)
   ))
+}
+
+# Returns a table with a row per pair of judges (raters and systems) that have at least `least`
+# common cases: numbers of both judges, of common cases, and of cases with equal answers. `counts`:
+# matrices from core_pair_counts().
+table_of_pairs <- function(counts, least) {
+  pairs <- which(upper.tri(counts$pairs) & counts$pairs >= least, arr.ind = TRUE)
+  data.frame(
+    judge1 = pairs[, 1L], judge2 = pairs[, 2L], cases = counts$pairs[pairs],
+    agreeing = counts$agreeing[pairs]
+  )
 }
 
 # Returns TRUE if at least half of the pairs of raters agree in more than 95% of their cases. Always
@@ -253,37 +261,32 @@ finding_on_categories <- function(x) {
   # Counts per category of patterns with two or more ratings (patterns x categories).
   counts <- pattern_counts(x) * (pattern_lengths(x) > 1L)
   is_plurality <- is_row_maximum(counts) & counts > 1
-  list_labels_if <- function(words, is_weak) {
-    if (any(is_weak)) paste(words, shorten(labels[is_weak]))
-  }
   plain_labels <- plain_label(labels)
   variant_labels <- labels[plain_labels %in% repeated_values(plain_labels)]
   weaknesses <- c(
-    if (length(variant_labels) > 0L) paste0("equal except for capitals or blanks: ",
-      shorten(dQuote(variant_labels, FALSE)),
-      ", which `clean_labels = TRUE` of `ratings()` merges"),
-    list_labels_if("never used:", ratings_per_category == 0),
-    list_labels_if("rare:", ratings_per_category > 0 & ratings_per_category < 5),
+    if (!is_empty(variant_labels)) fill_template("equal except for capitals or blanks: %s, which
+      `clean_labels = TRUE` of `ratings()` merges", shorten(dQuote(variant_labels, FALSE))),
+    words_with_labels("never used:", labels[ratings_per_category == 0]),
+    words_with_labels("rare:", labels[ratings_per_category > 0 & ratings_per_category < 5]),
     if (largest_share > 0.95) paste0(labels[which.max(ratings_per_category)], " has ",
       percent(largest_share), " of ratings"),
-    list_labels_if("never the most frequent rating of a case:",
-      colSums(counts * pattern_cases(x)) >= 5 & colSums(is_plurality) == 0),
+    words_with_labels("never the most frequent rating of a case:",
+      labels[colSums(counts * pattern_cases(x)) >= 5 & colSums(is_plurality) == 0]),
     if ("-1" %in% labels) "-1 often means that a rater abstained: use `ratings(abstain = -1)`"
   )
   finding_row("categories",
-    paste(c(count_noun(length(labels), "category", "categories"), weaknesses), collapse = "; "),
+    paste(c(count_noun(length(labels), "category"), weaknesses), collapse = "; "),
     if (largest_share > 0.95)
       "A system that always gives this answer seems accurate: look at metrics by category.",
-    if (length(weaknesses) > 0L) paste(
-      "A rare category cannot be estimated by itself; merge categories, or add cases of it. If it",
-      "is a code for a missing answer, use `na` of `ratings()`."
-    )
+    if (!is_empty(weaknesses)) one_line("A rare category cannot be estimated by itself; merge
+      categories, or add cases of it. If it is a code for a missing answer, use `na` of
+      `ratings()`.")
   )
 }
 
 finding_on_ties <- function(x) {
   ties <- tie_lines(x)
-  if (length(ties) > 0L) finding_row("reruns", paste("Reruns tie:", shorten(ties)),
+  if (!is_empty(ties)) finding_row("reruns", paste("Reruns tie:", shorten(ties)),
     doubt = "Where they tie, there is no vote: take an odd number of runs.")
 }
 
@@ -301,7 +304,7 @@ finding_on_missing_ratings <- function(x) {
     paste(ratings_per_case, "ratings of each case")))
   finding_row("missing ratings",
     paste0(percent(max(0, missing_share)), " of ratings are missing",
-      if (n_groups > 1L) paste0("; raters are in ", n_groups, " groups that share no case")),
+      if (n_groups > 1L) sprintf("; raters are in %s groups that share no case", n_groups)),
     if (n_groups > 1L) "These groups cannot be compared: let raters rate cases of several groups.",
     if (missing_share > 0.5)
       "Are they missing by design? If raters skip hard cases, all results are biased."
@@ -324,7 +327,7 @@ count_connected_groups <- function(x) {
     group_of <- replace(group, c(rater, first_rater)[assignment_order], new_group[assignment_order])
     if (identical(group_of, group)) break
   }
-  length(unique(group[count_ratings_of_raters(x) > 0]))
+  n_distinct(group[count_ratings_of_raters(x) > 0])
 }
 
 finding_on_systems <- function(x) {
@@ -337,13 +340,13 @@ finding_on_systems <- function(x) {
   followers <- consensus_systems(x)
   finding_row("systems",
     paste0(
-      if (length(followers) > 0L) paste0("Same answer as the plurality of the raters wherever it ",
+      if (!is_empty(followers)) paste0("Same answer as the plurality of the raters wherever it ",
         "leads by one rating: ", shorten(followers)) else count_noun(n_systems(x), "system"),
       count_clause(n_incomplete, "system", paste(
         "without an answer on some cases, at most", percent(max(missing_share))
       ))),
-    problem = if (length(followers) > 0L) paste("If these answers were made or learnt from these",
-      "ratings, the ratings cannot show their accuracy; cases of known truth can."),
+    problem = if (!is_empty(followers)) one_line("If these answers were made or learnt from these
+      ratings, the ratings cannot show their accuracy; cases of known truth can."),
     doubt = if (n_incomplete > 0L && n_systems(x) > 1L)
       "Compare systems on cases that all of them answered."
   )
@@ -362,8 +365,8 @@ consensus_systems <- function(x) {
   highest <- row_maximum(counts)
   is_close <- highest > 1 & rowSums(counts == highest) == 1 & rowSums(counts == highest - 1) > 0
   weights <- weights_of_labels(x)[is_close]
-  plurality <- max.col(counts[is_close, , drop = FALSE], "first")
-  is_follower <- apply(pattern_answers(x)[is_close, , drop = FALSE], 2L, function(answer) {
+  plurality <- max.col(pick_rows(counts, is_close), "first")
+  is_follower <- apply(pick_rows(pattern_answers(x), is_close), 2L, function(answer) {
     n_answered <- sum(weights[answer > 0L])
     n_equal <- sum(weights[answer == plurality])
     n_answered >= 20 && n_equal >= 0.99 * n_answered &&
@@ -375,13 +378,12 @@ consensus_systems <- function(x) {
 finding_on_rater_kind <- function(x) {
   finding_row("who rates", format_kinds(x) %||% "not declared", doubt = switch(panel_kind(x),
     people = NULL,
-    machines = paste(
-      "Machines tend to share errors, which ratings cannot show: 20 random cases with known truth",
-      "are more informative than agreement. See `plan_gold()` and `shared_errors()`."
-    ),
+    machines = one_line("Machines tend to share errors, which ratings cannot show: 20 random cases
+      with known truth are more informative than agreement. See `plan_gold()` and
+      `shared_errors()`."),
     undeclared = if (is.null(rater_kind(x))) {
-      paste("If language models or programs rate, declare it by `rater_kind` of `ratings()`:",
-        "their intervals are wider.")
+      one_line("If language models or programs rate, declare it by `rater_kind` of `ratings()`:
+        their intervals are wider.")
     } else {
       "The panel gets intervals for people. For intervals for machines, leave out the people."
     }

@@ -62,7 +62,7 @@ join_cases <- function(x, columns, kept = "case") {
 copy_to_database <- function(table, lazy_table) {
   con <- dbplyr::remote_con(lazy_table)
   if (inherits(con, "PostgreSQLConnection")) {
-    rows <- do.call(paste, c(lapply(table, DBI::dbQuoteLiteral, conn = con), sep = ", "))
+    rows <- paste_columns(lapply(table, DBI::dbQuoteLiteral, conn = con))
     return(dplyr::tbl(con, dbplyr::sql(paste0(
       "SELECT * FROM (VALUES (", paste(rows, collapse = "), ("), ")) AS uploaded (",
       toString(DBI::dbQuoteIdentifier(con, names(table))), ")"

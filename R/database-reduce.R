@@ -22,7 +22,7 @@ reduce_rows <- function(origin) {
   }
   distinct_rows <- fetch_counts(count_query(cases, new_names), new_names, roles, check_piece)
   table <- Map(exact_values, distinct_rows[new_names], distinct_rows[paste0("key_", new_names)])
-  columns <- list(systems = if (length(roles$systems) > 0L) roles$systems)
+  columns <- list(systems = if (!is_empty(roles$systems)) roles$systems)
   columns[[origin$layout$holds]] <- roles$raters
   new_reduction(setNames(list2DF(table), answer_columns), columns, distinct_rows, new_names, cases)
 }
@@ -127,10 +127,10 @@ pivot_columns <- function(raters, ratings) {
 #   error if the result has another number of ratings.
 # * prefix: prefix of the names of the columns in `counted`
 expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r") {
-  ratings <- stack_rows(seq_len(nrow(cells)), function(j) {
+  ratings <- stack_rows(row_numbers(cells), function(j) {
     value <- counted[[paste0(prefix, j)]]
     label_code <- rep_len(match(cells$rating[j] %||% value, labels$key), length(value))
-    times <- if (is.null(cells$rating)) !is.na(label_code) else replace(value, is.na(value), 0)
+    times <- if (is.null(cells$rating)) !is.na(label_code) else replace_na(value, 0)
     source_row <- rep.int(seq_along(value), as.integer(times))
     # Unlike data.frame(), expand.grid() returns no row if `source_row` is empty.
     cbind(
@@ -139,7 +139,7 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
     )
   })
   check_same_rows(sum(counted$times[ratings$case]), sum(n_ratings, na.rm = TRUE), "rating")
-  unrated_rows <- setdiff(seq_len(nrow(counted)), ratings$case)
+  unrated_rows <- setdiff(row_numbers(counted), ratings$case)
   raters_without_ratings <- setdiff(seq_along(raters$key), ratings$rater)
   rows <- rbind(
     ratings, expand.grid(case = unrated_rows, rater = 1L, rating = NA_integer_),
@@ -180,7 +180,7 @@ check_counted_cases <- function(counted, cells, origin) {
     "{.arg weights} must be the same in all rows of a case.",
     x = "They differ in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
   has_repeats <- counted$given > count_answers(counted, "r", cells)
-  if (origin$repeats != "error" || !any(has_repeats)) return(invisible())
+  if (origin$repeats != "error" || !any(has_repeats)) return()
   rows <- take_columns(origin$data, origin$columns[c("case", "rater", "rating")])
   pairs <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
   example_row <- fetch_rows(head(dplyr::filter(pairs, times > 1L), 1L))
@@ -210,6 +210,6 @@ fetch_ratings <- function(origin, quos, options) {
 fetch_exact <- function(query) {
   rows <- fetch_rows(query)
   large_columns <- names(Filter(is_beyond_double, rows))
-  if (length(large_columns) == 0L) rows else
+  if (is_empty(large_columns)) rows else
     fetch_rows(dplyr::mutate(query, dplyr::across(dplyr::all_of(large_columns), as.character)))
 }

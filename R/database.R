@@ -144,8 +144,8 @@ check_in_database <- function(layout, roles, options, systems) {
     "{.code repeats = \"labels\"} is not possible in a database." = options$repeats == "labels",
     "{.arg case} cannot be several columns in a database." = length(roles$case) > 1L,
     "{.arg truth} is not possible in a database." = !is.null(roles$truth),
-    "{.arg covariates} are not possible in a database." = length(roles$covariates) > 0L,
-    "{.arg confidence} is not possible in a database." = length(roles$confidence) > 0L,
+    "{.arg covariates} are not possible in a database." = !is_empty(roles$covariates),
+    "{.arg confidence} is not possible in a database." = !is_empty(roles$confidence),
     "{.arg abstain} is not possible in a database." = !is.null(options$abstain),
     "{.arg scores} are not possible in a database." = !is.null(options$scores),
     "A system that always gives the same answer is not possible in a database." =

@@ -35,7 +35,7 @@ check_strata <- function(difficulty, accuracies) {
   table <- if (is.data.frame(difficulty)) difficulty
   shifts <- table[["shift"]]
   weight <- table[["weight"]]
-  is_valid <- length(shifts) > 0L && is.numeric(shifts) && all(abs(shifts) <= 1) &&
+  is_valid <- !is_empty(shifts) && is.numeric(shifts) && all(abs(shifts) <= 1) &&
     is_distribution(weight, slack = 1e-8)
   abort_argument_if(!isTRUE(is_valid), "difficulty",
     "must be a number in [0, 1], or a data frame with columns {.val shift} (in [-1, 1]) and
@@ -75,7 +75,7 @@ check_copying <- function(copying, raters, systems) {
   faults <- if (is_table) copying_faults(copying, from, to, judges, length(raters))
   faulty_rows <- which(!is.na(faults))
   shown_rows <- head(faulty_rows, 5L)
-  abort_argument_if(!is_table || length(faulty_rows) > 0L, "copying",
+  abort_argument_if(!is_table || !is_empty(faulty_rows), "copying",
     "must be a data frame with columns {.val from} (the rater or system that is copied), {.val to}
         (the rater or system that copies) and {.val probability} (in [0, 1]).",
     x = if (is_table) {
@@ -84,7 +84,7 @@ check_copying <- function(copying, raters, systems) {
       "It is {describe(copying)}."
     },
     i = c("Raters are {.val {raters}}.",
-      if (length(systems) > 0L) "Systems are {.val {systems}}."), row = faulty_rows)
+      if (!is_empty(systems)) "Systems are {.val {systems}}."), row = faulty_rows)
   data.frame(from = from, to = to, probability = as.double(copying$probability))
 }
 
@@ -93,7 +93,7 @@ check_copying <- function(copying, raters, systems) {
 # then of systems.
 copying_faults <- function(copying, from, to, judges, n_raters) {
   cells <- function(column, fault) {
-    paste0("`", column, "` is ", map_chr(unfactor(copying[[column]]), describe), ", ", fault)
+    sprintf("`%s` is %s, %s", column, map_chr(unfactor(copying[[column]]), describe), fault)
   }
   is_valid <- map_lgl(copying$probability, function(p) is.numeric(p) && isTRUE(p >= 0 && p <= 1))
   # One fault is reported per row. Each line below replaces faults that were found before.
@@ -110,7 +110,7 @@ copying_faults <- function(copying, from, to, judges, n_raters) {
 # user gave no matrix. `judges`: names of raters and systems. `strata`: number of strata.
 check_matrices <- function(matrices, judges, labels, strata) {
   unknown <- if (is.list(matrices)) setdiff(names2(matrices), judges)
-  abort_argument_if(!is.list(matrices) || length(unknown) > 0L, "matrices",
+  abort_argument_if(!is.list(matrices) || !is_empty(unknown), "matrices",
     "must be a list with names of raters or systems.",
     x = if (is.list(matrices)) "{.val {unknown}} {?is/are} not among them." else "It is
         {describe(matrices)}.", i = "Raters and systems are {.val {judges}}.")
@@ -145,12 +145,12 @@ check_matrix <- function(m, name, n) {
 # of `names`. `x`: one number for all of them, one number for each, or a named vector for some of
 # them (the others get 0). `least`: lower limit. `arg` and `judges`: words in messages.
 numbers_by_judge <- function(x, names, arg, least, judges) {
-  is_named <- !is.null(names(x))
-  has_valid_numbers <- is.numeric(x) && length(x) > 0L &&
+  is_named <- has_names(x)
+  has_valid_numbers <- is.numeric(x) && !is_empty(x) &&
     all(is.finite(x) & x < 1 & (x > least | x == 0))
   has_valid_length <- if (is_named) all(names(x) %in% names) else
     length(x) %in% c(1L, length(names))
-  abort_argument_if(!has_valid_numbers || !has_valid_length || anyDuplicated(names(x)) > 0L, arg,
+  abort_argument_if(!has_valid_numbers || !has_valid_length || any_repeated(names(x)), arg,
     "must contain numbers in {if (least == 0) '[' else '('}{least}, 1): one for all, one per
         {judges}, or a named vector for some of them (the others get 0).",
     not = x, i = "The names are {.val {names}}.")
@@ -162,7 +162,7 @@ numbers_by_judge <- function(x, names, arg, least, judges) {
 # existing raters have the same value, so additional raters get it too; 0 if `x` is empty.
 values_of_new_judges <- function(x, n) rep(c(x, 0)[[1L]], n)
 
-all_same <- function(x) length(unique(x)) < 2L
+all_same <- function(x) n_distinct(x) < 2L
 
 # Returns the confusion matrix that the user gave for a rater or system, in one stratum of cases.
 user_confusion_matrix <- function(design, judge, stratum) {
@@ -212,12 +212,12 @@ check_case_kinds <- function(covariates, difficulty, judges, names_in_matrices) 
   columns <- setdiff(names(covariates), "weight")
   reserved <- intersect(columns, reserved_names)
   is_valid <- is_distribution(weight, slack = 1e-8) && !all(columns %in% judges) &&
-    length(reserved) == 0L
+    is_empty(reserved)
   abort_argument_if(!is_valid, "covariates",
     "must be a data frame with a row per kind of case. Its columns are {.val weight}, the
         probabilities of the kinds, which sum to one; covariates; and columns named by a rater or
         system.",
-    x = if (length(reserved) > 0L) "A covariate cannot have the name {.val {reserved[[1L]]}}." else
+    x = if (!is_empty(reserved)) "A covariate cannot have the name {.val {reserved[[1L]]}}." else
       if (is.numeric(weight)) "Weights are {format(weight, digits = 4L)}." else
         "It is {describe(covariates)}.")
   for (judge in intersect(judges, columns)) check_probabilities(covariates[[judge]], judge, 1L)

@@ -146,7 +146,7 @@ check_dependence <- function(dependence, pairs, errors, difficulty, confidence) 
      {.code difficulty = \"none\"} and {.code confidence = FALSE}.")
   names <- unlist(pairs)
   has_valid_pairs <- is.list(pairs) && all(lengths(pairs) == 2L) && is.character(names) &&
-    anyDuplicated(names) == 0L && !anyNA(names)
+    !any_repeated(names) && !anyNA(names)
   abort_argument_if(type == "pairs" && !has_valid_pairs, "pairs",
     "must be a list of pairs of names of raters, and no rater may be in two pairs.", not = pairs)
   list(type = type, pairs = pairs)
@@ -190,7 +190,7 @@ check_dependent_panel <- function(model, x) {
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   check_named_raters(x, "model",
     "A {.arg model} with {.field dependence} needs the rater of each rating.")
-  repeating <- if (length(in_pairs) > 0L)
+  repeating <- if (!is_empty(in_pairs))
     intersect(in_pairs, x$raters[repeated_ratings(x)$rater])
   abort_argument_if(repeating, "model",
     "Raters of {.field pairs} must rate each case at most once.",
@@ -307,14 +307,14 @@ rank_of_model <- function(x, model, populations, points = random_points(x, model
     }), n_raters(x))
     as.vector(code_probabilities(parameters, codes, model, x$raters) %*% t(parameters$base_rates))
   }
-  ranks <- vapply(points, function(point) {
+  ranks <- map_dbl(points, function(point) {
     singular_values <- svd(
       central_differences(
         function(changed) combination_probabilities(changed, point), unlist(point)
       ), 0L, 0L
     )$d
     sum(singular_values > 1e-6 * singular_values[[1L]])
-  }, 0)
+  })
   n_per_matrix <- if (model$errors == "uniform") 1 else size * (size - 1)
   list(
     rank = max(ranks), parameters = populations * (size - 1) +

@@ -99,7 +99,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     check_base_rates(base_rates, length(labels)) else double()
   case_kinds <- convert_case_kinds(covariates, difficulty_settings$value, judges, labels,
     dispersion, names(matrices))
-  if (length(case_kinds$matrices) > 0L) matrices <- c(matrices, case_kinds$matrices)
+  if (!is_empty(case_kinds$matrices)) matrices <- c(matrices, case_kinds$matrices)
   systems_get_harder <- "difficulty" %in% difficulty_settings$shared
   strata <- check_strata(case_kinds$strata, c(raters, if (systems_get_harder) systems))
   design <- list(
@@ -167,7 +167,7 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9), ...) {
   check_call()
   figure <- check_count(figure, "figure", min = 1L, max = 14L)
   system <- check_probabilities(system, "system", 0L)
-  if (length(system) > 0L && is.null(names(system))) names(system) <- paste("system", system)
+  if (!is_empty(system) && !has_names(system)) names(system) <- paste("system", system)
   column_of_figures <- (figure - 1L) %% 7L + 1L
   violates_assumptions <- figure > 7L
   rater_design(
@@ -189,10 +189,10 @@ design_text <- function(x, kind, violations) {
     paste("Base rates:", switch(x$law,
       fixed = shorten(paste(x$categories, format_decimals(x$base_rates))),
       uniform = "uniform numbers, normalised, drawn for each panel",
-      dirichlet = paste0("Dirichlet(", x$concentration, "), drawn for each panel")
+      dirichlet = sprintf("Dirichlet(%s), drawn for each panel", x$concentration)
     )),
     if (any(x$missing > 0)) paste("Missing ratings:", missing[[1L]]),
-    if (length(violations) > 0L) "The K-properties do not hold:" else "The K-properties hold",
+    if (!is_empty(violations)) "The K-properties do not hold:" else "The K-properties hold",
     paste("  -", violations, recycle0 = TRUE)
   )
 }
@@ -203,9 +203,9 @@ given_accuracies <- function(design) {
   accuracy <- c(design$raters, design$systems)
   rates <- expected_base_rates(design)
   for (judge in which(lengths(design$matrices[seq_along(accuracy)]) > 0L)) {
-    p_right <- vapply(seq_along(design$strata$weight), function(stratum) {
+    p_right <- map_dbl(seq_along(design$strata$weight), function(stratum) {
       sum(rates * diag(user_confusion_matrix(design, judge, stratum)))
-    }, 0)
+    })
     accuracy[[judge]] <- signif(sum(design$strata$weight * p_right), 6L)
   }
   accuracy
@@ -230,21 +230,17 @@ design_violations <- function(x) {
   }
   c(
     if (!all_same(given_accuracies(x)[seq_along(x$raters)])) "raters are not equally accurate",
-    if (x$dispersion != 1) paste0(
-      "errors are ", format(x$dispersion),
-      " times as likely as errors one category farther from the truth", affected(x$system_errors)
-    ),
-    if (x$error_range > 0) paste0(
-      "errors vary by up to ", format(100 * x$error_range), "%", affected(x$system_errors)
-    ),
+    if (x$dispersion != 1) fill_template("errors are %s times as likely as errors one category
+      farther from the truth%s", format(x$dispersion), affected(x$system_errors)),
+    if (x$error_range > 0) sprintf("errors vary by up to %s%%%s",
+      format(100 * x$error_range), affected(x$system_errors)),
     if (!all_same(shifts)) paste0(
       "accuracy shifts with difficulty by ", shorten(shifts), affected(x$system_strata)
     ),
-    if (length(x$by_kind) > 0L) paste(
+    if (!is_empty(x$by_kind)) paste(
       "accuracy of", shorten(x$by_kind), "depends on", shorten(names(x$covariates))
     ),
-    if (length(judges_with_matrix) > 0L) paste("confusion matrices are given for",
-      shorten(judges_with_matrix)),
+    words_with_labels("confusion matrices are given for", judges_with_matrix),
     if (nrow(copying) > 0L) shorten(paste(
       judges[copying$to], "repeats", paste0(signif(100 * copying$probability, 3L), "%"),
       "of the answers of", judges[copying$from]
@@ -266,7 +262,7 @@ keep_system <- function(design, system) {
   kept_judges <- judges_with_answers <- c(seq_len(raters), raters + system)
   repeat {
     sources <- setdiff(design$copying$from[design$copying$to %in% kept_judges], kept_judges)
-    if (length(sources) == 0L) break
+    if (is_empty(sources)) break
     kept_judges <- c(kept_judges, sources)
   }
   copying <- design$copying[design$copying$to %in% kept_judges, ]
@@ -364,18 +360,17 @@ schema_of.rater_design <- function(x) { # nolint: object_name.
     accuracy = replace(accuracy, lengths(x$matrices) > 0L, NA)
   )
   violations <- design_violations(x)
-  line <- paste0(
-    count_noun(x$n, "case"), ", ", count_noun(n_raters(x), "rater"), ", ",
-    count_noun(n_systems(x), "system"), ", ",
-    count_noun(n_categories(x), "category", "categories")
-  )
+  line <- toString(c(
+    count_noun(x$n, "case"), count_noun(n_raters(x), "rater"), count_noun(n_systems(x), "system"),
+    count_noun(n_categories(x), "category")
+  ))
   new_schema(
     list(table = table),
     list(
       cases = x$n, raters = n_raters(x), systems = n_systems(x), categories = n_categories(x),
       base_rates = x$law, dispersion = x$dispersion, error_range = x$error_range,
       difficulty = max(abs(x$strata$shift)), missing = mean(x$missing),
-      k_properties = length(violations) == 0L
+      k_properties = is_empty(violations)
     ),
     line, head = c(line, design_text(x, table$kind, violations))
   )

@@ -42,7 +42,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   })
   group_result <- required_result("groups", function() {
     by <- names(shiny::req(current_ratings()$covariates))
-    shiny::req(length(by) > 0L, current_ratings()$systems)
+    shiny::req(!is_empty(by), current_ratings()$systems)
     estimate(by = by[[1L]])
   })
   comparison_result <- required_result("comparison", function() {
@@ -144,7 +144,7 @@ page_code <- function(reading_code, input, known_truth) {
     if (is_single_number(input$least))
       sprintf("gate(estimate, at_least = %s)", format(input$least)),
     "may_say(estimate)", if (length(input$systems) > 1L) "compare_systems(estimate)",
-    paste0("plan <- plan_gold(x, half_width = ", format(input$half_width %||% 0.05), ")"),
+    sprintf("plan <- plan_gold(x, half_width = %s)", format(input$half_width %||% 0.05)),
     "augment(plan)", paste0("accuracy_report(x, \"report.html\"", known_truth_argument, ")")
   )
   paste(lines, collapse = "\n")
@@ -174,7 +174,7 @@ show_result <- function(output, id, result, alt, height) {
 # Returns the width of an output on the page in pixels, at most 5000. The limit protects the server
 # from browsers that send a huge width.
 shown_width <- function(id) {
-  width <- shiny::getDefaultReactiveDomain()$clientData[[paste0("output_", id, "_width")]]
+  width <- shiny::getDefaultReactiveDomain()$clientData[[sprintf("output_%s_width", id)]]
   if (is.numeric(width) && length(width) == 1L) min(width, 5000)
 }
 
@@ -195,7 +195,7 @@ message_boxes <- function(messages, files) {
   boxes <- unlist(unname(messages), FALSE)
   is_error <- map_lgl(boxes, function(x) x$kind == "danger")
   notes <- lapply(boxes[!is_error], box)
-  list(lapply(boxes[is_error], box), if (length(notes) > 0L) shiny::tags$details(
+  list(lapply(boxes[is_error], box), if (!is_empty(notes)) shiny::tags$details(
     class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
   ))
 }
@@ -356,7 +356,7 @@ chosen_ratings <- function(input, file) {
   group_column <- optional("groups", uploaded$columns)
   recoding <- labels_to_join(input$join %||% "")
   extra_arguments <- drop_null(list(
-    categories = if (length(recoding) > 0L) recoding,
+    categories = if (!is_empty(recoding)) recoding,
     covariates = if (nzchar(group_column)) group_column
   ))
   reading_arguments <- drop_null(list(

@@ -125,13 +125,11 @@ explore_data <- function() {
   )
 }
 
-page_purpose <- paste(
-  "This page estimates how accurate a system (a classifier, a language model, a test) is when no",
-  "true answers are known, only the ratings of people or programs who disagree. Agreement between",
-  "the raters shows how accurate they are, and how often the system agrees with the most probable",
-  "answer shows how accurate it is. Choose a file with ratings, or the example, and press \"Use",
-  "these ratings\". The file stays on this machine."
-)
+page_purpose <- one_line("This page estimates how accurate a system (a classifier, a language model,
+  a test) is when no true answers are known, only the ratings of people or programs who disagree.
+  Agreement between the raters shows how accurate they are, and how often the system agrees with the
+  most probable answer shows how accurate it is. Choose a file with ratings, or the example, and
+  press \"Use these ratings\". The file stays on this machine.")
 
 page_kinds <- c(
   "Not declared (or as in the ratings)" = "", "Trained people" = "expert",
@@ -210,7 +208,7 @@ page_select <- function(...) shiny::selectInput(..., selectize = FALSE)
 
 layout_field <- function(file) {
   list(
-    shiny::p(paste0("This looks like ", file$format$words, ".")),
+    shiny::p(sprintf("This looks like %s.", file$format$words)),
     shiny::radioButtons(
       "layout", "A row holds", c("one rating" = "long", "one case" = "wide"),
       selected = if (is.null(file$map$rater)) "wide" else "long"

@@ -187,7 +187,7 @@ compute_expectations <- function(problem, theta) {
   log_rates <- log_base_rates(problem$base$matrix, parameters$base)
   strata <- problem$family$strata
   truth_of_class <- rep(seq_len(ncol(log_rates)), length(strata)) # true category of each class
-  log_probabilities <- log_rating_probs(problem, parameters$family)[problem$cell, , drop = FALSE]
+  log_probabilities <- pick_rows(log_rating_probs(problem, parameters$family), problem$cell)
   log_joint <- log_rates[, truth_of_class, drop = FALSE] +
     rep(log(strata), each = length(log_rates)) +
     rowsum_rows(problem$pattern, log_probabilities, nrow(log_rates))
@@ -229,7 +229,7 @@ log_likelihood_gradient <- function(problem, theta) {
   rows <- shape[[1L]]
   parameters <- split_parameters(problem, theta)$family
   counts <- rowsum_rows(problem$cell,
-    (expected$classes * problem$weight)[problem$pattern, , drop = FALSE], rows * shape[[3L]])
+    pick_rows(expected$classes * problem$weight, problem$pattern), rows * shape[[3L]])
   slopes <- if (is.null(problem$family$gradient)) {
     step <- step_sizes(parameters)
     by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
@@ -341,7 +341,7 @@ random_answers <- function(problem, size) {
   row <- problem$row[unlist(ratings)]
   answer_code <- sample.int(problem$shape[[2L]], length(row), replace = TRUE) - 1L
   problem$cell <- row + answer_code * problem$shape[[1L]]
-  problem$base$matrix <- problem$base$matrix[sampled_patterns, , drop = FALSE]
+  problem$base$matrix <- pick_rows(problem$base$matrix, sampled_patterns)
   problem$known <- problem$known[sampled_patterns]
   problem
 }

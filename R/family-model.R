@@ -134,7 +134,7 @@ check_law <- function(problem, parameters) {
     wrong_sum <- head(wrong_sum, 1L)
   }
   if (shape[[4L]] == 1L) shape <- shape[-4L]
-  abort_argument_if(!has_shape || length(wrong_sum) > 0L, "law",
+  abort_argument_if(!has_shape || !is_empty(wrong_sum), "law",
     "{.arg law} of the family of models must return an array of probabilities, rows of
      {.arg judged} x true category x rating{if (length(shape) == 4L) ' x stratum'}
      ({paste(shape, collapse = ' x ')}), whose sums over ratings are one.",

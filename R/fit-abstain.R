@@ -83,7 +83,7 @@ store_abstain_decision <- function(x) {
 identified_by_answers <- function(x) {
   code <- identified_for_labels(fit_algebraic(x))
   rater_answers <- unique(cbind(rating_rater(x), rating_category(x)))
-  is_unrelated <- code == "yes" && anyDuplicated(rater_answers[, 1L]) == 0L &&
+  is_unrelated <- code == "yes" && !any_repeated(rater_answers[, 1L]) &&
     raters_always_agree(x)
   if (is_unrelated) "unrelated" else code
 }
@@ -197,7 +197,7 @@ fit_without_abstentions <- function(fit) {
 # abstentions, nothing is changed: raters could not abstain.
 weight_by_replies <- function(posterior, fit, x) {
   if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
-  p_answered <- replace(fit$answered, is.na(fit$answered), 1)
+  p_answered <- replace_na(fit$answered, 1)
   abstained <- abstaining_raters(x)
   pattern <- c(rating_pattern(x), abstained$pattern)
   # If a rater never abstains, the factor is the same for all categories and cancels.

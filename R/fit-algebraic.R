@@ -65,9 +65,7 @@ rating_probabilities <- function(fit) UseMethod("rating_probabilities")
 
 rating_probabilities.rater_fit <- function(fit) latent_probabilities(fit, fit$x)$probability
 
-rating_probabilities.k_fit <- function(fit) {
-  unname(simplify2array(confusion(fit)))
-}
+rating_probabilities.k_fit <- function(fit) unname(simplify2array(confusion(fit)))
 
 # Models with rater_model(confidence = TRUE). A rating has a category and a level of confidence.
 # Levels have one distribution for correct ratings and another for wrong ratings. Both are the same
@@ -78,7 +76,7 @@ rating_probabilities.k_fit <- function(fit) {
 uses_confidence <- function(model) isTRUE(model$confidence)
 
 check_has_confidence <- function(model, x) {
-  if (!uses_confidence(model)) return(invisible())
+  if (!uses_confidence(model)) return()
   used_levels <- find_used_levels(x)
   abort_argument_if(length(used_levels) < 2L || !is.null(x$voted), "model",
     "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.",
@@ -103,8 +101,7 @@ drop_unused_levels <- function(x) {
 }
 
 find_used_levels <- function(x) {
-  weight <- weights_of_cases(x)
-  sort(unique(x$confidence$code[weight[x$confidence$case] > 0]))
+  sort(unique(x$confidence$code[weights_of_cases(x)[x$confidence$case] > 0]))
 }
 
 # Recodes the levels of confidence of other ratings `x` with the indices that the fit uses.
@@ -214,9 +211,8 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
 new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
   posterior_group <- number_combinations(split_columns(posterior, x$categories))
   x <- split_patterns(x, list(.posterior = posterior_group))
-  posterior <- unname(
-    posterior[match(x$patterns$values$.posterior, posterior_group), , drop = FALSE]
-  )
+  posterior <-
+    unname(pick_rows(posterior, match(x$patterns$values$.posterior, posterior_group)))
   weight <- rating_weights(x)
   p_right <- posterior[cbind(rating_pattern(x), rating_category(x))]
   accuracy <- sum(weight * p_right) / sum(weight)
@@ -304,16 +300,16 @@ check_has_model <- function(fit, task) {
 replace_answers <- function(fit, x) UseMethod("replace_answers")
 
 replace_answers.posterior_fit <- function(fit, x) {
-  new_posterior_fit(x, fit$posterior[fit$x$index, , drop = FALSE], fit$base_rates, fit$model$words)
+  new_posterior_fit(x, pick_rows(fit$posterior, fit$x$index), fit$base_rates, fit$model$words)
 }
 
 replace_answers.rater_fit <- function(fit, x) {
   x <- join_patterns(x)
   pattern_index <- matching_patterns(fit$x, x)
-  fit$posterior <- fit$posterior[pattern_index, , drop = FALSE] # NULL stays NULL
+  fit$posterior <- pick_rows(fit$posterior, pattern_index) # NULL stays NULL
   for (part in c("known", "task")) for (field in c("truth", "population")) {
     values <- fit[[part]][[field]]
-    if (length(values) > 0L) fit[[part]][[field]] <- values[pattern_index]
+    if (!is_empty(values)) fit[[part]][[field]] <- values[pattern_index]
   }
   fit$x <- x
   fit

@@ -74,10 +74,8 @@ warn_weakly_identified <- function(fit) {
   }
   opposite_share <- share_from_exchanging_raters(fit)
   if (opposite_share > 1 / 3) {
-    warn_weak(paste0(
-      "raters who use the labels in the opposite sense gave ", percent(opposite_share),
-      " of the ratings; the labels of the majority are assumed to be right"
-    ))
+    warn_weak(fill_template("raters who use the labels in the opposite sense gave %s of the
+      ratings; the labels of the majority are assumed to be right", percent(opposite_share)))
   }
 }
 
@@ -87,7 +85,7 @@ warn_association_untested <- function(fit) {
   x <- without_constant_raters(fit$x)
   needs_no_warning <- fit$identified != "yes" || has_counts(x) || has_known_values(fit$known) ||
     uses_abstentions(fit$model) || n_distinct(rating_rater(x)) != 2L
-  if (needs_no_warning) return(invisible())
+  if (needs_no_warning) return()
   populations <- population_table(fit$model, x)
   if (!is.null(populations)) {
     population <- population_of(pattern_covariates(x), populations)
@@ -98,10 +96,8 @@ warn_association_untested <- function(fit) {
       warn_weak("two raters need populations whose base rates differ; no difference is visible")
     }
   } else if (count_used_categories(x) == 2L && fit$method != "bayes") {
-    warn_weak(paste(
-      "with two raters and two categories, it fits all possible ratings, so its assumptions",
-      "cannot be tested"
-    ))
+    warn_weak(one_line("with two raters and two categories, it fits all possible ratings, so its
+      assumptions cannot be tested"))
   }
 }
 
@@ -116,7 +112,7 @@ warn_weak <- function(why) {
 has_rates_from_prior <- function(fit) {
   positive_rates <- which(fit$base_rates > 0)
   n_steps <- length(fit$theta)^2 * n_patterns(fit$x) * length(positive_rates)
-  if (length(fit$model$prior) == 0L || !weights_are_counts(fit$x) || n_steps > 2e6) return(FALSE)
+  if (is_empty(fit$model$prior) || !weights_are_counts(fit$x) || n_steps > 2e6) return(FALSE)
   rates <- fit$base_rates[positive_rates[-1L]]
   coefficient_index <- match(rate_terms(fit$x)[positive_rates[-1L]], names(fit$coefficients))
   covariance <- covariance_of(fit)$covariance[coefficient_index, coefficient_index, drop = FALSE]
@@ -129,7 +125,7 @@ has_rates_from_prior <- function(fit) {
 # Returns, for each rating, the posterior probabilities of its case times the weight of the case: a
 # matrix (ratings x categories). `posterior`: patterns x categories.
 weighted_posterior <- function(x, posterior) {
-  (posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
+  pick_rows(posterior * pattern_weights(x), rating_pattern(x))
 }
 
 # Returns the expected number of ratings by each rater of cases in each category, a matrix (raters x
@@ -182,16 +178,15 @@ reorder_classes <- function(core, x, model, known) {
   safe_log <- function(p) log(pmax(p, 1e-15))
   # Coefficients of the logits of base rates (categories x columns), relative to the last category.
   n_rate_parameters <- (n - 1L) * max(1L, length(known$base$names))
-  rates <- rbind(
-    matrix(head(core$theta, n_rate_parameters), n - 1L), 0
-  )[class_order, , drop = FALSE]
+  rates <-
+    pick_rows(rbind(matrix(head(core$theta, n_rate_parameters), n - 1L), 0), class_order)
   rates <- rates[-n, ] - rep(rates[n, ], each = n - 1L)
   accuracy <- apply(matrices, 1L, diag) # categories x raters
   is_error <- as.vector(diag(n) == 0)
   log_errors <- is_error * safe_log(aperm(matrices, 3:1)) # ratings x truths x raters
   log_errors <- is_error * (log_errors - rep(colSums(log_errors) / (n - 1), each = n))
   mean_logit <-
-    if (length(model$prior) > 0L) mean(qlogis(clamp(accuracy, 1e-6, 1 - 1e-6)))
+    if (!is_empty(model$prior)) mean(qlogis(clamp(accuracy, 1e-6, 1 - 1e-6)))
   levels <- tail(core$theta, 2L * max(model$levels - 1L, 0L))
   c(rates, mean_logit, safe_log(accuracy) - safe_log(1 - accuracy), log_errors, levels)
 }
@@ -211,7 +206,7 @@ constant_raters <- function(x) {
 without_constant_raters <- function(x) {
   x$panel$constant <- constant_raters(x)
   left_out <- which(x$raters %in% x$panel$constant)
-  if (length(left_out) == 0L) return(x)
+  if (is_empty(left_out)) return(x)
   if (length(left_out) < n_raters(x)) {
     other_raters <- x[, -left_out]
     if (!lacks_information(other_raters)) {
@@ -236,10 +231,8 @@ agrees_beyond_chance <- function(x) {
   isTRUE(kappa_of_agreement(x, agreement_in_core(x)$agreement) > 1e-9)
 }
 
-reason_constant <- paste(
-  "raters who always give the same answer carry no information about the truth, and without them",
-  "no case has two ratings"
-)
+reason_constant <- one_line("raters who always give the same answer carry no information about the
+  truth, and without them no case has two ratings")
 
 # Words if a test of the agreement of raters is not significant, see leading_categories().
 may_be_chance_words <- "the agreement of raters may be chance"

@@ -25,7 +25,7 @@ diagnose_parameter <- function(x) {
   # Splits each chain into halves, which become columns. With an odd number of draws per chain, the
   # middle draw is left out.
   half_length <- nrow(x) %/% 2L
-  is_middle <- seq_len(nrow(x)) == half_length + 1L & nrow(x) > 2L * half_length
+  is_middle <- row_numbers(x) == half_length + 1L & nrow(x) > 2L * half_length
   halves <- matrix(x[!is_middle, ], half_length)
   bulk_scores <- normal_scores(halves)
   quantiles <- quantile(x, c(0.05, 0.5, 0.95), names = FALSE)
@@ -34,7 +34,7 @@ diagnose_parameter <- function(x) {
       compute_rhat(bulk_scores), compute_rhat(normal_scores(abs(halves - quantiles[[2L]])))
     ),
     ess_bulk = compute_ess(bulk_scores),
-    ess_tail = min(vapply(quantiles[-2L], function(limit) compute_ess(1 * (halves <= limit)), 0)),
+    ess_tail = min(map_dbl(quantiles[-2L], function(limit) compute_ess(1 * (halves <= limit)))),
     mcse = sd(x) / sqrt(compute_ess(halves))
   )
 }
@@ -169,7 +169,7 @@ run_loo_on_rows <- function(fit, likelihoods, ...) {
 expand_to_cases <- function(result, likelihoods, fit) {
   row_of_distinct_case <- likelihoods$row[fit$x$index]
   row_of_case <- rep(row_of_distinct_case, weights_of_cases(fit$x) * (row_of_distinct_case > 0L))
-  result$pointwise <- result$pointwise[row_of_case, , drop = FALSE]
+  result$pointwise <- pick_rows(result$pointwise, row_of_case)
   result$diagnostics <- lapply(result$diagnostics, `[`, row_of_case)
   columns <- rownames(result$estimates)
   pointwise <- result$pointwise[, columns, drop = FALSE]
@@ -223,12 +223,12 @@ why_not_identified <- function(identified, agreement, categories) {
     no_pairs = "no case was rated by two raters", unequal = reason_unequal_needed,
     constant_raters = paste0(reason_constant,
       "; if an empty cell means that a rater abstained, use `ratings(abstain = NA)`"),
-    unused = paste("without a prior, a model with free errors needs ratings in every category;",
-      "leave other categories out of the ratings"),
+    unused = one_line("without a prior, a model with free errors needs ratings in every category;
+      leave other categories out of the ratings"),
     unrelated = paste("raters", agreement_by_chance_words),
     labels_only = "ratings identify consensus labels, but accuracies need cases with known truth",
-    replies = paste("raters agree no better than by chance, given how often each answers and",
-      "abstains"),
+    replies = one_line("raters agree no better than by chance, given how often each answers and
+      abstains"),
     few_sources = sprintf(
       "too few raters for %s categories: each rater separates only one from abstention", categories
     )

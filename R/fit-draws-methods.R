@@ -117,9 +117,8 @@ draws_to_print <- function(fit) {
 }
 
 covariance_of.draws_fit <- function(fit) { # nolint: object_name.
-  is_small <- ncol(fit$draws) <= 2000L
   list(
-    covariance = if (is_small) unname(cov(fit$draws)),
+    covariance = if (ncol(fit$draws) <= 2000L) unname(cov(fit$draws)),
     variance = unname(apply(fit$draws, 2L, var))
   )
 }
@@ -149,7 +148,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
     head = paste0(
       title_of_fit(x), "; ", count_noun(sampling$chains, "chain"), " of ",
       count_noun(sampling$kept, "draw"),
-      if (sampling$thin > 1L) paste0(", one of ", sampling$thin, " sweeps each")
+      if (sampling$thin > 1L) sprintf(", one of %s sweeps each", sampling$thin)
     ),
     shown = x$shown, summary = function(x) list(),
     notes = c(
@@ -169,15 +168,11 @@ assumption_of <- function(fit) {
       format_bias_sensitivity(fit, fit$x$categories[[2L]])))
   }
   c(
-    paste0(
-      "Assumed: raters err ", independence_words(fit$model),
-      "; errors that all raters share are taken for the truth."
-    ),
-    if (panel_kind(fit) == "machines" && !model_is_dependent(fit$model)) paste0(
-      "Raters are ", machine_kind_words(fit),
-      ", which share errors: in simulated panels of judges with ",
-      "shared errors 90% intervals of such a fit covered 2.5% of the accuracies of judges."
-    )
+    sprintf("Assumed: raters err %s; errors that all raters share are taken for the truth.",
+      independence_words(fit$model)),
+    if (panel_kind(fit) == "machines" && !model_is_dependent(fit$model)) fill_template("Raters are
+      %s, which share errors: in simulated panels of judges with shared errors 90%% intervals of
+      such a fit covered 2.5%% of the accuracies of judges.", machine_kind_words(fit))
   )
 }
 
@@ -209,7 +204,7 @@ parameters_of_values <- function(fit, values) {
   shared <- values[is_dependence_term(terms$term)]
   list(
     base_rates = matrix(values[startsWith(terms$term, "base_rate")], ncol = size, byrow = TRUE),
-    matrices = matrices, shared = if (length(shared) > 0L) matrix(shared, size)
+    matrices = matrices, shared = if (!is_empty(shared)) matrix(shared, size)
   )
 }
 
@@ -226,7 +221,7 @@ compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   n_steps <- length(rating_rater(x)) * n_categories(x) + 100 * n_raters(x) # per draw
   n_draws <- min(nrow(fit$draws), max(200, 2e7 %/% n_steps))
   posteriors <- lapply(parameters_of_draws(fit, n_draws), function(law) {
-    rates <- law$base_rates[population, , drop = FALSE]
+    rates <- pick_rows(law$base_rates, population)
     if (!has_dependent_errors) return(posterior_of_matrices(rates, law$matrices, x))
     law$matrices <- law$matrices[ratings$rater]
     joint <- code_probabilities(law, ratings$codes, fit$model, x$raters) * rates
@@ -244,7 +239,7 @@ posterior_of_matrices <- function(rates, matrices, x) {
   log_probabilities <- log(stack_rows(matrices, t))
   row <- rating_category(x) + ncol(rates) * (rating_rater(x) - 1L)
   softmax(log(rates) +
-    rowsum_rows(rating_pattern(x), log_probabilities[row, , drop = FALSE], n_patterns(x)))
+    rowsum_rows(rating_pattern(x), pick_rows(log_probabilities, row), n_patterns(x)))
 }
 
 # Returns, for each row of `values` (a data frame of covariates), the index of its population: the
@@ -264,7 +259,7 @@ population_in_fit <- function(fit, values) {
 # The base rates of cases are posterior means of the base rates of their populations.
 rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
   rates <- parameters_of_values(fit, colMeans(fit$draws))$base_rates
-  rates[population_in_fit(fit, data), , drop = FALSE]
+  pick_rows(rates, population_in_fit(fit, data))
 }
 
 rating_probabilities.draws_fit <- rating_probabilities.k_fit # nolint: object_name.
@@ -295,14 +290,14 @@ measure_tests.draws_fit <- function(fit, rates, both, conf_level, group) { # nol
 # draws). Returns NULL if `both` is empty. `both`: indices of the two raters. `laws`: parameters of
 # each draw, a result of parameters_of_draws().
 joint_of_draws <- function(fit, laws, both) {
-  if (length(both) == 0L) return(NULL)
+  if (is_empty(both)) return(NULL)
   codes <- matrix(0L, n_categories(fit$x), n_raters(fit$x))
-  codes[, both] <- seq_len(nrow(codes))
+  codes[, both] <- row_numbers(codes)
   vapply(laws, function(law) t(code_probabilities(law, codes, fit$model, fit$x$raters)),
     matrix(0, nrow(codes), nrow(codes)))
 }
 
-warn_identified_fit.draws_fit <- function(fit) invisible() # nolint: object_name.
+warn_identified_fit.draws_fit <- function(fit) NULL # nolint: object_name.
 
 # Returns a list of `rhat`, the largest Rhat, and `size`, the smallest effective sample size, of the
 # parameters whose convergence is checked.

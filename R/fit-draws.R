@@ -133,16 +133,12 @@ sampler_task <- function(x, model, known, prior) {
       pooled = is_pooled_prior, raters = length(raters), order = prior$order,
       dependence = dependence_type(model), pairs = pair_indices(model, x$raters)
     ),
-    truth = known$truth, population = population_of_patterns(x, model),
+    truth = known$truth,
+    population = population_of(pattern_covariates(x), population_table(model, x)),
     terms = parameter_rows(
       x, if (is_common) NA_character_ else x$raters, prior_rows, prior, is_pooled_prior, model
     )
   )
-}
-
-# Returns the index of the population of each pattern of ratings: the row of population_table().
-population_of_patterns <- function(x, model) {
-  population_of(pattern_covariates(x), population_table(model, x))
 }
 
 # Names of elements of check_sampling() that are arguments of the sampler in the core.
@@ -236,7 +232,7 @@ parameter_rows <- function(x, raters, rows, prior, pooled, model) {
   n_before <- length(rates) + (length(raters) + n_systems(x)) * size^2
   rbind(
     new_parameter_rows(
-      paste0("base_rate[", truth, population_suffix, "]"), seq_along(rates), truth = truth,
+      sprintf("base_rate[%s%s]", truth, population_suffix), seq_along(rates), truth = truth,
       population = population, a = as.vector(t(rates)), total = rep(rowSums(rates), each = size)
     ),
     matrices, if (pooled) centre_parameter_rows(x, n_before),
@@ -255,7 +251,7 @@ matrix_cell_table <- function(categories) {
 # columns that precede the matrix in the core's draws.
 matrix_parameter_rows <- function(rater, rows, n_before, x) {
   size <- n_categories(x)
-  rater_suffix <- if (is.na(rater)) "" else paste0("[", rater, "]")
+  rater_suffix <- if (is.na(rater)) "" else sprintf("[%s]", rater)
   new_row <- function(term, place, a, total, truth = NA_character_, rating = truth) {
     new_parameter_rows(term, n_before + place, rater, truth, rating, a = a, total = total)
   }
@@ -275,7 +271,7 @@ matrix_parameter_rows <- function(rater, rows, n_before, x) {
 centre_parameter_rows <- function(x, n_before) {
   cells <- matrix_cell_table(x$categories)
   terms <- c(
-    paste0("nu[", x$categories, "]"), paste0("mu[", cells$truth, ",", cells$rating, "]")
+    sprintf("nu[%s]", x$categories), sprintf("mu[%s,%s]", cells$truth, cells$rating)
   )
   new_parameter_rows(terms, n_before + seq_along(terms), truth = c(x$categories, cells$truth),
     rating = c(rep(NA_character_, n_categories(x)), cells$rating))
@@ -340,7 +336,7 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
 add_unweighted <- function(posterior, fit) {
   is_unweighted <- pattern_weights(fit$x) <= 0
   rated <- which(is_unweighted & is_rated_pattern(fit$x))
-  if (length(rated) > 0L) posterior[rated, ] <- compute_posterior(fit, fit$x)[rated, ]
+  if (!is_empty(rated)) posterior[rated, ] <- compute_posterior(fit, fit$x)[rated, ]
   known <- which(is_unweighted & is_known_pattern(fit))
   posterior[known, ] <- diag(n_categories(fit$x))[fit$known$truth[known], ]
   posterior

@@ -8,14 +8,10 @@ check_formula <- function(formula) {
   formula
 }
 
-has_formula <- function(model) length(all.vars(model$base_rates)) > 0L
+has_formula <- function(model) !is_empty(all.vars(model$base_rates))
 
 formula_text <- function(model) {
   paste(deparse(model$base_rates, width.cutoff = 500L), collapse = " ")
-}
-
-formula_words <- function(model) {
-  if (has_formula(model)) paste(" with base rates", formula_text(model))
 }
 
 # Groups the cases of the ratings `x` into patterns for the model, and returns the ratings. Cases of
@@ -24,7 +20,7 @@ formula_words <- function(model) {
 patterns_for <- function(model, x) {
   splits_by_abstention <- uses_abstentions(model) && has_abstentions(x)
   has_plain_patterns <- is.null(x$covariates) && is.null(x$confidence) &&
-    length(x$patterns$values) == 0L
+    is_empty(x$patterns$values)
   if (has_plain_patterns && !splits_by_abstention) return(x)
   x <- join_patterns(x, character())
   x <- split_patterns(x, x$covariates[covariates_used(model, x)])
@@ -80,7 +76,7 @@ unscaling_matrix <- function(base) {
 population_table <- function(model, x) {
   if (!has_formula(model)) return(NULL)
   values <- x$covariates[intersect(all.vars(model$base_rates), names(x$covariates))]
-  if (length(values) == 0L || any(map_lgl(values, is.numeric))) return(NULL)
+  if (is_empty(values) || any(map_lgl(values, is.numeric))) return(NULL)
   values <- unique(values)
   values[order_rows(values), ]
 }
@@ -91,7 +87,7 @@ population_of <- function(values, table) {
   if (is.null(table)) return(rep(1L, nrow(values)))
   values <- values[names(table)]
   group <- number_combinations(Map(function(a, b) c(as_label(a), as_label(b)), table, values))
-  match(group[-seq_len(nrow(table))], group[seq_len(nrow(table))])
+  match(group[-row_numbers(table)], group[row_numbers(table)])
 }
 
 # Returns TRUE if the covariates are collinear. Different coefficients then give the same base
@@ -117,7 +113,7 @@ formula_design <- function(formula, data, like = NULL) {
   abort_if(lacking, "columns",
     "The formula for {.arg base_rates} must use {.arg covariates} of the ratings.",
     x = "{.val {lacking}} {?is/are} not among them.",
-    i = c(similar_values_hint(lacking, names(data)), if (length(names(data)) > 0L)
+    i = c(similar_values_hint(lacking, names(data)), if (!is_empty(names(data)))
       "Covariates: {.val {names(data)}}." else "Give {.arg covariates} to {.fun ratings}."),
     arg = "base_rates")
   tryCatch(

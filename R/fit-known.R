@@ -108,7 +108,7 @@ count_known_by_truth <- function(fit) {
   rated_cases <- rated_cases[is_known_pattern(fit)[rated_cases$pattern], ]
   # Weights of known cases, in the column of their truth (patterns x true categories).
   weights <- pattern_weights(x) * outer(fit$known$truth, seq_len(n_categories(x)), `==`)
-  rowsum_rows(rated_cases$rater, weights[rated_cases$pattern, , drop = FALSE], n_raters(x))
+  rowsum_rows(rated_cases$rater, pick_rows(weights, rated_cases$pattern), n_raters(x))
 }
 
 # Returns, for each coefficient of the fit, the number of cases with known truth from which it is
@@ -221,7 +221,7 @@ check_expected <- function(expected, systems) {
   abort_argument_if(!is_valid || anyNA(position), "expected",
     "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
     x = if (is_valid) "It names {.val {names(expected)}}." else "It is {describe(expected)}.",
-    i = if (length(systems) > 0L) "Systems are {.val {systems}}.")
+    i = if (!is_empty(systems)) "Systems are {.val {systems}}.")
   setNames(as.double(expected)[position], systems)
 }
 

@@ -64,8 +64,8 @@ identified_as <- function(fit, parameters) {
 has_open_category <- function(fit) {
   x <- fit$x
   unused_categories <- setdiff(seq_along(x$categories), c(rating_category(x), fit$known$truth))
-  length(unused_categories) > 0L && length(fit$model$prior) == 0L && fit$model$errors == "free" &&
-    !all(lengths(fit$known$raters) > 0L, length(fit$known$raters) > 0L)
+  !is_empty(unused_categories) && is_empty(fit$model$prior) && fit$model$errors == "free" &&
+    !all(lengths(fit$known$raters) > 0L, !is_empty(fit$known$raters))
 }
 
 # Fits the model in the core and returns the core's list of estimates. `known`: see resolve_known().
@@ -170,7 +170,7 @@ latent_coefficient_names <- function(naturals, x, columns) {
 # coefficients of such raters, and probabilities on a boundary, where the curvature of the
 # likelihood is meaningless.
 drop_undetermined <- function(fit, naturals) {
-  has_no_prior <- length(model_for_core(fit$model, fit$x, fit$method)$prior) == 0L
+  has_no_prior <- is_empty(model_for_core(fit$model, fit$x, fit$method)$prior)
   can_be_flat <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
   fit$unsure <- integer()
   if (has_no_prior && any(can_be_flat)) {

@@ -208,7 +208,7 @@ rater_model <- function(accuracy = c("common", "rater"),
   can_pool <- has_free_errors(model) && !uses_formula
   if (is_ordinal || confidence) {
     has_prior <- !is.null(prior) && !identical(prior, "weak")
-    abort_argument_if(has_prior && length(check_prior(prior)) > 0L, "prior",
+    abort_argument_if(has_prior && !is_empty(check_prior(prior)), "prior",
       "Models with ordinal errors or confidence are fitted without priors.",
       i = "Leave {.arg prior} out.")
     prior <- "none"
@@ -251,7 +251,7 @@ pooled_prior <- list(pooled = TRUE)
 is_pooled <- function(model) isTRUE(model$prior$pooled)
 
 prior_name <- function(model) {
-  if (length(model$prior) == 0L) "none" else if (is_pooled(model)) "pooled" else
+  if (is_empty(model$prior)) "none" else if (is_pooled(model)) "pooled" else
     if (identical(model$prior, weak_prior)) "weak" else "own"
 }
 
@@ -267,7 +267,7 @@ check_prior <- function(prior, poolable = FALSE) {
   }
   parameter_names <- names(weak_prior)
   unknown <- if (is.list(prior)) setdiff(names2(prior), parameter_names)
-  abort_argument_if(!is.list(prior) || length(unknown) > 0L, "prior",
+  abort_argument_if(!is.list(prior) || !is_empty(unknown), "prior",
     "must be a list with some of {.val {parameter_names}}, or
         {.or {.val {c(if (poolable) 'pooled', 'weak', 'none')}}}.",
     x = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}.")
@@ -279,7 +279,7 @@ check_prior <- function(prior, poolable = FALSE) {
       "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
       not = value)
   }
-  if (length(prior) > 0L) modifyList(weak_prior, prior) else list()
+  if (!is_empty(prior)) modifyList(weak_prior, prior) else list()
 }
 
 # Returns TRUE if the model is the K-model, without a family, confidence, dependence or a formula.
@@ -326,7 +326,8 @@ format.rater_model <- function(x, ...) {
     )))
   }
   paste0(
-    name, if (uses_confidence(x)) " with confidence", format_dependence(x), formula_words(x)
+    name, if (uses_confidence(x)) " with confidence", format_dependence(x),
+    if (has_formula(x)) paste(" with base rates", formula_text(x))
   )
 }
 

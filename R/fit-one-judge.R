@@ -25,7 +25,7 @@ fit_one_judge <- function(x, model, counts) {
     by_agreement = list(identified = NA, agreement = NA_real_, kappa = NA_real_),
     rater_accuracy = coefficients[[1L]], theta = NA_real_, converged = TRUE,
     base_rates = solution$rates,
-    posterior = (posterior / rowSums(posterior))[posterior_row, , drop = FALSE],
+    posterior = pick_rows(posterior / rowSums(posterior), posterior_row),
     parameters = NA_integer_,
     log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L,
     matrices = array(solution$matrix, c(1L, n, n)),
@@ -49,7 +49,7 @@ compute_posterior.judge_fit <- function(fit, x) { # nolint: object_name.
 why_no_calibration <- function(sample, categories) {
   counts <- sample$counts
   empty_categories <- categories[rowSums(counts) == 0]
-  if (length(empty_categories) > 0L)
+  if (!is_empty(empty_categories))
     return(c(uncalibrated = paste("no calibration case is", empty_categories[[1L]])))
   if (sum(sample$verdicts) == 0) return(c(unrated = "no case has a rating"))
   # Each verdict must be most probable for cases of the same true category. With two categories,
@@ -58,9 +58,9 @@ why_no_calibration <- function(sample, categories) {
   shares <- counts / rowSums(counts)
   for (matrix in list(shares, if (n == 2L) smoothed_rates(counts) else shares)) {
     confused_categories <- categories[colSums(matrix >= rep(diag(matrix), each = n)) > 1]
-    if (length(confused_categories) > 0L || rcond(matrix) < 1e-10) return(c(judge = paste0(
+    if (!is_empty(confused_categories) || rcond(matrix) < 1e-10) return(c(judge = paste0(
       "the judge is no better than chance ",
-      if (n > 2L && length(confused_categories) > 0L)
+      if (n > 2L && !is_empty(confused_categories))
         paste("at recognising", confused_categories[[1L]], ""),
       "in its calibration sample"
     )))
@@ -143,8 +143,8 @@ calibrated_draws <- function(sample) {
   rate_draws <- t(vapply(seq_len(n_draws), function(i) solve(matrices[i, , ], shares[i, ]),
     shares[1L, ]))
   negative_draws <- which(rowSums(rate_draws < 0) > 0)
-  if (length(negative_draws) == 0L) return(rate_draws)
-  rates <- pmax(rate_draws[negative_draws, , drop = FALSE], 1e-3)
+  if (is_empty(negative_draws)) return(rate_draws)
+  rates <- pmax(pick_rows(rate_draws, negative_draws), 1e-3)
   matrices <- matrices[negative_draws, , , drop = FALSE]
   for (iteration in seq_len(1e4)) {
     previous <- rates
@@ -180,10 +180,9 @@ format_calibration <- function(fit) {
 # two categories.
 format_bias_sensitivity <- function(fit, category) {
   matrix <- fit$matrices[1L, , ]
-  if (nrow(matrix) == 2L) paste0(
-    "If it rated ", category, " in 5 of 100 more of these cases, whatever their truth, the ",
-    "estimate would be ", format_decimals(0.05 / (sum(diag(matrix)) - 1)), " too high."
-  )
+  if (nrow(matrix) == 2L) fill_template("If it rated %s in 5 of 100 more of these cases, whatever
+    their truth, the estimate would be %s too high.",
+    category, format_decimals(0.05 / (sum(diag(matrix)) - 1)))
 }
 
 calibration_assumption <- function(fit) {
@@ -207,9 +206,9 @@ calibrated_interval <- function(sample, level) {
   z <- normal_quantile(level)
   out <- if (is.null(sample$draws)) adjusted_interval(sample, z) else
     t(apply(sample$draws, 2L, quantile, (1 + c(-level, level)) / 2, names = FALSE))
-  for (k in seq_len(nrow(out))) {
+  for (k in row_numbers(out)) {
     # Joins all categories except k to one category.
-    indicator <- 1 * cbind(seq_len(nrow(out)) != k, seq_len(nrow(out)) == k)
+    indicator <- 1 * cbind(row_numbers(out) != k, row_numbers(out) == k)
     counts <- crossprod(indicator, sample$counts %*% indicator)
     verdicts <- drop(sample$verdicts %*% indicator)
     out[k, 1L] <- min(out[k, 1L], profile_limit(counts, verdicts, z))

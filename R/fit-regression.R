@@ -219,7 +219,7 @@ tidy_differential <- function(x) {
     stringsAsFactors = FALSE))
   is_testable <- x$identified == "yes" && x$model$accuracy == "rater" &&
     !uses_confidence(x$model) &&
-    length(x$model$prior) == 0L && weights_are_counts(x$x) &&
+    is_empty(x$model$prior) && weights_are_counts(x$x) &&
     (n_distinct(rating_rater(x$x)) > 2L || has_known_values(x$known))
   rater <- replace(match(out$rater, x$x$raters), !is_testable, NA)
   ratios <- stack_rows(Map(likelihood_ratio_of_groups, list(x), rater, out$term))
@@ -262,7 +262,7 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
   x$patterns$raters <- n_raters(x) + n_added
   x$raters <- seq_len(x$patterns$raters)
   known <- fit$known
-  if (length(known$raters) > 0L) known$raters <- append(known$raters, vector("list", n_added), j)
+  if (!is_empty(known$raters)) known$raters <- append(known$raters, vector("list", n_added), j)
   core <- fit_core(x, fit$model, "likelihood", known, NULL, no_tick)
   df <- core$parameters - fit$parameters
   if (!core$identified || df == 0) return(no_test)
@@ -291,7 +291,7 @@ describe_regression <- function(fit) {
   if (!is_regression(fit)) return(NULL)
   p_values <- na.omit(fit$differential$p.adjusted)
   sprintf("Assumed: raters' errors do not depend on %s (non-differential errors; %s)",
-    toString(all.vars(fit$model$base_rates)), if (length(p_values) > 0L)
+    toString(all.vars(fit$model$base_rates)), if (!is_empty(p_values))
       paste("smallest p-value of tests by rater", format_p(min(p_values))) else "not tested")
 }
 

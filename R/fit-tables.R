@@ -100,7 +100,6 @@ likelihood_lines.judge_fit <- function(fit) {
 likelihood_lines.rater_fit <- function(fit) {
   value <- coef(fit)
   centre <- fit$centre
-  raters_mostly_prior <- find_raters_mostly_prior(fit)
   c(
     if (isTRUE(value["dispersion"] > 0)) sprintf(
       "An error one category nearer to the truth is %.2f times as likely", value[["dispersion"]]
@@ -123,20 +122,17 @@ likelihood_lines.rater_fit <- function(fit) {
     ),
     sprintf("A prior with the weight of %.0f ratings shrinks accuracies towards their mean; %s",
       weak_prior_size(fit), "prior = \"none\" of rater_model() leaves it out"),
-    if (length(raters_mostly_prior) > 0L) paste("Raters with fewer ratings (mostly prior):",
-      shorten(raters_mostly_prior))
+    words_with_labels("Raters with fewer ratings (mostly prior):", find_raters_mostly_prior(fit))
   )
 }
 
 format_known <- function(fit) {
   n_cases <- count_cases(fit$x, is_known_pattern(fit))
-  list_raters <- function(label, known) {
-    if (any(known)) paste(label, shorten(fit$x$raters[known]))
-  }
+  raters <- fit$x$raters
   c(
-    if (n_cases > 0L) paste("The truth of", count_noun(n_cases, "case"), "was given"),
-    list_raters("Known raters:", is_known_rater(fit)),
-    list_raters("Calibration samples:", is_known_rater(fit, "counts"))
+    if (n_cases > 0L) sprintf("The truth of %s was given", count_noun(n_cases, "case")),
+    words_with_labels("Known raters:", raters[is_known_rater(fit)]),
+    words_with_labels("Calibration samples:", raters[is_known_rater(fit, "counts")])
   )
 }
 
@@ -148,8 +144,7 @@ summary_of_fit <- function(x) {
 }
 
 parameters_to_print <- function(x, ...) {
-  columns <- c("term", "estimate", interval_columns)
-  view(tidy(x), columns, level = default_conf_level(), ...)
+  view(tidy(x), c("term", "estimate", interval_columns), level = default_conf_level(), ...)
 }
 
 #' Base rates and confusion matrices of raters

@@ -189,7 +189,7 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
   checked <- check_fit_arguments(resolved$x, model, method, known_truth, known_raters)
   given <- list(prior = prior, sampling = sampling)
   given_args <- names(Filter(length, given))
-  abort_argument_if(checked$method != "bayes" && length(given_args) > 0L, given_args[[1L]],
+  abort_argument_if(checked$method != "bayes" && !is_empty(given_args), given_args[[1L]],
     "can be used only with {.code method = \"bayes\"}.")
   fit <- switch(checked$method,
     algebraic = fit_algebraic(checked$x, model),
@@ -350,7 +350,7 @@ warn_identified_fit.judge_fit <- function(fit) {
 }
 
 warn_identified_fit.k_fit <- function(fit) {
-  if (fit$negative == 0L) return(invisible())
+  if (fit$negative == 0L) return()
   x <- fit$x
   zero_categories <- x$categories[fit$base_rates == 0]
   # Patterns with a rating in a category whose base rate is positive.
@@ -376,8 +376,8 @@ reason_of_fit <- function(fit) {
 }
 
 reason_of_parameters <- function(model, categories) {
-  paste("the", format(model), "has more parameters than ratings by these raters into", categories,
-    "categories can distinguish")
+  fill_template("the %s has more parameters than ratings by these raters into %s categories can
+    distinguish", format(model), categories)
 }
 
 # Converts argument `fit` of an exported function to a fit, and returns it. The argument can be a

@@ -128,7 +128,7 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   rows <- decision_rows(x$table, x$table$system, at_least, if (is.null(drawn_gold))
     "no gold cases measure the system" else "it is not computed for posterior draws")
   rows$gold <- gold$details$gold %||% if (is.null(drawn_gold)) NA_integer_ else
-    colSums((rows_of(case_answers(fitted_ratings), drawn_gold$case) > 0L) *
+    colSums((pick_rows(case_answers(fitted_ratings), drawn_gold$case) > 0L) *
       weights_of_cases(fitted_ratings)[drawn_gold$case])
   undecided_rows <- which(rows$decision == "undecided" & gold$measured$known)
   rows$needed[undecided_rows] <- vapply(undecided_rows, function(s) {

@@ -315,7 +315,7 @@ prediction_design_effect <- function(q, weight, all_clusters) {
   deviation <- centred(q, weight)
   deviation[weight == 0] <- 0
   cluster_sums <- rowsum(
-    rows_of(deviation, all_clusters$pattern) * all_clusters$weight, all_clusters$cluster
+    pick_rows(deviation, all_clusters$pattern) * all_clusters$weight, all_clusters$cluster
   )
   design <- colSums(cluster_sums^2) * nrow(cluster_sums) / (nrow(cluster_sums) - 1) /
     colSums(weight * deviation^2)
@@ -343,7 +343,7 @@ posterior_of_raters <- function(x) {
   fit <- without_warnings(fit_checked(
     with_votes(x), if (has_counts(x)) k_model() else rater_k_model, NULL, NULL, NULL
   ))
-  rows_of(posterior(fit), matching_patterns(fit$x, x))
+  pick_rows(posterior(fit), matching_patterns(fit$x, x))
 }
 
 # Returns the predicted probability that each answer is correct, NA without an answer.

@@ -56,10 +56,10 @@ max_gold <- 1e7 # largest number of gold cases, if their weights are numbers of 
 select_gold <- function(evidence, is_used) {
   is_used <- as.matrix(is_used)
   gold_rows <- evidence$at
-  has_unrated_gold <- colSums(rows_of(is_used, gold_rows) & !evidence$rated[gold_rows]) > 0
+  has_unrated_gold <- colSums(pick_rows(is_used, gold_rows) & !evidence$rated[gold_rows]) > 0
   is_used <- is_used & (evidence$rated | rep(has_unrated_gold, each = nrow(is_used)))
   weight <- evidence$weight * is_used
-  w <- evidence$w * rows_of(is_used, gold_rows)
+  w <- evidence$w * pick_rows(is_used, gold_rows)
   c(evidence[c("at", "truth", "cluster", "all_clusters", "drawn")], list(
     weight = weight, w = w, gold = colSums(w > 0),
     representative = are_representative(weight, w, evidence$drawn)
@@ -99,7 +99,7 @@ are_probabilities_too_small <- function(evidence) {
 #   case to each quantity
 gold_quantity <- function(gold_data, y, q, correct, settle,
                           variance = function(x) x$variance) {
-  x <- settle(correct(y, rows_of(q, gold_data$at),
+  x <- settle(correct(y, pick_rows(q, gold_data$at),
     summarise_predictions(q, gold_data$weight), w = gold_data$w))
   adjust_for_clusters(x, gold_data$cluster, variance(x), array(gold_data$w > 0, dim(x$rest)),
     prediction_design_effect(q, gold_data$weight, gold_data$all_clusters))
@@ -118,18 +118,18 @@ gold_quantity <- function(gold_data, y, q, correct, settle,
 gold_accuracy <- function(evidence, first, second = NULL) {
   if (is.null(evidence)) return(list(known = logical(length(first))))
   has_second <- !is.null(second)
-  answers <- columns_of(evidence$answer, first)
+  answers <- pick_columns(evidence$answer, first)
   # Without `second`, the second answer is 0 (no answer). It is never correct, so the difference is
   # the accuracy of the first system.
-  second_answers <- if (has_second) columns_of(evidence$answer, second) else 0L * answers
-  at_gold <- function(x) rows_of(x, evidence$at)
+  second_answers <- if (has_second) pick_columns(evidence$answer, second) else 0L * answers
+  at_gold <- function(x) pick_rows(x, evidence$at)
   gold_data <- select_gold(evidence, answers > 0L & (second_answers > 0L | !has_second))
   is_differing <- answers != second_answers & gold_data$weight > 0
   is_measured <- gold_data$gold > 0 & colSums(is_differing) > 0 &
     are_representative(gold_data$weight * is_differing, gold_data$w * at_gold(is_differing),
       gold_data$drawn)
   if (!any(is_measured)) return(list(known = is_measured))
-  measured_columns <- function(x) columns_of(x, is_measured)
+  measured_columns <- function(x) pick_columns(x, is_measured)
   weight <- measured_columns(gold_data$weight)
   w <- measured_columns(gold_data$w)
   is_differing <- measured_columns(is_differing)

@@ -109,7 +109,7 @@ robust_draws <- function(estimate, replicates) {
       equal_answer_share^hidden_correlation_power * outer(hidden, hidden)
   )
   # Systems with equal answers get exactly the same draws.
-  error <- columns_of(error, max.col(equal_answer_share == 1, "first"))
+  error <- pick_columns(error, max.col(equal_answer_share == 1, "first"))
   n_draws <- nrow(error)
   factors <- if (has_fixed_common(estimate)) rep(1, n_draws) else
     heavy_tail_factors(n_draws)
@@ -160,7 +160,7 @@ hidden_error_noise <- function(centred, same) {
   noise <- qr.Q(qr(noise)) * sqrt(n_draws - 1)
   noise <- noise %*% scaled_eigenvectors(eigen(same^hidden_correlation_power, symmetric = TRUE))
   # Systems with equal answers get exactly the same draws.
-  columns_of(noise, max.col(same == 1, "first"))
+  pick_columns(noise, max.col(same == 1, "first"))
 }
 
 # Returns the share of cases on which two systems gave the same answer (systems x systems).
@@ -176,7 +176,7 @@ same_answer_shares <- function(fit, first, second) {
   answer <- pattern_answers(fit$x)
   weight <- pattern_weights(fit$x) * (is_usable_pattern(fit) & rowSums(answer == 0L) == 0L)
   compute_by_blocks(answer, first, function(block_pairs) {
-    is_same <- columns_of(answer, first[block_pairs]) == columns_of(answer, second[block_pairs])
+    is_same <- pick_columns(answer, first[block_pairs]) == pick_columns(answer, second[block_pairs])
     list(share = colSums(weight * is_same) / sum(weight))
   })$share
 }

@@ -159,7 +159,7 @@ note_of_one_rater <- function(estimate) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
   if (is.null(evidence)) return(NULL)
-  is_rated_correctly <- predict_correctness(rows_of(evidence$predicted, evidence$at),
+  is_rated_correctly <- predict_correctness(pick_rows(evidence$predicted, evidence$at),
     evidence$truth) > 0.5
   is_rated <- evidence$rated[evidence$at]
   count_correct <- function(cases) {

@@ -120,7 +120,7 @@ apply_to_systems <- function(fit, weight, posteriors, run, systems = seq_along(f
   is_usable <- is_usable_pattern(fit) & weight > 0
   lapply(systems, function(s) {
     answered <- which(is_usable & answers[, s] > 0L)
-    run(answers[answered, s], rows_of(posteriors[[s]], answered), weight[answered], ...)
+    run(answers[answered, s], pick_rows(posteriors[[s]], answered), weight[answered], ...)
   })
 }
 

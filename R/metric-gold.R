@@ -85,7 +85,7 @@ measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, co
   unit_values <- do.call(cbind, accuracy_intervals[[interval]]$gold$share(
     select_measured(x), select_measured(prior), settings
   )[estimate_columns])
-  ranges <- rows_of(ranges, measured_indices)
+  ranges <- pick_rows(ranges, measured_indices)
   values <- unit_values * widths(ranges) + outer(ranges[, 1L], estimate_columns != "std.error")
   rows[measured_indices, estimate_columns] <- as.data.frame(values)
   rows$n[measured_indices] <-
@@ -150,14 +150,14 @@ gold_tables <- function(evidence, s, n) {
 # the patterns. `w`: their weights.
 predicted_table <- function(gold_data, at, w) {
   is_answer <- indicator_matrix(gold_data$answer[at], ncol(gold_data$predicted))
-  as.vector(crossprod(is_answer * w, rows_of(gold_data$predicted, at))) / sum(w)
+  as.vector(crossprod(is_answer * w, pick_rows(gold_data$predicted, at))) / sum(w)
 }
 
 # Returns TRUE for metrics that depend only on the answers and not on the truth. An example is the
 # share of an answer. `slope`: derivatives of metrics with respect to cells (cells x metrics).
 uses_answers_only <- function(slope) {
   n <- sqrt(nrow(slope))
-  slope_of_first_truth <- rows_of(slope, rep(seq_len(n), n))
+  slope_of_first_truth <- pick_rows(slope, rep(seq_len(n), n))
   colSums(abs(slope - slope_of_first_truth) >= 1e-9) %in% 0 & colSums(abs(slope) >= 1e-9) > 0
 }
 
@@ -179,7 +179,7 @@ gold_metrics <- function(gold_data, slope, plan, ranges) {
   # gold cases may have equal slopes by chance.
   slope_variance <- colSums(gold_data$start * slope^2)
   influence <- function(i) { # 0 without an answer
-    rows_of(rbind(0, matrix(slope[, i], ncol(gold_data$predicted))), gold_data$answer + 1L)
+    pick_rows(rbind(0, matrix(slope[, i], ncol(gold_data$predicted))), gold_data$answer + 1L)
   }
   scale <- function(mean, spread, gold) pmax(spread, slope_variance)
   largest_slope <- apply(abs(slope), 2L, max)
@@ -206,7 +206,7 @@ gold_influence <- function(gold_data, predicted, influence, scale, steepest, val
     c(change[cbind(gold_data$at, gold_data$truth)], rowSums(predicted * change))
   }, numeric(length(gold_rows) + nrow(predicted)))
   x <- gold_quantity(
-    gold_data, rows_of(columns, gold_rows), rows_of(columns, -gold_rows),
+    gold_data, pick_rows(columns, gold_rows), pick_rows(columns, -gold_rows),
     function(...) corrected_mean(..., scale = scale),
     function(x) {
       measurement_as_share(x, value(x$estimate, x$slope), value(x$alone, 0 * x$slope), steepest)
@@ -220,7 +220,7 @@ gold_influence <- function(gold_data, predicted, influence, scale, steepest, val
 values_by_row <- function(plan, tables) {
   unlist(lapply(unique(plan$rows$metric), function(id) {
     plan$records <- plan$records[id]
-    diag(metric_values(plan, rows_of(tables, plan$rows$metric == id)))
+    diag(metric_values(plan, pick_rows(tables, plan$rows$metric == id)))
   }))
 }
 
@@ -376,7 +376,7 @@ gold_scores <- function(gold_data, plan, judge, ranges) {
 weights_with_gold <- function(gold_data, judge, slope) {
   weights <- slope * judge$p
   at <- gold_data$at
-  difference <- indicator_matrix(gold_data$truth, ncol(weights)) - rows_of(weights, at)
+  difference <- indicator_matrix(gold_data$truth, ncol(weights)) - pick_rows(weights, at)
   share <- gold_data$w / sum(gold_data$w) * sum(judge$v) / judge$v[at]
   weights + rowsum_rows(at, difference * share, nrow(weights))
 }

@@ -142,7 +142,7 @@ percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) 
     tables <- as_shares(counts, n_categories(plan))
     is_complete <- complete.cases(tables)
     values <- matrix(NA_real_, nrow(tables), nrow(rows))
-    values[is_complete, ] <- metric_values(plan, rows_of(tables, is_complete))
+    values[is_complete, ] <- metric_values(plan, pick_rows(tables, is_complete))
     values
   })
   ranges <- ranges_of_plan(plan)
@@ -165,7 +165,7 @@ unit_percentiles <- function(rows, values, ranges, conf_level) {
 # number per metric, or a matrix with a column per metric. `ranges`: range of each metric (metrics x
 # 2).
 to_unit <- function(value, ranges) {
-  if (is.matrix(value)) ranges <- rows_of(ranges, rep(seq_len(nrow(ranges)), each = nrow(value)))
+  if (is.matrix(value)) ranges <- pick_rows(ranges, rep(seq_len(nrow(ranges)), each = nrow(value)))
   (value - ranges[, 1L]) / widths(ranges)
 }
 
@@ -225,7 +225,7 @@ table_errors <- function(draws, slopes, estimate, s) {
     tables <- as_shares(counts, slopes$n)
     cbind(rowSums(table_sums(tables, slopes$n)$right), first_order_changes(slopes, tables))
   })
-  error <- apply(rows_of(first_order, !is.na(first_order[, 1L])), 2L, sd)
+  error <- apply(pick_rows(first_order, !is.na(first_order[, 1L])), 2L, sd)
   error_ratio <- estimate$details$sampling[[s]] / error[[1L]]
   error[-1L] * if (is.finite(error_ratio)) max(1, error_ratio) else 1
 }
@@ -305,7 +305,7 @@ table_difference <- function(estimate, table, s, n) {
 #   so that an interval contains the intervals with lower confidence levels.
 interval_rows <- function(rows, ranges, z) {
   known_rows <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
-  ranges <- rows_of(ranges, known_rows)
+  ranges <- pick_rows(ranges, known_rows)
   value <- clip01(to_unit(rows$estimate[known_rows], ranges))
   error <- rows$std.error[known_rows] / widths(ranges)
   cases <- rows$cases[known_rows]

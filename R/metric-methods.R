@@ -138,7 +138,7 @@ weighted_answers <- function(estimate, system) {
   pattern <- pattern_of_case(x)
   answer <- pattern_answers(x)[pattern, s]
   answered_cases <- which(answer > 0L & is_usable_pattern(estimate$fit)[pattern])
-  posterior <- rows_of(estimate$posterior[[s]], pattern[answered_cases])
+  posterior <- pick_rows(estimate$posterior[[s]], pattern[answered_cases])
   as_category <- function(code) factor(x$categories[code], levels = x$categories)
   tibble::as_tibble(columns_tibble(
     case = rep(x$cases[answered_cases], each = n), system = system,

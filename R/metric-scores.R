@@ -192,7 +192,7 @@ mean_loss <- function(loss, w, v) sum(v * rowSums(w * loss)) / sum(v)
 reliability_of <- function(score, hit, v, bins) {
   gap <- hit - score
   sums <- rowsum(v * cbind(1, score, hit, gap, gap^2), bin_of_score(score, bins))
-  sums <- rows_of(sums, sums[, 1L] > 0)
+  sums <- pick_rows(sums, sums[, 1L] > 0)
   cases <- unname(sums[, 1L])
   means <- unname(sums / cases)
   list(

@@ -48,7 +48,7 @@ metric_values <- function(plan, tables) {
     switch(record$form,
       table = values_of_tables(record, plan, tables),
       category = values_of_categories(record, plan, counts),
-      cell = columns_of(record$kernel(tables, n_categories(plan)), record$cells)
+      cell = pick_columns(record$kernel(tables, n_categories(plan)), record$cells)
     )
   })))
 }
@@ -148,7 +148,7 @@ widths <- function(ranges) ranges[, 2L] - ranges[, 1L]
 # Returns the smallest and the largest possible value of each row of a plan (rows x 2).
 ranges_of_plan <- function(plan) {
   ranges <- vapply(plan$records, range_of_metric, c(0, 0), settings = plan$settings)
-  unname(t(columns_of(ranges, plan$rows$metric)))
+  unname(t(pick_columns(ranges, plan$rows$metric)))
 }
 
 # Converts expected numbers of cases to shares of all cases. Cells of true categories with fewer

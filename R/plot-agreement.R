@@ -74,7 +74,7 @@ plot_measures <- function(object, about) {
   start_plot(drawn_rows, "estimate", "label") +
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
-    (if (length(facet_columns) > 0L) wrapped_facets(facet_columns)) +
+    (if (!is_empty(facet_columns)) wrapped_facets(facet_columns)) +
     ggplot2::scale_x_continuous(
       limits = range(
         0, 1, drawn_rows$estimate, drawn_rows$conf.low, drawn_rows$conf.high, na.rm = TRUE
@@ -86,7 +86,7 @@ plot_measures <- function(object, about) {
     plot_titles(
       if ((is_by_pair_or_category || is_by_part) && length(titles) == 1L) titles else "Agreement",
       interval_subtitle(drawn_rows, about$conf_level),
-      caption = if (length(na_measures) > 0L) paste("Not defined for some:", shorten(na_measures))
+      caption = words_with_labels("Not defined for some:", na_measures)
     ) +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(1.2, "lines"))
 }
@@ -98,7 +98,7 @@ plot_pairs <- function(object, about) {
     i = "Use {.code type = \"measures\"}.")
   titles <- levels(object$title)
   map_columns <- c(part_columns_of(object), if (length(titles) > 1L) "title")
-  has_several_maps <- length(map_columns) > 0L
+  has_several_maps <- !is_empty(map_columns)
   map_index <- number_distinct_rows(object[c(part_columns_of(object), "title")])
   drawn_pairs <- plain_data_frame(object)[map_index <= max_maps, ]
   keys <- drawn_pairs[c(part_columns_of(object), "title")]

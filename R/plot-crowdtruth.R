@@ -52,7 +52,7 @@ near_zero_colour <- "#F7F4EC"
 plot_scores <- function(object, max_units) {
   units <- as_label(tidy(object, "units")$unit)
   drawn_units <- evenly_spaced(length(units), max_units)
-  scores <- as.matrix(object)[drawn_units, , drop = FALSE]
+  scores <- pick_rows(as.matrix(object), drawn_units)
   rownames(scores) <- drawn_units # numbers, because several units may have the same name
   cells <- matrix_cells(scores)
   if (object$options$version == "2.0") {

@@ -88,7 +88,7 @@ autoplot.rater_confusion <- function(object, ...) { # nolint: object_name.
 draw_matrices <- function(matrices, words, reason = "the fit is not identified") {
   check_drawn(unlist(matrices), "All probabilities are", reason)
   first_matrix <- matrices[[1L]]
-  cells <- stack_rows(unname(lapply(matrices, matrix_cells)))
+  cells <- stack_rows(unname(matrices), matrix_cells)
   cells$rater <- factor(rep(names(matrices), each = length(first_matrix)), names(matrices))
   heat_map(
     cells, colnames(first_matrix), "Confusion matrices of raters",
@@ -96,7 +96,7 @@ draw_matrices <- function(matrices, words, reason = "the fit is not identified")
     "true category", rows = rownames(first_matrix),
     numbers = ncol(first_matrix) * ceiling(sqrt(length(matrices))) <= 12L
   ) +
-    (if (length(matrices) > 1L || length(words) > 0L) wrapped_facets("rater"))
+    (if (length(matrices) > 1L || !is_empty(words)) wrapped_facets("rater"))
 }
 
 #' Plots of posterior draws
@@ -149,7 +149,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   switch(type,
     density = draw_densities(object, table), trace = draw_traces(table),
     rank = draw_ranks(table), prior = draw_priors(object, terms)
-  ) + ggplot2::labs(caption = if (length(captions) > 0L) {
+  ) + ggplot2::labs(caption = if (!is_empty(captions)) {
     wrap_text(paste(captions, collapse = "\n"), 100L)
   })
 }
@@ -335,10 +335,10 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
   probability <- unname(probability_matrix(object, "object"))
   categories <- setdiff(names(object), "case")
   known_cases <- which(!is.na(probability[, 1L]))
-  abort_argument_if(length(known_cases) == 0L, "object",
+  abort_argument_if(is_empty(known_cases), "object",
     "There are no probabilities to draw: all of them are {.code NA}.",
     i = "The fit from which they were computed is not identified.")
-  top_categories <- most_probable(probability[known_cases, , drop = FALSE])
+  top_categories <- most_probable(pick_rows(probability, known_cases))
   drawn_cases <- known_cases[order(top_categories$category, -top_categories$probability)][
     evenly_spaced(length(known_cases), max_cases)
   ]

@@ -60,10 +60,10 @@ resolve_prior <- function(prior, x, model) {
 # a row, separated by commas. Values are quoted if two names would otherwise be equal.
 population_labels <- function(table) {
   if (is.null(table)) return(NULL)
-  words <- lapply(unname(as.list(table)), as_label)
-  paste_labels <- function(words) do.call(paste, c(words, sep = ", "))
-  if (anyDuplicated(paste_labels(words)) == 0L) return(paste_labels(words))
-  paste_labels(lapply(words, encodeString, quote = "\""))
+  words <- lapply(as.list(table), as_label)
+  labels <- paste_columns(words)
+  if (!any_repeated(labels)) labels else
+    paste_columns(lapply(words, encodeString, quote = "\""))
 }
 
 # Returns the parameters of a prior that is the same for all raters: the flat prior if `name` is
@@ -110,7 +110,7 @@ shares_of_wrong <- function(wrong, rater, categories) {
   abort_if(length(wrong) != n || !setequal(names(wrong) %||% categories, categories), "prior",
     "{.field wrong} in the prior of {.val {rater}} must be a number for each of
       {.val {categories}}.", not = wrong)
-  if (!is.null(names(wrong))) wrong <- wrong[categories]
+  if (has_names(wrong)) wrong <- wrong[categories]
   shares <- matrix(wrong, n, n, byrow = TRUE)
   diag(shares) <- 0
   shares / rowSums(shares)
@@ -119,7 +119,7 @@ shares_of_wrong <- function(wrong, rater, categories) {
 # Returns the Dirichlet parameters of base rates (populations x categories). `laws`: result of
 # check_rate_priors().
 resolve_rates <- function(laws, populations, categories) {
-  if (!is.null(names(laws))) {
+  if (has_names(laws)) {
     abort_argument_if(!setequal(names(laws), populations),
       "prior", "Base rates must have a prior for each population.",
       x = c(
@@ -143,12 +143,12 @@ resolve_rate_law <- function(law, categories) {
     i = "Give a Dirichlet parameter for each category.")
   if (!is.null(law$beta)) return(rev(law$beta))
   parameters <- law$categories
-  has_names <- !is.null(names(parameters))
-  if (length(parameters) == 1L && !has_names) return(rep(as.double(parameters), n))
+  is_named <- has_names(parameters)
+  if (length(parameters) == 1L && !is_named) return(rep(as.double(parameters), n))
   # Two different numbers without names are an error, because it is not clear which number belongs
   # to the positive category.
   is_valid <- length(parameters) == n &&
-    if (has_names) setequal(names(parameters), categories) else n > 2L ||
+    if (is_named) setequal(names(parameters), categories) else n > 2L ||
       n_distinct(parameters) == 1L
   abort_if(!is_valid, "prior",
     "The prior of base rates must be a positive number for all categories, or a vector of positive
@@ -156,7 +156,7 @@ resolve_rate_law <- function(law, categories) {
     not = parameters,
     i = if (n == 2L) "With {.code list(a, b)} the base rate of the second category has the prior
         Beta(a, b).")
-  as.double(if (has_names) parameters[categories] else parameters)
+  as.double(if (is_named) parameters[categories] else parameters)
 }
 
 # ---- Words --------------------------------------------------------------------------------------

@@ -82,7 +82,7 @@
 rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partial"),
                         order = c("mean", "each", "none")) {
   raters <- list(...)
-  abort_argument_if(length(raters) > 0L && !is_uniquely_named(raters), "...",
+  abort_argument_if(!is_empty(raters) && !is_uniquely_named(raters), "...",
     "Priors of raters must be named by rater, with each name once.",
     x = "The names are {.val {names2(raters)}}.")
   is_law <- is.list(others) || is.matrix(others)
@@ -123,7 +123,7 @@ read_beta_prior <- function(x, subject) {
     return(beta_of_range(fields$range, subject))
   }
   has_mode <- form %in% c("at_least, mode", "at_most, mode") &&
-    anyDuplicated(names(fields)) == 0L
+    !any_repeated(names(fields))
   abort_if(!is_beta || !has_mode, "prior",
     "The prior of {subject} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
      {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.",
@@ -205,10 +205,10 @@ check_rater_prior <- function(law, rater) {
   field_names <- if (is.list(law)) names2(law)
   forms <- list("sens", "spec", c("sens", "spec"), "right", c("right", "wrong"))
   is_form <- map_lgl(forms, setequal, field_names)
-  abort_if(!any(is_form) || anyDuplicated(field_names) > 0L, "prior",
+  abort_if(!any(is_form) || any_repeated(field_names), "prior",
     "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)},
      {.code list(right =, wrong =)}, or a matrix of Dirichlet parameters.",
-    x = if (length(field_names) > 0L) "It has {.val {field_names}}." else "It is {describe(law)}.")
+    x = if (!is_empty(field_names)) "It has {.val {field_names}}." else "It is {describe(law)}.")
   titles <- c(sens = "the sensitivity", spec = "the specificity", right = "right ratings")
   for (part in setdiff(field_names, "wrong")) {
     law[[part]] <- read_beta_prior(law[[part]], paste(titles[[part]], "of", rater))
@@ -262,7 +262,7 @@ rater_prior_rows <- function(law, rater) {
     return(new_prior_rows(rater, law, prior_words_of_others[[law]], shapes))
   }
   if (!is.null(law$matrix)) {
-    labels <- rownames(law$matrix) %||% seq_len(nrow(law$matrix))
+    labels <- rownames(law$matrix) %||% row_numbers(law$matrix)
     right <- diag(law$matrix)
     return(new_prior_rows(rater, paste("truth", labels),
       apply(law$matrix, 1L, prior_words, name = "Dirichlet"),
@@ -286,7 +286,7 @@ rate_prior_row <- function(law, population) {
 }
 
 schema_of.rater_prior <- function(x) { # nolint: object_name.
-  raters <- if (length(x$raters) > 0L) paste0(shorten(names(x$raters)), "; ")
+  raters <- if (!is_empty(x$raters)) paste0(shorten(names(x$raters)), "; ")
   is_user_defined <- is.list(x$others)
   laws <- c(x$raters, list(others = x$others))
   table <- stack_rows(unname(c(

@@ -99,7 +99,7 @@ add_cases_and_raters <- function(x, new) {
   abort_if(unknown, "system", "{.arg new} must contain only systems of the fit.",
     x = "{.val {unknown}} {?is not a system/are not systems} of the fit.", system = unknown)
   unknown <- sort_strings(setdiff(c(new$rating, unlist(new$answers)), c(NA, x$categories)))
-  abort_if(x$ordered && length(unknown) > 0L, "category",
+  abort_if(x$ordered && !is_empty(unknown), "category",
     "New ratings cannot add categories if categories are ordered.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$categories}}.",
     i = "Give all categories, in order, as {.arg categories} of {.fun ratings}.", row = NA_integer_,
@@ -108,7 +108,7 @@ add_cases_and_raters <- function(x, new) {
   x$raters <- union(x$raters, sort_strings(new$rater))
   old_cases <- as_label(x$cases)
   added_cases <- which(!new$cases %in% old_cases)
-  if (length(added_cases) > 0L) x$rows <- "ratings"
+  if (!is_empty(added_cases)) x$rows <- "ratings"
   x$cases <- if (identical(class(x$cases), class(new$ids))) c(x$cases, new$ids[added_cases]) else
     c(old_cases, new$cases[added_cases])
   if (is.null(x$truth) && is.null(new$truth)) return(x)
@@ -153,7 +153,7 @@ read_systems <- function(quos, data, layout) {
   # A column of `data` has precedence over a variable of the user with the same name.
   is_column <- is_column_name(quo, data)
   variables <- all.vars(quo_get_expr(quo))
-  argument <- if (length(variables) == 0L || !has_columns(data, variables)) value_of_argument(quo)
+  argument <- if (is_empty(variables) || !has_columns(data, variables)) value_of_argument(quo)
   if (is.data.frame(argument)) return(list(table = system_table(argument, quos, data)))
   if (is_constant_system(argument)) {
     argument <- map_chr(argument, as.character)
@@ -162,7 +162,7 @@ read_systems <- function(quos, data, layout) {
   }
   if (layout$by_rating) return(list(raters = check_system_raters(if (is_column) quo else argument)))
   columns <- select_columns(data, quo, "systems")
-  abort_if(length(columns) == 0L, "columns", "{.arg systems} selects no column of {.arg data}.",
+  abort_if(is_empty(columns), "columns", "{.arg systems} selects no column of {.arg data}.",
     i = "The columns are {.val {names(data)}}.", arg = "systems")
   list(columns = columns)
 }
@@ -171,12 +171,12 @@ read_systems <- function(quos, data, layout) {
 # judge the answers of the system `app`, and "pass" is the verdict for a right answer. Such a system
 # is called constant, because its answer is "pass" in all cases.
 is_constant_system <- function(value) {
-  is.atomic(value) && length(value) > 0L && all(have_name(value))
+  is.atomic(value) && !is_empty(value) && all(have_name(value))
 }
 
 # Drops constant systems, because their agreement with raters is not defined.
 drop_constant_systems <- function(x) {
-  if (length(x$constant) > 0L) keep_systems(x, which(!x$systems %in% x$constant)) else x
+  if (!is_empty(x$constant)) keep_systems(x, which(!x$systems %in% x$constant)) else x
 }
 
 abort_no_system <- function(words) {
@@ -191,7 +191,7 @@ abort_no_system <- function(words) {
 
 check_system_raters <- function(value) {
   if (is.factor(value)) value <- as.character(value)
-  abort_argument_if(!is.character(value) || length(value) == 0L || anyNA(value), "systems",
+  abort_argument_if(!is.character(value) || is_empty(value) || anyNA(value), "systems",
     "In long data {.arg systems} must be names of raters that are systems, or a data frame with
         columns {.val case}, {.val system} and {.val prediction}.",
     x = if (is_quosure(value)) "It names the column {.val {as_name(value)}} of
@@ -202,9 +202,7 @@ check_system_raters <- function(value) {
 }
 
 # Is the argument the name of a column of `data`?
-is_column_name <- function(quo, data) {
-  quo_is_symbol(quo) && as_name(quo) %in% names(data)
-}
+is_column_name <- function(quo, data) quo_is_symbol(quo) && as_name(quo) %in% names(data)
 
 prediction_columns <- c("case", "system", "prediction")
 
@@ -270,7 +268,7 @@ split_systems <- function(input, systems, repeats) {
 # Combines the reruns of each system. Returns a table with a row per case and system, which contains
 # the most frequent answer. Cases on which several answers are equally frequent have no row.
 votes_of_systems <- function(table) {
-  if (anyDuplicated(table[c("case", "system")]) == 0L) return(table)
+  if (!any_repeated(table[c("case", "system")])) return(table)
   inform_fallible(reruns_message)
   table <- table[!is.na(table$prediction), ]
   codes <- lapply(
@@ -311,10 +309,8 @@ new_truth_field <- function(category, x) {
 is_given_truth <- function(x) isTRUE(x$truth$kept)
 
 format_truth <- function(x) {
-  if (is_given_truth(x)) paste0(
-    "Truth kept for ", count_noun(sum(!is.na(x$truth$category)), "case"),
-    ", for known_truth = TRUE only"
-  )
+  if (is_given_truth(x)) sprintf("Truth kept for %s, for known_truth = TRUE only",
+    count_noun(sum(!is.na(x$truth$category)), "case"))
 }
 
 # Selects `cases` (positions) of `truth`, a list with these elements:

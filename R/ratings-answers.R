@@ -73,7 +73,7 @@ code_confidence <- function(columns, rows) {
   abort_if(length(kind) > 1L || !kind %in% c("ordered", "logical", "numeric"), "columns",
     "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], the same type in all
         columns.",
-    x = paste0("The columns are: ", escape_braces(toString(kind)), "."),
+    x = sprintf("The columns are: %s.", escape_braces(toString(kind))),
     i = "Give the levels, from low to high:
         {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
     arg = "confidence")
@@ -135,19 +135,18 @@ subset_case_entries <- function(x, cases, new_rater = seq_len(max(x$rater)),
   entries$rater <- new_rater[entries$rater]
   entry_order <- order(entries$case, entries$rater)
   x[fields] <- lapply(entries, `[`, entry_order[entries$rater[entry_order] > 0L])
-  if (length(x$case) > 0L || keep_if_empty) x
+  if (!is_empty(x$case) || keep_if_empty) x
 }
 
 format_confidence <- function(x) {
   confidence <- x$confidence
   if (is.null(confidence)) return(NULL)
   level_counts <- tabulate(confidence$code, length(confidence$levels))
-  n_without <- n_ratings(x) - sum(level_counts)
   paste0(
     "Confidence: ", paste0(
       confidence$levels, " (", percent(level_counts / sum(level_counts)), ")", collapse = " < "
     ),
-    count_clause(n_without, "rating", "without")
+    count_clause(n_ratings(x) - sum(level_counts), "rating", "without")
   )
 }
 
@@ -192,7 +191,7 @@ record_abstentions <- function(input, options) {
 # * is_used: does a rater or system use one of these labels, in any variable of the codebook?
 # * labels: all labels that raters and systems use.
 check_abstain_used <- function(is_used, abstain, labels) {
-  abort_argument_if(!is_used && !all(is.na(abstain)), "abstain",
+  abort_argument_if(!is_used && any_known(abstain), "abstain",
     "must be labels that raters or systems use.", x = "They use {.val {unique(labels)}}.")
 }
 
@@ -230,7 +229,7 @@ add_abstentions <- function(x, input) {
     entries <- list_positive_codes(
       codes, find_case_and_judge(table$case, table[[judge]], judges, x$cases, input$rows)
     )
-    if (length(entries$case) > 0L) c(list(label = input$abstain), entries[c("case", "rater")])
+    if (!is_empty(entries$case)) c(list(label = input$abstain), entries[c("case", "rater")])
   }
   x$abstained <- new_abstentions(input$abstained, input, "rater", x$raters)
   if (has_abstentions(x)) check_one_reply(x)
@@ -300,24 +299,21 @@ format_abstentions <- function(x) {
   if (!has_abstentions(x)) return(NULL)
   abstained <- weight_of_abstentions(x)
   has_abstained <- abstained > 0
-  share_range <- percent(range((abstained / (abstained + ratings_of_raters(x)))[has_abstained]))
+  shares <- (abstained / (abstained + ratings_of_raters(x)))[has_abstained]
   rater_of_category <- unique(cbind(rating_rater(x), rating_category(x)))[, 1L]
   n_one_category <- sum(tabulate(rater_of_category, n_raters(x))[has_abstained] == 1L)
   paste0(
     "Abstentions: ", sum(has_abstained), " of ", count_noun(n_raters(x), "rater"), ", ",
-    paste(unique(share_range), collapse = " to "), " of their replies",
-    if (n_one_category > 0L) paste(
-      ";", count_noun(n_one_category, "rater gives", "raters give"), "one category only"
-    )
+    format_span(shares, percent), " of their replies",
+    if (n_one_category > 0L) sprintf("; %s one category only",
+      count_noun(n_one_category, "rater gives", "raters give"))
   )
 }
 
 # Returns the share of cases that each system answered, among the cases that it answered or
 # abstained in. Cases count with their weights. The share is NA for a system without answers and
 # abstentions.
-share_answered <- function(x) {
-  ratio(answered_weight(x), answerable_weight(x))
-}
+share_answered <- function(x) ratio(answered_weight(x), answerable_weight(x))
 
 # For each system, answered_weight() returns the total weight of the cases that it answered.
 # answerable_weight() adds the weight of the cases in which the system abstained.

@@ -99,7 +99,7 @@ check_identifiers <- function(x, arg, blank_is_known = FALSE) {
         {.arg {arg}} with {.fun as.character}.", arg = arg)
   labels <- if (!blank_is_known) if (is.factor(x)) levels(x) else if (is.character(x)) unique(x)
   blank_labels <- grep("^\\s*$", labels, perl = TRUE, value = TRUE)
-  bad_rows <- which(if (length(blank_labels) > 0L) is.na(x) | x %in% blank_labels else is.na(x))
+  bad_rows <- which(if (!is_empty(blank_labels)) is.na(x) | x %in% blank_labels else is.na(x))
   abort_if(bad_rows, "case", "{.arg {arg}} must be known in every row.",
     x = "It is missing in {length(bad_rows)} row{?s}, first in row {bad_rows[[1L]]}.",
     row = bad_rows)
@@ -143,7 +143,7 @@ case_of_rows <- function(input, x) {
 # Messages may contain variables of the caller in braces.
 check_values <- function(x, are_valid, column, topic, message, ..., rows = seq_along(x)) {
   bad_positions <- which(!are_valid)
-  if (length(bad_positions) == 0L) return(invisible())
+  if (is_empty(bad_positions)) return()
   value <- x[[bad_positions[[1L]]]]
   rows <- rows[bad_positions]
   abort_fallible(topic, message,
@@ -191,7 +191,7 @@ list_systems <- function(input, categories) {
         the row numbers of {.arg data} identify the cases. Give {.arg case}." else "Convert one of
         them, for example with {.fun as.character}.", types = types)
   unrated_cases <- setdiff(table$case, cases)
-  abort_if(length(unrated_cases) > 0L && !is.null(input$weights), "weights",
+  abort_if(!is_empty(unrated_cases) && !is.null(input$weights), "weights",
     "With {.arg weights}, all cases of {.arg systems} must be in {.arg data}.",
     x = "Case {.val {unrated_cases[[1L]]}} is not, and has no weight.",
     i = "Leave such cases out of {.arg systems}.",
@@ -225,7 +225,7 @@ check_systems <- function(x) {
   has_unrated <- n_unrated > 0
   abstained_patterns <- pattern_of_case(x)[unique(x$abstained$case)] # of cases with abstentions
   abstained_patterns <- abstained_patterns[!is_rated_pattern(x)[abstained_patterns]]
-  n_abstained <- colSums(pattern_answers(x)[abstained_patterns, , drop = FALSE] > 0L)
+  n_abstained <- colSums(pick_rows(pattern_answers(x), abstained_patterns) > 0L)
   unrated_lines <- escape_braces(
     x$systems[has_unrated], ": ", number(n_unrated[has_unrated]), " of ",
     number(n_answered[has_unrated]), " answered cases", ifelse(

@@ -9,7 +9,7 @@ plain_columns <- function(data) {
   for (name in columns_of_class("integer64")) data[[name]] <- plain_integers(data[[name]])
   labelled_columns <- columns_of_class("haven_labelled")
   for (name in labelled_columns) data[[name]] <- labelled_factor(data[[name]])
-  if (length(labelled_columns) > 0L) inform_fallible("Columns with value labels (of {.pkg haven})
+  if (!is_empty(labelled_columns)) inform_fallible("Columns with value labels (of {.pkg haven})
       are read as factors: {shorten(dQuote(labelled_columns, FALSE))}.")
   data
 }
@@ -66,10 +66,10 @@ column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_stri
 # * Other labels are in numeric order if all labels are numbers, and otherwise in order of
 #   appearance.
 list_labels <- function(columns) {
-  columns <- Filter(function(x) is.factor(x) || !all(is.na(x)), columns)
+  columns <- Filter(function(x) is.factor(x) || any_known(x), columns)
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
   factor_orders <- label_orders(columns)
-  if (length(factor_orders) == 0L && !all(map_lgl(columns, is.numeric)))
+  if (is_empty(factor_orders) && !all(map_lgl(columns, is.numeric)))
     return(sort_strings(labels))
   labels <- labels[order(as_numbers(labels) %||% seq_along(labels))]
   merge_orders(factor_orders, labels) %||% labels
@@ -117,7 +117,7 @@ merge_orders <- function(orders, labels) {
 find_categories <- function(input, declared) {
   used_labels <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
   categories <- if (is.null(declared)) used_labels else check_declared(declared)
-  abort_if(length(categories) < 2L && (length(used_labels) > 0L || !is.null(declared)),
+  abort_if(length(categories) < 2L && (!is_empty(used_labels) || !is.null(declared)),
     "categories_few", "At least two categories are needed.", x = describe_found_labels(categories),
     i = "If there are categories that no rater used, give the labels of all categories as
         {.arg categories}.", categories = categories)
@@ -128,7 +128,7 @@ find_categories <- function(input, declared) {
 
 # Returns a sentence for errors about too few labels. It lists the labels that were found.
 describe_found_labels <- function(labels) {
-  if (length(labels) > 0L) paste0("Found only ", escape_braces(dQuote(labels, FALSE)), ".") else
+  if (!is_empty(labels)) paste0("Found only ", escape_braces(dQuote(labels, FALSE)), ".") else
     "Found none."
 }
 
@@ -140,7 +140,7 @@ abort_too_many_categories <- function(categories) {
 
 # Replaces labels of ratings and systems by the names of the argument `categories`.
 recode_input <- function(input, categories) {
-  if (is.null(names(categories))) return(input)
+  if (!has_names(categories)) return(input)
   abort_argument_if(!input$layout$labels, "categories",
     "With {.arg counts}, {.arg categories} must not have names, which would recode labels.",
     x = "{.arg data} has counts of ratings.",
@@ -274,7 +274,7 @@ warn_guessed_order <- function(labels, input) {
     (!all(labels %in% unlist(orders)) || is.null(merge_orders(orders, labels))) &&
     (is.null(as_numbers(labels)) || is.unsorted(as_numbers(labels)))
   quoted_labels <- dQuote(labels, FALSE) # nolint: object_usage.
-  reason <- if (length(orders) == 0L) "labels are sorted as text" else # nolint: object_usage.
+  reason <- if (is_empty(orders)) "labels are sorted as text" else # nolint: object_usage.
     "the levels of factors contradict each other or lack labels"
   warn_if(is_guess, "order",
     "The order of the categories is a guess, because {reason}:
@@ -296,7 +296,7 @@ warn_unshared_labels <- function(x, by_rating) {
   unshared_raters <- setdiff(rater, c(rater[is_shared], x$abstained$rater))
   if (by_rating) unshared_raters <- unshared_raters[ratings_of_raters(x)[unshared_raters] >= 5]
   labels <- x$categories[category[rater %in% unshared_raters]]
-  warn_if(n_distinct(rater) > 1L && length(unshared_raters) > 0L, "labels",
+  warn_if(n_distinct(rater) > 1L && !is_empty(unshared_raters), "labels",
     "No other rater shares a label with {.val {x$raters[sort(unshared_raters)]}}:
         {shorten(dQuote(labels, FALSE))}.",
     i = "If {cli::qty(length(unshared_raters))}{?this is no column/these are no columns} of ratings,
@@ -311,7 +311,7 @@ check_declared <- function(categories) {
   abort_argument_if(repeated_labels, "categories", "must be different labels.",
     x = "{.val {repeated_labels}} {?is/are} repeated.")
   abort_argument_if(
-    length(labels) == 0L || any(labels %in% c(NA, "")) || any(is.infinite(categories)),
+    is_empty(labels) || any(labels %in% c(NA, "")) || any(is.infinite(categories)),
     "categories", "must be labels, none of them missing, empty or infinite.", not = categories)
   labels
 }

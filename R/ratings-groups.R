@@ -57,14 +57,14 @@ merge_reruns_with_message <- function(x) {
 # cases.
 tie_lines <- function(x) {
   if (!has_reruns(x)) return(NULL)
-  n_rated <- function(x) vapply(seq_along(x$raters), count_rated_cases, 0, x = x)
+  n_rated <- function(x) map_dbl(seq_along(x$raters), count_rated_cases, x = x)
   format_ties(x$raters, n_rated(x), n_rated(merge_reruns(x)))
 }
 
 # Returns a line for each name with the number of cases without a vote. `n_cases`, `n_votes`: number
 # of rated cases and of cases with a vote, for each name.
 format_ties <- function(names, n_cases, n_votes) {
-  lines <- paste0(names, ": ", number(n_cases - n_votes), " of ", number(n_cases), " cases")
+  lines <- sprintf("%s: %s of %s cases", names, number(n_cases - n_votes), number(n_cases))
   lines[n_votes < n_cases]
 }
 
@@ -126,8 +126,7 @@ count_equal_at_first <- function(x) tabulate(match(x, x), length(x))
 # data frame of `pattern`, `unit` (rater or group) and `category`.
 find_majority <- function(ratings, n_units, categories) {
   key <- (ratings$pattern - 1) * n_units + ratings$unit - 1 # a double: may be above 2^31
-  category_key <- key * categories + ratings$category - 1
-  n_equal <- count_equal_at_first(category_key)
+  n_equal <- count_equal_at_first(key * categories + ratings$category - 1)
   winners <- order(key, -n_equal)
   winners <- winners[n_equal[winners] > 0L]
   # Drops ties: the next position has the same key and the same number of equal ratings.
@@ -154,7 +153,7 @@ read_groups <- function(data, quo, rater_name) {
   argument <- if (is_column_name(quo, data)) quo else
     tryCatch(eval_tidy(quo), error = function(cnd) quo)
   if (is.null(argument)) return(NULL)
-  if (is_quosure(argument) || (is_string(argument) && is.null(names(argument)))) {
+  if (is_quosure(argument) || (is_string(argument) && !has_names(argument))) {
     abort_argument_if(is.null(rater_name), "rater_groups",
       "{.arg rater_groups} can be a column only in long data, with a row per rating.",
       i = "Give a vector with the raters as names:
@@ -162,7 +161,7 @@ read_groups <- function(data, quo, rater_name) {
     argument <- data.frame(
       rater = data[[rater_name]], group = data[[select_column(data, quo, "rater_groups")]]
     )
-  } else if (is.atomic(argument) && is.null(dim(argument)) && !is.null(names(argument))) {
+  } else if (is.atomic(argument) && is.null(dim(argument)) && has_names(argument)) {
     argument <- data.frame(rater = names(argument), group = argument)
   }
   abort_argument_if(!is.data.frame(argument) || !has_columns(argument, c("rater", "group")),
@@ -205,7 +204,7 @@ format_raters <- function(x) {
   group_sizes <- lengths(groups_with_several_raters(x))
   c(
     format_kinds(x),
-    if (length(group_sizes) > 0L) paste("Fits count raters of one group as one vote:",
+    if (!is_empty(group_sizes)) paste("Fits count raters of one group as one vote:",
       shorten(paste0(names(group_sizes), " (", group_sizes, " raters)"))),
     format_votes(x)
   )
@@ -215,8 +214,8 @@ format_raters <- function(x) {
 format_votes <- function(x) {
   groups <- x$voted$groups
   c(
-    if (!is.null(groups)) paste("Raters of one group counted as one vote:",
-      count_noun(length(groups), "rater"), "in", count_noun(n_distinct(groups), "group")),
+    if (!is.null(groups)) sprintf("Raters of one group counted as one vote: %s in %s",
+      count_noun(length(groups), "rater"), count_noun(n_distinct(groups), "group")),
     if (isTRUE(x$voted$reruns)) "Reruns of a rater counted as one vote"
   )
 }
@@ -239,11 +238,11 @@ group_table <- function(x) {
   groups <- names(members)
   members <- unname(members)
   votes <- with_votes(x)
-  n_voted <- vapply(match(groups, votes$raters), count_rated_cases, 0, x = votes)
-  agreement <- vapply(members, function(raters) agreement_in_core(x[, raters])$agreement, 0)
+  n_voted <- map_dbl(match(groups, votes$raters), count_rated_cases, x = votes)
+  agreement <- map_dbl(members, function(raters) agreement_in_core(x[, raters])$agreement)
   columns_tibble(
     group = groups, raters = lengths(members), agreement = na_real(agreement), votes = n_voted,
-    split = vapply(members, count_rated_cases, 0, x = x) - n_voted
+    split = map_dbl(members, count_rated_cases, x = x) - n_voted
   )
 }
 
@@ -284,7 +283,7 @@ machine_kinds <- rater_kinds[3:4]
 # vector of words with raters or groups as names.
 check_rater_kind <- function(kind) {
   if (is.null(kind)) return(NULL)
-  if (is.null(names(kind))) return(check_choice(kind, rater_kinds, "rater_kind", kinds_in_words))
+  if (!has_names(kind)) return(check_choice(kind, rater_kinds, "rater_kind", kinds_in_words))
   is_valid_kind <- if (is.character(kind)) kind %in% rater_kinds else FALSE
   abort_argument_if(!all(is_valid_kind), "rater_kind",
     "must be one of {.or {.val {rater_kinds}}}, for all raters or with raters or groups as names.",
@@ -299,15 +298,15 @@ kinds_in_words <- "Language models are {.val model}, other programs {.val tool},
 # Returns the field `rater_kind` of the ratings `x`. It is one word if all raters are of one kind,
 # and otherwise a word for each rater with the raters as names.
 resolve_kinds <- function(kind, x) {
-  if (is.null(names(kind))) return(kind)
+  if (!has_names(kind)) return(kind)
   group <- x$rater_groups %||% x$raters
   name_in_kind <- ifelse(x$raters %in% names(kind), x$raters, group)
   unknown <- setdiff(names(kind), c(x$raters, group))
   unnamed_raters <- x$raters[!name_in_kind %in% names(kind)]
   requirement <- "{.arg rater_kind} with names must name all raters, or their groups."
   check_named_raters(x, "rater_kind", requirement)
-  abort_argument_if(length(unknown) > 0L || length(unnamed_raters) > 0L, "rater_kind", requirement,
-    x = if (length(unknown) > 0L) "{.val {unknown}} {?is/are} neither a rater nor a group." else
+  abort_argument_if(!is_empty(unknown) || !is_empty(unnamed_raters), "rater_kind", requirement,
+    x = if (!is_empty(unknown)) "{.val {unknown}} {?is/are} neither a rater nor a group." else
       "It does not name {.val {unnamed_raters}}.", rater = c(unknown, unnamed_raters))
   kind <- kind[name_in_kind]
   if (n_distinct(kind) == 1L) kind[[1L]] else setNames(kind, x$raters)
@@ -317,7 +316,7 @@ resolve_kinds <- function(kind, x) {
 # the group are people, or all are machines.
 kinds_of_groups <- function(x, groups) {
   kind <- x$rater_kind
-  if (is.null(names(kind))) return(kind)
+  if (!has_names(kind)) return(kind)
   map_chr(setNames(nm = groups), function(group) {
     kinds <- kind[x$raters[x$rater_groups == group]]
     if (kind_of_panel(kinds) == "undeclared") NA_character_ else kinds[[1L]]
@@ -330,7 +329,7 @@ rater_kind <- function(x) {
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (inherits(x, "rater_fit")) x <- x$x
   kind <- x$rater_kind
-  if (is.null(names(kind))) kind else unname(kind[x$raters])
+  if (!has_names(kind)) kind else unname(kind[x$raters])
 }
 
 # Returns "people" if all raters are declared as experts or a crowd, "machines" if all are declared
@@ -346,7 +345,7 @@ kind_of_panel <- function(kind) {
 # Printed line about the kinds of raters; NULL if they were not declared.
 format_kinds <- function(x) {
   kind <- rater_kind(x)
-  if (length(kind) == 0L) return(NULL)
+  if (is_empty(kind)) return(NULL)
   if (length(kind) == 1L) return(paste("Raters are", kind_words[[kind]]))
   n_of_kind <- table(factor(kind_words[kind], kind_words))
   n_of_kind <- n_of_kind[n_of_kind > 0L]
@@ -378,7 +377,7 @@ ask_rater_kind <- function(x) {
   rater_names <- named_raters(x)
   machine_names <- if (length(rater_names) == 2L) rater_names else
     grep(machine_name_pattern, rater_names, TRUE, value = TRUE, useBytes = TRUE)
-  if (!is.null(x$rater_kind) || length(machine_names) == 0L) return(invisible())
+  if (!is.null(x$rater_kind) || is_empty(machine_names)) return()
   inform_once("rater_kind", c(
     escape_braces("Are some raters language models or programs (",
       shorten(machine_names, most = 3L),

@@ -44,7 +44,7 @@ read_input <- function(data, quos, options) {
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
   columns_of_role <- function(role, clean = clean_levels) {
-    if (length(roles[[role]]) > 0L) lapply(unclass(data)[roles[[role]]], clean)
+    if (!is_empty(roles[[role]])) lapply(unclass(data)[roles[[role]]], clean)
   }
   case <- columns_of_role("case", unfactor)
   is_numeric_key <- if (length(case) > 1L) map_lgl(case, is.numeric)
@@ -67,7 +67,7 @@ read_input <- function(data, quos, options) {
   input <- record_abstentions(drop_null(input), options)
   input <- resolve_input_labels(input, options)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
-  if (length(system_input$raters) > 0L) input <- split_systems(input, system_input$raters, repeats)
+  if (!is_empty(system_input$raters)) input <- split_systems(input, system_input$raters, repeats)
   if (repeats == "labels" && layout$by_rating) input <- expand_answers(input)
   input <- resolve_input_labels(input, options) # again, for the labels in list columns
   label_columns <- c(if (layout$labels) input$columns, input$systems, input$truth,
@@ -143,7 +143,7 @@ as_columns <- function(data) {
     data <- as.data.frame(data, stringsAsFactors = FALSE)
   }
   abort_if(n_rows == 0L, "empty", "{.arg data} has no rows.", i = "At least one case is needed.")
-  abort_if(anyDuplicated(names(data)) > 0L, "columns",
+  abort_if(any_repeated(names(data)), "columns",
     "The columns of {.arg data} must have different names.",
     x = "{.val {repeated_values(names(data))}} {?is/are} repeated.", arg = "data")
   structure(plain_columns(data), rows = n_rows, is_matrix = is_matrix, case_names = case_names)
@@ -170,13 +170,13 @@ find_layout <- function(data, quos) {
   abort_argument_if(length(candidates) > 1L, "data",
     "The arguments describe several layouts of {.arg data}.",
     i = paste0(how_to, ", but only one of these."))
-  if (length(candidates) == 0L && isTRUE(attr(data, "is_matrix"))) return(layouts[[1L]])
-  abort_argument_if(length(candidates) == 0L, "raters",
+  if (is_empty(candidates) && isTRUE(attr(data, "is_matrix"))) return(layouts[[1L]])
+  abort_argument_if(is_empty(candidates), "raters",
     "Say which columns of {.arg data} hold the ratings.",
     i = c(paste0(how_to, "."), "The columns are {.val {names(data)}}."))
   layout <- candidates[[1L]]
   missing_arguments <- setdiff(layout$args, given_arguments)
-  if (length(missing_arguments) > 0L) {
+  if (!is_empty(missing_arguments)) {
     rater_is_several <- length(or_null(select_columns(data, quos$rater, "rater"))) > 1L
     abort_lacking(missing_arguments[[1L]], i = if (rater_is_several)
       "{.arg rater} selects several columns. Did you mean {.arg raters}, a column for each rater?")
@@ -210,7 +210,7 @@ select_columns <- function(data, quo, arg, notes = NULL) {
   columns <- names(data)
   fail <- function(cnd) {
     unknown <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
-    has_unknown_names <- is.character(unknown) && length(unknown) > 0L
+    has_unknown_names <- is.character(unknown) && !is_empty(unknown)
     abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
       x = if (has_unknown_names) "There is no column {.val {unknown}}.",
       i = c(
@@ -255,7 +255,7 @@ select_column <- function(data, quo, arg) {
     "{.arg {arg}} must name a column of {.arg data}.", not = value,
     i = "Put the values into a column of {.arg data}, and give the name of the column.", arg = arg)
   name <- select_columns(data, quo, arg)
-  has_wrong_number <- if (allows_several) length(name) == 0L else length(name) != 1L
+  has_wrong_number <- if (allows_several) is_empty(name) else length(name) != 1L
   abort_if(has_wrong_number, "columns", "{.arg {arg}} must select one column of {.arg data}.",
     x = "It selects {length(name)}.",
     i = if (arg == "rating") "If there is a column for each label of an answer, give
@@ -321,7 +321,7 @@ find_systems <- function(quo, contents, mapping, settings) {
     find_file(dirname(names(contents$files)[[1L]]), "systems")
   if (!is.null(path)) return(list(table = read_predictions(path, raters, settings)))
   if (is.data.frame(value)) return(list(table = value))
-  if (isTRUE(value)) return(list(columns = if (length(systems) > 0L) systems))
+  if (isTRUE(value)) return(list(columns = if (!is_empty(systems)) systems))
   if (isFALSE(value))
     return(list(ratings = lapply(contents$table, `[`, if (is_long) !raters %in% systems else TRUE)))
   list(columns = if (is_constant_system(value) || (is_long && !is.null(value))) value else quo)

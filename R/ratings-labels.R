@@ -76,7 +76,7 @@ read_label_lists <- function(answers, column) {
 
 check_label_kinds <- function(x, column) {
   kinds <- unique(unlist(lapply(x, function(labels) {
-    if (is.object(labels)) class(labels)[[1L]] else if (!is.logical(labels) || !all(is.na(labels)))
+    if (is.object(labels)) class(labels)[[1L]] else if (!is.logical(labels) || any_known(labels))
       mode(labels)
   })))
   abort_if(length(kinds) > 1L ||
@@ -113,7 +113,7 @@ read_label_flags <- function(columns) {
 # Fails if an answer contains a label twice.
 check_label_once <- function(x) {
   repeated_positions <- which(equals_next(rating_pattern(x), rating_rater(x), rating_category(x)))
-  if (length(repeated_positions) == 0L) return(invisible(x))
+  if (is_empty(repeated_positions)) return()
   case <- case_of_pattern(x, rating_pattern(x)[[repeated_positions[[1L]]]])
   rater <- x$raters[[rating_rater(x)[[repeated_positions[[1L]]]]]]
   abort_fallible("repeat", "An answer can contain a label only once.",
@@ -164,11 +164,10 @@ answer_table <- function(x) {
 format_answers <- function(x) {
   entries <- judgements(x)
   case_of_answer <- entries$unit[!duplicated(answer_number(entries))]
-  n_empty <- length(x$empty_answers$case)
   paste0(
     count_noun(length(case_of_answer), "answer"), " with ", count_noun(n_ratings(x), "label"), ", ",
-    format_range(tabulate(case_of_answer, nrow(x))), " answers per case",
-    count_clause(n_empty, "answer", "without any label")
+    format_span(tabulate(case_of_answer, nrow(x))), " answers per case",
+    count_clause(length(x$empty_answers$case), "answer", "without any label")
   )
 }
 
@@ -211,7 +210,7 @@ drop_multiple_labels <- function(x, several) {
   answer <- answer_number(entries)
   is_multiple <- answer %in% repeated_values(answer)
   abort_if(any(is_multiple) && several == "error", "labels", "Some answers have several labels.",
-    x = "{length(unique(answer[is_multiple]))} of {max(answer)} answers do, first that of
+    x = "{n_distinct(answer[is_multiple])} of {max(answer)} answers do, first that of
         {.val {x$raters[entries$worker[is_multiple][1L]]}} on
         {.val {as.character(x$cases[entries$unit[is_multiple][1L]])}}.",
     i = "Use {.code several = \"omit\"} to leave these answers out, or {.arg label} to ask about one

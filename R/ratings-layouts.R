@@ -22,9 +22,9 @@ guess_roles <- function(data, arg) {
   id_columns <- columns[grepl(identifier_names, lower_names)]
   long_columns <- setNames(columns[match(c("rater", "rating"), lower_names)], c("rater", "rating"))
   roles <- list(case = intersect("case", columns), weights = intersect("weight", columns))
-  if (length(id_columns) > 0L && !anyNA(long_columns)) {
-    has_repeated_values <- vapply(unclass(data)[id_columns], anyDuplicated, 0L) > 0L
-    if (length(roles$case) == 0L)
+  if (!is_empty(id_columns) && !anyNA(long_columns)) {
+    has_repeated_values <- map_int(unclass(data)[id_columns], anyDuplicated) > 0L
+    if (is_empty(roles$case))
       roles$case <- if (any(has_repeated_values)) id_columns[has_repeated_values] else
         id_columns[[1L]]
     return(Filter(length, c(roles, long_columns)))
@@ -33,7 +33,7 @@ guess_roles <- function(data, arg) {
   roles$raters <- setdiff(columns, unlist(roles))
   check_labels_shared(data[roles$raters], arg)
   roles <- reassign_rater_columns(roles, data, arg)
-  if (length(roles$case) == 0L) warn_case_numbers(data[roles$raters])
+  if (is_empty(roles$case)) warn_case_numbers(data[roles$raters])
   Filter(length, roles)
 }
 
@@ -43,14 +43,14 @@ guess_roles <- function(data, arg) {
 # contains row names of a csv file. It identifies the cases if no other column does.
 reassign_rater_columns <- function(roles, data, arg) {
   truth_columns <- grep(truth_names, roles$raters, ignore.case = TRUE, value = TRUE)
-  if (length(truth_columns) > 0L) inform_fallible("Columns that were not read as raters:
+  if (!is_empty(truth_columns)) inform_fallible("Columns that were not read as raters:
       {.val {truth_columns}}.",
       i = "Give the true categories as {.arg truth} of {.fun ratings}. If they are
         ratings, name all raters in {.arg raters}.")
   roles$raters <- setdiff(roles$raters, truth_columns)
   lower_names <- fold_case(roles$raters)
   first_column <- data[[1L]]
-  if (length(first_column) > 0L && anyDuplicated(first_column) == 0L && names(data)[[1L]] == "X")
+  if (!is_empty(first_column) && !any_repeated(first_column) && names(data)[[1L]] == "X")
     lower_names[roles$raters == "X"] <- "unit"
   is_unusual <- grepl(paste0(identifier_names, "|", unusual_rater_names), lower_names)
   if (!any(is_unusual)) return(roles)
@@ -65,11 +65,11 @@ reassign_rater_columns <- function(roles, data, arg) {
   if (sum(!is_unusual) > 1L && all(lengths(labels[!is_unusual]) <= 2L))
     kinds[lower_names == "population"] <- "about"
   by_kind <- split(roles$raters, ifelse(is_unusual, kinds, "rater"))
-  if (length(roles$case) == 0L) roles$case <- head(by_kind$case[order(by_kind$case == "X")], 1L)
-  unclear_columns <- c(if (length(roles$case) == 0L) by_kind$repeated, by_kind$unclear)
+  if (is_empty(roles$case)) roles$case <- head(by_kind$case[order(by_kind$case == "X")], 1L)
+  unclear_columns <- c(if (is_empty(roles$case)) by_kind$repeated, by_kind$unclear)
   roles$covariates <- c(roles$covariates, by_kind$about, setdiff(by_kind$repeated, unclear_columns))
   roles$raters <- by_kind$rater
-  if (length(unclear_columns) > 0L) abort_unclear(unclear_columns, roles, arg)
+  if (!is_empty(unclear_columns)) abort_unclear(unclear_columns, roles, arg)
   roles
 }
 
@@ -88,7 +88,7 @@ distinct_labels <- function(x) {
 # Arguments: `x`, the column; `labels`, its distinct labels; `other_labels`, labels of the other
 # columns; and `name`, its name in lower case.
 kind_of_column <- function(x, labels, other_labels, name) {
-  is_unique <- anyDuplicated(x) == 0L
+  is_unique <- !any_repeated(x)
   has_text <- anyNA(suppressWarnings(as.numeric(labels)))
   shares_labels <- sum(labels %in% other_labels) >= length(labels) * if (has_text) 0.5 else 1
   is_numbering <- setequal(labels, seq_along(labels))
@@ -108,7 +108,7 @@ kind_of_column <- function(x, labels, other_labels, name) {
 warn_case_numbers <- function(columns) {
   first_column <- columns[[1L]]
   if (!is_plain(first_column, "numeric") || length(first_column) < 5L ||
-    anyDuplicated(first_column) > 0L) return(invisible())
+    any_repeated(first_column)) return()
   is_shared <- distinct_labels(first_column) %in% unlist(lapply(columns[-1L], distinct_labels))
   warn_if(any(is_shared) && !all(is_shared) && all(first_column %in% round(first_column)), "labels",
     "Column {.val {names(columns)[[1L]]}} is read as a rater, but seems to number the cases.",
@@ -117,15 +117,15 @@ warn_case_numbers <- function(columns) {
 
 abort_unclear <- function(unclear, roles, arg) {
   argument_code <- function(role, columns) {
-    if (length(columns) > 0L)
-      paste0(", ", role, " = c(", toString(dQuote(escape_braces(columns), FALSE)), ")")
+    if (!is_empty(columns))
+      sprintf(", %s = c(%s)", role, toString(dQuote(escape_braces(columns), FALSE)))
   }
   example_call <- function(...) {
     paste0("{.code ratings(data", argument_code("raters", roles$raters), ..., ")}.")
   }
   identifier_columns <- c(roles$case, unclear[grepl(identifier_names, fold_case(unclear))])
   covariate_columns <- setdiff(unclear, identifier_columns)
-  if (length(covariate_columns) == 0L) covariate_columns <- unclear
+  if (is_empty(covariate_columns)) covariate_columns <- unclear
   abort_argument(arg, "{.arg {arg}} has {cli::qty(unclear)}{?a column that may be no rater/columns
       that may be no raters}: {.val {unclear}}.",
     i = c(
@@ -141,9 +141,9 @@ abort_unclear <- function(unclear, roles, arg) {
 # Fails if no label occurs in two columns, because a column is then probably not a rater. Such data
 # often have a row per rating, with column names that are not recognised.
 check_labels_shared <- function(columns, arg) {
-  if (length(columns) < 3L || !all(map_lgl(columns, is.atomic))) return(invisible())
+  if (length(columns) < 3L || !all(map_lgl(columns, is.atomic))) return()
   labels <- unlist(lapply(columns, function(x) unique(column_labels(x))))
-  abort_argument_if(length(labels) > 0L && anyDuplicated(labels) == 0L, arg,
+  abort_argument_if(!is_empty(labels) && !any_repeated(labels), arg,
     "must have a column for each rater.",
     x = "No label occurs in two of the columns {.val {names(columns)}}, so they do not look like
         raters.",
@@ -293,8 +293,8 @@ format_ratings_line <- function(facts, size) {
   paste0(
     size, if (facts$systems > 0L) paste0(", ", count_noun(facts$systems, "system")),
     if (!is.na(facts$agreement)) {
-      paste0(": pairs of raters agree in ", percent(facts$agreement), " (kappa ",
-        format_decimals(facts$kappa, 2L), ")")
+      sprintf(": pairs of raters agree in %s (kappa %s)",
+        percent(facts$agreement), format_decimals(facts$kappa, 2L))
     }
   )
 }
@@ -314,7 +314,7 @@ is_variables <- function(x, arg = "x") {
 
 check_variable_names <- function(variables, arg) {
   names <- names2(variables)
-  abort_argument_if(any(names == "") || anyDuplicated(names) > 0L, arg,
+  abort_argument_if(any(names == "") || any_repeated(names), arg,
     "must have a different name for each variable.", x = "Its names are {.val {names}}.")
   names
 }
@@ -352,7 +352,7 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
     lapply(columns[names(which(is_variable_list))], call_args),
     Filter(is.list, options[c("categories", "abstain")])
   )
-  if (!is.null(names(options$ordered))) by_variable$ordered <- as.list(options$ordered)
+  if (has_names(options$ordered)) by_variable$ordered <- as.list(options$ordered)
   for (arg in names(by_variable)) {
     unknown_names <- setdiff(names2(by_variable[[arg]]), names(variables))
     abort_argument_if(unknown_names, arg, "must have names of variables.",

@@ -33,10 +33,10 @@ NULL
   kept_raters <- if (missing(j)) seq_along(x$raters) else
     find_subset(j, x$raters, "rater", x$systems)
   if (!missing(j)) check_named_raters(x, "j", "Raters cannot be selected, only cases.", i = NULL)
-  abort_if(length(kept_cases) == 0L, "empty", "At least one case must remain.")
-  abort_if(length(kept_raters) == 0L, "raters", "At least one rater must remain.",
+  abort_if(is_empty(kept_cases), "empty", "At least one case must remain.")
+  abort_if(is_empty(kept_raters), "raters", "At least one rater must remain.",
     raters = character())
-  abort_argument_if(anyDuplicated(kept_raters) > 0L, "j", "A rater can be selected only once.")
+  abort_argument_if(any_repeated(kept_raters), "j", "A rater can be selected only once.")
   if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
   new_rater <- match(seq_along(x$raters), kept_raters, nomatch = 0L)
   pattern_of_kept_case <- pattern_of_case(x)[kept_cases]
@@ -54,7 +54,7 @@ NULL
   }
   x$covariates <- x$covariates[kept_cases, ] # NULL stays NULL, also below
   if (!is.null(x$scores) && !missing(i))
-    x$scores$values <- lapply(x$scores$values, function(v) v[kept_cases, , drop = FALSE])
+    x$scores$values <- lapply(x$scores$values, function(v) pick_rows(v, kept_cases))
   x$confidence <- subset_case_entries(x$confidence, kept_cases, new_rater)
   x$abstained <- subset_case_entries(x$abstained, kept_cases, new_rater)
   x$silent_systems <- subset_case_entries(x$silent_systems, kept_cases, seq_along(x$systems), TRUE)
@@ -67,7 +67,7 @@ NULL
 # Keeps the systems with the numbers `kept_systems`. Afterwards several patterns may be equal;
 # join_patterns() joins them.
 keep_systems <- function(x, kept_systems) {
-  abort_argument_if(anyDuplicated(kept_systems) > 0L, "k", "A system can be selected only once.")
+  abort_argument_if(any_repeated(kept_systems), "k", "A system can be selected only once.")
   new_number <- match(seq_along(x$systems), kept_systems, nomatch = 0L)
   x$silent_systems <- subset_case_entries(x$silent_systems, seq_along(x$cases), new_number, TRUE)
   x$systems <- x$systems[kept_systems]
@@ -100,7 +100,7 @@ find_subset <- function(i, names, dimension, systems = NULL) {
 # Returns the matrix of vote counts (cases x categories): number of raters who chose each category.
 category_counts <- function(x) {
   structure(
-    pattern_counts(x)[pattern_of_case(x), , drop = FALSE],
+    pick_rows(pattern_counts(x), pattern_of_case(x)),
     dimnames = list(as_label(x$cases), x$categories)
   )
 }
@@ -126,11 +126,19 @@ agreement_matrix <- function(x, rater1, rater2, ...) {
   pairs <- merge(
     judge_answers(x, rater1, "rater1"), judge_answers(x, rater2, "rater2"), by = "pattern"
   )
-  n_labels <- n_categories(x)
-  cell <- pairs$category.x + (pairs$category.y - 1L) * n_labels
-  labels <- setNames(list(x$categories, x$categories), c(rater1, rater2))
-  as.table(array(rowsum_codes(cell, pattern_weights(x)[pairs$pattern], n_labels^2),
-    c(n_labels, n_labels), labels))
+  cross_table(
+    pairs$category.x, pairs$category.y, pattern_weights(x)[pairs$pattern], x$categories,
+    c(rater1, rater2)
+  )
+}
+
+# Counts the answers of two raters as a table (categories of the first x those of the second).
+# * first, second, weight: codes of both answers, and weight, of each case.
+# * raters: names of the two raters.
+cross_table <- function(first, second, weight, labels, raters) {
+  n <- length(labels)
+  counts <- rowsum_codes(first + (second - 1L) * n, weight, n^2)
+  as.table(matrix(counts, n, dimnames = setNames(list(labels, labels), raters)))
 }
 
 # Returns the answers of the rater or system `name`: a data frame of `pattern` and `category`.
@@ -223,7 +231,7 @@ table_of_raters <- function(x) {
 summarise_systems <- function(x) {
   votes <- merge_reruns(x)
   pattern_of_rating <- rating_pattern(votes)
-  answer <- pattern_answers(votes)[pattern_of_rating, , drop = FALSE]
+  answer <- pick_rows(pattern_answers(votes), pattern_of_rating)
   weight <- pattern_weights(votes)[pattern_of_rating] * (answer > 0L)
   answer_weight <- (pattern_answers(x) > 0L) * pattern_cases(x)
   columns_tibble(
@@ -252,7 +260,7 @@ next_step <- function(x) {
   if (n_raters(x) < 2L) {
     paste(accuracy_call %||% "fit_raters()", "with known_truth or known_raters")
   } else {
-    paste0("fit_raters(), ground_truth(), ", accuracy_call %||% "summary()", ", plot()")
+    sprintf("fit_raters(), ground_truth(), %s, plot()", accuracy_call %||% "summary()")
   }
 }
 
@@ -262,19 +270,19 @@ format_header <- function(x) {
   n_unrated <- sum(cases_per_pattern[!is_rated_pattern(x)])
   unused_categories <- setdiff(seq_along(x$categories), rating_category(x))
   c(
-    paste0(
-      count_noun(nrow(x), "case"), ", ",
-      if (has_counts(x)) paste("up to", n_raters(x), "exchangeable raters") else
+    toString(c(
+      count_noun(nrow(x), "case"),
+      if (has_counts(x)) sprintf("up to %s exchangeable raters", n_raters(x)) else
         count_noun(n_raters(x), "rater"),
-      ", ", count_noun(n_categories(x), "category", "categories")
-    ),
+      count_noun(n_categories(x), "category")
+    )),
     paste0(
       "Categories: ", shorten(quote_labels(x$categories), if (x$ordered) " < " else ", "),
-      if (length(unused_categories) > 0L) paste0("; unused: ",
+      if (!is_empty(unused_categories)) paste0("; unused: ",
         shorten(x$categories[unused_categories]))
     ),
     if (has_labels(x)) format_answers(x) else paste0(
-      count_noun(n_ratings(x), "rating"), ", ", format_range(ratings_per_case), " per case",
+      count_noun(n_ratings(x), "rating"), ", ", format_span(ratings_per_case), " per case",
       count_clause(n_unrated, "case", "without any"),
       switch(x$repeats, reruns = "; reruns by a rater count as one vote",
         ratings = "; repeats by a rater are separate ratings")
@@ -294,32 +302,27 @@ format_header <- function(x) {
 
 # Returns a clause such as "; 3 cases without any"; NULL if `n` is 0.
 count_clause <- function(n, noun, words) {
-  if (n > 0) paste0("; ", count_noun(n, noun), " ", words)
+  if (n > 0) sprintf("; %s %s", count_noun(n, noun), words)
 }
-
-format_range <- function(n) paste(unique(range(n)), collapse = " to ")
 
 format_agreement <- function(x, facts) {
   if (has_labels(x)) return(NULL)
   if (is.na(facts$agreement)) return("No case was rated by two raters: agreement is unknown")
-  paste0(
-    "Pairs of raters agree: ", percent(facts$agreement), " (by guessing ",
-    percent(1 / n_categories(x)), "; Fleiss' kappa ", format_decimals(facts$kappa), ")"
-  )
+  sprintf("Pairs of raters agree: %s (by guessing %s; Fleiss' kappa %s)",
+    percent(facts$agreement), percent(1 / n_categories(x)), format_decimals(facts$kappa))
 }
 
 format_systems <- function(systems) {
   if (nrow(systems) == 0L) return(NULL)
   shown_systems <- head(systems, 10L)
-  unrated_text <- paste0(" (", number(shown_systems$unrated), " without ratings)")
+  unrated_text <- sprintf(" (%s without ratings)", number(shown_systems$unrated))
   c(
     paste0(count_noun(nrow(systems), "system"), ":"),
-    paste0(
-      "  ", format(shown_systems$system), "  ", number(shown_systems$cases),
-      ifelse(shown_systems$cases == 1, " case", " cases"),
-      ifelse(shown_systems$unrated > 0, unrated_text, ""),
-      ", agrees with ", percent(shown_systems$agreement), " of the ratings"
+    sprintf(
+      "  %s  %s%s%s, agrees with %s of the ratings", format(shown_systems$system),
+      number(shown_systems$cases), ifelse(shown_systems$cases == 1, " case", " cases"),
+      ifelse(shown_systems$unrated > 0, unrated_text, ""), percent(shown_systems$agreement)
     ),
-    if (nrow(systems) > 10L) paste0("  ... and ", nrow(systems) - 10L, " more")
+    if (nrow(systems) > 10L) sprintf("  ... and %s more", nrow(systems) - 10L)
   )
 }

@@ -165,7 +165,7 @@ gives_column_roles <- function(...) {
 warn_counts <- function(columns) {
   is_count_column <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
   columns <- as.list(as.data.frame(columns))
-  if (length(columns) < 2L || !all(map_lgl(columns, is_count_column))) return(invisible())
+  if (length(columns) < 2L || !all(map_lgl(columns, is_count_column))) return()
   row_sums <- Reduce(`+`, columns)
   are_equal <- length(row_sums) > 2L && all(row_sums == row_sums[[1L]]) && row_sums[[1L]] > 1
   warn_if(are_equal && any(map_lgl(columns, function(x) 0 %in% x)), "labels",
@@ -218,7 +218,7 @@ table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
   abort_if(!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0, "table",
     "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
     i = "Correct the cells of {.arg {arg}}.")
-  labels <- rownames(x) %||% as.character(seq_len(nrow(x)))
+  labels <- rownames(x) %||% as.character(row_numbers(x))
   cells <- expand.grid(rater1 = labels, rater2 = labels, stringsAsFactors = FALSE)
   cells$weight <- as.vector(unclass(x))
   ratings_of_cells <- ratings(
@@ -242,9 +242,8 @@ conversion_hint <- function(x) {
   } else if (is.object(x) && is.list(x) && is_ratings(unclass(x)$x)) {
     "Give the ratings that it was computed from."
   } else if (is.list(x) && any(map_lgl(x, is_ratings))) {
-    paste0("Give one variable of the list, such as {.code x[[", encodeString(
-      names(x)[[1L]], quote = "\""
-    ), "]]}.")
+    sprintf("Give one variable of the list, such as {.code x[[%s]]}.",
+      encodeString(names(x)[[1L]], quote = "\""))
   } else if (is.list(x) && !is.object(x)) {
     "Convert the list with {.fun as.data.frame}, and the data frame with {.fun ratings}."
   }
@@ -304,7 +303,7 @@ coded_variables <- function(runs, quo) {
   candidates <- grep("^[.]|_tokens$|^cost$", candidates, value = TRUE, invert = TRUE)
   variables <- Filter(function(name) {
     x <- runs[[1L]][[name]]
-    is.atomic(x) && (!is.character(x) || anyDuplicated(x) > 0L)
+    is.atomic(x) && (!is.character(x) || any_repeated(x))
   }, candidates)
   if (!quo_is_null(quo)) {
     selected <- select_columns(runs[[1L]], quo, "rating")
@@ -354,7 +353,7 @@ ratings_of_samples <- function(dots, arg) {
   ))
   case_key <- c("id", if (any(samples$epoch != 1)) "epoch")
   n_tasks <- n_distinct(samples$task)
-  if (anyDuplicated(unique(samples[c(case_key, "answer")])[case_key]) > 0L) {
+  if (any_repeated(unique(samples[c(case_key, "answer")])[case_key])) {
     if (n_tasks > 1L) case_key <- c("task", case_key)
   } else if (n_distinct(samples$rater) < n_tasks) {
     samples$rater <- paste(samples$rater, samples$task)

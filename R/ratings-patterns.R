@@ -18,8 +18,6 @@
 #' @noRd
 NULL
 
-n_distinct <- function(x) length(unique(x))
-
 # The patterns of `x`, which is a ratings object or its patterns.
 patterns_of <- function(x) x$patterns %||% x
 
@@ -95,7 +93,7 @@ pattern_times <- function(x) {
 n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
 
 # Returns the answers of systems as codes of categories (cases x systems), 0 without an answer.
-case_answers <- function(x) pattern_answers(x)[pattern_of_case(x), , drop = FALSE]
+case_answers <- function(x) pick_rows(pattern_answers(x), pattern_of_case(x))
 
 # Returns the number of ratings in each category (patterns x categories).
 pattern_counts <- function(x) {
@@ -203,7 +201,7 @@ pick_patterns <- function(patterns, selected) {
   patterns$start <- as.integer(c(0L, cumsum(pattern_lengths(patterns)[selected])))
   patterns$rater <- patterns$rater[positions]
   patterns$category <- patterns$category[positions]
-  patterns$answer <- patterns$answer[selected, , drop = FALSE]
+  patterns$answer <- pick_rows(patterns$answer, selected)
   patterns["values"] <- list(lapply(patterns$values, `[`, selected))
   patterns$kind <- patterns$kind[selected] # NULL stays NULL
   patterns$weight <- NULL
@@ -213,7 +211,7 @@ pick_patterns <- function(patterns, selected) {
 # Splits patterns, so that all cases of a pattern have the same values. Stores the values in the
 # patterns. `values`: a named list of vectors with an element per case.
 split_patterns <- function(x, values) {
-  if (length(values) == 0L) return(x)
+  if (is_empty(values)) return(x)
   index <- number_combinations(values, x$index)
   first_case <- which(!duplicated(index))
   patterns <- pick_patterns(x$patterns, x$index[first_case])
@@ -226,7 +224,7 @@ split_patterns <- function(x, values) {
 # on the order of cases. `index`: number of the pattern of each case.
 set_patterns <- function(x, patterns, index) {
   values <- patterns$values
-  patterns$kind <- if (length(values) > 0L) {
+  patterns$kind <- if (!is_empty(values)) {
     combination_number <- number_combinations(values)
     distinct_combinations <- lapply(values, `[`, which(!duplicated(combination_number)))
     match(combination_number, order_rows(distinct_combinations))
@@ -341,7 +339,7 @@ pattern_table <- function(x) {
   codes <- replace(pattern_answers(x), pattern_answers(x) == 0L, NA)
   systems <- lapply(split_columns(codes, x$systems), category_factor, x = x)
   columns <- c(ratings, systems, pattern_covariates(x))
-  abort_argument_if("n" %in% names(columns) || anyDuplicated(names(columns)) > 0L, "x",
+  abort_argument_if("n" %in% names(columns) || any_repeated(names(columns)), "x",
     "The columns of the table must have different names, and none may be {.val n}.",
     x = "They would be {.val {names(columns)}}.")
   tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = n_patterns(x))

@@ -187,10 +187,10 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
     settings_from_files(contents, tables$ratings, columns, systems$columns, names(dots))
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
   data <- structure(
-    list2DF(tables$ratings), na_given = na_given, no_key = if (length(contents$key) > 0L) "file"
+    list2DF(tables$ratings), na_given = na_given, no_key = if (!is_empty(contents$key)) "file"
   )
   x <- inject(ratings(data, !!!mapping, systems = !!systems, !!!implied_arguments,
-    clean_labels = clean_labels && length(columns$counts) == 0L, ...))
+    clean_labels = clean_labels && is_empty(columns$counts), ...))
   variables <- if (is.object(x)) list(x) else x
   warn_similar(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
   # Later vectors with a value per case cannot be matched to cases by position, because the user has
@@ -238,7 +238,7 @@ column_selector <- function(mapping, dots) {
 # ---- Finding and reading files --------------------------------------------------------------
 
 find_files <- function(path) {
-  if (!is.character(path) || length(path) == 0L || !all(file.exists(path))) {
+  if (!is.character(path) || is_empty(path) || !all(file.exists(path))) {
     if (is.character(path)) path <- path[!file.exists(path)][1L]
     abort_fallible("file", "{.arg path} must be a folder, or files, that exist.", not = path,
       path = path)
@@ -252,7 +252,7 @@ find_files <- function(path) {
   abort_if(length(extensions) != 1L, "file", "The folder must contain {.file ratings.csv} or
       {.file ratings.csv.gz}, or files of one type.",
     x = c(
-      "The folder is {.file {path}}.", if (length(files) > 0L) "It has {.file {basename(files)}}."
+      "The folder is {.file {path}}.", if (!is_empty(files)) "It has {.file {basename(files)}}."
     ), path = path)
   files
 }
@@ -311,7 +311,7 @@ add_default_columns <- function(mapping, contents) {
       "Give {.arg {arg}}, the name of the column of the {arg}.",
       x = "The file looks like {contents$format$words}, with the columns
           {.val {names(contents$table)}}.",
-      i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
+      i = c(if (!is_empty(choices)) "It may be {.or {.val {choices}}}.", "A table with a row per
           rating needs {.arg case}, {.arg rater} and {.arg rating}. A table with a column per rater
           needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}.",
         escape_braces(contents$notes)),
@@ -352,11 +352,11 @@ resolve_cases <- function(contents, columns, is_default_case, same_cases) {
   table <- contents$table
   case <- columns$case
   is_evaluation_log <- !is.null(contents$format$programs)
-  if (length(contents$files) < 2L || length(case) == 0L) return(table)
-  if (is_default_case && length(contents$key) > 0L) {
+  if (length(contents$files) < 2L || is_empty(case)) return(table)
+  if (is_default_case && !is_empty(contents$key)) {
     first_row <- match(contents$key, contents$key)
     row_ids <- table[[case]]
-    if (anyDuplicated(row_ids[unique(first_row)]) > 0L)
+    if (any_repeated(row_ids[unique(first_row)]))
       row_ids <- paste(table$file, row_ids, sep = "/")
     table[[case]] <- row_ids[first_row]
     task <- table[["task"]]
@@ -365,7 +365,7 @@ resolve_cases <- function(contents, columns, is_default_case, same_cases) {
   }
   same_cases <- same_cases || contents$format$shared || "file" %in% c(case, columns$rater)
   if (same_cases || (is_default_case && !is_evaluation_log)) return(table)
-  row_ids <- do.call(paste, c(unname(table[case]), sep = "/"))
+  row_ids <- paste_columns(table[case], "/")
   ids <- unique(data.frame(id = row_ids, from = contents$from)[!is_blank(table[[case[[1L]]]]), ])
   shared_ids <- repeated_values(ids$id)
   abort_if(shared_ids, "repeat", "Several files contain the same case identifiers.",

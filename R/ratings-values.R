@@ -18,7 +18,7 @@ columns_of_cases <- function(x) c(key_columns(x), x$covariates)
 groups_of_cases <- function(by, x) {
   case_columns <- columns_of_cases(x)
   variables <- all.vars(quo_get_expr(by))
-  uses_covariates <- length(variables) > 0L && has_columns(case_columns, variables)
+  uses_covariates <- !is_empty(variables) && has_columns(case_columns, variables)
   value <- tryCatch(eval_tidy(by, if (uses_covariates) case_columns), error = function(cnd) {
     abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
       x = escape_braces(conditionMessage(cnd)),
@@ -48,17 +48,17 @@ check_case_values <- function(value, x, arg) {
     abort_no_cases("{.arg {arg}} needs single cases",
       hint = "For one group, filter the table in the database with {.code dplyr::filter()}.")
   }
-  is_name <- is_string(value) && is.null(names(value))
+  is_name <- is_string(value) && !has_names(value)
   case_columns <- if (is_name) columns_of_cases(x)
   if (is_name && value %in% names(case_columns)) return(case_columns[[value]])
   if (is.data.frame(value)) value <- case_vector(replace_key_columns(value, names(x$keys)), arg)
-  no_match_reason <- if (is.null(names(value)) || !is.atomic(value)) why_not_by_position(value, x)
+  no_match_reason <- if (!has_names(value) || !is.atomic(value)) why_not_by_position(value, x)
   abort_argument_if(no_match_reason, arg,
     "must be the name of a covariate of {.arg x}, a vector whose names are cases, or a data frame
         with a column {.val case} and one other.",
     x = if (is_name) "There is no covariate {.val {value}}." else no_match_reason,
     i = c(if (is_name) similar_values_hint(value, names(case_columns)), case_values_hint(arg)))
-  if (!is.null(names(value))) value <- look_up_cases(names(value), unname(value), x, arg)
+  if (has_names(value)) value <- look_up_cases(names(value), unname(value), x, arg)
   case <- as_label(x$cases)[is.na(value)]
   abort_argument_if(case, arg, "must be known for every case.",
     x = "It is missing for {length(case)} case{?s}, first for {.val {head(case, 3L)}}.",
@@ -113,16 +113,16 @@ join_keys <- function(columns) {
   abort_if("case" %in% names(columns), "columns",
     "If several columns identify cases, none may be called {.val case}.",
     i = "Give that column another name.", arg = "case")
-  escaped_labels <- lapply(unname(columns), function(x) {
+  escaped_labels <- lapply(columns, function(x) {
     # A blank value is allowed, because other columns distinguish the cases.
     check_identifiers(x, "case", blank_is_known = TRUE)
     label <- as_label(x)
-    abort_if(anyDuplicated(label[!duplicated(x)]) > 0L, "columns",
+    abort_if(any_repeated(label[!duplicated(x)]), "columns",
       "If several columns identify cases, numbers in them must differ in their first 15 digits.",
       arg = "case")
     gsub("/", "%2F", gsub("%", "%25", label, fixed = TRUE), fixed = TRUE)
   })
-  do.call(paste, c(escaped_labels, sep = "/"))
+  paste_columns(escaped_labels, "/")
 }
 
 # Splits the identifiers of cases into the columns from which join_keys() made them, a named list.
@@ -195,7 +195,7 @@ pattern_covariates <- function(x) {
 }
 
 format_covariates <- function(x) {
-  if (length(x$covariates) == 0L) return(NULL)
+  if (is_empty(x$covariates)) return(NULL)
   values <- map_chr(x$covariates, function(column) {
     if (is.numeric(column)) paste(signif(range(column), 3L), collapse = " to ") else
       shorten(sort_strings(unique(as_label(column))), most = 4L)

@@ -174,7 +174,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   na <- list(...)[["na"]]
   cleans_labels <- check_flag(list(...)[["clean_labels"]] %||% FALSE, "clean_labels")
   repeats <- check_choice(repeats)
-  if (!is.null(ordered) && is.null(names(ordered))) check_flag(ordered, "ordered")
+  if (!is.null(ordered) && !has_names(ordered)) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
     rater_kind = check_rater_kind(rater_kind), scores = scores, na = na, clean = cleans_labels,
@@ -188,8 +188,8 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be a vector of labels.", not = na)
   check_text(na, "na")
   variables <- variables_of_columns(data, columns, repeats)
-  if (length(variables) > 0L) return(rate_variables(variables, options, columns, match.call()))
-  abort_argument_if(!is.null(abstain) && (!is.atomic(abstain) || length(abstain) == 0L), "abstain",
+  if (!is_empty(variables)) return(rate_variables(variables, options, columns, match.call()))
+  abort_argument_if(!is.null(abstain) && (!is.atomic(abstain) || is_empty(abstain)), "abstain",
     "must be labels, or {.code NA} for empty cells.", not = abstain)
   check_text(abstain, "abstain")
   if (inherits(data, "table")) {
@@ -312,7 +312,7 @@ has_reruns <- function(x) x$repeats == "reruns"
 check_new_ratings <- function(x, input) {
   is_counts <- has_counts(x)
   has_enough_raters <- n_raters(x) >= if (is_counts || has_labels(x)) 2L else 1L
-  abort_if(length(rating_category(x)) == 0L && (has_enough_raters || is_counts), "missing",
+  abort_if(is_empty(rating_category(x)) && (has_enough_raters || is_counts), "missing",
     "There are no ratings in {.arg data}: all are missing.",
     i = "Check the columns, and the coding of missing values.")
   abort_if(!has_enough_raters, "raters",
@@ -360,7 +360,7 @@ warn_raters <- function(x, by_rating) {
 
 check_repeats <- function(x, input = NULL) {
   repeated_cells <- repeated_ratings(x)
-  if (nrow(repeated_cells) == 0L) return(invisible(x))
+  if (nrow(repeated_cells) == 0L) return()
   case <- case_of_pattern(x, repeated_cells$pattern[[1L]])
   rater <- x$raters[[repeated_cells$rater[[1L]]]]
   possible_keys <- keys_of_repeats(input)
@@ -370,7 +370,7 @@ check_repeats <- function(x, input = NULL) {
     x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated_cells$pattern)} {?has/have} more
          than one rating by one rater.",
     i = c(if (n_copies > 0L) "{n_copies} row{?s} equal{?s/} another row: {.fun unique} drops it.",
-      if (length(possible_keys) > 0L) c("{.val {possible_keys}} differ{?s/} in rows of one rater and
+      if (!is_empty(possible_keys)) c("{.val {possible_keys}} differ{?s/} in rows of one rater and
         one case. If several columns identify a case, give all of them:
         {.code case = c(..., {toString(possible_keys)})}.",
         "If the rows are repeats, give {.arg repeats}.")

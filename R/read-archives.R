@@ -72,6 +72,7 @@ check_table_size <- function(input, lines) {
 # together have too many cells. A field counts as one cell. An object or array counts as ten,
 # because it needs as much memory as ten fields of a table.
 check_json_cells <- function(text, input) {
+  check_installed("jsonlite", "to read JSON")
   bracket_counts <- count_bytes(rawConnection(charToRaw(text)))[utf8ToInt("{[,") + 1L]
   input$spent <- input$spent + sum(bracket_counts * c(10, 10, 1)) + 10
   check_limit(input$spent, "cells", input)
@@ -150,7 +151,7 @@ zip_entries <- function(input) {
   agrees_with_unzip <-
     identical(lapply(unzip_list$Name, charToRaw), lapply(entries$name, charToRaw)) &&
     identical(as.double(unzip_list$Length), entries$size)
-  if (!agrees_with_unzip || length(entries$name) == 0L)
+  if (!agrees_with_unzip || is_empty(entries$name))
     abort_damaged(input, "is a zip archive that is damaged or incomplete.")
   entries
 }
@@ -175,7 +176,7 @@ zip_directory <- function(path, max_files) {
   while (position < length(directory) && length(entries$name) <= max_files) {
     stopifnot(directory[position + 1:4] == as.raw(c(0x50, 0x4b, 1, 2)))
     read_field <- function(at, n) read_int(directory, position + at, n)
-    lengths <- vapply(c(28, 30, 32), read_field, 0, 2L)
+    lengths <- map_dbl(c(28, 30, 32), read_field, 2L)
     name <- directory[position + 46 + seq_len(lengths[[1L]])]
     # Valid names contain no zero bytes. A backslash makes check_zip_names() refuse the name.
     name[name == 0L] <- charToRaw("\\")

@@ -64,7 +64,7 @@ file_formats <- function() {
       )),
     deepeval = new_format("a test run of DeepEval (JSON)", "json", function(input) {
       any(lengths(lapply(deepeval_cases(input$record), deepeval_metrics)) > 0L)
-    }, read_deepeval, failed = function(metric) length(metric$error) > 0L,
+    }, read_deepeval, failed = function(metric) !is_empty(metric$error),
     programs = "^(exact|pattern) ?match|^(json|tool) ?correctness",
     labels = list(c("fail", "pass"))),
     openai_evals = new_format("a log of OpenAI evals (JSONL)", "jsonl", function(input) {
@@ -91,7 +91,7 @@ file_formats <- function() {
     jsonl = new_format("records of JSON, one per line (JSONL)", "jsonl", accept_any,
       function(input) add_default_map(read_json_lines(input, input$keep))),
     json = new_format("an array of records (JSON)", "json", function(input) {
-      is.null(names(input$document)) && length(names(input$record)) > 1L
+      !has_names(input$document) && length(names(input$record)) > 1L
     }, read_json_array),
     mturk = new_format("a batch of Amazon Mechanical Turk (CSV)", "text",
       has_fields("HITId", "WorkerId"),
@@ -141,7 +141,7 @@ abort_format <- function(input) {
   } else if (startsWith(input$first[[1L]], "<")) {
     "HTML or XML"
   } else {
-    paste0("text that begins \"", shorten_text(input$first[[1L]]), "\"")
+    sprintf("text that begins \"%s\"", shorten_text(input$first[[1L]]))
   }
   abort_file(input, "is in no format that `read_ratings()` can read.",
     x = "It looks like {appearance}.",
@@ -159,7 +159,7 @@ abort_format <- function(input) {
 settings_from_files <- function(contents, table, columns, systems, given_names) {
   labels <- setdiff(distinct_values(table[columns$rating]), NA)
   truths <- contents$truths[names(contents$truths) %in% columns$rating]
-  truths <- Filter(function(column) !all(is.na(table[[column]])), truths)
+  truths <- Filter(function(column) any_known(table[[column]]), truths)
   raters <- setdiff(distinct_values(table[columns$rater]), if (is.character(systems)) systems)
   programs <- contents$format$programs
   kinds <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
@@ -167,7 +167,7 @@ settings_from_files <- function(contents, table, columns, systems, given_names) 
     covariates = contents$covariates,
     categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair,
       contents$format$labels),
-    truth = if (length(truths) > 0L)
+    truth = if (!is_empty(truths))
       if (length(columns$rating) > 1L) call2("list", !!!truths) else unname(truths),
     rater_kind = if (n_distinct(kinds) > 1L) setNames(kinds, raters) else kinds[1L]
   ))
@@ -227,13 +227,13 @@ convert_columns <- function(table, columns, covariates, is_multilabel) {
 convert_text <- function(x) {
   plain_pattern <- "^ *([-+]?([1-9][0-9]{0,14}|0)?([.][0-9]*)?([eE][-+]?[0-9]+)?|TRUE|FALSE|NA) *$"
   values <- if (is.character(x)) setdiff(x, NA)
-  if (length(values) > 0L && all(grepl(plain_pattern, values, perl = TRUE, useBytes = TRUE)))
+  if (!is_empty(values) && all(grepl(plain_pattern, values, perl = TRUE, useBytes = TRUE)))
     type.convert(x, as.is = TRUE) else x
 }
 
 # Returns a note about the rows or answers for which `is_dropped` is TRUE; NULL if there are none.
 note_left_out <- function(is_dropped, noun, description, verb = "Left out") {
-  if (any(is_dropped)) paste0(verb, ": ", count_noun(sum(is_dropped), noun), " ", description, ".")
+  if (any(is_dropped)) sprintf("%s: %s %s.", verb, count_noun(sum(is_dropped), noun), description)
 }
 
 note_missing <- function(...) note_left_out(..., verb = "Taken for missing")

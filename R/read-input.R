@@ -114,7 +114,7 @@ kind_of_binary_file <- function(input) {
 
 kind_of_text <- function(input) {
   first_lines <- input$first
-  abort_file_if(length(first_lines) == 0L, input, "is empty.")
+  abort_file_if(is_empty(first_lines), input, "is empty.")
   first_line_matches <- function(pattern) grepl(pattern, first_lines[[1L]], useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) return("jsonl")
   if (!first_line_matches("^[[{]") || input$extension %in% c("csv", "tsv")) return("text")
@@ -152,7 +152,6 @@ read_text <- function(path) {
 }
 
 parse_json <- function(text, input, line = NULL) {
-  check_json()
   check_json_cells(text, input)
   tryCatch(parse_text(text), error = function(cnd) {
     abort_file(input, paste0("is no valid JSON", if (!is.null(line)) " in line {line}", "."),
@@ -167,8 +166,6 @@ parse_text <- function(text) {
     any(rapply(list(parsed), is.infinite, "numeric"))) stop("a number is too large")
   parsed
 }
-
-check_json <- function() check_installed("jsonlite", "to read JSON")
 
 # Replaces parts of JSON text outside of strings. Whole numbers of 19 or more digits become strings,
 # because jsonlite would round them. Python's constants NaN and Infinity, which are not JSON, become
@@ -218,7 +215,7 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   }
   table <- bind_tables(tables)
   check_nested_fields(names(table), input)
-  abort_file_if(length(table) > 0L && length(table[[1L]]) < n_records, input,
+  abort_file_if(!is_empty(table) && length(table[[1L]]) < n_records, input,
     "has records without any of the columns that arguments name.")
   table
 }
@@ -229,21 +226,20 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
 parse_lines <- function(lines, lines_before, input) {
   nonblank_lines <- grep("[^ \t\r]", lines, useBytes = TRUE)
   text <- paste0("[", paste(lines[nonblank_lines], collapse = ","), "]")
-  check_json()
   check_json_cells(text, input)
   records <- or_null(parse_text(text))
   are_all_objects <- length(records) == length(nonblank_lines) &&
     all(lengths(lapply(records, names)) > 0L)
   if (!are_all_objects) for (i in nonblank_lines) {
     value <- parse_json(lines[[i]], input, lines_before + i)
-    abort_file_if(length(names(value)) == 0L, input,
+    abort_file_if(is_empty(names(value)), input,
       "has no JSON object with fields in line {lines_before + i}.",
       x = "It is {shorten_text(lines[[i]])}")
   }
   setNames(records, lines_before + nonblank_lines)
 }
 
-is_json_object <- function(value) is.list(value) && !is.null(names(value))
+is_json_object <- function(value) is.list(value) && has_names(value)
 
 # Fails if a record has a field twice, because one value would be lost.
 # * fields: names of the fields of each record.
@@ -287,7 +283,7 @@ as_text <- function(values, input) {
     how = "replace")
   values[is_list] <- lapply(lists, function(value) {
     if (!all(lengths(value) == 1L)) value else
-      if (length(value) > 0L || input$labels) as.character(unlist(value))
+      if (!is_empty(value) || input$labels) as.character(unlist(value))
   })
   if (any(map_lgl(values, is.list))) return(values)
   modes <- map_chr(values, mode)
@@ -314,7 +310,7 @@ record_table <- function(records, input, keep = identity, prefix = "") {
     c(
       if (any(is_nested))
         record_table(replace(values, !is_nested, list(NULL)), input, keep, paste0(name, ".")),
-      if ((any(has_value) || !any(is_nested)) && length(keep(name)) > 0L)
+      if ((any(has_value) || !any(is_nested)) && !is_empty(keep(name)))
         setNames(list(as_text(replace(values, is_nested, list(NULL)), input)), name)
     )
   })

@@ -2,7 +2,7 @@
 
 read_json_array <- function(input) {
   document <- input$document
-  abort_file_if(!is.null(names(document)) || length(document) == 0L, input,
+  abort_file_if(has_names(document) || is_empty(document), input,
     "is a single object or empty, not an array of records.",
     i = "Put the records into the brackets of one array.")
   table <- record_table(document, input, input$keep)
@@ -15,7 +15,7 @@ json_records <- function(input) {
   if (input$kind == "jsonl")
     return(parse_lines(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), 0L, input))
   document <- input$document
-  if (is.null(names(document))) document else list(document)
+  if (!has_names(document)) document else list(document)
 }
 
 # ---- Argilla --------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ json_records <- function(input) {
 #   `question.responses.status`.
 argilla_answers <- function(record) {
   responses <- record$responses
-  if (is.null(names(responses))) {
+  if (!has_names(responses)) {
     responses <- unlist(lapply(responses, function(user) {
       lapply(user$values, function(value) list(c(user[c("user_id", "status")], value)))
     }), FALSE)
@@ -66,7 +66,7 @@ read_prodigy <- function(input) {
   # without a name is called by the time of its start.
   time_pattern <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
   case <- if (has_options) "_input_hash" else "_task_hash"
-  has_rater <- !is.na(rater) && !all(is.na(table[[rater]]))
+  has_rater <- !is.na(rater) && any_known(table[[rater]])
   # In both situations, the file is read as the answers of one annotator. Without sessions this
   # requires that tasks do not repeat, because an annotator does each task once.
   uses_file_name <- if (has_rater) all(grepl(time_pattern, table[[rater]])) else
@@ -79,8 +79,8 @@ read_prodigy <- function(input) {
     notes = c(
       note_missing(is_ignored, "answer", "without a choice (ignored, or rejected as a whole)"),
       if (uses_file_name) {
-        paste0("The file does not name the annotators of its sessions. It is read as the answers ",
-          "of one annotator, \"", input$name, "\".")
+        fill_template("The file does not name the annotators of its sessions. It is read as the
+          answers of one annotator, \"%s\".", input$name)
       }
     )
   )
@@ -139,7 +139,7 @@ replace_lookalikes <- function(x) {
 # Stores each letter with an accent as one character (Unicode normal form C). Uses package utf8 if
 # it is installed, which is usual because tibble needs it. Base R has no such function.
 compose_accents <- function(x) {
-  can_compose <- length(x) > 0L && requireNamespace("utf8", quietly = TRUE)
+  can_compose <- !is_empty(x) && requireNamespace("utf8", quietly = TRUE)
   if (can_compose) utf8::utf8_normalize(enc2utf8(x)) else x
 }
 
@@ -235,8 +235,8 @@ replace_missing_codes <- function(columns, na, na_given) {
   counts <- counts[!trimws(names(counts)) %in% c("", "NA")]
   lines <- escape_braces(dQuote(names(counts), FALSE), ", ", map_chr(counts, count_noun, "time"))
   report_lines <- c("Some labels were read as missing ratings.", bullets(lines))
-  if (na_given && length(counts) > 0L) inform_fallible(report_lines)
-  warn_if(!na_given && length(counts) > 0L, "missing", report_lines,
+  if (na_given && !is_empty(counts)) inform_fallible(report_lines)
+  warn_if(!na_given && !is_empty(counts), "missing", report_lines,
     i = "If they are categories, give only labels of missing ratings as {.arg na}, for example
         {.code na = \"\"}.", labels = names(counts), times = as.integer(counts))
   columns
@@ -246,7 +246,7 @@ replace_missing_codes <- function(columns, na, na_given) {
 # further lines.
 bullets <- function(lines, most = length(lines)) {
   n_more <- length(lines) - most
-  lines <- c(head(lines, most), if (n_more > 0L) paste("and", n_more, "more"))
+  lines <- c(head(lines, most), if (n_more > 0L) sprintf("and %s more", n_more))
   setNames(lines, rep("*", length(lines)))
 }
 

@@ -23,7 +23,7 @@ add_scores <- function(x, options, data, by_rating) {
   # In a list of scores, the element `scale` is the scale of the scores. An exception is a vector
   # with names (categories): then `scale` is the name of a system.
   if (!is.data.frame(scores) && is.list(scores) && "scale" %in% names(scores) &&
-    is.null(names(scores$scale))) {
+    !has_names(scores$scale)) {
     scale <- check_choice(scores$scale, c("probability", "order"), "scale")
     scores <- scores[names(scores) != "scale"]
     if (length(scores) == 1L && is.data.frame(scores[[1L]])) scores <- scores[[1L]]
@@ -117,7 +117,7 @@ check_scored_systems <- function(systems, x) {
 }
 
 as_score <- function(column, name, system) {
-  abort_if(!is.numeric(column) && !all(is.na(column)), "scores", "Scores must be numbers.",
+  abort_if(!is.numeric(column) && any_known(column), "scores", "Scores must be numbers.",
     x = "Column {.val {name}} is {describe(column)}.", system = system, row = integer())
   as.double(column)
 }
@@ -144,7 +144,7 @@ scores_of_system <- function(system, x, table, scale) {
     found = unknown_categories)
   missing_labels <- setdiff(x$categories, scored_labels)
   is_one_of_two <- n_categories(x) == 2L && length(missing_labels) == 1L
-  abort_if(length(missing_labels) > 0L && !is_one_of_two, "scores", "Every category needs a score.",
+  abort_if(!is_empty(missing_labels) && !is_one_of_two, "scores", "Every category needs a score.",
     x = "System {.val {system}} has no scores of {length(missing_labels)} of them:
         {.val {missing_labels}}.",
     i = "Add the scores of these categories. If there are only two categories, scores of one are
@@ -204,9 +204,9 @@ check_scores <- function(values, x, scale, system) {
 warn_scores <- function(x) {
   has_answer <- case_answers(x) > 0L
   values <- x$scores$values
-  n_without <- vapply(names(values), function(system) {
+  n_without <- map_int(names(values), function(system) {
     sum(has_answer[, match(system, x$systems)] & is.na(values[[system]][, 1L]))
-  }, 0L)
+  })
   n_without <- n_without[n_without > 0L]
   warn_if(n_without, "scores",
     "Some cases that systems answered have no scores, and are left out of metrics of scores.",
@@ -225,7 +225,7 @@ warn_scores <- function(x) {
 
 keep_scores <- function(scores, systems) {
   scores$values <- scores$values[intersect(systems, names(scores$values))]
-  if (length(scores$values) > 0L) scores
+  if (!is_empty(scores$values)) scores
 }
 
 # Returns a tibble with a row per case, system and category.
@@ -239,14 +239,14 @@ score_table <- function(x) {
       case = rep(x$cases[scored_cases], each = n_labels),
       system = rep(names(values)[[s]], n_labels * length(scored_cases)),
       category = category_factor(rep(seq_len(n_labels), length(scored_cases)), x),
-      score = as.vector(t(values[[s]][scored_cases, , drop = FALSE]))
+      score = as.vector(t(pick_rows(values[[s]], scored_cases)))
     )
   })
 }
 
 format_scores <- function(x) {
-  n_scored <- vapply(x$scores$values, function(v) sum(!is.na(v[, 1L])), 0L)
-  if (length(n_scored) > 0L) paste0(
+  n_scored <- map_int(x$scores$values, function(v) sum(!is.na(v[, 1L])))
+  if (!is_empty(n_scored)) paste0(
     "Scores of ", shorten(paste0(names(n_scored), " (", number(n_scored), " cases)")), ", ",
     if (x$scores$scale == "probability") "probabilities" else "an order of cases only"
   )

@@ -16,7 +16,7 @@ read_csv <- function(input) {
   columns <- tryCatch(
     scan_csv(input, skip, fill = FALSE), error = handle_fault, warning = handle_fault
   )
-  abort_file_if(length(columns[[1L]]) == 0L, input, "has names of columns, but no rows.")
+  abort_file_if(is_empty(columns[[1L]]), input, "has names of columns, but no rows.")
   columns <- drop_title_rows(columns, input)
   lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
 }
@@ -46,7 +46,7 @@ split_line <- function(line, sep) {
 # The character that splits the first line into most fields.
 csv_separator <- function(input, line = input$first[[1L]]) {
   input$sep %||%
-    separators[[which.max(vapply(separators, function(sep) length(split_line(line, sep)), 0L))]]
+    separators[[which.max(map_int(separators, function(sep) length(split_line(line, sep))))]]
 }
 
 # Drops rows without data from the columns of a table: a title above the column names, and the two
@@ -79,7 +79,7 @@ is_blank <- function(x) {
 # * In a `sparse` table, each row is the answer to one of several questions. A row without a rating
 #   is then empty.
 empty_rows <- function(table, columns, sparse) {
-  columns <- if (sparse) columns$rating else if (length(columns$case) > 0L) unlist(columns) else
+  columns <- if (sparse) columns$rating else if (!is_empty(columns$case)) unlist(columns) else
     setdiff(names(table), "file")
   Reduce(`&`, lapply(table[columns], is_blank))
 }
@@ -89,8 +89,8 @@ empty_rows <- function(table, columns, sparse) {
 # reader of the format dropped. `columns`: a list of column names by role.
 drop_rows <- function(table, contents, columns) {
   is_empty <- empty_rows(table, columns, isTRUE(contents$sparse))
-  has_repeated_cases <- length(columns$rating) == 0L &&
-    anyDuplicated(table[columns$case][1L][[1L]]) > 0L
+  has_repeated_cases <- is_empty(columns$rating) &&
+    any_repeated(table[columns$case][1L][[1L]])
   is_copy <- if (has_repeated_cases) duplicated(list2DF(table)) & !is_empty else FALSE
   notes <- c(
     contents$notes,
@@ -117,7 +117,7 @@ check_encoding <- function(x, column, input) {
   if (input$encoding != "UTF-8") x <- iconv(x, input$encoding, "UTF-8")
   invalid_row <- match(TRUE, is.na(x) | !validUTF8(x))
   if (!is.na(invalid_row))
-    abort_encoding(input, paste0("row ", invalid_row, " of column \"", column, "\""))
+    abort_encoding(input, sprintf("row %s of column \"%s\"", invalid_row, column))
   x
 }
 
@@ -148,14 +148,13 @@ check_csv <- function(input, has_open_quote) {
     line <- max(0L, which(!is.na(head(n_fields, -1L)))) + 1L
     "begins a quote that has no end."
   } else {
-    long_lines <- which(n_fields > n_columns)
     line <- c(
-      long_lines, if (!are_all_short) short_lines[is_end_of_quote[short_lines]],
+      which(n_fields > n_columns), if (!are_all_short) short_lines[is_end_of_quote[short_lines]],
       if (n_columns == 1L) short_lines
     )[1L]
-    paste0("has ", n_fields[line], ".")
+    sprintf("has %s.", n_fields[line])
   }
-  abort_file_if(!is.na(line) || length(short_lines) == 0L, input,
+  abort_file_if(!is.na(line) || is_empty(short_lines), input,
     "must have {n_columns} columns in all lines, like the first line.",
     x = "Line {line + input$skip} {fault_in_words}",
     i = c(
@@ -163,10 +162,8 @@ check_csv <- function(input, has_open_quote) {
       if (!has_open_quote) skip_hint
     ))
   lacking_columns <- tail(input$header, n_columns - min(n_fields[short_lines]))
-  add_note(input, paste0(
-    "Filled: ", count_noun(length(short_lines), "row"), " without the last fields (",
-    shorten(dQuote(lacking_columns, FALSE)), "), which are read as empty."
-  ))
+  add_note(input, sprintf("Filled: %s without the last fields (%s), which are read as empty.",
+    count_noun(length(short_lines), "row"), shorten(dQuote(lacking_columns, FALSE))))
 }
 
 # ---- Crowdsourcing platforms ----------------------------------------------------------------
@@ -224,7 +221,7 @@ task_answers <- function(table, input) {
   }
   answers <- record_table(Map(function(text, row) {
     form <- if (nzchar(text)) parse_json(text, input, row + 1L)
-    lapply(if (is.null(names(form))) form[[1L]] else form, form_answer)
+    lapply(if (!has_names(form)) form[[1L]] else form, form_answer)
   }, json_texts, seq_along(json_texts)), input)
   setNames(answers, paste0("Answer.", names(answers)))
 }
@@ -254,18 +251,17 @@ read_excel <- function(input) {
   table <- read_as("text")
   abort_file_if(nrow(table) == 0L, input, "has no rows in sheet \"{sheet}\".")
   if (is.null(input$sheet) && length(sheets) > 1L) {
-    add_note(input, paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was ",
-      "read; `file = list(sheet = )` names another."))
+    add_note(input, fill_template("Of %s sheets only the first, \"%s\", was read; `file =
+      list(sheet = )` names another.", length(sheets), sheet))
   }
   is_date_column <- map_lgl(read_as("list"), function(cells) {
     any(map_lgl(cells, inherits, "POSIXct"))
   })
   date_columns <- input$keep(names(table)[is_date_column])
-  if (length(date_columns) > 0L) {
-    add_note(input, paste0(
-      "Dates in ", shorten(dQuote(date_columns, FALSE)), " were read as the numbers ",
-      "that Excel stores. Excel turns labels such as 1-2 into dates; format the cells as text."
-    ))
+  if (!is_empty(date_columns)) {
+    add_note(input, fill_template("Dates in %s were read as the numbers that Excel stores. Excel
+      turns labels such as 1-2 into dates; format the cells as text.",
+      shorten(dQuote(date_columns, FALSE))))
   }
   if (input$kind == "zip")
     add_note(input, sheet_faults(input, if (is.numeric(sheet)) sheet else match(sheet, sheets)))
@@ -299,10 +295,9 @@ sheet_faults <- function(input, at) {
   c(
     if (grepl('state="(h|veryH)idden"', sheet_element))
       "The sheet that was read is hidden in Excel.",
-    if (length(empty_formulas) > 0L) paste0(
-      "Formulas without a stored value (", shorten(sub('.*? r="(\\w+)".*', "\\1", empty_formulas)),
-      ") are missing. Open the file in Excel and save it."
-    )
+    if (!is_empty(empty_formulas)) fill_template("Formulas without a stored value (%s) are
+      missing. Open the file in Excel and save it.",
+      shorten(sub('.*? r="(\\w+)".*', "\\1", empty_formulas)))
   )
 }
 

@@ -53,7 +53,7 @@ read_inspect <- function(input) {
     list(
       result = case, sample = sample$id, epoch = sample$epoch, model = run$model, task = run$task,
       target = unlist(sample$target),
-      key = sample$uuid %||% if (length(key) > 0L) paste(c(key, case), collapse = "/")
+      key = sample$uuid %||% if (!is_empty(key)) paste(c(key, case), collapse = "/")
     )
   }, function(sample) sample[["scores"]] %||% sample["score"][is.list(sample[["score"]])],
   "scorer", function(score) score["value"], covariates = "sample")
@@ -74,7 +74,7 @@ unzip_inspect <- function(input) {
   unzipped <- or_null(unzip(input$plain, exdir = folder, overwrite = FALSE))
   is_complete <- file.size(file.path(folder, file_names)) == input$entries$size
   abort_file_if(
-    length(unzipped) == 0L || !all(is_complete %in% TRUE | endsWith(file_names, "/")), input,
+    is_empty(unzipped) || !all(is_complete %in% TRUE | endsWith(file_names, "/")), input,
     "cannot be unpacked.", i = "Convert it to JSON: `inspect log convert --to json`."
   )
   read_entry <- function(file) parse_json(read_text(file.path(folder, file)), input)
@@ -91,7 +91,7 @@ unzip_inspect <- function(input) {
 # deeper.
 promptfoo_results <- function(file) {
   results <- as.list(file)$results
-  if (is.null(names(results))) results else results$results
+  if (!has_names(results)) results else results$results
 }
 
 # Reads results of promptfoo. A case is the answer of a provider to a prompt with the variables of a
@@ -113,12 +113,12 @@ read_promptfoo <- function(input) {
     run <- result$evalId %||% as.list(input$record)$evalId
     list(
       result = case, test = result$testIdx, prompt = result$promptIdx, provider = provider,
-      key = if (length(run) > 0L) paste(run, case)
+      key = if (!is_empty(run)) paste(run, case)
     )
   }, function(result) {
     # Sets of assertions are dropped, because the list also contains each assertion of a set.
     name_answers(Filter(
-      function(part) length(part$componentResults) == 0L, result$gradingResult$componentResults
+      function(part) is_empty(part$componentResults), result$gradingResult$componentResults
     ), assertion_name)
   }, "assertion", function(verdict) {
     list(verdict = pass_or_fail(verdict$pass), score = verdict$score)
@@ -174,7 +174,7 @@ read_deepeval <- function(input) {
 # results of a comparison by a program (`correct`).
 read_openai_evals <- function(input) {
   spec <- input$record$spec
-  verdicts <- Filter(function(event) length(c(event$data$choice, event$data$correct)) > 0L,
+  verdicts <- Filter(function(event) !is_empty(c(event$data$choice, event$data$correct)),
     json_records(input))
   nested_answers(input, verdicts, "event", "verdicts", function(event) {
     list(result = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
@@ -195,7 +195,7 @@ read_lm_eval <- function(input) {
     i = "Exports of lm-evaluation-harness have it. If this is another file, change {.arg format}.")
   is_binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
   metrics <- setdiff(names(table)[is_binary], "doc_id")
-  abort_file_if(length(metrics) == 0L, input, "has no metric with only the values 0 and 1.")
+  abort_file_if(is_empty(metrics), input, "has no metric with only the values 0 and 1.")
   filter_name <- if (n_distinct(table$filter) > 1L) table$filter
   list(
     table = list(
@@ -215,11 +215,11 @@ read_lm_eval <- function(input) {
 
 read_label_studio <- function(input) {
   tasks <- input$document # may be an array also in a file with the ending of JSONL
-  if (!is.null(names(tasks))) tasks <- list(tasks)
+  if (has_names(tasks)) tasks <- list(tasks)
   answers <- unlist(lapply(tasks, task_records), FALSE)
   is_cancelled <- map_lgl(answers, `[[`, "cancelled")
   kept_answers <- answers[!is_cancelled]
-  abort_file_if(length(kept_answers) == 0L, input, "holds no annotation.",
+  abort_file_if(is_empty(kept_answers), input, "holds no annotation.",
     i = "Export it after the first annotation.")
   control_names <- unique(unlist(lapply(kept_answers, function(answer) names(answer$labels))))
   unread_controls <- setdiff(unlist(lapply(kept_answers, `[[`, "other")), control_names)
@@ -233,9 +233,9 @@ read_label_studio <- function(input) {
     choices = control_names,
     notes = c(
       note_left_out(is_cancelled, "annotation", "that an annotator cancelled"),
-      if (length(unread_controls) > 0L)
-        paste0("Left out: ", toString(sort_strings(unread_controls)),
-          " (regions or text, not labels).")
+      if (!is_empty(unread_controls))
+        sprintf("Left out: %s (regions or text, not labels).",
+          toString(sort_strings(unread_controls)))
     )
   )
 }
@@ -286,7 +286,7 @@ value_label <- function(value) {
 # object, and values of other controls are an array.
 flat_label <- function(value) {
   if (!is.list(value)) return(value)
-  if (!is.null(names(value))) value <- list(value)
+  if (has_names(value)) value <- list(value)
   unlist(lapply(value, function(v) if (is.list(v)) value_label(v) else as_label(v)))
 }
 

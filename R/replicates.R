@@ -112,8 +112,8 @@ reason_notes <- function(table, rows, most = 4L, no = "interval") {
     prefix <- switch(code_of_row[[first_row]],
       no_interval = , same_answers = no_interval_prefix, ratings_alone = gold_unused_prefix, ""
     )
-    paste0(
-      opening, " ", shorten(rows[matching_rows], most = most), ": ",
+    sprintf(
+      "%s %s: %s", opening, shorten(rows[matching_rows], most = most),
       substring(table$reason[[first_row]], nchar(prefix) + 1L)
     )
   })

@@ -66,8 +66,8 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
   table <- better_first(tidy(x))
   is_undecided <- !(table$conf.low > 0) %in% TRUE
   is_pass <- is_pass_rate(x$estimates[[1L]])
-  claim <- paste(table$system, if (is_pass) "passes" else "is right", "more often in",
-    table$group1, "than in", table$group2)
+  claim <- sprintf("%s %s more often in %s than in %s", table$system,
+    if (is_pass) "passes" else "is right", table$group1, table$group2)
   supported_sentences <- ifelse(
     is.na(table$conf.low),
     sprintf("These data do not show whether %s: %s.", claim, table$reason),
@@ -94,11 +94,10 @@ describe_methods.result_parts <- function(x) { # nolint: object_name.
 }
 
 describe_methods.group_comparison <- function(x) { # nolint: object_name, object_length.
-  first_estimate <- x$estimates[[1L]]
   paste(describe_methods.result_parts(x$estimates), fill_template(
     "Each group was estimated separately. Intervals of differences were constructed from the
     intervals of both groups (Zou and Donner 2008)%s%s.",
-    words_if(!is.null(first_estimate$options$given_cluster),
+    words_if(!is.null(x$estimates[[1L]]$options$given_cluster),
       ", with the correlation of errors over the clusters that occur in both groups"),
     words_if(x$options$simultaneous, "; they cover all differences at once (Bonferroni)")
   ))
@@ -113,30 +112,30 @@ describe_methods.system_comparison <- function(x) { # nolint: object_name, objec
     estimates the accuracy of fallible raters from their agreement, and then the accuracy of systems
     (Lehner 2015).%s%s",
     count_noun(nrow(x$accuracy), "system"), compared_metric(x), count_noun(table$n[[1L]], "case"),
-    words_if(x$left_out > 0, fill_template(
+    words_if(x$left_out > 0,
       " (%s that not all systems answered were left out)", number(x$left_out)
-    )),
+    ),
     options$method,
-    words_if(!is.null(gold), fill_template(
+    words_if(!is.null(gold),
       " Differences were measured on %s with known truth and combined with predictions from ratings
       of the other cases (prediction-powered inference, Angelopoulos et al. 2023).",
       count_noun(gold$cases, "gold case")
-    )),
-    words_if(!all(is.na(table$conf.low)), fill_template(
+    ),
+    words_if(any_known(table$conf.low),
       " %ss and probabilities of ranks use the joint distribution of the errors of all
       systems%s; %s",
       interval_title(options$conf_level),
-      words_if(is.null(gold), fill_template(
+      words_if(is.null(gold),
         ", estimated from %s bootstrap samples of %s (Efron and Tibshirani 1993)%s",
         number(options$replicates), if (is.null(options$clusters)) "cases" else "clusters",
-        words_if(options$robust, fill_template(
+        words_if(options$robust, one_line(
           "; intervals also allow for errors that systems share with raters, and assume that these
           errors are more similar for systems that more often give the same answer"
         ))
-      )),
+      ),
       if (nrow(table) < 2L) "there is one difference." else if (options$simultaneous)
         "intervals cover all differences at once." else "each interval covers only its difference."
-    ))
+    )
   )
 }
 
@@ -224,7 +223,7 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
       "The chains have not mixed, so the draws support no estimate.",
     c(
       if (!chains_have_mixed) estimates,
-      if (length(driven_terms) > 0L) sprintf(
+      if (!is_empty(driven_terms)) sprintf(
         "The ratings, and not the priors, determine %s.", join_words(driven_terms)
       ),
       if (cases_of_known_truth(list(fit = x)) == 0) "Raters were compared with a gold standard.",
@@ -266,20 +265,19 @@ say_draws <- function(fit, checks = NULL) {
     %ss are between quantiles of the draws. %s%s",
     join_words(fit$x$raters), count_noun(sum(weights_of_cases(fit$x)), "case"),
     format(if (is.null(populations)) fit$model else replace(fit$model, "base_rates", list(NULL))),
-    words_if(!is.null(populations), paste0(
-      ", with separate base rates in ", join_words(populations), " (Hui and Walter 1980)"
-    )),
+    words_if(!is.null(populations), ", with separate base rates in %s (Hui and Walter 1980)",
+      join_words(populations)),
     switch(dependence_type(fit$model), none = "independent",
       pairs = "dependent as this model specifies (Dendukuri and Joseph 2001)",
       easy = "dependent as this model specifies"),
     prior_sentence(fit), sampling$chains, number(sampling$kept), number(sampling$warmup),
     words_if(sampling$thin > 1L,
-      fill_template(", with one of every %d sweeps kept", sampling$thin)),
+      ", with one of every %d sweeps kept", sampling$thin),
     format_decimals(facts$worst_rhat), number(round(facts$worst_ess)),
     interval_title(level_of(fit)),
-    words_if(length(driven_terms) > 0L, fill_template(
+    words_if(!is_empty(driven_terms),
       "Estimates that depend mostly on their priors: %s. ", join_words(driven_terms)
-    )),
+    ),
     shift_sentence(checks)
   )
 }
@@ -296,17 +294,17 @@ prior_sentence <- function(fit) {
     if (has_several_rows && is_binary) prior <- paste(c("specificity", "sensitivity"), prior)
     paste0(if (has_several_rows && !is_binary) "rows ", toString(prior))
   })
-  rater_words <- if (length(unique(rater_priors)) == 1L && length(rater_priors) > 2L)
+  rater_words <- if (n_distinct(rater_priors) == 1L && length(rater_priors) > 2L)
     paste("all raters", prior_words[[1L]]) else paste(names(rater_priors), prior_words)
   n_unlisted <- length(rater_words) - 8L
   paste(c(
     paste0("base rates", ifelse(populations == "", "", " of "), populations, " ", rates),
-    head(rater_words, 8L), if (n_unlisted > 0L) paste("and", n_unlisted, "more raters"),
+    head(rater_words, 8L), if (n_unlisted > 0L) sprintf("and %s more raters", n_unlisted),
     switch(dependence_type(fit$model), easy = "easy cases uniform, up to the lowest accuracy",
       pairs = paste(toString(Filter(is_dependence_term, fit$terms$term)), "uniform")),
-    if (fit$prior$order != "none") paste0("truncated so that, for ",
-      if (fit$prior$order == "each") "each rater" else "the mean of all raters",
-      ", each category is more probable as an answer if it is true than if it is not")
+    if (fit$prior$order != "none") fill_template("truncated so that, for %s, each category is more
+      probable as an answer if it is true than if it is not",
+      if (fit$prior$order == "each") "each rater" else "the mean of all raters")
   ), collapse = "; ")
 }
 
@@ -354,7 +352,7 @@ flextable_result <- function(x, ...) {
   table <- flextable::flextable(shown_table(x) %||% as.data.frame(x))
   table <- flextable::set_caption(table, schema_of(x)$caption)
   notes <- document_notes(x)
-  if (length(notes) > 0L) table <- flextable::add_footer_lines(table, notes)
+  if (!is_empty(notes)) table <- flextable::add_footer_lines(table, notes)
   flextable::autofit(table)
 }
 

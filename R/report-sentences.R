@@ -160,13 +160,13 @@ references <- c(
     effect measures: a general approach. Statistics in Medicine, 27(10), 1693-1702.
     doi:10.1002/sim.3095"
 )
-references[] <- gsub("\\s+", " ", references)
+references[] <- one_line(references)
 
-# Joins the lines of a template, and inserts values with sprintf().
-fill_template <- function(template, ...) sprintf(gsub("\\s+", " ", template), ...)
-
-# Returns `words` if `condition` is TRUE, and otherwise an empty string.
-words_if <- function(condition, words) if (isTRUE(condition)) words else ""
+# Returns `words` if `condition` is TRUE, and otherwise an empty string. `...`: values that are
+# inserted into `words`, then a template.
+words_if <- function(condition, words, ...) {
+  if (!isTRUE(condition)) "" else if (...length() > 0L) fill_template(words, ...) else words
+}
 
 # Returns a table with a row per sentence. `may` contains the supported sentences, which come first,
 # and `not` the unsupported ones. `system` and `not_system` contain their systems. Each pair of
@@ -213,10 +213,8 @@ say_sentences.accuracy_estimate <- function(x) {
       ifelse(is_known, sprintf(exact_claim, whole_percent(table$estimate)), poor_claim)),
     sprintf("%s passes in %s of the cases, because %s said so.", names(raw_pass_rates),
       whole_percent(raw_pass_rates), x$fit$x$raters),
-    if (!has_all_truths(x)) paste0(
-      "The systems were validated against the truth",
-      words_if(cases_of_known_truth(x) > 0L, " of all cases"), "."
-    ),
+    if (!has_all_truths(x)) sprintf("The systems were validated against the truth%s.",
+      words_if(cases_of_known_truth(x) > 0L, " of all cases")),
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
     sprintf("The same %s holds for other cases.", quantity_words[[1L]])
   ), c(table$system, names(raw_pass_rates)))
@@ -244,11 +242,11 @@ describe_methods.accuracy_estimate <- function(x) {
     words_if(ratings$voted$reruns, " (reruns of a rater count as one, tied reruns as none)"),
     count_noun(count_cases(ratings, is_rated_pattern(ratings)), "case"),
     count_noun(n_raters(ratings), "rater"),
-    count_noun(n_categories(ratings), "category", "categories"), truth_words(x),
-    words_if(uses_agreement, fill_template(
+    count_noun(n_categories(ratings), "category"), truth_words(x),
+    words_if(uses_agreement,
       ": it estimates the accuracy of fallible raters from their agreement, and then the accuracy of
       systems (Lehner 2015). %s of pairs of ratings agree", percent(glance(x)$agreement)
-    ))
+    )
   )
   paste(
     c(
@@ -285,7 +283,7 @@ say_sentences.metric_estimate <- function(x) {
   sentence_table(table$system, supported_sentences, c(
     if (!has_all_truths(estimate)) "These metrics were measured against the truth.",
     "The same holds where categories are more or less frequent than in these cases.",
-    if (length(unique(na.omit(table$category))) > 1L) {
+    if (n_distinct(na.omit(table$category)) > 1L) {
       "The category with the lowest number is the hardest one for the system."
     }
   ))
@@ -304,18 +302,18 @@ describe_methods.metric_estimate <- function(x) {
     "%s Other metrics are computed from the expected joint table of true category and answer. Each
     case is counted in every true category, weighted by its posterior probability%s.%s%s",
     describe_methods(x$estimates[[1L]]),
-    words_if(!all(is.na(x$table$conf.low)), paste(
+    words_if(any_known(x$table$conf.low), paste(
       "; their intervals are",
       if (uses_delta_method) "by the delta method" else "percentiles of bootstrap samples"
     )),
     words_if(any(is_built_in), paste0(
       " Definitions follow the R package yardstick",
-      words_if(length(citations) > 0L, paste0(" (", paste(citations, collapse = "; "), ")")), "."
+      words_if(!is_empty(citations), paste0(" (", paste(citations, collapse = "; "), ")")), "."
     )),
-    words_if(length(user_defined) > 0L, fill_template(
+    words_if(!is_empty(user_defined),
       " User-defined: %s.",
       paste(cite_titles(user_defined, map_chr(user_defined, `[[`, "title")), collapse = "; ")
-    ))
+    )
   ), works_to_cite(works[nzchar(works)]))
 }
 
@@ -339,15 +337,14 @@ say_sentences.agreement <- function(x) {
     estimate_words(x, about$conf_level, function(value) format_decimals(value, 2L)),
     ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark_words)
   )
-  highest_agreement <- max(x$estimate, -Inf, na.rm = TRUE)
   sentence_table(rep(NA, nrow(x)), supported_sentences, c(
     "Raters are right as often as they agree.",
     "Raters who agree are right.",
     "The same holds for other raters, or where categories are more or less frequent.",
-    if (length(unique(x$measure[!is.na(x$estimate)])) > 1L && !about$pairwise &&
+    if (n_distinct(x$measure[!is.na(x$estimate)]) > 1L && !about$pairwise &&
       !about$by_category) {
-      paste0("Agreement is ", format_decimals(highest_agreement, 2L),
-        " (the highest of all measures).")
+      sprintf("Agreement is %s (the highest of all measures).",
+        format_decimals(max(x$estimate, -Inf, na.rm = TRUE), 2L))
     }
   ))
 }
@@ -361,7 +358,7 @@ describe_methods.agreement <- function(x) {
   systems <- intersect(about$systems, about$judges)
   judges <- join_words(c(
     count_noun(facts$raters - length(systems), "rater"),
-    if (length(systems) > 0L) count_noun(length(systems), "system")
+    if (!is_empty(systems)) count_noun(length(systems), "system")
   ))
   interval_method <- if (!is.na(facts$replicates)) {
     fill_template(
@@ -375,7 +372,7 @@ describe_methods.agreement <- function(x) {
       titles[names(records) %in% x$measure[x$method == "jackknife"]]
     }
     fill_template("by %s over cases%s with Student's t (Gwet 2014)", ways[used[1L]],
-      words_if(length(by_jackknife) > 0L,
+      words_if(!is_empty(by_jackknife),
         paste0(" (", join_words(by_jackknife), ": by the jackknife)"))
     )
   }
@@ -383,10 +380,10 @@ describe_methods.agreement <- function(x) {
     "Agreement of %s on %s was measured with the R package fallible by %s.%s%s",
     judges, count_noun(facts$cases, "case"),
     paste(cite_titles(records, titles), collapse = "; "),
-    words_if(!all(is.na(x$conf.low)), fill_template(
+    words_if(any_known(x$conf.low),
       " The %ss are %s.", interval_title(facts$conf_level), interval_method
-    )),
-    words_if(!all(is.na(x$benchmark)), fill_template(
+    ),
+    words_if(any_known(x$benchmark), one_line(
       " Agreement is described by the highest benchmark (Landis and Koch 1977) that is reached or
       exceeded with the probability of the interval (Gwet 2014)."
     ))

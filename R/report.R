@@ -223,13 +223,13 @@ disputed_cases <- function(x, most = 15L, ...) {
   n_ratings <- rowSums(counts)
   largest_share <- ifelse(n_ratings >= 2, apply(counts, 1L, max) / n_ratings, 1)
   labels <- without_warnings(finish_labels(initial_labels(ratings_or_fit, NULL, NULL, NULL)))
-  best_label <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
+  best_label <- most_probable(pick_rows(labels$posterior, pattern_of_case(labels$x)))
   shown_cases <- order(best_label$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)
   shown_raters <- raters_with_one_answer(x)
   answer_codes <- if (is.null(shown_raters)) pattern_answers(x) else answers_by_pattern(x)
   answer_codes <- split_columns(
-    answer_codes[pattern_of_case(x)[shown_cases], , drop = FALSE], c(shown_raters, x$systems)
+    pick_rows(answer_codes, pattern_of_case(x)[shown_cases]), c(shown_raters, x$systems)
   )
   answers <- lapply(answer_codes, function(code) x$categories[replace(code, code == 0L, NA)])
   # Votes such as "yes: 3, no: 2", the most frequent category first.
@@ -250,7 +250,7 @@ print.disputed_cases <- function(x, ...) {
   answers <- setdiff(names(x), c("case", ".fitted", ".probability", ".votes"))
   hidden_columns <- if (length(answers) > 8L) answers
   print(plain_tibble(x)[setdiff(names(x), hidden_columns)], ...)
-  if (length(hidden_columns) > 0L) cat_lines(paste("Not shown: the answers of",
+  if (!is_empty(hidden_columns)) cat_lines(paste("Not shown: the answers of",
     shorten(hidden_columns)))
   invisible(x)
 }

@@ -89,7 +89,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   case_of_pattern <- first_cases(x)
   truth <- as.integer(truth[case_of_pattern])
   if (is_joint) {
-    codes <- lapply(codes, function(code) rows_of(code, case_of_pattern))
+    codes <- lapply(codes, function(code) pick_rows(code, case_of_pattern))
     fit <- fit_evidence(x, codes, truth, is_used, case_of_pattern)
     description <- "joint model of ratings and scores"
   } else {
@@ -97,7 +97,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
     description <- paste("scores of", shorten(trust), "used as probabilities")
   }
   known <- if (any(truth > 0L)) replace(nothing_known, "truth", list(truth)) else nothing_known
-  new_posterior_fit(x, rows_of(fit$posterior, x$index), fit$rates, description,
+  new_posterior_fit(x, pick_rows(fit$posterior, x$index), fit$rates, description,
     kind = c("score_fit", "posterior_fit"), known = known, refit = fit$refit,
     judged = fit$judged, given = known_input$given,
     scored = list(raters = if (is_joint) sum(is_used) else 0L))
@@ -137,7 +137,7 @@ bins_of_scores <- function(values, weight, scale, answer) {
   binned_category <- if (ncol(values) == 2L) {
     rep(2L, length(scored_cases))
   } else if (scale == "probability") {
-    max.col(rows_of(values, scored_cases), "first")
+    max.col(pick_rows(values, scored_cases), "first")
   } else {
     ifelse(answer[scored_cases] > 0L, answer[scored_cases], 1L)
   }
@@ -189,7 +189,7 @@ interpolate_within_bins <- function(codes, weight, first) {
     log_change <- matrix(0, nrow(codes$code), n)
     for (steps in drop_null(systems)) {
       log_tables <- log(pmax(tables[[steps$table]], 1e-300))
-      slope <- columns_of(log_tables, steps$to) - columns_of(log_tables, steps$from)
+      slope <- pick_columns(log_tables, steps$to) - pick_columns(log_tables, steps$from)
       log_change[steps$used, ] <- log_change[steps$used, ] + t(slope) * steps$share
     }
     log_change
@@ -305,7 +305,7 @@ posterior_from_scores <- function(x, trust, truth, case_of_pattern) {
   is_usable <- !is.na(posterior[, 1L]) | truth > 0L
   posterior <- set_known_truths(posterior / rowSums(posterior), truth)
   weight <- pattern_weights(x)[is_usable]
-  rates <- colSums(rows_of(posterior, is_usable) * weight) / sum(weight)
+  rates <- colSums(pick_rows(posterior, is_usable) * weight) / sum(weight)
   posterior[!is_usable, ] <- rep(rates, each = sum(!is_usable))
   list(posterior = posterior, rates = rates, judged = is_usable)
 }

@@ -73,9 +73,9 @@ score_panel <- function(estimate, gold = NULL) {
     }
     if (!is.null(lack)) return(list(s = s, lack = lack))
     system_input <- list(
-      s = s, at = cases, v = weight[cases], p = rows_of(p, cases),
+      s = s, at = cases, v = weight[cases], p = pick_rows(p, cases),
       known = rater_posterior$known[cases],
-      truth = truth[cases], book = order_scores(rows_of(values, cases)),
+      truth = truth[cases], book = order_scores(pick_rows(values, cases)),
       back = shared_position(estimate, s)
     )
     system_input$w <- score_weights(system_input)
@@ -129,7 +129,7 @@ draw_score_replicates <- function(estimate, panel, scored_systems, n_values, mea
     lapply(scored_systems, function(scored_system) {
       if (!is.null(scored_system$lack) || anyNA(p)) return(NULL)
       at <- scored_system$at
-      scored_system[c("v", "p")] <- list(n[at], rows_of(p, at))
+      scored_system[c("v", "p")] <- list(n[at], pick_rows(p, at))
       scored_system$w <- score_weights(scored_system)
       if (!is.null(scored_system$w)) measure(scored_system)
     })
@@ -182,7 +182,7 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
 centre_on_estimate <- function(values, estimate, plan) {
   is_calibration_error <- field_of_rows(plan, "gaps") & !is.na(estimate)
   if (any(is_calibration_error)) {
-    medians <- apply(columns_of(values, is_calibration_error), 2L, median, na.rm = TRUE)
+    medians <- apply(pick_columns(values, is_calibration_error), 2L, median, na.rm = TRUE)
     shift <- rep(estimate[is_calibration_error] - medians, each = nrow(values))
     values[, is_calibration_error] <- clip01(values[, is_calibration_error] + shift)
   }
@@ -251,12 +251,12 @@ posterior_from_raters <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)
   x <- fit$x
   index <- x$index
-  original_posterior <- rows_of(posterior(fit), index)
+  original_posterior <- pick_rows(posterior(fit), index)
   refit <- refit_function(fit)
   can_refit <- !is.null(refit) && length(rating_rater(x)) * n_categories(x) <= max_refitted
   posterior_of_weights <- function(v) {
     if (is.null(v) || !can_refit) original_posterior else
-      rows_of(refit(core_pattern_weights(index, v, n_patterns(x))), index)
+      pick_rows(refit(core_pattern_weights(index, v, n_patterns(x))), index)
   }
   list(posterior = posterior_of_weights, known = is_known_pattern(fit)[index])
 }
@@ -297,10 +297,10 @@ truth_weights <- function(p, known, v, position) {
   if (isTRUE(position == 1)) return(p)
   unknown_cases <- which(!known & v > 0)
   if (length(unknown_cases) == 0L) return(p)
-  unmixing <- undo_mixing(rows_of(p, unknown_cases), v[unknown_cases])
+  unmixing <- undo_mixing(pick_rows(p, unknown_cases), v[unknown_cases])
   if (is.null(unmixing)) return(NULL)
   independent_weights <- p
-  independent_weights[!known, ] <- rows_of(p, !known) %*% unmixing
+  independent_weights[!known, ] <- pick_rows(p, !known) %*% unmixing
   independent_weights + position * (p - independent_weights)
 }
 
@@ -310,7 +310,7 @@ truth_weights <- function(p, known, v, position) {
 undo_mixing <- function(p, v) {
   expected_cases <- colSums(p * v)
   has_cases <- expected_cases >= min_expected_cases
-  p <- columns_of(p, has_cases)
+  p <- pick_columns(p, has_cases)
   p <- p / rowSums(p)
   base_counts <- colSums(p * v)
   products <- crossprod(p, p * v)

@@ -93,7 +93,7 @@ as.matrix.shared_errors <- function(x, ...) {
   correlations <- matrix(NA_real_, n, n, dimnames = list(x$judges, x$judges))
   diag(correlations) <- 1
   cells <- cbind(x$pairs$one, x$pairs$two)
-  correlations[cells] <- correlations[columns_of(cells, 2:1)] <- x$pairs$estimate
+  correlations[cells] <- correlations[pick_columns(cells, 2:1)] <- x$pairs$estimate
   correlations
 }
 
@@ -190,7 +190,7 @@ limits_in_words <- function(limits) format_limits(min(limits[, 1L]), max(limits[
 # * cells: weight of each cell.
 known_answers <- function(x, cells) {
   rating_index <- rating_positions(x, cells$pattern)
-  system_answers <- rows_of(pattern_answers(x), cells$pattern)
+  system_answers <- pick_rows(pattern_answers(x), cells$pattern)
   answered <- which(system_answers > 0L)
   row <- c(
     rep.int(seq_len(nrow(cells)), pattern_lengths(x)[cells$pattern]), row(system_answers)[answered]

@@ -3,10 +3,9 @@
 # Fails with an error about the checkpoint file, if `wrong` is TRUE. Arguments are those of
 # abort_if(). The default of the hint `i` is for a file that exists and cannot be used.
 abort_checkpoint_if <- function(wrong, path, message, x = NULL,
-                                i = "Choose another file, or delete this one.",
-                                .envir = parent.frame()) {
+                                i = "Choose another file, or delete this one.") {
   abort_if(wrong, "file", paste("The file of {.arg checkpoint}", message),
-    x = c(escape_braces("It is ", path, "."), x), i = i, path = path, .envir = .envir)
+    x = c(escape_braces("It is ", path, "."), x), i = i, path = path, .envir = parent.frame())
 }
 
 save_checkpoint <- function(study, path, hashes) {
@@ -45,7 +44,7 @@ hashable_text <- function(x) {
     if (!is.primitive(x)) attributes(x) <- NULL
     deparse(x, control = c("keepNA", "keepInteger", "hexNumeric"))
   }
-  list(value_text, if (length(kept_attributes) > 0L) lapply(kept_attributes, hashable_text))
+  list(value_text, if (!is_empty(kept_attributes)) lapply(kept_attributes, hashable_text))
 }
 
 # Writes an RDS file followed by a hash of its bytes, which readRDS() ignores. With the hash,
@@ -132,8 +131,8 @@ resume_study <- function(study, path, must_match) {
   is_same <- map_lgl(must_match, function(part) identical(saved$parts[part], content$parts[part]))
   differing <- must_match[!is_same]
   has_more_runs <- isTRUE(saved$runs > study$runs)
-  abort_checkpoint_if(length(differing) > 0L || has_more_runs, path, "contains another study.",
-    x = if (length(differing) > 0L) "It differs in {.arg {differing}}." else "It has
+  abort_checkpoint_if(!is_empty(differing) || has_more_runs, path, "contains another study.",
+    x = if (!is_empty(differing)) "It differs in {.arg {differing}}." else "It has
         {saved$runs} {.arg runs}, more than the {study$runs} that were requested.")
   check_progress(saved, study, path)
   inform_fallible(escape_braces(

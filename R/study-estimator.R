@@ -94,12 +94,12 @@ as_estimators <- function(x, arg = "estimators") {
   invalid_elements <- which(!is_method & !map_lgl(as.list(x), is.function))
   subject <- "It"
   bad_value <- x
-  if (is.list(x) && !is.object(x) && length(invalid_elements) > 0L) {
+  if (is.list(x) && !is.object(x) && !is_empty(invalid_elements)) {
     name <- names[[invalid_elements[[1L]]]]
     subject <- if (nzchar(name)) dQuote(name, FALSE) else paste("Element", invalid_elements[[1L]])
     bad_value <- x[[invalid_elements[[1L]]]]
   }
-  abort_argument_if(!is.list(x) || length(x) == 0L || length(invalid_elements) > 0L, arg,
+  abort_argument_if(!is.list(x) || is_empty(x) || !is_empty(invalid_elements), arg,
     "must be names of methods, or a list of functions of ratings.",
     x = escape_braces(subject, " is ", describe(bad_value), "."))
   names[names == "" & is_method] <- unlist(x[names == "" & is_method])
@@ -194,11 +194,11 @@ draw_world <- function(world, n, seed) {
 
 check_panel <- function(x, world, n) {
   ensure <- function(ok, demand, fault) if (!ok) abort_world(world, paste("must", demand), fault)
-  ensure(is_ratings(x), "return ratings", paste0("It returned ", describe(x), "."))
+  ensure(is_ratings(x), "return ratings", sprintf("It returned %s.", describe(x)))
   ensure(
     nrow(x) == n,
-    paste0("return ratings of ", count_noun(n, "case"), ", the value of its argument"),
-    paste0("It returned ", count_noun(nrow(x), "case"), ".")
+    sprintf("return ratings of %s, the value of its argument", count_noun(n, "case")),
+    sprintf("It returned %s.", count_noun(nrow(x), "case"))
   )
   ensure(
     !is.null(x$truth), "return ratings with truth", "It returned ratings without truth."
@@ -206,7 +206,7 @@ check_panel <- function(x, world, n) {
   n_unknown <- sum(is.na(x$truth$category))
   ensure(
     n_unknown == 0L, "return the truth of every case",
-    paste0("The truth is missing in ", count_noun(n_unknown, "case"), ".")
+    sprintf("The truth is missing in %s.", count_noun(n_unknown, "case"))
   )
   ensure(
     n_systems(x) > 0L, "return ratings with the answers of a system",
@@ -226,11 +226,6 @@ abort_world <- function(world, demand, fault, ...) {
         answers of systems. Add the truth of each case with {.fun with_truth}.",
     design = world$label, ..., call = NULL)
 }
-
-# Returns the seed of R's generator for panel number `item` of a user-defined design. Seeds of
-# estimators are from another part of the random stream, so panels and estimators use independent
-# random numbers.
-world_seed <- function(seed, item) core_run_seeds(seed, item + 2^31, 1L)
 
 # Returns facts about a panel `x`, a list: the true accuracies of systems (`expected` and `sample`,
 # see true_accuracy()), and the agreement of its raters. All are NA if `x` is an error.

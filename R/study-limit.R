@@ -91,7 +91,7 @@ joint_answers <- function(design, truth) {
   for (s in seq_len(strata)) for (k in seq_along(design$categories)) {
     answer_rows <- lapply(judges, function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
     stratum_share <- design$strata$weight[[s]] * truth$base_rates[[k]]
-    for (i in seq_len(nrow(nodes))) {
+    for (i in row_numbers(nodes)) {
       answers <- Map(
         case_row_probs, answer_rows, k, design$loading, design$drift, nodes$effect[[i]],
         nodes$position[[i]]
@@ -108,7 +108,7 @@ joint_answers <- function(design, truth) {
 #   with probability `probability`.
 copy_answers <- function(probability, copying) {
   judges <- seq_along(dim(probability))
-  for (i in seq_len(nrow(copying))) {
+  for (i in row_numbers(copying)) {
     copier <- copying$to[[i]]
     # If the copier copies, both raters give the same answer. The probability of all other answers
     # is then in the cells in which both answers are equal.

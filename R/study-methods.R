@@ -63,7 +63,7 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
   rows$panel <- number_distinct_rows(rows[c("cell", "run")])
   answer_key <- number_distinct_rows(rows[c("panel", "system")])
   rows$left_out <- check_flag(common, "common") & answer_key %in% answer_key[is.na(rows$estimate)]
-  groups <- if (length(by) > 0L) number_distinct_rows(rows[by]) else rep(1L, nrow(rows))
+  groups <- if (!is_empty(by)) number_distinct_rows(rows[by]) else rep(1L, nrow(rows))
   tables <- lapply(split(rows, groups), function(group) {
     rows_by_target <- lapply(
       c("expected", "sample"), summarise_errors, group = group[!group$left_out, ], margin = margin
@@ -85,7 +85,7 @@ summarise_errors <- function(target, group, margin) {
   # `name`. `known`: does each row of `group` have a value in `x`?
   mean_of <- function(name, x, known) {
     mcse <- if (is.logical(x) && all_same(x)) {
-      panels <- length(unique(group$panel[known]))
+      panels <- n_distinct(group$panel[known])
       share_true <- add_half_cases(mean(x), panels)
       sqrt(share_true * (1 - share_true) / panels)
     } else {
@@ -119,13 +119,13 @@ summarise_errors <- function(target, group, margin) {
 # panels. Each cell contributes the variance of these sums times its number of panels. A panel
 # without a value has a sum of zero.
 mean_mcse <- function(x, known, cell, panel) {
-  if (length(x) == 0L) return(NA_real_)
+  if (is_empty(x)) return(NA_real_)
   deviation <- replace(double(length(known)), known, x - mean(x))
-  cell_variances <- vapply(split(seq_along(known), cell), function(rows) {
+  cell_variances <- map_dbl(split(seq_along(known), cell), function(rows) {
     sums <- rowsum(deviation[rows], panel[rows])[, 1L]
-    n_panels <- length(unique(panel[rows][known[rows]]))
+    n_panels <- n_distinct(panel[rows][known[rows]])
     if (n_panels == 0L) 0 else sum((sums - mean(sums))^2) * n_panels / (n_panels - 1)
-  }, 0)
+  })
   sqrt(sum(cell_variances)) / length(x)
 }
 
@@ -135,13 +135,12 @@ new_study_result <- function(study) {
   cells <- length(study$done)
   estimators <- names(study$estimators)
   panels <- cells * study$runs
-  n_failed <- sum(has_failed(rows))
   inject(new_result("simulation_study",
     !!!unclass(study), tables = list(estimates = study_estimates),
     facts = list(
       designs = length(study$designs), cells = cells, panels = panels,
       estimators = length(estimators), estimates = nrow(rows),
-      missing = mean(is.na(rows$estimate)), failed = n_failed
+      missing = mean(is.na(rows$estimate)), failed = sum(has_failed(rows))
     ),
     line = sprintf(
       "%s, %s, %s: %s", count_noun(panels, "panel"), count_noun(length(study$designs), "design"),
@@ -152,9 +151,7 @@ new_study_result <- function(study) {
   ))
 }
 
-study_estimates <- function(x) {
-  tibble::as_tibble(list2DF(x$results[names(x$results) != "cell"]))
-}
+study_estimates <- function(x) tibble::as_tibble(list2DF(x$results[names(x$results) != "cell"]))
 
 study_notes <- function(rows, estimators) {
   has_expected_accuracy <- has_expected(rows)
@@ -167,7 +164,7 @@ study_notes <- function(rows, estimators) {
   is_user_defined <-
     !map_lgl(estimators[estimators_without_interval], inherits, "accuracy_estimator")
   c(
-    if (length(estimators_without_interval) > 0L) paste(c(
+    if (!is_empty(estimators_without_interval)) paste(c(
       paste("No intervals, so no coverage:", shorten(estimators_without_interval)),
       if (!all(is_user_defined)) "Use accuracy_estimator(interval = )",
       if (any(is_user_defined)) "Your functions can return columns conf.low and conf.high"
@@ -179,12 +176,12 @@ study_notes <- function(rows, estimators) {
         " (sample accuracy for designs without expected accuracy)",
       ", all systems (Monte Carlo standard error)"
     ),
-    if (length(failed_rows) > 0L) sprintf(
+    if (!is_empty(failed_rows)) sprintf(
       "%s failed; the first is replay(study, %s, \"estimate\") by %s: %s",
       count_noun(length(failed_rows), "estimate"), failed_rows[[1L]], first_failed$estimator,
       first_failed$reason
     ),
-    if (length(estimators_without_estimate) > 0L) paste0("No estimates: ", shorten(paste0(
+    if (!is_empty(estimators_without_estimate)) paste0("No estimates: ", shorten(paste0(
       estimators_without_estimate, " (", ifelse(example_rows %in% failed_rows, "failed", paste0(
         rows$reason[example_rows], "; see replay(study, ", example_rows, ", \"estimate\")"
       )), ")"
@@ -217,5 +214,5 @@ errors_to_print <- function(study, rows) {
 
 # Formats values with their Monte Carlo standard errors in brackets. Errors of NA are left out.
 value_and_error <- function(value, error) {
-  ifelse(error == "NA", value, paste0(value, " (", error, ")"))
+  ifelse(error == "NA", value, sprintf("%s (%s)", value, error))
 }

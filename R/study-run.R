@@ -43,7 +43,7 @@ study_blocks <- function(study) {
 block_size <- function(cell, estimators) {
   is_compiled <- are_compiled(estimators)
   options <- lapply(estimators[is_compiled], core_options)
-  replicates <- vapply(options, `[[`, 0L, "replicates")
+  replicates <- map_int(options, `[[`, "replicates")
   n_averaged <- any(map_lgl(options, needs_average)) * n_systems(cell$design)
   # Time of a run, as the number of cases that could be simulated in this time.
   work_per_run <- cell$n + 500 * sum(replicates) + n_averaged * (1e5 + 200 * cell$n)
@@ -80,14 +80,14 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   blocks <- study_blocks(study)
   n_done <- sum(study$done)
   runner <- block_runner(study, threads)
-  while (length(blocks) > 0L) {
+  while (!is_empty(blocks)) {
     current_blocks <- seq_len(min(runner$width, length(blocks)))
     keep_tables <- function(tables) progress$tables <- c(progress$tables, tables)
     keep_tables(withCallingHandlers(
       runner$run(blocks[current_blocks], function(done) bar$tick(n_done + done)),
       fallible_error_worker = function(cnd) keep_tables(kept_blocks(blocks, cnd$finished))
     ))
-    n_done <- n_done + sum(vapply(blocks[current_blocks], `[[`, 0, "runs"))
+    n_done <- n_done + sum(map_dbl(blocks[current_blocks], `[[`, "runs"))
     blocks <- blocks[-current_blocks]
     bar$tick(n_done)
     if (isTRUE(clock() - progress$saved > 5)) save_progress()
@@ -100,7 +100,7 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
 # field `done`, the number of finished runs of each cell, is computed from the rows. It is then
 # right after an interrupt.
 add_results <- function(study, tables) {
-  if (length(tables) == 0L) return(study)
+  if (is_empty(tables)) return(study)
   table <- stack_tables(c(if (!is.null(study$results)) list(study$results), tables))
   row_order <- order(
     table$cell, table$run, match(table$system, unique(table$system)),
@@ -108,7 +108,7 @@ add_results <- function(study, tables) {
   )
   study$results <- lapply(table, `[`, row_order)
   runs <- split(table$run, factor(table$cell, seq_along(study$done)))
-  study$done <- vapply(runs, max, 0L, 0L, USE.NAMES = FALSE)
+  study$done <- map_int(runs, max, 0L, USE.NAMES = FALSE)
   study
 }
 
@@ -116,9 +116,8 @@ add_results <- function(study, tables) {
 # that ran together, NULL for lost blocks. The finished runs of a cell must be consecutive.
 # Therefore blocks after a lost block of the same cell are dropped, too.
 kept_blocks <- function(blocks, finished) {
-  cell <- vapply(blocks[seq_along(finished)], `[[`, 0L, "cell")
-  is_lost <- map_lgl(finished, is.null)
-  unname(finished[!as.logical(ave(is_lost, cell, FUN = cummax))])
+  cell <- map_int(blocks[seq_along(finished)], `[[`, "cell")
+  unname(finished[!as.logical(ave(map_lgl(finished, is.null), cell, FUN = cummax))])
 }
 
 # Returns a list:
@@ -214,7 +213,7 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
 # Returns the bootstrap seeds that estimate_accuracy() would draw in each run: a matrix with two
 # rows and a column per run. It has no columns if no estimator uses the bootstrap.
 bootstrap_seeds <- function(estimators, seeds) {
-  replicates <- vapply(estimators, function(estimator) core_options(estimator)$replicates, 0L)
+  replicates <- map_int(estimators, function(estimator) core_options(estimator)$replicates)
   if (!any(replicates > 0L)) return(matrix(0L, 2L, 0L))
   vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
 }
@@ -241,7 +240,7 @@ compiled_results <- function(result, estimator, block) {
 # * facts: the true accuracies and the agreement of the panels. NULL unless a user-defined design
 #   draws the panels, because the core computes these facts for other designs.
 interpreted_results <- function(block, estimators, seed, seeds) {
-  if (length(estimators) == 0L) return(list()) # panels are not needed
+  if (is_empty(estimators)) return(list()) # panels are not needed
   systems <- names(block$design$systems)
   panels <- lapply(block$first + seq_along(seeds) - 1L, function(run) {
     tryCatch(run_panel(block, seed, run), error = identity)
@@ -264,7 +263,9 @@ interpreted_results <- function(block, estimators, seed, seeds) {
 run_panel <- function(cell, seed, run) {
   stream_position <- cell$item + run - 1
   without_warnings(if (is_world(cell$design)) {
-    draw_world(cell$design, cell$n, world_seed(seed, stream_position))
+    # Seeds of estimators are from another part of the random stream, so panels and estimators use
+    # independent random numbers.
+    draw_world(cell$design, cell$n, core_run_seeds(seed, stream_position + 2^31, 1L))
   } else {
     as_panel(cell$design, draw_panel(cell$design, cell$n, seed, stream_position))
   })

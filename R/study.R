@@ -110,14 +110,14 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
 as_designs <- function(x, n = NULL) {
   is_design <- function(x) inherits(x, "rater_design") || is.function(x)
   if (is_design(x)) x <- list(design = x)
-  abort_argument_if(!is.list(x) || length(x) == 0L || !all(map_lgl(x, is_design)), "designs",
+  abort_argument_if(!is.list(x) || is_empty(x) || !all(map_lgl(x, is_design)), "designs",
     "must be a {.cls rater_design}, a function of the number of cases, or a list of them.", not = x,
     i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
   labels <- names2(x)
   labels <- ifelse(labels == "", paste("design", seq_along(x)), labels)
   check_names(labels, "designs")
   is_function <- map_lgl(x, is.function)
-  abort_argument_if(any(is_function) && length(n) == 0L, "n",
+  abort_argument_if(any(is_function) && is_empty(n), "n",
     "Give {.arg n}, the number of cases, because a design is a function.",
     x = "{.val {labels[is_function]}} {?is a function/are functions}.")
   if (any(is_function))
@@ -131,8 +131,8 @@ as_designs <- function(x, n = NULL) {
 
 # Checks a vector of counts between `min` and `max`, and drops duplicates.
 check_distinct_counts <- function(x, arg, min = 1L, max = .Machine$integer.max) {
-  if (length(x) == 0L) check_count(x, arg, min, max)
-  unique(vapply(x, check_count, 0L, arg, min, max))
+  if (is_empty(x)) check_count(x, arg, min, max)
+  unique(map_int(x, check_count, arg, min, max))
 }
 
 # Runs a study, and returns the result of simulation_study(). If the file `checkpoint` exists, the

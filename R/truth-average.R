@@ -28,7 +28,7 @@ initial_labels <- function(x, known_truth, gold_sample, votes) UseMethod("initia
 labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gold)) {
   pattern <- matching_patterns(fit$x, x)
   list(
-    x = x, posterior = posterior(fit)[pattern, , drop = FALSE],
+    x = x, posterior = pick_rows(posterior(fit), pattern),
     certain = is_known_pattern(fit)[pattern] | (!is.null(gold) & truth_of_patterns(x) > 0L),
     rho = 0, votes = 0, errors = independence_words(fit$model),
     prior_rates = if (has_formula(fit$model)) rates_of_cases(fit, pattern_covariates(x)),
@@ -81,7 +81,7 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
   )
   open_patterns <- which(!is_certain & effective_ratings(labels) > 0)
   labels$posterior[open_patterns, ] <- raise_power(
-    labels$posterior[open_patterns, , drop = FALSE], calibration_fit$power, calibration_fit$rates
+    pick_rows(labels$posterior, open_patterns), calibration_fit$power, calibration_fit$rates
   )
   labels$calibrated <- calibration_fit[c("power", "cases")]
   labels
@@ -100,7 +100,7 @@ set_known_truths <- function(posterior, truth) {
 label_rates <- function(x, posterior) {
   labelled_patterns <- which(!is.na(posterior[, 1L]))
   weight <- pattern_weights(x)[labelled_patterns]
-  na_real(colSums(posterior[labelled_patterns, , drop = FALSE] * weight) / sum(weight))
+  na_real(colSums(pick_rows(posterior, labelled_patterns) * weight) / sum(weight))
 }
 
 # Mixes the labels of a model (patterns x categories) with smoothed vote shares, whose weight is
@@ -111,11 +111,11 @@ mix_votes <- function(model_posterior, x, votes, is_certain = FALSE) {
   counts <- pattern_counts(x)
   n_votes <- rowSums(counts)
   mixed_patterns <- which((n_votes > 0 | votes == 1) & !is_certain)
-  smoothed_shares <- (counts[mixed_patterns, ,
-    drop = FALSE] + 2 / ncol(counts)) / (n_votes[mixed_patterns] + 2)
+  smoothed_shares <-
+    (pick_rows(counts, mixed_patterns) + 2 / ncol(counts)) / (n_votes[mixed_patterns] + 2)
   # With a weight of 1, the labels of the model are not used, because they may be NA.
   model_posterior[mixed_patterns, ] <- if (votes == 1) smoothed_shares else
-    (1 - votes) * model_posterior[mixed_patterns, , drop = FALSE] + votes * smoothed_shares
+    (1 - votes) * pick_rows(model_posterior, mixed_patterns) + votes * smoothed_shares
   model_posterior
 }
 
@@ -132,12 +132,12 @@ calibrate_labels <- function(labels, gold, x) {
   truth <- gold$truth[rated_gold]
   weight <- drawn_weight(gold, rated_gold)
   weight <- weight / mean(weight) * weights_of_cases(x)[case]
-  labels <- labels[x$index[case], , drop = FALSE]
+  labels <- pick_rows(labels, x$index[case])
   log_powers <- log(0.2) + 0:32 * log(25) / 32
-  log_posterior <- vapply(log_powers, function(log_power) {
+  log_posterior <- map_dbl(log_powers, function(log_power) {
     probability_of_truth <- raise_power(labels, exp(log_power))[cbind(seq_along(truth), truth)]
     sum(weight * log(pmax(probability_of_truth, 1e-6))) - log_power^2 / (2 * 0.5^2)
-  }, 0)
+  })
   power <- exp(stats::weighted.mean(log_powers, exp(log_posterior - max(log_posterior))))
   expected_counts <- colSums(weight * raise_power(labels, power))
   observed_counts <- rowsum_codes(truth, weight, ncol(labels))
@@ -168,7 +168,7 @@ average_labels <- function(x, known = nothing_known) {
   uses_abstentions <- isTRUE(abstain_decision$depends)
   x <- if (uses_abstentions) keep_replying_raters(x, abstain_decision$constant) else
     without_constant_raters(x)
-  if (length(known$truth) > 0L) known$truth <- truth_of_patterns(x)
+  if (!is_empty(known$truth)) known$truth <- truth_of_patterns(x)
   fit <- fit_algebraic(x)
   fit$identified <- if (has_known_truth) "yes" else
     abstain_decision$identified %||% identified_for_labels(fit)
@@ -188,7 +188,7 @@ average_labels <- function(x, known = nothing_known) {
   if (!uses_abstentions) return(labels)
   c(labels, list(
     worth = count_effective_replies(x, members[[1L]]), by_replies = abstain_decision$by_replies,
-    votes = if (length(unique(rating_category(x))) < 2L) 0
+    votes = if (n_distinct(rating_category(x)) < 2L) 0
   ))
 }
 
@@ -207,7 +207,7 @@ agrees_by_chance <- function(x) {
 # raters.
 identified_for_labels <- function(fit) {
   if (fit$identified == "constant_raters") return(fit$identified)
-  has_two_raters <- length(unique(rating_rater(fit$x))) == 2L && !raters_always_agree(fit$x)
+  has_two_raters <- n_distinct(rating_rater(fit$x)) == 2L && !raters_always_agree(fit$x)
   if (has_two_raters && rater_association(fit$x)$excess <= 1e-9) return("unrelated")
   association_code(fit$x, fit$identified)
 }
@@ -224,7 +224,7 @@ average_members <- function(x, known, abstain_decision) {
     if (uses_abstentions) abstention_arguments(x, TRUE)
   ))
   if (!all(map_lgl(members, `[[`, "converged"))) warn_convergence("average")
-  warn_if(!has_known_values(known) && length(unique(rating_rater(x))) == 2L, "weakly_identified",
+  warn_if(!has_known_values(known) && n_distinct(rating_rater(x)) == 2L, "weakly_identified",
     "Where the two raters disagree, only the priors decide which is right.",
     i = "Add a third rater, or give {.arg known_truth} for some cases.", why = "two raters")
   members
@@ -272,11 +272,11 @@ weights_of_labels <- function(x) {
 # * rates: base rates of the population of each row (rows x categories), or NULL for one population.
 flatten <- function(posterior, r, rho, weight, is_certain = FALSE, rates = NULL) {
   flattened_rows <- which(!is_certain & r > 1 & !is.na(posterior[, 1L]))
-  if (rho == 0 || length(flattened_rows) == 0L) return(posterior)
+  if (rho == 0 || is_empty(flattened_rows)) return(posterior)
   rates <- rates %||% t(matrix(colSums(posterior * weight, na.rm = TRUE), ncol(posterior),
     nrow(posterior)))
-  rates <- rates[flattened_rows, , drop = FALSE]
-  original_posterior <- posterior[flattened_rows, , drop = FALSE]
+  rates <- pick_rows(rates, flattened_rows)
+  original_posterior <- pick_rows(posterior, flattened_rows)
   beta <- 1 / (1 + (r[flattened_rows] - 1) * rho)
   log_q <- log(pmax(original_posterior, 1e-300))
   log_rates <- log(pmax(rates / rowSums(rates), 1e-300))

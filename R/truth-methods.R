@@ -60,14 +60,13 @@ new_ground_truth <- function(x, posterior, about) {
   table <- case_table(x, split_columns(posterior, x$categories))
   if (!is.data.frame(table)) return(table)
   is_certain <- about$certain %||% logical(n_patterns(x))
-  pattern <- pattern_of_case(x)
   about <- c(
     drop_null(about[c("rho", "votes", "errors", "calibrated", "reason", "by_replies", "chance")]),
     by_answers_only = is.null(about$worth),
     kind = panel_kind(x), list(
       base_rates = about$base_rates %||% label_rates(x, posterior),
       unrated = count_cases(x, (about$worth %||% pattern_lengths(x)) == 0),
-      known = as_label(x$cases[is_certain[pattern]]),
+      known = as_label(x$cases[is_certain[pattern_of_case(x)]]),
       weights = if (!is.null(x$weights)) setNames(x$weights, as_label(x$cases))
     )
   )
@@ -84,9 +83,9 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
                         row_size = row_sizes(table, about)) {
   facts <- label_facts(probability, row_size, sure_threshold(about))
   has_label <- !is.na(probability[, 1L])
-  top_category <- most_probable(probability[has_label, , drop = FALSE])$category
+  top_category <- most_probable(pick_rows(probability, has_label))$category
   size_words <- paste(count_noun(facts$cases, "case"), "x",
-    count_noun(facts$categories, "category", "categories"))
+    count_noun(facts$categories, "category"))
   new_result("ground_truth",
     again = label_table, tibble = table, about = about, votes = about$votes,
     calibrated = about$calibrated,
@@ -130,7 +129,7 @@ label_facts <- function(probability, row_size, sure) {
   has_label <- !is.na(probability[, 1L])
   n_cases <- row_size$cases[has_label]
   weight <- row_size$weight[has_label]
-  probability <- probability[has_label, , drop = FALSE]
+  probability <- pick_rows(probability, has_label)
   highest_probability <- most_probable(probability)$probability
   mean_of <- function(x) na_real(sum(x * weight) / sum(weight))
   list(
@@ -176,7 +175,7 @@ label_notes <- function(facts, about) {
   calibration <- about$calibrated
   c(
     if (n_hidden > 0L)
-      paste("Not shown:", count_noun(n_hidden, "more category", "more categories")),
+      paste("Not shown:", count_noun(n_hidden, "more category")),
     if (isTRUE(about$chance) && about$votes < 1)
       paste0(capitalised(may_be_chance_words), ": the labels may carry no information"),
     if (!is.null(calibration)) c(
@@ -186,7 +185,7 @@ label_notes <- function(facts, about) {
     ),
     paste0(
       "Label probability: ",
-      if (is.null(calibration)) paste0("mean ", format_decimals(facts$probability, 2L), ", "),
+      if (is.null(calibration)) sprintf("mean %s, ", format_decimals(facts$probability, 2L)),
       "below ", sure_threshold(about), " in ", number(facts$unsure), " of ",
       count_noun(n_labels, "case"),
       if (facts$unsure > n_labels / 5) " (see disputed_cases())" else if (facts$unsure > 0L)
@@ -205,13 +204,13 @@ label_assumption <- function(about) {
   if (about$votes == 1) {
     "Smoothed shares of votes, without a model of raters"
   } else if (about$rho == 0 && about$votes == 0) {
-    paste0("Assumed: raters err ", about$errors %||% "independently",
-      "; otherwise labels are less certain")
+    sprintf("Assumed: raters err %s; otherwise labels are less certain",
+      about$errors %||% "independently")
   } else if (about$rho != typical_rho || about$votes != 0.5) {
     "How often labels with these `votes` and `rho` are right was not measured in public data"
   } else if (about$kind == "machines") {
-    paste("Language models share more errors than people. In public data, the share",
-      "of correct labels was .10 lower than the labels' mean probability")
+    one_line("Language models share more errors than people. In public data, the share of correct
+      labels was .10 lower than the labels' mean probability")
   } else {
     paste0("In public data, labels from people were right .05 more often than their mean ",
       "probability", if (about$kind == "undeclared") ", from language models .10 less often",

@@ -128,7 +128,7 @@ ground_truth <- function(fit, format = c("wide", "long"), rho = NULL, votes = NU
       hint = "{.code format = \"wide\"} gives a lazy table.")
   }
   long_truth(x$cases, category_factor(seq_along(x$categories), x),
-    labels$posterior[pattern_of_case(x), , drop = FALSE])
+    pick_rows(labels$posterior, pattern_of_case(x)))
 }
 
 # Returns probabilities (cases x categories) as a long table, with a row per case and category.
@@ -214,7 +214,7 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
     i = if (any(is_gold)) "Cases whose truth was used in {.fun ground_truth} are left out. Give
         the truth of other cases." else
       if (anyNA(probability)) "Their probabilities are {.code NA}.")
-  probability <- probability[is_used, , drop = FALSE]
+  probability <- pick_rows(probability, is_used)
   is_true <- col(probability) == true_category[is_used]
   row_size <- lapply(row_size, function(values) values[is_used])
   sums <- rowsum(
@@ -245,10 +245,9 @@ new_calibration <- function(table, about) {
       bins = nrow(table), cases = about$cases, outside = n_outside, error = mean_error,
       conf_level = about$conf_level
     ),
-    line = paste(
-      "Probabilities differ from shares of true categories by", format_decimals(mean_error, 2L),
-      "on average, and are outside the interval in", n_outside, "of", count_noun(nrow(table), "bin")
-    ),
+    line = fill_template("Probabilities differ from shares of true categories by %s on average,
+      and are outside the interval in %s of %s",
+      format_decimals(mean_error, 2L), n_outside, count_noun(nrow(table), "bin")),
     shown = view(
       table, digits = c(3L, lower = 2L, upper = 2L), level = about$conf_level, left = NULL
     )
@@ -259,7 +258,7 @@ new_calibration <- function(table, about) {
 # a matrix, cases x categories. `arg`: name of the argument, for messages.
 probability_matrix <- function(x, arg) {
   categories <- if (is.data.frame(x) && "case" %in% names(x)) setdiff(names(x), "case")
-  probability <- if (length(categories) > 0L) as.matrix(as.data.frame(x)[categories])
+  probability <- if (!is_empty(categories)) as.matrix(as.data.frame(x)[categories])
   is_valid <- is.numeric(probability) &&
     all(is.na(probability) | (probability >= 0 & probability <= 1 + 1e-9))
   abort_if(!is_valid, "columns",
@@ -281,8 +280,7 @@ true_categories <- function(x, truth, categories) {
 # Returns the number of the true category of each case, 0 if it is not given. `truth_table`: result
 # of as_truth_table().
 known_codes <- function(truth_table, case, categories, arg) {
-  code <- truth_codes(truth_table$truth, categories, arg)[match(case, truth_table$case)]
-  replace(code, is.na(code), 0L)
+  replace_na(truth_codes(truth_table$truth, categories, arg)[match(case, truth_table$case)], 0L)
 }
 
 # Converts true categories to their positions in `categories`. NA stays NA. Fails for a category
