@@ -74,7 +74,8 @@
 #' * `"profile"` (for method `"joint"`) contains sampling error only. The accuracy is fixed at a
 #'   value, and the log posterior is maximised over all other parameters. The interval contains the
 #'   values for which this maximum is less than half the `conf_level` quantile of the chi-squared
-#'   distribution (one degree of freedom) below the overall maximum.
+#'   distribution (one degree of freedom) below the overall maximum. It is `NA` with a pooled prior,
+#'   for fits by `"pairs"`, and for a system that gives all cases the same answer.
 #' * `"posterior"` is for fits by `fit_raters(method = "bayes")`, see [posterior_accuracy].
 #' * `"corrected"`, `"combined"` and `"anytime"` need a sample of gold cases, see *Gold cases*.
 #' * `"none"` computes no interval.
@@ -170,8 +171,8 @@
 #' gold cases in fewer than five clusters, there is no interval from gold cases.
 #'
 #' @section Warnings:
-#' * `fallible_warning_few_data`: sampling error is the larger part of the error, and by itself
-#'   makes the interval wider than .2. More cases help.
+#' * `fallible_warning_few_data`: sampling error by itself makes the interval wider than .2. It is
+#'   also the larger part of the error, or the agreement of raters may be chance. More cases help.
 #' * `fallible_warning_assumption`: the standard error is above .08, and the allowance for shared
 #'   errors is at least as large as sampling error; or all raters are machines. Gold cases help.
 #' * `fallible_warning_raters`: some raters gave the same answer to all cases, which would be
@@ -182,9 +183,11 @@
 #' and the mean error was above .05, 6 had no warning.
 #'
 #' @section Missing values and weights:
-#' * *No agreement.* All values are `NA`, with a reason, if no case has ratings by two raters. They
-#'   are also `NA` if, of all pairs of ratings of the same case, at most a share of 1 / (number of
-#'   categories) is equal.
+#' * *No agreement.* All values are `NA`, with a reason, if the ratings do not identify the
+#'   accuracy. With the default `method`, there are two causes. Either no case has ratings by two
+#'   raters; raters who always give the same answer do not count. Or, of all pairs of ratings of the
+#'   same case, at most a share of 1 / (number of categories) is equal. For other models, see
+#'   *Identification* in [fit_raters()].
 #' * *One category.* If raters used only one category, the estimate is `NA` with
 #'   `common = "typical"`.
 #' * *No variation.* The bootstrap interval is `NA` if replicates do not vary, as for a system that

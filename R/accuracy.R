@@ -12,7 +12,7 @@
 #' @param model Model of the raters, a [rater_model()] or [rater_family()]. The default is the
 #'   K-model, [k_model()], in which all raters have the same accuracy. Methods `"joint"` and
 #'   `"shared"` work with any model, the other methods with the default; `"binned"` and `"unbinned"`
-#'   also with a [rater_family()]. If `x` is a fit, its model is used.
+#'   also with a [rater_family()], ordinal errors or confidence. If `x` is a fit, its model is used.
 #' @param interval Kind of interval: `r list_ids(accuracy_intervals)`; see *Intervals*. The default
 #'   `NULL` is `"combined"` with a sample of gold cases and `"robust"` without. If the model is a
 #'   [rater_family()], `x` is an [as_rater_fit()] result, or `method` is a function, it is

@@ -17,7 +17,8 @@
 #'   pairs of ratings that agree) and the most frequent `category` (the first of tied categories).
 #'
 #'   `tidy(x, "coincidence")`: Krippendorff's coincidence matrix over all raters, a row per
-#'   `category1` and `category2`.
+#'   `category1` and `category2`. `n` is the number of ordered pairs of ratings of the same case in
+#'   these categories. Pairs of a case with `m` ratings have weight `1 / (m - 1)`.
 #'
 #'   `tidy(x, "overlap")`: a row per rater, with the number of `ratings` and three shares of all
 #'   cases: `coverage` (rated by this rater), `overlap` (rated by this and another rater) and

@@ -38,7 +38,8 @@
 #' * `"none"`: no interval.
 #'
 #' Intervals are cut at the range of the measure. There is no interval if case weights are not whole
-#' numbers.
+#' numbers, if there is only one case, or if no case changes the estimate, for example because all
+#' ratings agree. `"jackknife"` also needs a measure that is defined without any one of the cases.
 #' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, compared with five other packages
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
 #'   of class [table][base::table]; see [as_ratings()]. Or a named list of ratings, with an element

@@ -44,6 +44,9 @@
 #'   `advantage`, `lead`, `p.value`, `won` (`TRUE` if the system wins), `n` (number of cases) and
 #'   `reason`.
 #'
+#'   `glance()` returns one row: the numbers of `systems`, of systems that `passed`, of `raters` and
+#'   of `cases`; and the arguments `epsilon`, `score`, `q`, `min_raters` and `min_cases`.
+#'
 #'   `autoplot()`: a ggplot of the lead of each rater over each system. A dashed line shows
 #'   `epsilon`. Points are filled if the system wins against the rater.
 #' @references Calderon, N., Reichart, R. and Dror, R. (2025). The alternative annotator test for

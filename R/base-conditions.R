@@ -13,21 +13,21 @@
 #' |---|---|---|
 #' | `argument` | an argument has the wrong type, length or range | `arg` |
 #' | `columns` | a column is missing, repeated, or has a type that cannot be used | `arg` |
-#' | `empty` | there are no cases | |
+#' | `empty` | there are no cases, or a filter would drop all units | |
 #' | `missing` | there is no rating at all, or a covariate is missing | `row`, `column` |
 #' | `blank` | a label is an empty string | `row`, `column` |
 #' | `category` | an answer, or the truth, is not a declared category | `row`, `column`, `found` |
 #' | `encoding` | a label or a name is not UTF-8 | `arg`, `found` |
 #' | `categories_few` | there are fewer than two categories | `categories` |
 #' | `categories_many` | there are more than 1000 categories | `categories` |
-#' | `raters` | there is no rater, or only one where agreement is needed | `raters` |
+#' | `raters` | there is no rater, or there are fewer than the function needs | `raters` |
 #' | `repeat` | a rater or system answers a case twice, or files share cases | `case`, `rater` |
-#' | `case` | a case identifier is missing or repeated | `row` |
+#' | `case` | a case is missing, repeated or unknown, or its known truth changed | `row` |
 #' | `case_type` | case identifiers of ratings and systems differ in type | `types` |
 #' | `system` | there is no system, or a system is unknown or has no prediction | `system` |
 #' | `unrated` | no rater rated any case of a system | `system` |
 #' | `counts` | a count is missing, negative, not whole or too large | `row`, `column` |
-#' | `weights` | a weight is missing, negative, not finite, or all are zero | `row` |
+#' | `weights` | weights are missing, negative, infinite, all zero, or cannot be used | `row` |
 #' | `labels` | answers have several labels, and the function needs one | |
 #' | `flags` | a column must be 0 and 1, and has other values | `row`, `column` |
 #' | `design` | a user-defined function that simulates data does not return [ratings()] | `design` |
@@ -41,7 +41,7 @@
 #' | `confidence` | a confidence is out of range, or has no rating | `row`, `column` |
 #' | `table` | an agreement matrix is not square, or has cells that are not counts | |
 #' | `prior` | a prior is improper, contradicts itself or does not fit the model | |
-#' | `gold` | the sampling probability of a gold case is missing or not unique | `case` |
+#' | `gold` | gold cases were chosen in different ways, or a probability is unsuitable | `case` |
 #' | `memory` | a computation needs more numbers than memory can hold | `numbers` |
 #' | `core` | the compiled code stopped, which is a bug | |
 #' | `package` | a suggested package is needed and not installed | `package` |

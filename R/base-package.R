@@ -61,7 +61,7 @@ generics::tidy
 #'
 #' | option | default | meaning |
 #' |---|---|---|
-#' | `fallible.conf_level` | 0.9 | the default of every argument `conf_level`, in (0, 1) |
+#' | `fallible.conf_level` | 0.9 | the default of `conf_level`, in (0, 1), except in [regression] |
 #' | `fallible.threads` | 1 | the default of every argument `threads`, a number of threads |
 #' | `fallible.quiet` | `FALSE` | whether progress bars and messages are hidden |
 #' | `fallible.file_limits` | none | limits for files that replace those in [fallible-limits] |
@@ -201,10 +201,10 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 
 #' Largest sizes of data, computations and files
 #'
-#' An input above one of these limits is an error, before memory is allocated. If a product of
-#' several sizes is too large, or memory does not suffice, the error has class
-#' `fallible_error_memory`. "8 GB" means that a larger input would need more than 8 GB of memory.
-#' See [fallible-glossary] for terms such as replicates and panels.
+#' An input above one of these limits is an error, before memory is allocated. Limits with the
+#' reason "8 GB" would need more than 8 GB of memory; the error has class `fallible_error_memory`.
+#' So have errors if memory does not suffice. The other errors are named in [conditions]. See
+#' [fallible-glossary] for terms such as replicates and panels.
 #'
 #' | quantity | largest value | reason |
 #' |---|---|---|
@@ -215,17 +215,17 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' | replicates to which a model is fitted | 1e6 | fits are slow |
 #' | replicates x systems, or x measures | 1e9 | 8 GB |
 #' | answers of a simulated panel | 1e9 | 8 GB with its tables |
-#' | raters x squared number of categories | 1e7 | a fit needs dozens of tables of this size |
+#' | raters x squared number of categories | 1e7 | a fit needs about twelve tables of this size |
 #' | cells of all confusion matrices of a [rater_design()] | 1e9 | 8 GB |
 #' | cases x categories of a fit | 1e9 | 8 GB |
 #' | pairs of raters or systems x numbers per pair | 1e9 | 8 GB |
 #' | replicates x systems in [accuracy_bounds()] | 5e8 | 8 GB |
 #' | runs of a [simulation_study()] | 1e6 | more would not change the first three digits of a bias |
 #'
-#' A file above a limit is an error of class `fallible_error_limit`, before it is unpacked or
-#' parsed. The option `fallible.file_limits` changes limits by name, for example
-#' `options(fallible.file_limits = c(megabytes = 5000, ratio = 1000))`. [explore()] has lower
-#' limits, its arguments `max_size` and `max_cells`.
+#' A file above a limit is an error of class `fallible_error_limit`, before it is parsed. Unpacked
+#' sizes are checked while a file is unpacked. The option `fallible.file_limits` changes limits by
+#' name, for example `options(fallible.file_limits = c(megabytes = 5000, ratio = 1000))`.
+#' [explore()] has lower limits, its arguments `max_size` and `max_cells`.
 #'
 #' | property of a file | largest value | name |
 #' |---|---|---|

@@ -32,10 +32,10 @@ n_distinct <- function(x) length(unique(x))
 # Rows of a matrix, which stays a matrix if there is only one of them. NULL stays NULL.
 pick_rows <- function(x, rows) x[rows, , drop = FALSE]
 
-# The largest value in each row of a matrix.
-# The same for columns.
+# Columns of a matrix, which stays a matrix.
 pick_columns <- function(x, columns) x[, columns, drop = FALSE]
 
+# The largest value in each row of a matrix.
 row_maximum <- function(x) x[cbind(row_numbers(x), max.col(x, "first"))]
 
 # Binds the rows of the tables or vectors `f(x[[1]], ...)`, `f(x[[2]], ...)` and so on.

@@ -41,8 +41,13 @@
 #' estimate minus a quantile of the replicates. Each of the two limits has half of the error
 #' probability. In each replicate, cases (or the clusters of an [estimate_accuracy()] result) are
 #' resampled, and the raters are fitted again. In simulations with 200 and 1000 cases, nominal 90%
-#' sets covered the whole range with probability .85 to .93. There is no set if all replicates have
-#' the same bounds, for example if raters and system always agree.
+#' sets covered the whole range with probability .85 to .93.
+#'
+#' There is no set, with a reason in column `reason`, in four situations:
+#' * all replicates have the same bounds, for example because raters and system always agree;
+#' * more than half of the replicates have no bounds, because their fit is not identified;
+#' * all cases are in one cluster;
+#' * weights of cases are not whole numbers.
 #'
 #' @references Manski, C. F. (2003). *Partial identification of probability distributions*.
 #'   Springer. \doi{10.1007/b97478}
@@ -56,12 +61,15 @@
 #' @param interval `"bootstrap"`, the default, for a confidence set (see *Confidence set*), or
 #'   `"none"`.
 #' @param conf_level Probability, in (0, 1), that the confidence set contains the range. The default
-#'   is the level of `x`, or 0.9 if it has none.
+#'   is the level of `x`, or the level of [fallible-options] if it has none.
 #' @param resampling A list with the element `replicates`, the number of bootstrap replicates, by
 #'   default 200.
 #' @param ... Not used.
 #' @return An object of class `accuracy_bounds`. [tidy()][tidy.accuracy_bounds] returns a row per
-#'   system with its bounds `lowest` and `highest` and its confidence set.
+#'   system: `system`; its bounds `lowest` and `highest`; limits of the confidence set, `conf.low`
+#'   and `conf.high`; `shared`, see *Method*; `n`, number of its cases with ratings; and `reason`,
+#'   why a value is `NA`. Bounds are `NA` if the fit is not identified, or no case of the system has
+#'   a rating.
 #' @family shared errors
 #' @seealso `tidy(x, "breakdown")` in [tidy.accuracy_bounds] for the degree of sharing errors at
 #'   which a claim fails, [shared_errors()] for estimates of errors that raters and systems share.

@@ -20,38 +20,39 @@
 #' * *Conflict.* If prior and model are right, the posterior mean varies around the prior mean. Its
 #'   variance is about the prior variance times the contraction. The ratings contradict the prior if
 #'   the distance between the two means is above two standard deviations, that is, twice the square
-#'   root of this variance (column `conflict`; compare Evans and Moshonov, 2006). Only informative
-#'   priors are checked, and only parameters with a contraction of at least 0.3.
+#'   root of this variance (compare Evans and Moshonov, 2006). Column `conflict` is then `TRUE`; it
+#'   is `NA` for known raters and the prior `"partial"` of [rater_prior()]. Only informative priors
+#'   of base rates and correct ratings are checked, and only if the contraction is at least 0.3.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
 #' @param priors Other priors with which the model is fitted again:
 #'   * positive numbers (by default 0.5 and 2): each prior density is raised to this power. For
 #'     example, `Beta(a, b)` with power 0.5 becomes `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`;
-#'   * a named list of [rater_prior()] results;
-#'   * `NULL`: none.
-#' @return An object of class `fit_check` with methods for `print()`, `plot()` and `glance()` (one
-#'   row with the worst value of each table). `tidy(x, what)` returns these tables:
+#'   * a named list of [rater_prior()] results, or `NULL` for none.
+#' @return An object of class `fit_check`. `tidy(x, what)` returns these tables:
 #'   * `"terms"` (the default), a row per parameter: `term`, its name, as in [draws()];
-#'     `prior_mean`; `estimate`, the posterior mean; `contraction`; `mostly_prior`; `conflict`,
-#'     `TRUE` if the ratings contradict the prior (`NA` for known raters, and for the prior
-#'     `"partial"` of [rater_prior()]); `rhat`, Rhat, which should be at most 1.01; `ess`, the
-#'     effective sample size, which should be at least 400.
-#'   * `"sensitivity"`, a row per parameter and other prior: `term`; `prior`, the name of the other
-#'     prior; `shift`, the change of the posterior mean in posterior standard deviations; `flagged`,
-#'     `TRUE` if the shift is above 0.3 or below -0.3.
+#'     `prior_mean`; `estimate`, the posterior mean; `contraction`, `mostly_prior` and `conflict`,
+#'     see *Influence of priors*; `rhat`, Rhat, which should be at most 1.01; `ess`, the smaller of
+#'     two effective sample sizes (centre and tails), which should be at least 400.
+#'   * `"sensitivity"`, a row per parameter and other prior: `term`; `prior`, such as `"power 0.5"`
+#'     or the name in the list `priors`; `shift`, the change of the posterior mean in posterior
+#'     standard deviations; `flagged`, `TRUE` if the shift is above 0.3 or below -0.3.
 #'   * `"pairs"`, a row per pair of raters: `rater1`, `rater2`; `cases`, the number of cases that
 #'     both rated, each once; `observed`, the number of these cases in which they agree; `expected`,
 #'     `low` and `high`, the mean and the 5% and 95% quantiles of this number in simulated ratings;
 #'     `p.value`, the share of simulated numbers that are at least as large as the observed one.
 #'   * `"patterns"`, one row for X2, or none if X2 cannot be computed: `observed`, `expected`,
 #'     `low`, `high` and `p.value`, with X2 in place of the number of cases.
-#'   * `"criteria"`, a row for WAIC and one for leave-one-out cross-validation by package \pkg{loo}
-#'     (Vehtari, Gelman and Gabry, 2017): `criterion`; `elpd`, the expected log predictive density
-#'     of new ratings, summed over cases; `std.error`; `parameters`, the effective number of
-#'     parameters; `worst_k`, the largest Pareto k of leave-one-out, which is unreliable if this is
-#'     above 0.7.
+#'   * `"criteria"`, a row for WAIC and one for leave-one-out cross-validation (Vehtari, Gelman and
+#'     Gabry, 2017; `NA` without package \pkg{loo}): `criterion`; `elpd`, the expected log
+#'     predictive density of new ratings, summed over cases; `std.error`; `parameters`, the
+#'     effective number of parameters; `worst_k`, the largest Pareto k of leave-one-out, which is
+#'     unreliable above 0.7.
+#'
+#'   `glance()` returns one row: `worst_rhat`, `worst_ess` and `worst_k` (Pareto k); `least_p`, the
+#'   smallest p-value of a pair; `p_patterns`, the p-value of X2; `elpd` of WAIC; and the numbers of
+#'   `pairs`, of `mostly_prior` parameters, and of flagged shifts (`sensitive`).
 #' @family estimation
-#' @seealso [compare_models()] for comparisons of models.
 #' @references Evans, M. and Moshonov, H. (2006). Checking for prior-data conflict. *Bayesian
 #'   Analysis*, 1, 893-914. \doi{10.1214/06-BA129}
 #'

@@ -58,7 +58,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
 # * interval: estimate and interval.
 # * influence: influence of each cluster on the estimate, named by cluster. NULL without clusters.
 group_measurement <- function(estimate, s, level) {
-  x <- extract_measured(estimate$gold, s)
+  x <- extract_gold_accuracy(estimate$gold, s)
   has_gold <- !is.null(x)
   list(
     x = x, n = estimate$table$n[[s]], lack = estimate$gold$details[s, ],

@@ -238,11 +238,11 @@ largest_deviations <- function(blocks, error) {
   n_draws <- min(vapply(blocks, function(block) nrow(block$values), 0L))
   max_deviations <- numeric(n_draws)
   for (block in blocks) {
-    has_error <- which(error[block$pairs] > 0)
-    if (length(has_error) == 0L) next
-    drawn_differences <- pick_columns(block$values, block$first[has_error]) -
-      pick_columns(block$values, block$second[has_error])
-    deviations <- abs(scale(drawn_differences, scale = error[block$pairs[has_error]]))
+    pairs_with_error <- which(error[block$pairs] > 0)
+    if (is_empty(pairs_with_error)) next
+    drawn_differences <- pick_columns(block$values, block$first[pairs_with_error]) -
+      pick_columns(block$values, block$second[pairs_with_error])
+    deviations <- abs(scale(drawn_differences, scale = error[block$pairs[pairs_with_error]]))
     block_deviations <- asplit(pick_rows(deviations, seq_len(n_draws)), 2L)
     max_deviations <- pmax(max_deviations, do.call(pmax, block_deviations))
   }

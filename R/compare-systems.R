@@ -61,7 +61,9 @@
 #' `group1`, `group2`, `system`; `estimate`, the accuracy in the first group minus the accuracy in
 #' the second; `std.error`, `conf.low`, `conf.high`; `probability`, that the system is more accurate
 #' in the first group; `correlation` of the errors in both groups; `n`, the number of cases in both;
-#' `method`; `reason`, why a value is `NA`.
+#' `method`; `reason`, why a value is `NA`. `glance()` returns the numbers of `groups`, `systems`
+#' and `differences`, and `method`, `conf_level` and `simultaneous`. `autoplot()` draws the
+#' differences.
 #'
 #' @section Many pairs:
 #' Among many intervals, some miss the true difference by chance, and the highest of many estimates

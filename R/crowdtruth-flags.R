@@ -47,13 +47,14 @@ spam_sign <- c(
 #'   * `workers`: a tibble with a row per worker: `worker`; `units`, the number judged; the metrics;
 #'     `score`; `flagged`; `reason`, why the score is `NA`. If `known` was given, also `known` and
 #'     `held_out`, the held-out score.
-#'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), `metrics`, `weights` (of linear rules),
-#'     `thresholds` (of the standard-deviation rule) and `folds`.
+#'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), its `metrics`, and the `version` of the metrics;
+#'     for linear rules `weights`; for the standard-deviation rule `thresholds` and `votes`; for the
+#'     fitted rule `folds`.
 #'
 #'   `tidy()` returns `workers`. `glance()` returns a tibble with one row: `rule`; the numbers of
-#'   `workers`, of `flagged` workers and of workers without a score (`undefined`). If `known` was
-#'   given, it also has the numbers of `known` workers and of those of `low` quality, and statistics
-#'   of the held-out scores:
+#'   `workers`, of `flagged` workers and of workers without a score (`undefined`). The other columns
+#'   are `NA` unless `known` was given. They are the numbers of `known` workers and of those of
+#'   `low` quality, and statistics of the held-out scores:
 #'   * `accuracy`, `precision` and `recall` of the flags that the held-out scores give.
 #'   * `auc`: the probability that a worker of low quality has a higher score than another worker.
 #'   * `separation`: the difference of the mean scores of both kinds, in pooled standard deviations.

@@ -73,10 +73,10 @@
 #'     a unit.
 #'   * `similarity`: a matrix with the similarity of annotation i (row) to annotation j (column).
 #'   * `converged` (version 2.0): did the qualities converge? `convergence` (version 2.0): a tibble
-#'     with a row per step, with the largest changes of the qualities of `units`, `workers` and
+#'     with a row per `step`, with the largest changes of the qualities of `units`, `workers` and
 #'     `annotations`.
-#'   * `ratings`: the ratings `x`. `history`: text on previous calls of [filter_crowd()] and
-#'     [merge_annotations()].
+#'   * `ratings`: the ratings `x`. `options`: the settings. `history`: text on previous calls of
+#'     [filter_crowd()] and [merge_annotations()].
 #' @family CrowdTruth
 #' @templateVar where Section 4
 #' @template ref-crowdtruth

@@ -4,40 +4,53 @@
 #' can answer, can answer under an assumption, or cannot answer without cases of known truth.
 #'
 #' @section Checks:
-#' Each check has the status `"ok"`, `"doubt"` or `"problem"`.
-#' * *Cases*: the number of cases with two or more ratings. Fewer than 50 are a problem, fewer than
-#'   200 a doubt. Lehner (2015) advises at least 200 cases if agreement is weak.
-#' * *Raters*: fewer than three raters are a doubt, because two raters identify only the model in
-#'   which all raters are equally accurate, [k_model()], and one rater identifies none. The check
-#'   also counts cases with a single rating. For one rater, there are no checks of agreement.
-#' * *Agreement*: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt.
-#' * *Constant raters*: raters who always choose the same category, although this is improbable by
-#'   chance. [estimate_accuracy()] and [ground_truth()] leave them out by default.
-#' * *Duplicated raters or systems*: pairs that differ in at most 1% of at least 20 common cases,
-#'   although this is improbable if their errors are independent (p below .01 for all pairs
-#'   together). They may be one source of answers. Raters of the same group (`rater_groups` of
-#'   [ratings()]) are not compared.
-#' * *Categories*: categories that are unused, have fewer than 5 ratings, or have more than 95% of
-#'   the ratings. Also categories that are not the most frequent rating of any case, which may be
-#'   codes of missing answers.
-#' * *Missing ratings*: the share of missing ratings, and whether raters share cases.
-#' * *Systems*: whether every system has an answer for every case, and whether a system seems to be
-#'   made from the ratings, for example by majority vote. The check uses cases in which the most
-#'   frequent rating leads by one vote. A system is reported if it has this rating in at least 99%
-#'   of at least 20 such cases, and if this is improbable for independent errors (p below .01).
-#' * *Who rates*: whether `rater_kind` of [ratings()] was declared. Intervals for language models
-#'   and programs are wider, because machines tend to make the same errors.
+#' Each check has the status `"ok"`, `"doubt"` or `"problem"`. Column `check` has these names:
+#' * `"cases"`: the number of cases with two or more ratings. Fewer than 50 are a problem, fewer
+#'   than 200 a doubt. Lehner (2015) advises at least 200 cases if agreement is weak.
+#' * `"raters"`: fewer than three raters are a doubt, because two raters contain little information
+#'   on which of them is more accurate. Names of raters that differ only in capitals or blanks are a
+#'   doubt, too. The check also counts cases with a single rating. With one rater there are no checks
+#'   of agreement.
+#' * `"agreement"`: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt. It is also a problem
+#'   if agreement is undefined, because no case has two ratings or only one category exists.
+#' * `"constant raters"` (not for counts): a problem if raters always choose the same category,
+#'   although this is improbable by chance. [estimate_accuracy()] and [ground_truth()] leave them
+#'   out by default.
+#' * `"duplicates"` (for up to 200 raters and systems): a problem if two raters or systems differ in
+#'   at most 1% of at least 20 common cases. They may be one source of answers. The check leaves out
+#'   pairs for which this is not improbable with independent errors (p of .01 or more for all pairs
+#'   together), and raters of the same group (`rater_groups` of [ratings()]). A doubt if half of all
+#'   pairs of raters agree in more than 95% of their cases.
+#' * `"categories"`: a problem if a category has more than 95% of the ratings. A doubt if a category
+#'   is unused, has fewer than 5 ratings, or is not the most frequent rating of any case. Also a
+#'   doubt if labels differ only in capitals or blanks, or if a label is `"-1"`. Some of these
+#'   categories may be codes of missing answers.
+#' * `"missing ratings"` (not for counts): a problem if groups of raters have no case in common. A
+#'   doubt if more than half of the ratings are missing, unless all cases have the same number of
+#'   ratings.
+#' * `"systems"`: a problem if a system seems to be made from the ratings, for example by majority
+#'   vote. The check uses cases in which the most frequent rating leads by one vote. A system is
+#'   reported if it has this rating in at least 99% of at least 20 such cases. This must also be
+#'   improbable for independent errors (p below .01). A doubt if there is no system, or if one of
+#'   several systems has no answer to some cases.
+#' * `"who rates"`: `rater_kind` of [ratings()]. A doubt if it was not declared, if people and
+#'   machines are mixed, or if all raters are machines (language models or programs). Machines tend
+#'   to make the same errors, so intervals for them are wider.
+#' * `"reruns"`, only if reruns of a rater tie: a doubt, because the rater then has no vote.
 #' @param x A [ratings()] object, or anything that [as_ratings()] accepts; or a named list of
 #'   ratings, with an element for each variable (question) that raters coded.
 #' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `data_check`; for a list of ratings, a list of such objects. `tidy()`
 #'   returns a tibble with a row per check:
-#'   * `check`, its name; `status`, see section *Checks*; `found`, the finding in words; `advice`,
-#'     `NA` if the status is `"ok"`.
+#'   * `check`, its name, and `status`: see section *Checks*. `found`: the finding in words.
+#'     `advice`: what to do, `NA` if the status is `"ok"`.
 #'
 #'   `tidy(x, "questions")` returns a tibble with a row per question:
 #'   * `question`; `answer`, which is `"yes"`, `"assumption"` (only under an assumption), `"gold"`
-#'     (only with cases of known truth) or `"no"`; `reason`.
+#'     (only with cases of known truth) or `"no"`; `reason`, in words.
+#'
+#'   `glance()` returns one row: the numbers of `problems`, `doubts`, `checks`, `cases`, `raters`,
+#'   `systems` and `categories`.
 #' @templateVar where It gives advice on numbers of cases
 #' @template ref-lehner
 #' @family data

@@ -18,8 +18,9 @@
 #' \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the driver of the database must be installed.
 #'
 #' @section Differences to data in memory:
-#' * **Long** data with more than 50 raters are fetched completely, with a message, because few
-#'   cases have equal ratings.
+#' * **Long** data with more than 50 raters or systems are fetched completely, with a message,
+#'   because few cases have equal ratings. So are long data with repeated ratings, if there are more
+#'   than 500 combinations of a rater and a category.
 #' * For long data, predictions of systems are a lazy table in the same database, with columns
 #'   `case`, `system` and `prediction`.
 #' * `weights` must be whole numbers.

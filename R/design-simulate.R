@@ -199,7 +199,7 @@ check_dependent_panel <- function(model, x) {
          rater are one vote.")
   abort_argument_if(max(pattern_lengths(x)) > max_dependent_ratings, "model",
     "A {.arg model} with {.field dependence} allows at most {max_dependent_ratings} ratings of a
-     case.")
+     case.", x = "A case has {max(pattern_lengths(x))} ratings.")
 }
 
 # Returns the rows of new_parameter_rows() for the parameters of correlated errors. Returns NULL if

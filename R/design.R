@@ -51,10 +51,10 @@
 #'   replace those in `raters` and `systems`. It cannot be combined with `difficulty`.
 #' @param ... Not used; catches misspelt arguments.
 #' @section Shared errors: Judges (raters and systems) have shared errors if they are wrong on the
-#' same cases more often than by chance. Each answer is computed from a random number between 0 and
-#' 1. The answer is right if the number is at most the accuracy. Larger numbers give wrong answers,
-#' in the order of the categories after the true one. Without loadings, these numbers are
-#' independent. With loadings, they are values of the normal distribution function at standard
+#' same cases more often than by chance. Each answer is computed from a uniform random number. The
+#' answer is right if the number is at most the accuracy. Larger numbers give wrong answers, in the
+#' order of the categories after the true one. Without loadings, these numbers are independent. With
+#' loadings, they are values of the normal distribution function at standard
 #' normal variables. The correlation of the variables of two judges is the product of their
 #' loadings. Loadings do not change accuracies.
 #'

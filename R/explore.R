@@ -16,7 +16,7 @@
 #'   to at most twice this size.
 #' @param max_cells Largest number of cells of a file, by default 200000. For a table, it is the
 #'   number of rows times columns. For JSON, a field counts as one cell, and an object or array as
-#'   ten. Files with more than 200 columns are also refused.
+#'   ten. Files with more than 200 columns, and archives of more than 1000 files, are also refused.
 #' @return A Shiny app, which runs when it is printed. If \pkg{shiny}, \pkg{bslib} or \pkg{ggplot2}
 #'   is not installed, an error of class `fallible_error_package` is raised.
 #' @family systems

@@ -135,12 +135,14 @@ check_law <- function(problem, parameters) {
   }
   if (shape[[4L]] == 1L) shape <- shape[-4L]
   abort_argument_if(!has_shape || !is_empty(wrong_sum), "law",
-    "{.arg law} of the family of models must return an array of probabilities, rows of
-     {.arg judged} x true category x rating{if (length(shape) == 4L) ' x stratum'}
-     ({paste(shape, collapse = ' x ')}), whose sums over ratings are one.",
+    "{.arg law} of the family of models must return an array of probabilities with dimensions
+     {paste(shape, collapse = ' x ')}: rows of {.arg judged} x true category x
+     rating{if (length(shape) == 4L) ' x stratum'}.",
+    i = "Probabilities must be at least 0 and sum to one over ratings.",
     x = if (has_shape) "For row {wrong_sum[[1L]]} of {.arg judged} and true category
-        {.val {problem$categories[wrong_sum[[2L]]]}} they sum to
-        {format(sums[wrong_sum], digits = 6)}, and the
-        smallest is {format(smallest[wrong_sum], digits = 4)}." else "It returned {describe(law)} of
-        {paste(dim(law), collapse = ' x ')}.", call = NULL)
+        {.val {problem$categories[wrong_sum[[2L]]]}}, the sum is
+        {format(sums[wrong_sum], digits = 6)} and the smallest probability
+        {format(smallest[wrong_sum], digits = 4)}." else if (is.null(dim(law)))
+        "It returned {describe(law)}." else "It returned dimensions {paste(dim(law), collapse = ' x
+        ')}.", call = NULL)
 }

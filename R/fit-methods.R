@@ -105,7 +105,7 @@ match_to_fit <- function(labels, known, used, must) {
   unknown_labels <- labels[intersect(which(is.na(position)), used)]
   abort_argument_if(unknown_labels, "newdata", must,
     x = "{.val {unknown_labels}} {?is/are} not among {.val {known}}.",
-    i = "Leave out ratings with {.val {unknown_labels}}, or fit again with them:
+    i = "Leave out these ratings, or fit again with them:
         {.code update(fit, new = newdata)}.")
   position
 }
@@ -138,7 +138,8 @@ entropy <- function(probability) {
 #' cases as in the data. Cases with known truth keep their true category. Answers of systems
 #' (classifiers) are not simulated.
 #'
-#' @param object A [fit_raters()] result that is identified.
+#' @param object A [fit_raters()] result that is identified, whose weights of cases are whole
+#'   numbers. An [as_rater_fit()] result is not accepted.
 #' @param nsim Number of simulated data sets, 1 by default.
 #' @param seed A number for [set.seed()], or `NULL`, the default, to use the current state of the
 #'   random number generator.

@@ -267,10 +267,12 @@ check_prior <- function(prior, poolable = FALSE) {
   }
   parameter_names <- names(weak_prior)
   unknown <- if (is.list(prior)) setdiff(names2(prior), parameter_names)
+  unnamed <- unknown == ""
   abort_argument_if(!is.list(prior) || !is_empty(unknown), "prior",
-    "must be a list with some of {.val {parameter_names}}, or
-        {.or {.val {c(if (poolable) 'pooled', 'weak', 'none')}}}.",
-    x = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}.")
+    "must be {.or {.val {c(if (poolable) 'pooled', 'weak', 'none')}}}, or a named list of one or
+        more of {.val {parameter_names}}.",
+    x = if (!is.list(prior)) "It is {describe(prior)}." else if (any(unnamed))
+      "Some elements have no name." else "Unknown name{?s}: {.val {unknown}}.")
   for (name in names(prior)) {
     value <- prior[[name]]
     is_valid <- is.numeric(value) && length(value) == length(weak_prior[[name]]) &&

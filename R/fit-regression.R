@@ -7,8 +7,8 @@
 #' al., 2006).
 #'
 #' @section Model: The log odds of category k against the first category are a linear function of
-#' the covariates: \eqn{\log(p_k / p_1) = x' \beta_k}. Here \eqn{p_k} is the base rate of category k
-#' for a case with covariates \eqn{x}, and \eqn{\beta_k} are the coefficients. Given the true
+#' the covariates: `log(p_k / p_1) = x' b_k`. Here `p_k` is the base rate of category k for a case
+#' with covariates `x`, and `b_k` are the coefficients. Given the true
 #' category, raters err independently, and their errors do not depend on covariates. Coefficients
 #' from majority labels, or from the answers of a classifier, are biased towards zero (Bolck, Croon
 #' and Hagenaars, 2004); coefficients of this model are not.
@@ -40,12 +40,12 @@
 #' `case` and one other column. Errors of cases in the same cluster may be dependent.
 #'
 #' @section Standard errors: Standard errors are robust (sandwich): the covariance of the
-#' coefficients is \eqn{n / (n - 1) \sum_i u_i u_i'}. Here \eqn{n} is the number of cases. The
-#' influence \eqn{u_i} of case i is the inverse of the observed information (Louis, 1982) times the
-#' score of the case (the derivative of its log likelihood). With `cluster`, influences are summed
-#' within clusters, \eqn{n} is the number of clusters, and intervals use the t distribution with
-#' \eqn{n - 1} degrees of freedom. With a survey design (`design` of [fit_raters()]), the covariance
-#' is computed by `survey::svyrecvar()`.
+#' coefficients is `n / (n - 1)` times the sum over cases of `u u'`. Here `n` is the number of
+#' cases. The influence `u` of a case is the inverse of the observed information (Louis, 1982)
+#' times the score of the case (the derivative of its log likelihood). With `cluster`, influences
+#' are summed within clusters, `n` is the number of clusters, and intervals use the t distribution
+#' with `n - 1` degrees of freedom. With a survey design (`design` of [fit_raters()]), the
+#' covariance is computed by `survey::svyrecvar()`.
 #'
 #' @section Errors that depend on covariates: If raters' errors depend on covariates, for example
 #' because coders are more lenient in one group, the coefficients are biased. [fit_raters()] tests
@@ -54,7 +54,9 @@
 #' of cases. The groups are the levels of a factor, or cases below and above the median of a number.
 #' If a p-value, adjusted by Holm's method, is below .05, there is a warning of class
 #' `fallible_warning_differential`. In large fits, only `tidy(fit, "differential")` runs the tests.
-#' The tests need a fit without priors, which is the default with a formula.
+#' The tests also need a model with `accuracy = "rater"`, without `confidence` and without priors
+#' (the default with a formula), and weights that are numbers of cases. A rater is tested if it has
+#' ratings in at least two of the groups.
 #'
 #' The tests do not detect errors that differ in the same way for all raters. Their power is
 #' limited: with 500 cases and three raters, a difference of .2 in one rater's sensitivity was

@@ -288,9 +288,9 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, is_rated_pattern(o
 #' `glance()` returns one row with statistics of the fit, such as agreement and log likelihood.
 #'
 #' @section Parameters:
-#' `tidy(x, conf_level = )` returns a tibble with a row per parameter, and `confint()` a matrix of
-#' the same intervals, by default of level 0.95. For fits by `method = "bayes"`, see *Parameters of
-#' Bayesian fits*.
+#' `tidy(x, conf_level = )` returns a tibble with a row per parameter, by default with intervals of
+#' level 0.9 (see [fallible-options]). `confint(x, level = 0.95)` returns a matrix of intervals. For
+#' fits by `method = "bayes"`, see *Parameters of Bayesian fits*.
 #' * `term`: name of the parameter.
 #' * `rater`: its rater, `NA` for base rates and for parameters that all raters share.
 #' * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.

@@ -23,7 +23,8 @@
 #' and on the logit scale for probabilities. With a pooled prior (see [rater_model()]), they ignore
 #' that the prior is estimated. With more than 500 parameters, standard errors ignore that the true
 #' categories are uncertain, and are too small if raters often disagree. Standard errors are `NA` if
-#' weights of cases are not whole numbers, or if the estimate is 0 or 1.
+#' the fit models abstentions, weights of cases are not whole numbers, or the estimate is 0, 1 or
+#' infinite.
 #'
 #' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`. User-defined models,
 #'   such as [rater_family()], are not supported.

@@ -13,8 +13,9 @@
 #'   `NA`. In large fits, such as those with more than 2000 parameters, standard errors are too
 #'   small if raters often disagree, and covariances are `NA`.
 #' * `"pairs"` fits the frequencies of all pairs of ratings of a case by two raters, by least
-#'   squares and without a prior (footnote 5 of Lehner, 2015). It needs a model with
-#'   `errors = "uniform"` or `"distance"`. Standard errors are sandwich estimates. Use this method
+#'   squares and without a prior (footnote 5 of Lehner, 2015). It needs a [rater_model()]
+#'   with `errors = "uniform"` or `"distance"`, without confidence and without a formula. Standard
+#'   errors are sandwich estimates. Use this method
 #'   to check a fit by likelihood: if the two fits differ clearly, the model is wrong.
 #' * `"algebraic"` fits the [k_model()], in which all raters have the same accuracy `R`. Let `A` be
 #'   the share of equal pairs among all pairs of ratings of a case by two raters. Let `K` be the
@@ -42,7 +43,8 @@
 #'   how often each rater uses each category.
 #' * *Raters who always give the same answer* contain no information about the other raters. Models
 #'   with one accuracy for all raters overestimate the accuracy of such a rater if that answer is
-#'   frequent.
+#'   frequent. No model is identified if, without such raters, no case has two ratings.
+#' * *Categories without a rating.* Free errors without a prior need ratings in every category.
 #' * *Raters without a rating* have `NA` estimates, if the model has parameters per rater.
 #'
 #' @section Known cases and raters: Cases with known truth (gold cases) also count in base rates, so
@@ -75,12 +77,13 @@
 #'
 #' @section Posterior draws: With `method = "bayes"`, a Gibbs sampler draws the true categories of
 #' all cases, the base rates, and the accuracies or confusion matrices. Estimates are posterior
-#' medians; [draws()] returns the draws. The model needs `errors = "uniform"` or `"free"`, and
-#' `difficulty = "none"`. A formula of base rates defines populations with separate base rates. Two
-#' raters in one population need priors for both raters. Unless the argument `dependence` of
-#' [rater_model()] is used, raters are assumed to err independently given the truth. The latent
-#' class is then the property on which raters agree: two antibody tests outvote a better test of
-#' another property. See also [check_fit()] and [test_accuracy()].
+#' medians; [draws()] returns the draws. The model is a [rater_model()] with `errors = "uniform"` or
+#' `"free"`, `difficulty = "none"` and `confidence = FALSE`. A formula of base rates defines
+#' populations with separate base rates. Two raters in one population need priors for both raters.
+#' Unless the argument `dependence` of [rater_model()] is used, raters are assumed to err
+#' independently given the truth. The latent class is then the property on which raters agree: two
+#' antibody tests outvote a better test of another property. See also [check_fit()] and
+#' [test_accuracy()].
 #'
 #' @section Warnings:
 #' * `fallible_warning_not_identified`: see *Identification*.

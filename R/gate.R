@@ -132,7 +132,7 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
       weights_of_cases(fitted_ratings)[drawn_gold$case])
   undecided_rows <- which(rows$decision == "undecided" & gold$measured$known)
   rows$needed[undecided_rows] <- vapply(undecided_rows, function(s) {
-    count_needed_labels(extract_measured(gold, s), rows$estimate[[s]], at_least, x)
+    count_needed_labels(extract_gold_accuracy(gold, s), rows$estimate[[s]], at_least, x)
   }, 0L)
   undecided_rows <- undecided_rows[is.na(x$table$reason[undecided_rows])]
   rows$reason[undecided_rows] <- ifelse(!is.na(rows$needed[undecided_rows]), NA,
@@ -193,7 +193,7 @@ add_decision_words <- function(rows, claim, at_least) {
 # Returns the smallest number of further gold cases for which Wilson's interval excludes the
 # threshold `at_least`. NA if the interval contains the threshold even if all cases are gold cases.
 # The accuracy `share` and the precision per gold case are assumed not to change. `measured`: result
-# of extract_measured() for the system.
+# of extract_gold_accuracy() for the system.
 count_needed_labels <- function(measured, share, at_least, estimate) {
   # Anytime intervals are confidence sequences, for which this formula does not hold.
   if (interval_of(estimate)$gold$anytime) return(NA_integer_)

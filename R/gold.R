@@ -169,11 +169,11 @@ gold_accuracy <- function(evidence, first, second = NULL) {
 # Returns the part of a result of gold_accuracy() that belongs to system number `s`: a list of one
 # element or column of each field. NULL if gold cases do not measure the system. `gold`: see
 # correct_by_gold().
-extract_measured <- function(gold, s) {
-  measured <- gold$measured
-  if (!isTRUE(measured$known[s])) return(NULL)
-  position <- sum(measured$known[seq_len(s)])
-  lapply(measured[names(measured) != "known"], function(value) {
+extract_gold_accuracy <- function(gold, s) {
+  gold_accuracies <- gold$measured
+  if (!isTRUE(gold_accuracies$known[s])) return(NULL)
+  position <- sum(gold_accuracies$known[seq_len(s)])
+  lapply(gold_accuracies[names(gold_accuracies) != "known"], function(value) {
     if (is.matrix(value)) value[, position] else value[[position]]
   })
 }

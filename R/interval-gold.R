@@ -234,9 +234,9 @@ blended_interval <- function(x, measured, prior, size, variance, target, conf_le
 }
 
 # Returns combined intervals of differences between the accuracies of two systems. A difference is
-# at most the share of cases on which the two answers differ, `x$differ`. The bias is assumed to be
-# at least `min_difference_bias` times this share. `x`: estimates from gold cases, a result of
-# gold_accuracy(). `from_ratings`: estimates from ratings.
+# at most the share of cases on which the two answers differ, `x$differ`. The bias of the estimates
+# from ratings is assumed to be at least `min_difference_bias` times this share. `x`: estimates from
+# gold cases, a result of gold_accuracy(). `from_ratings`: estimates from ratings.
 combined_difference <- function(x, from_ratings, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)
   from_ratings$bias <- pmax(from_ratings$bias, min_difference_bias * x$differ)

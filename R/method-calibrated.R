@@ -202,7 +202,7 @@ equivalent_labels_of_runs <- function(runs, squared_correlation, reliability) {
 rerun_words <- function(estimate) {
   x <- estimate$fit$x
   reliability <- rerun_reliability(x)
-  measured <- extract_measured(estimate$gold, 1L)
+  measured <- extract_gold_accuracy(estimate$gold, 1L)
   if (is.na(reliability) || is.null(measured)) return(NULL)
   runs <- ratings_per_case(x)
   squared_correlation <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs

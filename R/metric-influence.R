@@ -145,8 +145,9 @@ kernel_slopes <- function(record, plan, counts, added) {
   list(value = value[seq_len(n), 1L], slope = matrix(one_sided_derivative(value), n))
 }
 
-# Returns the slopes of an average over categories, see values_of_categories().
-# * by_category: slopes of the metric of each category (totals x categories)
+# Returns the slopes of an average over categories, a number per total.
+# * by_category: slopes of the metric of each category (totals x categories), see
+#   slopes_of_categories()
 # * value: values of the metric of each category
 # * weighted: is the average weighted by the shares of true categories? These weights also depend on
 #   the table, which adds a term to the slopes

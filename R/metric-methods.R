@@ -113,10 +113,11 @@ augment.metric_estimate <- function(x, ...) {
     i = "Use {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}} in
         {.fun estimate_metrics}.")
   abort_argument_if(!is.null(first$cells), "x",
-    "Estimates from posterior draws have no probability of each category of a case, given the
-        answer of a system.",
-    i = "Use {.fun estimate_metrics} of the ratings, or {.fun ground_truth} of the fit for
-        probabilities that ignore the answers.")
+    "{.fun augment} cannot be used with estimates from posterior draws: they do not contain the
+        probability of each category of a case, given the answer of a system.",
+    i = "Call {.fun estimate_metrics} with the ratings, or with a fit by {.code method =
+        \"likelihood\"}. {.fun ground_truth} of the fit returns probabilities that do not use the
+        answers of systems.")
   over_groups(x$estimates, x$options$grouped, function(estimate) {
     stack_rows(x$options$systems, weighted_answers, estimate = estimate)
   })

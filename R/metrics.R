@@ -193,10 +193,11 @@ check_cost_matrix <- function(cost, categories) {
 #'   `estimates` and `missing` estimates; `method`, `interval` and `conf_level`. `format()`: a
 #'   string with one line.
 #'
-#'   `augment()`: a tibble with a row per case, system and possible true category: `group`, `case`,
-#'   `system`, `truth`, `prediction` (the system's answer), and `weight`, the posterior probability
-#'   of `truth` times the weight of the case (the number of cases that it represents). Cases without
-#'   an answer or a rating are left out. Not available for estimates from posterior draws.
+#'   `augment()`: a tibble with a row per case, system and possible true category: `group` (only if
+#'   groups were given), `case`, `system`, `truth`, `prediction` (the system's answer) and `weight`.
+#'   The latter is the posterior probability of `truth` times the weight of the case, which is the
+#'   number of cases that it represents. Cases without an answer or a rating are left out. Not
+#'   available for estimates from posterior draws.
 #' @family estimation
 #' @seealso [register_measure()] for user-defined metrics; the article *Beyond accuracy*.
 #' @examples

@@ -38,7 +38,7 @@ planned_quantities <- function(estimate, predicted, settings) {
     gold_cases <- as.integer(estimate$gold$case)
     needs_label <- !is.na(quantity$spread[x$index[gold_cases]])
     quantity$labelled <- sum(weights_of_cases(x)[gold_cases][needs_label])
-    pilot <- if (settings$of == "accuracy") extract_measured(estimate$gold, s)
+    pilot <- if (settings$of == "accuracy") extract_gold_accuracy(estimate$gold, s)
     quantity[c("design", "at_hand")] <- if (isTRUE(pilot$clusters >= min_clusters))
       pilot[c("design", "at_hand")] else list(1, 1)
     if (!is.null(pilot)) {

@@ -36,9 +36,9 @@
 #'   `tidy(x, "labelled")`: the gold cases of the pilot, with the columns of `augment()`.
 #'
 #'   `glance()`: a tibble with one row for the system that needs most gold cases: columns of
-#'   `tidy()`, and the arguments `of`, `target`, `choice` and `conf_level` of [plan_gold()]. Here
-#'   `gold` is the number for the worst case, `highest` of `tidy()` (unless it is `NA`);
-#'   `half_width` still belongs to `gold` of `tidy()`.
+#'   `tidy()` except `system`, `lowest`, `highest` and `reason`, and the arguments `of`, `target`,
+#'   `choice` and `conf_level` of [plan_gold()]. Here `gold` is the number for the worst case,
+#'   `highest` of `tidy()` (unless it is `NA`); `half_width` still belongs to `gold` of `tidy()`.
 #'
 #'   `augment()`: a tibble with a row per case to label.
 #'   * `case`: name of the case.

@@ -33,7 +33,9 @@
 #'
 #'   `glance()`: a tibble with one row: `raters` and `cases` of the cheapest row, its `probability`,
 #'   `ratings` and `cost` (`NA` if no row is enough), and the settings `half_width`, `conf_level`,
-#'   `rater_accuracy` (mean), `chance_kappa`, `categories` (number), `estimator` and `runs`.
+#'   `rater_accuracy` (mean), `chance_kappa`, `categories` (number), `estimator` and `runs`. For the
+#'   plan of a measure of agreement, it has `measure`, `cases`, `half_width`, `conf_level` and
+#'   `runs`.
 #'
 #'   `format()`: a string with the cheapest numbers of cases and raters. `update()`: a new plan.
 #' @family simulation

@@ -279,20 +279,20 @@ allocate_gold <- function(gold, cases, spread) {
 }
 
 # Returns a list of the stratum of each pattern and the probability with which its cases are drawn.
-# `gold`: expected number of drawn cases. `spread`: NA for patterns that need no label. `choice`:
-# see plan_gold().
-gold_probabilities <- function(gold, spread, weight, choice) {
+# `n_expected`: expected number of drawn cases. `spread`: NA for patterns that need no label.
+# `choice`: see plan_gold().
+gold_probabilities <- function(n_expected, spread, weight, choice) {
   is_eligible <- !is.na(spread) & weight > 0
   draws <- list(stratum = ifelse(is_eligible, 1L, NA_integer_), probability = 0 * weight)
   weight <- weight[is_eligible]
   spread <- spread[is_eligible]
-  gold <- min(gold, sum(weight))
+  n_expected <- min(n_expected, sum(weight))
   draws$probability[is_eligible] <- if (choice == "active")
-    active_probability(gold, spread, weight) else gold / sum(weight)
+    active_probability(n_expected, spread, weight) else n_expected / sum(weight)
   if (choice != "stratified") return(draws)
   strata <- spread_strata(spread, weight)
   cases <- rowsum(weight, strata)[, 1L]
-  n_gold <- allocate_gold(gold, cases, rowsum(weight * spread, strata)[, 1L] / cases)
+  n_gold <- allocate_gold(n_expected, cases, rowsum(weight * spread, strata)[, 1L] / cases)
   if (!is.null(n_gold)) {
     draws$stratum[is_eligible] <- strata
     draws$probability[is_eligible] <- unname(n_gold / cases)[strata]
@@ -301,12 +301,12 @@ gold_probabilities <- function(gold, spread, weight, choice) {
 }
 
 # Returns probabilities that are proportional to the spread and at most 1. Their sum over cases is
-# `gold`.
-active_probability <- function(gold, spread, weight) {
+# `n_expected`.
+active_probability <- function(n_expected, spread, weight) {
   size <- positive_spread(spread, weight)
   is_certain <- rep(FALSE, length(size))
   repeat {
-    scale <- (gold - sum(weight[is_certain])) / sum((weight * size)[!is_certain])
+    scale <- (n_expected - sum(weight[is_certain])) / sum((weight * size)[!is_certain])
     newly_certain <- !is_certain & scale * size >= 1
     if (!any(newly_certain)) return(ifelse(is_certain, 1, scale * size))
     is_certain <- is_certain | newly_certain

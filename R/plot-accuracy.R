@@ -14,8 +14,9 @@
 #'     (errors are independent) to 1 (the system shares all errors of the raters), with a band for
 #'     sampling error. Marks show the shares `"none"`, `"typical"` and `"all"` (argument `common` of
 #'     [estimate_accuracy()]), and a bar shows the interval of the estimate.
-#'   * `"gold"`: for each system, three estimates: from gold cases (cases with known truth) only,
-#'     from ratings only, and from both.
+#'   * `"gold"`: for each system, the estimates of `tidy(object, "gold")`: from gold cases (cases
+#'     with known truth) only, from ratings only, and with each kind of interval that uses both. A
+#'     shaded area is the range from `shared` to `independent`.
 #'   * `"roc"`, `"reliability"`: curves of scores, see [score_curves].
 #' @param ... For `"roc"` and `"reliability"`, arguments of [score_curves], such as `category`.
 #'   `plot()` passes its arguments on to `autoplot()`.

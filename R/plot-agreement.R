@@ -5,9 +5,10 @@
 #'
 #' @param object An [agreement()] result.
 #' @param type Kind of plot:
-#'   * `"measures"` (the default): estimates with intervals. Results by category are in one panel
-#'     per measure.
-#'   * `"pairs"` (the default for a pairwise result): a heat map of all pairs of raters.
+#'   * `"measures"` (the default): estimates with intervals. Results by category or by pair are in
+#'     one panel per measure.
+#'   * `"pairs"` (the default for a pairwise result): a heat map of all pairs of raters. For several
+#'     measures or groups, each has a heat map; the first four are drawn.
 #'   * `"chart"`: Bangdiwala's agreement chart of two raters. It has a rectangle for each category.
 #'     Its width is the number of cases to which the second rater gave the category, its height the
 #'     number for the first rater. A dark square shows the cases to which both gave the category. If

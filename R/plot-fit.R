@@ -1,9 +1,10 @@
 #' @rdname tidy.rater_fit
 #' @srrstats {UL6.0, UL6.1, UL6.2} autoplot() and plot(); long labels are shortened
 #' @param object A [fit_raters()] result.
-#' @param type `"parameters"` (the default): estimates of parameters with their intervals; a dashed
-#'   line shows the accuracy by chance. `"confusion"`: a heat map of the confusion matrix
-#'   ([confusion()]) of each rater, or of the common matrix of all raters.
+#' @param type `"parameters"` (the default): estimates of accuracies, base rates and other
+#'   probabilities, with their intervals; a dashed line shows the accuracy by chance. `"confusion"`:
+#'   a heat map of the confusion matrix ([confusion()]) of each rater, or of the common matrix of
+#'   all raters.
 #' @param max_raters Largest number of raters to draw: by default 30, or 12 confusion matrices. If
 #'   there are more raters, those with the most ratings are drawn.
 #' @return `autoplot()`: a ggplot.
@@ -112,9 +113,10 @@ draw_matrices <- function(matrices, words, reason = "the fit is not identified")
 #'   * `"trace"`: the draws of each chain in their order.
 #'   * `"rank"`: for each chain, a histogram of the ranks of its draws among the draws of all
 #'     chains. The histograms are level if the chains have mixed.
-#'   * `"prior"`: median and interval of each parameter in the prior and in the posterior.
-#' @param terms Names of parameters, as in [draws()]. `NULL`, the default, selects the base rates
-#'   and the accuracies of raters, at most twelve.
+#'   * `"prior"`: median and interval of each parameter in the prior and in the posterior. The
+#'     intervals have the `conf_level` of the fit.
+#' @param terms Names of parameters, as in [draws()]. `NULL`, the default, selects the first twelve
+#'   parameters that are not probabilities of wrong ratings.
 #' @param ... Arguments that `plot()` passes on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -143,7 +145,8 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
     iteration = seq_len(n_kept), value = as.vector(object$draws[, terms])
   )
   captions <- c(
-    if (n_hidden > 0L) paste(count_noun(n_hidden, "more parameter"), "not shown: see `terms`"),
+    if (n_hidden > 0L) paste(count_noun(n_hidden, "more parameter"),
+      "not shown: use `terms` in plot() of the fit"),
     if (type %in% c("density", "prior") && object$prior$order == "each") note_untruncated
   )
   switch(type,
@@ -286,9 +289,10 @@ plot_medians <- function(table, terms, colours, width) {
 #' @param object A `check_fit()` result.
 #' @param type `"pairs"` (the default): observed agreement of each pair of raters (points), and the
 #'   middle 90% of the agreement in simulated ratings (bars). At most 20 pairs are drawn, those with
-#'   the lowest p-values. `"prior"`: median and interval of each parameter in the prior and in the
-#'   posterior.
+#'   the lowest p-values. `"prior"`: median and interval of parameters in the prior and in the
+#'   posterior, at most twelve; `plot(fit, "prior", terms = )` of the fit draws others.
 #' @param ... For `plot()`, passed on to `autoplot()`; otherwise not used.
+#' @return `autoplot()`: a ggplot.
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # nolint: object_name.
   check_dots_empty(...)

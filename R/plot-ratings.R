@@ -6,8 +6,8 @@
 #' @param type Kind of plot:
 #'   * `"ratings"` (the default): one tile per rating, with cases in columns and raters and systems
 #'     in rows. If raters are not identified, a stacked bar shows the ratings of each case.
-#'   * `"agreement"`: a heat map of the share of cases on which two raters, or a rater and a system,
-#'     agree.
+#'   * `"agreement"`: a heat map of the share of cases on which two raters or systems agree. If
+#'     raters are not identified, systems are needed, and all raters together are one row.
 #' @param max_cases,max_raters Largest numbers of cases and raters to draw, by default 150 and 30.
 #'   If there are more, an evenly spaced selection of cases is drawn, and the raters with the most
 #'   ratings.

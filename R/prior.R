@@ -63,6 +63,9 @@
 #'   * `mean`, `lower`, `upper`: mean and central interval of the probability, or of the probability
 #'     of a correct rating in the row of a matrix. `NA` if they depend on the number of categories.
 #'     [fallible-options] sets the level of the interval.
+#'
+#'   `glance()` returns one row: the number of `raters` with a prior in `...`; `others` (`"own"` if
+#'   it is the prior of a rater) and `order`; and the number of `populations` with priors.
 #' @family estimation
 #' @references Joseph, L., Gyorkos, T. W. and Coupal, L. (1995). Bayesian estimation of disease
 #'   prevalence and the parameters of diagnostic tests in the absence of a gold standard. *American

@@ -200,7 +200,7 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   if (is.null(label)) return(if (has_labels(x)) drop_multiple_labels(x, several) else x)
   check_single_answers(x, "label", "{.arg label} needs one answer of each rater on a case.")
   abort_argument_if(!(is_string(label) && label %in% x$categories), "label",
-    "must be a label of {.arg x}.", not = label, i = "They are {.val {x$categories}}.")
+    "must be a label of {.arg x}.", not = label, i = "The labels are {.val {x$categories}}.")
   yes_no_ratings(x, match(label, x$categories))
 }
 

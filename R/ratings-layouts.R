@@ -126,8 +126,8 @@ abort_unclear <- function(unclear, roles, arg) {
   identifier_columns <- c(roles$case, unclear[grepl(identifier_names, fold_case(unclear))])
   covariate_columns <- setdiff(unclear, identifier_columns)
   if (is_empty(covariate_columns)) covariate_columns <- unclear
-  abort_argument(arg, "{.arg {arg}} has {cli::qty(unclear)}{?a column that may be no rater/columns
-      that may be no raters}: {.val {unclear}}.",
+  abort_argument(arg, "{.arg {arg}} has {cli::qty(unclear)}{?a column that may not be a
+      rater/columns that may not be raters}: {.val {unclear}}.",
     i = c(
       paste("If they identify cases:",
         example_call(argument_code("case", unique(c(identifier_columns, unclear))))),

@@ -120,7 +120,7 @@ as_ratings.matrix <- function(x, ..., arg = "x") {
 
 #' @export
 as_ratings.table <- function(x, ..., arg = "x") {
-  if (...length() > 0L) ratings(x, ...) else table_ratings(x, arg)
+  if (...length() > 0L) ratings(x, ...) else ratings_of_agreement_matrix(x, arg)
 }
 
 #' @export
@@ -204,7 +204,7 @@ as_any_ratings <- function(x) {
 
 # Converts an agreement matrix (categories of rater 1 x categories of rater 2) to ratings. Each cell
 # becomes a case, whose weight is the count in the cell.
-table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
+ratings_of_agreement_matrix <- function(x, arg, categories = NULL, ordered = NULL) {
   check_text(c(unlist(dimnames(x)), names(dimnames(x))), arg)
   abort_if(length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x)),
     "table", "An agreement matrix must have the same categories in rows and columns.",
@@ -268,7 +268,8 @@ ratings_of_object <- function(columns, args, ...) {
 
 # ---- quallmer: a run has a row per text and a column per variable of the codebook --------------
 
-# Returns ratings with a rater for each coding run, an object of class "qlm_coded".
+# Converts coding runs (objects of class "qlm_coded") to ratings. Each run is a rater; a run that is
+# marked as gold is the truth.
 # * dots: a list of the runs and of arguments of ratings(). The first run is the user's `x`.
 # * rating: quosure of the names of the codebook's variables. With several variables, the result is
 #   a list of ratings.

@@ -218,7 +218,7 @@ ratings_of_table <- function(data, columns, options) {
   abort_argument_if(!is.null(options$scores), "scores",
     "{.arg scores} need data with cases; an agreement matrix has none.",
     i = "Give a data frame with a row per case.")
-  x <- table_ratings(data, "data", options$categories, options$ordered)
+  x <- ratings_of_agreement_matrix(data, "data", options$categories, options$ordered)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
   x
 }

@@ -12,10 +12,11 @@
 # * document, record: for JSON, the parsed file and its first object.
 # * entries: files of a zip archive.
 # * limits: see file_limits().
-# * spent: number of JSON cells that were read so far.
+# * spent: number of JSON cells that were read so far (see check_json_cells()).
 # * labels: may an answer have several labels?
 # * notes: see add_note().
 # * failed: see new_format().
+# * sep, sheet, range, skip, encoding, keep: from `settings`.
 #
 # `settings` is a list:
 # * sep, skip, sheet, range, encoding: see the argument `file` of read_ratings().

@@ -43,7 +43,7 @@
 #'   `as.matrix()`: the matrix of correlations between raters and systems. `format()`: a string with
 #'   the mean correlation and the effective number of raters. `autoplot()`: a ggplot. With known
 #'   truth, it is a heat map of the correlations of errors. Otherwise it shows the possible range of
-#'   each correlation.
+#'   each correlation, for at most 40 pairs.
 #' @family shared errors
 #' @examples
 #' set.seed(1)

@@ -10,8 +10,10 @@
 #' of the two binary variables "is right" over the cases with known truth that both answered.
 #' Systems are treated like raters. The interval uses Fisher's z, and the standard error is computed
 #' by the delta method. The correlation is `NA` if one of the raters is always right or always
-#' wrong. Intervals are too narrow if raters are rarely wrong: with accuracies from .9 to .95, 90%
-#' intervals covered .76 (60 gold cases) to .87 (200 gold cases) of the correlations.
+#' wrong, or if the two have no common case with known truth. There is no interval if the
+#' correlation is exactly 1 or -1, or if case weights are not whole numbers. Intervals are too
+#' narrow if raters are rarely wrong: with accuracies from .9 to .95, 90% intervals covered .76 (60
+#' gold cases) to .87 (200 gold cases) of the correlations.
 #'
 #' If both raters are wrong, their answers may be equal. Of the cases on which both are wrong,
 #' `coinciding` is the share with equal answers, and `expected` is this share for wrong answers that
@@ -52,7 +54,8 @@
 #'   among the cases on which two raters are both wrong, in \[0, 1\]. 0 makes no assumption. `NULL`,
 #'   the default, is 1 / (number of categories - 1), the share for random wrong answers. With two
 #'   categories it is always 1.
-#' @param conf_level Confidence level of the intervals, in (0, 1).
+#' @param conf_level Confidence level of the intervals, in (0, 1). The default is the level of `x`,
+#'   or the level of [fallible-options] if it has none.
 #' @param ... Not used.
 #' @return An object of class `shared_errors`. [tidy()][tidy.shared_errors] returns its tables, with
 #'   a row per pair or per rater.

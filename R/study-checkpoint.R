@@ -15,7 +15,8 @@ save_checkpoint <- function(study, path, hashes) {
     path, function(temporary) write_hashed(content, temporary),
     function(temporary) identical(read_hashed(temporary), content)
   )
-  abort_checkpoint_if(!is_saved, path, "cannot be written.", i = NULL)
+  abort_checkpoint_if(!is_saved, path, "cannot be written.",
+    i = "Check that the folder can be written to and the disk is not full.")
 }
 
 # Returns the content of the checkpoint file: a list of numbers and strings only. Designs and
@@ -103,7 +104,8 @@ lock_checkpoint <- function(path, frame = parent.frame()) {
     tryCatch(filelock::lock(lock_file, timeout = 0), error = function(e) NA)
   abort_checkpoint_if(is.null(lock), path,
     "is in use by another {if (is_locked_here) 'study' else 'process'}.",
-    i = "Wait until that ends, or choose another file.")
+    i = "Wait until the other {if (is_locked_here) 'study' else 'process'} ends, or choose another
+      file.")
   lock_store$paths <- c(lock_store$paths, path)
   withr::defer({
     lock_store$paths <- setdiff(lock_store$paths, path)

@@ -8,7 +8,8 @@
 #' @param method Name of a method of [estimate_accuracy()], by default `"binned"`.
 #' @param model Model of the raters. Methods `"joint"` and `"shared"` accept any [rater_model()].
 #'   `"binned"` and `"unbinned"` accept the default, [k_model()], user-defined models
-#'   ([rater_family()]) and models with a formula. Other methods accept only the default.
+#'   ([rater_family()]), and models with ordinal errors or confidence. Other methods accept only the
+#'   default.
 #' @param interval Name of an interval of [estimate_accuracy()]. The default `"none"` is faster, but
 #'   without intervals there is no coverage.
 #' @param bins A list of settings. `width`: width of the bins of posterior probabilities for method

@@ -231,5 +231,6 @@ test_that("metrics from draws have no probabilities of single cases", {
   x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 60))
   fit <- quiet(fit_raters(x, method = "bayes", sampling = list(draws = 200, thin = 1)))
   metrics <- estimate_metrics(estimate_accuracy(fit), "recall")
-  expect_error(augment(metrics), class = "fallible_error_argument")
+  expect_error(augment(metrics), "cannot be used with estimates from posterior draws",
+    class = "fallible_error_argument")
 })

@@ -94,7 +94,7 @@ test_that("influences are those of the estimate", {
   estimate <- quiet(estimate_accuracy(x, by = "version", resampling = list(cluster = pairs),
     known_truth = data$truth, gold_sample = "random"))
   one <- estimate[["A"]]
-  measured <- extract_measured(one$gold, 1)
+  measured <- extract_gold_accuracy(one$gold, 1)
   q <- c(1, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1)
   y <- c(1, 1, 0, 0, 1, 1)
   rest <- y - measured$slope * q[1:6]

@@ -306,3 +306,10 @@ test_that("predictions use all ratings of a rater, and raters of pairs rate a ca
   expect_error(run(dependence = "pairs", pairs = list(c("a", "b"))),
     class = "fallible_error_argument")
 })
+
+test_that("a case has too many ratings for correlated errors", {
+  data <- data.frame(case = rep(1:2, each = 301), rater = paste0("r", 1:301), rating = c("-", "+"))
+  x <- quiet(ratings(data, case = case, rater = rater, rating = rating))
+  expect_error(check_dependent_panel(free_model(dependence = "easy"), x), "has 301 ratings",
+    class = "fallible_error_argument")
+})

@@ -19,7 +19,7 @@ test_that("decisions and labels that are needed are those of the table", {
 
 test_that("so many labels do decide, and one less does not", {
   estimate <- estimate_once(judged_once(c(37, 3, 2, 8), 500, 400))
-  x <- extract_measured(estimate$gold, 1)
+  x <- extract_gold_accuracy(estimate$gold, 1)
   low <- function(m) {
     x$gold <- m
     wilson_interval(x$estimate, 1 / relative_error_variance(x, "population"), qnorm(0.95))[[1]]

@@ -14,7 +14,7 @@ test_that("estimates by one judge and random gold are those of the table", {
   for (name in names(judge_oracles)) {
     row <- judge_oracles[[name]]
     estimate <- quiet(estimate_once(judged_once(row[[1]], row[[2]], row[[3]])))
-    x <- extract_measured(estimate$gold, 1)
+    x <- extract_gold_accuracy(estimate$gold, 1)
     expect_lt(max(abs(c(x$slope, x$ratio, numbers_of(estimate)) - row[[4]])), 1e-6, label = name)
     expect_lt(abs(1 / tidy(estimate, "gold_details")$worth - row[[4]][[2]]), 1e-6, label = name)
   }

@@ -91,3 +91,13 @@ test_that("confusion matrices of a fit are printed and drawn", {
     nrow(ggplot2::layer_data(ggplot2::autoplot(fit, "confusion"))), length(unlist(confusion(fit)))
   )
 })
+
+test_that("plots of draws name the argument that selects hidden parameters", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), categories = 4, n = 60))
+  fit <- quiet(fit_raters(x, dawid_skene(), method = "bayes",
+    sampling = list(draws = 200, thin = 1)))
+  # Four base rates, and four probabilities of correct ratings for each of three raters.
+  expect_match(ggplot2::autoplot(fit, "trace")$labels$caption,
+    "4 more parameters not shown: use `terms` in plot() of the fit", fixed = TRUE)
+})

@@ -23,6 +23,7 @@ test_that("priors are checked", {
   expect_snapshot(error = TRUE, {
     rater_model(prior = "strong")
     rater_model(prior = list(sprad = 1))
+    rater_model(prior = list(1, spread = 2))
     rater_model(prior = list(accuracy = 1))
     dawid_skene(prior = list(spread = -1))
     rater_model("each")

@@ -9,7 +9,7 @@ test_that("a checkpoint that cannot be written is refused before the work", {
   }
   expect_error(
     simulation_study(rater_design(c(0.6, 0.6), 0.8), look, runs = 1, checkpoint = "/proc/study.rds"),
-    "cannot be written", class = "fallible_error_file"
+    "cannot be written.*disk is not full", class = "fallible_error_file"
   )
   expect_false(ran)
 })

@@ -14,7 +14,8 @@ namespace {
 constexpr double tie_tolerance = 1e-9;
 // Distance from the edge of a bin that counts as rounding error.
 constexpr double edge_tolerance = 1e-9;
-// Below this value of N Pg - 1, cases contain no information on the system.
+// Information in a set of cases: the number of categories times the mean probability of the best
+// category, minus 1. Below this value, the cases contain no information on the system.
 constexpr double information_floor = 1e-6;
 
 // Equation 7 for a set of cases: accuracy of a system from the mean probability Pg of the best

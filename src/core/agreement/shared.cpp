@@ -49,8 +49,8 @@ struct Answers {
   }
 };
 
-// Positions, in the list of all answers, of the answers of two judges to the same cases.
-struct CommonAnswers {
+// Two answers to the same cell, by different judges: their positions in the list of all answers.
+struct AnswerPair {
   int first, second;
 };
 
@@ -149,14 +149,14 @@ class PairFinder {
       for (int b = a + 1; b < last; ++b) common_answers_.push_back({a, b});
       count_steps(1 + (last - a) / 64);
     }
-    const auto later_judge = [this](const CommonAnswers& at) { return answers_.judge[at.second]; };
+    const auto later_judge = [this](const AnswerPair& at) { return answers_.judge[at.second]; };
     std::stable_sort(common_answers_.begin(), common_answers_.end(),
-                     [&](const CommonAnswers& a, const CommonAnswers& b) {
+                     [&](const AnswerPair& a, const AnswerPair& b) {
                        return later_judge(a) < later_judge(b);
                      });
     for (auto from = common_answers_.cbegin(); from != common_answers_.cend();) {
       const int second_judge = later_judge(*from);
-      const auto to = std::find_if(from, common_answers_.cend(), [&](const CommonAnswers& at) {
+      const auto to = std::find_if(from, common_answers_.cend(), [&](const AnswerPair& at) {
         return later_judge(at) != second_judge;
       });
       out.push_back(compare(judge, second_judge, from, to));
@@ -165,7 +165,7 @@ class PairFinder {
   }
 
  private:
-  using Place = std::vector<CommonAnswers>::const_iterator;
+  using Place = std::vector<AnswerPair>::const_iterator;
 
   SharedPair compare(int first_judge, int second_judge, Place from, Place to) {
     SharedPair out;
@@ -194,7 +194,7 @@ class PairFinder {
   const std::vector<Cell>& cells_;
   const Answers answers_;
   EqualErrors equal_errors_;
-  std::vector<CommonAnswers> common_answers_;
+  std::vector<AnswerPair> common_answers_;
   std::vector<WrongAnswers> wrong_answers_;
 };
 

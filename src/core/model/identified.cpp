@@ -29,8 +29,8 @@ bool has_matrix_information(const LatentRows& rows, int judge) {
   return rows.has_known_matrix(judge) || rows.has_calibration_sample(judge);
 }
 
-// Returns true for each judge with separate parameters who gives the same answer to all cases. Such
-// answers are not sufficient to identify these parameters.
+// Returns true for each judge with separate parameters, but without a known matrix or calibration
+// sample, whose answers do not vary. Such answers are not sufficient to identify these parameters.
 std::vector<bool> constant_judges(const LatentRows& rows, const LatentModel& model) {
   std::vector<int> last_answer(rows.judges, -1);
   std::vector<bool> has_varied(rows.judges, false);

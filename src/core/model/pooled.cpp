@@ -14,8 +14,10 @@ namespace fallible {
 
 namespace {
 
-// Posterior probability of the category that one rater chose, in a start from this rater.
-constexpr double own_rating_probability = 0.8;
+// Starting values from the ratings of one rater: posterior probability of the category that this
+// rater chose. The other categories share the rest equally. Cases without a rating by this rater
+// start from vote shares.
+constexpr double chosen_category_probability = 0.8;
 // Tolerance of fits from different starts, which are only compared.
 constexpr double coarse_tolerance = 1e-3;
 // A start is better only if its log density is higher by at least this.
@@ -86,8 +88,8 @@ std::vector<double> posterior_from_judge(const LatentRows& rows, int judge) {
     double* p = row_of(out, i, K);
     for (const int at : rows.positions(i)) {
       if (rows.judge[at] != judge) continue;
-      std::fill(p, p + K, (1 - own_rating_probability) / (K - 1));
-      p[rows.category[at]] = own_rating_probability;
+      std::fill(p, p + K, (1 - chosen_category_probability) / (K - 1));
+      p[rows.category[at]] = chosen_category_probability;
     }
   }
   return out;

@@ -71,8 +71,8 @@ void NaturalParameters::add(const char* name, int owner, double estimate, int nu
   value.push_back(estimate);
 }
 
-// Adds the slopes of all raters first, and then all thresholds. If raters have equal parameters,
-// adds one entry for all of them.
+// Adds the slopes of all raters first, and then all thresholds. Raters with a known matrix are
+// skipped. If raters have equal parameters, adds one entry for all of them.
 void ParameterReader::add_ordinal(NaturalParameters& to) const {
   const int raters = layout_.rows.raters, N = layout_.categories;
   std::vector<OrdinalLaw> laws;
