@@ -73,7 +73,8 @@ gold_notes <- function(x) {
 #' @param object An [estimate_accuracy()] result, for all cases or by group (argument `by`), with
 #'   gold cases that are a sample.
 #' @param known_truth Further gold cases, in a form that [estimate_accuracy()] accepts. A case that
-#'   was already a gold case must have the same truth.
+#'   was already a gold case must have the same truth. If cases were drawn with unequal
+#'   probabilities, as by [plan_gold()], give all gold cases with their probabilities.
 #' @param gold_sample How the cases were chosen, as in [estimate_accuracy()]. `NULL`, the default,
 #'   if all gold cases are a random sample. If cases had different probabilities of being chosen,
 #'   give for each case its probability of being in any of the batches.
@@ -115,7 +116,8 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   interval <- check_choice(interval, names(gold_intervals), "interval")
   if (!missing(known_truth)) {
     new_gold <- as_gold_cases(known_truth, gold_sample)
-    new_gold$sample <- new_gold$sample %||% if (gold$sample == "random") gold$sample
+    new_gold$sample <- new_gold$sample %||%
+      if (gold$sample == "random" && !has_columns(new_gold$truth, "probability")) gold$sample
     new_gold[names(gold$settings)] <- gold$settings
     added_gold <- resolve_gold(new_gold, NULL, x)
     gold <- if (has_gold_cases(gold)) merge_gold(gold, added_gold, x) else added_gold
@@ -133,16 +135,9 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
 
 # Returns the gold cases of `gold` and `more` in one list. Both are lists made by resolve_gold().
 # The sampling probability of a case is the probability of being in any batch. It must therefore be
-# equal in both lists.
+# equal in both lists, unless `more` contains all cases of `gold`.
 merge_gold <- function(gold, more, x) {
   new_cases <- as_label(x$cases[more$case])
-  abort_if(length(new_cases) > 0L && more$sample != gold$sample, "gold",
-    "All gold cases must have been chosen in the same way.",
-    x = "{.arg gold_sample} is {.val {more$sample}} for the new cases and {.val {gold$sample}} for
-        the earlier ones.",
-    i = "Give all gold cases to {.fun estimate_accuracy}, each with its probability of being in any
-        of the batches.",
-    case = new_cases)
   earlier_index <- match(more$case, gold$case)
   old_category <- x$categories[gold$truth[earlier_index]]
   new_category <- x$categories[more$truth]
@@ -152,13 +147,17 @@ merge_gold <- function(gold, more, x) {
         {.val {new_cases[[changed[[1L]]]]}}: {.val {old_category[[changed[[1L]]]]}} before,
         {.val {new_category[[changed[[1L]]]]}} now.",
     row = changed, case = new_cases[changed], found = new_category[changed])
-  changed <- which(more$probability != gold$probability[earlier_index])
-  abort_if(changed, "gold",
-    "A gold case must have the same probability of being chosen as before.",
-    x = "{length(changed)} case{?s} {?has/have} a different probability, first case
-        {.val {new_cases[[changed[[1L]]]]}}.",
-    i = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}.",
-    case = new_cases[changed])
+  if (is_gold_sample(more) && all(gold$case %in% more$case))
+    return(replace(gold, names(more), more))
+  abort_if(length(new_cases) > 0L && (more$sample != gold$sample ||
+    any(more$probability != gold$probability[earlier_index], na.rm = TRUE)), "gold",
+    "All gold cases must have been chosen in the same way, with the same probabilities.",
+    x = "{.arg gold_sample} is {.val {more$sample}} for the new cases and {.val {gold$sample}} for
+        the earlier ones.",
+    i = "If all are random samples, use {.code gold_sample = \"random\"}. Otherwise, give all gold
+        cases, each with its probability of being in any of the batches. For the table {.code new}
+        of cases from {.fun plan_gold}: {.code rbind(tidy(plan, \"labelled\"), new)}.",
+    case = new_cases)
   fields <- c("case", "truth", if (!is.null(gold$probability)) "probability")
   merged_fields <- Map(c, gold[fields], lapply(more[fields], `[`, is.na(earlier_index)))
   gold[fields] <- lapply(merged_fields, `[`, order(merged_fields$case))

@@ -159,8 +159,9 @@ correct_by_gold <- function(estimate, gold, predicted = NULL) {
   )
   targets_these_cases <- settings$target == "cases" & sources$interval != source_ratings_only &
     !is.na(sources$estimate)
-  n_cases <- measured$cases[match(sources$system, ratings_table$system[has_gold])]
-  sources$labels <- equivalent_gold_cases(sources, ifelse(targets_these_cases, n_cases, Inf))
+  measured_row <- match(sources$system, ratings_table$system[has_gold])
+  sources$labels <- equivalent_gold_cases(sources,
+    ifelse(targets_these_cases, measured$cases[measured_row], Inf), measured$variance[measured_row])
   estimate$gold$sources <- sources[names(no_gold_sources)]
   estimate$gold$details <- gold_details(
     ratings_table, has_gold, measured, from_ratings, settings, no_gold_reason
@@ -257,10 +258,11 @@ apply_gold_sources <- function(table, sources, interval, cases) {
 # Returns the equivalent number of labels: how many gold cases without ratings would give the same
 # standard error. `rows`: rows of source_rows(). `cases`: number of cases of the target, if the
 # target is the accuracy of these cases. It is Inf if the target is the accuracy of a population.
-equivalent_gold_cases <- function(rows, cases) {
+# `case_variance`: variance of a case in the estimate from gold cases only, NA if there is none.
+equivalent_gold_cases <- function(rows, cases, case_variance) {
+  case_variance <- ifelse(is.na(case_variance), bernoulli_variance(rows$estimate), case_variance)
   # The squared standard error, relative to the variance of a case.
-  variance <- ifelse(is.na(rows$size),
-    rows$std.error^2 / bernoulli_variance(rows$estimate), 1 / rows$size)
+  variance <- ifelse(is.na(rows$size), rows$std.error^2 / case_variance, 1 / rows$size)
   labels <- 1 / (variance + 1 / cases)
   ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)
 }
@@ -290,8 +292,8 @@ why_no_evidence <- function(estimate) {
 }
 
 reason_not_all_drawn <- c(not_drawn = paste(
-  "the inverse sampling probabilities of gold cases do not sum to the number of cases,",
-  "so some cases could not be drawn"
+  "the inverse sampling probabilities of gold cases do not sum to the number of cases:",
+  "some cases could not be drawn, or drawn cases have no truth"
 ))
 
 # Returns a table of tests and other results from gold cases, with a row per system. Column `worth`

@@ -72,8 +72,8 @@ show_accuracy <- function(x) {
   extra_columns <- if (!is.null(x$gold$evidence)) gold_columns(x) else
     if (any_known(table$shared)) list(range = range_words(table))
   attr(x, "schema") <- new_schema(NULL, facts, format(x), caption,
-    head = c(caption, if (fit$identified == "yes") {
-      if (inherits(fit, "judge_fit")) format_calibration(fit) else rater_words(facts)
+    head = c(caption, if (fit$identified == "yes" && !inherits(fit, "judge_fit")) {
+      rater_words(facts)
     }),
     shown = view(
       list2DF(c(table, extra_columns)),
@@ -197,7 +197,11 @@ accuracy_notes <- function(x, record) {
       assumption
     },
     if (rests_on_machines(x)) machine_words(x),
-    if (inherits(fit, "judge_fit")) calibrated_notes(x) else panel_problems(fit, all_rest_on_gold),
+    if (inherits(fit, "judge_fit")) calibrated_notes(x) else
+      c(panel_problems(fit, all_rest_on_gold), sprintf(
+        "Error rates of %1$s were given; all raters are used. x[, \"%1$s\"] has only this rater",
+        names(fit$given$raters)
+      )),
     if (fit$negative > 0L && record$model == "k") paste(
       "Base rates estimated below zero and set to zero:",
       shorten(fit$x$categories[fit$base_rates == 0])
@@ -207,7 +211,7 @@ accuracy_notes <- function(x, record) {
       shorten_names(table$system[rows_outside_interval])
     ),
     if (any_known(table$conf.low)) {
-      interval_note(interval_of(x), x)
+      interval_note(if (all(table$why %in% "ratings_alone")) interval_robust else interval_of(x), x)
     } else if (!is.null(x$replicates)) {
       interval_note(interval_bootstrap, x)
     }

@@ -116,7 +116,7 @@ abort_unknown_arguments <- function(given, valid_names, accepted = character(),
   arguments <- arguments[!names2(arguments) %in% accepted]
   if (is_empty(arguments)) return()
   names <- names2(arguments)
-  valid_names <- c(setdiff(valid_names, "..."), accepted)
+  valid_names <- setdiff(c(passed_argument_names(), valid_names, accepted), "...")
   unknown_names <- mark_untruncated(names[names != ""])
   similar_names <- find_similar_names(names[names != ""], valid_names)
   unnamed_code <- map_chr(arguments[names == ""], rlang::as_label)
@@ -127,6 +127,15 @@ abort_unknown_arguments <- function(given, valid_names, accepted = character(),
       if (!is_empty(similar_names)) "Did you mean {.arg {similar_names}}?",
       if (!is_empty(valid_names)) "It has {.arg {mark_untruncated(valid_names)}}."),
     arg = names, call = call)
+}
+
+# Returns the names of arguments of all functions of the package on the stack that have an argument
+# `x` and pass on `...`.
+passed_argument_names <- function() {
+  unlist(lapply(lapply(seq_len(sys.nframe()), sys.function), function(f) {
+    if (identical(environment(f), topenv()) && has_columns(formals(f), c("x", "...")))
+      names(formals(f))
+  }))
 }
 
 # Hints that are given for several arguments.
@@ -143,6 +152,7 @@ argument_hints <- c(
   ci = "The level of intervals is {.arg conf_level}, such as {.code conf_level = 0.95}.",
   replicates = resampling_hint, cluster = resampling_hint,
   category = "Metrics, tests and reports of one category have an argument {.arg positive}.",
+  positive = "Use {.arg category}.",
   level = "Distances between categories are in {.arg scale_weights}; only {.fun krippendorff_alpha}
     has {.arg level}.",
   clean_labels = "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
@@ -153,7 +163,7 @@ argument_hints <- c(
 
 # Some hints mention another argument. They are only given for functions that have this argument.
 hint_needs <- c(iter = "sampling", chains = "sampling", ci = "conf_level",
-  replicates = "resampling", cluster = "resampling")
+  replicates = "resampling", cluster = "resampling", positive = "category")
 
 # Returns hints for the unknown arguments `names` of a function with the arguments `valid_names`.
 hints_for <- function(names, valid_names) {

@@ -81,6 +81,7 @@
 #' | `gold_few` | fewer than 10 gold cases measure accuracy |
 #' | `gold_by_class` | gold cases declared as a random sample seem to be drawn by category |
 #' | `gate_few` | [gate()] compares a quantity that fewer than 50 gold cases measure |
+#' | `gold_incomplete` | cases with a sampling probability have no truth yet |
 #' | `gold_none` | `known_truth` has no case with a truth |
 #' | `gold_unrated` | no gold case has a rating |
 #' | `gold_all` | the truth of all cases is known |

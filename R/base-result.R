@@ -161,7 +161,7 @@ is_partial_result <- function(x) {
 #' this page work for all results.
 #'
 #' @param x,object A result of any function of this package.
-#' @param row.names,optional Not used.
+#' @param row.names,optional,stringsAsFactors Not used.
 #' @param n Number of rows of each table to print, at most 1000; the default depends on the class.
 #' @param what Name of a table of the result, by default its first. The help page of the function
 #'   that computed the result lists its tables.

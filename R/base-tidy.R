@@ -4,7 +4,8 @@
 #' @rdname fallible_result
 #' @export
 as.data.frame.fallible_result <- function(x, row.names = NULL, # nolint: object_name.
-                                          optional = FALSE, ..., spreadsheet = FALSE) {
+                                          optional = FALSE, ..., spreadsheet = FALSE,
+                                          stringsAsFactors = FALSE) { # nolint: object_name.
   table <- if (is.data.frame(x) && is.null(list(...)$what)) x else tidy(x, ...)
   for_spreadsheet(plain_data_frame(table), spreadsheet)
 }

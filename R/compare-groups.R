@@ -18,10 +18,12 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   abort_argument_if(length(groups) < 2L, "x", "must have at least two groups to compare.")
   has_gold <- map_lgl(x, function(estimate) any(estimate$gold$measured$known))
   abort_argument_if(!any(has_gold), "x", "needs gold cases in each group, from a random sample.",
-    x = "Ratings, and truths of cases picked by hand, do not show whether raters judge the groups
-        equally.",
-    i = "Give truths of random cases of each group to {.fun estimate_accuracy}, with
-        {.arg known_truth} and {.code gold_sample = \"random\"}.")
+    x = "There are none. Ratings, known error rates, and cases picked by hand do not show whether
+        raters judge the groups equally.",
+    i = c("Give truths of random cases of each group to {.fun estimate_accuracy}, with
+        {.arg known_truth} and {.code gold_sample = \"random\"}.", if (length(systems) > 1L)
+        "To compare the systems of one group: {.code compare_systems(x[[\"{groups[[1L]]}\"]])},
+        where {.arg x} is the result of {.fun estimate_accuracy}."))
   abort_argument_if(isTRUE(interval_of(first_estimate)$gold$anytime), "x",
     "must not have interval {.val anytime}, which is not defined for differences of groups.",
     i = "Estimate with {.code interval = \"corrected\"}.")

@@ -69,7 +69,12 @@ check_known_matrix <- function(matrix, rater, categories) {
   abort_argument_if(problem, "known_raters",
     "The element {.val {rater}} of {.arg known_raters} must be a probability in [0, 1], or a
         {n} x {n} matrix of probabilities (true categories in rows, which sum to one) or of counts
-        (true categories in rows, answers in columns).", x = problem)
+        (true categories in rows, answers in columns).", x = problem,
+    i = "For example, counts of the categories pass and fail:
+        {.code rbind(pass = c(pass = 46, fail = 4), fail = c(pass = 6, fail = 44))}.")
+  if (is.null(dimnames(matrix))) inform_once(paste("matrix", rater),
+    "The matrix of {.val {rater}} in {.arg known_raters} has no names of rows and columns. They are
+     read in the order of the categories: {.val {categories}}.")
   matrix <- sort_matrix(categories, matrix, rater)
   if (is_count_table) list(counts = matrix) else matrix / rowSums(matrix)
 }

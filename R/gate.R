@@ -156,7 +156,8 @@ gate_rows.system_comparison <- function(x, at_least) {
   if (has_columns(table, "group1")) pair_name <- paste0(table$system, ", ", pair_name)
   rows <- decision_rows(table, pair_name, at_least, "it is not computed for differences")
   rows$gold <- x$gold$cases %||% NA_integer_
-  add_decision_words(rows, sprintf("the difference %s is ", rows$system), at_least)
+  add_decision_words(rows, sprintf("the difference %s is ", rows$system), at_least, format_points,
+    " points")
 }
 
 # Returns the table of decisions, with a row per system or pair and the columns of tidy(). The
@@ -176,15 +177,16 @@ decision_rows <- function(table, system_name, at_least, no_needed) {
 }
 
 # Adds the column `words` to the table of decisions `rows`: the decision in one sentence. `claim`:
-# the part of each sentence before the estimate, such as "app is right in ".
-add_decision_words <- function(rows, claim, at_least) {
-  percent <- whole_percent(rows$estimate)
+# the part of each sentence before the estimate, such as "app is right in ". `words_of`: function
+# that converts numbers to words, without the `unit`.
+add_decision_words <- function(rows, claim, at_least, words_of = whole_percent, unit = "") {
+  percent <- words_of(rows$estimate)
   needed_clause <- sprintf("; %s more gold %s would decide it if the true value is %s", rows$needed,
     ifelse(rows$needed %in% 1L, "case", "cases"), percent)
   rows$words <- ifelse(
     is.na(rows$conf.low), sprintf("undecided: %s: %s", rows$system, rows$reason),
-    sprintf("%s: %s%s [%s, %s] (threshold %s)%s", rows$decision, claim, percent,
-      whole_percent(rows$conf.low), whole_percent(rows$conf.high), format_threshold(at_least),
+    sprintf("%s: %s%s [%s, %s]%s (threshold %s)%s", rows$decision, claim, percent,
+      words_of(rows$conf.low), words_of(rows$conf.high), unit, format_threshold(at_least),
       ifelse(rows$needed %in% c(0, NA), "", needed_clause))
   )
   rows

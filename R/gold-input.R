@@ -6,7 +6,7 @@
 #' Combines the true categories of some cases (*gold cases*) with information on how these cases
 #' were sampled, for argument `known_truth` of [estimate_accuracy()] and other functions.
 #'
-#' @param truth The true categories; cases with `NA` are not gold cases.
+#' @param truth The true categories; cases with `NA` or a blank are not gold cases.
 #'   * A vector of categories named by case.
 #'   * A data frame with columns `case` and `truth` (or `category`). It may be the completed table
 #'     of cases that [plan_gold()] selected for labelling.
@@ -85,9 +85,9 @@ as_gold_cases <- function(known_truth, gold_sample) {
 #   "given" (by hand), or "undeclared" (treated like "given")
 # * probability: probability with which each gold case was chosen; NULL if the user gave none
 read_gold <- function(known_truth, gold_sample, x) {
-  known_truth <- if (isTRUE(known_truth)) stored_truth(x) else
-    name_cases(replace_key_columns(known_truth, names(x$keys)))
+  if (isTRUE(known_truth)) known_truth <- stored_truth(x)
   truth_codes <- check_known_truth(known_truth, x)
+  known_truth <- name_cases(replace_key_columns(known_truth, names(x$keys)))
   case <- which(truth_codes > 0L)
   probability <- read_sampling_probability(known_truth, gold_sample, x)
   check_gold_probability(probability[case], x$cases[case])
@@ -121,12 +121,22 @@ read_sampling_probability <- function(known_truth, gold_sample, x) {
   column <- if (is_column_name) gold_sample else
     if (is_table) intersect("probability", columns)
   if (length(column) == 1L) {
+    truth <- known_truth[[intersect(c("truth", "category"), names(known_truth))[[1L]]]]
+    has_truth <- is_label(truth)
+    probability <- known_truth[[column]]
+    # The table of cases that plan_gold() drew at random has equal probabilities.
+    if (identical(gold_sample, "random") && n_distinct(probability[has_truth]) == 1L) return(NULL)
     abort_argument_if(!is.null(gold_sample) && !is_column_name, "gold_sample",
       "must not be given if {.arg known_truth} has sampling probabilities in column
           {.val {column}}.", not = gold_sample,
       i = "Leave out {.arg gold_sample}, or the column.")
-    truth <- known_truth[[intersect(c("truth", "category"), columns)[[1L]]]]
-    gold_sample <- known_truth[!is.na(truth), c("case", column)]
+    n_missing <- sum(!is.na(probability) & !has_truth)
+    warn_if(n_missing > 0L, "gold_incomplete",
+      "{n_missing} of {length(has_truth)} cases of {.arg known_truth} have a sampling probability,
+          but no truth.",
+      i = "Label them, too. If the labelled cases are a random part of these cases, multiply
+          probabilities by the share of cases that are labelled.", cases = n_missing)
+    gold_sample <- known_truth[has_truth, c("case", column)]
     names(gold_sample)[[2L]] <- "probability"
   } else if (is.character(gold_sample)) {
     return(NULL)

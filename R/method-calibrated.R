@@ -77,7 +77,8 @@ calibrated_notes <- function(x) {
   fit <- x$fit
   category <- fit$x$categories[[max(fit$x$patterns$answer[, 1L])]]
   if (fit$identified == "yes") {
-    c(paste("Assumed:", calibration_assumption(fit)), format_bias_sensitivity(fit, category))
+    c(format_calibration(fit), paste("Assumed:", calibration_assumption(fit)),
+      format_bias_sensitivity(fit, category))
   }
 }
 

@@ -23,17 +23,24 @@ average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
 max_system_columns <- 3L # a printed table has a column per system up to this number of systems
 
+# Does print() show intervals? It does not if there are many systems and also many metrics.
+prints_intervals <- function(table) {
+  min(n_distinct(system_titles(table)), n_distinct(metric_labels(table))) <= max_system_columns
+}
+
 # Returns the table that print() shows, with a row per metric and a column per system. With more
-# than three systems, the table has a row per system and no intervals. Metrics of single categories
-# are then left out, if there are more than two categories and also other metrics.
+# than three systems, the table has a row per system. Metrics of single categories are then left
+# out, if there are more than two categories and also other metrics.
 metrics_to_print <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   system <- system_titles(table)
   category <- table$category
   is_by_system <- n_distinct(system) > max_system_columns
   is_shown <- !is_by_system | is.na(category) | !anyNA(category) | n_distinct(category) < 3L
-  values <- if (is_by_system) format_decimals(table$estimate) else format_estimates(table)
-  labels <- list(metric = metric_labels(table), system = system)
+  values <- if (prints_intervals(table)) format_estimates(table) else
+    format_decimals(table$estimate)
+  system_heading <- paste(c(part_columns_of(table), "system"), collapse = " ")
+  labels <- setNames(list(metric_labels(table), system), c("metric", system_heading))
   if (is_by_system) labels <- rev(labels)
   labels <- lapply(labels, function(x) factor_in_order(x[is_shown]))
   view_of_matrix(tapply(values[is_shown], labels, identity), names(labels)[[1L]], most = 45L)
@@ -72,7 +79,7 @@ metric_notes <- function(table, estimates, interval, conf_level) {
       merge_part_notes(lapply(estimates, shared_errors_note))
     },
     if (any_known(table$conf.low)) c(
-      if (n_distinct(system_titles(table)) > max_system_columns) {
+      if (!prints_intervals(table)) {
         note("The table has no room for intervals: see tidy()", report = NULL)
       },
       metric_interval_note(interval, conf_level, estimates)

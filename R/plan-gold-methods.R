@@ -61,6 +61,8 @@
 #' @export
 augment.gold_plan <- function(x, ...) {
   check_dots_empty(...)
+  if (length(x$chosen$new$case) == 0L)
+    inform_fallible(paste0("The plan has no cases to label. ", escape_braces(format(x)), "."))
   tibble::as_tibble(x$chosen$new)
 }
 
@@ -166,12 +168,11 @@ gold_plan_notes <- function(x, hardest_row) {
           ": label these cases, and plan again")
     } else if (hardest_row$labelled > 0) {
       "This is a first guess from ratings: gold cases are used only in plans for an accuracy"
-    } else if (x$raters == 1L) {
-      "This is a first guess: label 30 random cases first, and plan again. In 139 combinations of a
-       rater and a real data set, a label with a rating was worth 1.58 labels without (median;
-       quartiles 1.06 and 4.29)"
     } else {
-      "This is a first guess: label 30 random cases first, and plan again"
+      paste0("This is a first guess, with a range from lowest to highest: label 30 random cases
+        first, plan_gold(x, gold = 30, choice = \"random\"), and plan again", if (x$raters == 1L) ". In 139
+        combinations of a rater and a real data set, a label with a rating was worth 1.58 labels
+        without (median; quartiles 1.06 and 4.29)")
     },
     if (uses_ratings_prior(hardest_row$interval) &&
       isTRUE(number_to_draw(hardest_row) < min_gold_to_contradict)) {
@@ -180,7 +181,8 @@ gold_plan_notes <- function(x, hardest_row) {
         "gold cases are enough to contradict them"
       )
     },
-    if (settings$of == "difference") c("Only cases on which the systems differ need a label",
+    if (settings$of == "difference") c(
+      "Only cases on which the systems differ need a label; column gold also counts other cases",
       if (!is.na(hardest_row$gold)) power_note(hardest_row$half_width, settings)),
     if (n_drawn > 0L) paste0(
       "Cases to label: ", format_unpadded(n_drawn), if (hardest_row$labelled > 0) " more",

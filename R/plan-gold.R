@@ -25,8 +25,8 @@
 #' to 50 cases, 1.3 to 1.8 rounds were needed on average.
 #'
 #' Fill in column `truth` of `new <- augment(plan)`. If the pilot and the new cases are both random
-#' samples, `update(estimate, known_truth = new[c("case", "truth")])` adds the new cases to the
-#' estimate. Otherwise, estimate again with `known_truth = rbind(tidy(plan, "labelled"), new)`.
+#' samples, `update(estimate, known_truth = new, gold_sample = "random")` adds the new cases to
+#' the estimate. Otherwise, estimate again with `known_truth = rbind(tidy(plan, "labelled"), new)`.
 #' Column `probability` of this table is the probability that a case is drawn in either round.
 #'
 #' @section One rater: The accuracy of a single rater is not identified without gold cases. Until

@@ -87,8 +87,10 @@ show_case_plan <- function(parts, settings, arguments, seed) {
     table[c("lowest", "half_width")], ratings = format_count(table$ratings),
     cost = format_unpadded(table$cost)
   )
-  answer <- format_answer(x)
   is_difference <- settings$of == "difference"
+  answer <- c(
+    if (!is_difference) shared_errors_limit_note(settings, arguments$design), format_answer(x)
+  )
   caption <- sprintf(
     if (is_difference) "Differences of systems within %s of the true ones with probability %s" else
       "Estimates within %s of true accuracy with probability %s",
@@ -211,6 +213,21 @@ plan_notes <- function(x) {
     "The interval of estimate_accuracy() also contains shared errors, which more cases do not
      reduce: plan_gold()",
     pilot_note(x$settings)
+  )
+}
+
+# Returns a sentence on the half-width that more cases cannot reduce. This is the part of the
+# interval of estimate_accuracy() that is not sampling error. NULL if the part is smaller than the
+# half-width of the plan, or if `pilot` is not ratings of systems.
+shared_errors_limit_note <- function(settings, pilot) {
+  if (!inherits(pilot, "ratings") || n_systems(pilot) == 0L) return(NULL)
+  estimate <- without_warnings(estimate_accuracy(pilot))
+  half_width <- normal_quantile(settings$conf_level) *
+    max(0, estimates_from_ratings(estimate, seq_along(pilot$systems))$bias, na.rm = TRUE)
+  if (half_width > settings$half_width) paste0(
+    "More cases cannot make all intervals of estimate_accuracy() narrower than +-",
+    format_decimals(half_width),
+    ", because they contain shared errors (see plan_gold()). This plan leaves them out"
   )
 }
 

@@ -39,10 +39,11 @@ is_one_rater <- function(x) n_distinct(x$rater_groups %||% x$raters) < 2L
 # Replaces the reruns of each rater on a case by one vote. Raters without a vote are kept.
 merge_reruns <- function(x) {
   if (!has_reruns(x)) return(x)
-  x <- cast_votes(x, seq_along(x$raters), x$raters)
-  x$repeats <- "error"
-  x$voted$reruns <- TRUE
-  x
+  votes <- cast_votes(x, seq_along(x$raters), x$raters)
+  votes$repeats <- "error"
+  # Raters of whom reruns are possible may have only one rating of each case.
+  if (anyDuplicated(cbind(rating_pattern(x), rating_rater(x)))) votes$voted$reruns <- TRUE
+  votes
 }
 
 # Calls merge_reruns(), with a message about reruns. Used by functions that need one rating per

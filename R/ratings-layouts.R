@@ -156,8 +156,8 @@ check_labels_shared <- function(columns, arg) {
 #' Returns the ratings, the answers of systems, and summaries of both as tables.
 #'
 #' @param x A [ratings()] object.
-#' @param row.names,optional Required by the generic function. A second argument without a name is
-#'   used as `what`, as in `as.data.frame(x, "covariates")`.
+#' @param row.names,optional,stringsAsFactors Required by the generic function. A second argument
+#'   without a name is used as `what`, as in `as.data.frame(x, "covariates")`.
 #' @param what Name of the table, see section *Tables*; by default `NULL`, the table of ratings.
 #' @param ... Not used; catches misspelt arguments.
 #' @param spreadsheet If `TRUE`, labels that a spreadsheet would read as formulas begin with an
@@ -216,7 +216,8 @@ check_labels_shared <- function(columns, arg) {
 #' glance(x)
 #' @export
 as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                  what = NULL, ..., spreadsheet = FALSE) {
+                                  what = NULL, ..., spreadsheet = FALSE,
+                                  stringsAsFactors = FALSE) { # nolint: object_name.
   for_spreadsheet(plain_data_frame(tidy(x, row.names %||% what, ...)), spreadsheet)
 }
 

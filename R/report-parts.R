@@ -83,7 +83,7 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
   sentence_table(table$system, supported_sentences, c(
     paste0(claim, ".")[is_undecided],
     sprintf("%s and %s are equally good.", table$group1, table$group2)[is_undecided],
-    "The ratings differ between the groups by the same amount as the answers of systems."
+    "Raters agree with the systems more often in one group, so the systems are better there."
   ), rep(table$system[is_undecided], 2L))
 }
 

@@ -35,7 +35,8 @@
 #' estimate <- estimate_accuracy(x, interval = "none")
 #' may_say(estimate)
 #' writeLines(strwrap(may_say(estimate, "methods")))
-#' may_say(agreement(x))$sentence
+#' claims <- may_say(agreement(x))
+#' claims$sentence[claims$may]
 #' @export
 may_say <- function(x, what = c("sentences", "methods"), ...) {
   check_call()

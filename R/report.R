@@ -61,7 +61,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   variables <- if (is_variables(x)) x else list(x)
   truths <- if (is_variables(x)) truth_of_variables(known_truth, x) else list(known_truth)
   check_input <- function(x, truth) {
-    check_ratings(x, hint_of_tests)
+    check_ratings(x, if (inherits(x, "accuracy_estimate"))
+      "Give the ratings, and the arguments of the estimate." else hint_of_tests)
     abort_if(n_systems(x) == 0L, "system",
       "{.arg x} has no systems, so there is no accuracy to report.",
       i = c("Give {.arg systems} to {.fun ratings}.", hint_of_tests), system = character())
@@ -113,6 +114,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
       "known_raters", "positive", "resampling")), list(by = by))
   ))
   copy_report(rendered_file, file)
+  inform_fallible("The report is in {.file {file}}.")
   invisible(file)
 }
 

@@ -306,13 +306,14 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   abort_argument_if(!is_table && !(is.atomic(truth) && rlang::is_named(truth)), arg,
     "must be categories with the cases as names, or a data frame with columns {.val case} and
         {.val truth}.", not = truth)
+  given_names <- names(truth)
   truth <- name_cases(replace_key_columns(truth, keys))
   for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg)
   if (is_table) {
     column <- intersect(c("truth", "category"), names(truth))[1L]
     abort_if(!"case" %in% names(truth) || is.na(column), "columns",
       "{.arg {arg}} must have the columns {.val {c(keys %||% 'case', 'truth')}}.",
-      x = if (any_columns(truth)) "It has {.val {names(truth)}}." else "It is {describe(truth)}.",
+      x = if (any_columns(truth)) "It has {.val {given_names}}." else "It is {describe(truth)}.",
       arg = arg)
     case <- as_label(truth$case)
     category <- as_label(truth[[column]])
@@ -320,7 +321,7 @@ as_truth_table <- function(truth, arg, keys = NULL) {
     case <- names(truth)
     category <- as_label(unname(truth))
   }
-  known_rows <- which(!is.na(category))
+  known_rows <- which(is_label(category))
   case <- case[known_rows]
   category <- category[known_rows]
   first_row <- match(case, case)
@@ -332,6 +333,9 @@ as_truth_table <- function(truth, arg, keys = NULL) {
     row = known_rows[contradicting_rows[1L]])
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
 }
+
+# Is each element of `x` a label? Missing and blank values are not.
+is_label <- function(x) grepl("\\S", as_label(x))
 
 # Renames the column that identifies cases to `case`, if it is the only column with a name other
 # than truth, category and probability.
