@@ -24,7 +24,9 @@
 #'   sampling error.
 #' * `"typical"`: `c` has a normal prior with standard deviation 0.5 and mean `1 / sqrt(N - 1)`,
 #'   where `N` is the number of categories that raters used. In public data, this mean is about the
-#'   probability that two wrong answers are the same.
+#'   probability that two wrong answers are the same. With two categories it is 1: on average, the
+#'   system shares all errors. For a diagnostic test whose errors have other causes than those of
+#'   the raters, use `"none"`, or make the test one of the raters.
 #'
 #' There may also be cases on which all raters err. With `"typical"`, a normal error with mean 0 is
 #' therefore added to each draw. Its standard deviation increases with the share of wrong ratings.

@@ -9,16 +9,15 @@
 #' @param method Name of the estimation method: `r list_ids(accuracy_methods)`; see *Methods*. The
 #'   default `NULL` is `"average"`; with another `model` than the default, or with known raters, it
 #'   is `"joint"`; for an [as_rater_fit()] result, it is `"shared"`. A function is also accepted.
-#' @param model Model of the raters, a [rater_model()] or [rater_family()]. The default is the
-#'   K-model, [k_model()], in which all raters have the same accuracy. Methods `"joint"` and
-#'   `"shared"` work with any model, the other methods with the default; `"binned"` and `"unbinned"`
-#'   also with a [rater_family()], ordinal errors or confidence. If `x` is a fit, its model is used.
+#' @param model Model of the raters, a [rater_model()] or [rater_family()]. The default [k_model()]
+#'   has one accuracy for all raters. `"joint"` and `"shared"` work with any model, other methods
+#'   with the default; `"binned"` and `"unbinned"` also with a [rater_family()], ordinal errors or
+#'   confidence. If `x` is a fit, its model is used.
 #' @param interval Kind of interval: `r list_ids(accuracy_intervals)`; see *Intervals*. The default
 #'   `NULL` is `"combined"` with a sample of gold cases and `"robust"` without. If the model is a
 #'   [rater_family()], `x` is an [as_rater_fit()] result, or `method` is a function, it is
 #'   `"bootstrap"`, and the only other choice is `"none"`.
-#' @param conf_level Nominal coverage of the interval, in (0, 1). The default is 0.9, or option
-#'   `fallible.conf_level` (see [fallible-options]).
+#' @param conf_level Nominal coverage of intervals, in (0, 1). Default: 0.9, see [fallible-options].
 #' @param bins A list of settings for methods `"binned"` and `"unbinned"`. `width`: width of the
 #'   bins of `"binned"`, in \[0.001, 1\], by default 0.1. `clip`: where estimates are limited to
 #'   \[0, 1\]: in each `"bin"` (the default), only `"overall"` in the mean of the bins, or `"none"`.
@@ -30,16 +29,15 @@
 #' @param resampling A list of settings for the bootstrap. `replicates`: number of replicates, by
 #'   default 1000 for bootstrap intervals and 200 for other intervals that need replicates.
 #'   `threads`: number of threads, by default 1, or option `fallible.threads`. `cluster`: groups of
-#'   dependent cases, which are resampled together, such as the cases of one patient. It is the
-#'   quoted name of a covariate, as in `cluster = "patient"`, or a value for each case in one of the
-#'   forms of argument `by` of [estimate_accuracy()].
+#'   dependent cases, such as the cases of one patient, which are resampled together. It is the
+#'   quoted name of a covariate, or takes the forms of argument `by` of [estimate_accuracy()].
 #' @param systems Names of the systems to evaluate; `NULL`, the default, for all.
 #' @param known_truth Cases whose true category is known ("gold cases"): a vector of categories
 #'   named by case, or a data frame with columns `case` and `truth`. `TRUE` uses the truth that `x`
 #'   contains (argument `truth` of [ratings()]). A result of [gold_cases()] also contains how the
 #'   cases were sampled. `NULL`, the default, for none.
-#' @param known_raters Raters with known error rates, in the forms that [fit_raters()] accepts.
-#'   Cannot be used together with `known_truth`. See *Calibration samples*.
+#' @param known_raters Raters with known error rates, as in [fit_raters()]. Cannot be used together
+#'   with `known_truth`. See *Calibration samples*.
 #' @param gold_sample How the gold cases were chosen: `"random"`; the probability with which each
 #'   case was chosen, in one of the forms of argument `sample` of [gold_cases()]; or `"given"`,
 #'   chosen by hand. `NULL`, the default, is treated as `"given"`, with a warning.

@@ -158,6 +158,8 @@ argument_hints <- c(
   clean_labels = "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
   na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}.",
   sheet = "{.fun read_ratings} takes the sheet in {.arg file}: {.code file = list(sheet = 2)}.",
+  base_rates = "Base rates with covariates are in
+    {.code rater_model(\"rater\", \"free\", base_rates = ~ site)}.",
   measure = "{.fun plan_cases} takes a measure as {.arg agreement}."
 )
 
@@ -222,6 +224,8 @@ describe <- function(x) {
       ngettext(length(x), "column", "columns"), columns))
   }
   if (is.matrix(x)) return(sprintf("a matrix (%d x %d) of type %s", nrow(x), ncol(x), typeof(x)))
+  is_named_list <- is.list(x) && !is.object(x) && !is.null(names(x))
+  if (is_named_list) return(paste("a list of", shorten(names(x))))
   # Class "fallible_result" is left out, because all results of the package have it.
   sprintf("an object of class <%s>", paste(setdiff(class(x), "fallible_result"), collapse = "/"))
 }

@@ -76,7 +76,7 @@
 #' | `confidence` | confidences of a system are not used |
 #' | `few_data` | intervals of accuracy are wider than 0.2 because of sampling error |
 #' | `assumption` | most of the error is due to untested assumptions, or the raters are machines |
-#' | `bootstrap` | many bootstrap replicates have no estimate, or their estimates are biased |
+#' | `bootstrap` | bootstrap replicates are too few, or many have no estimate, or a biased one |
 #' | `hand_picked` | it is unknown how gold cases were chosen |
 #' | `gold_few` | fewer than 10 gold cases measure accuracy |
 #' | `gold_by_class` | gold cases declared as a random sample seem to be drawn by category |

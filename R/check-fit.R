@@ -16,13 +16,17 @@
 #'
 #' @section Influence of priors:
 #' * *Contraction* is `1 - posterior variance / prior variance`. Below 0.3, the estimate is mostly
-#'   the prior (column `mostly_prior`).
+#'   the prior (column `mostly_prior`), unless the ratings contradict the prior. The contraction is
+#'   negative if the posterior is wider than the prior.
 #' * *Conflict.* If prior and model are right, the posterior mean varies around the prior mean. Its
 #'   variance is about the prior variance times the contraction. The ratings contradict the prior if
 #'   the distance between the two means is above two standard deviations, that is, twice the square
-#'   root of this variance (compare Evans and Moshonov, 2006). Column `conflict` is then `TRUE`; it
-#'   is `NA` for known raters and the prior `"partial"` of [rater_prior()]. Only informative priors
-#'   of base rates and correct ratings are checked, and only if the contraction is at least 0.3.
+#'   root of this variance (column `conflict`; compare Evans and Moshonov, 2006). This variance is
+#'   not reliable if the contraction is below 0.3. The ratings then contradict the prior if the root
+#'   mean squared distance of the draws from the prior mean is above two prior standard deviations.
+#'   It is one on average, if prior and model are right, and it is large if the posterior is far
+#'   from the prior or much wider. Only informative priors of base rates and of correct ratings are
+#'   checked: `conflict` is `NA` for known raters and the prior `"partial"` of [rater_prior()].
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
 #' @param priors Other priors with which the model is fitted again:
@@ -45,9 +49,8 @@
 #'     `low`, `high` and `p.value`, with X2 in place of the number of cases.
 #'   * `"criteria"`, a row for WAIC and one for leave-one-out cross-validation (Vehtari, Gelman and
 #'     Gabry, 2017; `NA` without package \pkg{loo}): `criterion`; `elpd`, the expected log
-#'     predictive density of new ratings, summed over cases; `std.error`; `parameters`, the
-#'     effective number of parameters; `worst_k`, the largest Pareto k of leave-one-out, which is
-#'     unreliable above 0.7.
+#'     predictive density of new ratings, summed over cases; `std.error`; `parameters`, their
+#'     effective number; `worst_k`, the largest Pareto k, above 0.7 if leave-one-out is unreliable.
 #'
 #'   `glance()` returns one row: `worst_rhat`, `worst_ess` and `worst_k` (Pareto k); `least_p`, the
 #'   smallest p-value of a pair; `p_patterns`, the p-value of X2; `elpd` of WAIC; and the numbers of
@@ -80,16 +83,9 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
   # by category. They are then not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), is_known_pattern(fit), 0)
   table <- tidy(fit)
-  prior_mean <- fit$terms$a / fit$terms$total
-  contraction <- table$contraction
-  is_mostly_prior <- !is.na(contraction) & contraction < min_contraction
+  prior <- compare_with_prior(fit)
   terms <- tibble::tibble(
-    term = table$term, prior_mean, estimate = table$mean, contraction,
-    mostly_prior = is_mostly_prior,
-    # The prior variance is the posterior variance divided by 1 - contraction.
-    conflict = !is_mostly_prior & is_convergence_checked(fit$terms) &
-      fit$terms$total > n_categories(fit$x) &
-      (table$mean - prior_mean)^2 > 4 * table$std.error^2 * contraction / (1 - contraction),
+    term = table$term, prior["prior_mean"], estimate = table$mean, prior[-1L],
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
   )
   predictive_checks <- with_one_seed(list(pairs = pair_checks(fit, draws, weight),
@@ -268,7 +264,7 @@ view_of_terms <- function(x, is_shown) {
     shifts <- shifts[match(terms$term, shifts$term), ]
     table[[name]] <- paste0(format_decimals(shifts$shift, 2L), ifelse(shifts$flagged, "*", " "))
   }
-  table$note <- ifelse(terms$mostly_prior, "mostly prior", "")
+  table$note <- prior_notes(terms)
   view(table, most = 15L, columns = c(
     parameter = "term", prior = "prior_mean", posterior = "estimate", names(table)[-(1:3)]
   ))

@@ -25,7 +25,7 @@
 #'   `glance()`: a tibble with one row.
 #'   * `cases`, `raters`, `categories`: their numbers.
 #'   * `system`: name of the system that is used as an additional rater, or `NA`.
-#'   * `tests`: number of tests that were possible; `violated`: number of tests with verdict
+#'   * `tests`: number of tests that could be significant; `violated`: number of tests with verdict
 #'     `"violated"` or `"contradiction"`.
 #'   * `p.value`: the smallest adjusted p-value.
 #'   * `alpha`, `replicates`: the settings of the check.
@@ -45,7 +45,7 @@ NULL
 # methods need, see new_k_result().
 new_k_check <- function(table, about) {
   is_violated <- table$verdict %in% bad_verdicts
-  n_tests <- sum(table$verdict != "not tested")
+  n_tests <- sum(!table$verdict %in% open_verdicts)
   properties <- unique(k_property_names[table$property[is_violated]])
   shown <- table
   shown$property <- unname(k_property_names[table$property])
@@ -73,6 +73,15 @@ new_k_check <- function(table, about) {
     ),
     more = "summary(), tidy(), plot(); vignette(\"how-far-to-trust\")"
   )
+}
+
+# Verdicts of tests that could not contradict the K-properties.
+open_verdicts <- c("not tested", "too few replicates")
+
+# Returns the number of replicates with which all tests of `table` can be significant: the smallest
+# bootstrap p-value is 1 / (replicates + 1), and Holm's method multiplies it by the number of tests.
+replicates_needed <- function(table, settings) {
+  ceiling(sum(!is.na(table$p.value)) / settings$alpha)
 }
 
 # Names of the properties in prints.
@@ -132,7 +141,11 @@ advice_on_k_model <- function(x, about) {
         "Agreement below chance: accuracy is not defined. Do raters mean the same by each label?",
       "negative base rates" =
         "The lowest base rate is significantly below zero: the K-model does not fit."
-    )[intersect(c("one category", "agreement below chance", "negative base rates"), problems)]
+    )[intersect(c("one category", "agreement below chance", "negative base rates"), problems)],
+    if ("too few replicates" %in% x$verdict) sprintf(
+      "Use at least %s replicates: with %s, some tests cannot be significant.",
+      number(replicates_needed(x, about)), number(about$replicates)
+    )
   )
   if (!is_empty(advice)) return(unname(advice))
   if (all(x$verdict == "not tested")) {
@@ -153,20 +166,12 @@ better_model <- function(x, violated) {
 caveats_on_k_tests <- function(x, about) {
   n_tests <- sum(!is.na(x$p.value))
   if (n_tests == 0L) return(NULL)
-  # The smallest possible p-value is 1 / (replicates + 1). More replicates are needed if this
-  # p-value is not significant after adjustment for all tests.
-  is_low_unadjusted <- x$p.value <= about$alpha & x$p.adjusted > about$alpha
-  needs_replicates <- any(is_low_unadjusted, na.rm = TRUE) &&
-    n_tests > about$alpha * (about$replicates + 1)
   c(
     one_line("A test that is not significant does not show that a property holds: with few cases or
       weak raters violations go unnoticed, and errors shared by all raters cannot be detected."),
     if (n_tests > 1L) paste0(
       n_tests, " tests; p-values are adjusted for that by Holm's method, and significant up to ",
-      format(about$alpha), ".",
-      if (needs_replicates) sprintf(
-        " %s replicates are too few for this level; use more.", number(about$replicates)
-      )
+      format(about$alpha), "."
     )
   )
 }

@@ -42,7 +42,9 @@
 #' P-values are computed by a parametric bootstrap: data sets with the same missing ratings are
 #' simulated from the fitted null model. If `b` of `n` data sets have a statistic at least as large
 #' as the observed one, the p-value is `(1 + b) / (n + 1)`. Simulation stops early if the test
-#' cannot become significant (Besag and Clifford, 1991). P-values of one category and of agreement
+#' cannot become significant (Besag and Clifford, 1991). The smallest possible p-value is
+#' `1 / (n + 1)`, which the adjustment multiplies by up to the number of tests. The default of 199
+#' replicates suffices for ten tests at level 0.05. P-values of one category and of agreement
 #' below chance are binomial probabilities times the number of raters or pairs. Verdicts use
 #' `p.adjusted`, the p-value adjusted for all tests of the table by Holm's method.
 #'
@@ -70,10 +72,12 @@
 #'   * `null`, `alternative`: the two models.
 #'   * `statistic`; `df`, the difference of their numbers of parameters.
 #'   * `p.value`, `p.adjusted`: see *P-values*.
-#'   * `verdict`: `"violated"`, `"contradiction"`, `"not significant"` or `"not tested"`.
-#'     `"contradiction"` has two causes. A test of `"chance"` is significant, or all raters together
-#'     agree no better than by chance. In the second case the K-model has no estimate, but it is not
-#'     refuted: weak raters and few cases often lead to it.
+#'   * `verdict`: `"violated"`, `"contradiction"`, `"not significant"`, `"not tested"` or `"too few
+#'     replicates"`. With too few replicates, the smallest possible adjusted p-value is above
+#'     `alpha`, so that the test cannot be significant. `"contradiction"` has two causes. A test of
+#'     `"chance"` is significant, or all raters together agree no better than by chance. In the
+#'     second case the K-model has no estimate, but it is not refuted: weak raters and few cases
+#'     often lead to it.
 #'   * `concerns`: the raters or categories with the largest deviation.
 #'   * `reason`: why a property was not tested.
 #'
@@ -86,7 +90,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
-#' check_k_properties(x, resampling = list(replicates = 49))
+#' check_k_properties(x)
 #' @export
 check_k_properties <- function(x, properties = k_properties, system = NULL, errors = NULL,
                                alpha = 0.05, resampling = list(), alternative = NULL, ...) {
@@ -271,6 +275,18 @@ new_k_result <- function(rows, plan, results, x, settings) {
   verdict <- ifelse(is_significant, "violated", "not significant")
   verdict[table$contradiction | (is_significant & table$property == "chance")] <- "contradiction"
   verdict[is.na(table$statistic)] <- "not tested"
+  # Adjusted p-values if the statistic of every simulated test exceeded all simulated statistics
+  is_simulated <- !is.na(table$null) & !is.na(table$p.value)
+  smallest_p <- stats::p.adjust(
+    replace(table$p.value, is_simulated, 1 / (settings$replicates + 1)), "holm"
+  )
+  has_too_few <- is_simulated & !is_significant & smallest_p > settings$alpha
+  verdict[has_too_few] <- "too few replicates"
+  warn_if(any(has_too_few), "bootstrap",
+    "{settings$replicates} replicates are too few: {sum(has_too_few)} of {nrow(table)} tests cannot
+      be significant at level {settings$alpha}.",
+    i = "Use at least {replicates_needed(table, settings)} {.arg replicates}, or test fewer
+      {.arg properties}.")
   table$concerns[!verdict %in% bad_verdicts] <- NA
   find_result <- function(field) {
     position <- Position(function(test) test[[field]], plan)

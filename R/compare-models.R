@@ -11,9 +11,10 @@
 #' by its fit.
 #'
 #' @param ... Several [fit_raters()] results with `method = "bayes"` for the same ratings, with or
-#'   without names. Or one such result: its model is then fitted again with independent errors
-#'   and with `dependence = "easy"` of [rater_model()], if its ratings and priors allow it. Pairs are
-#'   compared, too, if the result has them.
+#'   without names. Or one such result: its model is then fitted again with each type of
+#'   `dependence` of [rater_model()] that its ratings and priors allow: independent errors and
+#'   `"easy"`. The type `"pairs"` is only included if the model of the fit has it, because the pairs
+#'   must be named.
 #' @return An object of class `model_comparison`. `tidy()` returns a tibble with a row per model,
 #'   the best (with the highest `elpd`) first:
 #'   * `model`: its name.

@@ -9,8 +9,7 @@
 #'   than 200 a doubt. Lehner (2015) advises at least 200 cases if agreement is weak.
 #' * `"raters"`: fewer than three raters are a doubt, because two raters contain little information
 #'   on which of them is more accurate. Names of raters that differ only in capitals or blanks are a
-#'   doubt, too. The check also counts cases with a single rating. With one rater there are no checks
-#'   of agreement.
+#'   doubt, too. The check also counts cases with a single rating.
 #' * `"agreement"`: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt. It is also a problem
 #'   if agreement is undefined, because no case has two ratings or only one category exists.
 #' * `"constant raters"` (not for counts): a problem if raters always choose the same category,
@@ -26,16 +25,14 @@
 #'   doubt if labels differ only in capitals or blanks, or if a label is `"-1"`. Some of these
 #'   categories may be codes of missing answers.
 #' * `"missing ratings"` (not for counts): a problem if groups of raters have no case in common. A
-#'   doubt if more than half of the ratings are missing, unless all cases have the same number of
-#'   ratings.
+#'   doubt if more than half of the ratings are missing and cases differ in their number of ratings.
 #' * `"systems"`: a problem if a system seems to be made from the ratings, for example by majority
 #'   vote. The check uses cases in which the most frequent rating leads by one vote. A system is
 #'   reported if it has this rating in at least 99% of at least 20 such cases. This must also be
 #'   improbable for independent errors (p below .01). A doubt if there is no system, or if one of
 #'   several systems has no answer to some cases.
 #' * `"who rates"`: `rater_kind` of [ratings()]. A doubt if it was not declared, if people and
-#'   machines are mixed, or if all raters are machines (language models or programs). Machines tend
-#'   to make the same errors, so intervals for them are wider.
+#'   machines are mixed, or if all raters are machines (they tend to make the same errors).
 #' * `"reruns"`, only if reruns of a rater tie: a doubt, because the rater then has no vote.
 #' @param x A [ratings()] object, or anything that [as_ratings()] accepts; or a named list of
 #'   ratings, with an element for each variable (question) that raters coded.
@@ -45,7 +42,7 @@
 #'   * `check`, its name, and `status`: see section *Checks*. `found`: the finding in words.
 #'     `advice`: what to do, `NA` if the status is `"ok"`.
 #'
-#'   `tidy(x, "questions")` returns a tibble with a row per question:
+#'   `tidy(x, "questions")` returns a row per question:
 #'   * `question`; `answer`, which is `"yes"`, `"assumption"` (only under an assumption), `"gold"`
 #'     (only with cases of known truth) or `"no"`; `reason`, in words.
 #'
@@ -127,7 +124,6 @@ finding_on_raters <- function(x) {
 }
 
 no_agreement_of_one <- "One rater has no agreement with others."
-
 as_sentence <- function(words) paste0(capitalised(words), ".")
 
 finding_on_agreement <- function(agreement_facts, x) {

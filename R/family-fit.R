@@ -10,6 +10,9 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   fit$known$base <- problem$base[names(problem$base) != "matrix"]
   fit$identified <- identified_as(fit, identifies_parameters(problem))
   is_identified <- fit$identified == "yes"
+  # Families with a gradient have no field `touched`.
+  ignored <- names(problem$theta)[which(colSums(problem$touched %||% matrix(TRUE)) == 0)]
+  warn_if(ignored, "not_identified", "Changing {.val {ignored}} does not change {.arg law}.")
   problem <- if (is_identified) maximise_family(problem) else
     c(problem, list(log_likelihood = NA_real_, iterations = 0L, converged = TRUE))
   quantities_at <- function(theta) reported_quantities(fit, problem, theta)
@@ -39,7 +42,7 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
 # * base_rates: a vector
 # * matrices: confusion matrices (raters x true categories x ratings), NA for raters without ratings
 # * rater_accuracy: mean accuracy of raters
-# * coefficients: a named vector of accuracies, parameters of the family, and base rates
+# * coefficients: a named vector of parameters of the family, accuracies, and base rates
 #
 # `problem`: a result of family_problem().
 reported_quantities <- function(fit, problem, theta) {
@@ -65,7 +68,7 @@ reported_quantities <- function(fit, problem, theta) {
   list(
     base_rates = rates, rater_accuracy = mean(accuracy), matrices = matrices,
     coefficients = c(
-      setNames(accuracy, rater_terms(fit$x)), parameters$family, base_coefficients,
+      parameters$family, setNames(accuracy, rater_terms(fit$x)), base_coefficients,
       setNames(rates, rate_terms(fit$x))
     )
   )

@@ -27,6 +27,10 @@
 #'   differences, which can be slow.
 #'
 #' @section Fits:
+#' Results first show the parameters of the user, then derived quantities: the accuracy of each
+#' rater and the base rates. `coef()` and `vcov()` contain both, so that the covariance matrix is
+#' singular. Use its rows and columns of the user's parameters.
+#'
 #' Standard errors are computed from the curvature of the likelihood. They are `NA` for
 #' probabilities that are estimated as 0 or 1, and in models with more than 150 parameters. If the
 #' ratings cannot identify the parameters, there is a warning, and the estimates are `NA`.
@@ -64,6 +68,22 @@
 #' fit <- fit_raters(x, guess)
 #' fit
 #' tidy(fit)
+#'
+#' # A covariate of raters: experts are more accurate. A table outside the model contains the
+#' # covariate. Systems are not in the table; here they are treated as experts.
+#' is_expert <- c(rater1 = TRUE, rater2 = TRUE, rater3 = FALSE, rater4 = FALSE)
+#' by_training <- rater_family(
+#'   start = function(judged, categories) c("logit of accuracy" = 0.5, "expert" = 0.5),
+#'   law = function(parameters, judged, categories) {
+#'     n <- length(categories)
+#'     expert <- is_expert[as.character(judged$rater)]
+#'     expert[judged$system] <- TRUE
+#'     right <- plogis(parameters[[1]] + parameters[[2]] * expert)
+#'     outer(right, diag(n)) + outer((1 - right) / (n - 1), 1 - diag(n))
+#'   },
+#'   words = "accuracy by training"
+#' )
+#' coef(fit_raters(x, by_training))[1:2]
 #' @export
 rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, strata = 1,
                          gradient = NULL) {
@@ -139,7 +159,9 @@ check_law <- function(problem, parameters) {
      {paste(shape, collapse = ' x ')}: rows of {.arg judged} x true category x
      rating{if (length(shape) == 4L) ' x stratum'}.",
     i = "Probabilities must be at least 0 and sum to one over ratings.",
-    x = if (has_shape) "For row {wrong_sum[[1L]]} of {.arg judged} and true category
+    x = if (has_shape) "For row {wrong_sum[[1L]]} of {.arg judged}
+        ({if (problem$judged$system[wrong_sum[[1L]]]) 'system' else 'rater'}
+        {.val {as.character(problem$judged$rater[wrong_sum[[1L]]])}}) and true category
         {.val {problem$categories[wrong_sum[[2L]]]}}, the sum is
         {format(sums[wrong_sum], digits = 6)} and the smallest probability
         {format(smallest[wrong_sum], digits = 4)}." else if (is.null(dim(law)))

@@ -2,7 +2,7 @@
 # Buerkner (2021), Bayesian Analysis 16(2), 667-718, as in package posterior.
 
 #' @srrstats {BS1.4, BS1.5, BS4.7, BS5.4} Rhat and effective sample sizes, computed from ranks
-#' @importFrom stats .getXlevels AIC BIC chisq.test fft logLik model.frame model.matrix mvfft
+#' @importFrom stats .getXlevels AIC anova BIC chisq.test fft logLik model.frame model.matrix mvfft
 #'   na.pass nextn optim p.adjust pbeta pchisq qbeta qchisq rbinom rgamma rmultinom terms uniroot
 #'   var weighted.mean weights
 #' @importFrom utils combn modifyList relist

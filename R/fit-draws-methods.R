@@ -29,7 +29,9 @@
 #'   * `easy[k]`, `pair[a,b,k]`: parameters of correlated errors in models with `dependence`; see
 #'     [rater_model()].
 #'   * `accuracy[system]`: share of the fitted cases in which the system's answer is correct. The
-#'     true categories are drawn given the ratings only, not given the answers of systems.
+#'     true categories are drawn given the ratings only, not given the answers of systems. This is
+#'     the accuracy if errors of the system are independent of errors of the raters.
+#'     [estimate_accuracy()] has another estimate, because it allows for correlated errors.
 #'
 #'   The rater is left out of a name if all raters have the same parameters.
 #' @family estimation
@@ -69,7 +71,7 @@ check_draws_fit <- function(fit, arg, also = NULL) {
   is_user_model <- inherits(fit, "rater_fit") && inherits(fit$model, user_models)
   check_class(fit, "draws_fit", arg, c(if (is_user_model) "Fits of user-defined models, such as
     {.fun rater_family}, have no posterior draws." else
-    "Make one with {.code fit_raters(method = \"bayes\")}.", also))
+    "It needs posterior draws, from {.code fit_raters(method = \"bayes\")}.", also))
 }
 
 # Classes of user-defined models, which are fitted in R.
@@ -88,6 +90,17 @@ tidy_draws <- function(x, ..., conf_level = level_of(x)) {
   parameter_table(x, check_level(conf_level), diagnose_parameters(x$draws, x$sampling$chains))
 }
 
+# Bayesian fits have no maximum of the likelihood, so the criteria are NA.
+#' @export
+AIC.draws_fit <- function(object, ...) {
+  inform_fallible("Bayesian fits have no AIC or BIC. Compare them with {.fun compare_models} or
+    {.fun loo::loo}.")
+  NextMethod()
+}
+
+#' @export
+BIC.draws_fit <- AIC.draws_fit
+
 # Returns the table of parameters for tidy(). `diagnostics`: a result of diagnose_parameters().
 parameter_table <- function(fit, conf_level, diagnostics) {
   draws <- unname(fit$draws)
@@ -98,7 +111,7 @@ parameter_table <- function(fit, conf_level, diagnostics) {
     estimate = quantiles[2L, ], std.error = apply(draws, 2L, sd), conf.low = quantiles[1L, ],
     conf.high = quantiles[3L, ], mean = colMeans(draws),
     diagnostics[c("mcse", "rhat", "ess_bulk", "ess_tail")],
-    contraction = unname(contraction(fit)),
+    contraction = compare_with_prior(fit)$contraction,
     reason = ifelse(is.na(diagnostics$rhat), "the same in all draws", NA_character_)
   )
 }
@@ -111,9 +124,8 @@ draws_to_print <- function(fit) {
   fit$terms <- fit$terms[is_shown, ]
   level <- level_of(fit)
   table <- parameter_table(fit, level, fit$diagnostics)
-  table$prior <- ""
-  table$prior[which(table$contraction < min_contraction)] <- "mostly prior"
-  view(table, c(parameter = "term", "estimate", limit_columns, "prior"), level = level)
+  table$note <- prior_notes(compare_with_prior(fit))
+  view(table, c(parameter = "term", "estimate", limit_columns, "note"), level = level)
 }
 
 covariance_of.draws_fit <- function(fit) { # nolint: object_name.
@@ -123,16 +135,36 @@ covariance_of.draws_fit <- function(fit) { # nolint: object_name.
   )
 }
 
-# Returns, for each parameter, 1 - posterior variance / prior variance. It is about 0 if the ratings
-# carry no information about the parameter. The prior of a parameter is Beta(a, total - a), see
-# new_parameter_rows().
-contraction <- function(fit) {
-  a <- fit$terms$a
-  total <- fit$terms$total
-  1 - apply(fit$draws, 2L, var) / (a * (total - a) / (total^2 * (total + 1)))
+# Compares the posterior of each parameter with its prior Beta(a, total - a), see
+# new_parameter_rows(). Returns a data frame with a row per parameter:
+# * prior_mean
+# * contraction: 1 - posterior variance / prior variance. It is about 0 if the ratings carry no
+#   information about the parameter.
+# * mostly_prior: is the contraction small, although the ratings do not contradict the prior?
+# * conflict: do the ratings contradict the prior? See ?check_fit. NA if the draws are constant.
+compare_with_prior <- function(fit) {
+  terms <- fit$terms
+  prior_mean <- terms$a / terms$total
+  prior_variance <- prior_mean * (1 - prior_mean) / (terms$total + 1)
+  variance <- unname(apply(fit$draws, 2L, var))
+  contraction <- 1 - variance / prior_variance
+  has_small_contraction <- contraction < min_contraction
+  # Squared shift of the mean, divided by the prior variance
+  shift <- (unname(colMeans(fit$draws)) - prior_mean)^2 / prior_variance
+  shift[variance == 0] <- NA
+  conflict <- is_convergence_checked(terms) & terms$total > n_categories(fit$x) &
+    shift > ifelse(has_small_contraction, 3 + contraction, 4 * contraction)
+  mostly_prior <- has_small_contraction %in% TRUE & !conflict %in% TRUE
+  data.frame(prior_mean, contraction, mostly_prior, conflict)
 }
 
-# Parameters with a smaller contraction() are printed with the remark "mostly prior".
+# Returns the printed notes of parameters. `prior`: a data frame with the columns of
+# compare_with_prior().
+prior_notes <- function(prior) {
+  ifelse(prior$mostly_prior, "mostly prior", ifelse(prior$conflict %in% TRUE, "prior conflict", ""))
+}
+
+# Smallest contraction of estimates that depend more on the ratings than on the prior.
 min_contraction <- 0.3
 
 schema_of.draws_fit <- function(x) { # nolint: object_name.
@@ -154,6 +186,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
     notes = c(
       paste0("Estimates are posterior medians; base_rates() are means. ", format_mixing(x),
         if (x$switched == 0) "; no categories changed names"),
+      if (n_categories(x$x) == 2L) paste0("Positive category (the second): ", x$x$categories[[2L]]),
       assumption_of(x)
     ),
     more = "tidy(), draws(), ground_truth(), test_accuracy(), plot()"

@@ -28,6 +28,7 @@ fit_draws <- function(model, checked, prior, sampling) {
   sampling <- check_sampling(sampling)
   prior <- prior %||% rater_prior()
   raters_with_prior <- names(prior$raters)
+  inform_positive(prior, x)
   prior <- resolve_prior(prior, x, model)
   check_prior_identifies(raters_with_prior, prior, model, checked)
   is_dependent <- model_is_dependent(model)
@@ -39,6 +40,22 @@ fit_draws <- function(model, checked, prior, sampling) {
   warn_mixing(fit)
   if (is_dependent) warn_dependence(fit)
   fit
+}
+
+# Informs once about the positive category if the prior depends on it, and the categories are labels
+# in alphabetical order, which need not be meant. `prior`: a result of rater_prior().
+inform_positive <- function(prior, x) {
+  labels <- x$categories
+  fields <- unlist(lapply(c(prior$raters, list(prior$others), prior$base_rates), names))
+  is_clear <- !any(c("sens", "spec", "beta") %in% fields) || length(labels) != 2L ||
+    !identical(labels, sort_strings(labels)) || !is.null(as_numbers(labels))
+  if (is_clear) return(invisible())
+  inform_once(paste("positive", labels[[2L]]), c(
+    "The positive category of the prior is {.val {labels[[2L]]}}, the second in alphabetical
+      order.",
+    i = "If {.val {labels[[1L]]}} is positive, give {.code categories =
+      c({toString(dQuote(rev(labels), FALSE))})} to {.fun ratings}."
+  ))
 }
 
 # Raises an error if the sampler does not support the model. The sampler needs uniform or free

@@ -5,6 +5,11 @@
 check_formula <- function(formula) {
   abort_argument_if(!is_formula(formula) || length(formula) != 2L, "base_rates",
     "must be a formula without a left side, such as {.code ~ site}.", not = formula)
+  has_intercept <- attr(terms(formula, allowDotAsName = TRUE), "intercept")
+  abort_argument_if(!has_intercept, "base_rates",
+    "The formula for {.arg base_rates} must have an intercept.",
+    i = "Leave out {.code 0} or {.code - 1}, which does not change the model.
+      {.code base_rates(fit, newdata)} returns the base rates of each group.")
   formula
 }
 
@@ -106,7 +111,6 @@ is_collinear <- function(known) {
 # this list are then used for `data`.
 formula_design <- function(formula, data, like = NULL) {
   terms <- like$terms %||% terms(formula)
-  attr(terms, "intercept") <- 1L
   abort_argument_if(!is.null(attr(terms, "offset")), "base_rates",
     "The formula for {.arg base_rates} cannot have an {.fun offset}.")
   lacking <- setdiff(all.vars(terms), names(data))

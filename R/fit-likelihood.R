@@ -276,6 +276,12 @@ logLik.rater_fit <- function(object, ...) {
   )
 }
 
+#' @export
+anova.rater_fit <- function(object, ...) {
+  abort_argument("object", "Fits have no table of variances.",
+    i = "Compare models with {.fun AIC} or, if they are Bayesian, with {.fun compare_models}.")
+}
+
 warn_convergence <- function(method, advice = "Try a simpler model, or stronger priors.") {
   warn_fallible("no_convergence", "The {method} fit did not converge.",
     i = "Estimates are from the last iteration. {advice}")

@@ -138,8 +138,10 @@ entropy <- function(probability) {
 #' cases as in the data. Cases with known truth keep their true category. Answers of systems
 #' (classifiers) are not simulated.
 #'
-#' @param object A [fit_raters()] result that is identified, whose weights of cases are whole
-#'   numbers. An [as_rater_fit()] result is not accepted.
+#' @param object A [fit_raters()] result that is identified, of a model without `dependence` (see
+#'   [rater_model()]). Weights of cases must be whole numbers. An [as_rater_fit()] result is not
+#'   accepted. For Bayesian fits, including models with dependence, [check_fit()] compares the
+#'   ratings with ratings that are simulated from posterior draws.
 #' @param nsim Number of simulated data sets, 1 by default.
 #' @param seed A number for [set.seed()], or `NULL`, the default, to use the current state of the
 #'   random number generator.
@@ -253,7 +255,8 @@ rating_distribution <- function(fit) UseMethod("rating_distribution")
 
 rating_distribution.rater_fit <- function(fit) {
   abort_argument_if(model_is_dependent(fit$model), "object",
-    "Ratings cannot be simulated from a model with {.field dependence}.", call = NULL)
+    "Ratings cannot be simulated from a model with {.field dependence}.",
+    i = "{.fun check_fit} compares the ratings of such a fit with simulated ratings.", call = NULL)
   probability <- rating_probabilities(fit) # classes x ratings x raters
   n_strata <- nrow(probability) / n_categories(fit$x)
   list(

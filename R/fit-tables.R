@@ -65,7 +65,7 @@ format_accuracy <- function(fit) {
   }
   raters <- fit$x$raters
   if (length(raters) == 1L) return(sprintf("Accuracy of %s: %.3f", raters, mean_accuracy))
-  accuracy <- coef(fit)[seq_along(raters)]
+  accuracy <- coef(fit)[rater_terms(fit$x)]
   extremes <- c(which.min(accuracy), which.max(accuracy))
   extremes <- paste(sprintf("%.3f (%s)", accuracy[extremes], raters[extremes]),
     collapse = " to ")
@@ -161,7 +161,8 @@ parameters_to_print <- function(x, ...) {
 #' @param ... Not used.
 #' @return `base_rates()`: a tibble with one row and a column of probabilities per category. If base
 #'   rates depend on covariates, they are means over cases. With `newdata`, there is a row per row
-#'   of `newdata`, and the columns of `newdata` come first.
+#'   of `newdata`, and the columns of `newdata` come first. Examples of [rater_model()] compute
+#'   intervals for these rows. Bayesian fits have intervals for each population in `tidy(fit)`.
 #'
 #'   `confusion()`: a list of class `rater_confusion` with a matrix per rater. The true category is
 #'   in rows, the rating in columns, and rows sum to one. If cases differ in difficulty, the
@@ -288,9 +289,10 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, is_rated_pattern(o
 #' `glance()` returns one row with statistics of the fit, such as agreement and log likelihood.
 #'
 #' @section Parameters:
-#' `tidy(x, conf_level = )` returns a tibble with a row per parameter, by default with intervals of
-#' level 0.9 (see [fallible-options]). `confint(x, level = 0.95)` returns a matrix of intervals. For
-#' fits by `method = "bayes"`, see *Parameters of Bayesian fits*.
+#' `tidy(x, conf_level = )` returns a tibble with a row per parameter, and `confint()` a matrix of
+#' the same intervals. The default level of `tidy()` is 0.9 (see [fallible-options]), that of
+#' `confint()` is 0.95, as in other packages. For fits by `method = "bayes"`, see *Parameters of
+#' Bayesian fits*.
 #' * `term`: name of the parameter.
 #' * `rater`: its rater, `NA` for base rates and for parameters that all raters share.
 #' * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.
@@ -371,9 +373,10 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   if (!is.null(x$calibrated) && x$identified == "yes") {
     limits[terms %in% rate_terms(x$x), ] <- calibrated_interval(x$calibrated, conf_level)
   }
-  # Probabilities of answering are in the order of raters within categories.
-  is_answering_term <- startsWith(terms, "answered[")
-  rater[is_answering_term] <- rep_len(raters, sum(is_answering_term))
+  # These parameters are in the order of raters within categories.
+  is_in_rater_order <- x$model$accuracy == "rater" &
+    grepl("^(answered|slope|threshold)\\[", terms)
+  rater[is_in_rater_order] <- rep_len(raters, sum(is_in_rater_order))
   n <- count_ratings_of_raters(x$x)[match(rater, raters)]
   columns_tibble(
     term = terms, rater = rater, estimate = value, std.error = error, conf.low = limits[, 1L],

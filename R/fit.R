@@ -114,8 +114,8 @@
 #'   `truth` (or `category`), or a vector of categories named by case. Other cases, and `NA`, are
 #'   not known. Needs `method = "likelihood"` or `"bayes"`.
 #' @param known_raters Raters whose confusion matrix is known: a list named by rater. Needs
-#'   `method = "likelihood"` or `"bayes"`. Rows and columns of a matrix are named by category, or are
-#'   in the order of the categories. Each element has one of these forms:
+#'   `method = "likelihood"` or `"bayes"`. Rows and columns of a matrix are named by category, or
+#'   are in the order of the categories. Each element has one of these forms:
 #'   * a matrix of probabilities, with the true category in rows;
 #'   * the probability of a correct rating, in \[0, 1\], with equally probable wrong ratings;
 #'   * for [dawid_skene()], a matrix of counts with the true category in rows; see *Calibration

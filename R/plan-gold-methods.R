@@ -170,7 +170,8 @@ gold_plan_notes <- function(x, hardest_row) {
       "This is a first guess from ratings: gold cases are used only in plans for an accuracy"
     } else {
       paste0("This is a first guess, with a range from lowest to highest: label 30 random cases
-        first, plan_gold(x, gold = 30, choice = \"random\"), and plan again", if (x$raters == 1L) ". In 139
+        first, plan_gold(x, gold = 30, choice = \"random\"), and plan again",
+        if (x$raters == 1L) ". In 139
         combinations of a rater and a real data set, a label with a rating was worth 1.58 labels
         without (median; quartiles 1.06 and 4.29)")
     },

@@ -260,14 +260,14 @@ pilot_note <- function(settings) {
 
 # Returns the advice of Lehner (2015) on the number of cases, and the simulated probability that
 # this number is enough. The paper has advice only for five categories, three raters, half-width .1,
-# probability .9, and two ranges of kappa.
+# probability .9, and two ranges of kappa. For other settings, the result is NULL.
 format_advice <- function(x) {
   settings <- x$settings
   plan_values <- c(length(settings$labels), settings$raters, settings$half_width,
     settings$conf_level)
   range <- findInterval(settings$kappa, c(0.25 - 1e-9, 0.35, 0.5 - 1e-9, 0.6), left.open = TRUE)
   if (!isTRUE(all.equal(plan_values, c(5, 3, 0.1, 0.9))) || !range %in% c(1L, 3L)) {
-    return("Advice of Lehner (2015): none for these settings")
+    return(NULL)
   }
   is_weak_agreement <- range == 1L
   curve <- x$curve

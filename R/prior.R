@@ -14,11 +14,16 @@
 #' * `list(range = c(lower, upper))`: the mean is the middle of the range, and the standard
 #'   deviation is a quarter of its width (Joseph, Gyorkos and Coupal, 1995).
 #'
+#' `print()`, `tidy()` and `autoplot(fit, "prior")` of a fit show priors. Ratings are not simulated
+#' from the prior alone.
+#'
 #' @section Prior of a rater:
 #' The prior of a rater has one of these forms:
 #' * `list(sens =, spec =)`: priors of sensitivity and specificity, for two categories. The second
-#'   category is positive. If `sens` or `spec` is left out, it has the prior `others` (the vague
-#'   prior if `others` is `"partial"`).
+#'   category is positive. Without factor levels, labels are in alphabetical order, so that
+#'   `"healthy"` is positive and `"diseased"` is not. Give the order by
+#'   `ratings(categories = c("healthy", "diseased"))`. If `sens` or `spec` is left out, it has the
+#'   prior `others` (the vague prior if `others` is `"partial"`).
 #' * `list(right =)`: prior of the probability of a correct rating, the same for all true
 #'   categories. Wrong categories have equal shares of the wrong ratings. Other shares can be given
 #'   by `wrong`, a positive number per category. Models with uniform errors (argument `errors` of
@@ -312,6 +317,8 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
       "Priors: ", raters, "others ", if (is_user_defined) "user-defined" else x$others, ", order ",
       x$order
     )),
-    shown = view(shown, level = default_conf_level(), left = 1:3)
+    shown = view(shown, level = default_conf_level(), left = 1:3),
+    notes = if (any(table$part %in% c("sensitivity", "specificity")))
+      "Positive category: the second category of the ratings"
   )
 }

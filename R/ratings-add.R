@@ -167,9 +167,9 @@ read_systems <- function(quos, data, layout) {
   list(columns = columns)
 }
 
-# Is `value`, the argument `systems`, a vector such as `c(app = "pass")` or `c(app = 1)`? Raters then
-# judge the answers of the system `app`, and "pass" is the verdict for a right answer. Such a system
-# is called constant, because its answer is "pass" in all cases.
+# Is `value`, the argument `systems`, a vector such as `c(app = "pass")` or `c(app = 1)`? Raters
+# then judge the answers of the system `app`, and "pass" is the verdict for a right answer. Such a
+# system is called constant, because its answer is "pass" in all cases.
 is_constant_system <- function(value) {
   is.atomic(value) && !is_empty(value) && all(have_name(value))
 }

@@ -62,7 +62,8 @@ column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_stri
 # Returns the labels of several columns in order. Columns without values are ignored. The order is
 # determined by these rules:
 # * Labels that are levels of factors are in the order of the levels.
-# * Without factors, labels are sorted as text if any column is not numeric.
+# * Without factors, labels are sorted as text if any column is not numeric. The labels "-" and "+"
+#   are in this order, so that "+" is the positive category.
 # * Other labels are in numeric order if all labels are numbers, and otherwise in order of
 #   appearance.
 list_labels <- function(columns) {
@@ -70,7 +71,7 @@ list_labels <- function(columns) {
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
   factor_orders <- label_orders(columns)
   if (is_empty(factor_orders) && !all(map_lgl(columns, is.numeric)))
-    return(sort_strings(labels))
+    return(if (setequal(labels, c("-", "+"))) c("-", "+") else sort_strings(labels))
   labels <- labels[order(as_numbers(labels) %||% seq_along(labels))]
   merge_orders(factor_orders, labels) %||% labels
 }

@@ -25,8 +25,8 @@
 #' @section Categories:
 #' If the rating columns are factors, the categories are their levels, including unused levels.
 #' Otherwise the categories are the labels in the ratings, numbers in numeric order and strings in
-#' the order of the C locale. The number of categories affects chance agreement. Therefore
-#' `categories` should also contain categories that no rater chose.
+#' the order of the C locale (but `"-"` is before `"+"`). The number of categories affects chance
+#' agreement. Therefore `categories` should also contain categories that no rater chose.
 #'
 #' @section Cases identified by several columns:
 #' With `case = c(prompt, app)` each combination of `prompt` and `app` is a case. Its identifier

@@ -184,7 +184,8 @@ describe_methods.alt_test <- function(x) { # nolint: object_name.
 }
 
 # Returns sentences about a Bayesian fit: sensitivities of raters, specificities (only with two
-# categories) and base rates. Without convergence these sentences are not supported.
+# categories, for the positive category) and base rates. Without convergence these sentences are
+# not supported.
 say_sentences.draws_fit <- function(x) { # nolint: object_name.
   categories <- x$x$categories
   is_binary <- length(categories) == 2L
@@ -198,7 +199,7 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
   table <- rbind(tests[number_columns], base_rates[number_columns])
   quantity_words <- c(
     paste0("the ", tests$measure, " of ", tests$rater,
-      if (!is_binary) paste(" for", tests$category)),
+      " for ", tests$category),
     paste0("the base rate of ", base_rates$truth,
       format_unless_missing(base_rates$population, " in %s"))
   )
@@ -216,7 +217,7 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
     sub("^ with", ", except for", format_dependence(x$model) %||% "")
   )
   chains_have_mixed <- has_mixed(worst_mixing(x))
-  driven_terms <- prior_driven_terms(terms)
+  driven_terms <- terms$term[compare_with_prior(x)$mostly_prior]
   sentence_table(
     table$rater[chains_have_mixed],
     if (chains_have_mixed) estimates else
@@ -236,10 +237,6 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
 
 say_sentences.fit_check <- function(x) say_sentences(x$fit) # nolint: object_name.
 
-# Returns the names of parameters whose estimates depend mostly on their priors. `table`: result of
-# tidy() for a Bayesian fit.
-prior_driven_terms <- function(table) table$term[which(table$contraction < min_contraction)]
-
 # Methods of describe_methods() for a Bayesian fit. The paragraph contains the items that the
 # reporting standard for Bayesian latent class models (STARD-BLCM) requires.
 
@@ -251,7 +248,9 @@ describe_methods.draws_fit <- function(x) say_draws(x) # nolint: object_name.
 
 say_draws <- function(fit, checks = NULL) {
   facts <- glance(fit)
-  driven_terms <- prior_driven_terms(tidy(fit))
+  prior <- compare_with_prior(fit)
+  driven_terms <- fit$terms$term[prior$mostly_prior]
+  conflicts <- fit$terms$term[which(prior$conflict)]
   sampling <- fit$sampling
   populations <- rownames(fit$prior$base_rates)
   fill_template(
@@ -262,7 +261,7 @@ say_draws <- function(fit, checks = NULL) {
     Priors, reported as STARD-BLCM asks (Kostoulas et al. 2017): %s. The posterior was drawn by the
     R package fallible: %d chains of %s draws each after %s warm-up sweeps%s; Rhat was at most %s
     and effective sample sizes at least %s (Vehtari et al. 2021). Estimates are posterior medians;
-    %ss are between quantiles of the draws. %s%s",
+    %ss are between quantiles of the draws. %s%s%s",
     join_words(fit$x$raters), count_noun(sum(weights_of_cases(fit$x)), "case"),
     format(if (is.null(populations)) fit$model else replace(fit$model, "base_rates", list(NULL))),
     words_if(!is.null(populations), ", with separate base rates in %s (Hui and Walter 1980)",
@@ -276,8 +275,9 @@ say_draws <- function(fit, checks = NULL) {
     format_decimals(facts$worst_rhat), number(round(facts$worst_ess)),
     interval_title(level_of(fit)),
     words_if(!is_empty(driven_terms),
-      "Estimates that depend mostly on their priors: %s. ", join_words(driven_terms)
-    ),
+      "Estimates that depend mostly on their priors: %s. ", join_words(driven_terms)),
+    words_if(!is_empty(conflicts),
+      "The ratings contradict the priors of %s. ", join_words(conflicts)),
     shift_sentence(checks)
   )
 }
@@ -299,6 +299,7 @@ prior_sentence <- function(fit) {
   n_unlisted <- length(rater_words) - 8L
   paste(c(
     paste0("base rates", ifelse(populations == "", "", " of "), populations, " ", rates),
+    if (is_binary) paste("positive category", fit$x$categories[[2L]]),
     head(rater_words, 8L), if (n_unlisted > 0L) sprintf("and %s more raters", n_unlisted),
     switch(dependence_type(fit$model), easy = "easy cases uniform, up to the lowest accuracy",
       pairs = paste(toString(Filter(is_dependence_term, fit$terms$term)), "uniform")),

@@ -32,7 +32,9 @@ make_examples <- function() {
     confusion_estimate = confusion(joint), confusion_matrix = confusion_matrix(3, 0.6),
     rater_confusion = confusion(fit),
     metric_estimate = estimate_metrics(joint, c("accuracy", "f_meas")),
-    k_check = check_k_properties(x, c("accuracy", "errors"), resampling = list(replicates = 19)),
+    k_check = quiet(
+      check_k_properties(x, c("accuracy", "errors"), resampling = list(replicates = 19))
+    ),
     agreement = agreement(x),
     agreement_test = compare_agreement(x, measures = "fleiss_kappa"),
     agreement_comparison = compare_agreement(x[, 1:2], x[, 2:3], "cohen_kappa"),

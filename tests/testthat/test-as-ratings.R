@@ -13,7 +13,7 @@ verbs <- list(
   function(x) compare_agreement(x, measures = "cohen_kappa")$p.value,
   function(x) {
     set.seed(1)
-    check_k_properties(x, c("accuracy", "chance"), resampling = list(replicates = 19))$statistic
+    check_k_properties(x, c("accuracy", "chance"), resampling = list(replicates = 59))$statistic
   },
   function(x) unclass(agreement_matrix(x, "rater1", "rater2")),
   function(x) colSums(pattern_counts(as_ratings(x)) * pattern_weights(as_ratings(x))),

@@ -110,6 +110,22 @@ test_that("priors that the ratings contradict are named", {
   }
 })
 
+test_that("a posterior that is far from the prior and wider than it is not mostly the prior", {
+  set.seed(5)
+  x <- simulate_ratings(rater_design(c(a = 0.85, b = 0.9, c = 0.9), NULL, c("-", "+"), 400))
+  prior <- rater_prior(a = list(spec = list(99, 1)))
+  fit <- fit_raters(x, dawid_skene(), method = "bayes", prior = prior,
+    known_truth = setNames(x$categories[x$truth$category], x$cases), sampling = list(draws = 1000))
+  expect_match(capture.output(print(fit)), "spec\\[a\\].*prior conflict", all = FALSE)
+  terms <- tidy(check_fit(fit, NULL))
+  row <- terms[terms$term == "spec[a]", ]
+  expect_lt(row$contraction, 0)
+  expect_true(row$conflict)
+  expect_false(row$mostly_prior)
+  expect_match(may_say(fit, "methods")[[1L]], "The ratings contradict the priors of spec\\[a\\]")
+  expect_no_match(may_say(fit)$sentence, "determine spec\\[a\\]")
+})
+
 test_that("pictures show parameters before and after", {
   skip_if_not_installed("ggplot2")
   checks <- check_fit(drawn_tests(), NULL)
@@ -172,7 +188,7 @@ test_that("sentences about a Bayesian fit have credible intervals", {
   expect_identical(said$system[said$may], c(rep(fit$x$raters, each = 2), NA))
   row <- tidy(fit)[tidy(fit)$term == "sens[stool]", ]
   words <- sprintf(
-    "sensitivity of stool is estimated at %s (posterior median; 90%% credible interval %s to %s)",
+    "sensitivity of stool for + is estimated at %s (posterior median; 90%% credible interval %s to %s)",
     format_decimals(row$estimate), format_decimals(row$conf.low), format_decimals(row$conf.high)
   )
   expect_match(said$sentence, words, fixed = TRUE, all = FALSE)

@@ -20,7 +20,7 @@ test_that("GLAD is at the top of its likelihood, and nowhere else", {
   # The curvature of the twin.
   hessian <- stats::optimHess(top, function(p) -likelihood(p))
   expect_equal(
-    unname(sqrt(diag(solve(hessian)))[1:5]), tidy(fit)$std.error[6:10], tolerance = 1e-3
+    unname(sqrt(diag(solve(hessian)))[1:5]), tidy(fit)$std.error[1:5], tolerance = 1e-3
   )
 })
 
@@ -225,4 +225,33 @@ test_that("a law is given all covariates", {
   )
   fit_raters(x, model)
   expect_identical(seen, c("rater", "system", "z"))
+})
+
+test_that("parameters of the user come first, and errors name raters and parameters", {
+  x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+  model <- function(start, wrong = character()) {
+    rater_family(
+      function(parameters, judged, categories) {
+        n <- length(categories)
+        right <- rep(plogis(parameters[[1]]), nrow(judged))
+        right[as.character(judged$rater) %in% wrong] <- NA
+        outer(right, diag(n)) + outer((1 - right) / (n - 1), 1 - diag(n))
+      },
+      function(judged, categories) start
+    )
+  }
+  fit <- fit_raters(x, model(c(skill = 1)))
+  expect_identical(names(coef(fit))[1:2], c("skill", "rater_accuracy[rater1]"))
+  expect_identical(tidy(fit)$term[[1]], "skill")
+  expect_equal(tidy(fit)$rater[2:5], fit$x$raters)
+  expect_equal(coef(fit)[["rater_accuracy[rater1]"]], plogis(coef(fit)[["skill"]]))
+  expect_error(fit_raters(x, model(c(skill = 1), "rater2")), "\\(rater \"rater2\"\\)")
+  expect_error(
+    suppressWarnings(estimate_accuracy(x, model = model(c(skill = 1), "system"))),
+    "\\(system \"system\"\\)"
+  )
+  expect_warning(
+    expect_warning(fit_raters(x, model(c(skill = 1, luck = 0))), "more parameters"),
+    "Changing \"luck\" does not change `law`"
+  )
 })

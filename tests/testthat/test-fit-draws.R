@@ -281,3 +281,17 @@ test_that("one judge with a calibration sample has the posterior of the sum", {
     "base_rate[1]" = 0.2492170, "sens[judge]" = 0.8820130, "spec[judge]" = 0.8909228
   )), 4)
 })
+
+test_that("criteria and comparisons of likelihood fits name those of Bayesian fits", {
+  fit <- drawn_tests()
+  for (criterion in list(AIC, BIC)) {
+    expect_message(value <- criterion(fit), "compare_models")
+    expect_identical(value, NA_real_)
+  }
+  expect_error(anova(fit, fit), "compare_models", class = "fallible_error_argument")
+  expect_error(simulate(replace(fit, "model", list(rater_model("rater", "free",
+    dependence = "easy")))), "check_fit", class = "fallible_error_argument")
+  expect_error(dawid_skene(base_rates = ~site), "rater_model", class = "fallible_error_argument")
+  expect_error(rater_prior(a = list(sens = list(mean = 0.9, sd = 0.04))), "list of \"?mean\"?.*sd",
+    class = "fallible_error_prior")
+})

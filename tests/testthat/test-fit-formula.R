@@ -398,3 +398,11 @@ test_that("levels of a covariate without cases do not change a fit", {
   expect_false(anyNA(estimates$estimate))
   expect_identical(estimates, in_groups(sites))
 })
+
+test_that("formulas without an intercept are refused, because they would get one", {
+  for (formula in c(~ 0 + site, ~ site - 1, ~0)) {
+    expect_error(rater_model("rater", "free", base_rates = formula), "must have an intercept",
+      class = "fallible_error_argument")
+  }
+  expect_s3_class(rater_model("rater", "free", base_rates = ~.), "rater_model")
+})

@@ -35,7 +35,7 @@ hostile_results <- function() {
     alt_test(x, min_cases = 10), data_check(x), accuracy_bounds(x, interval = "none"),
     shared_errors(x), shared_errors(x, gold), compare_systems(joint), confusion(joint),
     estimate_metrics(joint, c("accuracy", "f_meas")),
-    check_k_properties(x, c("accuracy", "errors"), resampling = list(replicates = 19)), agreement(x),
+    check_k_properties(x, c("accuracy", "errors"), resampling = list(replicates = 59)), agreement(x),
     plan_gold(x, half_width = 0.15), measured, flag_workers(measured),
     flag_workers(measured, known = known),
     simulation_study(

@@ -187,3 +187,31 @@ test_that("a bound that is as sure as a uniform probability gives the flat prior
   prior <- rater_prior(a = list(sens = list(mode = 0.5, at_least = 0.1, sure = 0.9)))
   expect_equal(unname(unlist(prior$raters[[1]]$sens)), c(1, 1), tolerance = 1e-6)
 })
+
+test_that("users learn once which category is positive, if labels are in alphabetical order", {
+  set.seed(1)
+  data <- data.frame(replicate(3, sample(c("diseased", "healthy"), 60, TRUE)))
+  names(data) <- c("a", "b", "c")
+  prior <- rater_prior(a = list(sens = c(9, 1)))
+  expect_output(print(prior), "Positive category: the second category of the ratings")
+  expect_no_match(capture.output(print(rater_prior(a = list(right = c(9, 1))))), "Positive")
+  forget <- function() suppressWarnings(rm("positive healthy", envir = shown_topics))
+  withr::defer(forget())
+  forget()
+  drawn <- function(prior, ...) {
+    suppressWarnings(fit_raters(ratings(data, raters = a:c, ...), dawid_skene(), method = "bayes",
+      prior = prior, sampling = list(draws = 100, warmup = 20, thin = 1)))
+  }
+  expect_no_message(drawn(rater_prior(a = list(right = c(9, 1)))))
+  expect_message(fit <- drawn(prior),
+    "is \"healthy\", .*categories = c\\(\"healthy\", \"diseased\"\\)")
+  expect_no_message(drawn(prior))
+  forget()
+  expect_message(drawn(rater_prior(base_rates = list(1, 9))), "is \"healthy\"")
+  expect_output(print(fit), "Positive category \\(the second\\): healthy")
+  expect_match(may_say(fit)$sentence, "the sensitivity of a for healthy", all = FALSE)
+  expect_match(may_say(fit, "methods")[[1L]], "positive category healthy")
+  forget()
+  expect_no_message(fit <- drawn(prior, categories = c("healthy", "diseased")))
+  expect_output(print(fit), "Positive category \\(the second\\): diseased")
+})

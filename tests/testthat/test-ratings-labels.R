@@ -143,3 +143,12 @@ test_that("answers with several labels are no ratings, and do what both do", {
     generics_of("ratings")
   )
 })
+
+test_that("plus is the second of the labels minus and plus", {
+  data <- data.frame(a = c("+", "-", "+"), b = c("+", "+", "-"))
+  of <- function(data) suppressMessages(ratings(data, raters = a:b))$categories
+  expect_identical(of(data), c("-", "+"))
+  # The order of factor levels, and of three labels, does not change.
+  expect_identical(of(as.data.frame(lapply(data, factor, c("+", "-")))), c("+", "-"))
+  expect_identical(of(rbind(data, c("+/-", "-"))), c("+", "+/-", "-"))
+})

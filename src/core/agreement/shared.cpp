@@ -150,10 +150,9 @@ class PairFinder {
       count_steps(1 + (last - a) / 64);
     }
     const auto later_judge = [this](const AnswerPair& at) { return answers_.judge[at.second]; };
-    std::stable_sort(common_answers_.begin(), common_answers_.end(),
-                     [&](const AnswerPair& a, const AnswerPair& b) {
-                       return later_judge(a) < later_judge(b);
-                     });
+    std::stable_sort(
+        common_answers_.begin(), common_answers_.end(),
+        [&](const AnswerPair& a, const AnswerPair& b) { return later_judge(a) < later_judge(b); });
     for (auto from = common_answers_.cbegin(); from != common_answers_.cend();) {
       const int second_judge = later_judge(*from);
       const auto to = std::find_if(from, common_answers_.cend(), [&](const AnswerPair& at) {
