@@ -144,11 +144,13 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   # If a named column does not exist, all columns are read, so that the error can list them.
   if (!all(settings$named %in% c("file", names(contents$table)))) contents <- read_all()
   if (!is.null(abstain)) na <- setdiff(na, as_label(abstain))
-  convert <- function(contents) ratings_from_contents(
-    contents, mapping, enquo(systems), settings, na, clean_labels, abstain = abstain, ...
-  )
+  convert <- function(contents) {
+    ratings_from_contents(
+      contents, mapping, enquo(systems), settings, na, clean_labels, abstain = abstain, ...
+    )
+  }
   tryCatch(convert(contents), fallible_error_repeat = function(cnd) {
-    convert(or_null(read_all()) %||% contents)
+    suppressMessages(suppressWarnings(convert(or_null(read_all()) %||% contents)))
   })
 }
 

@@ -4,12 +4,16 @@
 #
 #   Rscript bench/one-judge.R TASK PANELS FILE
 #
-# TASK: grid (theta x judges x gold cases), differences (eight designs), gate (thresholds x judges x
-# gold cases), plan (theta x judges x half-widths), calibration (theta x judges x calibration cases
-# from elsewhere: the interval of known_raters and judgy's bootstrap) or all. Writes a row per cell
-# to FILE, with Monte Carlo errors, and prints whether the targets are met. Coverage is of the pass
-# rate in the population, of nominal 90% intervals. If the package evaluatellm is installed, the
-# formula of PPI++ is compared with it.
+# TASK is one of these, or all:
+# * grid: theta x judges x gold cases
+# * differences: eight designs
+# * gate: thresholds x judges x gold cases
+# * plan: theta x judges x half-widths
+# * calibration: theta x judges x calibration cases from elsewhere. The interval of known_raters and
+#   judgy's bootstrap.
+# Writes a row per cell to FILE, with Monte Carlo errors, and prints whether the targets are met.
+# Coverage is of the pass rate in the population, of nominal 90% intervals. If the package
+# evaluatellm is installed, the formula of PPI++ is compared with it.
 
 library(fallible)
 internal <- asNamespace("fallible")
@@ -89,8 +93,9 @@ check_kernel <- function(judge) {
     all.equal(unlist(tidy(estimate)[names(expected)]), expected),
     is.na(planned) || planned == plan_labels(measure(panels), 0.06)
   )
-  if (requireNamespace("evaluatellm", quietly = TRUE)) {
-    peer <- evaluatellm::ev_judge_debias(verdict == "pass", c(panels$y, rep(NA, 250)), level = 0.9)
+  if (nzchar(system.file(package = "evaluatellm"))) {
+    estimate_by_peer <- getExportedValue("evaluatellm", "ev_judge_debias")
+    peer <- estimate_by_peer(verdict == "pass", c(panels$y, rep(NA, 250)), level = 0.9)
     peer <- unlist(peer[c("estimate", "conf_low", "conf_high")], use.names = FALSE)
     stopifnot(all.equal(unlist(intervals(panels)$`PPI++`, use.names = FALSE), peer))
   }
@@ -153,8 +158,8 @@ grid <- function(panels, n = 500) {
   }))
 }
 
-# RMSE of an estimator that knows the regression of the truth on verdicts, relative to gold alone.
-# No estimator can be expected to have a lower ratio.
+# RMSE of an estimator that knows the regression of the truth on verdicts, relative to gold cases
+# only. No estimator can be expected to have a lower ratio.
 least_ratio <- function(m, n = 500) {
   cells <- expand.grid(theta = thetas, judge = seq_len(nrow(judges)))
   sensitivity <- judges[cells$judge, 1]

@@ -399,7 +399,7 @@ test_that("versions of an application that pass for reruns are noticed", {
   if (requireNamespace("jsonlite", quietly = TRUE)) {
     expect_warning(read(data, repeats = "reruns"), "version",
       class = "fallible_warning_reruns")
-    expect_error(read(data), "case = c\\(..., version\\)", class = "fallible_error_repeat")
+    expect_error(read(data), "case = c(..., version)", fixed = TRUE, class = "fallible_error_repeat")
     expect_silent(read(transform(data, version = prompt), repeats = "reruns"))
   }
   data$run <- match(data$version, c("old", "new"))
