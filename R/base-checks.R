@@ -225,7 +225,7 @@ describe <- function(x) {
   }
   if (is.matrix(x)) return(sprintf("a matrix (%d x %d) of type %s", nrow(x), ncol(x), typeof(x)))
   is_named_list <- is.list(x) && !is.object(x) && !is.null(names(x))
-  if (is_named_list) return(paste("a list of", shorten(names(x))))
+  if (is_named_list) return(paste("a list with names", shorten(names(x))))
   # Class "fallible_result" is left out, because all results of the package have it.
   sprintf("an object of class <%s>", paste(setdiff(class(x), "fallible_result"), collapse = "/"))
 }

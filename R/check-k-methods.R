@@ -142,7 +142,7 @@ advice_on_k_model <- function(x, about) {
       "negative base rates" =
         "The lowest base rate is significantly below zero: the K-model does not fit."
     )[intersect(c("one category", "agreement below chance", "negative base rates"), problems)],
-    if ("too few replicates" %in% x$verdict) sprintf(
+    if (any(x$verdict == open_verdicts[[2L]])) sprintf(
       "Use at least %s replicates: with %s, some tests cannot be significant.",
       number(replicates_needed(x, about)), number(about$replicates)
     )

@@ -276,7 +276,7 @@ new_k_result <- function(rows, plan, results, x, settings) {
   verdict[table$contradiction | (is_significant & table$property == "chance")] <- "contradiction"
   verdict[is.na(table$statistic)] <- "not tested"
   # Adjusted p-values if the statistic of every simulated test exceeded all simulated statistics
-  is_simulated <- !is.na(table$null) & !is.na(table$p.value)
+  is_simulated <- !is.na(table$null)
   smallest_p <- stats::p.adjust(
     replace(table$p.value, is_simulated, 1 / (settings$replicates + 1)), "holm"
   )

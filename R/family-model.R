@@ -69,7 +69,7 @@
 #' fit
 #' tidy(fit)
 #'
-#' # A covariate of raters: experts are more accurate. A table outside the model contains the
+#' # A covariate of raters: accuracy depends on training. A table outside the model contains the
 #' # covariate. Systems are not in the table; here they are treated as experts.
 #' is_expert <- c(rater1 = TRUE, rater2 = TRUE, rater3 = FALSE, rater4 = FALSE)
 #' by_training <- rater_family(

@@ -5,8 +5,7 @@
 check_formula <- function(formula) {
   abort_argument_if(!is_formula(formula) || length(formula) != 2L, "base_rates",
     "must be a formula without a left side, such as {.code ~ site}.", not = formula)
-  has_intercept <- attr(terms(formula, allowDotAsName = TRUE), "intercept")
-  abort_argument_if(!has_intercept, "base_rates",
+  abort_argument_if(!attr(terms(formula, allowDotAsName = TRUE), "intercept"), "base_rates",
     "The formula for {.arg base_rates} must have an intercept.",
     i = "Leave out {.code 0} or {.code - 1}, which does not change the model.
       {.code base_rates(fit, newdata)} returns the base rates of each group.")

@@ -15,7 +15,7 @@
 #'   deviation is a quarter of its width (Joseph, Gyorkos and Coupal, 1995).
 #'
 #' `print()`, `tidy()` and `autoplot(fit, "prior")` of a fit show priors. Ratings are not simulated
-#' from the prior alone.
+#' from the prior only.
 #'
 #' @section Prior of a rater:
 #' The prior of a rater has one of these forms:

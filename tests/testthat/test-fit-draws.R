@@ -292,6 +292,6 @@ test_that("criteria and comparisons of likelihood fits name those of Bayesian fi
   expect_error(simulate(replace(fit, "model", list(rater_model("rater", "free",
     dependence = "easy")))), "check_fit", class = "fallible_error_argument")
   expect_error(dawid_skene(base_rates = ~site), "rater_model", class = "fallible_error_argument")
-  expect_error(rater_prior(a = list(sens = list(mean = 0.9, sd = 0.04))), "list of \"?mean\"?.*sd",
+  expect_error(rater_prior(a = list(sens = list(mean = 0.9, sd = 0.04))), "list with names mean, sd",
     class = "fallible_error_prior")
 })
