@@ -17,6 +17,7 @@
 
 namespace glue {
 
+// Refers to the arrays of patterns in R, which must exist longer than the view.
 fallible::PatternView view(const Rcpp::List& patterns);
 // Like view(patterns), with the fields of `model` that refer to single ratings. If the model uses
 // confidence: `levels`, the number of levels, and `level`, the level of each rating (0 for none).
@@ -26,6 +27,7 @@ std::vector<double> doubles(const Rcpp::NumericVector& x);
 // Conversions from and to a vector that contains a matrix row by row.
 Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns);
 std::vector<double> row_by_row(const Rcpp::NumericMatrix& x);
+// Converts a vector that contains a matrix of n x n column by column.
 Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
 
 // Conversions of positions: the core counts from 0, R from 1.

@@ -31,9 +31,10 @@ KernelOptions kernel_options(const List& options) {
   KernelOptions out;
   out.name = as<std::string>(options["kernel"]);
   out.scale = as<std::vector<double>>(options["scale"]);
-  out.pooling = glue::choice<Pooling>(options["pooling"], {{"pairs", Pooling::pairs},
-                                                           {"cases", Pooling::cases},
-                                                           {"fleiss-cuzick", Pooling::fleiss_cuzick}});
+  out.pooling =
+      glue::choice<Pooling>(options["pooling"], {{"pairs", Pooling::pairs},
+                                                 {"cases", Pooling::cases},
+                                                 {"fleiss-cuzick", Pooling::fleiss_cuzick}});
   return out;
 }
 
@@ -50,9 +51,10 @@ NumericVector by_pattern(const RatedRows& rows, const std::vector<double>& x) {
 }  // namespace
 
 // Returns a list: `estimate`; `undefined`, the reason why it is NaN (otherwise ""); `used`, true
-// for patterns that enter the estimate. Also `influence` of one case of each pattern, NULL if it is
-// undefined or not requested, and `null_error`, the standard error under independence. Argument
-// `influence`: "jackknife", "none", or another string for the analytic influence.
+// for patterns that enter the estimate. Also `influence` of one case of each pattern, and
+// `null_error`, the standard error under independence. They are NULL and NA if the estimate is NaN
+// or `influence` is "none". `influence` is empty if it is undefined. Argument `influence`:
+// "jackknife", "none", or another string for the analytic influence.
 // [[Rcpp::export(rng = false)]]
 List core_agreement(List patterns, NumericVector weight, List selection, List options,
                     std::string influence, Function tick) {
@@ -92,7 +94,7 @@ NumericVector core_agreement_bootstrap(List patterns, NumericVector weight, List
 
 // Returns the distinct rows of selected answers, for agreement measures that are written in R.
 // `row`, `judge` and `category` have one entry per answer, `weight` one per row, `of_pattern` one
-// per pattern. All numbers start at 1.
+// per pattern (0 for a pattern without a row). All numbers start at 1.
 // [[Rcpp::export(rng = false)]]
 List core_rated_rows(List patterns, NumericVector weight, List selection) {
   const auto rows = rated_rows(patterns, weight, selection);

@@ -21,7 +21,7 @@ NumericVector values(const KStatistics& x) {
 
 }  // namespace
 
-// Returns true if all parameters of a model of the raters, and of the system unless it is -1, are
+// Returns true if all parameters of a model of the raters and of `system` (from 0; -1 for none) are
 // identified. Identification depends on which judges (raters, system) rated the same cases.
 // [[Rcpp::export(rng = false)]]
 bool core_identified(List patterns, NumericVector weight, int system, List model) {
@@ -31,7 +31,8 @@ bool core_identified(List patterns, NumericVector weight, int system, List model
 }
 
 // Runs bootstrap tests of the K-properties. Each element of `tests` contains the models `null` and
-// `alternative` (or NULL), and the flags `pairs` and `residual`. Returns a list with one element
+// `alternative` (or NULL), and the flags `pairs` and `residual`. `options`: see
+// glue::bootstrap_options(); also `alpha`, the level of the tests. Returns a list with one element
 // per test: observed and drawn statistics, and tables of disagreeing pairs and of the agreement of
 // pairs of judges.
 // [[Rcpp::export(rng = false)]]
@@ -46,8 +47,8 @@ List core_check_k(List patterns, NumericVector weight, int system, List tests, L
     if (!Rf_isNull(test["alternative"])) {
       settings.alternative = glue::latent_model(test["alternative"]);
     }
-    settings.pairs = test["pairs"];
-    settings.residual = test["residual"];
+    settings.uses_pairs = test["pairs"];
+    settings.uses_residual = test["residual"];
     const auto prior = glue::latent_prior(null["prior"]);
     testers.emplace_back(settings, prior);
     glue::interruptible([&] { testers.back().fit(rows); });

@@ -134,13 +134,14 @@ List member_table(const std::vector<MemberResult>& members) {
 // Fits an estimator and returns a pointer to it. Fields of `setup`:
 //   method: "average", "binned", "unbinned", "joint" or "shared";
 //   known: see glue::known(); threads: number of threads;
+//   level: confidence level of each rating, if patterns differ only in it;
 //   for "average": common (the correction from 0 to 1, or "typical"), ordered (true if categories
 //     are ordered), and used (number of categories that raters use, if patterns do not contain all
 //     of them);
 //   for "binned" and "unbinned": clip ("bin", "overall" or "none") and bin_width;
 //   for "joint" and "shared": model, and fitting ("likelihood" or "pairs");
-//   for "joint": deviance, the drop of the deviance at which a profile of the accuracy ends; 0 or
-//     absent if no profile is searched.
+//   for "joint": deviance, up to which the profile of the accuracy is searched for a higher
+//     maximum; 0 or absent if no profile is searched.
 // `tick` receives the progress of a long fit in percent.
 // [[Rcpp::export(rng = false)]]
 SEXP core_estimator(List patterns, NumericVector weight, List setup, Function tick) {
@@ -308,8 +309,9 @@ NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List le
 
 // Combines estimates from gold cases (`stated`, cases with known truth) with estimates from ratings
 // only (`prior`). Both have one row per estimate. Columns of `prior`: centre, sd and vague
-// (probability of the flat part). Columns of `stated`: value; for shares also size; for differences
-// also error, freedom and end, see blend.hpp.
+// (probability of the flat part). Columns of `stated`: value; for shares also size (number of
+// cases); for differences also error (standard error), freedom (degrees of freedom) and end (limit
+// of the difference), see blend.hpp.
 // [[Rcpp::export(rng = false)]]
 List core_blend(List stated, List prior, double conf_level) {
   const NumericVector value = stated["value"], centre = prior["centre"], sd = prior["sd"],
@@ -323,9 +325,9 @@ List core_blend(List stated, List prior, double conf_level) {
   std::vector<Blend> out;
   for (R_xlen_t i = 0; i < value.size(); ++i) {
     const BlendPrior blend_prior{centre[i], sd[i], vague[i]};
-    out.push_back(
-        are_shares ? blend_share(value[i], size[i], blend_prior, conf_level)
-               : blend_difference(value[i], error[i], freedom[i], end[i], blend_prior, conf_level));
+    out.push_back(are_shares ? blend_share(value[i], size[i], blend_prior, conf_level)
+                             : blend_difference(value[i], error[i], freedom[i], end[i], blend_prior,
+                                                conf_level));
   }
   return List::create(
       _["mean"] = glue::column(out, &Blend::mean), _["sd"] = glue::column(out, &Blend::sd),

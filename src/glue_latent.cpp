@@ -182,8 +182,9 @@ List pooled_list(const PooledClass& pooled, const PooledOptions& options) {
 
 // Fits a latent class model. `method`: "likelihood" or "pairs". `start`: a list with `theta` and
 // `raters` (their number) of an identified fit to the same data with fewer raters, or NULL.
-// `known`: see glue::known(). The result contains confusion matrices (judges x truths x ratings)
-// and posteriors (patterns x categories).
+// `known`: see glue::known(). The result contains confusion matrices (judges x truths x ratings),
+// posteriors (patterns x categories), natural parameters (`naturals`, see NaturalParameters), and
+// `informed` (IdentifiedJudges::judge).
 // [[Rcpp::export(rng = false)]]
 List core_fit_latent(List patterns, NumericVector weight, List known, List model,
                      std::string method, int iterations, Nullable<List> start, Function tick) {

@@ -19,14 +19,14 @@ List core_shared_pairs(List patterns, List cells, Function tick) {
   }
   const auto pairs = glue::interruptible(
       [&] { return shared_pairs(glue::view(patterns), cell_list, glue::host(tick)); });
-  return List::create(_["one"] = glue::from_one(glue::column(pairs, &Pair::one)),
-                      _["two"] = glue::from_one(glue::column(pairs, &Pair::two)),
+  return List::create(_["one"] = glue::from_one(glue::column(pairs, &Pair::first)),
+                      _["two"] = glue::from_one(glue::column(pairs, &Pair::second)),
                       _["n"] = glue::column(pairs, &Pair::n),
                       _["agreeing"] = glue::column(pairs, &Pair::agreeing),
                       _["known"] = glue::column(pairs, &Pair::known),
                       _["both_right"] = glue::column(pairs, &Pair::both_right),
-                      _["one_right"] = glue::column(pairs, &Pair::one_right),
-                      _["two_right"] = glue::column(pairs, &Pair::two_right),
+                      _["one_right"] = glue::column(pairs, &Pair::first_right),
+                      _["two_right"] = glue::column(pairs, &Pair::second_right),
                       _["both_wrong"] = glue::column(pairs, &Pair::both_wrong),
                       _["coinciding"] = glue::column(pairs, &Pair::coinciding),
                       _["expected"] = glue::column(pairs, &Pair::expected),

@@ -203,6 +203,7 @@ SharedFit refit(const SharedFit& fit, const std::vector<double>& pattern_weight)
   return fit_shared(std::move(rows), fit.ordered, fit.one_coin.posterior, fit.separate.posterior);
 }
 
+// Number of categories that raters use in the cases with weight.
 int categories_used(const PatternView& patterns, const std::vector<double>& weight) {
   std::vector<bool> is_used(patterns.categories + 1);
   for (int p = 0; p < patterns.patterns; ++p) {

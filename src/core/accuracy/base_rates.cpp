@@ -9,7 +9,9 @@ namespace fallible {
 
 namespace {
 
-constexpr int grid_size = 201;
+constexpr int grid_size = 201;  // number of base rates for which the accuracy is computed
+// A kappa below this counts as zero, and so does a relative difference between shares of
+// categories.
 constexpr double least_kappa = 1e-9;
 constexpr double chance_limit = 1.6448536;  // quantile .95 of the normal distribution
 
@@ -131,9 +133,10 @@ double base_rate_range(const PatternView& patterns, const std::vector<double>& w
       answers += weight[p];
       joint += weight[p] * rater_share;
     }
-    const double q = answers / cases;
-    const double range = base_rate_range(leading_category.share, leading_category.kappa, q,
-                                         joint / cases - q * share / cases);
+    const double answer_share = answers / cases;
+    const double range =
+        base_rate_range(leading_category.share, leading_category.kappa, answer_share,
+                        joint / cases - answer_share * share / cases);
     if (!(range <= out)) out = range;
   }
   return out;

@@ -40,8 +40,8 @@ std::pair<double, double> possible_base_rates(double share, double kappa);
 double base_rate_range(double share, double kappa, double answer_share, double covariance);
 
 // The same difference, computed from the cases that have a rating and an answer of the system.
-// Returns the maximum over the categories in `leading`, whose shares may be computed from more
-// cases. NaN if kappa or the answers are unknown.
+// Returns the maximum over the categories in `leading`, which may be computed from more cases. NaN
+// if kappa or the answers are unknown.
 double base_rate_range(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const std::vector<LeadingCategory>& leading);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr int cells = 2000;
 constexpr double pi = 3.14159265358979323846;
 
-using Row = std::array<double, cells>;
+using Row = std::array<double, cells>;  // one number per cell of the grid
 
 double cell_centre(int i) { return (i + 0.5) / cells; }
 
@@ -31,7 +31,7 @@ double quantile_position(const Row& density, double total, double p) {
 
 // Computes the posterior on the grid. `value_at` maps a position on the grid, from 0 to 1, to a
 // value of the parameter. `value` and `slope`: value at the centre of each cell, and derivative of
-// `value_at` there. `likelihood`: log likelihood of each value, up to a constant.
+// `value_at` there. `log_likelihood`: log likelihood of each value, up to a constant.
 template <class ValueAt>
 Blend blend(const ValueAt& value_at, const Row& value, const Row& slope, Row& log_likelihood,
             const BlendPrior& prior, double conf_level) {
@@ -56,6 +56,8 @@ Blend blend(const ValueAt& value_at, const Row& value, const Row& slope, Row& lo
           value_at(quantile_position(density, total, 1 - tail)), prior.flat_weight * flat / total};
 }
 
+// Grid for a share. value_at() is the quantile function of Beta(1/2, 1/2), the flat part of the
+// prior. `log_share`, `log_rest`: logarithms of value and 1 - value.
 struct ShareGrid {
   Row value, slope, log_share, log_rest;
   static double value_at(double u) { return std::sin(pi * u / 2) * std::sin(pi * u / 2); }

@@ -29,15 +29,18 @@ std::vector<double> bootstrap(const Estimator& estimator, Quantity quantity,
 std::vector<double> linear_replicates(const Ratings& ratings, const EstimatorOptions& options,
                                       const BootstrapOptions& draws, const Host& host);
 
-// Standard error and interval of one estimate. All are NaN if there is no interval.
+// Standard error and interval of one estimate. Both are NaN if there is no interval.
 struct Interval {
   enum class Lack { none, failed, constant };
-  // `failed`: most replicates have no estimate. `constant`: both limits are equal.
+  // `failed`: most replicates have no estimate, or fewer than two have one. `constant`: both limits
+  // are equal.
   Lack lack = Lack::none;
   double std_error = not_a_number;
   double low = std_error;
   double high = std_error;
-  double same = 0;  // share of replicates that are equal to `value`; only if `lack` is `constant`
+  // Only if `lack` is `constant`: the value of both limits, and the share of replicates that are
+  // equal to it.
+  double same = 0;
   double value = 0;
 };
 
@@ -52,7 +55,8 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
 Interval difference_interval(const double* first, const double* second, std::size_t n,
                              double conf_level, double tolerance = rounding_tolerance);
 
-// Share of replicates in which the first system is higher than the second; ties count 1/2.
+// Share of replicates in which the first system is higher than the second. Ties, and replicates
+// without an estimate, count 1/2.
 double share_ahead(const double* first, const double* second, std::size_t n);
 
 }  // namespace fallible

@@ -76,11 +76,11 @@ void for_each_answer(const Ratings& ratings, int system, const LatentRows& rows,
   }
 }
 
-// Does the system give the same answer to all cases that it answers? False without answers.
+// True if the system gives the same answer to all cases that it answers. False without answers.
 bool gives_one_answer(const Ratings& ratings, int system);
 
-// Patterns to which a model with this system is fitted; empty for all. If a system gives one
-// answer, or none, these are the patterns that it answered.
+// Patterns to which a model with this system is fitted; empty for all. If a system gives the same
+// answer to all cases that it answers, these are the patterns that it answered.
 std::vector<bool> patterns_to_fit(const Ratings& ratings, int system);
 // Returns the weights, with 0 for patterns that are not used.
 std::vector<double> masked(std::vector<double> pattern_weight, const std::vector<bool>& is_used);
@@ -194,8 +194,8 @@ struct Cells {
 // Cells for an estimator that distinguishes all patterns: one cell per pattern.
 Cells pattern_cells(const Ratings& ratings);
 
-// Replicates whose relative difference is smaller count as equal. The first tolerance covers
-// rounding errors, the second errors of iterative fits.
+// Replicates that differ by less count as equal. The first tolerance covers rounding errors and is
+// relative. The second covers errors of iterative fits and is absolute.
 constexpr double rounding_tolerance = 1e-9;
 constexpr double iteration_tolerance = 1e-5;
 
@@ -228,6 +228,7 @@ class Estimator {
 
  protected:
   Estimator(const Ratings& ratings, Cells cells);
+  // Converts weights of cells to weights of patterns: each pattern gets the weight of its cell.
   std::vector<double> expand_weights(const std::vector<double>& weight_of_cells) const;
 
   Ratings ratings_;

@@ -12,15 +12,17 @@ namespace fallible {
 namespace {
 
 // Concentrations of the Dirichlet priors that shrink the error rates of each judge towards those of
-// the base. Each member with separate error rates has one of these values.
+// the one-coin member that is extended (the base). Each member with separate error rates has one of
+// these values.
 constexpr double error_concentrations[] = {30, 8};
 // Larger panels have no members with separate error rates, which would be too slow.
 constexpr int most_raters = 120;
 
-template <class One, class... Arguments>
-const One* add_member(Family& family, const Arguments&... arguments) {
-  auto member = std::make_unique<One>(arguments...);
-  const One* out = member.get();
+// Constructs a member, appends it to the family, and returns a pointer to it.
+template <class MemberType, class... Arguments>
+const MemberType* add_member(Family& family, const Arguments&... arguments) {
+  auto member = std::make_unique<MemberType>(arguments...);
+  const MemberType* out = member.get();
   family.push_back(std::move(member));
   return out;
 }

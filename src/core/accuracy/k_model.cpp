@@ -78,6 +78,7 @@ void estimate_from_bins(const BinningRule& rule, int categories, const std::vect
   if (rule.clip == Clip::overall) out.estimate = clip01(out.estimate);
 }
 
+// One cell per tally. Tallies without ratings are never drawn.
 Cells cells_of(const Tallies& tallies) {
   Cells out{tallies.weight, tallies.of_pattern};
   for (int i = 0; i < tallies.size(); ++i) {

@@ -24,7 +24,7 @@ class LatentEstimator : public Estimator {
     const bool uses_profile = options_.deviance > 0 && !shared() && likelihood;
     const bool is_exchangeable =
         !options_.model.by_rater && ratings_.known.matrix.empty() && likelihood;
-    PooledFit panel;
+    PooledFit panel;  // fit of the raters, only with a pooled prior
     if (pooled) {
       panel = fit_pooled(latent_rows(ratings_.patterns, ratings_.weight, -1, ratings_.known), {});
       converged_ = panel.converged;
@@ -44,7 +44,8 @@ class LatentEstimator : public Estimator {
       fitted.x = latent_fit.x;
       converged_ = converged_ && latent_fit.converged;
       // A system that gives one answer may answer too few cases to identify a model. This must not
-      // affect other systems, so identification is checked with the raters in all cases.
+      // affect other systems. Identification is therefore checked for the model of the raters, with
+      // all cases.
       const LatentRows to_identify =
           is_judge || shared()
               ? fitted.rows
@@ -90,6 +91,7 @@ class LatentEstimator : public Estimator {
   }
 
  private:
+  // The model of one system (or of the raters), with its data and fit.
   struct Fitted {
     std::vector<bool> is_used;  // see patterns_to_fit()
     LatentRows rows;

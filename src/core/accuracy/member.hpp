@@ -57,17 +57,18 @@ class JointData {
   std::vector<bool> is_used_;  // see patterns_to_fit()
   LatentRows rows_;
   ExchangeableRows exchangeable_;
-  // Answer of the system in each row, from 0, and weight of the cases that have this answer and can
-  // be evaluated.
+  // Answer of the system in each row, from 0 (-1 for none), and weight of the cases that have this
+  // answer and can be evaluated.
   std::vector<int> answer_;
   std::vector<double> answered_;
-  std::vector<int> answered_patterns_;
+  std::vector<int> answered_patterns_;  // patterns whose answer can be evaluated, from 0
   double cases_ = 0;
   std::vector<double> rater_posterior_;
 };
 
 class OneCoin;
 
+// Limit of the log weight if no weight counts as negligible.
 constexpr double no_weight_limit = -std::numeric_limits<double>::infinity();
 
 // A model in the average. Contains pointers to other members that this member needs. Those members

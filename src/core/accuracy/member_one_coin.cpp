@@ -70,12 +70,12 @@ void OneCoin::fit(const JointData& data, double log_weight_limit) {
       fit_latent(latent, start_ ? start_->x_ : latent.start(), optimiser_options);
   x_ = std::move(latent_fit.x);
   log_posterior_ = latent_fit.value;
-  unpolished_ = latent_fit.hopeless;
+  has_ended_early_ = latent_fit.hopeless;
   // If the fit ended early, its weight is negligible. Then the volume of the posterior, which is
   // slow to compute, is copied from the member at which it started.
   const Evidence evidence =
-      unpolished_ ? Evidence{log_posterior_ + start_->log_volume_, start_->result_.std_error}
-                  : laplace_evidence(latent, x_);
+      has_ended_early_ ? Evidence{log_posterior_ + start_->log_volume_, start_->result_.std_error}
+                       : laplace_evidence(latent, x_);
   log_volume_ = evidence.log_evidence - log_posterior_;
   result_.log_evidence = evidence.log_evidence;
   result_.std_error = evidence.std_error;

@@ -25,6 +25,7 @@ class OneCoin : public Member {
   explicit OneCoin(const OneCoinSettings& settings, const OneCoin* start = nullptr);
 
   void fit(const JointData& data, double log_weight_limit) override;
+  // Returns this member fitted to `data`. Starts from the parameters of this member.
   OneCoin refitted(const JointData& data) const;
   std::unique_ptr<Member> refit(const JointData& data, const OneCoin*) const override {
     return std::make_unique<OneCoin>(refitted(data));
@@ -35,16 +36,18 @@ class OneCoin : public Member {
   bool has_no_shared_errors() const override { return settings_.shift == 0; }
   bool is_leader() const override { return has_no_shared_errors(); }
   // True if the fit ended early because the weight of this member is negligible.
-  bool is_unpolished() const { return unpolished_; }
+  bool has_ended_early() const { return has_ended_early_; }
 
   const OneCoinSettings& settings() const { return settings_; }
-  const Eigen::VectorXd& x() const { return x_; }
+  const Eigen::VectorXd& x() const { return x_; }  // parameters of the fit
   double log_posterior() const { return log_posterior_; }
 
+  // Log prior probability, and latent class model, of a member with these settings.
   static double log_prior(const OneCoinSettings& settings);
   static LatentModel model(const OneCoinSettings& settings);
 
  private:
+  // Rows to which the model is fitted; merged if all raters have one accuracy.
   const LatentRows& rows_of(const JointData& data) const;
 
   OneCoinSettings settings_;
@@ -54,7 +57,7 @@ class OneCoin : public Member {
   // Log evidence minus log posterior density at the maximum: logarithm of the volume of the
   // posterior.
   double log_volume_ = 0;
-  bool unpolished_ = false;
+  bool has_ended_early_ = false;
 };
 
 // Posterior of the truth under a one-coin model without strata: rows x categories. `by_rater`: true

@@ -27,10 +27,11 @@ class SeparateErrorRows : public Member {
 
   void fit(const JointData& data, double log_weight_limit) override {
     fit_from(data, *base_, log_weight_limit);
-    if (!base_->is_unpolished() || fit_.hopeless) return;
-    const OneCoin polished = base_->refitted(data);
-    fit_from(data, polished, log_weight_limit);
-    if (polished.ruled_out()) rule_out();
+    // If the fit of the base ended early, the base is fitted to the end, and this member again.
+    if (!base_->has_ended_early() || fit_.hopeless) return;
+    const OneCoin full_base = base_->refitted(data);
+    fit_from(data, full_base, log_weight_limit);
+    if (full_base.ruled_out()) rule_out();
   }
 
   std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const override {
@@ -49,7 +50,8 @@ class SeparateErrorRows : public Member {
 
  private:
   // Fits the model with the base `base_member`. Starts from the parameters of the base, and from
-  // the expected numbers of ratings of the member `start_`, which has another concentration.
+  // the expected numbers of ratings of the member `start_` unless it is null. It has another
+  // concentration, or was fitted to other weights.
   void fit_from(const JointData& data, const OneCoin& base_member, double log_weight_limit) {
     Squares counts;
     if (start_) counts = start_->fit_.counts;

@@ -48,7 +48,8 @@ Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
                     const OptimiserOptions& options) {
   const int system = model.layout.rows.raters;
   const double p_top = clip_probability(model.accuracy(top, system));
-  // Weight of the penalty: 10 times the information on the accuracy in this number of cases.
+  // Weight of the penalty: 10 times the information on the accuracy if the truth of all cases were
+  // known.
   double penalty = 0;
   for (const double w : model.layout.rows.weight) penalty += 10 * w / (p_top * (1 - p_top));
   const auto fit_at = [&model, &options, system, penalty](double at, const Eigen::VectorXd& start) {
@@ -70,6 +71,7 @@ Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
   return {fit_at, std::log(p_top / (1 - p_top))};
 }
 
+// A limit of the interval. `converged`: false if the search or its last fit has not converged.
 struct Limit {
   double accuracy;
   bool converged = true;

@@ -24,9 +24,10 @@ struct RobustError {
 // Quantities from which the error of an estimate is computed. `sampling`: standard error without
 // bias. `gap`: distance between the estimate (of any method) and the estimate with shared errors.
 // `dependence`: 0 if the data support models with independent errors, 1 if they do not.
-// `rater_error`: share of wrong ratings. Both are from method average for the same system. `range`:
-// range of the accuracy over possible base rates, NaN if no two raters have a common case.
-// `open_share`: share of the cases whose truth is unknown; only these contribute to the bias.
+// `rater_error`: share of wrong ratings. `dependence` and `rater_error` are from method average for
+// the same system. `range`: range of the accuracy over possible base rates, NaN if no two raters
+// have a common case. `open_share`: share of the cases whose truth is unknown; only these
+// contribute to the bias.
 struct ErrorParts {
   double sampling = 0, gap = 0, dependence = 0, rater_error = 0, range = 0, open_share = 1;
 };
@@ -34,7 +35,8 @@ struct ErrorParts {
 // Centre and standard error of the interval. For people, the bias increases with `gap`,
 // `rater_error` and `range`. If machines rate, the ratings do not show the bias. It is then taken
 // from public panels of machines, and the centre is moved half way to the accuracy in these panels.
-// If raters agree at chance, `dependence` is taken to be 1.
+// If all base rates are possible (`range` is 1), `dependence` is taken to be 1. A `range` of NaN is
+// ignored.
 RobustError robust_error(double estimate, const ErrorParts& parts, RaterKind raters);
 
 // Sets the standard error, and limits at `margin` standard errors on both sides of `value`, within

@@ -51,7 +51,7 @@ struct AlphaSums {
   }
 
   // observed(): sum of the disagreements of all coincidences. expected(): the sum expected by
-  // chance, times the number of ratings.
+  // chance, times (number of ratings - 1).
   double observed(const Eigen::MatrixXd& distance) const {
     return coincidence.cwiseProduct(distance).sum();
   }
@@ -71,8 +71,9 @@ class AlphaKernel : public SumKernel<AlphaSums> {
  public:
   AlphaKernel(RowCounts rows, bool ordinal) : rows_(std::move(rows)), ordinal_(ordinal) {}
 
-  // Influence on 1 - n_ratings * observed / expected. The estimate has `n_ratings - 1` instead of
-  // `n_ratings`. The difference vanishes in large samples, and Gwet's formula ignores it as well.
+  // Influence on 1 - n_ratings * observed() / expected(). The estimate has `n_ratings - 1` instead
+  // of `n_ratings`. The difference vanishes in large samples, and Gwet's formula ignores it as
+  // well.
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const AlphaSums sums = total(weight);
     const Eigen::MatrixXd distance = sums.distances();

@@ -75,6 +75,8 @@ struct PairSums {
   // For each category, its agreement with a random rating: the vector W' pi, where W are the
   // agreement weights and pi the category shares.
   Eigen::VectorXd scaled_shares() const { return scale().transpose() * shares(); }
+  // Factor of the agreement expected by chance in Gwet's AC: sum of the agreement weights / (k (k -
+  // 1)), with k categories.
   double gwet_factor() const {
     return scale().sum() / static_cast<double>(weight.size() * (weight.size() - 1));
   }

@@ -15,6 +15,7 @@ constexpr double certain_tolerance = 1e-12;  // smaller differences from 1 are r
 
 inline Estimate undefined(Undefined reason) { return {not_a_number, reason}; }
 
+// Kappa, or the reason why it is undefined.
 inline Estimate beyond_chance(double observed, double expected) {
   if (1 - expected <= certain_tolerance) return undefined(Undefined::certain);
   return {chance_corrected(observed, expected), Undefined::no};
@@ -70,6 +71,7 @@ struct RowCounts : Ragged {
 
 RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale);
 
+// Agreement weights in `options`: categories x categories.
 inline Eigen::MatrixXd scale_of(const RatedRows& rows, const KernelOptions& options) {
   return Eigen::MatrixXd::Map(options.scale.data(), rows.categories, rows.categories).transpose();
 }
@@ -81,6 +83,7 @@ struct Observed {
   Pooling pooling = Pooling::pairs;
   double agreeing = 0, pairs = 0;
 
+  // Weight of a case of row i in the mean; 0 without pairs.
   double weight(int i) const {
     const double pairs_of_row = rows->pairs[i];
     if (pooling == Pooling::pairs) return pairs_of_row;

@@ -54,7 +54,8 @@ struct AnswerPair {
   int first, second;
 };
 
-// Answers of two judges to cases with known truth, at least one of them wrong.
+// Two answers to the same cell, whose truth is known, by different judges. At least one answer is
+// wrong.
 struct WrongAnswers {
   int truth, first, second;
   double weight;
@@ -96,6 +97,9 @@ class EqualErrors {
 
  private:
   using Place = std::vector<WrongAnswers>::const_iterator;
+  // Weights for one true category: cases that both answered wrongly, and cases among them with
+  // equal answers. `pairs`: weight of pairs of wrong answers to different cases. `expected`: share
+  // of these pairs with equal answers.
   struct TruthSums {
     double both_wrong = 0, equal = 0, pairs = 0, expected = 0;
   };
@@ -168,8 +172,8 @@ class PairFinder {
 
   SharedPair compare(int first_judge, int second_judge, Place from, Place to) {
     SharedPair out;
-    out.one = first_judge;
-    out.two = second_judge;
+    out.first = first_judge;
+    out.second = second_judge;
     wrong_answers_.clear();
     for (; from != to; ++from) {
       const Cell& cell = cells_[answers_.cell[from->first]];
@@ -178,8 +182,8 @@ class PairFinder {
       if (a == b) out.agreeing += cell.weight;
       if (cell.truth < 1) continue;
       out.known += cell.weight;
-      if (a == cell.truth) out.one_right += cell.weight;
-      if (b == cell.truth) out.two_right += cell.weight;
+      if (a == cell.truth) out.first_right += cell.weight;
+      if (b == cell.truth) out.second_right += cell.weight;
       if (a == cell.truth && b == cell.truth) {
         out.both_right += cell.weight;
       } else {

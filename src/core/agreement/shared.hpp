@@ -18,23 +18,25 @@ struct Cell {
   double weight;
 };
 
-// Comparison of judges `one` and `two`. Judges are numbered from 0, raters before systems. `n`:
-// weight of the cases that both answered. `agreeing`: weight of those with equal answers.
+// Comparison of the judges `first` and `second`. Judges are numbered from 0, raters before systems.
+// `n`: weight of the cases that both answered. `agreeing`: weight of the cases with equal answers.
 struct SharedPair {
-  int one = 0, two = 0;
+  int first = 0, second = 0;
   double n = 0, agreeing = 0;
-  // Weight of the cases with known truth, and of the cases among them in which both judges, judge
-  // `one`, or judge `two` are right.
-  double known = 0, both_right = 0, one_right = 0, two_right = 0;
+  // Weight of the cases with known truth, and of the cases among them in which both judges, the
+  // first judge, or the second judge is right, or both are wrong.
+  double known = 0, both_right = 0, first_right = 0, second_right = 0;
   double both_wrong = 0;
   // Among cases that both answered wrongly: share with equal answers (`coinciding`), share expected
   // if wrong answers are independent given the truth (`expected`), and the difference (`surplus`).
+  // The last two leave out true categories with too few wrong answers (shared.cpp). NaN without
+  // cases.
   double coinciding = not_a_number;
   double expected = coinciding, surplus = coinciding;
 };
 
 // Compares all pairs of judges that have a common cell with positive weight. The result is sorted
-// by `one`, then by `two`. A judge may answer a pattern only once.
+// by `first`, then by `second`. A judge may answer a pattern only once.
 std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vector<Cell>& cells,
                                      const Host& host);
 

@@ -9,13 +9,16 @@ namespace fallible {
 
 namespace {
 
-struct Table {
+// Agreement matrix of two raters. Row i of `ratings` is a pair of categories.
+struct CrossTable {
   const RatedRows* ratings;
-  Eigen::MatrixXd cell;
+  Eigen::MatrixXd cell;  // weight of the cases with each pair of categories
 
   double total() const { return cell.sum(); }
+  // Margins: weight of the cases in each row or column.
   Eigen::VectorXd row() const { return cell.rowwise().sum(); }
   Eigen::VectorXd column() const { return cell.colwise().sum(); }
+  // Category of the first or the second rater in row i.
   int first(int i) const { return ratings->category[ratings->start[i]]; }
   int second(int i) const { return ratings->category[ratings->start[i] + 1]; }
 
@@ -26,7 +29,7 @@ struct Table {
 // has_derivative(table), true if the measure has a derivative there; and slopes(table), a function
 // (i, j) that returns the derivative with respect to a cell that is not zero.
 template <class Measure>
-struct MeasuredTable : Table {
+struct MeasuredTable : CrossTable {
   Measure measure;
 
   Estimate value() const {
@@ -64,15 +67,15 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
 // Bangdiwala's B: sum of the squared diagonal cells, divided by the sum of the products of
 // corresponding margins (Munoz and Bangdiwala, 1997).
 struct Bangdiwala {
-  static double rectangles(const Table& x) { return x.row().dot(x.column()); }
-  Estimate value(const Table& x) const {
+  static double rectangles(const CrossTable& x) { return x.row().dot(x.column()); }
+  Estimate value(const CrossTable& x) const {
     const double area = rectangles(x);
     // The raters have no category in common; 0 is also the limit.
     if (!(area > 0)) return {0, Undefined::no};
     return {x.cell.diagonal().squaredNorm() / area, Undefined::no};
   }
-  bool has_derivative(const Table& x) const { return rectangles(x) > 0; }
-  auto slopes(const Table& x) const {
+  bool has_derivative(const CrossTable& x) const { return rectangles(x) > 0; }
+  auto slopes(const CrossTable& x) const {
     const double area = rectangles(x), b = value(x).value;
     return [&x, area, b, row = x.row(), column = x.column()](int i, int j) {
       return ((i == j ? 2 * x.cell(i, i) : 0) - b * (column[i] + row[j])) / area;
@@ -83,14 +86,14 @@ struct Bangdiwala {
 // Yule's Y of a table with cells a, b, c, d: (sqrt(ad) - sqrt(bc)) / (sqrt(ad) + sqrt(bc)). It is 1
 // if bc = 0, which is also the limit.
 struct Yule {
-  Estimate value(const Table& x) const {
+  Estimate value(const CrossTable& x) const {
     const double agreeing = std::sqrt(x.cell(0, 0) * x.cell(1, 1));
     const double disagreeing = std::sqrt(x.cell(0, 1) * x.cell(1, 0));
     if (!(agreeing + disagreeing > 0)) return undefined(Undefined::zero_cells);
     return {(agreeing - disagreeing) / (agreeing + disagreeing), Undefined::no};
   }
-  bool has_derivative(const Table& x) const { return x.cell.minCoeff() > 0; }
-  auto slopes(const Table& x) const {
+  bool has_derivative(const CrossTable& x) const { return x.cell.minCoeff() > 0; }
+  auto slopes(const CrossTable& x) const {
     const double y = value(x).value;
     return [&x, y](int i, int j) { return (i == j ? 1 : -1) * (1 - y * y) / (4 * x.cell(i, j)); };
   }
@@ -112,7 +115,7 @@ double count_used(const Eigen::VectorXd& count) {
 struct Information {
   bool continuity;
 
-  Estimate value(const Table& x) const {
+  Estimate value(const CrossTable& x) const {
     const double rows = count_used(x.row()), columns = count_used(x.column());
     if (rows == 1 || columns == 1) {
       if (!continuity) return undefined(Undefined::no_entropy);
@@ -124,12 +127,12 @@ struct Information {
     return {std::max(mutual_information, 0.0) / std::min(hx, hy), Undefined::no};
   }
   // There is no derivative if both entropies are equal, because the smaller one changes.
-  bool has_derivative(const Table& x) const {
+  bool has_derivative(const CrossTable& x) const {
     if (count_used(x.row()) == 1 || count_used(x.column()) == 1) return false;
     const double hx = entropy(x.row()), hy = entropy(x.column());
     return std::fabs(hx - hy) > certain_tolerance * hx || value(x).value > 1 - certain_tolerance;
   }
-  auto slopes(const Table& x) const {
+  auto slopes(const CrossTable& x) const {
     const double hx = entropy(x.row()), hy = entropy(x.column());
     const double hxy = entropy(x.cell), ia = value(x).value;
     return [=, &x, rows = x.row(), columns = x.column(), total = x.total()](int i, int j) {

@@ -89,7 +89,7 @@ class IntervalTimer {
 // Calls work(item) for item = 0 ... items - 1 on `threads` threads. Each item must draw random
 // numbers from a stream with the item's number, and write only to memory of this item. Then results
 // do not depend on the number of threads. If several items throw, rethrows the exception of the
-// item with the lowest number.
+// item with the lowest number. Throws Interrupted if the host stops the computation.
 template <class Work>
 void for_each_item(std::size_t items, int threads, const Host& host, const Work& work) {
   if (threads <= 1) {
@@ -147,7 +147,8 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
       if (finished.wait_for(lock, IntervalTimer::interval, [&] { return n_running == 0; })) break;
     }
     if (interruption) continue;
-    // Rethrown later: workers still use variables that would be destroyed if this function ended.
+    // The exception is rethrown later: workers still use variables that would be destroyed if this
+    // function ended.
     try {
       if (!host.tick(n_done)) throw Interrupted();
       Watch::check();

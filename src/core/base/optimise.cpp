@@ -9,6 +9,7 @@ namespace fallible {
 
 namespace {
 
+// Highest number of recent steps that are stored.
 constexpr std::size_t most_pairs = 10;
 // Largest change of a parameter in one step; parameters are logits or logarithms.
 constexpr double longest_step = 2;
@@ -16,11 +17,13 @@ constexpr double longest_step = 2;
 constexpr double first_step = 0.3;
 // Least gain of a step, as a share of the gain predicted by the slope (Armijo condition).
 constexpr double armijo_share = 1e-4;
+// Highest number of step lengths that are tried in one direction.
 constexpr int backtracks = 30;
 // The search has converged after this number of consecutive small gains.
 constexpr int most_small_gains = 3;
 
-// A recent step, from which L-BFGS estimates the curvature along it.
+// A recent step and the change of the gradient in it. L-BFGS estimates the curvature along the step
+// from such pairs.
 struct Pair {
   Eigen::VectorXd step;
   Eigen::VectorXd change;  // decrease of the gradient in the step
@@ -83,7 +86,8 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
       is_accepted = std::isfinite(value) && value >= out.value + armijo_share * step * slope;
     }
     if (!is_accepted) {
-      // No step along the gradient increases the value beyond rounding error: this is a maximum.
+      // No step along the gradient (multiplied by `metric`, if given) increases the value beyond
+      // rounding error: this is a maximum.
       if (pairs.empty()) {
         out.converged = true;
         break;
@@ -124,7 +128,8 @@ void polish(const Objective& objective,
   const double value = objective(x, &gradient), scale = 1 + std::fabs(value);
   double least = gradient.lpNorm<Eigen::Infinity>();
   // In a curved valley the gradient may increase before it decreases. Therefore the search allows
-  // `most_steps_without_gain` steps without a smaller gradient, and `top` keeps the best point.
+  // `most_steps_without_gain` steps without a smaller gradient. `least` is the smallest gradient so
+  // far, and `top` keeps the point where it was found.
   for (int i = 0, steps_without_gain = 0;
        i < most_steps && steps_without_gain < most_steps_without_gain && least > rounding * scale;
        ++i) {

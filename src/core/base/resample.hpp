@@ -20,11 +20,12 @@ struct Clusters {
   bool empty() const { return cluster.empty(); }
 };
 
-// Draws cases with replacement. Cases with equal ratings form a cell, and a resample is the number
-// of cases drawn from each cell. If there are clusters, all cases of a drawn cluster enter the
-// resample. Clusters with the same number of cases in each cell are one kind, and draws are counted
-// per kind. Time therefore depends on the number of kinds, not of clusters. Clusters of one case
-// each give the same draws as cases without clusters.
+// Draws cases with replacement. Cases that are equivalent for the caller form a cell, for example
+// the cases of one pattern or tally. A resample consists of the number of cases drawn from each
+// cell. If there are clusters, all cases of a drawn cluster enter the resample. Clusters with the
+// same number of cases in each cell are one kind, and draws are counted per kind. Time therefore
+// depends on the number of kinds, not of clusters. Clusters of one case each give the same draws as
+// cases without clusters.
 class Resampler {
  public:
   // `cases`: number of cases in each cell, a whole number; empty cells are never drawn.
@@ -41,9 +42,10 @@ class Resampler {
  private:
   double draws_ = 0;               // number of cases in the data, or of clusters
   std::vector<double> frequency_;  // number of cases or clusters of each kind in the data
-  Ragged kinds_;                   // positions of each kind in the next two vectors
+  Ragged kinds_;                   // positions of each kind in the next two vectors.
+  // Cells in which a kind has cases.
   std::vector<int> cell_;
-  // Number of cases that one cluster of a kind has in this cell.
+  // Number of cases that one cluster of the kind has in this cell.
   std::vector<double> cases_in_cell_;
   int cells_;
 };

@@ -15,7 +15,7 @@ class RowSet {
   // Reserves memory for `rows` distinct rows.
   void reserve(std::size_t rows);
 
-  // Returns the number of this row in order of insertion, from 0. Adds the row if the set does not
+  // Returns the index of this row in order of insertion, from 0. Adds the row if the set does not
   // contain it.
   int insert(const int* row, std::size_t length);
 
@@ -35,9 +35,10 @@ class RowSet {
   // unless the words are equal.
   std::vector<std::uint64_t> beginnings() const;
 
+  // Row i has the values value_[start_[i]] ... value_[start_[i + 1] - 1].
   std::vector<std::size_t> start_;
   std::vector<int> value_;
-  std::vector<std::uint64_t> hash_;
+  std::vector<std::uint64_t> hash_;  // hash value of each row
   // Hash table: index of the row, or -1 in an empty slot; the size is a power of two.
   std::vector<int> slot_;
 };

@@ -23,9 +23,10 @@ double shrink_slice(Stream& stream, double current, double level, double low, do
   return current;
 }
 
-// Like shrink_slice(), but constructs the interval. It has length `width` and a random position
-// around `current`. It is extended by further widths until the log density at both ends is below
-// `level`, or there were eight extensions.
+// Like shrink_slice(), but constructs the interval. It starts with length `width` and a random
+// position around `current`. Each end is moved outwards by one width at a time until the log
+// density there is at most `level`. The interval has at most eight widths, divided at random
+// between the two sides.
 template <class LogDensity>
 double step_out_slice(Stream& stream, double current, double level, double width,
                       const LogDensity& log_density) {

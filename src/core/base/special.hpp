@@ -10,7 +10,7 @@
 namespace fallible {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-// Lowest probability of an answer, so that its logarithm is finite.
+// Lower limit of probabilities, so that their logarithms are finite.
 constexpr double floor_probability = 1e-12;
 
 inline double square(double x) { return x * x; }
@@ -102,11 +102,15 @@ struct Polygamma {
   }
 };
 
+// Clips x to [-limit, limit].
 inline double clip_to(double x, double limit) { return std::clamp(x, -limit, limit); }
 
-// Clips the concentration of a Dirichlet or Beta distribution (the sum of its parameters), which
-// describes how similar raters are. At the upper limit all raters are practically equal.
-inline double clip_concentration(double size) { return std::clamp(size, 0.1, 1e4); }
+// Clips the concentration of a Dirichlet or Beta distribution (the sum of its parameters). The
+// higher it is, the more similar are the draws, for example the confusion matrices of raters. At
+// the upper limit all draws are practically equal.
+inline double clip_concentration(double concentration) {
+  return std::clamp(concentration, 0.1, 1e4);
+}
 
 // `value`: psi(a + n) - psi(a), where psi is the digamma function. `derivative`: derivative of this
 // difference with respect to a. Both occur in derivatives of Dirichlet-multinomial likelihoods with
@@ -127,13 +131,15 @@ struct DigammaDifference {
   }
 };
 
-// Returns the concentration `size` after one Newton step for its logarithm. `slope` and `curvature`
-// are the first and second derivative of the log density with respect to the concentration. A
-// fixed-point iteration would need thousands of rounds if raters have few ratings each.
-inline double newton_concentration(double size, double slope, double curvature) {
-  const double value = size * slope, derivative = value + size * size * curvature;
+// Returns the concentration after one Newton step for its logarithm. `slope` and `curvature` are
+// the first and second derivative of the log density with respect to the concentration. Where the
+// log density is not concave, the step has length 0.5. A fixed-point iteration would need thousands
+// of rounds if raters have few ratings each.
+inline double newton_concentration(double concentration, double slope, double curvature) {
+  const double value = concentration * slope,
+               derivative = value + concentration * concentration * curvature;
   const double step = derivative < 0 ? -value / derivative : value > 0 ? 0.5 : -0.5;
-  return clip_concentration(size * std::exp(clip_to(step, 0.7)));
+  return clip_concentration(concentration * std::exp(clip_to(step, 0.7)));
 }
 
 }  // namespace fallible

@@ -133,6 +133,7 @@ double cell_kappa(const CommonUnits& pair, int labels) {
   return is_constant ? not_a_number : (observed - expected) / (1 - expected);
 }
 
+// Weighted mean of numbers; ignores NaN.
 class Mean {
  public:
   void add(double x, double weight = 1) {

@@ -8,6 +8,7 @@ namespace fallible {
 
 namespace {
 
+// Quotient a / b, with b at least `quality_floor`.
 double ratio(double a, double b) { return a / std::max(b, quality_floor); }
 
 // Workers who gave each label to a unit. Row v contains the workers of entry v of the votes, which
@@ -82,6 +83,7 @@ class Iteration {
                                   current.annotation_change.back()}) < options_.tolerance;
   }
 
+  // Computes the unit-annotation scores from the current worker qualities.
   void score_unit_annotations() {
     current.unit_annotation.resize(votes_.label.size());
     for (int u = 0; u < x_.units; ++u) {
@@ -126,6 +128,9 @@ class Iteration {
       for (const int e : x_.positions(j)) squared += q[x_.label[e]];
       length_[j] = std::sqrt(squared);
     }
+    // Sums for one worker, weighted by unit qualities: numerator and denominator of the
+    // worker-worker agreement (`cosine`, `weight`) and of the worker-unit agreement (`with_unit`,
+    // `units`).
     struct Sums {
       double cosine = 0, weight = 0, with_unit = 0, units = 0;
     };
@@ -194,12 +199,14 @@ class Iteration {
     }
   }
 
+  // Sets the running sums of all labels of a unit to zero.
   void clear_sums(int u) {
     for (const int v : votes_.positions(u)) {
       cosine_sum_[votes_.label[v]] = vote_sum_[votes_.label[v]] = 0;
     }
   }
 
+  // Adds judgement j with this weight to the running sums.
   void add_answer(int j, double weight) {
     for (const int e : x_.positions(j)) {
       cosine_sum_[x_.label[e]] += weight / length_[j];
@@ -207,6 +214,7 @@ class Iteration {
     }
   }
 
+  // Weighted votes of each label of a unit, from the running sums.
   std::vector<double> votes_of_unit(int u) const {
     std::vector<double> out;
     for (const int v : votes_.positions(u)) {

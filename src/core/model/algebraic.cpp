@@ -8,6 +8,7 @@
 
 namespace fallible {
 
+// A smaller excess over agreement by chance counts as zero.
 constexpr double chance_tolerance = 1e-9;
 // A base rate below this counts as zero; the difference is rounding error.
 constexpr double zero_tolerance = 1e-12;

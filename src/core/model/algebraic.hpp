@@ -1,5 +1,6 @@
-// Fits the K-model by algebra (Lehner, 2015, equations 2 and 5). The posterior probabilities of the
-// categories follow by Bayes' rule.
+// Fits the K-model by algebra (Lehner, 2015, equations 2 and 5). In this model, all raters have the
+// same accuracy in all categories, wrong answers are equally probable, and errors are independent.
+// The posterior probabilities of the categories follow by Bayes' rule.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,6 +10,7 @@
 
 namespace fallible {
 
+// no_pairs: no case has ratings of two raters. chance: agreement is at or below chance.
 enum class Identified { yes, no_pairs, chance };
 
 // Name of a value of this enum in R: "yes", "no_pairs" or "chance".
@@ -30,8 +32,8 @@ KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight);
 // Covariance matrix of rater accuracy (first row and column) and base rates, by the delta method.
 // First estimates the covariance of agreement and category shares from the variation between cases.
 // Then transforms this matrix with the derivatives of equations 2 and 5. All entries of base rates
-// are NaN if any base rate is zero. The whole matrix is NaN if all pairs of ratings agree, or if
-// the fit is not identified.
+// are NaN if any base rate is zero. The whole matrix is NaN if all pairs of ratings agree, if the
+// fit is not identified, or if there is at most one case.
 Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit);
 
 // Computes posterior probabilities of the categories for the cases of a tally. Needs an identified

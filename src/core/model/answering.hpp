@@ -13,27 +13,31 @@ namespace fallible {
 // Beta distribution with mean mu_jk and concentration kappa. The logit of mu_jk is b_j + h_k: b_j
 // is high for judges who often answer, h_k for categories that are easy to answer. h_k is normal
 // with mean 0 and standard deviation omega. Judges who always or never answer are left out, because
-// whether they answer does not depend on the truth.
+// whether they answer does not depend on the truth. So are judges with a known confusion matrix.
+// Weak priors: density (1 + kappa)^-2 for kappa, half an answer and half an abstention for each
+// b_j, and a prior guess of omega (answering.cpp).
 struct Answering {
   int categories = 0;
   double kappa = 4, omega = 0.3;
-  // Judges who both answered and abstained, from 0. Only these judges have a_jk.
+  // Judges (from 0) who both answered and abstained, and whose confusion matrix is unknown. Only
+  // these judges have a_jk.
   std::vector<int> used_judges;
   std::vector<double> b, h;  // b_j of all judges, h_k of all categories
   // Expected numbers of answers and of abstentions: judges x truths.
   Table<double> answers, abstentions;
 
   Answering() = default;
-  // Finds the judges who both answered and abstained, and sets their starting values b_j. If
-  // abstentions are not modelled, there are no such judges, and all functions do nothing.
+  // Finds the used judges and sets their starting values b_j. If abstentions are not modelled, no
+  // judge is used, and all functions do nothing.
   explicit Answering(const LatentRows& rows);
 
-  // Probability a_jk that a judge answers. It is 1 for judges who never abstain or never answer, so
-  // that it has no effect as a factor.
+  // Probability a_jk that a judge answers. It is 1 for judges who are not used, so that it has no
+  // effect as a factor.
   double answer_probability(int judge, int truth) const {
     return !used_judges.empty() && is_used_[judge] ? 1 - abstain_probability_[judge][truth] : 1;
   }
 
+  // Sets the expected numbers of abstentions to zero.
   void clear();
   // Adds the abstentions of a row to `abstentions`, distributed over the true categories with the
   // row's posterior probabilities.
@@ -50,7 +54,7 @@ struct Answering {
   // the judge answers.
   void multiply(Squares& probability) const;
   // Probabilities of abstaining: judges x truths. They are 1, without effect as factors, for judges
-  // who always or never answer. Null if all judges always or never answer.
+  // who are not used. Null if no judge is used.
   const double* abstaining() const {
     return used_judges.empty() ? nullptr : abstain_probability_[0];
   }
@@ -62,9 +66,9 @@ struct Answering {
   const double* set_parameters(const double* x);
 
  private:
-  double mean(int judge, int truth) const;
+  double mean(int judge, int truth) const;  // mu_jk
 
-  std::vector<bool> is_used_;  // true for judges with answers and abstentions
+  std::vector<bool> is_used_;  // true for the judges in `used_judges`
   // Judges x truths: 1 - a_jk, the probability of abstaining; 1 for other judges.
   Table<double> abstain_probability_;
 };

@@ -13,7 +13,10 @@ constexpr double skill_weight = 2, tau_guess = 0.6;
 constexpr double recognition_weight = 1, ups_guess = 0.3;
 // Prior guess of logistic(ubar). Its weight is a number of ratings.
 constexpr double mean_weight = 5, mean_guess = 0.6;
+// Lower limits of the mean probabilities of a right answer (and of any wrong answer), and of a
+// single wrong answer.
 constexpr double least_right = 1e-6, least_error = 1e-9;
+// Newton steps for ubar in each update.
 constexpr int mean_steps = 3;
 // Newton's method for the logarithm of the variance of skills: highest number of steps, length of a
 // step after which it ends, and smallest number by which it divides.
@@ -31,13 +34,13 @@ struct Centre::Tables {
   double slope = 0, curvature = 0;
 };
 
-Centre::Centre(int judges, int of_categories, bool of_one_coin)
-    : one_coin(of_one_coin),
-      categories(of_categories),
-      a(of_categories - 1),
-      u(of_categories, 1.0),
+Centre::Centre(int judges, int n_categories, bool is_one_coin)
+    : one_coin(is_one_coin),
+      categories(n_categories),
+      a(n_categories - 1),
+      u(n_categories, 1.0),
       s(judges, 0.0),
-      w(of_categories, of_categories, 1.0 / (of_categories - 1)) {
+      w(n_categories, n_categories, 1.0 / (n_categories - 1)) {
   for (int k = 0; k < categories; ++k) w[k][k] = 0;
 }
 

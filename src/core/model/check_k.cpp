@@ -295,11 +295,11 @@ KStatistics KTester::compare(const LatentRows& rows, KTester* fitted) const {
       fitted->degrees_ = alternative.layout.free_parameters() - null.layout.free_parameters();
     }
   }
-  if (test_.pairs) {
+  if (test_.uses_pairs) {
     out.pairs = disagreeing_pairs(rows, law).distance();
     out.lowest_rate = lowest_base_rate(rows);
   }
-  if (test_.residual) {
+  if (test_.uses_residual) {
     for (const PairAgreement& pair : pair_agreement(rows, law, least_common_cases)) {
       if (!(out.residual >= pair.excess())) out.residual = pair.excess();
     }

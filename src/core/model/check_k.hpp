@@ -1,6 +1,6 @@
 // Tests of the K-properties, the assumptions of the K-model (Lehner, 2015), by a parametric
 // bootstrap. Statistics compare the data with a fitted model. P-values are computed from the same
-// statistics of panels that are drawn from the model.
+// statistics of data sets that are drawn from the model.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,15 @@ namespace fallible {
 struct KTest {
   LatentModel null;
   std::optional<LatentModel> alternative;
-  bool pairs = false;  // true to compare the frequencies of disagreeing pairs with the null model
+  // True to compare the frequencies of disagreeing pairs of ratings with the null model.
+  bool uses_pairs = false;
   // True to compare the agreement of each pair of judges with the null model.
-  bool residual = false;
+  bool uses_residual = false;
 };
 
 // Values of the statistics for one data set. NaN for statistics that the test does not use.
 struct KStatistics {
-  double ratio;        // twice the gain in log likelihood by the alternative model.
+  double ratio;        // twice the gain in log likelihood by the alternative model
   double pairs;        // chi-squared distance between observed and expected disagreeing pairs
   double lowest_rate;  // lowest base rate by Lehner's equation 5; not clipped at zero
   double residual;     // largest standardised excess of the agreement of two judges
@@ -46,11 +47,12 @@ struct PairAgreement {
 // total as `observed`.
 struct DisagreeingPairs {
   std::vector<double> observed, expected;
-  double distance() const;
+  double distance() const;  // chi-squared distance between `observed` and `expected`
 };
 
 // Lowest base rate by Lehner's equations 2 and 5. It is negative if the K-model does not fit,
-// because it is not clipped at zero. Minus infinity if agreement is at or below chance.
+// because it is not clipped at zero. Minus infinity if there are no pairs of ratings, or if
+// agreement is at or below chance.
 double lowest_base_rate(const LatentRows& rows);
 
 // Counts disagreeing pairs of raters in the data, and computes the numbers expected from `law`.
@@ -62,7 +64,7 @@ std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLa
                                           double least_cases);
 
 // Draws data sets from a latent class model. Each has the cases of `rows`, answered by the same
-// judges. Weights must be whole numbers. If a set of judges has fewer possible combinations of
+// judges. Weights must be whole numbers. If a set of judges has no more possible combinations of
 // answers than cases, the number of cases with each combination is drawn. This is faster than
 // drawing each case.
 class RowSampler {
@@ -99,6 +101,7 @@ class KTester {
 
   const KStatistics& observed() const { return observed_; }
   bool converged() const { return converged_; }
+  // Degrees of freedom: number of parameters by which the models differ.
   int degrees() const { return degrees_; }
   const AnswerLaw& law() const { return law_; }  // probabilities of the fitted null model
 

@@ -57,7 +57,7 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
 
 // Adds the expected information on the parameters of one judge to the diagonal. It sums the squared
 // derivatives of the log probability of each answer, weighted by the answer's probability and the
-// expected number of ratings.
+// expected number of ratings. Also adds expected numbers of wrong answers to `expected_errors_`.
 void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
                                   const ExpectedCounts& counts) {
   const int N = layout_->categories;

@@ -18,8 +18,8 @@ Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law,
 // Negative Hessian of the log posterior density for observed classes, approximately. It consists of
 // small blocks, so that it is inverted quickly. The blocks of base rates, of accuracies around
 // their mean, and of each row of error rates are a diagonal matrix plus a matrix of rank one. The
-// parameters of ordinal errors and of confidence levels form dense blocks. All other parameters are
-// treated as independent. Keeps a pointer to `layout`.
+// parameters of ordinal errors and of confidence levels form dense blocks, and so do base rates
+// with covariates. All other parameters are treated as independent. Keeps a pointer to `layout`.
 class CompleteCurvature {
  public:
   CompleteCurvature() = default;
@@ -28,7 +28,8 @@ class CompleteCurvature {
 
   // Returns curvature^-1 * gradient, a Newton step.
   Eigen::VectorXd solve(const Eigen::VectorXd& gradient) const;
-  // Variance of a parameter if all other parameters were known. Not for base rates and error rates.
+  // Variance of a parameter if all other parameters were known. Only for accuracies, dispersions
+  // and shifts.
   double variance(int parameter) const { return 1 / diagonal_[parameter]; }
 
  private:
@@ -51,6 +52,7 @@ class CompleteCurvature {
   // `error_share_`: shares of wrong answers, groups of judges x truths x ratings.
   // `expected_errors_`: expected numbers of wrong answers, groups of judges x truths.
   std::vector<double> error_share_, expected_errors_;
+  // Dense block: position of its first parameter, and Cholesky factor of its curvature.
   struct Block {
     int first;
     Eigen::LLT<Eigen::MatrixXd> root;

@@ -40,8 +40,10 @@ class Curvature {
   Eigen::MatrixXd response() const;
 
  private:
+  // `vectors_`: eigenvectors of the curvature, parameters x directions. `root_`: derivatives of the
+  // natural parameters along the eigenvectors, naturals x directions.
   Eigen::MatrixXd vectors_, root_;
-  Eigen::VectorXd inverse_;
+  Eigen::VectorXd inverse_;  // 1 / eigenvalue of each direction; 1 if the eigenvalue is zero
 };
 
 // Covariance matrix of the natural parameters at the maximum `x`, from the curvature of the log
@@ -57,7 +59,8 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
 
 struct Evidence {
   double log_evidence = 0;
-  double std_error = 0;  // standard error of the joined system's accuracy; 0 without a system
+  // Standard error of the accuracy of the system that is the last judge; 0 without a system.
+  double std_error = 0;
 };
 
 // Laplace approximation of the log evidence, from the curvature at the maximum `x` of the log

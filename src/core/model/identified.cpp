@@ -18,6 +18,7 @@ namespace {
 constexpr int most_raters = 20;  // up to this number of raters, SmallPanel contains all of them
 // Number of raters in SmallPanel if there are more: raters of one row.
 constexpr int few_raters = 6;
+// Highest number of categories in SmallPanel.
 constexpr int few_categories = 4;
 // A parameter is identified if its component in directions that change no score is below this.
 constexpr double null_space_tolerance = 1e-4;
@@ -52,7 +53,8 @@ std::vector<bool> constant_judges(const LatentRows& rows, const LatentModel& mod
 // A small data set of random answers, in which the same raters rate the same cases as in the data.
 // It is sufficient, because identification depends on who rated what, not on the answers. If there
 // are more than 20 raters, only six raters of the row with most raters are used. At most four
-// categories are used: each further category adds more cells than parameters.
+// categories are used: a further category adds more possible combinations of answers than
+// parameters. Judges in constant_judges() are left out.
 class SmallPanel {
  public:
   SmallPanel(const LatentRows& rows, const LatentModel& model)
@@ -101,8 +103,11 @@ class SmallPanel {
   }
 
   bool empty() const { return judges_ == 0 || row_groups_.empty(); }
+  // Index of a judge in the small panel; -1 for a judge that is left out.
   int panel_index(int judge) const { return panel_index_[judge]; }
 
+  // Draws rows with random answers. If there are more than 20 raters, every second row has the
+  // raters of the row with most raters.
   LatentRows draw(int n_rows, Stream& stream) const {
     LatentRows out;
     out.categories = std::min(rows_.categories, few_categories);
@@ -146,8 +151,9 @@ class SmallPanel {
     return rows_.known[row] < 0 ? -1 : rows_.known[row] % categories;
   }
 
-  // Replaces known matrices by random matrices. Identification does not depend on their values, and
-  // the random ones have no special values such as zero.
+  // Replaces known matrices, and those of judges with calibration samples, by random matrices.
+  // Identification does not depend on their values, and random ones have no special values such as
+  // zero.
   void add_random_matrices(LatentRows& out, Stream& stream) const {
     const int N = out.categories;
     for (int u = 0; u < rows_.judges; ++u) {
@@ -166,14 +172,14 @@ class SmallPanel {
   }
 
   const LatentRows& rows_;
-  std::vector<int> panel_index_;
-  std::vector<std::vector<int>> row_groups_;
+  std::vector<int> panel_index_;              // see panel_index()
+  std::vector<std::vector<int>> row_groups_;  // rows of each known truth and population
   int raters_ = 0, judges_ = 0, row_with_most_raters_ = -1;
 };
 
 // Matrix of scores (gradients of the log likelihood of each row, or derivatives of pair
-// probabilities) at random parameter values. The model is identified if the matrix has full rank.
-// Columns are scaled to length 1.
+// probabilities) at random parameter values. The model is identified if the rank of the matrix is
+// the number of free parameters. Columns are scaled to length 1.
 Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream& stream) {
   Eigen::VectorXd x(model.layout.size);
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();

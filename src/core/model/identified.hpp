@@ -8,15 +8,17 @@
 namespace fallible {
 
 // Result of identified_judges(). It is computed from the rank of a matrix of scores, or of
-// derivatives of pair probabilities. Judges with separate parameters who always give the same
-// answer are ignored. If each judge has free error rates, judges with too few common cases may not
-// be identified, while other judges and the base rates are.
+// derivatives of pair probabilities. Judges with separate parameters whose answers do not vary are
+// ignored. If each judge has free error rates, judges with too few common cases may not be
+// identified, while other judges and the base rates are.
 struct IdentifiedJudges {
   bool all = false;  // true if all parameters are identified
   // True if the data identify the base rates, at least three judges, and the system that is fitted
   // like a rater (if any).
   bool model = false;
-  std::vector<bool> judge;  // true if the parameters of this judge are identified
+  // False for judges whose parameters are not identified although the base rates are. Only free
+  // error rates are checked by judge; otherwise, and for judges that were not checked, it is true.
+  std::vector<bool> judge;
 };
 
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,

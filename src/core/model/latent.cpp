@@ -112,6 +112,7 @@ namespace {
 
 constexpr double boundary_logit = 13.8;  // logit of a probability that is 1e-6 away from 0 or 1
 constexpr int most_em_steps = 1000;
+// EM ends if a step increases the log posterior density by less than this.
 constexpr double em_gain = 1e-6;
 // Pseudo-ratings that the first EM step adds, to move away from the boundary.
 constexpr double boundary_pseudo_ratings = 0.01;
@@ -129,7 +130,7 @@ bool is_at_boundary(const LatentClass& model, const Eigen::VectorXd& x) {
          x.segment(layout.accuracies_at, size).cwiseAbs().maxCoeff() > boundary_logit;
 }
 
-// Returns parameters with a higher likelihood, found by EM steps from the boundary `x`.
+// Returns the parameters after EM steps from the boundary `x`. They may be no better than `x`.
 Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   double previous_value = -std::numeric_limits<double>::infinity();
   for (int step = 0; step < most_em_steps; ++step) {
@@ -196,7 +197,7 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
   });
 }
 
-constexpr int em_steps = 30;
+constexpr int em_steps = 30;  // EM steps that compute starting values
 
 Eigen::VectorXd LatentClass::start() const {
   const LatentRows& rows = layout.rows;

@@ -18,7 +18,8 @@ struct LatentClass {
   // Starting values, computed from the vote shares of each row.
   Eigen::VectorXd start() const;
   // Several starting values, including start(). Models with strata of difficulty may have more than
-  // one maximum, and these starts differ in the size of the shift between strata.
+  // one maximum, and these starts differ in the size of the shift between strata. Without a shift
+  // parameter, there is only start().
   std::vector<Eigen::VectorXd> starts() const;
   // Starting values from an older fit with parameters `x`, which contained only the first `raters`
   // raters. New raters start at the mean of the old ones. Returns an empty vector if `x` cannot be
@@ -27,7 +28,7 @@ struct LatentClass {
 
   // Returns the log posterior density up to a constant. If the pointers are not null, also computes
   // the gradient, the log likelihood, and the curvature for observed classes. The curvature is
-  // available only together with the gradient.
+  // correct only if the gradient is computed, too.
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
                   double* log_likelihood = nullptr, CompleteCurvature* curvature = nullptr) const;
   // Returns the log likelihood, in one pass over the data. Adds expected numbers of ratings to

@@ -9,7 +9,7 @@
 namespace fallible {
 
 // Relative frequencies of pairs of ratings of the same case by different judges. Judges with equal
-// parameters count as one judge, and each of their pairs counts half in either order. A kind is a
+// parameters count as one judge. A pair of their ratings counts half in either order. A kind is a
 // pair of judges; a cell is a pair of their ratings. With N categories, kind i has the cells i N^2
 // ... (i + 1) N^2 - 1; the rating of judge `second` changes fastest.
 struct PairFrequencies {

@@ -70,8 +70,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   out.calibration = known.calibration;
   out.populations = known.populations;
   // The key of a row contains its population and known category (-1 if unknown), then judge and
-  // category of each rating, and finally (judge, -1) for each abstention. Patterns without ratings
-  // and known truth get no row.
+  // category of each rating, and finally (judge, -1) for each abstention.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     key.push_back(known.populations.index(p));
     key.push_back(known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);

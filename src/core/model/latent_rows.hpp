@@ -17,16 +17,18 @@ namespace fallible {
 struct Populations {
   std::vector<int> of_pattern;  // population of each pattern, from 0; empty if there is only one
   Eigen::MatrixXd design;       // scaled covariates: populations x covariates, without an intercept
-  // The design is scaled for numerical reasons. `report` * coefficients are the coefficients for
-  // the unscaled covariates, intercept first.
+  // The design is scaled for numerical reasons. `report` (coefficients x coefficients) *
+  // coefficients are the coefficients for the unscaled covariates, intercept first.
   Eigen::MatrixXd report;
 
   int size() const { return std::max(1, static_cast<int>(design.rows())); }
   // Number of coefficients for each category: an intercept and one per covariate.
   int coefficients() const { return 1 + static_cast<int>(design.cols()); }
+  // Number that a coefficient multiplies: 1 for the intercept, otherwise a scaled covariate.
   double value(int population, int coefficient) const {
     return coefficient == 0 ? 1 : design(population, coefficient - 1);
   }
+  // Population of a pattern, from 0.
   int index(int pattern) const { return of_pattern.empty() ? 0 : of_pattern[pattern]; }
 };
 
@@ -49,9 +51,9 @@ struct LatentRows : RatedRows {
   Ragged abstentions;
   std::vector<int> abstained;
 
-  // For each row: number of ratings at its beginning that are equal to those of the row before.
-  // Class Pass computes the products of these ratings only once. Empty until find_prefixes() is
-  // called.
+  // For each row: number of ratings at its beginning that are equal to those of the row before (if
+  // it has the same population). Class Pass computes the products of these ratings only once. Empty
+  // until find_prefixes() is called.
   std::vector<int> prefix;
   int longest_prefix = 0;
 
@@ -63,8 +65,8 @@ struct LatentRows : RatedRows {
     return abstained.empty() ? Positions(0, 0) : abstentions.positions(row);
   }
 
-  // Shares of the categories among the row's ratings: `categories` numbers with sum 1. If the truth
-  // is known, its share is 1. If there are no ratings, all shares are equal.
+  // Shares of the categories among the raters' ratings of a row: `categories` numbers with sum 1.
+  // If the truth is known, its share is 1. If there are no ratings, all shares are equal.
   std::vector<double> votes(int row) const;
   // Adds the weight of a row, multiplied by the posterior probability of each class, to two arrays
   // of expected numbers: `of_classes` for cases (populations x classes), and `of_ratings` for the
@@ -72,6 +74,7 @@ struct LatentRows : RatedRows {
   void add_expected(int row, const double* posterior, int classes, double* of_classes,
                     double* of_ratings) const;
 
+  // True if a system is the last judge.
   bool joined() const { return judges > raters; }
   bool has_known_matrix(int u) const {
     return u < static_cast<int>(matrix.size()) && !matrix[u].empty();
@@ -93,7 +96,8 @@ struct Known {
 };
 
 // Converts patterns to rows of the likelihood. `system`: index (from 0) of the system that is added
-// to the raters as the last judge; -1 if there are only raters. The order of the rows does not
+// to the raters as the last judge; -1 if there are only raters. Patterns with neither a rating, an
+// abstention, an answer of this system nor a known truth get no row. The order of the rows does not
 // depend on the order of cases.
 LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const Known& known);
@@ -101,12 +105,13 @@ LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& w
 // Rows for models in which all raters have the same parameters. Only the numbers of ratings per
 // category matter, so rows that differ only in who rated are merged, and there is less to compute.
 struct ExchangeableRows {
-  LatentRows rows;          // raters are merged into judge 0, who may have several ratings in a row
+  // All raters are judge 0, who may have several ratings in a row. A system is judge 1.
+  LatentRows rows;
   std::vector<int> of_row;  // merged row of each original row, from 0
 
   // Copies a posterior of the merged rows to the original rows: rows x categories, row by row.
   std::vector<double> by_row(const std::vector<double>& posterior) const;
-  // The opposite of by_row(): the mean over the original rows of each row.
+  // The opposite of by_row(): the mean over the original rows of each merged row.
   std::vector<double> merge(const std::vector<double>& by_row) const;
   // Sets the weights of the merged rows from new weights of the original rows, for example in a
   // bootstrap.

@@ -27,10 +27,10 @@ void softmax_rows(Square x) {
 
 }  // namespace
 
-Table<double> shares_by_distance(int categories, double dispersion) {
+Table<double> shares_by_distance(int categories, double log_dispersion) {
   Table<double> out(categories, categories);
   for (int k = 0; k < categories; ++k) {
-    for (int l = 0; l < categories; ++l) out[k][l] = -dispersion * std::abs(k - l);
+    for (int l = 0; l < categories; ++l) out[k][l] = -log_dispersion * std::abs(k - l);
   }
   softmax_rows({out[0], categories});
   return out;

@@ -19,9 +19,9 @@ struct Strata {
 };
 
 // Share of each error among the errors of its row: truths x ratings, diagonal 0. Shares are
-// proportional to exp(-dispersion |k - l|), so the argument is the logarithm of the dispersion
-// that users see. With 0, all errors have equal shares.
-Table<double> shares_by_distance(int categories, double dispersion);
+// proportional to exp(-log_dispersion |k - l|), where exp(log_dispersion) is the dispersion that
+// users see. If `log_dispersion` is 0, all errors have equal shares.
+Table<double> shares_by_distance(int categories, double log_dispersion);
 
 // Probabilities of answers given the class, and of the classes. A class is a true category within a
 // stratum of difficulty: class = stratum * categories + category. In `probability`, the values of
@@ -68,8 +68,10 @@ class Law : public AnswerLaw {
   std::vector<double> confusion(int judge) const;
 
  private:
+  // `least`: lower limit of the probabilities.
   void set_from_matrix(const Layout& layout, int judge, const std::vector<double>& matrix,
                        double least);
+  // Sets the probabilities of answers with a confidence level, from those without one.
   void set_levels(int judge);
   void set_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
                  ConstSquare share);

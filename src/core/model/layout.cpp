@@ -151,8 +151,9 @@ void add_row_densities(const Layout& layout, LogDensity& out) {
 }  // namespace
 
 // Prior densities are densities of logits and logarithms. Then the mode is not on the boundary of
-// the parameter space. Without a prior, all parameters get a normal density with standard deviation
-// 1e6. Any data outweigh it, and parameters that are not identified stay near zero.
+// the parameter space. Without a prior, or with a pooled prior whose centre is not yet estimated,
+// all parameters get a normal density with standard deviation 1e6. Any data outweigh it, and
+// parameters that are not identified stay near zero.
 double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
   const LatentPrior& prior = layout.prior;
   const int N = layout.categories;

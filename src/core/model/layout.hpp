@@ -1,6 +1,7 @@
 // Assumptions of a latent class model of raters, its priors, and the positions of its parameters in
-// one vector. Classes are the true categories. The K-properties are the assumptions of the K-model
-// (Lehner, 2015). Each setting of LatentModel relaxes one of them.
+// one vector. Classes are the true categories, within strata of difficulty if there are any. The
+// K-properties are the assumptions of the K-model (Lehner, 2015). In LatentModel, `by_rater`,
+// `errors` and `strata` each relax one of them.
 #pragma once
 
 #include <Eigen/Core>
@@ -13,6 +14,11 @@
 
 namespace fallible {
 
+// Probabilities of wrong answers, given that they are wrong.
+// uniform: equal for all wrong categories.
+// distance: decrease with the distance from the truth.
+// free: a parameter for each truth and rating.
+// ordinal: wrong and right answers follow a cumulative probit model (ordinal.hpp).
 enum class Errors { uniform, distance, free, ordinal };
 
 struct LatentModel {
@@ -56,8 +62,9 @@ struct FixedValues {
 enum class Fitting { likelihood, pairs };
 
 // Positions of the parameters in the vector that is optimised. Base rates and accuracies are
-// transformed to logits, dispersions and error rates to logarithms; shifts are not transformed.
-// Base rates come first. Judges with a known confusion matrix have no parameters.
+// transformed to logits, dispersions and error rates to logarithms; shifts are not transformed. The
+// parameters of ordinal errors and confidence levels are described in ordinal.hpp. Base rates come
+// first. Judges with a known confusion matrix have no parameters.
 struct Layout {
   Layout(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
          const FixedValues& fixed_values = FixedValues());
@@ -66,7 +73,7 @@ struct Layout {
   LatentModel model;
   LatentPrior prior;
   FixedValues fixed_values;
-  int categories, strata;
+  int categories, strata;     // `strata` is 1 without strata of difficulty
   int rates;                  // number of base rate parameters: coefficients x (categories - 1)
   std::vector<double> share;  // share of each population among the cases
   // Group of each judge, from 0; -1 for a judge with a known matrix. Judges of a group have equal
@@ -78,7 +85,7 @@ struct Layout {
   int judge_kinds;
   // Position of the first parameter of each type, or -1 if the model has no such parameter.
   int mean_at, accuracies_at, errors_at, ordinal_at, dispersions_at, shifts_at, levels_at;
-  int size;
+  int size;  // number of parameters
 
   // Number of classes: one per category and stratum.
   int classes() const { return strata * categories; }

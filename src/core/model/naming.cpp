@@ -14,6 +14,7 @@ namespace {
 
 // Highest number of replies of a case that are used. The number of pairs grows with its square.
 constexpr int most_replies = 100;
+// A smaller gain (relative to the total weight) counts as rounding error.
 constexpr double least_gain = 1e-9;
 
 // Assigns each row of the square matrix `gain` to a different column, so that the sum of the chosen
@@ -97,6 +98,7 @@ std::vector<int> names_by_majority(const std::vector<double>& matrices,
 
 namespace {
 
+// `answer`: category, or the number of categories for an abstention.
 struct Reply {
   int row, judge, answer;
 };
@@ -212,7 +214,7 @@ Association association(const LatentRows& rows) {
       row = table.rowwise().sum();
       column = table.colwise().sum();
       const auto n_rows = (row.array() > 0).count(), n_columns = (column.array() > 0).count();
-      if (n_rows < 2 || n_columns < 2) continue;  // a judge with one reply is independent
+      if (n_rows < 2 || n_columns < 2) continue;  // answers that do not vary are independent
       const double n = row.sum();
       double statistic = 0;
       for (int c = 0; c < rows.categories; ++c) {
@@ -250,6 +252,7 @@ ReplyAssociation reply_association(const LatentRows& rows) {
       const double n = table.sum();
       const Eigen::VectorXd p = table.rowwise().sum() / n, q = table.colwise().sum() / n;
       out.excess += agreement_weight.cwiseProduct(table - n * p * q.transpose()).sum();
+      // Replaces the counts by the weight of each pair of replies, centred in rows and columns.
       table = agreement_weight;
       table.colwise() -= agreement_weight * q;
       table.rowwise() -= p.transpose() * agreement_weight;

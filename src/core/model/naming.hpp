@@ -13,9 +13,9 @@ namespace fallible {
 std::vector<double> ratings_by_judge(const LatentRows& rows);
 
 // Returns the category that is the name of each class. Tries all permutations of the names. Chooses
-// the one with the highest sum of the diagonals of the judges' matrices (truths x ratings),
-// weighted by `weight`. Most ratings then agree with the name of the true class. Keeps the old
-// names unless another permutation is better by more than rounding.
+// the one with the highest sum of the diagonals of `matrices` (judges x truths x ratings), weighted
+// by `weight` (one per judge). Most ratings then agree with the name of the true class. Keeps the
+// old names unless another permutation is better by more than rounding.
 std::vector<int> names_by_majority(const std::vector<double>& matrices,
                                    const std::vector<double>& weight, int categories);
 

@@ -49,6 +49,7 @@ LevelLaw::LevelLaw(const double* parameters, int levels) {
 }
 
 void LevelLaw::start(const std::vector<double>& seen, double* parameters) {
+  // `extra`: number added to each count, so that logarithms are finite.
   constexpr double extra = 0.5, least_step = 0.05;
   const std::size_t steps = seen.size() / 2 - 1;
   const auto log_of = [&](std::size_t i) { return std::log(seen[i] + extra); };

@@ -47,13 +47,16 @@ class OrdinalLaw {
   static constexpr double least = 1e-305;
   static double density(double x);
 
+  // Mean of the signal in units of the slope; the middle of the scale is 0.
   double position(int truth) const { return truth - 0.5 * (categories_ - 1); }
   // Threshold t minus the mean of the signal for this truth, in standard deviations of the signal.
   double limit(int truth, int t) const { return threshold_[t] - slope_ * position(truth); }
+  // Index of the middle threshold.
   int middle() const { return categories_ / 2 - 1; }
 
   int categories_;
   double slope_;
+  // `step_`: distances between neighbouring thresholds.
   std::vector<double> step_, threshold_, matrix_;
 };
 

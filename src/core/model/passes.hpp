@@ -25,7 +25,9 @@ namespace fallible {
 // are used for rows with many or improbable ratings, whose product would underflow.
 struct AnswerTables {
   int classes;
-  const double *weight, *probability;  // `weight`: of the classes, populations x classes
+  // `weight`: probabilities of the classes, populations x classes. `probability`: probabilities of
+  // the answers, judges x answer codes x classes.
+  const double *weight, *probability;
   const double *log_weight = nullptr, *log_probability = nullptr;  // computed when needed if null
   const double* abstaining = nullptr;  // probabilities of abstaining: judges x classes, or null
 };
@@ -74,10 +76,10 @@ class Pass {
 
   Pass(const LatentRows& rows, const AnswerTables& tables, const AnswerSums* sums)
       : rows_(rows), tables_(tables), sums_(sums) {
-    const std::size_t levels = 1 + static_cast<std::size_t>(rows.longest_prefix);
-    product_.assign(levels, Constant(weights(), tables.classes));
-    rating_.resize(levels);
-    if (sums) sum_.assign(levels, Array::Zero(tables.classes));
+    const std::size_t lengths = 1 + static_cast<std::size_t>(rows.longest_prefix);
+    product_.assign(lengths, Constant(weights(), tables.classes));
+    rating_.resize(lengths);
+    if (sums) sum_.assign(lengths, Array::Zero(tables.classes));
   }
 
   // Calls visit(row, posterior) for each row with weight, or for all rows if `all_rows` is true.
@@ -125,7 +127,8 @@ class Pass {
 
   const double* weights() const { return tables_.weight + population_ * classes(); }
 
-  // Changes to the probabilities of another population. All open prefixes must be closed before.
+  // Adds the sums of the current population to the expected numbers, and changes to another
+  // population. All open prefixes must be closed before.
   void change_population(int population) {
     if (sums_) {
       Map(sums_->classes + population_ * classes(), classes()) += sum_[0];
@@ -173,6 +176,8 @@ class Pass {
     return p.sum();
   }
 
+  // Like expect(), with logarithms: writes the posterior probabilities to `posterior`, and returns
+  // the logarithm of the sum.
   double expect_by_logs(int row, Array& posterior) const {
     posterior = logs(tables_.log_weight, tables_.weight, population_ * classes());
     for (const int at : rows_.positions(row)) {
@@ -203,6 +208,8 @@ class Pass {
     }
   }
 
+  // Adds a row with weight `w` to the expected numbers. Ratings of the open prefixes are added
+  // later by close_prefixes().
   void add(int row, double w, const Array& posterior) {
     const Array p = w * posterior;
     const int end = rows_.start[row + 1];

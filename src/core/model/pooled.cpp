@@ -24,7 +24,8 @@ constexpr double coarse_tolerance = 1e-3;
 constexpr double least_start_gain = 1e-2;
 
 // Rows in which only the categories in use exist. `category[k]`: original category of category k. A
-// category is in use if it has ratings or known cases.
+// category is in use if it has ratings, known cases or counts in a calibration sample. If fewer
+// than two categories are in use, all are kept.
 struct RowsInUse {
   LatentRows rows;
   std::vector<int> category;
@@ -100,8 +101,9 @@ bool any_matrix(const std::vector<std::vector<double>>& x) {
 }
 
 // Renames the classes if more ratings then agree with the names, restarts the panel with the
-// renamed posterior, and returns true. Returns false if the names stay the same. Known cases and
-// known matrices already determine the names.
+// renamed posterior, and returns true. Returns false if the names stay the same. Names never change
+// if known cases, known matrices or calibration samples determine them, or if the centre is a
+// one-coin model of more than two categories.
 bool rename_classes(const LatentRows& rows, PooledPanel& panel) {
   const bool has_names =
       std::any_of(rows.known.begin(), rows.known.end(), [](int known) { return known >= 0; }) ||

@@ -35,7 +35,7 @@ struct Centre {
   Table<double> w;           // truths x ratings, rows with sum 1 and diagonal 0
 
   Centre() = default;
-  Centre(int judges, int categories, bool one_coin);
+  Centre(int judges, int n_categories, bool is_one_coin);
 
   double right(int judge, int truth) const { return right_probability(s[judge], truth); }
   double right_probability(double skill, int truth) const;
@@ -83,6 +83,7 @@ class PooledPanel {
   void iterate(double tolerance, int most);
 
   double log_density() const;
+  // Probability of a rating given the truth: the known matrix, or else the posterior mean.
   double theta(int judge, int truth, int rating) const;
   // log_likelihood(): log probability of all replies, which are answers and abstentions.
   // log_answers(): log probability of the answers of all judges except the `constant` ones. It is
@@ -101,6 +102,7 @@ class PooledPanel {
   // Sets the expected numbers to the counts of the calibration samples. Base rates start without
   // counts, because calibration samples contain no information about them.
   void clear();
+  // Improves the parameters of the centre and of the model of abstentions by one step each.
   void update_centres();
   // Computes confusion matrices and base rates from the centre and the expected numbers.
   void compute_probabilities();
@@ -110,8 +112,9 @@ class PooledPanel {
   // Sum of the log probabilities of all rows. If `only` is not null, uses only answers of judges j
   // with (*only)[j].
   double sum_log_probabilities(const std::vector<bool>* only) const;
-  // Final iterations with Anderson's extrapolation. Ends if the posterior changes by less than
-  // `tolerance` in two consecutive rounds, if there is no progress, or after `most` rounds in all.
+  // Final iterations with Anderson's extrapolation. Ends if the change that round() returns is
+  // below `tolerance` in two consecutive rounds, if there is no progress, or after `most` rounds in
+  // all.
   void iterate_near_end(double tolerance, int most);
   // Entries of `table` (judges x ratings x truths) for ratings that the judge used at least once.
   std::vector<double> used_entries(const Squares& table) const;
@@ -123,14 +126,18 @@ class PooledPanel {
   void set_parameters(const Eigen::VectorXd& x);
 
   const LatentRows& rows_;
-  int K_;
+  int K_;  // number of categories
   double cases_ = 0;
   CentreCounts counts_;
   Centre centre_;
   Answering answering_;
+  // `classes_`: expected number of cases of each category. `log_rates_`, `weight_`: base rates (as
+  // logarithms; as probabilities).
   std::vector<double> posterior_, classes_, log_rates_, weight_;
-  Squares log_theta_, probability_;  // judges x ratings x truths
-  std::vector<double> last_theta_;   // probabilities of ratings in the last round
+  // Probabilities of ratings (as logarithms), and of ratings including that the judge answers:
+  // judges x ratings x truths.
+  Squares log_theta_, probability_;
+  std::vector<double> last_theta_;  // probabilities of ratings in the last round
   int rounds_ = 0;
   bool converged_ = false;
 };
@@ -153,10 +160,11 @@ struct PooledFit {
   Answering answering;
   std::vector<int> category;      // original index of each category in use, from 0
   std::vector<double> posterior;  // rows x all categories
-  std::vector<double> rates;
-  Squares matrix;  // confusion matrices: judges x truths x ratings
-  Squares prior;   // Dirichlet parameters c * m_jkl: judges x truths x ratings
-  // Probability of an answer: judges x truths; 1 if abstentions are not modelled.
+  std::vector<double> rates;      // base rates of all categories
+  Squares matrix;                 // confusion matrices: judges x truths x ratings
+  Squares prior;                  // Dirichlet parameters c * m_jkl: judges x truths x ratings
+  // Probability of an answer: judges x truths; 1 if abstentions are not modelled, NaN for
+  // categories that are not in use.
   Table<double> answered;
   double log_likelihood = 0, log_answers = 0;  // defined at PooledPanel
   double log_density = 0;  // log density of centre and data, summed over the true categories
@@ -165,8 +173,9 @@ struct PooledFit {
   bool renamed = false;  // true if the fit exchanged classes, so that most ratings are right
 };
 
-// Fits the hierarchical model to the rows. Categories without ratings and without known cases get
-// probability 0, and the centre does not contain them.
+// Fits the hierarchical model to the rows. Categories without ratings, known cases and counts in
+// calibration samples get probability 0, and the centre does not contain them. If fewer than two
+// categories are left, all are used.
 PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options);
 
 // Parameters of a latent class model with free errors by rater that gives the same probabilities as

@@ -16,7 +16,7 @@ namespace {
 constexpr int first_updates = 10;  // updates of the centre before the first round
 // If probabilities change less per round, changes are nearly linear: iterate_near_end() is used.
 constexpr double linear_change = 1e-3;
-constexpr int most_rounds_kept = 5;  // number of earlier rounds that the extrapolation combines
+constexpr int most_rounds_kept = 5;  // number of recent rounds that the extrapolation combines
 // The extrapolation ends after this number of rounds without progress.
 constexpr int most_rounds_without_progress = 50;
 

@@ -48,8 +48,8 @@ double ParameterReader::dispersion(bool of_system) const {
 double ParameterReader::shift(bool of_system) const {
   const int at = layout_.shift_at(of_system ? layout_.rows.raters : 0);
   if (at < 0) return layout_.strata > 1 ? layout_.fixed_values.shift.value_or(0) : 0;
-  // Shifts above 1 have the same effect as 1: all judges are wrong in difficult cases and right in
-  // easy cases.
+  // Shifts above 1 have the same effect as 1: in at most one of the three strata, the probability
+  // of a right answer is not 0 or 1.
   return std::min(std::fabs(x_[at]), 1.0);
 }
 

@@ -35,6 +35,8 @@ class ParameterReader {
   const std::vector<double>& population_rates() const { return rates_; }
   // Accuracy of a judge, averaged over true categories and strata.
   double accuracy(int judge) const;
+  // Dispersion of errors (1 without a parameter) and shift between strata (0 without strata), of
+  // the system or of the raters.
   double dispersion(bool of_system) const;
   double shift(bool of_system) const;
   NaturalParameters naturals() const;

@@ -139,6 +139,7 @@ Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts&
   if (layout.mean_at >= 0) x[layout.mean_at] = mean;
   if (layout.errors_at >= 0) set_free_errors(layout, errors, x);
   for (int i = 0; i < layout.judge_kinds; ++i) {
+    // Dispersions and shifts get fixed starting values.
     if (layout.dispersions_at >= 0) x[layout.dispersions_at + i] = 0.2;
     if (layout.shifts_at >= 0) x[layout.shifts_at + i] = 0.1;
   }

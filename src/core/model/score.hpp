@@ -79,6 +79,7 @@ class Score {
     }
   }
 
+  // Terms of the confidence level of a right or a wrong answer.
   template <class Put>
   void confidence(bool right, int level, const Put& put) const {
     law_.levels->score(right, level,

@@ -10,7 +10,7 @@ namespace fallible {
 namespace {
 
 // The method is not used with more parameters. The Hessian takes one evaluation per parameter. It
-// saves about five evaluations per fit, and a test has at least ten fits.
+// saves about five evaluations per fit, and a test (KTester) has at least ten fits.
 constexpr int most_parameters = 50;
 // Steps of a parameter and of a squared shift, for finite differences of gradients. The Hessian
 // needs few digits: its errors only add steps.
@@ -21,12 +21,15 @@ constexpr double least_square = 1e-12;
 constexpr int most_steps = 20;
 constexpr double least_gain = 1e-8;
 
-// Returns `x` with the parameter at position `shift` squared; unchanged if `shift` is negative.
+// Returns `x` with the parameter at position `shift` squared, but at least `least_square`. Returns
+// `x` unchanged if `shift` is negative.
 Eigen::VectorXd with_square(Eigen::VectorXd x, int shift) {
   if (shift >= 0) x[shift] = std::max(square(x[shift]), least_square);
   return x;
 }
 
+// Returns the log posterior density, and computes its gradient, for parameters as from
+// with_square().
 double evaluate(const LatentClass& model, Eigen::VectorXd x, int shift, Eigen::VectorXd& gradient) {
   if (shift >= 0) x[shift] = std::sqrt(x[shift]);
   const double out = model.evaluate(x, &gradient);

@@ -3,8 +3,8 @@
 // table with the probability of each code given the true category.
 //
 // Equal cases form one row. Tables are shrunk towards the distribution of the source's codes over
-// all cases, as if there were `mass` further cases of each category. Base rates are shrunk in the
-// same way towards equal rates.
+// all cases, as if there were `mass` further cases of each category. Base rates are shrunk towards
+// equal rates, as if there were `mass` further cases in all.
 #pragma once
 
 #include <vector>

@@ -16,11 +16,12 @@ constexpr double shrinkage = 10;
 constexpr double accuracy_guess = 0.6;
 constexpr double guess_weight = 0.1;
 constexpr double least_mean_entry = 1e-12;  // lower limit of the entries of a mean row
-constexpr int newton_steps = 3;
+constexpr int newton_steps = 3;             // steps for the dispersion in each iteration.
 constexpr int separate_error_rounds = 20;
 // Optimiser steps per round. More steps are of little use, because the next round changes the
 // probabilities of errors and so the function to maximise.
 constexpr int separate_error_steps = 8;
+// Rounds end if the bound increases by less than this.
 constexpr double separate_error_gain = 1e-3;
 
 // State of the iterations. `accuracy`, `mean` and `dispersion` are the parameters of the prior mean
@@ -103,8 +104,9 @@ class DawidSkeneFit {
     }
     state.mean = std::clamp(sum / weight, 0.02, 0.995);
     for (int u = 0; u < U_; ++u) {
-      const bool rater = u < rows_.raters;
-      const double a = rater ? shrinkage * state.mean : 0.5, prior_weight = rater ? shrinkage : 1;
+      const bool is_rater = u < rows_.raters;
+      const double a = is_rater ? shrinkage * state.mean : 0.5,
+                   prior_weight = is_rater ? shrinkage : 1;
       state.accuracy[u] = std::clamp((right[u] + a) / (total[u] + prior_weight), 1e-4, 1 - 1e-4);
     }
     for (int step = 0; options_.ordered && step < newton_steps; ++step) {
@@ -130,8 +132,8 @@ class DawidSkeneFit {
   // posterior of the truth and the expected numbers. Returns the bound on the log evidence.
   double step(std::vector<double>& posterior) {
     const double c = options_.concentration;
-    const std::vector<double> ones(N_, base_rates_);
-    double out = -dirichlet_kl(state.classes.data(), ones.data(), log_class_.data(), N_, 1);
+    const std::vector<double> rate_prior(N_, base_rates_);
+    double out = -dirichlet_kl(state.classes.data(), rate_prior.data(), log_class_.data(), N_, 1);
     const auto share = shares_by_distance(N_, state.dispersion);
     const double a0 = shrinkage * state.mean, b0 = shrinkage - a0;
     const double log_beta = log_gamma(a0) + log_gamma(b0) - log_gamma(shrinkage);
@@ -180,9 +182,10 @@ class DawidSkeneFit {
   const LatentRows& rows_;
   VariationalOptions options_;
   int N_, U_;
+  // `precision_`: of the prior of the dispersion. `base_rates_`: Dirichlet parameter of base rates.
   double precision_, base_rates_;
-  bool separate_;
-  Squares log_;
+  bool separate_;  // true if matrices differ from their means.
+  Squares log_;    // expected logarithms of probabilities: judges x ratings x truths
   std::vector<double> exp_, log_class_, exp_class_;
 };
 

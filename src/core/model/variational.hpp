@@ -21,8 +21,8 @@ struct DawidSkene {
   std::vector<double> accuracy;   // accuracy of each judge in the mean m_jk
   // Decrease of log error shares per category of distance; 0 if errors are equally probable.
   double dispersion = 0;
-  double bound = -std::numeric_limits<double>::infinity();
-  std::vector<double> path;  // bound after each iteration
+  double bound = -std::numeric_limits<double>::infinity();  // lower bound on the log evidence.
+  std::vector<double> path;                                 // bound after each iteration
   int iterations = 0;
   bool converged = false;
 };
@@ -53,9 +53,10 @@ struct SeparateErrors {
   bool hopeless = false;  // true if the fit ended early because it would not reach `useful_value`
 };
 
-// Fits this model, starting from the parameters `x` of the one-coin model. `counts`: expected
-// numbers of a fit with another concentration, or empty. Ends early if the bound is not expected to
-// reach `useful_value`, below which the caller would not use the result.
+// Fits this model, starting from the parameters `x` of the one-coin model. `shift`: fixed shift
+// between strata. `counts`: expected numbers of an earlier fit, for example with another
+// concentration, or empty. Ends early if the bound is not expected to reach `useful_value`, below
+// which the caller would not use the result.
 SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
                                    double concentration, Squares counts,

@@ -20,6 +20,7 @@ class CentreDraws {
   // (dominates()), so that classes keep their names.
   void update(const std::vector<ConstSquare>& counts, bool in_order, Stream& stream);
 
+  // Dirichlet parameter nu_k * mu_kl of answer l in row k.
   double parameter(int k, int l) const { return nu_[k] * mu_[0][k][l]; }
   const std::vector<double>& nu() const { return nu_; }
   const std::vector<double>& mu() const { return mu_.values(); }
@@ -29,9 +30,10 @@ class CentreDraws {
   // mu_kK) for l < K, where K is the last category.
   double log_density(int k, double log_nu, const std::vector<double>& ratio,
                      const std::vector<ConstSquare>& counts) const;
+  // The mean row mu_k with these `ratio`.
   std::vector<double> shares(const std::vector<double>& ratio) const;
 
-  int K_;
+  int K_;  // number of categories
   std::vector<double> nu_;
   Squares mu_;  // mean rows mu: a stack of one matrix
 };

@@ -45,6 +45,7 @@ class Chain {
         system_(prior.system.size(), K_) {}
   virtual ~Chain() = default;
 
+  // Runs all iterations, and returns the kept draws.
   PosteriorChain run() {
     PosteriorChain out;
     out.probability.assign(place(rows_.size(), 0), 0.0);
@@ -96,7 +97,8 @@ class Chain {
   const ChainOptions& options_;
   Stream stream_;
   int K_;
-  std::vector<double> base_rates_;
+  std::vector<double> base_rates_;  // populations x classes
+  // Confusion matrices, and confusion matrices of systems that are not judges.
   Squares theta_, system_;
   // Number of times that a matrix kept its old value in a sweep, because no draw satisfied the
   // order of the classes.

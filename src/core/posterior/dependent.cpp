@@ -107,7 +107,9 @@ class DependentChain : public Chain {
   // probable than in the prior of the matrices.
   double log_easy_bound(int k) const { return has_easy_cases_ ? std::log(easy_bound(k)) : 0; }
 
-  // Draws a probability with this log density by slice sampling, given its current value.
+  // Draws a probability by slice sampling, given its current value. `log_density` sets the
+  // parameter to its argument before it returns the log density, so the drawn value is set at the
+  // end.
   template <class F>
   void draw_probability(double current, const F& log_density) {
     const double level = log_density(current) + std::log(stream_.uniform());
@@ -150,6 +152,7 @@ class DependentChain : public Chain {
     return (1 - easy_share) * product + (is_possible ? easy_share : 0);
   }
 
+  // Computes `given_class_` of these rows for class k.
   void update_row_probabilities(const std::vector<int>& rows, int k) {
     const double easy = has_easy_cases_ ? dependence_[k] * easy_bound(k) : 0;
     for (const int row : rows) given_class_[place(row, k)] = probability_given_class(row, k, easy);

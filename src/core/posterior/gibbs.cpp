@@ -91,6 +91,7 @@ class GibbsChain : public Chain {
     return scale;
   }
 
+  // Divides `weight_` by its largest entry, and returns the logarithm of this entry.
   double rescale() {
     const double most = *std::max_element(weight_.begin(), weight_.end());
     if (most <= 0) return 0;
@@ -176,7 +177,8 @@ class GibbsChain : public Chain {
 
   // Draws the confusion matrices given the classes. If the prior requires an order of the classes,
   // repeats the draw until the matrices satisfy it (rejection sampling). This leaves the posterior
-  // distribution restricted to this order invariant.
+  // distribution restricted to this order invariant. With a pooled prior and ClassOrder::mean, only
+  // the centre is restricted, which CentreDraws::update() does.
   void draw_matrices() {
     if (prior_.order == ClassOrder::mean && !prior_.pooled) {
       previous_matrices_ = theta_;
@@ -235,6 +237,8 @@ class GibbsChain : public Chain {
     }
   }
 
+  // Numbers of cases (populations x classes), and of answers of judges and of systems, in the drawn
+  // classes.
   std::vector<double> base_count_;
   Squares count_, system_count_, previous_matrices_;
   CentreDraws centre_;

@@ -33,8 +33,8 @@ PosteriorRows posterior_rows(const PatternView& patterns, const std::vector<doub
                              bool joined);
 
 // The confusion matrices that must dominate, so that classes keep their names: no matrix, only the
-// mean matrix of the raters, or each matrix. A matrix dominates if each answer is most probable
-// when it is right.
+// mean matrix of the raters (with a pooled prior: the mean rows of the centre), or each matrix. A
+// matrix dominates if each answer is most probable when it is right.
 enum class ClassOrder { none, mean, each };
 
 // Model of the dependence of errors given the truth, see dependent.hpp.
@@ -66,12 +66,14 @@ struct PosteriorPrior {
 
 struct ChainOptions {
   int chains = 4;
+  // Of each chain: number of draws that are kept, of iterations before the first of them, and of
+  // iterations per kept draw.
   int kept = 1000;
   int warmup = 1000;
   int thin = 1;
   int threads = 1;
   std::uint64_t seed = 0;
-  bool log_likelihood = false;
+  bool log_likelihood = false;  // true to store PosteriorChain::log_likelihood
 };
 
 // Draws of one chain, and sums over its draws.

@@ -6,6 +6,7 @@ namespace fallible {
 
 namespace {
 
+// Highest probability of equal ratings by chance with which a rater counts as constant.
 constexpr double highest_chance = 0.01;
 
 }  // namespace

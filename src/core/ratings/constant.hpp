@@ -11,7 +11,7 @@ namespace fallible {
 // be chance. Chance is the probability that the same number of ratings, drawn at random from all
 // ratings of the panel, are all equal. It must be at most .01. A constant rater gives the same
 // answer for every true category, so these ratings contain no information about the truth. `cases`:
-// number of cases of each pattern.
+// number of cases of each pattern; patterns with 0 cases are not used.
 std::vector<bool> constant_raters(const PatternView& patterns, const std::vector<double>& cases);
 
 }  // namespace fallible

@@ -62,8 +62,8 @@ class PatternBuilder {
  public:
   explicit PatternBuilder(int systems) : systems_(systems), answers_(systems) {}
 
-  // For each case, call rate() for each rating in any order, answer() for each system, and then
-  // finish_case(), which returns the pattern of the case, from 1.
+  // For each case, call rate() for each rating in any order, answer() for each system that
+  // answered, and then finish_case(). It returns the pattern of the case, from 1.
   void rate(int rater, int category) {
     if (category >= 1) ratings_.push_back({rater, category});
   }
@@ -96,23 +96,24 @@ Patterns patterns_from_wide(const Columns& raters, const Columns& systems, std::
 Patterns patterns_from_long(const int* which_case, const int* rater, const int* category,
                             std::size_t ratings, const Columns& systems, std::size_t cases);
 
-// Input as counts: one column per category, with the number of ratings of each case. Raters are
-// unknown, so the ratings of a case get slot numbers 1, 2, ... instead of rater numbers. Models in
-// which all raters are exchangeable do not need more.
+// Input as counts: one column per category, with the number of ratings of each case that chose it.
+// Raters are unknown, so the ratings of a case get slot numbers 1, 2, ... instead of rater
+// numbers. Models in which all raters are exchangeable do not need more.
 Patterns patterns_from_counts(const Columns& categories, const Columns& systems, std::size_t cases);
 
-// Patterns of a subset of the cases and raters. `index`: old pattern of each case in the subset.
-// `new_rater[j]`: new number of rater j + 1, or 0 if the rater is dropped.
+// Patterns of a subset of the cases and raters. `index`: old pattern of each case in the subset,
+// from 1. `new_rater[j]`: new number of rater j + 1, or 0 if the rater is dropped.
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater);
 
 // Returns the indices of the patterns (from 0) in an order that does not depend on the order of
-// cases. Sorts by truth, kind, answers and ratings. `truth`: known category of each pattern, or
-// empty if no truth is known. Throws an error if two patterns are equal in all of these.
+// cases. Sorts by truth, kind, answers and ratings (with their confidence levels). `truth`: known
+// category of each pattern (0 if unknown), or empty if no truth is known. Throws an error if two
+// patterns are equal in all of these.
 std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& truth = {});
 
 // True if the data contain information about the true category of the pattern's cases: at least one
-// rating, or a known truth.
+// rating, or a known truth. `truth` is as in canonical_order().
 bool has_truth_information(const PatternView& patterns, const std::vector<int>& truth, int pattern);
 
 // Returns the total weight of the cases of each pattern. `index`: pattern of each case. If `weight`
@@ -120,9 +121,9 @@ bool has_truth_information(const PatternView& patterns, const std::vector<int>& 
 std::vector<double> pattern_weights(const int* index, const double* weight, std::size_t cases,
                                     int patterns);
 
-// Numbers the distinct pairs (index[i], code[i]) from 1, in order of first appearance, and writes
-// the index of each pair to `out`. Both vectors contain numbers from 1, and codes are at most
-// `codes`. Used to split patterns by a property of their cases.
+// Numbers the distinct pairs (index[i], code[i]) from 1, in order of first appearance. Writes the
+// number of the pair (index[i], code[i]) to out[i]. Both inputs have `size` numbers from 1, and
+// codes are at most `codes`. Used to split patterns by a property of their cases.
 void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* out);
 
 }  // namespace fallible

@@ -64,7 +64,7 @@ struct RatedRows : Ragged {
   // `begin` to `end`. A category below 0 marks the end of a shorter row.
   void add_row(const int* begin, const int* end);
   // Appends one row per group of patterns. In the key of a group, `skip` numbers that are not
-  // answers precede the answers.
+  // answers precede the answers. Sets `of_pattern` and `weight`.
   void add_groups(const RowGroups& groups, int skip, const std::vector<double>& pattern_weight);
 };
 

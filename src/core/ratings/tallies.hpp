@@ -22,6 +22,7 @@ struct Tallies : Ragged {
   int categories = 0;
   int systems = 0;
   std::vector<int> category;  // from 0, ascending within a tally
+  // Number of ratings of a case that chose the category.
   std::vector<int> count;
   std::vector<int> ratings;      // number of ratings of a case
   std::vector<double> pairs;     // number of pairs of ratings of a case by different raters
@@ -45,15 +46,15 @@ inline double chance_corrected(double observed, double expected) {
 }
 
 struct PairCounts {
-  int judges = 0;
+  int judges = 0;                // raters and systems
   std::vector<double> pairs;     // judges x judges: weight of the cases that both answered
   std::vector<double> agreeing;  // judges x judges: weight of the cases with equal answers
 };
 
 // Counts the common cases and equal answers of each pair of judges. Judges are raters, followed by
-// systems. `judge_of[j]`: judge of rater j + 1, from 1, or 0 to leave the rater out. Several raters
-// may be the same judge, for example "any rater". Ratings of the same judge are not compared with
-// each other.
+// systems. `judges`: number of judges without the systems. `judge_of[j]`: judge of rater j + 1,
+// from 1, or 0 to leave the rater out. Several raters may be the same judge, for example "any
+// rater". Ratings of the same judge are not compared with each other.
 PairCounts pair_counts(const PatternView& patterns, const std::vector<double>& weight,
                        const int* judge_of, int judges);
 

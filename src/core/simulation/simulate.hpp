@@ -37,10 +37,12 @@ std::vector<double> error_factors(int categories, double error_range, Stream& st
 double expected_accuracy(const std::vector<double>& confusion,
                          const std::vector<double>& base_rates);
 
+// How base rates are drawn. fixed: given by the user. uniform: uniform random numbers, divided by
+// their sum. dirichlet: from a symmetric Dirichlet distribution.
 enum class BaseRateLaw { fixed, uniform, dirichlet };
 
-// Cases in which raters are more or less accurate than on average. Systems, too, if `system_strata`
-// is true.
+// Cases in which raters (and systems, if Design::system_strata is true) are more or less accurate
+// than on average.
 struct Stratum {
   double shift;   // PDA: added to the accuracies of judges
   double weight;  // share of the cases
@@ -84,7 +86,7 @@ struct Design {
   std::size_t visible_systems() const { return systems.size() - hidden; }
 };
 
-// The random quantities of a replicate that are drawn before its cases: base rates, and a confusion
+// The random quantities of a panel that are drawn before its cases: base rates, and a confusion
 // matrix per judge and stratum.
 struct Truths {
   std::vector<double> base_rates;
@@ -101,6 +103,7 @@ class CaseSampler {
   // `cases`: number of cases of the panel. It is needed for strata with exact shares and for drift.
   CaseSampler(const Design& design, const Truths& truths, std::size_t cases);
 
+  // Draws the next case.
   void next(Stream& stream);
 
   // Stratum, true category and answers of the last case, from 1. Answer 0 is a missing rating.
@@ -109,6 +112,7 @@ class CaseSampler {
   const std::vector<int>& answers() const { return answers_; }  // raters, then systems
 
  private:
+  // Draws the answer of a judge, from 0.
   std::size_t answer(std::size_t judge, Stream& stream) const;
 
   const Design& design_;

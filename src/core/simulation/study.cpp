@@ -22,8 +22,8 @@ namespace {
 // kept if the user gives the correction for shared errors.
 bool excludes_constant_raters(const EstimatorOptions& options) { return !options.correction; }
 
-// Computes the estimates of all estimators for one panel. The average is fitted once and used by
-// all. `without_constant`: the ratings without constant raters.
+// Computes the estimates of all estimators for one panel. The average is fitted once for each value
+// of the correction. `without_constant`: the ratings without constant raters.
 class PanelAnalyser {
  public:
   PanelAnalyser(const Ratings& ratings, const Ratings& without_constant)
@@ -117,6 +117,7 @@ class PanelAnalyser {
   std::map<std::optional<double>, std::unique_ptr<Estimator>> averages_;
 };
 
+// Number of raters with at least one rating.
 std::size_t count_active_raters(const PatternView& patterns) {
   const int* end = patterns.rater + patterns.start[patterns.patterns];
   return std::set<int>(patterns.rater, end).size();
@@ -152,9 +153,9 @@ bool needs_constant_raters(const Ratings& without_constant) {
          association_of(without_constant).df == 0;
 }
 
-// Checks whether the ratings contain enough information for a method. In models with separate rater
-// accuracies, raters must be associated; agreement above chance is not needed. Two raters are too
-// few for these models.
+// Checks whether the ratings contain enough information for a method. Agreement above chance is not
+// needed if the model has separate rater accuracies, or if more than two raters agree at chance.
+// Raters must then be associated. Otherwise the K-model fit decides (Identifiable::as_fit).
 Identifiable check_identifiable(const EstimatorOptions& options, const KFit& fit,
                                 const Ratings& ratings) {
   const bool is_latent = options.method == Method::joint || options.method == Method::shared;

@@ -52,7 +52,7 @@ struct StudyEstimate {
 };
 
 struct StudyRun {
-  KFit fit;
+  KFit fit;                              // K-model fit to all ratings
   std::vector<double> expected;          // expected accuracy of each system
   std::vector<double> sample;            // share of right answers of each system in this panel
   std::vector<StudyEstimate> estimates;  // one per estimator
@@ -61,8 +61,8 @@ struct StudyRun {
 std::vector<StudyRun> run_study(const Design& design, const StudyOptions& options,
                                 const Host& host);
 
-// Seed for other random numbers of a run. Uses a different stream from the one that draws the
-// panel.
+// Seed for other random numbers of a run. `item`: index of the run. Uses a different stream from
+// the one that draws the panel.
 int run_seed(std::uint64_t seed, std::uint64_t item);
 
 }  // namespace fallible
