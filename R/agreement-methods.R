@@ -22,7 +22,8 @@
 #'
 #'   `tidy(x, "overlap")`: a row per rater, with the number of `ratings` and three shares of all
 #'   cases: `coverage` (rated by this rater), `overlap` (rated by this and another rater) and
-#'   `conflict` (another rater chose another category).
+#'   `conflict` (another rater chose another category). If all raters rate all cases, `conflict` is
+#'   the same for each of them. `tidy(x, "raters")` of [ratings()] then shows who deviates.
 #'
 #'   `tidy(x, "benchmark", scale = "landis-koch")`: a row for each estimate in `x` and each level of
 #'   the scale, highest level first. `scale` may also be `"fleiss"` (Fleiss 1981) or `"altman"`

@@ -126,13 +126,15 @@ abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = 
                            .envir = parent.frame()) {
   if (!missing(not)) {
     x <- c(x, sprintf("It is %s.", escape_braces(describe(not))))
-    if (inherits(not, "result_parts")) i <- paste0(
+    is_list_of_ratings <- is.list(not) && !is.object(not) && any(map_lgl(not, inherits, "ratings"))
+    if (is_list_of_ratings || inherits(not, "result_parts")) i <- paste0(
       "Take one of its parts: {.code x[[\"", escape_braces(names(not)[1L]), "\"]]}."
     )
   }
-  cli::cli_abort(
+  rlang::abort(
     format_message(message, x, i, .envir), ...,
-    class = c(paste0("fallible_error_", topic), "fallible_error"), call = call, .envir = .envir
+    class = c(paste0("fallible_error_", topic), "fallible_error"), call = call,
+    use_cli_format = TRUE, .frame = .envir
   )
 }
 
@@ -184,15 +186,24 @@ user_frame <- function() {
   outermost_frame
 }
 
-# Formats a cli message with the lines `x` (found) and `i` (what to do), named as cli needs them.
-# Inserts values from `envir`, and escapes control characters. Colours are
-# switched off, so that all control characters in the text come from user data. The result is
-# escaped again, so that cli shows it unchanged.
+# Formats a cli message: adds the lines `x` (found) and `i` (what to do), inserts values from
+# `envir`, and escapes control characters. Colours are switched off, so that all control characters
+# in the text come from user data. Lines are broken when the condition is shown.
 format_message <- function(message, x, i, envir) {
   withr::local_options(cli.num_colors = 1L)
-  message <- c(message, setNames(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i)))))
-  message[] <- escape_braces(printable(map_chr(message, cli::format_inline, .envir = envir)))
+  bullets <- rep(c("x", "i"), c(length(x), length(i)))
+  message <- c(message, setNames(as.character(c(x, i)), bullets))
+  message[] <- keep_strings_whole(printable(map_chr(message, cli::format_inline, .envir = envir)))
   message
+}
+
+# Replaces blanks in quoted strings by no-break spaces, so that no line breaks within a label or
+# a string of code. cli shows no-break spaces as blanks. Strings of more than 60 characters are
+# probably sentences, and are not changed.
+keep_strings_whole <- function(text) {
+  strings <- gregexpr('"(\\\\.|[^"\\\\\n]){0,60}"', text)
+  regmatches(text, strings) <- lapply(regmatches(text, strings), chartr, old = " ", new = "\u00a0")
+  text
 }
 
 # Pastes strings that contain user data, and doubles their braces, so that cli does not evaluate
@@ -202,15 +213,16 @@ escape_braces <- function(...) gsub("([{}])", "\\1\\1", paste0(...))
 # Issues a warning of class "fallible_warning_<topic>". Arguments are as in abort_fallible(). The
 # condition has no call, because the warning often comes from an internal function.
 warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = parent.frame()) {
-  cli::cli_warn(
+  rlang::warn(
     format_message(message, x, i, .envir), ...,
-    class = c(paste0("fallible_warning_", topic), "fallible_warning"), .envir = .envir
+    class = c(paste0("fallible_warning_", topic), "fallible_warning"), use_cli_format = TRUE
   )
 }
 
 inform_fallible <- function(message, i = NULL, class = "fallible_message",
                             .envir = parent.frame()) {
-  if (!is_quiet()) cli::cli_inform(format_message(message, NULL, i, .envir), class = class)
+  if (is_quiet()) return()
+  rlang::inform(format_message(message, NULL, i, .envir), class, use_cli_format = TRUE)
 }
 
 # Returns the message of a condition as one line: the first line and the lines of type "x" (found),
@@ -248,10 +260,10 @@ handle_foreign_error <- function(code, handler) {
 }
 
 # Shows a message only the first time in a session that its topic occurs.
-inform_once <- function(topic, message) {
+inform_once <- function(topic, message, .envir = parent.frame()) {
   if (is_quiet() || !is.null(shown_topics[[topic]])) return()
   shown_topics[[topic]] <- TRUE
-  inform_fallible(message, class = NULL)
+  inform_fallible(message, class = NULL, .envir = .envir)
 }
 
 # Environment with a variable for each topic whose message was shown in this session.

@@ -68,7 +68,10 @@ sort_strings <- function(x) sort(x, method = "radix")
 cat_lines <- function(...) {
   for (line in printable(c(...))) {
     indent <- nchar(line) - nchar(sub("^ +", "", line))
-    cat(strwrap(line, getOption("width"), indent = indent, exdent = indent + 2L), sep = "\n")
+    line <- strwrap(
+      keep_strings_whole(line), getOption("width"), indent = indent, exdent = indent + 2L
+    )
+    cat(chartr("\u00a0", " ", line), sep = "\n")
   }
 }
 

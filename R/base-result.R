@@ -272,7 +272,7 @@ name_variable_in_conditions <- function(variable, code) {
       rlang::cnd_muffle(cnd)
     },
     fallible_message = function(cnd) {
-      message(name_variable(cnd))
+      rlang::inform(cnd$message, class(cnd), body = c(cnd$body, hint), use_cli_format = TRUE)
       rlang::cnd_muffle(cnd)
     }
   )

@@ -116,7 +116,7 @@ crowd_notes <- function(x) {
         high = !is_version2)
     },
     if (!is_empty(undefined_words)) paste0(
-      "With undefined values, or values raised to 1e-8 (see column reason): ",
+      "With values undefined, raised to 1e-8, or from only some units (see column reason): ",
       toString(undefined_words)
     )
   )

@@ -16,23 +16,19 @@
 #'   although this is improbable by chance. [estimate_accuracy()] and [ground_truth()] leave them
 #'   out by default.
 #' * `"duplicates"` (for up to 200 raters and systems): a problem if two raters or systems differ in
-#'   at most 1% of at least 20 common cases. They may be one source of answers. The check leaves out
-#'   pairs for which this is not improbable with independent errors (p of .01 or more for all pairs
-#'   together), and raters of the same group (`rater_groups` of [ratings()]). A doubt if half of all
+#'   at most 1% of at least 20 common cases, unless this is probable with independent errors (p of
+#'   .01 or more) or both are in one group (`rater_groups` of [ratings()]). A doubt if half of all
 #'   pairs of raters agree in more than 95% of their cases.
 #' * `"categories"`: a problem if a category has more than 95% of the ratings. A doubt if a category
-#'   is unused, has fewer than 5 ratings, or is not the most frequent rating of any case. Also a
-#'   doubt if labels differ only in capitals or blanks, or if a label is `"-1"`. Some of these
-#'   categories may be codes of missing answers.
+#'   is unused, has fewer than 5 ratings, or is not the most frequent rating of any case. Also if
+#'   labels differ only in capitals or blanks, or if a label is `"-1"` (a code of missing answers?).
 #' * `"missing ratings"` (not for counts): a problem if groups of raters have no case in common. A
 #'   doubt if more than half of the ratings are missing and cases differ in their number of ratings.
-#' * `"systems"`: a problem if a system seems to be made from the ratings, for example by majority
-#'   vote. The check uses cases in which the most frequent rating leads by one vote. A system is
-#'   reported if it has this rating in at least 99% of at least 20 such cases. This must also be
-#'   improbable for independent errors (p below .01). A doubt if there is no system, or if one of
-#'   several systems has no answer to some cases.
+#' * `"systems"`: a problem if a system seems to be made from the ratings: it has the most frequent
+#'   rating in at least 99% of at least 20 cases in which this rating leads by one vote (p below .01
+#'   for independent errors). A doubt if there is no system, or if one of several lacks answers.
 #' * `"who rates"`: `rater_kind` of [ratings()]. A doubt if it was not declared, if people and
-#'   machines are mixed, or if all raters are machines (they tend to make the same errors).
+#'   machines are mixed, or if all are machines (they tend to make the same errors).
 #' * `"reruns"`, only if reruns of a rater tie: a doubt, because the rater then has no vote.
 #' @param x A [ratings()] object, or anything that [as_ratings()] accepts; or a named list of
 #'   ratings, with an element for each variable (question) that raters coded.
@@ -51,8 +47,7 @@
 #' @templateVar where It gives advice on numbers of cases
 #' @template ref-lehner
 #' @family data
-#' @seealso [check_k_properties()] for tests of model assumptions, [plan_cases()] and [plan_gold()]
-#'   for numbers of cases.
+#' @seealso [check_k_properties()] tests model assumptions, [plan_cases()] plans numbers of cases.
 #' @examples
 #' data_check(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
 #' @export
@@ -67,9 +62,12 @@ data_check <- function(x, ...) {
   at_chance <- isTRUE(facts$agreement <= chance_share)
   # * share: share of pairs of ratings that agree
   # * unequal: at this chance level, are models identified in which raters differ in accuracy?
+  # * alpha: ordinal alpha of Krippendorff if categories are ordered, otherwise NULL
   agreement_facts <- list(
     share = facts$agreement, kappa = facts$kappa, at_chance = at_chance,
-    unequal = at_chance && shows_unequal_raters(x)
+    unequal = at_chance && shows_unequal_raters(x),
+    alpha = if (x$ordered && n_categories(x) > 2L)
+      suppressMessages(or_null(compute_measure(x, "krippendorff_alpha_ordinal")))
   )
   voted_ratings <- merge_reruns(x)
   has_panel <- n_raters(x) > 1L
@@ -127,7 +125,8 @@ no_agreement_of_one <- "One rater has no agreement with others."
 as_sentence <- function(words) paste0(capitalised(words), ".")
 
 finding_on_agreement <- function(agreement_facts, x) {
-  kappa <- agreement_facts$kappa
+  alpha <- agreement_facts$alpha
+  kappa <- alpha %||% agreement_facts$kappa
   if (is.na(kappa)) return(finding_row("agreement", "Agreement is not defined for these ratings",
     "Agreement needs at least two categories, and a case with two ratings."))
   advice <- if (isTRUE(agreement_facts$unequal)) {
@@ -143,7 +142,8 @@ finding_on_agreement <- function(agreement_facts, x) {
   }
   finding_row("agreement",
     paste0(
-      percent(agreement_facts$share), " of pairs of ratings agree; Fleiss' kappa ",
+      percent(agreement_facts$share), " of pairs of ratings agree; ",
+      if (is.null(alpha)) "Fleiss' kappa " else "Krippendorff's ordinal alpha ",
       format_decimals(kappa, 2L)
     ),
     if (kappa < 0.2) advice, if (kappa < 0.4) advice

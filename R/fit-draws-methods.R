@@ -161,7 +161,7 @@ compare_with_prior <- function(fit) {
 # Returns the printed notes of parameters. `prior`: a data frame with the columns of
 # compare_with_prior().
 prior_notes <- function(prior) {
-  ifelse(prior$mostly_prior, "mostly prior", ifelse(prior$conflict %in% TRUE, "prior conflict", ""))
+  c("", "mostly prior", "prior conflict")[1L + prior$mostly_prior + 2L * prior$conflict %in% TRUE]
 }
 
 # Smallest contraction of estimates that depend more on the ratings than on the prior.

@@ -38,6 +38,8 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   unknown_rows <- which(!truth_table$case %in% cases)
   abort_if(unknown_rows, "case", "{.arg {arg}} must name cases of {.arg x}.",
     x = "{.val {truth_table$case[unknown_rows]}} {?is/are} not among them.", row = unknown_rows)
+  if (isTRUE(x$cleaned)) truth_table$truth <-
+    clean_label(c(x$categories, truth_table$truth))[-seq_along(x$categories)]
   known_codes(truth_table, cases, x$categories, arg)
 }
 

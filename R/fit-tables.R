@@ -306,7 +306,8 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, is_rated_pattern(o
 #' if raters agree perfectly, or if weights of cases are not whole numbers. Pooled priors (see
 #' [rater_model()]) are treated as known, and the standard error of an accuracy is then at least
 #' `sqrt(p (1 - p) / n)`, with `n` ratings by the rater. Priors shrink accuracies towards their
-#' mean: if some raters guess, use `prior = "none"` for intervals of single raters.
+#' mean: if some raters guess, use `prior = "none"` for intervals of single raters. Intervals assume
+#' independent errors. They are too narrow if cases differ in difficulty, as in most crowds.
 #'
 #' If the model includes abstentions, rows `answered[rater: category]` contain the probability that
 #' a rater answers a case of a category, without standard errors. If base rates have a formula,

@@ -291,7 +291,7 @@ truth_field <- function(input, x) {
     "{.arg truth} is one category per case, and cannot be used for answers with several labels.",
     i = "Convert the ratings to one label per answer with {.fun single_label}.")
   column <- names(input$truth)
-  code <- encode_labels(input$truth[[1L]], x$categories, column, "truth")
+  code <- encode_labels(input$truth[[1L]], x$categories, input)
   label <- values_by_case(x$categories[code], case_of_rows(input, x), x$cases, column,
     "A case has one true category.")
   new_truth_field(match(label, x$categories), x)

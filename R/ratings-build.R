@@ -25,7 +25,7 @@ rating_layouts <- function() {
 }
 
 build_wide <- function(input, categories, systems) {
-  columns <- append_unseen_cases(encode_columns(input$columns, categories, "rater"), systems)
+  columns <- append_unseen_cases(lapply(input$columns, encode_labels, categories, input), systems)
   core_patterns <- core_patterns_wide(columns, systems$columns, length(systems$cases))
   ratings_fields(core_patterns, systems, input, categories, names(columns))
 }
@@ -48,15 +48,12 @@ build_counts <- function(input, categories, systems) {
 build_long <- function(input, categories, systems) {
   raters <- list_raters(input$rater)
   case <- match(input$case, systems$cases)
-  category <- encode_labels(
-    input$columns[[1L]], categories, names(input$columns), "rater",
-    rows = input$source
-  )
+  category <- encode_labels(input$columns[[1L]], categories, input)
   if (!is.null(input$weights)) {
     input$weights <- values_by_case(input$weights, case, systems$cases, "weights",
       "A case must have the same weight in all its rows.", "weights")
   }
-  rater <- encode_labels(input$rater, raters, "rater", "rater")
+  rater <- label_codes(input$rater, raters)
   core_patterns <- core_patterns_long(case, rater, category, systems$columns, length(systems$cases))
   fields <- ratings_fields(core_patterns, systems, input, categories, raters)
   if (any(input$empty))
@@ -176,8 +173,7 @@ list_systems <- function(input, categories) {
   cases <- case_identifiers(input)
   table <- input$system_table
   if (is.null(table)) {
-    columns <- if (is.null(input$constant)) encode_columns(input$systems, categories, "system") else
-      lapply(input$constant, encode_labels, categories, "systems", "system")
+    columns <- lapply(c(input$systems, input$constant), encode_labels, categories, input)
     return(list(cases = cases, columns = lapply(columns, rep_len, length(cases))))
   }
   check_identifiers(table$case, "systems$case")
@@ -207,7 +203,7 @@ list_systems <- function(input, categories) {
         {.arg systems}.",
     case = table$case[repeated_row], rater = system_names[answer_cells[repeated_row, 2L]])
   answers <- matrix(NA_integer_, length(cases), length(system_names))
-  answers[answer_cells] <- encode_labels(table$prediction, categories, "prediction", "system")
+  answers[answer_cells] <- encode_labels(table$prediction, categories, input)
   list(cases = cases, columns = split_columns(answers, system_names))
 }
 

@@ -186,8 +186,7 @@ resolve_input_labels <- function(input, options) {
   if (is.null(options$na) && !options$clean) return(input)
   abort_argument_if(!input$layout$labels, c("na", "clean_labels"),
     "Counts have no labels that {.arg na} or {.arg clean_labels} could change.")
-  columns <- c(input$columns, input$systems, input$truth, input$system_table["prediction"])
-  old <- labels_by_frequency(lapply(Filter(is.atomic, columns), function(x) {
+  old <- labels_by_frequency(lapply(Filter(is.atomic, label_columns(input)), function(x) {
     c(as_label(x), levels(x))
   }))
   is_missing <- plain_label(old) %in% plain_label(as_label(options$na))
@@ -213,19 +212,6 @@ declared_categories <- function(categories) {
     unique(ifelse(is_named, names(categories), as_label(categories))) else categories
 }
 
-# For each label, returns the frequent label that it probably stands for. First, the label is
-# replaced by the most frequent label that differs only in capitals and blanks. If this label is
-# probably a misspelling of another label, the other label is returned.
-merge_variants <- function(labels, input) {
-  labels_by_count <- labels[order(-tabulate_labels(input$columns, labels))]
-  frequent_form <- function(label) {
-    labels_by_count[match(plain_label(label), plain_label(labels_by_count))]
-  }
-  variant <- frequent_form(labels)
-  corrections <- if (input$layout$labels) misspelt_labels(labels, input$columns)
-  frequent_form(ifelse(variant %in% names(corrections), corrections[variant], variant))
-}
-
 # Warns about labels that may not be categories: variants of other labels, labels that look equal,
 # and codes for missing ratings. Also warns about more than 20 labels if they exceed half of the
 # number of rows.
@@ -233,31 +219,23 @@ warn_labels <- function(labels, input) {
   warn_about <- function(suspects, message, hint, labels = suspects) {
     warn_if(suspects, "labels", message, i = hint, labels = labels)
   }
-  plain_labels <- plain_label(labels)
-  frequent_variant <- merge_variants(labels, input)
+  frequent_variant <- merge_variants(labels, labels, input)
   is_rare_variant <- labels != frequent_variant
   rare_labels <- labels[is_rare_variant]
   frequent_labels <- frequent_variant[is_rare_variant]
-  recoding_code <- toString(paste(dQuote(frequent_labels, FALSE), "=", dQuote(rare_labels, FALSE)))
   warn_about(rare_labels, "Some categories differ in capitals or blanks, or in one
-      letter, from frequent ones: {.val {suspects}}.", c(
-    paste0(
-      "They count as different. To merge them, give {.code categories = c(",
-      escape_braces(recoding_code), ")}."
-    ),
-    if (any(plain_labels[is_rare_variant] %in% repeated_values(plain_labels)))
-      "{.code clean_labels = TRUE} merges labels that differ only in capitals and blanks."
-  ), labels[labels %in% c(rare_labels, frequent_labels)])
+      letter, from frequent ones: {.val {suspects}}.",
+    correction_hints("They count as different. To merge them",
+      list_labels(label_columns(input)), labels, input),
+    labels[labels %in% c(rare_labels, frequent_labels)])
   warn_about(find_lookalikes(labels), "Some categories look the same, or are the same number:
       {.val {suspects}}. They differ in alphabet, in invisible characters, in how accents are
       stored, or in how digits are written.", "They count as different. Use the same characters
       in {.arg data} if they mean the same.")
   warn_about(missing_codes(labels), "Some categories look like codes for missing ratings:
       {.val {suspects}}.",
-    paste0("They count as categories. Make them {.code NA} if they are missing ratings",
-      if (!isTRUE(input$na_given)) ", or give them as {.arg na}",
-      ". Give {.arg categories} if they are categories. Give them as {.arg abstain} if they are
-      replies such as {.emph cannot tell}."))
+    c("They count as categories. Give {.arg categories} if they are categories.",
+      if (all(input$na %in% default_na())) missing_label_hint(missing_codes(labels), input)))
   n_rows <- if (is.null(input$times)) input$rows else sum(input$times)
   has_many_labels <- length(labels) > 20L && length(labels) > n_rows / 2
   warn_about(if (has_many_labels) c(length(labels), n_rows),
@@ -339,26 +317,9 @@ tabulate_labels <- function(columns, labels) {
 }
 
 # Converts the labels of a column to integer codes, NA for a missing label. Fails for a label that
-# is not in `categories`. `role`: "rater", "system" or "truth", for the message.
-encode_labels <- function(x, categories, column, role, rows = seq_along(x)) {
+# is not in `categories`.
+encode_labels <- function(x, categories, input) {
   code <- label_codes(x, categories)
-  is_unknown <- is.na(code) & !is.na(x)
-  if (any(is_unknown)) {
-    subject <- c(system = "A system uses", truth = "The truth of a case is", rater = "A rater uses")
-    labels <- as_label(x)
-    first_unknown <- labels[is_unknown][1L]
-    similar_category <- find_similar_names(first_unknown, categories)[1L]
-    check_values(labels, !is_unknown, column, "category",
-      paste(subject[[role]], "a category that is not declared."),
-      i = c("The categories are {.val {categories}}. Correct the label, or add it to
-          {.arg categories}.",
-        if (!is.na(similar_category)) "If {.val {first_unknown}} means
-          {.val {similar_category}}, add
-          {.code \"{similar_category}\" = \"{first_unknown}\"} to {.arg categories}."), rows = rows)
-  }
+  if (anyNA(code[!is.na(x)])) abort_undeclared(categories, input)
   code
-}
-
-encode_columns <- function(columns, categories, role) {
-  Map(function(x, name) encode_labels(x, categories, name, role), columns, names(columns))
 }

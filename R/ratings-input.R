@@ -27,12 +27,15 @@ max_categories <- 1000L
 # * truth: a list of one column.
 # * covariates, confidence: lists of columns.
 # * ordered: is a column of ratings an ordered factor?
-# * na_given: did the user give `na`?
+# * na: labels that mean missing ratings.
 # * is_file: has read_ratings() read `data`?
 # * case_names: row names of a matrix.
 # * abstain: the argument `abstain`.
 # * abstained, silent: see record_abstentions().
-# * extra: columns without a role. They may identify cases, see keys_of_repeats().
+# * given_categories: the argument `categories`.
+# * data: the data frame.
+# * extra: columns without a role. They may identify cases, see keys_of_repeats(). Ratings of other
+#   variables are left out.
 read_input <- function(data, quos, options) {
   repeats <- options$repeats
   data <- as_columns(data)
@@ -60,9 +63,10 @@ read_input <- function(data, quos, options) {
     confidence = columns_of_role("confidence"),
     row_case = case, source = seq_len(attr(data, "rows")), abstain = options$abstain,
     case_names = if (is.null(case)) attr(data, "case_names"),
-    is_file = !is.null(attr(data, "na_given")),
-    na_given = isTRUE(attr(data, "na_given")) || !is.null(options$na),
-    extra = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key")))]
+    is_file = !is.null(attr(data, "na_labels")),
+    na = c(attr(data, "na_labels"), as_label(options$na)),
+    data = data, extra = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key"),
+      attr(quo_get_expr(quos$rating), "variables")))]
   )
   input <- record_abstentions(drop_null(input), options)
   input <- resolve_input_labels(input, options)
@@ -70,8 +74,7 @@ read_input <- function(data, quos, options) {
   if (!is_empty(system_input$raters)) input <- split_systems(input, system_input$raters, repeats)
   if (repeats == "labels" && layout$by_rating) input <- expand_answers(input)
   input <- resolve_input_labels(input, options) # again, for the labels in list columns
-  label_columns <- c(if (layout$labels) input$columns, input$systems, input$truth,
-    prediction = input$system_table["prediction"])
+  label_columns <- label_columns(input)
   for (column in names(label_columns)) check_labels(label_columns[[column]], column)
   input$ordered <- any(map_lgl(input$columns, is.ordered))
   orders <- label_orders(input$columns)

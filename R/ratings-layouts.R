@@ -337,7 +337,8 @@ variables_of_columns <- function(data, columns, repeats) {
   if (all(is_flag_column)) inform_fallible("Columns {.val {names}} of 0 and 1 are read as
       variables of a codebook: each has separate ratings.",
     i = "If they are labels of one answer, give {.code repeats = \"labels\"}.")
-  lapply(setNames(nm = names), function(name) list(rating = name))
+  # read_input() uses the attribute.
+  lapply(setNames(nm = names), function(name) list(rating = structure(name, variables = names)))
 }
 
 # Calls ratings() for each variable of a codebook. Returns a named list of ratings.

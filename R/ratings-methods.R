@@ -92,8 +92,9 @@ find_subset <- function(i, names, dimension, systems = NULL) {
     i = if (any(i %in% systems)) "Systems are no raters: {.code x[, , k]} selects systems, and
         {.code agreement(x, systems = TRUE)} compares them. Systems that are not named in
         {.arg systems} of {.fun ratings} are raters." else
-      "Subset the {size} {dimension}s by position, by name or by a logical vector of length
-        {size}.")
+      c("Subset the {size} {dimension}s by position, by name or by a logical vector of length
+        {size}.", if (dimension == "case" && length(i) == 0L) "Covariates of cases are in
+        {.code x$covariates}, such as {.code x[x$covariates$site == \"A\", ]}."))
   positions
 }
 

@@ -120,7 +120,7 @@ as_ratings.matrix <- function(x, ..., arg = "x") {
 
 #' @export
 as_ratings.table <- function(x, ..., arg = "x") {
-  if (...length() > 0L) ratings(x, ...) else ratings_of_agreement_matrix(x, arg)
+  if (...length() > 0L) ratings(x, ...) else ratings_of_cell_counts(x, arg)
 }
 
 #' @export
@@ -202,11 +202,13 @@ as_any_ratings <- function(x) {
   if (has_labels(x)) x else as_ratings_of_several(x)
 }
 
-# Converts an agreement matrix (categories of rater 1 x categories of rater 2) to ratings. Each cell
-# becomes a case, whose weight is the count in the cell.
-ratings_of_agreement_matrix <- function(x, arg, categories = NULL, ordered = NULL) {
+# Converts an agreement matrix (categories of rater 1 x categories of rater 2), or a table with a
+# dimension for each of several raters, to ratings. Each cell becomes a case, whose weight is the
+# count in the cell.
+ratings_of_cell_counts <- function(x, arg, categories = NULL, ordered = NULL) {
   check_text(c(unlist(dimnames(x)), names(dimnames(x))), arg)
-  abort_if(length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x)),
+  n_raters <- length(dim(x))
+  abort_if(n_raters < 2L || n_distinct(dim(x)) > 1L || n_distinct(unname(dimnames(x))) > 1L,
     "table", "An agreement matrix must have the same categories in rows and columns.",
     x = "{.arg {arg}} is {paste(dim(x), collapse = ' x ')}.",
     i = c(
@@ -219,13 +221,17 @@ ratings_of_agreement_matrix <- function(x, arg, categories = NULL, ordered = NUL
     "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
     i = "Correct the cells of {.arg {arg}}.")
   labels <- rownames(x) %||% as.character(row_numbers(x))
-  cells <- expand.grid(rater1 = labels, rater2 = labels, stringsAsFactors = FALSE)
+  cells <- expand.grid(
+    setNames(rep(list(labels), n_raters), numbered_names("rater", n_raters)),
+    stringsAsFactors = FALSE
+  )
   cells$weight <- as.vector(unclass(x))
   ratings_of_cells <- ratings(
-    cells, raters = 1:2, weights = "weight", categories = categories %||% labels, ordered = ordered
+    cells, raters = seq_len(!!n_raters), weights = "weight", categories = categories %||% labels,
+    ordered = ordered
   )
   names <- names(dimnames(x))
-  if (length(setdiff(names, "")) == 2L) ratings_of_cells$raters <- names
+  if (length(setdiff(names, "")) == n_raters) ratings_of_cells$raters <- names
   ratings_of_cells
 }
 
@@ -241,9 +247,6 @@ conversion_hint <- function(x) {
     "Convert it with {.fun dplyr::collect}, or objects of arrow with {.fun arrow::to_duckdb}."
   } else if (is.object(x) && is.list(x) && is_ratings(unclass(x)$x)) {
     "Give the ratings that it was computed from."
-  } else if (is.list(x) && any(map_lgl(x, is_ratings))) {
-    sprintf("Give one variable of the list, such as {.code x[[%s]]}.",
-      encodeString(names(x)[[1L]], quote = "\""))
   } else if (is.list(x) && !is.object(x)) {
     "Convert the list with {.fun as.data.frame}, and the data frame with {.fun ratings}."
   }

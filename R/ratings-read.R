@@ -85,7 +85,8 @@
 #'   or file of predictions. Predictions have the columns `case`, `system` and `prediction`, or the
 #'   names given in `case`, `rater` and `rating`.
 #' @param na Labels that mean a missing rating or an unknown truth. Empty fields are missing, too.
-#'   If the labels include `"+"`, the default does not treat `"-"` as missing.
+#'   If the labels include `"+"`, the default does not treat `"-"` as missing. Your labels replace
+#'   the default: to add `"99"`, give `c("NA", "n/a", "-", "?", "99")`.
 #' @param clean_labels If `TRUE`, merges labels that differ only in capitals and blanks; by default
 #'   `FALSE`.
 #' @param file A list of settings for unusual tables:
@@ -189,7 +190,8 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
     settings_from_files(contents, tables$ratings, columns, systems$columns, names(dots))
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
   data <- structure(
-    list2DF(tables$ratings), na_given = na_given, no_key = if (!is_empty(contents$key)) "file"
+    list2DF(tables$ratings), na_labels = as.character(na),
+    no_key = if (!is_empty(contents$key)) "file"
   )
   x <- inject(ratings(data, !!!mapping, systems = !!systems, !!!implied_arguments,
     clean_labels = clean_labels && is_empty(columns$counts), ...))

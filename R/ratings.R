@@ -13,7 +13,8 @@
 #'   columns.
 #' * **Matrix**: cases in rows, raters in columns. Row names, if any, name the cases.
 #' * **Table**: the agreement matrix of two raters, of class [table][base::table]. Rows are the
-#'   categories of one rater, columns those of the other, and cells are numbers of cases.
+#'   categories of one rater, columns those of the other, and cells are numbers of cases. A table of
+#'   more raters has a dimension for each of them.
 #' * **Counts**: one row per case and one column per category (`counts`), with the number of raters
 #'   who chose the category. It is then unknown which rater gave which rating.
 #' * **Lazy table** of \pkg{dbplyr}: a table in a database, in the wide, long or counts layout; see
@@ -218,7 +219,7 @@ ratings_of_table <- function(data, columns, options) {
   abort_argument_if(!is.null(options$scores), "scores",
     "{.arg scores} need data with cases; an agreement matrix has none.",
     i = "Give a data frame with a row per case.")
-  x <- ratings_of_agreement_matrix(data, "data", options$categories, options$ordered)
+  x <- ratings_of_cell_counts(data, "data", options$categories, options$ordered)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
   x
 }
@@ -232,6 +233,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   input <- read_input(data, columns, options)
   layout <- input$layout
   input$times <- times
+  input$given_categories <- options$categories
   input <- recode_input(input, options$categories)
   declared <- declared_categories(options$categories)
   check_long_data(layout$by_rating, options$repeats)
@@ -241,6 +243,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x <- layout$build(input, categories, systems)
   x$ordered <- options$ordered %||% input$ordered
   if (x$ordered && is.null(declared)) warn_guessed_order(categories, input)
+  x$cleaned <- if (options$clean) TRUE
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
   x$keys <- input$keys
@@ -271,6 +274,7 @@ check_long_data <- function(is_long_data, repeats) {
 # * weights: weights of cases; NULL if each case counts once.
 # * raters, categories, systems: names of raters and systems, and labels of categories.
 # * ordered, repeats: arguments of ratings().
+# * cleaned: TRUE if `clean_labels` was given.
 # * rows: "cases" if the rows of the data are the cases in this order, otherwise "ratings"; NULL
 #   after cases were removed or reordered.
 # * empty_answers: case and rater of each answer without labels.
@@ -364,8 +368,8 @@ check_repeats <- function(x, input = NULL) {
   case <- case_of_pattern(x, repeated_cells$pattern[[1L]])
   rater <- x$raters[[repeated_cells$rater[[1L]]]]
   possible_keys <- keys_of_repeats(input)
-  rows <- c(list(input$case, input$rater), input$columns, lapply(input$extra, `[`, input$source))
-  n_copies <- sum(duplicated(list2DF(rows)))
+  # Of a file, only the used columns were read, so that equal rows may differ in other columns.
+  n_copies <- sum(duplicated(if (!isTRUE(input$is_file)) input$data))
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
     x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated_cells$pattern)} {?has/have} more
          than one rating by one rater.",

@@ -189,7 +189,8 @@ unreadable_verdict <- paste0(
   "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to |",
   "^invalid( (answer|response|format|json|output))?$|^no (answer|response|verdict)$|",
   "^[a-z]*(error|exception)( ?[:(]| [45][0-9]{2})|^(failed|failure|refused|invalid) ?:|",
-  "\\btimed? ?out\\b|^rate limit|^traceback\\b"
+  "\\btimed? ?out\\b|^rate limit|^traceback\\b|",
+  "^(non ?-?diagnostic|indeterminate|inconclusive|uninterpretable|un(read|grad)able)$"
 )
 
 # Finds misspelt labels. Returns a vector of frequent labels, with the rare labels that misspell

@@ -45,7 +45,8 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
   abort_argument_if(!inherits(first_result, c("accuracy_estimate", "system_comparison",
     "metric_estimate", "agreement", "alt_test", "draws_fit", "fit_check")), "x",
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics},
-        {.fun agreement} or {.fun alt_test}.", not = x,
+        {.fun agreement}, {.fun alt_test}, {.fun check_fit} or
+        {.code fit_raters(method = \"bayes\")}.", not = x,
     i = c(if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the
           numbers of this object.", if (inherits(x, c("rater_fit", "model_comparison")))
         "{.code may_say(fit)} exists for fits by {.code method = \"bayes\"}.

@@ -200,8 +200,9 @@ report_format <- function(file) {
 #' the fit if `x` is a fit, and by an average over models if `x` is ratings. The case whose label
 #' has the lowest posterior probability is first. Cases on which all raters agree are left out.
 #'
-#' @param x A [ratings()] object or a [fit_raters()] result.
-#' @param most Largest number of cases to list; by default 15.
+#' @param x A [ratings()] object or a [fit_raters()] result. To leave out cases with known truth,
+#'   select the other cases: `x[!x$cases %in% gold$case, ]`.
+#' @param most Largest number of cases to list; by default 15. `Inf` for all cases.
 #' @return A tibble with a row per case.
 #'   * `case`: name of the case.
 #'   * `.fitted`: the label; `NA` for all cases if the ratings do not identify labels. The cases
@@ -220,7 +221,7 @@ disputed_cases <- function(x, most = 15L, ...) {
   ratings_or_fit <- x
   if (inherits(x, "rater_fit")) x <- x$x
   x <- merge_reruns(as_ratings_of_several(x))
-  most <- check_count(most, "most", 1L)
+  most <- if (identical(most, Inf)) nrow(x) else check_count(most, "most", 1L)
   counts <- category_counts(x)
   n_ratings <- rowSums(counts)
   largest_share <- ifelse(n_ratings >= 2, apply(counts, 1L, max) / n_ratings, 1)

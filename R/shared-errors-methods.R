@@ -128,11 +128,13 @@ correlation_line <- function(facts, digits = 2L) {
   )
 }
 
-# Returns the table of pairs for print(), with the largest absolute correlations first. Without
-# known truth, the table shows the range that the ratings allow.
+# Returns the table of pairs for print(), with the largest absolute correlations first, but pairs
+# with fewer than 10 common cases with known truth last. Without known truth, the table shows the
+# range that the ratings allow.
 pairs_to_print <- function(pairs, has_truth, level) {
   absolute_correlation <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
-  shown_pairs <- pairs[head(order(-absolute_correlation), max_view_rows), ]
+  has_few_cases <- has_truth & pairs$known < 10
+  shown_pairs <- pairs[head(order(has_few_cases, -absolute_correlation), max_view_rows), ]
   shown_pairs$pair <- paste(shown_pairs$rater1, "-", shown_pairs$rater2)
   if (has_truth) {
     shown_pairs$interval <- format_limits(shown_pairs$conf.low, shown_pairs$conf.high, 2L)

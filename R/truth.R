@@ -29,6 +29,10 @@
 #' probability of the most probable category is the expected share of correct labels. In these
 #' sources, it was .05 too low for people and .10 too high for language models.
 #'
+#' Do not give these labels back as a system without gold cases. They are made from the ratings, so
+#' their agreement with the ratings makes them look too accurate. With a random sample of gold
+#' cases, their accuracy as a system has a valid estimate.
+#'
 #' To estimate base rates, use `tidy(x, "categories")`. Mean probabilities are too high for rare
 #' categories, because vote shares are smoothed.
 #'

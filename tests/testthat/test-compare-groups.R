@@ -197,7 +197,7 @@ test_that("sentences about undecided differences of groups name no direction", {
   words <- may_say(comparison)
   expect_no_match(words$sentence[words$may], "more often|higher")
   expect_match(words$sentence[words$may], "minus that in .* 0 percentage points.*remains open")
-  expect_match(format(gate(comparison, 0)), "is 0% \\[-10%, 10%\\]")
+  expect_match(format(gate(comparison, 0)), "is 0 \\[-10, 10\\] points")
 })
 
 test_that("comparisons of groups are printed and put into words", {

@@ -162,7 +162,7 @@ test_that("a rater alone can be fitted with what is known, and all else says wha
   expect_equal(base_rates(told)[[2]], (share - 0.2) / 0.6, tolerance = 0.02) # but for the prior
   expect_false(anyNA(test_accuracy(told)$estimate))
   verbs <- list(
-    fit_raters, ground_truth, agreement, data_check, estimate_accuracy, estimate_metrics,
+    fit_raters, ground_truth, agreement, estimate_accuracy, estimate_metrics,
     check_k_properties, accuracy_bounds, shared_errors, alt_test, disputed_cases, crowdtruth,
     accuracy_report, plan_cases, compare_agreement, fit_scores
   )

@@ -49,7 +49,7 @@ test_that("a truth that cannot be is refused", {
   expect_error(refused(), "Rows 1 and 2 .*are both of case \"1\", but have the values \"a\" and \"b\"",
     class = "fallible_error_case")
   data$truth[2] <- "c"
-  expect_error(refused(), "The truth of a case is a category", class = "fallible_error_category")
+  expect_error(refused(), "A label is not a declared category", class = "fallible_error_category")
   data$truth[2] <- NA
   expect_error(refused(repeats = "labels"), class = "fallible_error_argument")
 })

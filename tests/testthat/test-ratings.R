@@ -189,7 +189,7 @@ test_that("answers that could not be read are told from categories", {
   d <- data.frame(a = c("pass", "fail", "UNPARSEABLE"), b = c("pass", "fail", "pass"))
   for (code in c("UNPARSEABLE", "parse_error", "ERROR", "Invalid response", "no verdict")) {
     d$a[[3L]] <- code
-    expect_warning(ratings(d, raters = a:b), "codes for missing.*`na`",
+    expect_warning(ratings(d, raters = a:b), "codes for missing.*`na = ",
       class = "fallible_warning_labels")
   }
   expect_no_warning(ratings(d, raters = a:b, categories = unique(d$a)))

@@ -178,24 +178,24 @@ TEST_CASE("with new weights, members that are not refitted do not affect the ave
         Approx(repeated->systems().front().estimate).epsilon(1e-4));
 }
 
-TEST_CASE("members with little weight are not polished, unless others depend on them") {
+TEST_CASE("fits of members with little weight end early, unless others depend on them") {
   const Panel panel = three_raters();
   std::vector<double> weight = panel.weights();
   for (double& w : weight) w *= 500;
   const JointData data({panel.view(), weight, {}, nullptr}, 0);
   OneCoin has_no_shared_errors({true, false, 0}), hard({true, false, 0.3}, &has_no_shared_errors),
-      is_unpolished(hard);
+      short_fit(hard);
   has_no_shared_errors.fit(data, no_weight_limit);
   hard.fit(data, no_weight_limit);
-  is_unpolished.fit(data, 0);
-  CHECK(!hard.is_unpolished());
-  CHECK(is_unpolished.is_unpolished());
-  CHECK(is_unpolished.log_posterior() < hard.log_posterior());
-  const auto polished = is_unpolished.refit(data, nullptr);
-  CHECK(!polished->as_base()->is_unpolished());
-  CHECK(polished->result().estimate == Approx(hard.result().estimate).epsilon(1e-3));
+  short_fit.fit(data, 0);
+  CHECK(!hard.has_ended_early());
+  CHECK(short_fit.has_ended_early());
+  CHECK(short_fit.log_posterior() < hard.log_posterior());
+  const auto refitted = short_fit.refit(data, nullptr);
+  CHECK(!refitted->as_base()->has_ended_early());
+  CHECK(refitted->result().estimate == Approx(hard.result().estimate).epsilon(1e-3));
 
-  SeparateErrorRows on_hard(&hard, 8, 2), on_rough(&is_unpolished, 8, 2), given_up(on_rough);
+  SeparateErrorRows on_hard(&hard, 8, 2), on_rough(&short_fit, 8, 2), given_up(on_rough);
   on_hard.fit(data, no_weight_limit);
   on_rough.fit(data, no_weight_limit);
   given_up.fit(data, 0);

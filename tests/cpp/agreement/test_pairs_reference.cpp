@@ -87,8 +87,8 @@ TEST_CASE("counts of pairs of judges equal plain loops") {
             }
             if (truth == 0 || y == 0 || z == 0) continue;
             expected.known += one.weight;
-            expected.one_right += y == truth ? one.weight : 0;
-            expected.two_right += z == truth ? one.weight : 0;
+            expected.first_right += y == truth ? one.weight : 0;
+            expected.second_right += z == truth ? one.weight : 0;
             expected.both_right += y == truth && z == truth ? one.weight : 0;
             if (y != truth && z != truth) {
               both += one.weight;
@@ -115,14 +115,14 @@ TEST_CASE("counts of pairs of judges equal plain loops") {
         if (expected.n == 0) continue;
         REQUIRE(at < found.size());
         const SharedPair& pair = found[at++];
-        CHECK(pair.one == a);
-        CHECK(pair.two == b);
+        CHECK(pair.first == a);
+        CHECK(pair.second == b);
         CHECK(pair.n == expected.n);
         CHECK(pair.agreeing == expected.agreeing);
         CHECK(pair.known == expected.known);
         CHECK(pair.both_right == expected.both_right);
-        CHECK(pair.one_right == expected.one_right);
-        CHECK(pair.two_right == expected.two_right);
+        CHECK(pair.first_right == expected.first_right);
+        CHECK(pair.second_right == expected.second_right);
         CHECK(pair.both_wrong == expected.both_wrong);
         check_equal(pair.coinciding,
                     expected.both_wrong > 0 ? equal / expected.both_wrong : std::nan(""));

@@ -18,18 +18,18 @@ TEST_CASE("counts of pairs equal a count by hand") {
   const auto pairs = shared_pairs(view, cells, Host());
   REQUIRE(pairs.size() == 3);  // the third rater has no common case with others
   const SharedPair& raters = pairs[0];
-  CHECK(raters.one == 0);
-  CHECK(raters.two == 1);
+  CHECK(raters.first == 0);
+  CHECK(raters.second == 1);
   CHECK(raters.n == 4);
   CHECK(raters.known == 4);
   CHECK(raters.agreeing == 2);
   CHECK(raters.both_right == 2);  // the first and the last case
-  CHECK(raters.one_right == 3);
-  CHECK(raters.two_right == 3);
+  CHECK(raters.first_right == 3);
+  CHECK(raters.second_right == 3);
   CHECK(raters.both_wrong == 0);
   CHECK(std::isnan(raters.coinciding));
-  CHECK(pairs[1].two == 3);
-  CHECK(pairs[2].one == 1);
+  CHECK(pairs[1].second == 3);
+  CHECK(pairs[2].first == 1);
   CHECK(pairs[2].agreeing == 3);
 }
 

@@ -1,0 +1,182 @@
+# Code between the first pair of backticks after `name = `.
+code_in <- function(message, name) {
+  one_line <- gsub("\\s+", " ", message)
+  regmatches(one_line, regexpr(paste0("(?<=`", name, " = )[^`]+"), one_line, perl = TRUE))
+}
+
+# Evaluates ratings() with the arguments `...`, and returns the text of its first error.
+error_of <- function(...) {
+  tryCatch(
+    suppressMessages(suppressWarnings(ratings(...))),
+    fallible_error = function(e) conditionMessage(e)
+  )
+}
+
+typed <- data.frame(
+  r1 = c(rep(c("negative", "positive"), 20), "positve", "n/a"),
+  r2 = c(rep(c("negative", "positive"), 20), "negative", "Positive "),
+  s = c(rep(c("negative", "positive"), 20), "negativ", "contaminated")
+)
+
+test_that("one line of code merges the misspelt labels of raters and systems", {
+  text <- error_of(typed, raters = r1:r2, systems = s, na = c("n/a", "contaminated"))
+  categories <- eval(str2lang(code_in(text, "categories")))
+  expect_mapequal(
+    setNames(names(categories), categories),
+    c(negativ = "negative", positve = "positive", `Positive ` = "positive")
+  )
+  x <- quiet(ratings(
+    typed, raters = r1:r2, systems = s, na = c("n/a", "contaminated"), categories = categories
+  ))
+  expect_identical(x$categories, c("negative", "positive"))
+  # Without labels of systems that are no categories, a warning has the code.
+  warned <- tryCatch(
+    ratings(typed[1:41, ], raters = r1:r2), fallible_warning_labels = conditionMessage
+  )
+  expect_identical(eval(str2lang(code_in(warned, "categories"))), c(positive = "positve"))
+})
+
+test_that("an error lists all labels that are not declared, with code for them", {
+  declared <- c("negative", "positive")
+  text <- error_of(typed, raters = r1:r2, systems = s, categories = declared)
+  for (label in c("positve", "n/a", "Positive ", "negativ", "contaminated"))
+    expect_match(text, paste0('"', label, '" (1)'), fixed = TRUE)
+  categories <- eval(str2lang(code_in(text, "categories")))
+  expect_identical(unname(categories[1:2]), declared)
+  expect_identical(categories[["negative"]], "negativ")
+  missing <- eval(str2lang(code_in(text, "na")))
+  expect_setequal(missing, c("n/a", "contaminated"))
+  expect_match(text, "`abstain = c(", fixed = TRUE)
+  x <- quiet(ratings(typed, raters = r1:r2, systems = s, categories = categories, na = missing))
+  expect_identical(x$categories, declared)
+  expect_identical(n_ratings(x), 83)
+})
+
+test_that("code for `na` contains the labels that the user gave", {
+  text <- error_of(typed, raters = r1:r2, systems = s, na = "n/a", clean_labels = TRUE)
+  expect_identical(eval(str2lang(code_in(text, "na"))), c("n/a", "contaminated"))
+})
+
+test_that("messages do not break lines within labels and strings of code", {
+  withr::local_options(cli.width = 60)
+  labels <- c("strongly agree", " disagree in part", "agree at last")
+  data <- data.frame(r1 = rep(labels, 4), r2 = rep(labels, 4), s = "Strongly agree ")
+  text <- error_of(data, raters = r1:r2, systems = s)
+  expect_gt(length(strsplit(text, "\n")[[1L]]), 4L)
+  for (label in c(labels, "Strongly agree "))
+    expect_match(text, paste0('"', label, '"'), fixed = TRUE)
+  withr::local_options(width = 40)
+  shown <- capture.output(cat_lines(paste("some words, and then code:", dQuote(labels, FALSE))))
+  for (label in labels) expect_true(any(grepl(paste0('"', label, '"'), shown, fixed = TRUE)))
+})
+
+test_that("known truth is cleaned like the labels of the ratings", {
+  truth <- c("1" = "Negative", "2" = "POSITIVE ", "3" = "negative")
+  data <- typed[1:41, c("r1", "r2")]
+  expect_error(
+    fit_raters(quiet(ratings(data[1:40, ], raters = r1:r2)), known_truth = truth),
+    class = "fallible_error_category"
+  )
+  x <- quiet(ratings(data[1:40, ], raters = r1:r2, clean_labels = TRUE))
+  expect_identical(check_known_truth(truth, x)[1:4], c(1L, 2L, 1L, 0L))
+})
+
+test_that("words for unreadable results look like missing ratings", {
+  for (label in c("non-diagnostic", "Nondiagnostic", "indeterminate", "inconclusive"))
+    expect_identical(missing_codes(c("no", "yes", label)), label)
+})
+
+test_that("copies of rows are those that are equal in all columns", {
+  long <- data.frame(
+    case = c(1, 1, 2, 2, 1), rater = c("a", "b", "a", "b", "a"),
+    rating = c("x", "y", "x", "y", "x"), run = 1:5
+  )
+  expect_no_match(error_of(long, case = case, rater = rater, rating = rating), "unique()")
+  long$run <- 1
+  expect_match(
+    error_of(long, case = case, rater = rater, rating = rating), "1 row equals another row"
+  )
+  # Equal labels of raters with different confidences are not copies.
+  long$sure <- c(1, 1, 1, 1, 0.5)
+  expect_no_match(
+    error_of(long, case = case, rater = rater, rating = rating, confidence = sure), "unique()"
+  )
+  path <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(transform(long, run = 1:5), path, row.names = FALSE)
+  text <- tryCatch(
+    read_ratings(path, case = case, rater = rater, rating = rating),
+    fallible_error_repeat = conditionMessage
+  )
+  expect_no_match(text, "unique()")
+})
+
+test_that("ratings of another variable do not identify cases", {
+  long <- data.frame(
+    case = rep(1:6, each = 2), rater = c("a", "b"), topic = c("x", "y"), tone = c("p", "q", "p")
+  )
+  long <- rbind(long, transform(long[1:4, ], tone = "q"))
+  text <- error_of(long, case = case, rater = rater, rating = c(topic, tone))
+  expect_match(text, "more than once")
+  expect_no_match(text, "tone")
+})
+
+test_that("a table with a dimension for each of three raters becomes ratings", {
+  counts <- table(
+    ann = c("a", "b", "a", "a"), bob = c("a", "b", "b", "a"), eve = c("a", "b", "b", "a")
+  )
+  x <- ratings(counts)
+  expect_identical(x$raters, c("ann", "bob", "eve"))
+  expect_identical(sum(weights_of_cases(x)), 4)
+  expect_equal(
+    fleiss_kappa(x),
+    fleiss_kappa(cbind(c("a", "b", "a", "a"), c("a", "b", "b", "a"), c("a", "b", "b", "a")))
+  )
+  expect_error(ratings(counts[, , 1:1, drop = FALSE]), class = "fallible_error_table")
+})
+
+test_that("the variable is named on a separate line of messages and warnings", {
+  long <- data.frame(
+    case = rep(1:6, each = 2), rater = c("a", "b"), topic = c("x", "X", "y"), tone = c("p", "q")
+  )
+  lines <- capture.output(type = "message", suppressWarnings(ratings(
+    long, case = case, rater = rater, rating = c(topic, tone), na = "none", clean_labels = TRUE,
+    rater_kind = "expert"
+  )))
+  expect_identical(sum(lines == "i This is about the variable \"topic\"."), 1L)
+})
+
+test_that("a list of variables gets the same hint in all functions", {
+  x <- list(topic = ratings(typed[1:40, 1:2], raters = r1:r2))
+  for (verb in list(ground_truth, fit_raters, disputed_cases, may_say, alt_test, crowdtruth))
+    expect_error(verb(x), "x[[\"topic\"]]", fixed = TRUE)
+  expect_error(plan_cases(x, half_width = 0.05), "x[[\"topic\"]]", fixed = TRUE)
+  expect_error(plan_gold(x, half_width = 0.05), "x[[\"topic\"]]", fixed = TRUE)
+})
+
+test_that("the data check judges ordered ratings by an ordinal measure", {
+  set.seed(1)
+  grade <- rep(1:5, 20)
+  near <- function() pmin(5, pmax(1, grade + sample(c(-1, 0, 1), 100, TRUE)))
+  x <- quiet(ratings(data.frame(r1 = near(), r2 = near(), r3 = near()), raters = 1:3,
+    ordered = TRUE, rater_kind = "expert"))
+  alpha <- quiet(krippendorff_alpha(x, "ordinal"))
+  expect_gt(alpha, 0.4)
+  found <- as.data.frame(data_check(x))
+  row <- found[found$check == "agreement", ]
+  expect_match(row$found, paste("Krippendorff's ordinal alpha", format_decimals(alpha, 2L)))
+  expect_identical(row$status, "ok")
+})
+
+test_that("pairs with few common gold cases are shown last", {
+  pairs <- data.frame(
+    rater1 = "a", rater2 = c("b", "c", "d"), estimate = c(1, 0.4, -1), known = c(3, 50, 40),
+    conf.low = NA_real_, conf.high = NA_real_, expected = 1, coinciding = 1
+  )
+  shown <- pairs_to_print(pairs, TRUE, 0.9)
+  expect_identical(as.data.frame(shown$table)$pair, c("a - d", "a - c", "a - b"))
+})
+
+test_that("all disputed cases can be listed", {
+  x <- quiet(ratings(typed[1:40, 1:2], raters = r1:r2))
+  expect_identical(disputed_cases(x, Inf), disputed_cases(x, 40))
+})
