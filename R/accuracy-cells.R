@@ -330,7 +330,6 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
   heat_map(
     heat_cells, unique(cells$truth), "Answers by true category",
     "Probability of the answer given the truth, which is estimated", "answer of the system",
-    "true category"
-  ) +
-    facet_by(heat_cells, "system")
+    "true category", facets = "system"
+  )
 }

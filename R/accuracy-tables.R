@@ -227,14 +227,10 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     share_axis() +
     ggplot2::scale_y_discrete(drop = FALSE) +
     plot_titles(
-      paste(accuracy_title(first_estimate), "of systems by group"),
-      if (any_known(drop_missing(table, "estimate")$conf.low)) {
-        sprintf("With %ss; each group is fitted separately",
-          interval_title(first_estimate$options$conf_level))
-      },
+      paste(accuracy_title(first_estimate), "of systems by", toString(label_columns)),
+      interval_subtitle(table, first_estimate$options$conf_level, "Separate fits, with"),
       accuracy_axis_title(first_estimate), caption = missing_caption(table)
-    ) +
-    space_between_facets(18)
+    )
 }
 
 # Returns the table of tidy(x, "breakdown") for a result of accuracy_bounds(). The claim is that a

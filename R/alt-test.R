@@ -211,7 +211,7 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   table$rater <- factor_from_top(table$rater)
   table$wins <- factor(table$won, c(TRUE, FALSE), c("the system wins", "it does not"))
   # Names of more raters would overlap.
-  has_names <- nlevels(table$rater) <= 30L
+  has_names <- nlevels(table$rater) * ggplot2::wrap_dims(nlevels(table$system))[[1L]] <= 30L
   start_plot(table, "lead", if (has_names) "rater" else "system") +
     (if (has_names) facet_by(table, "system")) +
     line_at(object$options$epsilon, "muted", 2) +
@@ -222,6 +222,5 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
       "Alternative annotator test",
       paste("A point per rater and system; dashed: epsilon", format(object$options$epsilon)),
       "lead of the rater over the system", shape = NULL
-    ) +
-    space_between_facets(16)
+    )
 }

@@ -309,13 +309,15 @@ merge_part_notes <- function(notes) {
   }, USE.NAMES = FALSE)
 }
 
-# Shortens names to 16 characters by an ellipsis in the middle. The end is kept, because names of
+# Shortens names to 16 characters by dots in the middle. The end is kept, because names of
 # models often differ only in their last characters. Names that would become equal are not
-# shortened.
+# shortened. The names in "a - b" and in "right[a,b]" are shortened separately.
 short_names <- function(names) {
   names <- as.character(names)
-  shortened <- paste0(substr(names, 1L, 8L), "\u2026", substring(names, nchar(names) - 6L))
-  ifelse(nchar(names) > 16L & !shortened %in% repeated_values(shortened), shortened, names)
+  letters_of_name <- "((?:(?! - )[^][,]){%s})"
+  long_name <- paste(sprintf(letters_of_name, c("7", "4,", "6")), collapse = "")
+  short <- gsub(paste0("(?: - )?\\K", long_name), "\\1...\\3", names, perl = TRUE)
+  ifelse(short %in% repeated_values(short[!duplicated(names)]), names, short)
 }
 
 # Sorts judges: raters before systems. Within raters and within systems, judges are sorted by the

@@ -8,7 +8,7 @@ plot_colours <- list(
 )
 
 # Returns a plot component that is added with `+`. It wraps titles and captions to the width of a
-# plot of seven inches. If `themed` is TRUE, it also adds the theme of plot_theme().
+# plot of five inches. If `themed` is TRUE, it also adds the theme of plot_theme().
 fallible_look <- function(themed = TRUE) structure(list(themed = themed), class = "fallible_look")
 
 # Plot components: titles, names of axes (none by default), wrapped texts and the theme.
@@ -18,11 +18,12 @@ plot_titles <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
 
 #' @rawNamespace S3method(ggplot2::ggplot_add,fallible_look)
 ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
-  width <- c(title = 62L, subtitle = 88L, caption = 100L)
+  width <- c(title = 52L, subtitle = 70L, caption = 84L)
   for (text in intersect(names(width), names(plot$labels))) {
     plot$labels[[text]] <- wrap_text(plot$labels[[text]], width[[text]])
   }
-  if (object$themed) plot + plot_theme() else plot
+  n_rows <- nlevels(plot$data[[rlang::as_label(plot$mapping$y)]])
+  if (object$themed) plot + plot_theme(n_rows) else plot
 }
 
 # Breaks each paragraph of a string into lines of at most `width` characters.
@@ -31,19 +32,24 @@ wrap_text <- function(text, width) {
   paste(strwrap(strsplit(text, "\n", fixed = TRUE)[[1L]], width), collapse = "\n")
 }
 
-# The user's theme if ggplot2::theme_set() was called, otherwise the theme of this package.
-plot_theme <- function() {
+# The user's theme if ggplot2::theme_set() was called, otherwise the theme of this package. The more
+# rows with names a plot has, the smaller are the names.
+plot_theme <- function(n_rows) {
+  for_all <- ggplot2::theme(
+    legend.position = "bottom", panel.spacing.x = ggplot2::unit(18, "pt") # for numbers of axes
+  )
   if (!identical(ggplot2::theme_get(), ggplot2::theme_grey())) {
-    return(ggplot2::theme_get() + ggplot2::theme(legend.position = "bottom"))
+    return(ggplot2::theme_get() + for_all)
   }
-  ggplot2::theme_minimal(base_size = 11) +
+  ggplot2::theme_minimal(base_size = 11) + for_all +
     ggplot2::theme(
       panel.grid.minor = ggplot2::element_blank(),
       plot.title = ggplot2::element_text(face = "bold"),
       plot.title.position = "plot",
       plot.subtitle = ggplot2::element_text(colour = "grey35"),
       strip.text = ggplot2::element_text(hjust = 0, face = "bold"),
-      legend.position = "bottom",
+      strip.clip = "off",
+      axis.text.y = ggplot2::element_text(size = text_size(n_rows)),
       plot.margin = ggplot2::margin(5.5, 16, 5.5, 5.5) # space for half a label of the x axis
     )
 }
@@ -190,16 +196,20 @@ colour_scale <- function(colours, ...) {
 
 shape_scale <- function(values, ...) ggplot2::scale_shape_manual(values = values, ...)
 # Both axes have the same limits and the same scale.
-square_panel <- function(limits = 0:1) ggplot2::coord_equal(xlim = limits, ylim = limits)
+square_panel <- function(limits = 0:1) {
+  ggplot2::coord_equal(xlim = limits, ylim = limits, clip = "off")
+}
 
 # Scale for a column `flagged`: rows with TRUE have the accent colour.
 flag_colours <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), guide = "none")
 
 # An axis of shares in percent that is at least 30 percentage points wide, so that small differences
-# do not look large.
-share_axis <- function(...) {
-  ggplot2::scale_x_continuous(
-    limits = widen_limits, breaks = share_breaks, labels = format_axis_percent, ...
+# do not look large. `scale`: scale of the x axis or of the y axis.
+share_axis <- function(limits = widen_limits, scale = ggplot2::scale_x_continuous, ...) {
+  scale(
+    limits = limits, breaks = share_breaks, labels = format_axis_percent,
+    # Labels that would overlap are left out.
+    guide = ggplot2::guide_axis(check.overlap = TRUE), ...
   )
 }
 
@@ -220,18 +230,15 @@ share_breaks <- function(limits) {
   breaks
 }
 
-# Facets with titles on several lines, because names may be long.
-wrapped_facets <- function(...) ggplot2::facet_wrap(..., labeller = wrap_labeller())
+# Facets with titles on several lines, because names may be long; NULL without columns.
+wrapped_facets <- function(columns, ...) {
+  if (length(columns) > 0L) ggplot2::facet_wrap(columns, ..., labeller = wrap_labeller())
+}
 
 # A facet for each value of a column; NULL if all rows have the same value.
 facet_by <- function(table, column) if (n_distinct(table[[column]]) > 1L) wrapped_facets(column)
 # A facet for each variable or group of a combined result (see stack_results()); otherwise NULL.
-facet_by_part <- function(x) if (!is_empty(part_columns_of(x))) wrapped_facets(part_columns_of(x))
-
-# Horizontal space between facets, in points.
-space_between_facets <- function(points) {
-  ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
-}
+facet_by_part <- function(x) wrapped_facets(part_columns_of(x))
 
 # A subtitle such as "Estimates with 90% intervals"; NULL if no row of the table has an interval.
 interval_subtitle <- function(table, level, words = "Estimates with") {
@@ -258,16 +265,17 @@ choice_subtitle <- function(shown, all, noun, how = "evenly spaced") {
 }
 
 # Layers with estimates as points, their intervals, and their values as text above the points.
-# `words`: a function that formats the values.
+# More than 15 points have no text. `words`: a function that formats the values.
 interval_layers <- function(words = function(x) format_decimals(x, 2L)) {
   list(
     interval_lines(),
-    main_points(3),
     # Labels have a background, so that a reference line may pass behind them.
     inject(ggplot2::geom_label(
-      ggplot2::aes(label = words(.data$estimate)), vjust = -0.6, size = 3.3,
-      colour = plot_colours$main, label.padding = ggplot2::unit(1.5, "pt"), !!!no_border()
-    ))
+      ggplot2::aes(label = words(.data$estimate)), function(table) table[nrow(table) <= 15L, ],
+      vjust = -0.6, size = 3.3, colour = plot_colours$main,
+      label.padding = ggplot2::unit(1.5, "pt"), !!!no_border()
+    )),
+    main_points(3)
   )
 }
 
@@ -282,25 +290,48 @@ row_axis_with_space <- function(add = c(0.6, 0.9), ...) {
   ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = add), ...)
 }
 
-# Labeller of facets that wraps long names.
-wrap_labeller <- function() ggplot2::label_wrap_gen(width = 18, multi_line = TRUE)
+# Labeller of facets that wraps long names. The more facets, the shorter are the lines.
+wrap_labeller <- function() {
+  ggplot2::as_labeller(function(names) {
+    break_names(shorten_many(names), 52L %/% ggplot2::wrap_dims(length(unique(names)))[[2L]])
+  })
+}
 
-# Colour scale of lines and points, by category; without a legend for a single category.
+# Shortens names if there are more than six. Without attributes, because only legends with equal
+# labels are merged.
+shorten_many <- function(names) {
+  if (length(unique(names)) > 6L) short_names(names) else as.character(names)
+}
+
+# Breaks names into lines of at most `width` characters, at spaces and after punctuation. Longer
+# words are broken anywhere.
+break_names <- function(names, width = 15L) {
+  breakable <- gsub("([-_/:]|[.]+)(?=[^.])", "\\1\r ", names, perl = TRUE)
+  lines <- gsub("\r ?", "", map_chr(breakable, wrap_text, width + 1L))
+  gsub(sprintf("([^\n]{%s})(?=[^\n]{2})", width - 1L), "\\1\n", lines, perl = TRUE)
+}
+
+# Legend of categories; none for a single category. The number of columns depends on the longest
+# name, so that the legend is not wider than the plot.
+category_legend <- function(categories) {
+  if (length(categories) < 2L) return("none")
+  ggplot2::guide_legend(ncol = max(1L, min(8L, 56L %/% (max(nchar(categories)) + 4L))))
+}
+
+# Colour scale of lines and points, by category.
 category_scale <- function(categories, ...) {
   ggplot2::scale_colour_manual(
-    values = category_colours(categories),
-    guide = if (length(categories) > 1L) "legend" else "none", ...
+    values = category_colours(categories), labels = shorten_many,
+    guide = category_legend(shorten_many(categories)), ...
   )
 }
 
 # Fill scale of tiles and bars, by category. The layer needs `show.legend = TRUE`; otherwise ggplot2
-# 3.5 and later draw no legend key for a category without data. The number of columns of the legend
-# depends on the longest name, so that it is not wider than the plot.
+# 3.5 and later draw no legend key for a category without data.
 category_fill <- function(categories) {
-  n_columns <- max(1L, min(8L, 70L %/% (max(nchar(categories)) + 4L)))
   ggplot2::scale_fill_manual(
     values = category_colours(categories), limits = categories, name = NULL,
-    guide = ggplot2::guide_legend(ncol = n_columns)
+    guide = category_legend(categories)
   )
 }
 
@@ -315,77 +346,4 @@ size_breaks <- function(limits) {
   breaks <- pretty(limits, 3)
   whole_numbers <- breaks[breaks == round(breaks) & breaks > 0]
   if (!is_empty(whole_numbers)) whole_numbers else breaks
-}
-
-# ---- Heat maps ----
-
-# Creates a heat map with a tile per pair of judges (raters or systems) or of categories.
-# * cells: table with columns judge1 (column of the plot), judge2 (row), value, and optionally
-#   label, the text of the tile if it is not the value.
-# * columns, rows: names in their order.
-# * ...: titles, see plot_titles().
-# * systems: names that facets separate from the others.
-# * sorted: are more than 12 columns sorted by their mean value?
-# * numbers: do tiles have text?
-# * top: are the names of columns above the plot?
-heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted = FALSE,
-                     numbers = length(columns) <= 12L, scale = share_scale(), top = FALSE,
-                     row_labels = short_names) {
-  if (sorted && length(columns) > 12L) columns <- sort_by_mean_value(cells, columns, systems)
-  most_tiles <- max(length(columns), length(rows))
-  has_both_roles <- !is_empty(systems) && length(systems) < length(columns)
-  if (has_both_roles) {
-    cells[c("role1", "role2")] <- lapply(cells[c("judge1", "judge2")], function(judge) {
-      factor(judge %in% systems, c(FALSE, TRUE), c("raters", "systems"))
-    })
-  }
-  cells$judge1 <- factor(cells$judge1, columns)
-  cells$judge2 <- factor(cells$judge2, rev(rows))
-  if (!has_columns(cells, "label")) {
-    cells$label <- ifelse(is.na(cells$value), "", format_decimals(cells$value, 2L))
-  }
-  # Text is white on dark tiles, and pale grey if the value is zero or NA.
-  magnitude <- replace(abs(cells$value), is.na(cells$value), 0)
-  cells$ink <- c("grey75", "grey20", "white")[1L + (magnitude > 0) + (magnitude > 0.55)]
-  start_plot(cells, "judge1", "judge2", fill = "value") +
-    ggplot2::geom_tile(colour = "white", linewidth = if (numbers || most_tiles <= 12L) 0.6 else 0) +
-    (if (numbers) {
-      ggplot2::geom_text(
-        aes_columns(label = "label", colour = "ink"), size = if (most_tiles > 8L) 2.4 else 3.2
-      )
-    }) +
-    (if (has_both_roles) ggplot2::facet_grid(role2 ~ role1, scales = "free", space = "free")) +
-    ggplot2::scale_colour_identity() +
-    ggplot2::scale_x_discrete(
-      labels = short_names, expand = c(0, 0), position = if (top) "top" else "bottom"
-    ) +
-    ggplot2::scale_y_discrete(labels = row_labels, expand = c(0, 0)) +
-    scale +
-    plot_titles(...) +
-    heat_theme(short_names(columns), length(rows))
-}
-
-# Fill scale from 0 to 1, or from -1 to 1 if `negative` is TRUE.
-share_scale <- function(name = "probability", negative = FALSE, low = plot_colours$low) {
-  ggplot2::scale_fill_gradientn(
-    colours = c(if (negative) plot_colours$accent, low, plot_colours$high),
-    limits = c(-negative, 1), breaks = c(-1, -0.5, 0, 0.5, 1), na.value = "white", name = name
-  )
-}
-
-# Returns the cells of a symmetric heat map. `pairs`: table with a row per pair of raters. Each pair
-# becomes two cells.
-symmetric_cells <- function(pairs) {
-  data.frame(
-    judge1 = c(pairs$rater1, pairs$rater2), judge2 = c(pairs$rater2, pairs$rater1),
-    value = rep(pairs$estimate, 2L)
-  )
-}
-
-# Returns the cells of a heat map, from a matrix with names of rows and columns.
-matrix_cells <- function(matrix) {
-  data.frame(
-    judge1 = colnames(matrix)[col(matrix)], judge2 = rownames(matrix)[row(matrix)],
-    value = as.vector(matrix)
-  )
 }

@@ -277,27 +277,6 @@ draw_seed <- function() sample.int(.Machine$integer.max, 2L)
 # Runs code with a seed drawn from the user's random stream, which advances by this seed only.
 with_one_seed <- function(code) with_run_seed(draw_seed(), code)
 
-# Returns the theme of a heat map. The more names an axis has, the smaller they are. Names of
-# columns are rotated if they would overlap. `names`: names of columns. `rows`: number of rows.
-heat_theme <- function(names, rows) {
-  text_size <- function(n) min(9, 190 / n)
-  rotated_text <- function(angle, ...) {
-    ggplot2::element_text(size = text_size(length(names)), angle = angle, hjust = 1, ...)
-  }
-  ggplot2::theme(
-    panel.grid = ggplot2::element_blank(),
-    axis.text.y = ggplot2::element_text(size = text_size(rows)),
-    axis.text.x = if (length(names) > 16L) {
-      rotated_text(90, vjust = 0.5)
-    } else if (sum(nchar(names)) > 45L) {
-      rotated_text(45, vjust = 1)
-    },
-    strip.text.x = ggplot2::element_text(hjust = 0.5), strip.clip = "off",
-    plot.margin = ggplot2::margin(5.5, 20, 5.5, 5.5),
-    strip.text.y = ggplot2::element_blank()
-  )
-}
-
 # Calls the calling function again for each element of `inputs` (variables or groups of cases), and
 # combines the results (see stack_results()). All calls together draw one seed, so that the user's
 # random stream advances as in one call.

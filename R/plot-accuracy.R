@@ -56,7 +56,7 @@ plot_systems <- function(object) {
         interval_subtitle(table, object$options$conf_level) %||% "Estimates",
         if (!is.na(rater_accuracy)) sprintf(
           "; dashed: a rater%s (%s)",
-          if (is_one_rater(object$fit$x)) "" else " if raters err independently",
+          if (is_one_rater(object$fit$x)) "" else " if independent",
           format_axis_percent(rater_accuracy)
         )
       ),
@@ -82,13 +82,12 @@ plot_bins <- function(object) {
       agreement = probability * accuracy + (1 - probability) * (1 - accuracy) / (n - 1)
     )
   }, estimates$system, estimates$estimate))
-  probability_axis <- function(scale) scale(limits = c(0, 1), breaks = c(0, 0.5, 1))
   start_plot(table, "probability", "agreement") +
     ggplot2::geom_line(data = curve, colour = plot_colours$accent, linetype = "dashed") +
     ggplot2::geom_point(aes_columns(size = "cases"), colour = plot_colours$main, alpha = 0.75) +
     facet_by(estimates, "system") +
-    probability_axis(ggplot2::scale_x_continuous) +
-    probability_axis(ggplot2::scale_y_continuous) +
+    share_axis(0:1) +
+    share_axis(0:1, ggplot2::scale_y_continuous) +
     ggplot2::coord_cartesian(clip = "off") +
     ggplot2::scale_size(range = c(2, 8), limits = c(0, NA), name = "cases", breaks = size_breaks) +
     plot_titles(
@@ -121,20 +120,18 @@ plot_gold <- function(object) {
     ggplot2::geom_point(size = 2.6) +
     wrapped_facets("system") +
     flag_colours() +
-    ggplot2::scale_x_continuous(
-      labels = format_axis_percent, expand = ggplot2::expansion(mult = 0.08)
-    ) +
+    share_axis(expand = ggplot2::expansion(mult = 0.08)) +
     plot_titles(
       paste(
         accuracy_title(object), "by", count_noun(count_gold(object), "gold case"), "and by ratings"
       ),
       paste0(
-        interval_title(object$options$conf_level), "s, of the ", object$gold$settings$target,
+        interval_title(object$options$conf_level), "s for the ", object$gold$settings$target,
+        "; red: interval of the estimate",
         if (nrow(range_table) > 0L) "; shaded: the range from ratings only"
       ),
       accuracy_axis_title(object)
-    ) +
-    space_between_facets(18)
+    )
 }
 
 plot_score_curve <- function(object, type, ...) {
@@ -181,8 +178,8 @@ truth_subtitle <- function(estimates, intervals = NULL) {
 #' @rdname tidy.system_comparison
 #' @param object A [compare_systems()] result.
 #' @param type `"differences"` (the default): the difference of each pair of systems with its
-#'   interval. Two systems differ if the interval excludes zero. If there are more than 40 pairs,
-#'   the 40 pairs that `print()` shows first are drawn. `"ranks"`: a heat map with the probability
+#'   interval. Two systems differ if the interval excludes zero. If there are more than 20 pairs,
+#'   the 20 pairs that `print()` shows first are drawn. `"ranks"`: a heat map with the probability
 #'   of each rank of each system.
 #' @param ... Not used.
 #' @return `autoplot()`: a ggplot.
@@ -202,14 +199,14 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
   if (type == "differences") plot_differences(object) else plot_ranks(object)
 }
 
-max_drawn_pairs <- 40L # a plot shows at most this number of pairs
+max_drawn_pairs <- 20L # a plot shows at most this number of pairs
 
 plot_differences <- function(object) {
   table <- head(shown_pairs(object), max_drawn_pairs)
   between_groups <- inherits(object, "group_comparison")
   pair_label <- pair_names(table)
   if (between_groups) pair_label <- paste(pair_label, table$system)
-  table$pair <- factor_from_top(pair_label)
+  table$pair <- factor_from_top(short_names(pair_label))
   table$verdict <- ifelse(
     (table$conf.low > 0 | table$conf.high < 0) %in% TRUE, "different", "undecided"
   )
@@ -223,7 +220,7 @@ plot_differences <- function(object) {
       guide = if (nrow(table) > 1L) "legend" else "none"
     ) +
     (if (is.null(object$options$metric)) {
-      ggplot2::scale_x_continuous(labels = format_axis_percent)
+      ggplot2::scale_x_continuous(labels = format_axis_percent, breaks = share_breaks)
     }) +
     plot_titles(
       paste("Differences of", compared_metric(object), if (between_groups) "between groups" else
@@ -232,7 +229,7 @@ plot_differences <- function(object) {
         interval_title(object$options$conf_level), "s",
         if (object$options$simultaneous) ", all at once" else ", separate for each pair"
       ),
-      paste(compared_metric(object), "of the first minus that of the second"),
+      paste0(compared_metric(object), ", first minus second"),
       caption = if (n_hidden_pairs > 0L) {
         paste(number(n_hidden_pairs), if (is.null(object$options$against)) "smaller" else "more",
           "differences are not shown")
@@ -286,8 +283,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
       "Metrics of systems",
       truth_subtitle(object$estimates, interval_subtitle(table, object$options$conf_level, "with")),
       colour = NULL, caption = missing_caption(table)
-    ) +
-    space_between_facets(14)
+    )
 }
 
 # Adds the columns that autoplot() of a metric_estimate needs. `table`: metrics, with a row per

@@ -68,19 +68,20 @@ plot_measures <- function(object, about) {
     factor(drawn_rows$title, rev(titles))
   } else {
     factor_from_top(
-      if (about$pairwise) paste(drawn_rows$rater1, "-", drawn_rows$rater2) else drawn_rows$category
+      if (about$pairwise) short_names(paste(drawn_rows$rater1, "-", drawn_rows$rater2)) else
+        drawn_rows$category
     )
   }
   na_measures <- unique(object$title[is.na(object$estimate)])
   start_plot(drawn_rows, "estimate", "label") +
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
-    (if (!is_empty(facet_columns)) wrapped_facets(facet_columns)) +
+    wrapped_facets(facet_columns) +
     ggplot2::scale_x_continuous(
       limits = range(
         0, 1, drawn_rows$estimate, drawn_rows$conf.low, drawn_rows$conf.high, na.rm = TRUE
       ),
-      breaks = if (is_by_pair_or_category) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
+      breaks = if (length(facet_columns) > 0L) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
       expand = ggplot2::expansion(add = 0.05)
     ) +
     row_axis_with_space(c(0.6, 1)) +
@@ -88,8 +89,7 @@ plot_measures <- function(object, about) {
       if ((is_by_pair_or_category || is_by_part) && length(titles) == 1L) titles else "Agreement",
       interval_subtitle(drawn_rows, about$conf_level),
       caption = words_with_labels("Not defined for some:", na_measures)
-    ) +
-    ggplot2::theme(panel.spacing.x = ggplot2::unit(1.2, "lines"))
+    )
 }
 
 plot_pairs <- function(object, about) {
@@ -99,7 +99,6 @@ plot_pairs <- function(object, about) {
     i = "Use {.code type = \"measures\"}.")
   titles <- levels(object$title)
   map_columns <- c(part_columns_of(object), if (length(titles) > 1L) "title")
-  has_several_maps <- !is_empty(map_columns)
   map_index <- number_distinct_rows(object[c(part_columns_of(object), "title")])
   drawn_pairs <- plain_data_frame(object)[map_index <= max_maps, ]
   keys <- drawn_pairs[c(part_columns_of(object), "title")]
@@ -109,16 +108,9 @@ plot_pairs <- function(object, about) {
     "Each pair of raters, over the cases that both rated",
     caption = if (max(map_index) > max_maps)
       sprintf("The first %s of %s maps", max_maps, max(map_index)),
-    systems = if (!has_several_maps) about$systems, sorted = TRUE,
-    numbers = length(about$judges) <= if (has_several_maps) 4L else 12L,
+    systems = if (length(map_columns) == 0L) about$systems, sorted = TRUE, facets = map_columns,
     scale = share_scale(NULL, negative = any(cells$value < 0, na.rm = TRUE))
-  ) +
-    (if (has_several_maps) {
-      list(
-        wrapped_facets(map_columns, nrow = 1L),
-        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1))
-      )
-    })
+  )
 }
 
 # Largest number of heat maps in one picture.
@@ -148,17 +140,17 @@ plot_chart <- function(about) {
   tiles$top <- tiles$bottom + c(heights, n_agreeing)
   category_axis <- function(scale, start, size) {
     scale(
-      breaks = (start + size / 2)[size > 0], labels = names(size)[size > 0],
+      breaks = (start + size / 2)[size > 0], labels = short_names(names(size)[size > 0]),
       limits = c(0, sum(counts)), expand = c(0, 0)
     )
   }
   raters <- names(dimnames(counts))
   ggplot2::ggplot(tiles) +
-    diagonal_line(linetype = "dashed") +
     ggplot2::geom_rect(
       aes_columns(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "part"),
       colour = "white", linewidth = 0.4
     ) +
+    diagonal_line(linetype = "dashed") +
     ggplot2::scale_fill_manual(values = c(plot_colours$low, plot_colours$main), name = NULL) +
     category_axis(ggplot2::scale_x_continuous, left_edge, widths) +
     category_axis(ggplot2::scale_y_continuous, bottom_edge, heights) +
@@ -169,7 +161,8 @@ plot_chart <- function(about) {
           format_decimals(bangdiwala_b(about$matrix))
       ),
       raters[[2L]], raters[[1L]]
-    )
+    ) +
+    heat_theme(short_names(names(widths)), length(heights))
 }
 
 #' @rdname agreement_tests

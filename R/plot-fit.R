@@ -95,9 +95,8 @@ draw_matrices <- function(matrices, words, reason = "the fit is not identified")
     cells, colnames(first_matrix), "Confusion matrices of raters",
     paste0("Probability of the rating given the truth, which is estimated", words), "rating",
     "true category", rows = rownames(first_matrix),
-    numbers = ncol(first_matrix) * ceiling(sqrt(length(matrices))) <= 12L
-  ) +
-    (if (length(matrices) > 1L || !is_empty(words)) wrapped_facets("rater"))
+    facets = if (length(matrices) > 1L || !is_empty(words)) "rater"
+  )
 }
 
 #' Plots of posterior draws
@@ -198,13 +197,11 @@ density_curves <- function(object, table) {
   })
 }
 
-# Returns layers with one panel for each term (parameter). Long names of terms are split into lines
-# after commas and spaces. Words of more than 14 characters are split anywhere. `breaks`: breaks of
-# the y axis, NULL for an axis without labels.
+# Returns layers with one panel for each term (parameter). Long names of terms are split into lines,
+# see break_names(). `breaks`: breaks of the y axis, NULL for an axis without labels.
 facet_terms <- function(breaks = NULL) {
   name_on_lines <- function(terms) {
-    spaced_terms <- gsub(",", ", ", sub("[", "\n[", terms, fixed = TRUE), fixed = TRUE)
-    gsub("([^\n]{14})(?=[^\n])", "\\1\n", map_chr(spaced_terms, wrap_text, 15L), perl = TRUE)
+    break_names(gsub(",", ", ", sub("[", "\n[", short_names(terms), fixed = TRUE), fixed = TRUE))
   }
   list(
     ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(name_on_lines)),
@@ -282,7 +279,11 @@ plot_medians <- function(table, terms, colours, width) {
     ggplot2::geom_pointrange(
       aes_columns(xmin = "low", xmax = "high"), position = ggplot2::position_dodge(width = width)
     ) +
-    ggplot2::scale_colour_manual(values = colours, breaks = names(colours), name = NULL)
+    ggplot2::scale_y_discrete(labels = short_names) +
+    ggplot2::scale_colour_manual(
+      values = colours, breaks = names(colours), name = NULL,
+      guide = category_legend(names(colours))
+    )
 }
 
 #' @rdname check_fit
@@ -298,10 +299,10 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
   check_dots_empty(...)
   if (check_choice(type) == "prior") return(autoplot.draws_fit(object$fit, "prior"))
   rows <- tidy(object, "pairs")
-  rows <- head(rows[order(rows$p.value), ], 20L)
+  rows <- head(rows[order(rows$p.value), ], max_drawn_pairs)
   share_columns <- c("observed", "low", "high")
   rows[share_columns] <- lapply(rows[share_columns], `/`, rows$cases)
-  rows$pair <- factor_from_top(paste0(rows$rater1, "\n", rows$rater2))
+  rows$pair <- factor_from_top(short_names(paste(rows$rater1, "-", rows$rater2)))
   start_plot(rows, "observed", "pair") +
     interval_lines("low", "high", linewidth = 3) +
     ggplot2::geom_point(colour = plot_colours$accent, size = 2.6) +
@@ -324,7 +325,6 @@ autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   level <- level_of(object$fits[[1L]])
   tables <- Map(quantiles_of_draws, unname(object$fits[models]), list(terms), level, models)
   plot_medians(stack_rows(tables), terms, category_colours(models), 0.6) +
-    ggplot2::guides(colour = ggplot2::guide_legend(ncol = 1L)) +
     plot_titles("Estimates of each model", paste0("Medians and ", interval_title(level), "s"))
 }
 

@@ -94,15 +94,14 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     common_layers +
     ggplot2::theme(
       panel.grid = ggplot2::element_blank(),
-      axis.text.y = ggplot2::element_text(size = if (n_raters(drawn_ratings) > 25L) 5 else 9),
       strip.text.y = ggplot2::element_text(angle = 0)
     )
 }
 
 # Returns an axis of cases, labelled at equal steps so that the labels do not overlap. The axis has
-# space for about 80 characters.
+# space for about 40 characters.
 case_axis <- function(cases) {
-  n_labels <- 80 / (max(nchar(as.character(cases))) + 1)
+  n_labels <- 40 / (max(nchar(as.character(cases))) + 1)
   step <- ceiling(length(cases) / n_labels)
   columns <- seq(min(step, length(cases)), length(cases), by = step)
   ggplot2::scale_x_continuous(

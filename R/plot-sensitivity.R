@@ -23,17 +23,13 @@ plot_sensitivity <- function(object) {
   start_plot(keep_estimated(line_ends), "common", "value") +
     sensitivity_layers(line_ends, marks, object, keep_estimated(table)) +
     facet_by(marks, "system") +
-    ggplot2::scale_x_continuous(
-      limits = c(0, 1), breaks = c(0, 0.5, 1), labels = format_axis_percent,
-      expand = ggplot2::expansion(add = 0.05)
-    ) +
-    ggplot2::scale_y_continuous(labels = format_axis_percent, limits = widen_limits) +
+    share_axis(0:1, expand = ggplot2::expansion(add = 0.05)) +
+    share_axis(scale = ggplot2::scale_y_continuous) +
     plot_titles(
-      "Accuracy by how many errors are shared with the raters",
+      "Accuracy by assumed share of shared errors",
       sensitivity_subtitle(object, line_ends, marks), "assumed share of shared errors", "accuracy",
       caption = not_identified_caption(setdiff(table$system, systems))
-    ) +
-    space_between_facets(18)
+    )
 }
 
 sensitivity_layers <- function(line_ends, marks, object, estimates) {
@@ -113,7 +109,7 @@ sensitivity_marks <- function(object) {
 sensitivity_subtitle <- function(object, line_ends, marks) {
   interval <- interval_title(object$options$conf_level)
   paste0(
-    "From independent errors (0%) to fully shared errors (100%); ratings cannot show which",
+    "From independent errors (0%) to fully shared errors (100%);\nratings cannot show which",
     if (!is.null(object$gold)) {
       paste0("\nDashed, with its ", interval, ": estimate with gold cases")
     } else if (!estimate_is_on_line(object)) {
@@ -177,7 +173,7 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
 plot_open_ranges <- function(object) {
   table <- tidy(object)
   pairs <- head(drop_missing(table, "lowest"), max_drawn_pairs)
-  pairs$pair <- factor_from_top(paste(pairs$rater1, "-", pairs$rater2))
+  pairs$pair <- factor_from_top(short_names(paste(pairs$rater1, "-", pairs$rater2)))
   start_plot(pairs, y = "pair") +
     zero_line() +
     range_lines() +

@@ -26,7 +26,6 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   runs$estimator <- factor(runs$estimator, estimators)
   points <- stack_truth_measures(runs[!is_missing, ])
   axis_limits <- range(points$truth, points$estimate)
-  percent_axis <- function(scale) scale(breaks = share_breaks, labels = format_axis_percent)
   has_many_points <- nrow(points) / (nlevels(points$label) * length(estimators)) > 400
   start_plot(points, "truth", "estimate", colour = "measure") +
     diagonal_line() +
@@ -42,8 +41,8 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
     colour_scale(c("accent", "main"), name = "true accuracy") +
     shape_scale(c(19, 1), name = "true accuracy") +
     ggplot2::guides(colour = ggplot2::guide_legend(override.aes = list(size = 2, alpha = 1))) +
-    percent_axis(ggplot2::scale_x_continuous) +
-    percent_axis(ggplot2::scale_y_continuous) +
+    share_axis(NULL) +
+    share_axis(NULL, ggplot2::scale_y_continuous) +
     square_panel(axis_limits) +
     plot_titles(
       "Estimated and true accuracy", "On the line, estimates equal true accuracies",
@@ -53,7 +52,6 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
         )
       }
     ) +
-    space_between_facets(14) + # for the numbers of the axes
     ggplot2::theme(strip.text.y = ggplot2::element_text(angle = 0))
 }
 
@@ -81,14 +79,12 @@ plot_performance <- function(object, estimators) {
   ideal_values <- drop_missing(ideal_values[ideal_values$measure %in% rows$measure, ], "at")
   plot_medians(rows, estimators, category_colours(levels(design_labels)), 0.5) +
     lines_at(ideal_values) +
-    ggplot2::facet_wrap("measure", scales = "free_x") +
-    (if (nlevels(design_labels) == 1L) ggplot2::guides(colour = "none")) +
+    wrapped_facets("measure", scales = "free_x") +
     ggplot2::scale_x_continuous(breaks = share_breaks) +
     plot_titles(
       "Performance of estimators",
       "With two Monte Carlo standard errors either way; dashed: no bias, nominal coverage"
-    ) +
-    space_between_facets(14)
+    )
 }
 
 # Returns the labels of the designs, as a factor in order of appearance. If a design was simulated
@@ -164,7 +160,7 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
           format_decimals(settings$chance_kappa, 2L)
         ),
         count_noun(settings$categories, "category", "categories"),
-        "; ", number(settings$runs), " panels a point"
+        "; ", number(settings$runs), " panels each"
       ),
       "cases", if (is_probability) "probability" else "half-width"
     )
@@ -223,7 +219,7 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
   half_width <- if (is.null(settings$gold)) settings$half_width else glance(object)$half_width
   draw_plan(point_table(tidy(object, "curve")), half_width) +
     ggplot2::geom_point(data = point_table(tidy(object)), na.rm = TRUE, size = 2) +
-    ggplot2::facet_wrap("system") +
+    wrapped_facets("system") +
     colour_scale(
       c("gold alone" = "muted", corrected = "accent", combined = "main"), name = NULL
     ) +
@@ -287,15 +283,16 @@ plot_p_values <- function(rows, alpha) {
     ) +
     flag_colours() +
     ggplot2::scale_x_log10(
-      breaks = c(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), labels = format,
+      breaks = c(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), labels = format_axis_numbers,
       limits = c(left_limit / 1.5, 1.3), expand = c(0, 0)
     ) +
     row_axis_with_space(0.7) +
+    ggplot2::coord_cartesian(clip = "off") +
     plot_titles(
       "Checks of the K-properties",
       paste0(
         "Shaded: the ratings contradict the property at level ", format(alpha),
-        ". Elsewhere they do not prove it"
+        ".\nElsewhere they do not prove it"
       ),
       "adjusted p-value"
     )
@@ -305,7 +302,7 @@ plot_p_values <- function(rows, alpha) {
 # have labels. If there are none, the three points with the largest standardised deviation have
 # labels.
 plot_excess <- function(rows, label, is_flagged, title, x, y) {
-  rows$label <- label
+  rows$label <- short_names(label)
   rows$odd <- is_flagged
   deviation <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
   labelled_rows <- rows[
@@ -320,7 +317,8 @@ plot_excess <- function(rows, label, is_flagged, title, x, y) {
       size = if (has_many_points) 1 else 2.6, alpha = if (has_many_points) 0.4 else 0.9
     ) +
     ggplot2::geom_text(
-      aes_columns(label = "label"), labelled_rows, size = 3.1, vjust = -0.9, check_overlap = TRUE
+      aes_columns(label = "label"), labelled_rows, size = 3.1, vjust = -0.9, hjust = "inward",
+      check_overlap = TRUE
     ) +
     flag_colours() +
     square_panel(axis_limits) +

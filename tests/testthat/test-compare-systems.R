@@ -347,7 +347,7 @@ test_that("many systems are compared in blocks, with the errors of few", {
     "more accurate than s7 .0[.][0-9]+., [0-9]+ less, [0-9]+ undecided"
   )
   skip_if_not_installed("ggplot2")
-  expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(found), 3L)), 40L)
+  expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(found), 3L)), 20L)
 })
 
 test_that("bad references and numbers of best systems are refused", {

@@ -4,12 +4,12 @@ test_that("measures are drawn with their intervals", {
   table <- agreement(lehner_ratings())
   plot <- ggplot2::autoplot(table)
   lines <- ggplot2::layer_data(plot, 2)
-  points <- ggplot2::layer_data(plot, 3)
+  points <- ggplot2::layer_data(plot, 4)
   expect_setequal(points$x, table$estimate)
   expect_setequal(lines$xmin, table$conf.low)
   expect_equal(as.integer(points$y[[1]]), nrow(table)) # the first on top
   by <- agreement(lehner_ratings(), c("fleiss_kappa", "gwet_ac"), by_category = TRUE)
-  expect_length(unique(ggplot2::layer_data(ggplot2::autoplot(by), 3)$PANEL), 2L)
+  expect_length(unique(ggplot2::layer_data(ggplot2::autoplot(by), 4)$PANEL), 2L)
   none <- agreement(ratings(matrix(1, 4, 2), categories = 1:2), "cohen_kappa")
   expect_error(ggplot2::autoplot(none), class = "fallible_error_argument")
   pdf(NULL)
@@ -30,15 +30,15 @@ test_that("pairs are drawn on both sides of the diagonal", {
   )
   both <- agreement(lehner_ratings(), "cohen_kappa", pairwise = TRUE, by_category = TRUE)
   expect_error(ggplot2::autoplot(both), class = "fallible_error_argument")
-  expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(both, "measures"), 3)), 40L)
+  expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(both, "measures"), 4)), 40L)
 })
 
 test_that("the agreement chart has rectangles of the marginals and squares of agreement", {
   a <- as.table(rbind(c(20, 5, 0), c(3, 10, 2), c(1, 0, 9)))
   plot <- ggplot2::autoplot(agreement(a), type = "chart")
-  area <- with(ggplot2::layer_data(plot, 2), (xmax - xmin) * (ymax - ymin))
+  area <- with(ggplot2::layer_data(plot, 1), (xmax - xmin) * (ymax - ymin))
   expect_equal(sum(area[4:6]) / sum(area[1:3]), bangdiwala_b(a))
-  inside <- ggplot2::layer_data(plot, 2)
+  inside <- ggplot2::layer_data(plot, 1)
   expect_true(all(inside$xmin[4:6] >= inside$xmin[1:3] & inside$xmax[4:6] <= inside$xmax[1:3]))
   expect_error(
     ggplot2::autoplot(agreement(lehner_ratings()), type = "chart"),
@@ -56,7 +56,7 @@ test_that("measures of one title are told apart, and columns that are gone are m
   plot <- ggplot2::autoplot(agreement(x, ids, interval = "none"))
   expect_identical(rev(levels(plot$data$label)), titles)
   by <- agreement(x, ids, interval = "none", by_category = TRUE)
-  expect_length(unique(ggplot2::layer_data(ggplot2::autoplot(by), 3)$PANEL), 3L)
+  expect_length(unique(ggplot2::layer_data(ggplot2::autoplot(by), 4)$PANEL), 3L)
   pairs <- agreement(x, ids, interval = "none", pairwise = TRUE)
   expect_length(unique(ggplot2::layer_data(ggplot2::autoplot(pairs))$PANEL), 3L)
   for (table in list(by[names(by) != "category"], pairs[names(pairs) != "rater2"])) {
@@ -64,7 +64,7 @@ test_that("measures of one title are told apart, and columns that are gone are m
   }
   factors <- by
   factors$measure <- factor(by$measure, levels = rev(ids))
-  points <- function(table) ggplot2::layer_data(ggplot2::autoplot(table), 3)[c("x", "y", "PANEL")]
+  points <- function(table) ggplot2::layer_data(ggplot2::autoplot(table), 4)[c("x", "y", "PANEL")]
   expect_identical(points(factors), points(by))
 })
 

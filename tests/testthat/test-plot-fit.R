@@ -23,7 +23,7 @@ test_that("names of parameters break at commas, and axes of shares have two labe
   name <- labeller(data.frame(term = c("pair[pcr,culture,neg]", "sens[a]",
     "right[averylongnameofarater]")))[[1]]
   expect_identical(unlist(name, use.names = FALSE), c("pair\n[pcr, culture,\nneg]", "sens\n[a]",
-    "right\n[averylongname\nofarater]"))
+    "right\n[averylo...\narater]"))
   expect_equal(share_breaks(c(0.1, 0.95)), c(0.2, 0.4, 0.6, 0.8))
   expect_identical(share_breaks(c(0, 1)), c(0, 0.5, 1))
 })
@@ -35,11 +35,11 @@ test_that("of many raters those with the most ratings are drawn, and none where 
   fit <- fit_raters(ratings(long, case = case, rater = rater, rating = rating), dawid_skene("weak"))
   plot <- drawn(fit, max_raters = 4)
   expect_identical(levels(plot$data$rater), paste0("rater", c(1, 3:5)))
-  expect_match(plot$labels$subtitle, "the 4 of 5 raters with")
+  expect_match(plot$labels$subtitle, "the 4\\sof 5 raters with")
   expect_identical(levels(drawn(fit, max_raters = 1)$data$rater), "rater1")
   accuracies <- ggplot2::autoplot(fit, max_raters = 2)
   expect_setequal(stats::na.omit(accuracies$data$rater), c("rater1", "rater3"))
-  expect_match(accuracies$labels$subtitle, "the 2 of 5 raters with the")
+  expect_match(accuracies$labels$subtitle, "the 2 of 5\\sraters with the")
   expect_no_match(ggplot2::autoplot(fit)$labels$subtitle, "most ratings")
   expect_s3_class(drawn(fit, max_raters = 1)$facet, "FacetWrap")
   expect_error(drawn(fit, max_raters = 0), class = "fallible_error_argument")
