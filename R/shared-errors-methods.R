@@ -251,8 +251,12 @@ no_common_truth <- "no common case has a known truth"
 #   of cases and no standard error.
 add_correlations <- function(table, share, weights_are_numbers) {
   correlations <- phi_of_shares(share)
-  std_error <- correlations$error / sqrt(table$known)
-  has_error <- !is.na(std_error) & std_error > 1e-9
+  has_error <- !is.na(correlations$error) & correlations$error > 1e-9
+  # If a cell is empty, one case is added to each cell. Otherwise the standard error would be much
+  # too small, for example if no case is wrong in both.
+  one_case <- rowSums(share == 0) > 0
+  share <- (share * table$known + one_case) / (table$known + 4 * one_case)
+  std_error <- phi_of_shares(share)$error / sqrt(table$known)
   table$estimate <- na_real(clamp(correlations$phi, -1, 1)) # removes rounding errors
   if (weights_are_numbers) table$std.error[has_error] <- std_error[has_error]
   table[limit_columns] <- fisher_limits(table$estimate, table$std.error, table$conf_level)

@@ -9,11 +9,10 @@
 #' @section With known truth: For two raters, the estimate is the phi coefficient: the correlation
 #' of the two binary variables "is right" over the cases with known truth that both answered.
 #' Systems are treated like raters. The interval uses Fisher's z, and the standard error is computed
-#' by the delta method. The correlation is `NA` if one of the raters is always right or always
-#' wrong, or if the two have no common case with known truth. There is no interval if the
-#' correlation is exactly 1 or -1, or if case weights are not whole numbers. Intervals are too
-#' narrow if raters are rarely wrong: with accuracies from .9 to .95, 90% intervals covered .76 (60
-#' gold cases) to .87 (200 gold cases) of the correlations.
+#' by the delta method. If no case is wrong in both, the standard error is computed with one more
+#' case in each cell of the table of the two raters; likewise for other empty cells. The correlation
+#' is `NA` if one of the raters is always right or always wrong. In simulations with accuracies of
+#' .6 to .95 and 50 to 200 gold cases, 90% intervals covered .83 to .99 of the correlations.
 #'
 #' If both raters are wrong, their answers may be equal. Of the cases on which both are wrong,
 #' `coinciding` is the share with equal answers, and `expected` is this share for wrong answers that

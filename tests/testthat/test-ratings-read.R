@@ -307,7 +307,7 @@ test_that("empty fields are missing whatever `na` is", {
 test_that("a minus is an answer next to a plus, and missing otherwise", {
   path <- write_long("1,a,+", "1,b,-", "2,a,-", "2,b,-", "3,a,+", "3,b,?")
   expect_warning(x <- read_long(path), class = "fallible_warning_missing")
-  expect_identical(x$categories, c("+", "-"))
+  expect_identical(x$categories, c("-", "+"))
   expect_identical(nrow(tidy(x)), 5L)
   expect_error(quiet(read_long(path, na = "-")), NA)
   expect_identical(quiet(read_long(path, na = "-"))$categories, c("+", "?"))

@@ -366,3 +366,25 @@ test_that("limits of the mean correlation are those of the jackknife where ratin
   limits <- fisher_limits(told$correlation, sqrt(199^2 / 200 * stats::var(without)), 0.9)
   expect_equal(c(told$conf.low, told$conf.high), limits[1, ], tolerance = 0.05)
 })
+
+test_that("an interval for good raters who were never wrong together contains 0", {
+  right <- function(wrong) !seq_len(80) %in% wrong
+  data <- data.frame(id = 1:80, a = right(1:6), b = right(7:15), c = right(c(1:3, 20:25)))
+  x <- ratings(data, raters = a:c, case = id)
+  known <- stats::setNames(rep(TRUE, 80), 1:80)
+  pairs <- tidy(quiet(shared_errors(x, known_truth = known)))
+  none <- pairs[pairs$rater1 == "a" & pairs$rater2 == "b", ]
+  expect_lt(none$estimate, 0)
+  expect_gt(none$conf.high, 0.05)
+  # Table with one more case in each cell, by the delta method
+  cells <- c(65, 9, 6, 0) + 1
+  n <- sum(cells)
+  share <- cells / n
+  i <- rep(1:4, cells)
+  phi_without <- function(k) stats::cor(c(1, 1, 0, 0)[i[-k]], c(1, 0, 1, 0)[i[-k]])
+  influence <- vapply(match(1:4, i), phi_without, 0)
+  jackknife <- sqrt(sum(cells * (influence - sum(share * influence))^2) * (n - 1) / n)
+  expect_equal(none$std.error, jackknife * sqrt(n / 80), tolerance = 0.1)
+  both <- pairs[pairs$rater1 == "a" & pairs$rater2 == "c", ]
+  expect_equal(both$estimate, stats::cor(data$a, data$c))
+})
