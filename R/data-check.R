@@ -16,9 +16,9 @@
 #'   although this is improbable by chance. [estimate_accuracy()] and [ground_truth()] leave them
 #'   out by default.
 #' * `"duplicates"` (for up to 200 raters and systems): a problem if two raters or systems differ in
-#'   at most 1% of at least 20 common cases, unless this is probable with independent errors (p of
-#'   .01 or more) or both are in one group (`rater_groups` of [ratings()]). A doubt if half of all
-#'   pairs of raters agree in more than 95% of their cases.
+#'   at most 1% of at least 20 common cases. Not reported: pairs of the same `rater_groups`, and
+#'   pairs for which this is probable with independent errors (p of .01 or more). A doubt if half of
+#'   all pairs of raters agree in more than 95% of their cases.
 #' * `"categories"`: a problem if a category has more than 95% of the ratings. A doubt if a category
 #'   is unused, has fewer than 5 ratings, or is not the most frequent rating of any case. Also if
 #'   labels differ only in capitals or blanks, or if a label is `"-1"` (a code of missing answers?).
