@@ -81,8 +81,8 @@ core_leading_categories <- function(patterns, weight) {
     .Call(`_fallible_core_leading_categories`, patterns, weight)
 }
 
-core_base_rate_ranges <- function(patterns, weight, leans) {
-    .Call(`_fallible_core_base_rate_ranges`, patterns, weight, leans)
+core_base_rate_ranges <- function(patterns, weight, leaders) {
+    .Call(`_fallible_core_base_rate_ranges`, patterns, weight, leaders)
 }
 
 core_blend <- function(stated, prior, conf_level) {

@@ -199,7 +199,7 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
 # Gold cases measure several quantities. Returns a reason for each quantity whose gold cases are in
 # too few clusters for an interval, and NA for other quantities. `x`: result of
 # adjust_for_clusters().
-why_few_clusters <- function(x) {
+why_no_cluster_interval <- function(x) {
   n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
   reason <- sprintf(
     "%sgold cases are in %s %s, but at least %s are needed to estimate how clusters differ",

@@ -154,7 +154,9 @@ correct_by_gold <- function(estimate, gold, predicted = NULL) {
   no_gold_reason <- unlist(lapply(system_numbers, why_no_gold, estimate = estimate))
   sources <- source_rows(
     ratings_table["system"], ratings_table, has_gold, measured, from_ratings,
-    ifelse(is.na(no_gold_reason), fill_known(has_gold, why_few_clusters(measured)), no_gold_reason),
+    ifelse(
+      is.na(no_gold_reason), fill_known(has_gold, why_no_cluster_interval(measured)), no_gold_reason
+    ),
     "share", settings, options$interval
   )
   targets_these_cases <- settings$target == "cases" & sources$interval != source_ratings_only &

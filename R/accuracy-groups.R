@@ -22,7 +22,7 @@ estimate_each_group <- function(x, by, estimate, cluster, gold) {
     abstain = store_abstain_decision(voted_ratings)$panel$abstain
   )
   if (is.null(truth_for_fit(gold, x))) voted_ratings <- without_constant_raters(voted_ratings)
-  panel_properties$leans <- find_leading_categories(voted_ratings)
+  panel_properties$leaders <- find_leading_categories(voted_ratings)
   panel_properties$used <- count_used_categories(voted_ratings)
   tasks <- Map(function(group, seed) {
     cases <- which(by == group)

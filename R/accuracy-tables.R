@@ -247,8 +247,9 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   claimed_accuracy <- resolve_claimed_accuracy(better_than, fit)
   systems <- setdiff(check_system_names(systems, fit$x$systems), better_than)
   abort_if(length(systems) == 0L, "system",
-    "There is no other system to compare with {.arg better_than}.", x = "It names the only system.",
-    system = better_than)
+    "There is no other system to compare with {.arg better_than}, which is {.val {better_than}}.",
+    i = "Name another system in {.arg systems}, or give an accuracy or a rater as
+      {.arg better_than}.", system = better_than)
   table <- x$estimate$table
   system_rows <- table[match(systems, table$system), ]
   if (is.null(claimed_accuracy)) {

@@ -83,9 +83,10 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
   # by category. They are then not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), is_known_pattern(fit), 0)
   table <- tidy(fit)
-  prior <- compare_with_prior(fit)
+  prior_comparison <- compare_with_prior(fit)
   terms <- tibble::tibble(
-    term = table$term, prior["prior_mean"], estimate = table$mean, prior[-1L],
+    term = table$term, prior_comparison["prior_mean"], estimate = table$mean,
+    prior_comparison[-1L],
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
   )
   predictive_checks <- with_one_seed(list(pairs = pair_checks(fit, draws, weight),

@@ -69,7 +69,7 @@ sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
   reasons[details$why == "not_asked"] <- NA
   reasons <- reasons[ifelse(is.na(reasons[first]), second, first)]
   reasons[is.na(reasons)] <- "no gold case was answered by both systems"
-  reasons[gold$known] <- why_few_clusters(gold)
+  reasons[gold$known] <- why_no_cluster_interval(gold)
   source_rows(
     table[c("system1", "system2")], table, gold$known, gold, lapply(prior, `[`, gold$known),
     reasons, "difference", c(estimate$gold$settings, conf_level = conf_level),

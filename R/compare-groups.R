@@ -103,7 +103,7 @@ difference_of_sides <- function(sides, method) {
   reason <- if (!is.na(missing_side)) paste0(
     names(sides)[[missing_side]], ": ", reasons$reason[[missing_side]]
   )
-  cluster_reasons <- na.omit(c(why_few_clusters(first$x), why_few_clusters(second$x)))
+  cluster_reasons <- na.omit(c(why_no_cluster_interval(first$x), why_no_cluster_interval(second$x)))
   c(
     difference_of_intervals(first$interval, second$interval, correlation_of_sides(first, second)),
     n = first$n + second$n, method = method, reason = reason %||% cluster_reasons[1L],

@@ -3,14 +3,15 @@
 #' Results of [compare_systems()] as tables and text: differences between pairs of systems, ranks,
 #' and the evidence from gold cases and from ratings.
 #'
-#' @return `tidy()`: a tibble with a row per pair of systems.
+#' @return `tidy(x, what = "differences")`: a tibble with a row per pair of systems. Other
+#'   tables are `what = "ranks"` and `what = "sources"`.
 #'   * `system1`, `system2`: names of the systems. With argument `reference` of [compare_systems()],
 #'     `system2` is the reference. With argument `best`, `system1` is one of the best systems, and
 #'     its estimate is not lower than that of `system2`.
 #'   * `estimate`: accuracy (or another metric) of the first system minus that of the second. For
 #'     accuracies it is in \[-1, 1\].
 #'   * `std.error`: standard error; `conf.low`, `conf.high`: limits of the interval.
-#'   * `probability`: that the first system is more accurate.
+#'   * `probability`: probability that the first system is more accurate.
 #'   * `n`: number of cases; `method`: method of the estimates.
 #'   * `order_known`: is the order of the estimates the same as the order by agreement with the most
 #'     frequent rating of each case? `FALSE` if the orders differ, or if the two systems are equal
@@ -33,8 +34,8 @@
 #'   * `weight`: weight of gold cases in the estimate, in \[0, 1\]; `reason`: why a value is `NA`.
 #'
 #'   `glance()`: a tibble with one row.
-#'   * `systems`, `pairs`, `cases`: their numbers; `left_out`: number of cases that not all systems
-#'     answered.
+#'   * `systems`, `pairs`, `cases`: numbers of systems, pairs and cases; `left_out`: number of
+#'     cases that not all systems answered.
 #'   * `best`, `probability`: the system that is most probably the most accurate, and the
 #'     probability that it is. `NA` with `reference`.
 #'   * `method`, `conf_level`, `simultaneous`: as in [compare_systems()].

@@ -12,7 +12,9 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   is_identified <- fit$identified == "yes"
   # Families with a gradient have no field `touched`.
   ignored <- names(problem$theta)[which(colSums(problem$touched %||% matrix(TRUE)) == 0)]
-  warn_if(ignored, "not_identified", "Changing {.val {ignored}} does not change {.arg law}.")
+  warn_if(ignored, "not_identified", "{.arg law} does not depend on the
+    parameter{?s} {.val {ignored}}, which therefore cannot be estimated.",
+    i = "Use all parameters in {.arg law}, or remove these from the result of {.arg start}.")
   problem <- if (is_identified) maximise_family(problem) else
     c(problem, list(log_likelihood = NA_real_, iterations = 0L, converged = TRUE))
   quantities_at <- function(theta) reported_quantities(fit, problem, theta)

@@ -241,6 +241,6 @@ may_be_chance_words <- "the agreement of raters may be chance"
 # all ratings and its kappa (this category against all others). Field `chance` is TRUE if agreement
 # on all categories is not significantly better than chance (one-sided, level .05). If `x` is a
 # group of cases of a panel, the values are those of the whole panel.
-leading_categories <- function(x) x$panel$leans %||% find_leading_categories(x)
+leading_categories <- function(x) x$panel$leaders %||% find_leading_categories(x)
 
 find_leading_categories <- function(x) core_leading_categories(x$patterns, pattern_weights(x))

@@ -130,8 +130,8 @@ sum_over_cases <- function(value, weight) {
 criteria_of_fit <- function(fit) {
   likelihoods <- log_likelihood_draws(fit)
   values <- likelihoods$log_likelihood
-  # For each row of cases, the effective number of parameters and the expected log predictive
-  # density of a case by WAIC.
+  # WAIC terms of one case of each row (the cases of a row have the same likelihood): the effective
+  # number of parameters, and the expected log predictive density.
   parameters <- apply(values, 2L, var)
   density <- log_sum_exp(t(values)) - log(nrow(values)) - parameters
   row <- function(criterion, elpd, p, worst_k) {

@@ -99,10 +99,10 @@ parts_of_average <- function(value, average) {
 }
 
 # Returns, for each system, the highest minus the lowest accuracy over all base rates that are
-# compatible with the ratings (see src/core/accuracy/base_rates.hpp). `leans`: leading categories of
-# raters, a result of leading_categories().
-base_rate_ranges <- function(x, leans = leading_categories(x)) {
-  na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leans))
+# compatible with the ratings (see src/core/accuracy/base_rates.hpp). `leaders`: leading categories
+# of raters, a result of leading_categories().
+base_rate_ranges <- function(x, leaders = leading_categories(x)) {
+  na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leaders))
 }
 
 # Returns the range of accuracies from which hidden errors are computed, a number per system. If the
@@ -112,8 +112,8 @@ range_for_error <- function(x, range) {
   if (any(leading_categories(x)$chance)) pmax(range, 1) else range
 }
 
-# Is the agreement of raters no better than chance? `leans`: result of leading_categories().
-has_no_kappa <- function(leans) all(leans$kappa %in% 0)
+# Is the agreement of raters no better than chance? `leaders`: result of leading_categories().
+has_no_kappa <- function(leaders) all(leaders$kappa %in% 0)
 
 # Returns the expected numbers of cases by true category and answer, if errors are independent and
 # if they are shared. The result is a list with an element per system. Each element is a list of two

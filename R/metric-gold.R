@@ -76,7 +76,7 @@ measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, co
   rows[exact_rows, interval_columns] <- as.data.frame(outer(rows$estimate[exact_rows], c(0, 1, 1)))
   reason <- rep_len(unname(reason), nrow(rows))
   rows[is_replaced, interval_columns] <- NA_real_
-  rows$reason[is_replaced] <- ifelse(is.na(reason), why_few_clusters(x),
+  rows$reason[is_replaced] <- ifelse(is.na(reason), why_no_cluster_interval(x),
     paste0(no_interval_prefix, reason))[is_replaced]
   measured_indices <- which(is_replaced & is.na(reason))
   if (length(measured_indices) == 0L) return(rows)

@@ -146,8 +146,8 @@ kernel_slopes <- function(record, plan, counts, added) {
 }
 
 # Returns the slopes of an average over categories, a number per total.
-# * by_category: slopes of the metric of each category (totals x categories), see
-#   slopes_of_categories()
+# * by_category: slopes of the metric of each category (totals x categories). They are results of
+#   slopes_of_categories().
 # * value: values of the metric of each category
 # * weighted: is the average weighted by the shares of true categories? These weights also depend on
 #   the table, which adds a term to the slopes

@@ -14,7 +14,7 @@
 #'     number for the first rater. A dark square shows the cases to which both gave the category. If
 #'     rectangles leave the dashed diagonal, one rater uses some categories more often than the
 #'     other. Bangdiwala's B is the dark share of the area of all rectangles.
-#' @param ... Arguments that `plot()` passes on to `autoplot()`.
+#' @param ... For `plot()`: arguments of `autoplot()`. Not used by `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)

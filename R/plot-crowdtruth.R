@@ -11,14 +11,15 @@
 #'     score (0 to 1: how clearly workers see the annotation in the unit). Its numbers are numbers
 #'     of workers, as in Figure 2 of Aroyo and Welty (2014), or the scores for version 2.0 of the
 #'     metrics.
-#'   * `"similarity"`: a heat map of pairs of annotations: how much one of them increases the
-#'     probability of the other.
+#'   * `"similarity"`: a heat map of ordered pairs of annotations. A cell shows how much the
+#'     annotation of its row increases the probability of the annotation of its column (causal
+#'     power, at most 1). Cells without an increase are not shaded.
 #'   * `"workers"`: the plot of `flags`.
 #' @param flags For `type = "workers"`, a [flag_workers()] result. `NULL`, the default, uses
 #'   `flag_workers(object)`.
 #' @param max_units Largest number of units to draw, by default 25. If there are more, an evenly
 #'   spaced selection of them is drawn.
-#' @param ... Arguments that `plot()` passes on to `autoplot()`.
+#' @param ... For `plot()`: arguments of `autoplot()`. Not used by `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @templateVar where Figure 2

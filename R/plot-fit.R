@@ -116,7 +116,7 @@ draw_matrices <- function(matrices, words, reason = "the fit is not identified")
 #'     intervals have the `conf_level` of the fit.
 #' @param terms Names of parameters, as in [draws()]. `NULL`, the default, selects the first twelve
 #'   parameters that are not probabilities of wrong ratings.
-#' @param ... Arguments that `plot()` passes on to `autoplot()`.
+#' @param ... For `plot()`: arguments of `autoplot()`. Not used by `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)

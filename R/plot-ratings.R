@@ -11,7 +11,7 @@
 #' @param max_cases,max_raters Largest numbers of cases and raters to draw, by default 150 and 30.
 #'   If there are more, an evenly spaced selection of cases is drawn, and the raters with the most
 #'   ratings.
-#' @param ... Arguments that `plot()` passes on to `autoplot()`.
+#' @param ... For `plot()`: arguments of `autoplot()`. Not used by `autoplot()`.
 #' @return `autoplot()`: a ggplot. `plot()` draws this plot and returns it invisibly. Both
 #'   need \pkg{ggplot2}.
 #' @family plots

@@ -291,8 +291,8 @@ check_long_data <- function(is_long_data, repeats) {
 # * confidence: see add_confidence().
 # * abstained, silent_systems: see record_abstentions().
 # * panel: only in a group of cases. A list of properties of the ratings of all cases: `used`,
-#   number of used categories; `constant`, see constant_raters(); `leans`, see leading_categories();
-#   and `abstain`, see decide_abstain().
+#   number of used categories; `constant`, see constant_raters(); `leaders`, see
+#   leading_categories(); and `abstain`, see decide_abstain().
 # * whole: with abstentions, the ratings before constant raters were removed.
 # * kinds: kinds of the workers of a simulated crowd.
 #

@@ -90,13 +90,13 @@ joint_answers <- function(design, truth) {
   probability <- 0
   for (s in seq_len(strata)) for (k in seq_along(design$categories)) {
     answer_rows <- lapply(judges, function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
-    stratum_share <- design$strata$weight[[s]] * truth$base_rates[[k]]
+    joint_share <- design$strata$weight[[s]] * truth$base_rates[[k]]
     for (i in row_numbers(nodes)) {
       answers <- Map(
         case_row_probs, answer_rows, k, design$loading, design$drift, nodes$effect[[i]],
         nodes$position[[i]]
       )
-      probability <- probability + stratum_share * nodes$weight[[i]] * Reduce(`%o%`, answers)
+      probability <- probability + joint_share * nodes$weight[[i]] * Reduce(`%o%`, answers)
     }
   }
   probability

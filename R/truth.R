@@ -90,9 +90,12 @@
 #'   with these names.
 #' @param votes Weight of smoothed vote shares, in \[0, 1\]. The default `NULL` is .5 for labels
 #'   from ratings, and 0 for labels of a model.
-#' @param known_truth,gold_sample Gold cases (cases with known truth) and how they were sampled, as
-#'   in [estimate_accuracy()]. Not for the result of [fit_raters()], or for an estimate that already
-#'   has gold cases.
+#' @param known_truth Gold cases (cases with known truth): a vector of categories named by case, a
+#'   data frame with columns `case` and `truth`, `TRUE` for the truth that the ratings contain, or
+#'   a [gold_cases()] result. `NULL`, the default, for none. Not for the result of [fit_raters()],
+#'   or for an estimate that already has gold cases.
+#' @param gold_sample How gold cases were chosen: `"random"`, sampling probabilities (see
+#'   [gold_cases()]), or `"given"` (by hand), see [estimate_accuracy()].
 #' @param object A `ground_truth()` result.
 #' @param ... Not used.
 #' @return For `"wide"`, a tibble of class `ground_truth` with a row per case: the column `case`,

@@ -271,14 +271,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_base_rate_ranges
-NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leans);
-RcppExport SEXP _fallible_core_base_rate_ranges(SEXP patternsSEXP, SEXP weightSEXP, SEXP leansSEXP) {
+NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leaders);
+RcppExport SEXP _fallible_core_base_rate_ranges(SEXP patternsSEXP, SEXP weightSEXP, SEXP leadersSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< List >::type leans(leansSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_base_rate_ranges(patterns, weight, leans));
+    Rcpp::traits::input_parameter< List >::type leaders(leadersSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_base_rate_ranges(patterns, weight, leaders));
     return rcpp_result_gen;
 END_RCPP
 }

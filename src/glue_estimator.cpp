@@ -290,19 +290,20 @@ List core_leading_categories(List patterns, NumericVector weight) {
 }
 
 // Range of the accuracy of each system over all base rates that are compatible with the ratings.
-// `leans` is a result of core_leading_categories(), possibly for more cases.
+// `leaders` is a result of core_leading_categories(). For a group of cases, it is computed from the
+// cases of all groups.
 // [[Rcpp::export(rng = false)]]
-NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leans) {
-  const IntegerVector category = leans["category"];
-  const NumericVector share = leans["share"], kappa = leans["kappa"];
-  std::vector<LeadingCategory> leaders;
+NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leaders) {
+  const IntegerVector category = leaders["category"];
+  const NumericVector share = leaders["share"], kappa = leaders["kappa"];
+  std::vector<LeadingCategory> leading;
   for (R_xlen_t i = 0; i < category.size(); ++i)
-    leaders.push_back({category[i], share[i], kappa[i]});
+    leading.push_back({category[i], share[i], kappa[i]});
   const PatternView view = glue::view(patterns);
   const auto weights = glue::doubles(weight);
   NumericVector out(view.systems);
   for (int s = 0; s < view.systems; ++s) {
-    out[s] = base_rate_range(view, weights, s, leaders);
+    out[s] = base_rate_range(view, weights, s, leading);
   }
   return out;
 }

@@ -252,6 +252,6 @@ test_that("parameters of the user come first, and errors name raters and paramet
   )
   expect_warning(
     expect_warning(fit_raters(x, model(c(skill = 1, luck = 0))), "more parameters"),
-    "Changing \"luck\" does not change `law`"
+    "`law` does not depend on the parameter \"luck\""
   )
 })
