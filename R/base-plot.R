@@ -8,7 +8,8 @@ plot_colours <- list(
 )
 
 # Returns a plot component that is added with `+`. It wraps titles and captions to the width of a
-# plot of five inches. If `themed` is TRUE, it also adds the theme of plot_theme().
+# plot of five inches, or of 5.5 inches with a wide font. If `themed` is TRUE, it also adds the
+# theme of plot_theme().
 fallible_look <- function(themed = TRUE) structure(list(themed = themed), class = "fallible_look")
 
 # Plot components: titles, names of axes (none by default), wrapped texts and the theme.
@@ -18,7 +19,7 @@ plot_titles <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
 
 #' @rawNamespace S3method(ggplot2::ggplot_add,fallible_look)
 ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
-  width <- c(title = 52L, subtitle = 70L, caption = 84L)
+  width <- c(title = 50L, subtitle = 66L, caption = 78L)
   for (text in intersect(names(width), names(plot$labels))) {
     plot$labels[[text]] <- wrap_text(plot$labels[[text]], width[[text]])
   }
@@ -306,9 +307,8 @@ shorten_many <- function(names) {
 # Breaks names into lines of at most `width` characters, at spaces and after punctuation. Longer
 # words are broken anywhere.
 break_names <- function(names, width = 15L) {
-  breakable <- gsub("([-_/:]|[.]+)(?=[^.])", "\\1\r ", names, perl = TRUE)
-  lines <- gsub("\r ?", "", map_chr(breakable, wrap_text, width + 1L))
-  gsub(sprintf("([^\n]{%s})(?=[^\n]{2})", width - 1L), "\\1\n", lines, perl = TRUE)
+  line <- sprintf("(.{1,%s}(?:(?<=[-_/:.,])|(?=[ \n]|$))|.{%s}) ?", width, width)
+  gsub("\n(?=\n|$)", "", gsub(line, "\\1\n", names, perl = TRUE), perl = TRUE)
 }
 
 # Legend of categories; none for a single category. The number of columns depends on the longest

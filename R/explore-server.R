@@ -158,14 +158,14 @@ set_kind <- function(x, kind) {
   x
 }
 
-# Adds a plot and a table of a result to the output. Plots are at least 560 pixels wide, so that
+# Adds a plot and a table of a result to the output. Plots are at least 500 pixels wide, so that
 # their text fits. The browser scales them down on narrow pages. `result`: a function that returns
 # the result. `alt`: description of the plot for screen readers.
 show_result <- function(output, id, result, alt, height) {
   plot <- paste0(id, "_plot")
   output[[plot]] <- shiny::renderPlot(
-    ggplot2::autoplot(result()), res = 110,
-    width = function() max(560, shown_width(plot)), height = function() height,
+    ggplot2::autoplot(result()), res = 90,
+    width = function() max(500, shown_width(plot)), height = function() height,
     alt = paste0(alt, "; the numbers are in the table.")
   )
   output[[paste0(id, "_table")]] <- shiny::renderTable(short_table(result()))

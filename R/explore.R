@@ -52,7 +52,12 @@ explore_page <- function(x) {
       shiny::tags$head(
         shiny::tags$link(rel = "icon", href = "data:,"),
         shiny::tags$style(
-          ".explore-plot img { max-width: 100%; height: auto; } pre { overflow-x: auto; }"
+          ".explore-plot img { max-width: 100%; height: auto; } pre { overflow-x: auto; }
+          /* Outputs without a result show a message. It is shown once in each tab. */
+          .shiny-output-error-validation ~ .shiny-output-error-validation,
+          .shiny-output-error-validation ~ * .shiny-output-error-validation,
+          .explore-plot ~ .shiny-output-error-validation,
+          .explore-plot ~ * .shiny-output-error-validation { display: none; }"
         ),
         # On narrow screens, tabs are in a menu. This script closes the menu after a choice.
         shiny::tags$script(shiny::HTML(
@@ -266,7 +271,7 @@ gold_inputs <- function(file) {
 # and with column names in words.
 short_table <- function(x) {
   table <- drop_empty_columns(as.data.frame(tidy(x)))
-  table$method <- table$reason <- NULL
+  table$method <- table$reason <- table$scale_weights <- NULL
   if (!is.null(table$n)) table$n <- number(table$n)
   table[] <-
     lapply(table, function(column) if (is.double(column)) format_decimals(column) else column)

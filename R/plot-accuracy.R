@@ -55,7 +55,7 @@ plot_systems <- function(object) {
       if (nrow(estimated_systems) == 0L) paste("Not identified:", table$reason[[1L]]) else paste0(
         interval_subtitle(table, object$options$conf_level) %||% "Estimates",
         if (!is.na(rater_accuracy)) sprintf(
-          "; dashed: a rater%s (%s)",
+          "; dashed: rater%s (%s)",
           if (is_one_rater(object$fit$x)) "" else " if independent",
           format_axis_percent(rater_accuracy)
         )

@@ -150,7 +150,7 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
     category_scale(levels(curve$group), name = "raters", aesthetics = c("colour", "fill")) +
     plot_titles(
       if (is_probability) {
-        paste("Probability of an estimate within", format(settings$half_width), "of the truth")
+        paste("Probability of an estimate within", format(settings$half_width), "of truth")
       } else {
         paste("Half-width that is kept with probability", format(settings$conf_level))
       },
@@ -160,7 +160,7 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
           format_decimals(settings$chance_kappa, 2L)
         ),
         count_noun(settings$categories, "category", "categories"),
-        "; ", number(settings$runs), " panels each"
+        "; ", number(settings$runs), " panels"
       ),
       "cases", if (is_probability) "probability" else "half-width"
     )

@@ -55,6 +55,8 @@ async function walk(browser, width) {
   await page.goto(url);
   await settled(page);
   must(await comes(page.getByText("What is this?")), `the start page says what it is (${width})`);
+  const first = page.getByText("Choose ratings under");
+  must(await first.evaluateAll((all) => all.filter((e) => e.offsetParent).length) === 1, `it asks once (${width})`);
   await picture("1-start");
 
   await page.setInputFiles("#file", path.join(folder, "page.html"));
@@ -82,6 +84,8 @@ async function walk(browser, width) {
 
   await open(page, "Agreement");
   must((await page.locator("#agreement_plot img").getAttribute("alt")).length > 10, `a picture has words (${width})`);
+  must(await page.locator("#agreement_table").evaluate((e) => e.parentElement.scrollWidth <= e.parentElement.clientWidth) || width < 1200,
+    `the table of agreement fits (${width})`);
   await picture("4-agreement");
   await open(page, "Accuracy");
   must(await comes(page.locator("#sentences", { hasText: "the accuracy of" })), `accuracy is told (${width})`);
@@ -91,6 +95,8 @@ async function walk(browser, width) {
   must(await comes(page.locator("#gate_table td")), `a threshold gives a decision (${width})`);
   await picture("5-accuracy");
   await open(page, "Comparison");
+  const two = page.getByText("no two systems");
+  must(await two.evaluateAll((all) => all.filter((e) => e.offsetParent).length) === 1, `a message is shown once (${width})`);
   await picture("6-comparison");
   await open(page, "Plan");
   must(await comes(page.locator("#plan", { hasText: "Cases to label" })), `a plan is made (${width})`);

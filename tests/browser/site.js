@@ -46,7 +46,11 @@ function look() {
     const style = getComputedStyle(e);
     return /hidden|clip/.test(style.overflowX) && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0;
   });
+  // On a wide screen, lines of code and tables of articles fit.
+  const fits = innerWidth < 1200 || !/^[/](articles[/]|index)/.test(location.pathname);
+  const cut = all.filter((e) => /^(PRE|TABLE)$/.test(e.tagName) && e.scrollWidth > e.clientWidth + 1);
   return {
+    cut: fits ? [] : cut.map(said),
     beyond: document.documentElement.scrollWidth > innerWidth + 1 ? document.documentElement.scrollWidth : 0,
     wide: wide.filter((e) => !scrolls(e) && !hidden(e)).map(said),
     clipped: clipped.filter((e) => !hidden(e)).map(said),
@@ -68,7 +72,7 @@ async function open(browser, root, name, width, problem) {
   await page.goto(`${root}/${name}`, { waitUntil: "load" });
   const seen = await page.evaluate(look);
   if (seen.beyond) tell(`is ${seen.beyond} wide`);
-  for (const key of ["wide", "clipped", "images", "wordless", "formulas"]) {
+  for (const key of ["cut", "wide", "clipped", "images", "wordless", "formulas"]) {
     if (seen[key].length) tell(`${key}: ${[...new Set(seen[key])].slice(0, 4).join("; ")}`);
   }
   if (pictures && /^(index|(articles|news|reference)\/index|articles\/)/.test(name)) {

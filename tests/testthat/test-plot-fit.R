@@ -39,7 +39,7 @@ test_that("of many raters those with the most ratings are drawn, and none where 
   expect_identical(levels(drawn(fit, max_raters = 1)$data$rater), "rater1")
   accuracies <- ggplot2::autoplot(fit, max_raters = 2)
   expect_setequal(stats::na.omit(accuracies$data$rater), c("rater1", "rater3"))
-  expect_match(accuracies$labels$subtitle, "the 2 of 5\\sraters with the")
+  expect_match(accuracies$labels$subtitle, "the 2\\sof 5 raters with the")
   expect_no_match(ggplot2::autoplot(fit)$labels$subtitle, "most ratings")
   expect_s3_class(drawn(fit, max_raters = 1)$facet, "FacetWrap")
   expect_error(drawn(fit, max_raters = 0), class = "fallible_error_argument")

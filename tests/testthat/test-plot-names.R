@@ -37,8 +37,8 @@ test_that("names of facets are whole, distinct and not wider than their panels",
 test_that("titles have the width of a plot of five inches", {
   plot <- ggplot2::autoplot(quiet(estimate_accuracy(lehner_ratings())), "sensitivity")
   lines <- function(text) nchar(strsplit(text, "\n", fixed = TRUE)[[1]])
-  expect_lte(max(lines(plot$labels$title)), 52L)
-  expect_lte(max(lines(plot$labels$subtitle)), 70L)
+  expect_lte(max(lines(plot$labels$title)), 49L)
+  expect_lte(max(lines(plot$labels$subtitle)), 65L)
 })
 
 test_that("names of pairs and of parameters are shortened part by part", {

@@ -227,7 +227,7 @@ test_that("a theme that was set is kept, and texts are wrapped", {
   expect_identical(ours$theme$text$size, 11)
   subtitle <- strrep("word ", 40)
   long <- ours + ggplot2::labs(subtitle = subtitle, caption = NULL) + fallible_look(FALSE)
-  expect_lte(max(nchar(strsplit(long$labels$subtitle, "\n", fixed = TRUE)[[1]])), 70L)
+  expect_lte(max(nchar(strsplit(long$labels$subtitle, "\n", fixed = TRUE)[[1]])), 65L)
 })
 
 test_that("plot() takes titles", {

@@ -452,3 +452,13 @@ test_that("the report uses the truths of ratings() in all sections if known_trut
     words_of(file), typeset(format(quiet(shared_errors(x, known_truth = TRUE)))), fixed = TRUE
   )
 })
+
+test_that("pictures of reports are legible on phones, and columns are as wide as their text", {
+  template <- readLines(system.file(
+    "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
+  ))
+  widths <- grep("fig[.]width", template, value = TRUE)
+  width <- as.numeric(sub(".*fig[.]width = ([0-9.]+).*", "\\1", widths))
+  expect_lte(max(width), 5.5)
+  expect_true("col { width: auto !important }" %in% template)
+})
