@@ -2,7 +2,7 @@
 #
 # Needs the package itself and ggplot2. Run from the package root:
 #   Rscript data-raw/readme-picture.R
-#   pngquant --speed 1 --ext .png --force 64 man/figures/README-accuracy.png
+#   pngquant --speed 1 --ext .png --force 16 man/figures/README-accuracy.png
 library(fallible)
 
 x <- ratings(dawid1979,
@@ -13,5 +13,5 @@ picture <- ggplot2::autoplot(estimate_accuracy(x), type = "sensitivity")
 dir.create(file.path("man", "figures"), showWarnings = FALSE)
 ggplot2::ggsave(
   file.path("man", "figures", "README-accuracy.png"), picture,
-  width = 5.5, height = 3, dpi = 150, bg = "white"
+  width = 7, height = 3.6, dpi = 120, bg = "white"
 )
