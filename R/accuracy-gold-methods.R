@@ -152,8 +152,9 @@ merge_gold <- function(gold, more, x) {
   abort_if(length(new_cases) > 0L && (more$sample != gold$sample ||
     any(more$probability != gold$probability[earlier_index], na.rm = TRUE)), "gold",
     "All gold cases must have been chosen in the same way, with the same probabilities.",
-    x = "{.arg gold_sample} is {.val {more$sample}} for the new cases and {.val {gold$sample}} for
-        the earlier ones.",
+    x = if (more$sample != gold$sample) "{.arg gold_sample} is {.val {more$sample}} for the new
+        cases and {.val {gold$sample}} for the earlier ones." else "Some earlier cases have other
+        probabilities than before.",
     i = "If all are random samples, use {.code gold_sample = \"random\"}. Otherwise, give all gold
         cases, each with its probability of being in any of the batches. For the table {.code new}
         of cases from {.fun plan_gold}: {.code rbind(tidy(plan, \"labelled\"), new)}.",

@@ -127,8 +127,9 @@ abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = 
   if (!missing(not)) {
     x <- c(x, sprintf("It is %s.", escape_braces(describe(not))))
     is_list_of_ratings <- is.list(not) && !is.object(not) && any(map_lgl(not, inherits, "ratings"))
-    if (is_list_of_ratings || inherits(not, "result_parts")) i <- paste0(
-      "Take one of its parts: {.code x[[\"", escape_braces(names(not)[1L]), "\"]]}."
+    if (is_list_of_ratings || inherits(not, "result_parts")) i <- sprintf(
+      "Take one of its parts: {.code x[[%s]]}.",
+      if (has_names(not)) dQuote(escape_braces(names(not)[[1L]]), FALSE) else 1L
     )
   }
   rlang::abort(

@@ -202,7 +202,7 @@ wilson_interval <- function(share, n, z) {
 # normal_quantile().
 probability_interval <- function(p, error, z, n = NA_real_) {
   p <- clip01(p)
-  wilson_interval(p, ifelse(is_on_boundary(p), n, p * (1 - p) / error^2), z)
+  wilson_interval(p, ifelse(is_on_boundary(p), n, bernoulli_variance(p) / error^2), z)
 }
 
 # Is an estimated probability 0 or 1, up to rounding? Its standard error cannot then be computed
@@ -211,7 +211,7 @@ is_on_boundary <- function(p) p < 1e-6 | p > 1 - 1e-6
 
 # Half of the width of Wilson's interval, before it is limited to [0, 1].
 wilson_half_width <- function(share, n, z) {
-  z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
+  z / (1 + z^2 / n) * sqrt(bernoulli_variance(share) / n + z^2 / (4 * n^2))
 }
 
 # Returns the half width of an interval after an independent error is added.

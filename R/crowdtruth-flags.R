@@ -212,7 +212,9 @@ fit_rule_weights <- function(value, is_low) {
   for (iteration in 1:100) {
     p <- plogis(drop(design %*% beta))
     gradient <- drop(crossprod(design, is_low - p)) - penalty * beta
-    step <- solve(crossprod(design, design * (p * (1 - p))) + diag(penalty + 1e-12), gradient)
+    step <- solve(
+      crossprod(design, design * bernoulli_variance(p)) + diag(penalty + 1e-12), gradient
+    )
     while (objective(beta + step) < objective(beta) && max(abs(step)) > 1e-12) step <- step / 2
     beta <- beta + step
     if (max(abs(step)) < 1e-10) break

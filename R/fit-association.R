@@ -153,7 +153,7 @@ count_observations_by_truth <- function(fit) {
 share_from_exchanging_raters <- function(fit) {
   n <- count_ratings_by_truth(fit)
   p <- replace(fit$matrices, n == 0, NA) # raters x truths x ratings
-  variance <- p * (1 - p) / as.vector(n)
+  variance <- bernoulli_variance(p) / as.vector(n)
   is_exchanged <- vapply(seq_len(ncol(n)), function(k) {
     difference <- p[, -k, k, drop = FALSE] - p[, k, k] # for each other truth
     error <- sqrt(variance[, -k, k, drop = FALSE] + variance[, k, k])

@@ -102,7 +102,8 @@ AIC.draws_fit <- function(object, ...) {
 BIC.draws_fit <- AIC.draws_fit
 
 # Returns the table of parameters for tidy(). `diagnostics`: a result of diagnose_parameters().
-parameter_table <- function(fit, conf_level, diagnostics) {
+# `prior`: a result of compare_with_prior().
+parameter_table <- function(fit, conf_level, diagnostics, prior = compare_with_prior(fit)) {
   draws <- unname(fit$draws)
   quantiles <- apply(draws, 2L, quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
   diagnostics <- as.data.frame(diagnostics)
@@ -111,7 +112,7 @@ parameter_table <- function(fit, conf_level, diagnostics) {
     estimate = quantiles[2L, ], std.error = apply(draws, 2L, sd), conf.low = quantiles[1L, ],
     conf.high = quantiles[3L, ], mean = colMeans(draws),
     diagnostics[c("mcse", "rhat", "ess_bulk", "ess_tail")],
-    contraction = compare_with_prior(fit)$contraction,
+    contraction = prior$contraction,
     reason = ifelse(is.na(diagnostics$rhat), "the same in all draws", NA_character_)
   )
 }
@@ -123,8 +124,9 @@ draws_to_print <- function(fit) {
   fit$draws <- fit$draws[, is_shown, drop = FALSE]
   fit$terms <- fit$terms[is_shown, ]
   level <- level_of(fit)
-  table <- parameter_table(fit, level, fit$diagnostics)
-  table$note <- prior_notes(compare_with_prior(fit))
+  prior <- compare_with_prior(fit)
+  table <- parameter_table(fit, level, fit$diagnostics, prior)
+  table$note <- prior_notes(prior)
   view(table, c(parameter = "term", "estimate", limit_columns, "note"), level = level)
 }
 
@@ -145,7 +147,7 @@ covariance_of.draws_fit <- function(fit) { # nolint: object_name.
 compare_with_prior <- function(fit) {
   terms <- fit$terms
   prior_mean <- terms$a / terms$total
-  prior_variance <- prior_mean * (1 - prior_mean) / (terms$total + 1)
+  prior_variance <- bernoulli_variance(prior_mean) / (terms$total + 1)
   variance <- unname(apply(fit$draws, 2L, var))
   contraction <- 1 - variance / prior_variance
   has_small_contraction <- contraction < min_contraction

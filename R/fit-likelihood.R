@@ -262,7 +262,7 @@ standard_errors <- function(fit) {
   value <- unname(fit$coefficients)
   n_observations <- rowSums(count_observations_by_truth(fit))[
     match(names(fit$coefficients), rater_terms(fit$x))]
-  pmax(error, ifelse(is.na(n_observations), 0, sqrt(value * (1 - value) / n_observations)))
+  pmax(error, ifelse(is.na(n_observations), 0, sqrt(bernoulli_variance(value) / n_observations)))
 }
 
 #' @export

@@ -224,12 +224,12 @@ adjusted_interval <- function(sample, z) {
   total <- sum(sample$verdicts) + z^2
   share <- (sample$verdicts[[2L]] + z^2 / 2) / total
   p_right <- diag(smoothed_rates(sample$counts))
-  variance <- p_right * (1 - p_right) / (rowSums(sample$counts) + 2)
+  variance <- bernoulli_variance(p_right) / (rowSums(sample$counts) + 2)
   youden <- sum(p_right) - 1
   rate <- (share + p_right[[1L]] - 1) / youden
   centre <- rate + 2 * z^2 * (rate * variance[[2L]] - (1 - rate) * variance[[1L]])
   half_width <- z / youden * sqrt(
-    share * (1 - share) / total + (1 - rate)^2 * variance[[1L]] + rate^2 * variance[[2L]]
+    bernoulli_variance(share) / total + (1 - rate)^2 * variance[[1L]] + rate^2 * variance[[2L]]
   )
   limits <- clip01(centre + c(-half_width, half_width))
   rbind(1 - rev(limits), limits, deparse.level = 0L)

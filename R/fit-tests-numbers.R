@@ -160,7 +160,7 @@ predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
 errors_given_truth <- function(fit, rates, both = integer()) {
   p <- add_combined_tests(fit$matrices, both)
   # raters x truth x answer
-  variance <- fit$matrices * (1 - fit$matrices) / as.vector(count_observations_by_truth(fit))
+  variance <- bernoulli_variance(fit$matrices) / as.vector(count_observations_by_truth(fit))
   variance <- add_combined_tests(fit$matrices, both, variance = variance)
   base_rates <- as.matrix(fit$base_rates)
   out <- apply_to_tests(nrow(p), length(base_rates), function(j, k) {

@@ -121,7 +121,7 @@ read_sampling_probability <- function(known_truth, gold_sample, x) {
   column <- if (is_column_name) gold_sample else
     if (is_table) intersect("probability", columns)
   if (length(column) == 1L) {
-    truth <- known_truth[[intersect(c("truth", "category"), names(known_truth))[[1L]]]]
+    truth <- known_truth[[intersect(c("truth", "category"), columns)[[1L]]]]
     has_truth <- is_label(truth)
     probability <- known_truth[[column]]
     # The table of cases that plan_gold() drew at random has equal probabilities.

@@ -42,7 +42,7 @@ merge_reruns <- function(x) {
   votes <- cast_votes(x, seq_along(x$raters), x$raters)
   votes$repeats <- "error"
   # Raters of whom reruns are possible may have only one rating of each case.
-  if (anyDuplicated(cbind(rating_pattern(x), rating_rater(x)))) votes$voted$reruns <- TRUE
+  if (any_repeated(cbind(rating_pattern(x), rating_rater(x)))) votes$voted$reruns <- TRUE
   votes
 }
 
