@@ -43,7 +43,7 @@
 #' @srrstats {G1.0, G1.1} Lehner (2015), after the Python package StatSWAG; gold and averages are
 #'   new
 #' @srrstats {G1.2, G1.3} the article *Why it is built so*, section *What stays*;
-#'   [fallible-glossary]
+#'   `help("fallible-glossary")`
 #' @srrstats {G1.4} exports by roxygen, with values and examples
 #' @srrstatsNA {G1.4a} internal functions have plain comments, which say why, shape and unit
 #' @export

@@ -37,7 +37,7 @@ wrap_text <- function(text, width) {
 # rows with names a plot has, the smaller are the names.
 plot_theme <- function(n_rows) {
   for_all <- ggplot2::theme(
-    legend.position = "bottom", panel.spacing.x = ggplot2::unit(18, "pt") # for numbers of axes
+    legend.position = "bottom", panel.spacing.x = ggplot2::unit(22, "pt") # for numbers of axes
   )
   if (!identical(ggplot2::theme_get(), ggplot2::theme_grey())) {
     return(ggplot2::theme_get() + for_all)
@@ -307,7 +307,8 @@ shorten_many <- function(names) {
 # Breaks names into lines of at most `width` characters, at spaces and after punctuation. Longer
 # words are broken anywhere.
 break_names <- function(names, width = 15L) {
-  line <- sprintf("(.{1,%s}(?:(?<=[-_/:.,])|(?=[ \n]|$))|.{%s}) ?", width, width)
+  ends <- "(?<=[-_/:,])|(?<=[.])(?![.])|(?=[ \n]|$)"
+  line <- sprintf("(.{1,%s}(?:%s)|.{%s}) ?", width, ends, width)
   gsub("\n(?=\n|$)", "", gsub(line, "\\1\n", names, perl = TRUE), perl = TRUE)
 }
 

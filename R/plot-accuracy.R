@@ -91,7 +91,7 @@ plot_bins <- function(object) {
     ggplot2::coord_cartesian(clip = "off") +
     ggplot2::scale_size(range = c(2, 8), limits = c(0, NA), name = "cases", breaks = size_breaks) +
     plot_titles(
-      "How often systems give the most probable category",
+      "Agreement with the most probable category",
       "A point per bin; dashed: expected at the estimated accuracy",
       "mean probability of the most probable category", "share of agreement"
     )
@@ -276,7 +276,9 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     (if (all(field_of_rows(object$plan, "odds"))) {
       ggplot2::scale_x_log10(labels = format_axis_numbers)
     } else {
-      ggplot2::scale_x_continuous(breaks = share_breaks)
+      ggplot2::scale_x_continuous(
+        breaks = share_breaks, guide = ggplot2::guide_axis(check.overlap = TRUE)
+      )
     }) +
     (if (is_within_1) ggplot2::expand_limits(x = 1)) +
     plot_titles(

@@ -16,6 +16,10 @@ test_that("the completed table of plan_gold() updates an estimate", {
   expect_error(update(estimate, new), "rbind(tidy(plan, \"labelled\"), new)",
     fixed = TRUE, class = "fallible_error_gold")
   all <- rbind(tidy(plan, "labelled"), new)
+  batch <- all[1:2, ]
+  batch$probability[[1]] <- batch$probability[[1]] / 2
+  expect_error(update(quiet(estimate_accuracy(x, known_truth = all[-2, ])), batch),
+    "other\\s+probabilities than\\s+before", class = "fallible_error_gold")
   expect_equal(tidy(update(estimate, all)), tidy(estimate_accuracy(x, known_truth = all)))
   # Equal probabilities and a random sample are the same statement.
   random <- fill(plan_gold(estimate, gold = 120, choice = "random"))

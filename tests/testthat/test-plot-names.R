@@ -28,6 +28,8 @@ test_that("names of facets are whole, distinct and not wider than their panels",
   expect_identical(anyDuplicated(many), 0L)
   expect_identical(many[[12]], "gpt-4o-...\niew-12")
   expect_identical(labels_of_facets("gpt-4o-mini-instruct-preview"), "gpt-4o-mini-instruct-preview")
+  expect_identical(break_names("a definit... query", 12L), "a definit...\nquery")
+  expect_identical(break_names("a definit... query", 11L), "a\ndefinit...\nquery")
   two <- labels_of_facets(c(strrep("x", 40), "a codebook variable of two lines"))
   expect_lte(max(nchar(unlist(strsplit(two, "\n")))), 26L)
   plot <- ggplot2::autoplot(quiet(estimate_accuracy(long_panel(3, 8))), "sensitivity")
