@@ -51,26 +51,21 @@ join_cases <- function(x, columns, kept = "case") {
   table <- data.frame(
     database$keys, list2DF(setNames(lapply(columns, unfactor), temporary_names))
   )[!duplicated(database$keys), ]
-  patterns <- ask_database(copy_to_database(table, database$cases))
-  cases <- dplyr::left_join(database$cases, patterns, by = names(database$keys))
-  take_columns(cases, c(kept, temporary_names))
-}
-
-# Copies the data frame `table` to the database of `lazy_table`, as a temporary table. Returns a
-# lazy table. Package RPostgreSQL cannot write temporary tables, so the values then become part of
-# the query.
-copy_to_database <- function(table, lazy_table) {
-  con <- dbplyr::remote_con(lazy_table)
-  if (inherits(con, "PostgreSQLConnection")) {
+  con <- dbplyr::remote_con(database$cases)
+  patterns <- ask_database(if (inherits(con, "PostgreSQLConnection")) {
+    # Package RPostgreSQL cannot write temporary tables, so the values become part of the query.
     rows <- paste_columns(lapply(table, DBI::dbQuoteLiteral, conn = con))
-    return(dplyr::tbl(con, dbplyr::sql(paste0(
+    dplyr::tbl(con, dbplyr::sql(paste0(
       "SELECT * FROM (VALUES (", paste(rows, collapse = "), ("), ")) AS uploaded (",
       toString(DBI::dbQuoteIdentifier(con, names(table))), ")"
-    ))))
-  }
-  dplyr::copy_to(
-    con, table, basename(tempfile("fallible_")), temporary = TRUE, in_transaction = FALSE
-  )
+    )))
+  } else {
+    dplyr::copy_to(
+      con, table, basename(tempfile("fallible_")), temporary = TRUE, in_transaction = FALSE
+    )
+  })
+  cases <- dplyr::left_join(database$cases, patterns, by = names(database$keys))
+  take_columns(cases, c(kept, temporary_names))
 }
 
 #' @exportS3Method dplyr::collect

@@ -83,7 +83,21 @@ reduce_long <- function(origin) {
   # Cases that have only predictions have no counts of ratings.
   counted$given[is.na(counted$given)] <- 0
   counted$rows[is.na(counted$rows)] <- 0
-  check_counted_cases(counted, cells, origin)
+  abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
+    "{.arg weights} must be the same in all rows of a case.",
+    x = "They differ in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
+  has_repeats <- counted$given > count_answers(counted, "r", cells)
+  if (origin$repeats == "error" && any(has_repeats)) {
+    rows <- take_columns(origin$data, origin$columns[c("case", "rater", "rating")])
+    pairs <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
+    example_row <- fetch_rows(head(dplyr::filter(pairs, times > 1L), 1L))
+    abort_fallible("repeat", "Rater {.val {as_label(example_row$rater)}} rated case
+                              {.val {as_label(example_row$case)}} more than once.",
+      x = "This happens in up to {count_noun(sum(counted$times[has_repeats]), 'case')}.",
+      i = "If the repeats are independent, use {.code repeats = \"ratings\"}. If they are runs of
+           one model, or otherwise similar, use {.code repeats = \"reruns\"}.",
+      case = example_row$case, rater = example_row$rater)
+  }
   table <- expand_cells(counted, cells, values$rater, values$rating, counted$given)
   source_row <- table$case
   selected_columns <- as.list(origin$columns[names(table)])
@@ -132,9 +146,9 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
     label_code <- rep_len(match(cells$rating[j] %||% value, labels$key), length(value))
     times <- if (is.null(cells$rating)) !is.na(label_code) else replace_na(value, 0)
     source_row <- rep.int(seq_along(value), as.integer(times))
-    # Unlike data.frame(), expand.grid() returns no row if `source_row` is empty.
-    cbind(
-      expand.grid(case = source_row, rater = match(cells$rater[[j]], raters$key)),
+    # Unlike data.frame(), tibble() returns no row if `source_row` is empty.
+    tibble::tibble(
+      case = source_row, rater = match(cells$rater[[j]], raters$key),
       rating = label_code[source_row]
     )
   })
@@ -171,25 +185,6 @@ expand_predictions <- function(counted, values) {
 # Returns, for each row of `counted`, the number of its cases times the number of its answers.
 count_answers <- function(counted, prefix, cells) {
   counted$times * rowSums(!is.na(counted[numbered_names(prefix, nrow(cells))]))
-}
-
-# ---- Checks -------------------------------------------------------------------------------------
-
-check_counted_cases <- function(counted, cells, origin) {
-  abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
-    "{.arg weights} must be the same in all rows of a case.",
-    x = "They differ in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
-  has_repeats <- counted$given > count_answers(counted, "r", cells)
-  if (origin$repeats != "error" || !any(has_repeats)) return()
-  rows <- take_columns(origin$data, origin$columns[c("case", "rater", "rating")])
-  pairs <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
-  example_row <- fetch_rows(head(dplyr::filter(pairs, times > 1L), 1L))
-  abort_fallible("repeat", "Rater {.val {as_label(example_row$rater)}} rated case
-                            {.val {as_label(example_row$case)}} more than once.",
-    x = "This happens in up to {count_noun(sum(counted$times[has_repeats]), 'case')}.",
-    i = "If the repeats are independent, use {.code repeats = \"ratings\"}. If they are runs of one
-         model, or otherwise similar, use {.code repeats = \"reruns\"}.", case = example_row$case,
-    rater = example_row$rater)
 }
 
 # ---- Data that cannot be reduced ----------------------------------------------------------------

@@ -13,35 +13,34 @@
 #' Ratings in a database
 #'
 #' [ratings()] accepts a lazy table of \pkg{dbplyr} (a table or query in a database) in place of a
-#' data frame, in the wide, long and counts layouts. The database counts equal rows, and only the
-#' different rows and their numbers are fetched. Results are the same as in memory. Packages
-#' \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the driver of the database must be installed.
+#' data frame: with a row per case (wide), with a row per rating (long), or with counts of ratings.
+#' The database counts the cases with equal ratings, and only the different ratings and their
+#' numbers are fetched. Results are the same as in memory. Packages \pkg{dbplyr}, \pkg{dplyr},
+#' \pkg{DBI} and the driver of the database must be installed.
 #'
 #' @section Differences to data in memory:
-#' * **Long** data with more than 50 raters or systems are fetched completely, with a message,
+#' * **Long** data with more than 50 raters or 50 systems are fetched completely, with a message,
 #'   because few cases have equal ratings. So are long data with repeated ratings, if there are more
 #'   than 500 combinations of a rater and a category.
-#' * For long data, predictions of systems are a lazy table in the same database, with columns
-#'   `case`, `system` and `prediction`.
+#' * For long data, argument `systems` is a lazy table in the same database, with columns `case`,
+#'   `system` and `prediction`.
 #' * `weights` must be whole numbers.
+#' * `truth`, `covariates`, `confidence`, `abstain`, `scores`, `repeats = "labels"`, several columns
+#'   in `case` and a named string in `systems` are errors.
 #' * **Text** is compared byte by byte, as in R, in SQLite, PostgreSQL and DuckDB. In other
 #'   databases, a column whose collation ignores case, accents or trailing blanks is an error.
-#' * `ground_truth()`, `predict()`, `augment()` and `collect()` write a temporary table. All other
-#'   functions only read.
+#' * Only `ground_truth()`, `predict()`, `augment()` and `collect()` write a temporary table.
 #'
 #' @section Cases:
 #' [ground_truth()], `predict()` and `augment()` of a fit return lazy tables with a row per case,
 #' which `dplyr::compute()` stores in the database. Functions that use single cases raise an error
 #' of class `fallible_error_database`: `x[cases, ]`, `as.data.frame()`, `by` and `cluster` of
-#' [estimate_accuracy()], known truths, comparisons of two panels by [compare_agreement()], and
-#' [crowdtruth()]. For these, fetch the ratings with `dplyr::collect(x)`. For a group of cases, use
-#' `ratings(dplyr::filter(data, ward == "east"), ...)`.
-#'
-#' There is an error of the same class if a table changes between two queries, or the connection is
-#' lost.
+#' [estimate_accuracy()], known truths, comparisons of two groups of raters by
+#' [compare_agreement()], and [crowdtruth()]. Before you call them, fetch the ratings with
+#' `dplyr::collect(x)`. For a group of cases, filter the table with `dplyr::filter()`.
 #'
 #' @section Files larger than memory:
-#' DuckDB reads Parquet and compressed csv files without loading them:
+#' DuckDB reads compressed csv files, and Parquet files (`read_parquet()`), without loading them:
 #'
 #' ```r
 #' con <- DBI::dbConnect(duckdb::duckdb())
@@ -49,12 +48,11 @@
 #'   dplyr::tbl(con, dbplyr::sql("SELECT * FROM read_csv_auto('ratings/*.csv.gz')")),
 #'   case = case, rater = rater, rating = rating
 #' )
-#' # For Parquet files: read_parquet('ratings/*.parquet')
 #' ```
 #' @name ratings-database
 #' @aliases ratings_database
 #' @family data
-#' @seealso The article *Larger than one machine*, for a billion ratings (1e9).
+#' @seealso The article *Larger than one machine*.
 #' @examplesIf all(sapply(c("dbplyr", "dplyr", "DBI", "RSQLite"), requireNamespace, quietly = TRUE))
 #' con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
 #' DBI::dbWriteTable(con, "answers", lehner2015)
@@ -63,6 +61,7 @@
 #' )
 #' x
 #' estimate_accuracy(x, interval = "none")
+#' # A lazy table with a row per case
 #' ground_truth(x)
 #' DBI::dbDisconnect(con)
 NULL
@@ -85,7 +84,7 @@ database_ratings <- function(data, quos, options) {
   columns <- if (is.null(systems)) read_systems(quos, empty_data, layout)
   roles <- find_role_columns(empty_data, quos, layout, columns$columns, options$repeats)
   warn_grouped(dplyr::group_vars(data), roles)
-  check_in_database(layout, roles, options, columns)
+  check_in_database(roles, options, columns)
   origin <- list(
     data = compare_bytes(dplyr::ungroup(data), c(unlist(roles), all.vars(quos$rater_groups))),
     systems = systems, roles = roles, layout = layout, repeats = options$repeats,
@@ -140,7 +139,7 @@ lazy_systems <- function(quo, layout) {
   compare_bytes(dplyr::ungroup(table), prediction_columns)
 }
 
-check_in_database <- function(layout, roles, options, systems) {
+check_in_database <- function(roles, options, systems) {
   unsupported <- c(
     "{.code repeats = \"labels\"} is not possible in a database." = options$repeats == "labels",
     "{.arg case} cannot be several columns in a database." = length(roles$case) > 1L,
@@ -156,7 +155,6 @@ check_in_database <- function(layout, roles, options, systems) {
   )
   abort_if(any(unsupported), "database", names(which(unsupported))[1L],
     i = "Fetch the rows with {.code dplyr::collect()}.")
-  if (layout$by_rating && is.null(roles$case)) abort_lacking("case")
 }
 
 # Returns the number of rows of a lazy table. Raises an error if there are no rows, or if one of the

@@ -8,10 +8,23 @@ add_ratings <- function(x, new) {
   x <- add_cases_and_raters(x, new)
   old_ratings <- unfold_ratings(x)
   case_position <- match(new$cases, as_label(x$cases))
+  # For each system, the codes of its answers to the old and new cases, NA without an answer.
+  answers <- lapply(split_columns(case_answers(x), x$systems), function(code) {
+    replace(code, code == 0L, NA)[seq_along(x$cases)] # new cases have no answers yet
+  })
+  for (system in names(new$answers)) {
+    new_codes <- match(new$answers[[system]], x$categories)
+    old_codes <- answers[[system]][case_position]
+    conflicts <- which(old_codes != new_codes)
+    abort_if(conflicts, "system", "A system can give only one answer per case.",
+      x = "In {.arg new}, {.val {system}} has a different answer than before for
+          {count_noun(length(conflicts), 'case')}, such as
+          {.val {new$cases[[conflicts[[1L]]]]}}.", system = system)
+    answers[[system]][case_position] <- ifelse(is.na(old_codes), new_codes, old_codes)
+  }
   x <- set_core_patterns(x, core_patterns_long(
     c(old_ratings$row, case_position[new$row]), c(old_ratings$rater, match(new$rater, x$raters)),
-    c(old_ratings$category, match(new$rating, x$categories)),
-    combine_answers(x, new, case_position), length(x$cases)
+    c(old_ratings$category, match(new$rating, x$categories)), answers, length(x$cases)
   ))
   if (x$repeats == "error") check_repeats(x)
   x
@@ -56,8 +69,24 @@ check_can_add_ratings <- function(x, message, also) {
 # Element with one value per system:
 # * answers: a list of label vectors with an element per case, NA without an answer.
 list_new_ratings <- function(new, x) {
-  if (is.data.frame(new) && has_columns(new, c("case", "rater", "rating")))
-    return(list_new_rows(new))
+  columns <- c("case", "rater", "rating")
+  if (is.data.frame(new) && has_columns(new, columns)) {
+    # as_ratings() is not called, because it fails for ratings by a single rater.
+    extra_columns <- setdiff(names(new), columns)
+    abort_if(extra_columns, "columns",
+      "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
+      x = "It has {.val {extra_columns}}.", column = extra_columns)
+    check_case_and_rater(new)
+    for (column in names(new)) check_text(new[[column]], column)
+    check_labels(new$rating, "rating")
+    new <- drop_missing(new, "rating")
+    case <- unfactor(new$case)
+    ids <- unique(case)
+    return(list(
+      row = match(case, ids), rater = as_label(new$rater), rating = as_label(new$rating),
+      cases = as_label(ids), ids = ids, answers = list()
+    ))
+  }
   new <- as_further_ratings(new, x, "new")
   if (in_database(new)) abort_no_cases("New ratings need their cases")
   check_can_add_ratings(new, "The ratings in {.arg new} cannot be added.", c(
@@ -70,25 +99,6 @@ list_new_ratings <- function(new, x) {
     cases = as_label(new$cases), ids = new$cases, answers = lapply(
       split_columns(case_answers(new), new$systems), function(code) c(NA, new$categories)[code + 1L]
     ), truth = if (!is.null(new$truth)) new$categories[new$truth$category]
-  )
-}
-
-# Returns the list of list_new_ratings() for a data frame with a row per rating. In contrast to
-# as_ratings(), this function accepts ratings by a single rater.
-list_new_rows <- function(new) {
-  extra_columns <- setdiff(names(new), c("case", "rater", "rating"))
-  abort_if(extra_columns, "columns",
-    "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
-    x = "It has {.val {extra_columns}}.", column = extra_columns)
-  check_case_and_rater(new)
-  for (column in names(new)) check_text(new[[column]], column)
-  check_labels(new$rating, "rating")
-  new <- drop_missing(new, "rating")
-  case <- unfactor(new$case)
-  ids <- unique(case)
-  list(
-    row = match(case, ids), rater = as_label(new$rater), rating = as_label(new$rating),
-    cases = as_label(ids), ids = ids, answers = list()
   )
 }
 
@@ -119,25 +129,6 @@ add_cases_and_raters <- function(x, new) {
   x
 }
 
-# Returns a list with a vector for each system: the codes of its answers to the old and new cases,
-# NA without an answer. `case_position`: position in `x$cases` of each case of `new`.
-combine_answers <- function(x, new, case_position) {
-  answers <- lapply(split_columns(case_answers(x), x$systems), function(code) {
-    replace(code, code == 0L, NA)[seq_along(x$cases)] # new cases have no answers yet
-  })
-  for (system in names(new$answers)) {
-    new_codes <- match(new$answers[[system]], x$categories)
-    old_codes <- answers[[system]][case_position]
-    conflicts <- which(old_codes != new_codes)
-    abort_if(conflicts, "system", "A system can give only one answer per case.",
-      x = "In {.arg new}, {.val {system}} has a different answer than before for
-          {count_noun(length(conflicts), 'case')}, such as
-          {.val {new$cases[[conflicts[[1L]]]]}}.", system = system)
-    answers[[system]][case_position] <- ifelse(is.na(old_codes), new_codes, old_codes)
-  }
-  answers
-}
-
 # Finds the systems: columns of wide data, raters of long data, or a separate table.
 
 # Reads the argument `systems` of ratings(). Returns an empty list, or a list with one of these
@@ -151,7 +142,6 @@ read_systems <- function(quos, data, layout) {
   quo <- quos$systems
   if (quo_is_null(quo)) return(list())
   # A column of `data` has precedence over a variable of the user with the same name.
-  is_column <- is_column_name(quo, data)
   variables <- all.vars(quo_get_expr(quo))
   argument <- if (is_empty(variables) || !has_columns(data, variables)) value_of_argument(quo)
   if (is.data.frame(argument)) return(list(table = system_table(argument, quos, data)))
@@ -160,7 +150,17 @@ read_systems <- function(quos, data, layout) {
     check_text(c(argument, names(argument)), "systems")
     return(list(constant = argument))
   }
-  if (layout$by_rating) return(list(raters = check_system_raters(if (is_column) quo else argument)))
+  if (layout$by_rating) {
+    if (is.factor(argument)) argument <- as.character(argument)
+    abort_argument_if(!is.character(argument) || is_empty(argument) || anyNA(argument), "systems",
+      "In long data {.arg systems} must be names of raters that are systems, or a data frame with
+          columns {.val case}, {.val system} and {.val prediction}.",
+      x = if (is_column_name(quo, data)) "It names the column {.val {as_name(quo)}} of
+          {.arg data}." else if (!is.null(argument)) "It is {describe(argument)}.",
+      i = "Names are strings, for example {.code systems = c(\"gpt-4o\")}.")
+    check_text(argument, "systems")
+    return(list(raters = unique(argument)))
+  }
   columns <- select_columns(data, quo, "systems")
   abort_if(is_empty(columns), "columns", "{.arg systems} selects no column of {.arg data}.",
     i = "The columns are {.val {names(data)}}.", arg = "systems")
@@ -187,18 +187,6 @@ abort_no_system <- function(words) {
       "If the raters judge the answers of one application, say which of their categories means that
        an answer is right: {.code systems = c(app = \"pass\")}."
     ), system = character())
-}
-
-check_system_raters <- function(value) {
-  if (is.factor(value)) value <- as.character(value)
-  abort_argument_if(!is.character(value) || is_empty(value) || anyNA(value), "systems",
-    "In long data {.arg systems} must be names of raters that are systems, or a data frame with
-        columns {.val case}, {.val system} and {.val prediction}.",
-    x = if (is_quosure(value)) "It names the column {.val {as_name(value)}} of
-        {.arg data}." else if (!is.null(value)) "It is {describe(value)}.",
-    i = "Names are strings, for example {.code systems = c(\"gpt-4o\")}.")
-  check_text(value, "systems")
-  unique(value)
 }
 
 # Is the argument the name of a column of `data`?
@@ -230,7 +218,6 @@ system_table <- function(table, quos, data) {
 
 # Moves the ratings of raters that are systems from `input` to its field `system_table`.
 split_systems <- function(input, systems, repeats) {
-  if (is.null(input$case)) abort_lacking("case")
   abort_argument_if(repeats == "labels", "systems",
     "With {.code repeats = \"labels\"}, {.arg systems} cannot be names of raters.",
     i = "Leave the systems out of {.arg data}. Give their answers, one label per case, as a data
@@ -307,11 +294,6 @@ new_truth_field <- function(category, x) {
 # Was the truth of `x` given as the argument `truth` of ratings()? Estimates use such a truth only
 # with `known_truth = TRUE`. Any other truth is from a simulation or from with_truth().
 is_given_truth <- function(x) isTRUE(x$truth$kept)
-
-format_truth <- function(x) {
-  if (is_given_truth(x)) sprintf("Truth kept for %s, for known_truth = TRUE only",
-    count_noun(sum(!is.na(x$truth$category)), "case"))
-}
 
 # Selects `cases` (positions) of `truth`, a list with these elements:
 # * category: code of the true category of each case, NA if unknown.

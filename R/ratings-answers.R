@@ -18,7 +18,19 @@ level_limits <- c("[0, 0.2)" = 0, "[0.2, 0.4)" = 0.2, "[0.4, 0.6)" = 0.4, "[0.6,
 add_confidence <- function(x, input) {
   columns <- input$confidence
   if (is.null(columns)) return(x)
-  check_confidence_allowed(x, input)
+  requirement <-
+    "{.arg confidence} needs identified raters and at most one rating per rater and case."
+  check_named_raters(x, "confidence", requirement)
+  abort_argument_if(x$repeats != "error", "confidence", requirement,
+    x = "{.code repeats = \"{x$repeats}\"} allows several ratings by a rater on a case.",
+    i = if (x$repeats == "labels") "Leave {.arg confidence} out." else
+      "Keep one rating of each rater on a case, or leave {.arg confidence} out.")
+  n_raters <- length(input$columns)
+  abort_argument_if(n_raters != length(columns), "confidence",
+    "must select one column for each rater.",
+    x = "There are {n_raters} rater{?s}, but {length(columns)} column{?s} of confidence:
+         {.val {names(columns)}}.",
+    i = "Name a column for each rater, in the order of {.arg raters}.")
   coded_columns <- code_confidence(columns, input$source)
   Map(function(column, rating, name) {
     check_values(column, is.na(column) | !is.na(rating), name, "confidence",
@@ -27,35 +39,25 @@ add_confidence <- function(x, input) {
           order of {.arg raters}.",
       rows = input$source)
   }, columns, input$columns, names(columns))
-  pairs <- find_case_and_judge(input$case, input$rater, x$raters, x$cases, input$rows)
-  x$confidence <- c(coded_columns["levels"], list_positive_codes(coded_columns$codes, pairs))
+  x$confidence <- c(
+    coded_columns["levels"],
+    list_positive_codes(coded_columns$codes, input$case, input$rater, x$raters, x, input$rows)
+  )
   x
 }
 
 # Returns the positive codes of all columns as a list of `case`, `rater` and `code`, sorted by case
-# and rater. `codes`: a list of integer vectors. `pairs`: the case and the rater of each code.
-list_positive_codes <- function(codes, pairs) {
+# and rater.
+# * codes: a list of integer vectors.
+# * case, judge: in long data, the case and the judge (a rater or system) of each code. In wide data
+#   `judge` is NULL, and there is a vector of `rows` codes for each of `judges`.
+list_positive_codes <- function(codes, case, judge, judges, x, rows) {
+  pairs <- if (is.null(judge)) expand.grid(case = seq_len(rows), rater = seq_along(judges)) else
+    list(case = match(case, x$cases), rater = match(as_label(judge), judges))
   code <- unlist(codes, use.names = FALSE)
   selected <- which(code > 0L)
   selected <- selected[order(pairs$case[selected], pairs$rater[selected])]
   list(case = pairs$case[selected], rater = pairs$rater[selected], code = code[selected])
-}
-
-check_confidence_allowed <- function(x, input) {
-  raters <- names(input$columns)
-  confidence_columns <- names(input$confidence)
-  requirement <-
-    "{.arg confidence} needs identified raters and at most one rating per rater and case."
-  check_named_raters(x, "confidence", requirement)
-  abort_argument_if(x$repeats != "error", "confidence", requirement,
-    x = "{.code repeats = \"{x$repeats}\"} allows several ratings by a rater on a case.",
-    i = if (x$repeats == "labels") "Leave {.arg confidence} out." else
-      "Keep one rating of each rater on a case, or leave {.arg confidence} out.")
-  abort_argument_if(length(raters) != length(confidence_columns), "confidence",
-    "must select one column for each rater.",
-    x = "There are {length(raters)} rater{?s}, but {length(confidence_columns)} column{?s} of
-         confidence: {.val {confidence_columns}}.",
-    i = "Name a column for each rater, in the order of {.arg raters}.")
 }
 
 # Converts columns of confidence (ordered factors, logicals or numbers) to codes. Returns a list:
@@ -69,7 +71,10 @@ code_confidence <- function(columns, rows) {
     x = "All values of {.val {names(columns)}} are missing.", row = integer(),
     column = names(columns)[[1L]])
   known_columns <- columns[!is_empty]
-  kind <- unique(map_chr(known_columns, confidence_kind))
+  kind <- unique(map_chr(known_columns, function(column) {
+    if (is.ordered(column)) "ordered" else if (is.factor(column)) "a factor without an order" else
+      if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
+  }))
   abort_if(length(kind) > 1L || !kind %in% c("ordered", "logical", "numeric"), "columns",
     "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], the same type in all
         columns.",
@@ -99,11 +104,6 @@ code_confidence <- function(columns, rows) {
     i = if (length(levels) > max_levels) "Merge adjacent levels until {max_levels} are left.",
     arg = "confidence")
   list(levels = levels, codes = lapply(columns, as.integer))
-}
-
-confidence_kind <- function(column) {
-  if (is.ordered(column)) "ordered" else if (is.factor(column)) "a factor without an order" else
-    if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
 }
 
 # ---- Codes, subsets and text of confidence -------------------------------------------------------
@@ -226,33 +226,21 @@ add_abstentions <- function(x, input) {
   # list of code vectors from record_abstentions(). `judge`: name of the column of raters or systems
   # in `table`.
   new_abstentions <- function(codes, table, judge, judges) {
-    entries <- list_positive_codes(
-      codes, find_case_and_judge(table$case, table[[judge]], judges, x$cases, input$rows)
-    )
+    entries <-
+      list_positive_codes(codes, table$case, table[[judge]], judges, x, input$rows)
     if (!is_empty(entries$case)) c(list(label = input$abstain), entries[c("case", "rater")])
   }
   x$abstained <- new_abstentions(input$abstained, input, "rater", x$raters)
-  if (has_abstentions(x)) check_one_reply(x)
+  if (has_abstentions(x)) { # fails if a rater has several replies (ratings, abstentions) to a case
+    replies <- add_entries(unfold_ratings(x), x$abstained, 1L)
+    check_repeats(set_core_patterns(x, core_patterns_long(
+      replies$row, replies$rater, replies$category, list(), length(x$index)
+    )))
+  }
   # An empty cell (code 2) of a system is not an abstention, because the system was not asked.
   system_codes <- lapply(c(input$silent, input$system_table["silent"]), function(code) code == 1L)
   x$silent_systems <- new_abstentions(system_codes, input$system_table, "system", x$systems)
   x
-}
-
-# Returns the case and the judge (a rater or system) of each value: a list of the indices `case` and
-# `rater`. In long data, `case` and `judge` are columns. In wide data `judge` is NULL, and there is
-# a column with `rows` values for each of `judges`.
-find_case_and_judge <- function(case, judge, judges, cases, rows) {
-  if (is.null(judge)) expand.grid(case = seq_len(rows), rater = seq_along(judges)) else
-    list(case = match(case, cases), rater = match(as_label(judge), judges))
-}
-
-# Fails if a rater has several replies to a case. Replies are ratings and abstentions.
-check_one_reply <- function(x) {
-  replies <- add_entries(unfold_ratings(x), x$abstained, 1L)
-  check_repeats(set_core_patterns(x, core_patterns_long(
-    replies$row, replies$rater, replies$category, list(), length(x$index)
-  )))
 }
 
 # ---- Patterns, numbers and text of abstentions ---------------------------------------------------
@@ -316,8 +304,11 @@ format_abstentions <- function(x) {
 share_answered <- function(x) ratio(answered_weight(x), answerable_weight(x))
 
 # For each system, answered_weight() returns the total weight of the cases that it answered.
-# answerable_weight() adds the weight of the cases in which the system abstained.
-answered_weight <- function(x) colSums((pattern_answers(x) > 0L) * pattern_weights(x))
+# answerable_weight() adds the weight of the cases in which the system abstained. `weight`: weight
+# of each pattern.
+answered_weight <- function(x, weight = pattern_weights(x)) {
+  colSums((pattern_answers(x) > 0L) * weight)
+}
 answerable_weight <- function(x) {
   answered_weight(x) + weight_of_abstentions(x, x$silent_systems, n_systems(x))
 }

@@ -25,8 +25,11 @@ rating_layouts <- function() {
 }
 
 build_wide <- function(input, categories, systems) {
-  columns <- append_unseen_cases(lapply(input$columns, encode_labels, categories, input), systems)
-  core_patterns <- core_patterns_wide(columns, systems$columns, length(systems$cases))
+  columns <- lapply(input$columns, encode_labels, categories, input)
+  n_cases <- length(systems$cases)
+  # Cases that only systems answered are the last ones. Their ratings are NA.
+  columns <- lapply(columns, `length<-`, n_cases)
+  core_patterns <- core_patterns_wide(columns, systems$columns, n_cases)
   ratings_fields(core_patterns, systems, input, categories, names(columns))
 }
 
@@ -37,10 +40,11 @@ build_counts <- function(input, categories, systems) {
   abort_if(unknown_columns, "category",
     "The name of every column of {.arg counts} must be one of {.arg categories}.",
     x = "{.val {unknown_columns}} {?is/are} not among {.val {categories}}.",
-    column = unknown_columns,
-    found = unknown_columns)
-  columns <- append_unseen_cases(columns[categories], systems, 0L)
-  core_patterns <- core_patterns_counts(columns, systems$columns, length(systems$cases))
+    column = unknown_columns, found = unknown_columns)
+  n_cases <- length(systems$cases)
+  # Cases that only systems answered are the last ones. Their counts are 0.
+  columns <- lapply(columns[categories], function(x) c(x, integer(n_cases - length(x))))
+  core_patterns <- core_patterns_counts(columns, systems$columns, n_cases)
   raters <- as.character(seq_len(max(Reduce(`+`, columns))))
   ratings_fields(core_patterns, systems, input, categories, raters)
 }
@@ -71,7 +75,6 @@ ratings_fields <- function(core_patterns, systems, input, categories, raters) {
 
 case_identifiers <- function(input) {
   if (input$layout$by_rating) {
-    if (is.null(input$case)) abort_lacking("case")
     check_case_and_rater(input)
     return(unique(input$case))
   }
@@ -159,13 +162,6 @@ check_counts <- function(x, column) {
   as.integer(x)
 }
 
-# Appends `missing_code` to each column of ratings, once for each case that only systems answered.
-# These cases have no ratings, and are the last of `systems$cases`.
-append_unseen_cases <- function(columns, systems, missing_code = NA_integer_) {
-  n_cases <- length(systems$cases)
-  lapply(columns, function(x) c(x, rep(missing_code, n_cases - length(x))))
-}
-
 # Returns the cases and the answers of systems, as a list:
 # * cases: identifiers of all cases, including cases that only systems answered.
 # * columns: for each system, the code of its answer to each case, NA without an answer.
@@ -208,9 +204,8 @@ list_systems <- function(input, categories) {
 }
 
 check_systems <- function(x) {
-  answer_weight <- (pattern_answers(x) > 0L) * pattern_times(x)
-  n_answered <- colSums(answer_weight)
-  n_unrated <- colSums(answer_weight * !is_rated_pattern(x))
+  n_answered <- answered_weight(x, pattern_times(x))
+  n_unrated <- answered_weight(x, pattern_times(x) * !is_rated_pattern(x))
   system <- x$systems[setdiff(which(n_answered == 0), x$silent_systems$rater)]
   abort_if(system, "system", "System{?s} {.val {system}} {?has/have} no prediction.",
     i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case

@@ -301,8 +301,6 @@ label_codes <- function(x, labels) {
     match(levels(x), labels)[as.integer(x)]
   } else if (is.character(x)) {
     match(x, labels)
-  } else if (is.integer(x) && all(grepl("^(0|-?[1-9][0-9]{0,8})$", labels))) {
-    match(x, as.integer(labels))
   } else {
     distinct_values <- unique(x)
     match(as_label(distinct_values), labels)[match(x, distinct_values)]

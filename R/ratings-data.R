@@ -4,8 +4,7 @@
 #' to one of four categories. The true categories are unknown. Only 20 of 60 pairs of ratings agree.
 #' The article shows that the accuracy of the system can be estimated nevertheless.
 #'
-#' The raters used the categories A to D 11, 10, 10 and 9 times. The article computes base rates
-#' from these numbers, although its text gives 11 for each category.
+#' The raters used the categories A to D 11, 10, 10 and 9 times (the article gives 11 for each).
 #' @srrstats {G1.5, G5.1} `bench/` has the code of all claims; data are exported
 #' @format A data frame with 10 rows, one for each case: `case`, its number, and `rater1` to
 #'   `rater4` and `system`, the chosen categories, factors with levels `A` to `D`.
@@ -25,8 +24,8 @@
 #' patient once. Dawid and Skene (1979) introduced their model of observer error rates with these
 #' data.
 #'
-#' Some copies of these data have the ratings 1, 1 and 2 of patient 7 by the first anaesthetist.
-#' Here they are 1, 2 and 2, which agree with the estimates in the article.
+#' The ratings of patient 7 by the first anaesthetist are 1, 2 and 2 here, which agrees with the
+#' article. Some copies of the data have 1, 1 and 2.
 #'
 #' @format A data frame with 315 rows, one for each rating, sorted by case, rater and occasion:
 #'   `case`, the number of the patient; `rater`, a factor with levels `A1` to `A5`; and `rating`, 1
@@ -43,8 +42,8 @@
 #' Six psychiatrists diagnose each of thirty patients
 #'
 #' Numbers of psychiatrists, out of six, who gave each of five diagnoses to each of thirty patients.
-#' Different patients were seen by different psychiatrists, so that raters are not identified.
-#' Fleiss (1971) introduced his kappa for many raters with these data; its value is .430.
+#' Different psychiatrists saw different patients, and the data do not identify them. Fleiss (1971)
+#' introduced his kappa for many raters with these data; its value is .430.
 #'
 #' @format A data frame with 30 rows, one for each patient: `case`, the number of the patient; and
 #'   the numbers of diagnoses `depression`, `personality_disorder`, `schizophrenia`, `neurosis` and
@@ -61,13 +60,11 @@
 #'
 #' Fifteen crowd workers chose the medical relations between two marked terms in each of twenty
 #' sentences. The choices were twelve named relations, "another relation" and "none of these".
-#' Workers could choose several.
-#' The data are the numbers of workers who chose each relation. Workers are not identified. Aroyo
+#' Workers could choose several. The data are the numbers of workers who chose each relation. Aroyo
 #' and Welty (2014) explain [crowdtruth()] with these data.
 #'
 #' The counts of most sentences sum to less than fifteen, because workers of low quality are
-#' excluded. The article gives sentence 225527736 a clarity of .61; computed from these counts it is
-#' .686.
+#' excluded. Sentence 225527736 has a clarity (see [crowdtruth()]) of .686; the article gives .61.
 #' @format A data frame with 20 rows, one for each sentence: `unit`, its number, and how many
 #'   workers chose treats (`sT`), prevents (`sP`), diagnose (`sD`), causes (`sCA`), location (`sL`),
 #'   symptom (`sS`), manifestation (`sM`), contraindicates (`sCI`), associated with (`sAW`), side
@@ -82,11 +79,11 @@
 
 #' Estimates and true accuracies in public data sets
 #'
-#' Shows how far the estimates of [estimate_accuracy()] are from true accuracies in real data, and
-#' which properties of the data are related to large errors. Estimates were computed with default
-#' arguments, without the truth. The raters of most sets are crowds, some are experts, and none are
-#' language models. Some of the evaluated systems are classifiers. Most are raters whose ratings
-#' were left out and evaluated like the answers of a classifier.
+#' Estimates of [estimate_accuracy()] and true accuracies in real data, with properties of the data
+#' that may be related to large errors. Estimates were computed from the ratings only, with default
+#' arguments. In most sets the raters are crowds, in some they are experts, in none language models.
+#' The evaluated systems are classifiers or, more often, raters whose ratings were left out and
+#' treated like the answers of a classifier. Shared errors are errors on the same cases.
 #'
 #' Data sets of one family have related errors. Therefore average within families first, as in the
 #' example.
@@ -103,10 +100,9 @@
 #'   \item{rater_error}{estimated share of wrong ratings}
 #'   \item{gap}{estimated accuracy if the errors of the system and of the raters are independent,
 #'     minus the estimate if the system shares all errors of the raters}
-#'   \item{independence_weight}{weight, 0 to 1, of the models with independent errors of the raters
-#'     in the average over models of method `"average"`}
-#'   \item{dependence_weight}{number, 0 to 1, by which the variance of the estimate due to shared
-#'     errors is multiplied in the interval}
+#'   \item{independence_weight}{the estimate is an average over several models of the raters; this
+#'     is the total weight, 0 to 1, of the models with independent errors of the raters}
+#'   \item{dependence_weight}{factor, 0 to 1, of the error variance that allows for shared errors}
 #'   \item{base_rate_range}{largest minus smallest accuracy of the system, over all base rates
 #'     (shares of the true categories) that are compatible with the ratings}
 #'   \item{open_share}{share of the cases whose truth was not given to the estimate; here 1}
@@ -118,5 +114,6 @@
 #' @keywords datasets
 #' @examples
 #' head(reference_sets)
+#' # Mean error of the estimates in each family
 #' tapply(reference_sets$estimate - reference_sets$truth, reference_sets$family, mean)
 "reference_sets"

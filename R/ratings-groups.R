@@ -3,32 +3,38 @@
 
 #' Votes of groups of raters and of reruns
 #'
-#' Raters who share a source, such as a family of language models or a laboratory, make correlated
-#' errors. So do reruns, which are repeated answers of one rater to the same case. If [ratings()]
-#' was called with `rater_groups`, or with `repeats = "reruns"`, fits use one vote per group and per
-#' rater. `as_ratings(x, votes = TRUE)` returns these votes.
+#' A *vote* is the most frequent category among several ratings of a case. Fits, such as those of
+#' [fit_raters()] and [estimate_accuracy()], use one vote in place of:
+#' * the reruns of a rater, which are repeated answers to the same case (`repeats = "reruns"` of
+#'   [ratings()]);
+#' * the ratings of a group of raters who share a source, such as a family of language models or a
+#'   laboratory (`rater_groups` of [ratings()]).
 #'
-#' The reruns of a rater are combined first: the vote is the most frequent category. If several
-#' categories are equally frequent, there is no vote on that case. Then the votes of the raters of a
-#' group are combined in the same way. If all raters are in one group, there is a single vote.
-#' [fit_raters()] then needs cases with known truth, or a calibration sample (its argument
-#' `known_raters`).
+#' The errors of such ratings are correlated: they are not independent evidence.
+#' `as_ratings(x, votes = TRUE)` returns the votes of the ratings `x`.
+#'
+#' Reruns of a rater are combined first, and then the votes of the raters of a group. If several
+#' categories are equally frequent, there is no vote on that case. If all raters are in one group,
+#' there is a single vote per case. [fit_raters()] then needs cases with known truth, or known error
+#' rates of the group (its argument `known_raters`).
 #'
 #' @section Performance:
-#' In simulations with correlated errors within groups of three raters, the mean absolute error of
-#' [estimate_accuracy()] was .02 with groups. Without groups it was .22 if raters copied each other
-#' in 50% or 80% of the cases, and .06 if they were right on the same cases (correlation .5 or .8).
-#' Coverage of 90% intervals was .97 with groups, and .26 and .75 without groups. If two or three
-#' reruns repeated the first run in 0 to 80% of the cases, the error was .02 with votes, and .05 if
-#' reruns counted as separate raters. (Script `bench/rater-groups.R`.)
+#' Mean absolute error of [estimate_accuracy()] in simulations, and coverage of its 90% intervals,
+#' with / without votes:
+#'
+#' | correlated ratings | error | coverage |
+#' |---|---|---|
+#' | three raters copy each other in 50% or 80% of cases | .02 / .22 | .97 / .26 |
+#' | three raters are right on the same cases (correlation .5 or .8) | .02 / .06 | .97 / .75 |
+#' | two or three reruns repeat the first in 0 to 80% of cases | .02 / .05 | |
 #' @name rater_groups
 #' @family data
 #' @examples
+#' # Two of four raters are a group
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case,
 #'   rater_groups = c(rater1 = "clinic", rater2 = "clinic"))
-#' # After voting, the raters are the groups, in the order of their first members
+#' # The votes of three raters: the group and the other two
 #' as_ratings(x, votes = TRUE)
-#'
 #' # A fit uses these votes
 #' fit_raters(x)
 NULL
@@ -87,7 +93,12 @@ with_votes <- function(x) {
   groups <- unique(x$rater_groups)
   votes <- cast_votes(x, match(x$rater_groups, groups), groups)
   votes$rater_groups <- NULL
-  votes$rater_kind <- kinds_of_groups(x, groups)
+  # The kind of a group is the kind of its first rater. It is NA unless all raters of the group are
+  # people, or all are machines.
+  if (has_names(x$rater_kind)) votes$rater_kind <- map_chr(setNames(nm = groups), function(group) {
+    kinds <- x$rater_kind[x$raters[x$rater_groups == group]]
+    if (kind_of_panel(kinds) == "undeclared") NA_character_ else kinds[[1L]]
+  })
   votes$voted$groups <- setNames(x$rater_groups, x$raters)
   votes
 }
@@ -200,17 +211,6 @@ groups_of_raters <- function(table, x) {
 
 # ---- Printed lines and tables -------------------------------------------------------------------
 
-# Printed lines about the kinds and groups of raters.
-format_raters <- function(x) {
-  group_sizes <- lengths(groups_with_several_raters(x))
-  c(
-    format_kinds(x),
-    if (!is_empty(group_sizes)) paste("Fits count raters of one group as one vote:",
-      shorten(paste0(names(group_sizes), " (", group_sizes, " raters)"))),
-    format_votes(x)
-  )
-}
-
 # Returns printed lines about the groups and reruns that with_votes() has combined.
 format_votes <- function(x) {
   groups <- x$voted$groups
@@ -250,22 +250,6 @@ group_table <- function(x) {
 # Number of cases that at least one of `raters` (positions) rated.
 count_rated_cases <- function(x, raters) {
   as.double(count_cases(x, unique(rating_pattern(x)[rating_rater(x) %in% raters])))
-}
-
-# Returns the share of agreeing pairs among the ratings of the same case by the same rater, for each
-# rater.
-rerun_agreement <- function(x) {
-  weight <- rating_weights(x)
-  n_raters <- n_raters(x)
-  rater_pattern_key <- (rating_pattern(x) - 1) * n_raters + rating_rater(x)
-  weight_of_pairs <- function(key) {
-    n_equal <- count_equal_at_first(key)
-    rowsum_codes(rating_rater(x), weight * n_equal * (n_equal - 1) / 2, n_raters)
-  }
-  ratio(
-    weight_of_pairs(rater_pattern_key * n_categories(x) + rating_category(x)),
-    weight_of_pairs(rater_pattern_key)
-  )
 }
 
 # ---- Kinds of raters, such as experts or language models ----------------------------------------
@@ -311,17 +295,6 @@ resolve_kinds <- function(kind, x) {
       "It does not name {.val {unnamed_raters}}.", rater = c(unknown, unnamed_raters))
   kind <- kind[name_in_kind]
   if (n_distinct(kind) == 1L) kind[[1L]] else setNames(kind, x$raters)
-}
-
-# Returns the kind of each group: the kind of its first rater. The kind is NA unless all raters of
-# the group are people, or all are machines.
-kinds_of_groups <- function(x, groups) {
-  kind <- x$rater_kind
-  if (!has_names(kind)) return(kind)
-  map_chr(setNames(nm = groups), function(group) {
-    kinds <- kind[x$raters[x$rater_groups == group]]
-    if (kind_of_panel(kinds) == "undeclared") NA_character_ else kinds[[1L]]
-  })
 }
 
 # Returns the kind of the raters of `x`, which is ratings, a fit or an estimate. The kind is one

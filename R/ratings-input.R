@@ -42,7 +42,9 @@ read_input <- function(data, quos, options) {
   layout <- find_layout(data, quos)
   system_input <- read_systems(quos, data, layout)
   roles <- find_role_columns(data, quos, layout, system_input$columns, repeats)
-  if (layout$holds == "raters" && selects_by_pattern(quos$raters))
+  selection <- quo_get_expr(quos$raters)
+  # A range or a function such as starts_with() may select columns that are not raters.
+  if (layout$holds == "raters" && is.call(selection) && !is_call(selection, "c"))
     roles <- reassign_rater_columns(roles, data, "data")
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
@@ -75,20 +77,13 @@ read_input <- function(data, quos, options) {
   if (repeats == "labels" && layout$by_rating) input <- expand_answers(input)
   input <- resolve_input_labels(input, options) # again, for the labels in list columns
   label_columns <- label_columns(input)
-  for (column in names(label_columns)) check_labels(label_columns[[column]], column)
+  Map(check_labels, label_columns, names(label_columns))
   input$ordered <- any(map_lgl(input$columns, is.ordered))
   orders <- label_orders(input$columns)
   abort_if(input$ordered && is.null(merge_orders(orders, unique(unlist(orders)))), "columns",
     "Ordered factors must have their levels in the same order.",
     x = "Their orders are {.val {map_chr(orders, paste, collapse = ' < ')}}.", arg = "raters")
   input
-}
-
-# Does the user select columns by a range or a function such as starts_with(), and not by their
-# names?
-selects_by_pattern <- function(quo) {
-  expr <- quo_get_expr(quo)
-  is.call(expr) && !is_call(expr, "c")
 }
 
 # Keeps the given rows of long data in `input`. Stores the row numbers in the field `source`.
@@ -113,6 +108,7 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
     weights = one_column("weights"), truth = one_column("truth"),
     covariates = several_columns("covariates"), confidence = one_or_several_columns("confidence")
   )
+  if (layout$by_rating && is.null(roles$case)) abort_lacking("case")
   ratings_argument <- layout$holds
   roles$raters <- if (quo_is_null(quos[[ratings_argument]])) {
     setdiff(names(data), unlist(roles))
@@ -143,7 +139,7 @@ as_columns <- function(data) {
   n_rows <- nrow(data)
   if (is_matrix) {
     if (is.null(colnames(data))) colnames(data) <- numbered_names("rater", ncol(data))
-    data <- as.data.frame(data, stringsAsFactors = FALSE)
+    data <- as.data.frame(data)
   }
   abort_if(n_rows == 0L, "empty", "{.arg data} has no rows.", i = "At least one case is needed.")
   abort_if(any_repeated(names(data)), "columns",

@@ -2,51 +2,45 @@
 # category.
 
 # Converts long data with a row per answer to data with a row per label. Empty answers (without
-# labels) and missing answers get one row with a missing label. Adds two fields to `input`:
+# labels) and missing answers get one row with a missing label. Fails if an answer has both labels
+# and NA or, with a row per answer, two rows. Adds two fields to `input`:
 # * source: original row of each new row.
 # * empty: is the new row an empty answer?
 expand_answers <- function(input) {
   has_flag_columns <- length(input$columns) > 1L
   is_row_per_label <- !has_flag_columns && !is.list(input$columns[[1L]])
-  # If `case` is not given, build_long() fails later.
-  if (!is.null(input$case)) check_whole_answers(input, is_row_per_label)
-  if (is_row_per_label) return(input)
-  answers <- if (has_flag_columns) read_label_flags(input$columns) else
-    read_label_lists(input$columns[[1L]], names(input$columns))
-  rows <- c(answers$row, answers$empty, answers$missing)
-  row_order <- order(rows)
-  rows <- rows[row_order]
-  name <- if (has_flag_columns) "rating" else names(input$columns)
-  input <- keep_rows(input, rows)
-  # Rows beyond the labels (empty and missing answers) become NA.
-  input$columns <- setNames(list(answers$label[row_order]), name)
-  input$empty <- rows %in% answers$empty
-  input
-}
-
-# Fails if the rows do not form whole answers. With a row per label, an answer must not have both
-# labels and NA, because the NA would be lost. With a row per answer, an answer must not have two
-# rows.
-check_whole_answers <- function(input, is_row_per_label) {
   check_case_and_rater(input)
   cases <- unique(input$case)
   answer_of_row <- match(input$case, cases) +
     length(cases) * match(input$rater, unique(input$rater)) # one number per case and rater
   if (is_row_per_label) {
+    # The NA would be lost.
     na_rows <- which(is.na(input$columns[[1L]]))
     partial_rows <- na_rows[answer_of_row[na_rows] %in% answer_of_row[-na_rows]]
     abort_if(partial_rows, "columns",
       "An answer must not have both labels and {.code NA}.",
       x = "Row {partial_rows[[1L]]} of column {.val {names(input$columns)}} is {.code NA}, and other
            rows have labels of the same answer.", arg = names(input$columns))
-  } else {
-    repeated_row <- anyDuplicated(answer_of_row)
-    abort_if(repeated_row > 0L, "repeat", "A row must be the whole answer of a rater on a case.",
-      x = "Row {repeated_row} repeats rater {.val {as_label(input$rater[repeated_row])}} on case
-           {.val {as_label(input$case[[repeated_row]])}}.",
-      i = "Combine the labels of such rows in one row, or keep only one of the rows.",
-      case = input$case[repeated_row], rater = as_label(input$rater[repeated_row]))
+    return(input)
   }
+  repeated_row <- anyDuplicated(answer_of_row)
+  abort_if(repeated_row > 0L, "repeat", "A row must be the whole answer of a rater on a case.",
+    x = "Row {repeated_row} repeats rater {.val {as_label(input$rater[repeated_row])}} on case
+         {.val {as_label(input$case[[repeated_row]])}}.",
+    i = "Combine the labels of such rows in one row, or keep only one of the rows.",
+    case = input$case[repeated_row], rater = as_label(input$rater[repeated_row]))
+  answers <- if (has_flag_columns) read_label_flags(input$columns) else
+    read_label_lists(input$columns[[1L]], names(input$columns))
+  rows <- c(answers$row, answers$empty, answers$missing)
+  row_order <- order(rows)
+  rows <- rows[row_order]
+  input <- keep_rows(input, rows)
+  # Rows beyond the labels (empty and missing answers) become NA.
+  input$columns <- setNames(
+    list(answers$label[row_order]), if (has_flag_columns) "rating" else names(input$columns)
+  )
+  input$empty <- rows %in% answers$empty
+  input
 }
 
 # Reads answers from a list column with a label vector per row. Returns a list:
@@ -55,7 +49,15 @@ check_whole_answers <- function(input, is_row_per_label) {
 # * missing: rows of missing answers.
 read_label_lists <- function(answers, column) {
   n_labels <- lengths(answers)
-  check_label_kinds(answers[n_labels > 0L], column)
+  kinds <- unique(unlist(lapply(answers[n_labels > 0L], function(labels) {
+    if (is.object(labels)) class(labels)[[1L]] else if (!is.logical(labels) || any_known(labels))
+      mode(labels)
+  })))
+  abort_if(length(kinds) > 1L ||
+    !all(kinds %in% c("character", "numeric", "logical", "factor", "ordered")), "columns",
+    "A list column of labels must contain vectors of one type: strings, factors, logicals or
+        numbers.",
+    x = "Column {.val {column}} contains {.val {kinds}}.", arg = column)
   is_factor <- map_lgl(answers, is.factor)
   # unlist() would return codes of factors if only some elements are factors. The other elements are
   # NA or empty, so they can be converted to factors.
@@ -72,18 +74,6 @@ read_label_lists <- function(answers, column) {
   list(
     row = row[!is_na], label = label[!is_na], empty = which(n_labels == 0L), missing = row[is_na]
   )
-}
-
-check_label_kinds <- function(x, column) {
-  kinds <- unique(unlist(lapply(x, function(labels) {
-    if (is.object(labels)) class(labels)[[1L]] else if (!is.logical(labels) || any_known(labels))
-      mode(labels)
-  })))
-  abort_if(length(kinds) > 1L ||
-    !all(kinds %in% c("character", "numeric", "logical", "factor", "ordered")), "columns",
-    "A list column of labels must contain vectors of one type: strings, factors, logicals or
-        numbers.",
-    x = "Column {.val {column}} contains {.val {kinds}}.", arg = column)
 }
 
 # Reads answers from columns of 0 and 1, one column per label. Returns the same list as
@@ -112,13 +102,13 @@ read_label_flags <- function(columns) {
 
 # Fails if an answer contains a label twice.
 check_label_once <- function(x) {
-  repeated_positions <- which(equals_next(rating_pattern(x), rating_rater(x), rating_category(x)))
-  if (is_empty(repeated_positions)) return()
-  case <- case_of_pattern(x, rating_pattern(x)[[repeated_positions[[1L]]]])
-  rater <- x$raters[[rating_rater(x)[[repeated_positions[[1L]]]]]]
+  first <- match(TRUE, equals_next(rating_pattern(x), rating_rater(x), rating_category(x)))
+  if (is.na(first)) return()
+  case <- case_of_pattern(x, rating_pattern(x)[[first]])
+  rater <- x$raters[[rating_rater(x)[[first]]]]
   abort_fallible("repeat", "An answer can contain a label only once.",
     x = "Rater {.val {rater}} gives case {.val {as.character(case)}} the label
-         {.val {x$categories[[rating_category(x)[[repeated_positions[[1L]]]]]]}} twice.",
+         {.val {x$categories[[rating_category(x)[[first]]]]}} twice.",
     i = "Drop repeated rows, for example with {.code unique(data)}.", case = case, rater = rater)
 }
 
@@ -173,39 +163,40 @@ format_answers <- function(x) {
 
 #' Single-category ratings from answers with several labels
 #'
-#' Converts answers that may have several labels to ratings with one category, which most functions
-#' require. To use all labels, call `single_label()` once per label.
+#' Converts answers of raters that may have several labels to ratings with one category, which most
+#' functions require.
 #'
-#' @param x [ratings()] with `repeats = "labels"`, or a [crowdtruth()] result. Ratings with one
-#'   category are returned unchanged, unless `label` is given.
-#' @param label A label, a string. Ratings are then `"yes"` if the answer contains the label and
-#'   otherwise `"no"`. With `NULL`, the default, the labels are the categories of the ratings, and
-#'   answers without labels are missing ratings.
-#' @param several What to do with answers with several labels if `label` is `NULL`. `"error"` (the
-#'   default): fail. `"omit"`: make them missing ratings.
+#' @param x A [ratings()] object made with `repeats = "labels"`, or a [crowdtruth()] result. Ratings
+#'   with one category are returned unchanged, unless `label` is given.
+#' @param label A label, a string. A rating is then `"yes"` if the answer contains the label, and
+#'   otherwise `"no"`. To use all labels, call the function once per label. With `NULL`, the
+#'   default, the only label of an answer becomes the rating. An answer without labels becomes a
+#'   missing rating.
+#' @param several What to do with answers with several labels, if `label` is `NULL`: `"error"` (the
+#'   default) fails; `"omit"` makes them missing ratings.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A [ratings()] object. Systems are kept. With `label`, their predictions also become
-#'   `"yes"` and `"no"`.
+#' @return A [ratings()] object with the same cases, raters and systems. With `label`, answers of
+#'   systems also become `"yes"` and `"no"`.
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)
 #' x <- simulate_crowd()
+#' # Does the answer contain A?
 #' single_label(x, label = "A")
+#' # True labels, estimated from answers with one label
 #' ground_truth(single_label(x, several = "omit"))
 #' @export
 single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   check_call()
   x <- as_any_ratings(x)
   several <- check_choice(several)
-  if (is.null(label)) return(if (has_labels(x)) drop_multiple_labels(x, several) else x)
-  check_single_answers(x, "label", "{.arg label} needs one answer of each rater on a case.")
-  abort_argument_if(!(is_string(label) && label %in% x$categories), "label",
-    "must be a label of {.arg x}.", not = label, i = "The labels are {.val {x$categories}}.")
-  yes_no_ratings(x, match(label, x$categories))
-}
-
-# Drops answers with several labels. If `several` is "error", fails instead.
-drop_multiple_labels <- function(x, several) {
+  if (!is.null(label)) {
+    check_single_answers(x, "label", "{.arg label} needs one answer of each rater on a case.")
+    abort_argument_if(!(is_string(label) && label %in% x$categories), "label",
+      "must be a label of {.arg x}.", not = label, i = "The labels are {.val {x$categories}}.")
+    return(yes_no_ratings(x, match(label, x$categories)))
+  }
+  if (!has_labels(x)) return(x)
   entries <- judgements(x)
   answer <- answer_number(entries)
   is_multiple <- answer %in% repeated_values(answer)
@@ -218,6 +209,7 @@ drop_multiple_labels <- function(x, several) {
   kept_entries <- lapply(entries[judgement_fields], `[`, entries$label > 0L & !is_multiple)
   replace_ratings(x, kept_entries, x$categories)
 }
+
 
 yes_no_ratings <- function(x, label) {
   entries <- judgements(x)

@@ -31,9 +31,30 @@ guess_roles <- function(data, arg) {
   }
   roles$systems <- grep("^system", columns, value = TRUE)
   roles$raters <- setdiff(columns, unlist(roles))
-  check_labels_shared(data[roles$raters], arg)
+  # If no label occurs in two columns, a column is probably not a rater. Such data often have a row
+  # per rating, with column names that are not recognised.
+  candidates <- data[roles$raters]
+  labels <- if (length(candidates) > 2L && all(map_lgl(candidates, is.atomic)))
+    unlist(lapply(candidates, function(x) unique(column_labels(x))))
+  abort_argument_if(!is_empty(labels) && !any_repeated(labels), arg,
+    "must have a column for each rater.",
+    x = "No label occurs in two of the columns {.val {roles$raters}}, so they do not look like
+        raters.",
+    i = "If there is a row per rating, name the columns:
+        {.code ratings(data, case = , rater = , rating = )}.")
   roles <- reassign_rater_columns(roles, data, arg)
-  if (is_empty(roles$case)) warn_case_numbers(data[roles$raters])
+  first_column <- if (is_empty(roles$case)) data[[roles$raters[[1L]]]]
+  # Five or more different whole numbers probably number the cases, if only some of them are labels
+  # of other columns. If no label is shared, warn_unshared_labels() warns.
+  if (is_plain(first_column, "numeric") && length(first_column) >= 5L &&
+    !any_repeated(first_column)) {
+    is_shared <- distinct_labels(first_column) %in%
+      unlist(lapply(data[roles$raters[-1L]], distinct_labels))
+    warn_if(any(is_shared) && !all(is_shared) && all(first_column %in% round(first_column)),
+      "labels",
+      "Column {.val {roles$raters[[1L]]}} is read as a rater, but seems to number the cases.",
+      i = "If it does, give it the name {.val case}.", labels = as_label(first_column[!is_shared]))
+  }
   Filter(length, roles)
 }
 
@@ -102,19 +123,6 @@ kind_of_column <- function(x, labels, other_labels, name) {
   if (shares_labels) "rater" else "unclear"
 }
 
-# Warns if the first column seems to number the cases, although it is read as a rater. The column
-# then contains five or more different whole numbers, and only some of them are labels of other
-# columns. If no label is shared, warn_unshared_labels() warns.
-warn_case_numbers <- function(columns) {
-  first_column <- columns[[1L]]
-  if (!is_plain(first_column, "numeric") || length(first_column) < 5L ||
-    any_repeated(first_column)) return()
-  is_shared <- distinct_labels(first_column) %in% unlist(lapply(columns[-1L], distinct_labels))
-  warn_if(any(is_shared) && !all(is_shared) && all(first_column %in% round(first_column)), "labels",
-    "Column {.val {names(columns)[[1L]]}} is read as a rater, but seems to number the cases.",
-    i = "If it does, give it the name {.val case}.", labels = as_label(first_column[!is_shared]))
-}
-
 abort_unclear <- function(unclear, roles, arg) {
   argument_code <- function(role, columns) {
     if (!is_empty(columns))
@@ -138,81 +146,71 @@ abort_unclear <- function(unclear, roles, arg) {
     ), columns = unclear)
 }
 
-# Fails if no label occurs in two columns, because a column is then probably not a rater. Such data
-# often have a row per rating, with column names that are not recognised.
-check_labels_shared <- function(columns, arg) {
-  if (length(columns) < 3L || !all(map_lgl(columns, is.atomic))) return()
-  labels <- unlist(lapply(columns, function(x) unique(column_labels(x))))
-  abort_argument_if(!is_empty(labels) && !any_repeated(labels), arg,
-    "must have a column for each rater.",
-    x = "No label occurs in two of the columns {.val {names(columns)}}, so they do not look like
-        raters.",
-    i = "If there is a row per rating, name the columns:
-        {.code ratings(data, case = , rater = , rating = )}.")
-}
-
 #' Ratings and predictions as tables
 #'
-#' Returns the ratings, the answers of systems, and summaries of both as tables.
+#' `tidy()` and `as.data.frame()` return a table from a [ratings()] object: the ratings, the answers
+#' of systems, or a summary. `glance()` returns a summary in one row.
 #'
 #' @param x A [ratings()] object.
 #' @param row.names,optional,stringsAsFactors Required by the generic function. A second argument
-#'   without a name is used as `what`, as in `as.data.frame(x, "covariates")`.
-#' @param what Name of the table, see section *Tables*; by default `NULL`, the table of ratings.
+#'   without a name is used as `what`.
+#' @param what Name of the table, a string from section *Tables*. `NULL`, the default, is
+#'   `"ratings"`.
 #' @param ... Not used; catches misspelt arguments.
 #' @param spreadsheet If `TRUE`, labels that a spreadsheet would read as formulas begin with an
 #'   apostrophe. By default `FALSE`.
 #'
 #' @section Tables:
-#' * `"ratings"`: one row per rating, with `case`, `rater` (`NA` if raters are not identified) and
-#'   `rating` (a factor with all categories as levels). If they exist, also `confidence` (an ordered
-#'   factor), `abstained` (`TRUE` if the rater abstained; `rating` is then `NA`), `rater_group`,
-#'   `weight` of the case, and covariates.
-#' * `"systems"`: one row per prediction, with `case`, `system` and `prediction`. If systems
+#' * `"ratings"`: one row per rating, with `case`, `rater` (`NA` if ratings were given as counts)
+#'   and `rating` (a factor with all categories as levels). If they exist, also `confidence` (an
+#'   ordered factor), `abstained` (`TRUE` if the rater abstained; `rating` is then `NA`),
+#'   `rater_group`, `weight` of the case, and covariates.
+#' * `"systems"`: one row per answer of a system, with `case`, `system` and `prediction`. If systems
 #'   abstained, also `abstained`.
-#' * `"scores"`: one row per case, system and category, with `case`, `system`, `category` and
-#'   `score`.
-#' * `"answers"`: one row per case and rater, with `case`, `rater` and `labels`, a list of factors
-#'   with all labels of the answer. Only this table contains answers without labels.
-#' * `"counts"`: one row per case, with `case`, and for each category the number of raters who chose
-#'   it.
-#' * `"patterns"`: one row per pattern, for user-defined models. Cases with the same ratings, the
-#'   same answers of systems and the same covariates have the same pattern. Columns are a factor for
-#'   each rater; or, if raters are not identified or rate a case more than once, the number of
-#'   ratings in each category. Then follow a factor for each system, the covariates, and `n`, the
-#'   number of cases or their total weight.
-#' * `"covariates"`: one row per case, with `case`, the columns that identify the case if there are
-#'   several (see [ratings()]), and its covariates.
-#' * `"raters"`: one row per `rater`, with the number of `ratings` and the `agreement` with other
-#'   raters: the share of pairs that are equal. A pair is a rating of this rater and a rating of
-#'   another rater on the same case. If there are reruns, `rerun_agreement` is the share of equal
-#'   pairs of reruns of the rater. If there are groups, `group` is the group of the rater.
+#' * `"scores"`: one row per `case`, `system` and `category`, with the `score`.
+#' * `"answers"`: one row per `case` and `rater`, with `labels`, a list of factors with all labels
+#'   of the answer. Only this table contains answers without labels.
+#' * `"counts"`: one row per `case`, with the number of raters who chose each category.
+#' * `"covariates"`: one row per `case`, with its covariates. If several columns identify a case,
+#'   also these columns.
+#' * `"patterns"`: one row per pattern, which is a group of cases with the same ratings, answers of
+#'   systems and covariates. Columns are a factor for each rater and system, the covariates, and
+#'   `n`, the number of cases or their total weight. If raters are not identified or rate a case
+#'   more than once, numbers of ratings in each category replace the factors of raters.
+#' * `"raters"`: one row per `rater`, with the number of `ratings`, and `agreement`, the share of
+#'   equal pairs. A pair is a rating of this rater and one of another rater on the same case. If
+#'   they exist, also `group`, and `rerun_agreement`, the share of equal pairs of reruns (repeated
+#'   answers). Shares are `NA` without pairs.
 #' * `"categories"`: one row per `category`, with the number of `ratings` and their `share` of all
 #'   ratings.
 #' * `"groups"`: one row per `group` of several raters, see [rater_groups]. Columns are the number
-#'   of `raters`; their `agreement` with each other; `votes`, the number of cases with a vote; and
-#'   `split`, the number of cases without a vote because of a tie.
-#' * `"system_agreement"`: one row per `system`, with `cases`, the number that it answered;
-#'   `unrated`, the number of these without ratings; and `agreement`, the share of the ratings of
-#'   these cases that are equal to its answer.
-#' * `"workers"`: one row per worker of a crowd from [simulate_crowd()], with `worker` and its
-#'   `kind`.
+#'   of `raters`; `agreement`, the share of equal pairs of their ratings; `votes`, the number of
+#'   cases with a most frequent category; and `split`, the number of cases where categories tie.
+#' * `"system_agreement"`: one row per `system`, with the number of `cases` that it answered;
+#'   `unrated`, the number of these cases without ratings; and `agreement`, the share of their
+#'   ratings that are equal to the system's answer (`NA` without ratings).
+#' * `"workers"`: for a crowd from [simulate_crowd()], one row per rater, with the name `worker` and
+#'   the simulated `kind`.
 #'
-#' @return `tidy(x, what)`: a tibble. `as.data.frame()`: the same table as a data frame.
+#' @return `tidy(x, what)` returns a tibble, `as.data.frame(x, what = what)` the same table as a
+#'   data frame.
 #'
-#'   `glance()`: a tibble with one row: the numbers of `cases`, `raters`, `ratings`, `categories`,
-#'   `systems` and `patterns`; `agreement`, the share of equal pairs of ratings of the same case;
-#'   Fleiss' `kappa`; and `chance_kappa`, the kappa of Lehner (2015) with chance agreement 1 /
-#'   number of categories. The last three are `NA` for answers with several labels.
-#'
-#'   `format()`: some of these numbers in one line.
+#'   `glance(x)` returns a tibble with one row: the numbers of `cases`, `raters`, `ratings`,
+#'   `categories`, `systems` and `patterns`; `agreement`, the share of equal pairs of ratings of the
+#'   same case; Fleiss' `kappa`; and `chance_kappa`, the kappa of Lehner (2015) with chance
+#'   agreement 1 / number of categories. The last three are missing for answers with several labels,
+#'   and if no case has two ratings.
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' # One row per rating, and one row per answer of the system
 #' tidy(x)
 #' as.data.frame(x, what = "systems")
+#' # Number of raters who chose each category
 #' tidy(x, "counts")
+#' # Different patterns of ratings, if raters are not identified
 #' tidy(ratings(fleiss1971, case = case, counts = depression:other), "patterns")
+#' # Agreement and kappa
 #' glance(x)
 #' @export
 as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
@@ -269,17 +267,6 @@ category_factor <- function(code, x) {
   factor(x$categories[code], levels = x$categories, ordered = x$ordered)
 }
 
-summarise_ratings <- function(x) {
-  votes <- merge_reruns(x)
-  agreement_fit <- if (has_labels(x)) list(agreement = NA_real_, kappa = NA_real_) else
-    agreement_in_core(votes)
-  list(
-    cases = nrow(x), raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
-    systems = n_systems(x), patterns = n_patterns(x), agreement = agreement_fit$agreement,
-    kappa = kappa_of_agreement(votes, agreement_fit$agreement), chance_kappa = agreement_fit$kappa
-  )
-}
-
 # Words for results without agreement above chance (Fleiss' kappa is not above 0).
 agreement_by_chance_words <-
   "agree no better than by chance, given how often they use each category"
@@ -288,16 +275,6 @@ agreement_by_chance_words <-
 kappa_of_agreement <- function(x, agreement) {
   chance_agreement <- sum(table_of_categories(x)$share^2)
   na_real(ratio(agreement - chance_agreement, 1 - chance_agreement))
-}
-
-format_ratings_line <- function(facts, size) {
-  paste0(
-    size, if (facts$systems > 0L) paste0(", ", count_noun(facts$systems, "system")),
-    if (!is.na(facts$agreement)) {
-      sprintf(": pairs of raters agree in %s (kappa %s)",
-        percent(facts$agreement), format_decimals(facts$kappa, 2L))
-    }
-  )
 }
 
 # Variables of a codebook: a named list with ratings for each variable.

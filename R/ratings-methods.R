@@ -111,14 +111,15 @@ category_counts <- function(x) {
 #' Counts the cases by the categories that two raters or systems gave them.
 #'
 #' @param x A [ratings()] object, or an object that [as_ratings()] accepts.
-#' @param rater1,rater2 Names of two raters or systems.
+#' @param rater1,rater2 Names of two raters or systems of `x`, strings.
 #' @param ... Not used; catches misspelt arguments.
 #' @return A `table` with the categories of `rater1` in rows and of `rater2` in columns. A cell is
-#'   the number, or total weight, of the cases that both rated in this way. Reruns of a rater are
-#'   one vote, see [rater_groups].
+#'   the number, or total weight, of the cases that both rated in this way. Of reruns (repeated
+#'   answers, see [rater_groups]), the most frequent counts.
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' # The diagonal counts the cases on which both agree
 #' agreement_matrix(x, "rater1", "system")
 #' @export
 agreement_matrix <- function(x, rater1, rater2, ...) {
@@ -172,9 +173,26 @@ abort_bind <- function(...) {
 # each call, and not stored in the ratings object.
 schema_of.ratings <- function(x) { # nolint: object_name.
   check_ratings_fields(x)
-  facts <- summarise_ratings(x)
+  votes <- merge_reruns(x)
+  agreement_fit <- if (has_labels(x)) list(agreement = NA_real_, kappa = NA_real_) else
+    agreement_in_core(votes)
+  agreement <- agreement_fit$agreement
+  facts <- list(
+    cases = nrow(x), raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
+    systems = n_systems(x), patterns = n_patterns(x), agreement = agreement,
+    kappa = kappa_of_agreement(votes, agreement), chance_kappa = agreement_fit$kappa
+  )
   system_summary <- summarise_systems(x)
   header_lines <- format_header(x)
+  line <- paste0(
+    header_lines[[1L]], if (facts$systems > 0L) paste0(", ", count_noun(facts$systems, "system")),
+    if (!is.na(agreement)) sprintf(": pairs of raters agree in %s (kappa %s)", percent(agreement),
+      format_decimals(facts$kappa, 2L))
+  )
+  agreement_line <- if (!is.na(agreement))
+    sprintf("Pairs of raters agree: %s (by guessing %s; Fleiss' kappa %s)",
+      percent(agreement), percent(1 / n_categories(x)), format_decimals(facts$kappa)) else
+    if (!has_labels(x)) "No case was rated by two raters: agreement is unknown"
   new_schema(
     list(
       ratings = rating_table, systems = system_answer_table, answers = answer_table,
@@ -184,8 +202,8 @@ schema_of.ratings <- function(x) { # nolint: object_name.
       workers = simulated_worker_table, raters = table_of_raters, categories = table_of_categories,
       groups = group_table, system_agreement = summarise_systems
     ),
-    facts, format_ratings_line(facts, header_lines[[1L]]), header_lines[[1L]],
-    head = c(header_lines, format_agreement(x, facts), format_systems(system_summary)),
+    facts, line, header_lines[[1L]],
+    head = c(header_lines, agreement_line, format_systems(system_summary)),
     more = c(Next = next_step(x)),
     summary = function(x) summary_of_ratings(x, system_summary)
   )
@@ -217,10 +235,18 @@ table_of_raters <- function(x) {
   check_named_raters(x, "what", "There is no table of raters.", i = NULL)
   votes <- merge_reruns(x)
   counts <- core_rater_counts(votes$patterns, pattern_weights(votes))
+  # Returns, for each rater, the number of pairs of the rater's ratings with equal keys.
+  count_pairs <- function(key) {
+    n_equal <- count_equal_at_first(key)
+    rowsum_codes(rating_rater(x), rating_weights(x) * n_equal * (n_equal - 1) / 2, n_raters(x))
+  }
+  rater_pattern_key <- (rating_pattern(x) - 1) * n_raters(x) + rating_rater(x)
+  equal_key <- rater_pattern_key * n_categories(x) + rating_category(x)
   tibble::tibble(
     rater = x$raters, group = x$rater_groups, ratings = ratings_of_raters(x),
     agreement = if (!has_labels(x)) ratio(counts$agreeing, counts$pairs),
-    rerun_agreement = if (has_reruns(x)) rerun_agreement(x)
+    rerun_agreement = if (has_reruns(x))
+      ratio(count_pairs(equal_key), count_pairs(rater_pattern_key))
   )
 }
 
@@ -234,10 +260,9 @@ summarise_systems <- function(x) {
   pattern_of_rating <- rating_pattern(votes)
   answer <- pick_rows(pattern_answers(votes), pattern_of_rating)
   weight <- pattern_weights(votes)[pattern_of_rating] * (answer > 0L)
-  answer_weight <- (pattern_answers(x) > 0L) * pattern_cases(x)
   columns_tibble(
-    system = x$systems, cases = colSums(answer_weight),
-    unrated = colSums(answer_weight * !is_rated_pattern(x)),
+    system = x$systems, cases = answered_weight(x, pattern_cases(x)),
+    unrated = answered_weight(x, pattern_cases(x) * !is_rated_pattern(x)),
     agreement = ratio(colSums(weight * (answer == rating_category(votes))), colSums(weight))
   )
 }
@@ -270,6 +295,7 @@ format_header <- function(x) {
   ratings_per_case <- pattern_lengths(x)[cases_per_pattern > 0]
   n_unrated <- sum(cases_per_pattern[!is_rated_pattern(x)])
   unused_categories <- setdiff(seq_along(x$categories), rating_category(x))
+  group_sizes <- lengths(groups_with_several_raters(x))
   c(
     toString(c(
       count_noun(nrow(x), "case"),
@@ -288,8 +314,12 @@ format_header <- function(x) {
       switch(x$repeats, reruns = "; reruns by a rater count as one vote",
         ratings = "; repeats by a rater are separate ratings")
     ),
-    format_raters(x), format_confidence(x), format_abstentions(x),
-    format_covariates(x), format_truth(x),
+    format_kinds(x),
+    if (!is_empty(group_sizes)) paste("Fits count raters of one group as one vote:",
+      shorten(paste0(names(group_sizes), " (", group_sizes, " raters)"))),
+    format_votes(x), format_confidence(x), format_abstentions(x), format_covariates(x),
+    if (is_given_truth(x)) sprintf("Truth kept for %s, for known_truth = TRUE only",
+      count_noun(sum(!is.na(x$truth$category)), "case")),
     format_scores(x),
     if (in_database(x))
       paste("Counted in a database, where the cases are:", count_noun(n_patterns(x), "pattern")),
@@ -304,13 +334,6 @@ format_header <- function(x) {
 # Returns a clause such as "; 3 cases without any"; NULL if `n` is 0.
 count_clause <- function(n, noun, words) {
   if (n > 0) sprintf("; %s %s", count_noun(n, noun), words)
-}
-
-format_agreement <- function(x, facts) {
-  if (has_labels(x)) return(NULL)
-  if (is.na(facts$agreement)) return("No case was rated by two raters: agreement is unknown")
-  sprintf("Pairs of raters agree: %s (by guessing %s; Fleiss' kappa %s)",
-    percent(facts$agreement), percent(1 / n_categories(x)), format_decimals(facts$kappa))
 }
 
 format_systems <- function(systems) {

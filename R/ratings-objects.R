@@ -2,71 +2,69 @@
 
 #' Conversion to ratings
 #'
-#' Converts data frames, matrices, tables and objects of other packages to a [ratings()] object.
-#' Functions that take ratings call `as_ratings()` on their first argument. To give columns a role,
-#' such as `systems` or `weights`, call [ratings()] directly.
+#' Converts data frames, matrices, tables and objects of other packages to a [ratings()] object: the
+#' categories that *raters* gave to *cases*, and the answers of *systems* (classifiers to evaluate).
+#' Functions that take ratings call `as_ratings()` on their first argument. To choose columns
+#' yourself, call [ratings()].
 #'
 #' * A **matrix** has cases in rows and raters in columns.
 #' * A **data frame** with the columns `case`, `rater` and `rating` has one row per rating. Any
 #'   other data frame has one row per case. Columns whose names begin with `system` are then
-#'   systems, and the others are raters. Columns called `case` and `weight` have these roles. For
-#'   other names, see section *Identifiers*.
+#'   systems, `case` is the identifier of the case, and `weight` its weight. Other columns are
+#'   raters, except those in section *Identifiers*.
 #' * A **[table][base::table]** is the agreement matrix of two raters: rows are the categories of
 #'   one rater, columns those of the other, and cells are numbers of cases.
-#' * **Counts** of ratings (cases x categories) need the argument `counts`, as in
-#'   `as_ratings(x, counts = everything())`.
+#' * **Counts** of ratings (cases x categories) need `as_ratings(x, counts = everything())`.
 #' * A **lazy table** of \pkg{dbplyr} is read like a data frame, see [ratings-database].
-#' * **[ratings()]** are returned unchanged. From a **[crowdtruth()]** result, its ratings are
-#'   returned.
-#'
-#' Answers with several labels are an error; [single_label()] converts them.
+#' * A **[ratings()]** object is returned unchanged. For a **[crowdtruth()]** result, its ratings
+#'   are returned. Answers with several labels are an error; [single_label()] converts them.
 #'
 #' @section Identifiers:
-#' Some column names give a column a role. [ratings()] uses the same rules if `raters` is a range or
-#' a pattern, such as `everything()`.
+#' Other column names also give a column a role. [ratings()] uses the same rules if its argument
+#' `raters` is a range or a pattern, such as `everything()`.
 #' * Without a column `case`, a column called `id`, `item`, `unit`, `subject`, `doc_id`, `text_id`
-#'   or similar identifies the case. So does a first column called `X`. In data with one row per
-#'   case, its values must differ in all rows. A second identifier, with repeated values, becomes a
-#'   covariate.
-#' * A column called `truth` or `gold` is not a rater.
-#' * A column called `epoch`, `run`, `model` or `population` is a rater if it has the labels of the
-#'   other raters.
-#' * A column `Population` is a covariate if all other columns have two values, as in data of
-#'   diagnostic tests.
-#' * If the role of a column is not clear, an error shows how to give it a role in [ratings()].
+#'   or similar, or a first column `X`, identifies the case. In data with one row per case, its
+#'   values must differ in all rows. A second identifier, with repeated values, becomes a covariate
+#'   (a property of cases).
+#' * A column `truth` or `gold` is left out, with a message.
+#' * A column `epoch`, `run`, `model` or `population` is a rater if it has the labels of the other
+#'   raters; if this is not clear, an error shows how to give it a role. `population` is a covariate
+#'   if the others have at most two values.
 #'
 #' @section Objects of other packages:
 #' * **\pkg{quallmer}**: In `as_ratings(run1, run2, rating = sentiment)`, each run (class
-#'   `qlm_coded`) is a rater, with the name of the argument or of the run. Human coders have
-#'   `rater_kind = "expert"`, other runs `"model"`. A run that is marked as gold becomes the
-#'   `truth`.
+#'   `qlm_coded`) is a rater, with the name of the argument or of the run. Its `rater_kind` (see
+#'   [ratings()]) is `"expert"` for human coders, otherwise `"model"`. A run that is marked as gold
+#'   becomes the `truth`.
 #' * **\pkg{vitals}**: A `Task`, its samples or the result of `vitals_bind()` has a row per answer
 #'   of the evaluated system. Each answer is a case, and its scorer is a rater. In
-#'   `as_ratings(task1, task2)` the scorers rate the same cases, if both tasks have the same answers
+#'   `as_ratings(task1, task2)` the scorers rate the same cases if both tasks have the same answers
 #'   to all samples.
-#' * **\pkg{haven}**: Columns with value labels are read as factors. Values that are declared
-#'   missing are missing ratings.
+#' * **\pkg{haven}**: Columns with value labels are read as factors. Declared missing values become
+#'   missing ratings.
 #' @srrstats {G2.4, G2.4a, G2.4b, G2.4c, G2.4d, G2.4e, G2.6} labels of any type are strings, with
 #'   codes
 #' @srrstats {G2.7, G2.8, G2.9} a generic; what cannot be converted, or loses something, is reported
-#' @param x An object of one of the types in section *Details*.
+#' @param x An object of one of the types in sections *Details* and *Objects of other packages*.
 #' @param ... Arguments of [ratings()], such as `counts`, `categories` and `ordered`. For objects of
 #'   other packages, also further objects of the same type.
-#' @param rating For runs of \pkg{quallmer}: the column of the coded variable; required if there are
-#'   several variables. If several columns are selected, the value is a list of `ratings` objects,
-#'   named by variable.
-#' @param votes For [ratings()] objects: if `TRUE`, combines the ratings of each group of raters,
-#'   and the reruns of each rater, into one vote, see [rater_groups]. The default is `FALSE`.
+#' @param rating For runs of \pkg{quallmer}: the column of the coded variable, or several columns.
+#'   By default, the only variable; required if there are several.
+#' @param votes For [ratings()] objects: if `TRUE`, the most frequent category replaces the ratings
+#'   of each group of raters, and the reruns (repeated answers) of each rater, see [rater_groups].
+#'   The default is `FALSE`.
 #' @param arg Name of the argument `x` in error messages, a string, by default `"x"`. For functions
 #'   that call `as_ratings()`.
-#' @return A [ratings()] object.
+#' @return A [ratings()] object. If `rating` selects several columns, a list of `ratings` objects,
+#'   named by variable.
 #' @family data
 #' @examples
+#' # A matrix, a data frame with one row per rating, and counts
 #' as_ratings(cbind(r1 = c("a", "b", "a"), r2 = c("a", "b", "b")))
 #' as_ratings(dawid1979[dawid1979$rater != "A1", ])
 #' as_ratings(fleiss1971[-1], counts = everything())
 #'
-#' # An agreement matrix, here of two of the raters
+#' # An agreement matrix of two raters
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' as_ratings(agreement_matrix(x, "rater1", "rater2"))
 #' @export
@@ -279,7 +277,22 @@ ratings_of_object <- function(columns, args, ...) {
 ratings_of_runs <- function(dots, rating, arg) {
   is_run <- map_lgl(dots, inherits, "qlm_coded")
   runs <- dots[is_run]
-  variable <- coded_variables(runs, rating)
+  # Variables are columns of all runs. Text columns without repeated values are not variables,
+  # because they contain explanations.
+  candidates <- Reduce(intersect, lapply(runs, names))
+  candidates <- grep("^[.]|_tokens$|^cost$", candidates, value = TRUE, invert = TRUE)
+  variable <- Filter(function(name) {
+    x <- runs[[1L]][[name]]
+    is.atomic(x) && (!is.character(x) || any_repeated(x))
+  }, candidates)
+  abort_argument_if(quo_is_null(rating) && length(variable) != 1L, "rating",
+    "must name a variable of the codebook.", x = "The variables are {.val {candidates}}.",
+    i = "For example {.code rating = {candidates[[1L]]}}, or {.code rating = everything()} for a
+         list with ratings of each.")
+  if (!quo_is_null(rating)) {
+    selected <- select_columns(runs[[1L]], rating, "rating")
+    variable <- if (length(selected) > 1L) intersect(selected, variable) else selected
+  }
   if (length(variable) > 1L) {
     return(lapply(setNames(nm = variable), function(run_names) {
       ratings_of_runs(dots, quo(!!run_names), arg)
@@ -297,27 +310,6 @@ ratings_of_runs <- function(dots, rating, arg) {
   ratings_of_object(columns, dots[!is_run], raters = run_names[!is_gold], case = ".id",
     truth = if (any(is_gold)) run_names[is_gold],
     rater_kind = setNames(run_facts$kind, run_names)[!is_gold])
-}
-
-# Returns the names of the variables to read. They are the variables in `quo`, if the user gave
-# them, and otherwise the only variable that all runs have. Text columns without repeated values are
-# not variables, because they contain explanations.
-coded_variables <- function(runs, quo) {
-  candidates <- Reduce(intersect, lapply(runs, names))
-  candidates <- grep("^[.]|_tokens$|^cost$", candidates, value = TRUE, invert = TRUE)
-  variables <- Filter(function(name) {
-    x <- runs[[1L]][[name]]
-    is.atomic(x) && (!is.character(x) || any_repeated(x))
-  }, candidates)
-  if (!quo_is_null(quo)) {
-    selected <- select_columns(runs[[1L]], quo, "rating")
-    return(if (length(selected) > 1L) intersect(selected, variables) else selected)
-  }
-  abort_argument_if(length(variables) != 1L, "rating", "must name a variable of the codebook.",
-    x = "The variables are {.val {candidates}}.",
-    i = "For example {.code rating = {candidates[[1L]]}}, or {.code rating = everything()} for a
-         list with ratings of each.")
-  variables
 }
 
 # Returns the properties of a run, a data frame with one row:

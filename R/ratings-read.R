@@ -1,9 +1,10 @@
 #' Read ratings from files
 #'
 #' Reads files of annotation tools, crowdsourcing platforms and evaluations of language models, and
-#' returns a [ratings()] object. Cases, raters, labels and truths are read as text, so that a case
-#' `007` stays `"007"`. Other columns, such as weights and covariates, become numbers or logicals if
-#' all their values can be converted.
+#' returns a [ratings()] object: the categories that *raters* gave to *cases*, and the answers of
+#' *systems* (classifiers to evaluate). Cases, raters, labels and truths are read as text, so
+#' that a case `007` stays `"007"`. Other columns, such as weights and covariates, become numbers or
+#' logicals if all their values can be converted.
 #' @section Formats:
 #' | `format` | kind of file | `case`, `rater`, `rating` by default |
 #' |---|---|---|
@@ -26,67 +27,64 @@
 #' | `"jsonl"` | records with any fields, one per line | `case`, `rater`, `rating` |
 #' | `"json"` | an array of such records | `case`, `rater`, `rating` |
 #'
-#' The last column of the table lists the columns that `case`, `rater` and `rating` select by
-#' default. "The question" (control, column) is used if there is only one; otherwise give `rating`.
-#' Other columns of a file can be given instead. Nested fields of JSON have names with dots, such as
-#' `meta.judge`.
+#' The last column lists the columns that `case`, `rater` and `rating` select by default. "The
+#' question" (in Label Studio "the control") is the column of labels, used if there is only one;
+#' otherwise give `rating`. In evaluations, `result` identifies an answer of the evaluated model.
+#' Nested fields of JSON have names with dots, such as `meta.judge`.
 #'
-#' Files may be compressed by gzip. Formats based on JSON need the package \pkg{jsonlite}. `path`
-#' may also be a folder with the file `ratings.csv` (columns `case`, `rater`, `rating`) and
-#' optionally `systems.csv` (columns `case`, `system`, `prediction`). If there are several files,
-#' the additional column `file` contains their names.
+#' Files may be compressed by gzip. Formats based on JSON need the package \pkg{jsonlite}. Rows of
+#' several files are combined, with their names in the additional column `file`.
 #'
 #' @section Dropped rows and missing ratings:
-#' Dropped are: rows without case, rater and rating; repeated copies of a row, in tables with a row
-#' per case; assignments that were rejected or not completed; and answers of workers who failed
-#' Appen's test questions. Verdicts that a tool could not parse, and answers that were not
-#' submitted, are missing ratings. A warning of class `fallible_warning_left_out` lists what was
-#' dropped.
+#' `read_ratings()` drops rows without case, rater and rating; repeated copies of a row, in tables
+#' with a row per case; assignments that were rejected or not completed; and answers of workers who
+#' failed Appen's test questions. Verdicts that a tool could not parse, and answers that were not
+#' submitted, become missing ratings. A warning of class `fallible_warning_left_out` lists both.
 #'
-#' Labels in `na` are missing ratings; capitals and surrounding blanks are ignored. A warning of
-#' class `fallible_warning_missing` lists these labels and their numbers (a message, if `na` is
-#' given).
+#' A warning of class `fallible_warning_missing` lists the labels in `na` that became missing
+#' ratings. It is a message if you give `na`.
 #'
 #' Known answers in files of Appen and Toloka become the `truth` of the cases; `truth = NULL`
 #' ignores them.
 #'
 #' @section Cases in several files:
-#' Equal identifiers in several files are the same case if the files are from an annotation tool or
-#' a crowdsourcing platform. They are also the same case if their column is called `case`, or if
-#' each file is a rater (`rater = file`). In evaluations of language models, a case is a sample in
-#' one run: sample 1 of two runs is two cases. In all other files, equal identifiers are an error of
-#' class `fallible_error_repeat`. To resolve it, give `case = c(file, id)` if they are different
-#' cases, or `file = list(same_cases = TRUE)` if they are the same.
+#' Equal identifiers in several files are the same case in exports of annotation tools and
+#' crowdsourcing platforms, in a column called `case`, and if each file is a rater
+#' (`rater = file`). In evaluations of language models, they are different cases, unless the files
+#' contain the same run. In all other files, equal identifiers are an error of class
+#' `fallible_error_repeat`. To resolve it, give `case = c(file, id)` if they are different cases, or
+#' `file = list(same_cases = TRUE)` if they are the same.
 #'
-#' @section Models among the raters:
-#' To evaluate a model that is among the raters, name it in `systems`, as in `systems = "gpt-4o"`.
-#' Predictions in a Label Studio project are read as answers of systems.
-#'
+#' @section Evaluations of language models:
 #' In results of evaluations (Inspect, promptfoo, DeepEval, OpenAI evals, lm-evaluation-harness),
-#' the raters are the judges of the answers of the evaluated model. Their `rater_kind` is `"model"`,
-#' or `"tool"` if the judge is known to be a program; a message reports it. The sample of Inspect
-#' becomes the covariate `sample`. If samples were run several times, give it as `cluster` to
-#' [estimate_accuracy()].
+#' the raters are the judges of the answers of the evaluated model. Their kind (`rater_kind` of
+#' [ratings()]) is `"model"`, or `"tool"` if the judge is known to be a program; a message reports
+#' it. The sample of Inspect becomes the covariate `sample`. If samples were run several times, give
+#' `cluster = "sample"` to [estimate_accuracy()].
 #'
 #' @section Untrusted files:
 #' Code in files is never run. An archive (`.eval`, `.xlsx`) with links or unsafe paths is an error
-#' of class `fallible_error_archive`. For the largest sizes of files, see [fallible-limits].
+#' of class `fallible_error_archive`. Sizes of files are limited, see [fallible-limits].
 #' @srrstats {UL1.4b} examples are files as tools write them
-#' @param path A file; a vector of files, whose names, if any, replace the file names; or a folder
-#'   with `ratings.csv` or with files of one type.
-#' @param format Format of the file, see section *Formats*; by default, it is detected.
-#' @param case,rater,rating,raters,counts Columns, as in [ratings()]. A table with a row per rating
+#' @param path A file; a vector of files, whose names, if any, replace the file names; or a folder.
+#'   A folder contains `ratings.csv`, with columns `case`, `rater` and `rating`, or files of one
+#'   type.
+#' @param format Name of the format of the file, a string from section *Formats*. `NULL`, the
+#'   default, detects it.
+#' @param case,rater,rating,raters,counts Columns, quoted or not. A table with a row per rating
 #'   needs `case`, `rater` and `rating`; section *Formats* lists their defaults. A table with a row
 #'   per case needs `raters`, a column for each rater. A table of counts needs `counts`, a column
-#'   for each category.
-#' @param systems The systems. `TRUE`, the default: systems that the file contains and, for a table,
-#'   the file `systems.csv` or `systems.csv.gz` in the same folder. `FALSE`: no systems. Otherwise
-#'   one of: names of raters that are systems; columns of a table with a row per case; a data frame
-#'   or file of predictions. Predictions have the columns `case`, `system` and `prediction`, or the
-#'   names given in `case`, `rater` and `rating`.
-#' @param na Labels that mean a missing rating or an unknown truth. Empty fields are missing, too.
-#'   If the labels include `"+"`, the default does not treat `"-"` as missing. Your labels replace
-#'   the default: to add `"99"`, give `c("NA", "n/a", "-", "?", "99")`.
+#'   for each category with the number of its ratings.
+#' @param systems The systems. `TRUE`, the default: systems in the file and, for a table
+#'   of text (`"csv"`), the predictions in the file `systems.csv` or `systems.csv.gz` of its folder.
+#'   `FALSE`: no systems. Otherwise one of: names of raters that are systems;
+#'   columns of a table with a row per case; a data frame or file of predictions. Predictions have
+#'   the columns `case`, `system` and `prediction`, or the names given in `case`, `rater` and
+#'   `rating`.
+#' @param na Labels that mean a missing rating or an unknown truth. Capitals and surrounding blanks
+#'   are ignored. Empty fields are missing, too. If the labels include `"+"`, the default does not
+#'   treat `"-"` as missing. Your labels replace the default: to add `"99"`, give
+#'   `c("NA", "n/a", "-", "?", "99")`.
 #' @param clean_labels If `TRUE`, merges labels that differ only in capitals and blanks; by default
 #'   `FALSE`.
 #' @param file A list of settings for unusual tables:
@@ -95,23 +93,22 @@
 #'   * `skip`: number of lines above the table.
 #'   * `sheet`, `range`: name or number of the sheet of an Excel file (by default the first), and
 #'     its cells, such as `"A3:D20"`.
-#'   * `same_cases`: `TRUE` if equal identifiers in several files are the same case.
-#' @param abstain Labels that mean "no opinion", as in [ratings()]. They are not treated as missing
-#'   by `na`.
+#'   * `same_cases`: `TRUE` if equal identifiers in several files are the same case, see section
+#'     *Cases in several files*. By default `FALSE`.
+#' @param abstain Labels of replies that are no category, such as `"cannot tell"`, see [ratings()].
+#'   Argument `na` does not apply to these labels.
 #' @param ... Other arguments of [ratings()], such as `categories`, `ordered`, `repeats`, `weights`,
 #'   `rater_kind` and `rater_groups`.
-#' @return A [ratings()] object. A file that cannot be read is an error of class
-#'   `fallible_error_file`. Names of cases or raters that differ only in capitals or blanks cause a
-#'   warning of class `fallible_warning_names`.
+#' @return A [ratings()] object; a list of such objects if `rating` or `raters` selects several
+#'   variables. A file that cannot be read is an error of class `fallible_error_file`.
 #' @family data
 #' @examples
-#' folder <- tempfile()
-#' dir.create(folder)
-#' utils::write.csv(dawid1979, file.path(folder, "ratings.csv"), row.names = FALSE)
-#' read_ratings(folder, repeats = "ratings")
+#' # A table with columns case, rater and rating
+#' file <- tempfile(fileext = ".csv")
+#' utils::write.csv(dawid1979, file, row.names = FALSE)
+#' read_ratings(file, repeats = "ratings")
 #'
 #' # A table with other column names, where one of the raters is a model
-#' file <- file.path(folder, "export.csv")
 #' writeLines(c(
 #'   "item;who;verdict", "1;ann;good", "1;bob;good", "1;gpt-4o;good",
 #'   "2;ann;bad", "2;bob;Bad", "2;gpt-4o;-", "3;ann;good", "3;bob;bad", "3;gpt-4o;bad"
@@ -164,7 +161,6 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
 ratings_from_contents <- function(contents, mapping, systems, settings, na, clean_labels = FALSE,
                                   ...) {
   dots <- enquos(...)
-  na_given <- isTRUE(settings$na_given)
   mapping <- add_default_columns(mapping, contents)
   columns <- Map(
     function(quo, arg) mapped_columns(contents, quo, arg), mapping, names(mapping)
@@ -181,7 +177,8 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
   columns$truth <- truths %||% mapped_columns(contents, dots$truth %||% quo(NULL), "truth")
   tables <- list(ratings = blank_ids_to_na(table, columns))
   if (!is.null(systems$table)) tables$systems <- as.list(systems$table)
-  tables <- resolve_labels(tables, columns, na, clean_labels, na_given)
+  tables <- resolve_labels(tables, columns, na, clean_labels,
+    isTRUE(settings$na_given))
   if (!is_default_case) contents$covariates <- NULL
   is_multilabel <- isTRUE(settings$labels)
   tables$ratings <- convert_columns(tables$ratings, columns, contents$covariates, is_multilabel)

@@ -1,7 +1,7 @@
-#' @param by Groups of cases for which accuracies are estimated separately. Either the name of a
-#'   covariate of `x` (see [ratings()]), quoted or not, or an expression of covariates; or a vector
-#'   of groups named by case; or a data frame with a column `case` and a column of groups. Every
-#'   case needs a value. `NULL`, the default, for a single estimate from all cases.
+#' @param by Groups of cases, for which accuracies are estimated separately. One of: the name of a
+#'   covariate of `x` (see [ratings()]), quoted or not; an expression of covariates, such as
+#'   `age > 60`; a vector of groups with the cases as names; a data frame with columns `case` and
+#'   one other. Every case needs a value. `NULL`, the default, for one estimate from all cases.
 #' @name estimate_accuracy
 #' @rdname estimate_accuracy
 NULL
@@ -10,7 +10,16 @@ NULL
 
 # Returns a list of columns with a value per case: the covariates and, if several columns identify
 # cases, these columns.
-columns_of_cases <- function(x) c(key_columns(x), x$covariates)
+columns_of_cases <- function(x) {
+  keys <- if (!is.null(x$keys)) {
+    # Splits the identifiers of cases into the columns from which join_keys() made them.
+    text <- unlist(strsplit(paste0(x$cases, "/"), "/", fixed = TRUE))
+    text <- gsub("%25", "%", gsub("%2F", "/", text, fixed = TRUE), fixed = TRUE)
+    columns <- split_columns(matrix(text, ncol = length(x$keys), byrow = TRUE), names(x$keys))
+    modify_fields(columns, x$keys, as.numeric)
+  }
+  c(keys, x$covariates)
+}
 
 # Returns the group of each case of `x`. `by`: quosure of the argument `by`. It is evaluated with
 # the covariates if all its variables are covariates. Otherwise it is evaluated in the environment
@@ -51,15 +60,35 @@ check_case_values <- function(value, x, arg) {
   is_name <- is_string(value) && !has_names(value)
   case_columns <- if (is_name) columns_of_cases(x)
   if (is_name && value %in% names(case_columns)) return(case_columns[[value]])
-  if (is.data.frame(value)) value <- case_vector(replace_key_columns(value, names(x$keys)), arg)
+  if (is.data.frame(value)) {
+    table <- replace_key_columns(value, names(x$keys))
+    abort_if(ncol(table) != 2L || !"case" %in% names(table), "columns",
+      "{.arg {arg}} must have a column {.val case} and one other.",
+      x = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}.",
+      arg = arg)
+    value <- setNames(table[[setdiff(names(table), "case")]], as_label(table$case))
+  }
   no_match_reason <- if (!has_names(value) || !is.atomic(value)) why_not_by_position(value, x)
   abort_argument_if(no_match_reason, arg,
     "must be the name of a covariate of {.arg x}, a vector whose names are cases, or a data frame
         with a column {.val case} and one other.",
     x = if (is_name) "There is no covariate {.val {value}}." else no_match_reason,
     i = c(if (is_name) similar_values_hint(value, names(case_columns)), case_values_hint(arg)))
-  if (has_names(value)) value <- look_up_cases(names(value), unname(value), x, arg)
-  case <- as_label(x$cases)[is.na(value)]
+  cases <- as_label(x$cases)
+  if (has_names(value)) {
+    case <- names(value)
+    unknown_cases <- if (!is.null(x$rows)) setdiff(case, cases)
+    abort_argument_if(unknown_cases, arg, "must name cases of {.arg x}.",
+      x = "{length(unknown_cases)} name{?s} {?is/are} not among them, first
+          {.val {head(unknown_cases, 3L)}}.",
+      i = "If names of a vector are not cases, drop them with {.fun unname}.", case = unknown_cases)
+    value_code <- match(value, value)
+    conflicts <- case[value_code != value_code[match(case, case)]]
+    abort_argument_if(conflicts, arg, "must have one value for each case.",
+      x = "Case {.val {conflicts[[1L]]}} has several.", case = unique(conflicts))
+    value <- unname(value)[match(cases, case)]
+  }
+  case <- cases[is.na(value)]
   abort_argument_if(case, arg, "must be known for every case.",
     x = "It is missing for {length(case)} case{?s}, first for {.val {head(case, 3L)}}.",
     case = case)
@@ -80,31 +109,6 @@ why_not_by_position <- function(value, x, has_right_type = is.atomic(value)) {
   }
 }
 
-# Converts a data frame with `case` and one other column to a vector, with the cases as names.
-case_vector <- function(table, arg) {
-  abort_if(ncol(table) != 2L || !"case" %in% names(table), "columns",
-    "{.arg {arg}} must have a column {.val case} and one other.",
-    x = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}.",
-    arg = arg)
-  setNames(table[[setdiff(names(table), "case")]], as_label(table$case))
-}
-
-# Returns the value of each case of `x`, NA for cases without a value. `case`: identifier of the
-# case of each element of `value`. Fails if a case is not in `x`, or has different values.
-look_up_cases <- function(case, value, x, arg) {
-  cases <- as_label(x$cases)
-  unknown_cases <- if (!is.null(x$rows)) setdiff(case, cases)
-  abort_argument_if(unknown_cases, arg, "must name cases of {.arg x}.",
-    x = "{length(unknown_cases)} name{?s} {?is/are} not among them, first
-        {.val {head(unknown_cases, 3L)}}.",
-    i = "If names of a vector are not cases, drop them with {.fun unname}.", case = unknown_cases)
-  value_code <- match(value, value)
-  conflicts <- case[value_code != value_code[match(case, case)]]
-  abort_argument_if(conflicts, arg, "must have one value for each case.",
-    x = "Case {.val {conflicts[[1L]]}} has several.", case = unique(conflicts))
-  value[match(cases, case)]
-}
-
 # ---- Identifiers of cases in several columns ("keys") -----------------------------------------
 
 # Joins several columns that identify cases into one identifier, with slashes between the values. A
@@ -123,16 +127,6 @@ join_keys <- function(columns) {
     gsub("/", "%2F", gsub("%", "%25", label, fixed = TRUE), fixed = TRUE)
   })
   paste_columns(escaped_labels, "/")
-}
-
-# Splits the identifiers of cases into the columns from which join_keys() made them, a named list.
-# NULL if a single column identifies cases.
-key_columns <- function(x) {
-  if (is.null(x$keys)) return(NULL)
-  text <- unlist(strsplit(paste0(x$cases, "/"), "/", fixed = TRUE))
-  text <- gsub("%25", "%", gsub("%2F", "/", text, fixed = TRUE), fixed = TRUE)
-  columns <- split_columns(matrix(text, ncol = length(x$keys), byrow = TRUE), names(x$keys))
-  Map(function(column, is_number) if (is_number) as.numeric(column) else column, columns, x$keys)
 }
 
 # Replaces several columns of `table` that identify cases by one column `case`. `keys`: names of

@@ -2,140 +2,140 @@
 
 #' Ratings of cases by raters, with the answers of systems
 #'
-#' Collects ratings in one checked object, from which the other functions of this package start.
-#' *Raters* are people or programs who assigned a category to each case. *Systems* are classifiers
-#' whose accuracy is to be estimated; they never count as raters. Most functions need at least two
-#' raters. For one rater, see [estimate_accuracy()] and [fit_raters()].
+#' Checks ratings and collects them in one object, the input of the other functions of this package.
+#' *Raters* are people or programs who assigned categories to cases. *Systems* are classifiers whose
+#' accuracy you want to estimate; their answers never count as ratings. Most functions need at least
+#' two raters. With one rater, [estimate_accuracy()] and [fit_raters()] need cases with known truth,
+#' or known error rates of the rater.
 #'
 #' @section Layouts:
 #' * **Wide**: a data frame with one row per case. `raters` selects the columns of the raters.
 #' * **Long**: a data frame with one row per rating. `case`, `rater` and `rating` select its
-#'   columns.
+#'   columns. Columns of `weights`, `truth` and `covariates` must not differ within a case.
 #' * **Matrix**: cases in rows, raters in columns. Row names, if any, name the cases.
 #' * **Table**: the agreement matrix of two raters, of class [table][base::table]. Rows are the
-#'   categories of one rater, columns those of the other, and cells are numbers of cases. A table of
-#'   more raters has a dimension for each of them.
+#'   categories of one rater, columns those of the other, and cells are numbers of cases. Each
+#'   further rater adds a dimension.
 #' * **Counts**: one row per case and one column per category (`counts`), with the number of raters
 #'   who chose the category. It is then unknown which rater gave which rating.
-#' * **Lazy table** of \pkg{dbplyr}: a table in a database, in the wide, long or counts layout; see
-#'   [ratings-database].
+#' * **Lazy table** of \pkg{dbplyr}: a table in a database, in the wide, long or counts layout. Some
+#'   arguments are not available for it, see [ratings-database].
 #'
 #' Ratings may be factors, strings, logicals or numbers. They are compared as text. A missing rating
 #' is `NA`.
 #'
 #' @section Categories:
 #' If the rating columns are factors, the categories are their levels, including unused levels.
-#' Otherwise the categories are the labels in the ratings, numbers in numeric order and strings in
-#' the order of the C locale (but `"-"` is before `"+"`). The number of categories affects chance
-#' agreement. Therefore `categories` should also contain categories that no rater chose.
+#' Otherwise the categories are the labels in the ratings: numbers in numeric order, and strings in
+#' the order of the C locale (capitals first). The labels `"-"` and `"+"` are in this order. Give
+#' `categories` if there are categories that no rater chose: their number affects the agreement that
+#' is expected by chance.
 #'
 #' @section Cases identified by several columns:
-#' With `case = c(prompt, app)` each combination of `prompt` and `app` is a case. Its identifier
-#' joins both values with a slash, such as `"p17/v2"`. The columns can be used in `by` and `cluster`
-#' of [estimate_accuracy()], but not in models. Data frames about cases, such as known truths, may
-#' have these columns in place of `case`.
+#' With `case = c(prompt, app)` each combination of `prompt` and `app` is a case, with an identifier
+#' such as `"p17/v2"`. Arguments `by` and `cluster` of [estimate_accuracy()] accept the names of
+#' these columns. Data frames about cases, such as known truths, may have them in place of `case`.
 #'
 #' @section Several labels:
-#' With `repeats = "labels"` an answer may have any number of labels. Data have one row per label,
-#' or one row per answer. With one row per answer, `rating` is a list column of labels, or several
-#' columns of 0 and 1, one for each label. An answer without labels is an empty list element, or 0
-#' in all columns. `NA` is an answer that was not given.
+#' With `repeats = "labels"`, an answer may have any number of labels. Long data then have one row
+#' per label, or one row per answer. With one row per answer, `rating` is a list column of labels,
+#' or several columns of 0 and 1, one per label. An answer without labels is an empty list element,
+#' or 0 in all columns. `NA` is an answer that was not given.
 #'
 #' @section Several variables:
 #' If raters coded several variables (a codebook), select the columns of each: in long data
 #' `rating = c(topic, tone)`, in wide data `raters = list(topic = t1:t3, tone = s1:s3)`. The value
-#' is then a list of `ratings` objects, named by variable. Arguments `categories`, `abstain`,
-#' `systems`, `truth` and `confidence` may be lists named by variable, such as
-#' `truth = list(topic = a, tone = b)`. `ordered` may be a vector named by variable. [agreement()],
-#' [compare_agreement()], [data_check()], [estimate_accuracy()] and [compare_systems()] accept the
-#' list.
+#' is then a list of `ratings` objects, named by variable, which [agreement()],
+#' [compare_agreement()], [data_check()], [estimate_accuracy()] and [compare_systems()] accept.
+#' Arguments `categories`, `abstain`, `systems`, `truth` and `confidence` may be lists named by
+#' variable, such as `truth = list(topic = a, tone = b)`, and `ordered` a vector.
 #' @srrstats {G2.5, UL1.0, UL1.1, UL3.2} `ordered`, `categories`; cases without names are numbered
 #' @srrstats {G2.13, G2.15, BS3.0, UL2.2} `NA` is a missing rating, in every layout and for every
 #'   verb
 #' @srrstatsNA {G2.14, G2.14a, G2.14b, G2.14c} missing ratings are what models are about: no option
-#' @param data A data frame, a matrix, a table or a lazy table; see section *Layouts*.
+#' @param data A data frame, a matrix, a table or a lazy table, see section *Layouts*. Other
+#'   arguments select its columns; `NULL`, their default, means that there is no such column.
 #' @param ... Two arguments for labels. `na`: labels that mean a missing value, in addition to `NA`;
 #'   capitals and surrounding blanks are ignored. `clean_labels`: if `TRUE`, merges labels that
-#'   differ only in capitals and blanks; by default `FALSE`. Any other argument is an error.
-#' @param raters In wide data, the columns of the raters. All columns are selected with
-#'   [tidyselect][tidyselect::language], such as `r1:r4`, `starts_with("rater")` or `c("x", "y")`.
-#'   Ranges and patterns skip columns with names such as `id`, see section *Identifiers* of
-#'   [as_ratings()]. For a matrix, the default is all columns that are not systems.
+#'   differ only in capitals and blanks; by default `FALSE`.
+#' @param raters In wide data, the columns of ratings, one per rater. This and the other arguments
+#'   for columns accept [tidyselect][tidyselect::language], such as `r1:r4`, `starts_with("rater")`
+#'   or `c("x", "y")`. A range or a pattern skips columns with names such as `id`, see section
+#'   *Identifiers* of [as_ratings()]. For a matrix, the default is all columns that are not systems.
 #' @param systems The systems, in one of these forms:
-#'   * In wide data, columns.
+#'   * In wide data, columns of answers, one per system.
 #'   * In long data, names of raters that are systems, as strings.
 #'   * In any layout, a data frame with columns `case`, `system` and `prediction`, or with the names
 #'     given in `case`, `rater` and `rating`.
 #'   * If raters judge whether the answers of an application are right, a named string such as
 #'     `systems = c(app = "pass")`. It gives the name of the application and the category that means
-#'     "right" (`c(app = 1)` for verdicts 0 and 1). The accuracy of `app` is then its pass rate.
+#'     "right". The accuracy of `app` is then its pass rate.
 #'
-#'   A system may answer only some of the cases.
-#' @param case,rater,rating Columns of the case identifiers and, in long data, of the raters and the
-#'   ratings. In wide data `case` is optional. For several columns in `case` or `rating`, see
-#'   sections *Cases identified by several columns* and *Several variables*.
-#' @param counts Columns of counts, one per category, named after the categories.
-#' @param categories Labels of the categories, in order; by default `NULL`, see section
-#'   *Categories*. An element with a name merges a label into another one:
-#'   `c(Pneumonia = "pneumona")` replaces `"pneumona"` by `"Pneumonia"`. If all elements have names,
-#'   the remaining categories are taken from the data.
+#'   Systems may answer only some cases.
+#' @param case,rater,rating Columns of the identifiers of cases and, in long data, of the names of
+#'   raters and of the ratings. Identifiers are strings, factors or numbers, never missing. In wide
+#'   data, `case` is optional: without it, row names of a matrix or row numbers identify the cases.
+#' @param counts Columns with numbers of ratings, one column per category. The names of the columns
+#'   are the categories. Counts are whole numbers of at least 0, never missing.
+#' @param categories Labels of all categories, in order. With `NULL`, the default, they are taken
+#'   from the data, see section *Categories*. An element with a name merges a label into another
+#'   one: `c(Pneumonia = "pneumona")` replaces `"pneumona"` by `"Pneumonia"`. If all elements have
+#'   names, the remaining categories are taken from the data.
 #' @param ordered Are the categories ordered? By default `TRUE` if the ratings are ordered factors,
-#'   otherwise `FALSE`. If labels are words, give their order by `categories` or by factor levels.
-#'   Otherwise the order is guessed, with a warning.
-#' @param weights A column of non-negative weights of cases. Whole numbers are numbers of identical
-#'   cases. With any other weights, standard errors and intervals are `NA`. In long data, all rows
-#'   of a case have the same weight.
+#'   otherwise `FALSE`. If labels are words, give their order by `categories` or by factor levels;
+#'   without them, `ratings()` guesses the order and warns.
+#' @param weights A column of weights of cases, at least 0; by default all are 1. A whole number is
+#'   the number of identical cases that a case represents. With any other weights, later estimates
+#'   have no standard errors and intervals (`NA`).
 #' @param repeats What several rows of one rater on one case mean:
 #'   * `"error"` (the default): a mistake in the data. `ratings()` stops with an error.
 #'   * `"ratings"`: independent ratings. Two ratings by the same rater do not count as agreement
 #'     between raters, but each is evidence about the case.
 #'   * `"reruns"`: the same question asked again, for example of a language model. The most frequent
-#'     answer of the rater counts as one vote, see [rater_groups].
-#'   * `"labels"`: one answer with several labels, for [crowdtruth()]. For other functions, use
-#'     [single_label()].
-#' @param rater_groups Groups of raters who share a source, such as a family of language models or a
-#'   laboratory. Each group counts as one vote, see [rater_groups]. One of: a vector of groups named
-#'   by rater; a data frame with columns `rater` and `group`; in long data, a column with one value
-#'   per rater. A rater without a group, or with `NA`, is a group by itself.
-#' @param truth A column with the true category of each case, `NA` if it is unknown. In long data,
-#'   known values of a case must be equal. Estimates ignore the truth unless [estimate_accuracy()]
-#'   is called with `known_truth = TRUE`.
+#'     answer of the rater counts as one rating, see [rater_groups].
+#'   * `"labels"`: one answer with several labels, for [crowdtruth()] and [single_label()].
+#' @param rater_groups Groups of raters who share a source, such as a family of language models. In
+#'   models, the most frequent rating of a group counts as one rating, see [rater_groups]. One of: a
+#'   vector of groups with the raters as names; a data frame with columns `rater` and `group`; in
+#'   long data, a column with one value per rater. A rater without a group, or with `NA`, is a group
+#'   by itself.
+#' @param truth A column with the true category of each case, `NA` if it is unknown. Estimates
+#'   ignore the truth unless [estimate_accuracy()] is called with `known_truth = TRUE`.
 #' @param covariates Columns with other properties of the cases, such as a site or an age, for
-#'   models (see [rater_model()]) and for `by` and `cluster` of [estimate_accuracy()]. They are
-#'   numbers, strings, factors or logicals, without missing values. In long data they are equal in
-#'   all rows of a case. Not available for lazy tables.
+#'   models (see [rater_model()]) and for `by` and `cluster` of [estimate_accuracy()]. They contain
+#'   numbers, strings, factors or logicals, without missing values.
 #' @param rater_kind Kind of the raters: `"expert"` or `"crowd"` (people), `"model"` (language
 #'   models) or `"tool"` (other programs). One word for all raters, or a vector of words named by
 #'   rater or by group; `NULL`, the default, if unknown. If all raters are models or tools,
-#'   intervals of [estimate_accuracy()] are wider, because machines tend to make the same errors.
-#' @param scores Scores that the systems give to the categories, for [score_metrics]. In wide data,
-#'   a list named by system; each element is a vector of columns named by category, `list(new = c(no
-#'   = "p_no", yes = "p_yes"))`. With two categories, one of the columns is enough. In any layout, a
-#'   data frame with columns `case`, `system`, `category` and `score`. Not available for lazy
-#'   tables.
+#'   intervals of [estimate_accuracy()] are wider.
+#' @param scores Scores that the systems give to the categories, for measures such as the area under
+#'   the ROC curve (see [score_metrics]). In wide data, a list with the systems as names. Each
+#'   element is a vector of column names, with the categories as names:
+#'   `list(new = c(no = "p_no", yes = "p_yes"))`. With two categories, one column is enough. In any
+#'   layout, a data frame with columns `case`, `system`, `category` and `score`.
 #'
 #'   By default, scores are probabilities that sum to one within each case, up to rounding errors of
 #'   .005 per category. For other scores, add `scale = "order"` to the list, or give
 #'   `list(table, scale = "order")` for a data frame `table`. Only the order of the cases within a
 #'   category is then used.
-#' @param confidence Confidence of the raters in their ratings. In long data a column, in wide data
-#'   a column for each rater, in the order of `raters`. Columns are ordered factors with two to five
-#'   levels, the lowest first; logicals; or numbers in \[0, 1\], which are cut into five equal
-#'   intervals. `NA` if unknown. Only models with `confidence = TRUE` use it, see [rater_model()].
-#'   Not available for counts, repeats and lazy tables.
-#' @param abstain Labels that mean "no opinion", such as `"?"` or `"cannot tell"`. Capitals and
-#'   surrounding blanks are ignored. For their use, see section *Abstentions* of [ground_truth()].
-#'   If the labels contain `NA`, a missing rating is an abstention. Include `NA` only for programs
-#'   that processed every case. Otherwise a missing rating means that the rater was not asked.
-#'   Not available for counts, repeats, `rater_groups`, `confidence` and lazy tables.
+#' @param confidence Columns with the confidence of the raters in their ratings, `NA` if unknown.
+#'   Only models with `confidence = TRUE` use it, see [rater_model()]. In long data one column, in
+#'   wide data a column for each rater, in the order of `raters`. Columns are ordered factors with
+#'   two to five levels, the lowest first; logicals; or numbers in \[0, 1\], which are cut into five
+#'   equal intervals. Not available for counts and repeats.
+#' @param abstain Labels of replies that are no category, such as `"?"` or `"cannot tell"`. Capitals
+#'   and surrounding blanks are ignored. These replies become missing ratings and are recorded as
+#'   abstentions. Some models use abstentions, see section *Abstentions* of [ground_truth()]. If
+#'   `abstain` contains `NA`, a missing rating is an abstention, too. Include `NA` only for programs
+#'   that processed every case. Not available for counts, repeats, `rater_groups` and `confidence`.
 #'
-#' @return An object of class `ratings`, or `ratings_labels` with `repeats = "labels"`. For several
-#'   variables, a list of such objects. There are methods for `print()`, `summary()`, `dim()`
-#'   (cases, raters), `[` (cases, raters, systems), [as.data.frame()][as.data.frame.ratings] and
-#'   [autoplot()][autoplot.ratings].
+#' @return An object of class `ratings` or, with `repeats = "labels"`, `ratings_labels`. For several
+#'   variables, a list of such objects. `print()` and `summary()` show numbers of cases and ratings,
+#'   and the agreement. `dim(x)` returns the numbers of cases and raters.
+#'   `x[cases, raters, systems]` selects parts by number, name or logical vector. There are methods
+#'   for [as.data.frame()][as.data.frame.ratings] and [autoplot()][autoplot.ratings].
 #' @family data
-#' @seealso [fit_raters()] and [estimate_accuracy()] for what to do next; [read_ratings()] to read
-#'   files; [conditions] for the classes of the errors.
+#' @seealso [read_ratings()] to read files; [conditions] for the classes of the errors.
 #' @templateVar where Table 2 is an example of the wide layout
 #' @template ref-lehner
 #' @examples
@@ -146,12 +146,8 @@
 #' ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
 #'
 #' # Long, where one of the raters is the model to evaluate
-#' verdicts <- data.frame(
-#'   item = rep(1:4, each = 3), who = c("ann", "bob", "gpt-4o"),
-#'   label = c(
-#'     "good", "good", "good", "bad", "bad", "good", "good", "bad", "bad", "bad", "bad", "bad"
-#'   )
-#' )
+#' verdicts <- data.frame(item = rep(1:4, each = 3), who = c("ann", "bob", "gpt-4o"))
+#' verdicts$label <- rep(c("good", "bad", "good", "bad"), c(3, 2, 2, 5))
 #' ratings(verdicts, case = item, rater = who, rating = label, systems = "gpt-4o")
 #'
 #' # One judge of the answers of an application: the accuracy of `app` is its pass rate
@@ -161,10 +157,9 @@
 #' # Counts: raters are not identified
 #' ratings(fleiss1971, case = case, counts = depression:other)
 #'
-#' # Answers with several labels, here in a list column
-#' answers <- data.frame(case = c(1, 1, 2, 2), rater = c("r", "s", "r", "s"))
-#' answers$labels <- list(c("a", "b"), "a", "b", character())
-#' ratings(answers, case = case, rater = rater, rating = labels, repeats = "labels")
+#' # Answers with several labels, here in columns of 0 and 1
+#' answers <- data.frame(case = 1, rater = c("r", "s"), a = 1, b = 0:1)
+#' ratings(answers, case = case, rater = rater, rating = a:b, repeats = "labels")
 #' @export
 ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater = NULL,
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
@@ -330,8 +325,7 @@ check_new_ratings <- function(x, input) {
   abort_if(max(n_per_pattern) > core_max_ratings(), "counts",
     "A case can have at most {core_max_ratings()} ratings.",
     x = "Case {.val {as.character(x$cases[[example_case]])}} has {max(n_per_pattern)}.",
-    row = example_case,
-    column = NA_character_)
+    row = example_case, column = NA_character_)
   names_of_both <- intersect(named_raters(x), x$systems)
   abort_if(names_of_both, "columns", "Raters and systems must have different names.",
     x = "{.val {names_of_both}} {?names/name} both a rater and a system.", arg = "systems")
@@ -343,11 +337,6 @@ check_new_ratings <- function(x, input) {
         {.code case = c(..., {toString(possible_keys)})}.", columns = possible_keys)
   if (has_labels(x)) check_label_once(x)
   check_systems(x)
-  warn_raters(x, input$layout$by_rating)
-}
-
-# Warns about raters without ratings. Also warns if `case` and `rater` are probably swapped.
-warn_raters <- function(x, by_rating) {
   unused_raters <- setdiff(
     x$raters, x$raters[c(rating_rater(x), x$empty_answers$rater, x$abstained$rater)]
   )
@@ -357,8 +346,8 @@ warn_raters <- function(x, by_rating) {
   # Swapped arguments give more raters than cases, often with one rating per rater. Up to 20 raters
   # are not reported.
   swap_ratio <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
-  warn_if(by_rating && nrow(x) < 50L && n_raters(x) > max(20L, swap_ratio * nrow(x)), "raters",
-    "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
+  warn_if(input$layout$by_rating && nrow(x) < 50L && n_raters(x) > max(20L, swap_ratio * nrow(x)),
+    "raters", "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
     i = "Check that {.arg case} and {.arg rater} are not swapped.", raters = x$raters)
 }
 
