@@ -35,7 +35,7 @@ check_strata <- function(difficulty, accuracies) {
   table <- if (is.data.frame(difficulty)) difficulty
   shifts <- table[["shift"]]
   weight <- table[["weight"]]
-  is_valid <- !is_empty(shifts) && is.numeric(shifts) && all(abs(shifts) <= 1) &&
+  is_valid <- is.numeric(shifts) && !is_empty(shifts) && all(abs(shifts) <= 1) &&
     is_distribution(weight, slack = 1e-8)
   abort_argument_if(!isTRUE(is_valid), "difficulty",
     "must be a number in [0, 1], or a data frame with columns {.val shift} (in [-1, 1]) and
@@ -44,8 +44,8 @@ check_strata <- function(difficulty, accuracies) {
       "Shifts are {.val {shifts}}. Weights are {.val {weight}}, with sum
         {format(sum(weight), digits = 6)}.")
   shifts <- shifts[weight > 0]
-  is_inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
-  abort_argument_if(any(shifts != 0) && !any(is_inside), "difficulty",
+  shifted <- outer(accuracies, shifts, `+`)
+  abort_argument_if(any(shifts != 0) && !any(shifted > 0 & shifted < 1), "difficulty",
     "{.arg difficulty} changes all accuracies to 0 or 1.",
     x = "Each accuracy plus each shift ({.val {shifts}}) is outside (0, 1).",
     i = "Choose a smaller {.arg difficulty}.")
@@ -68,41 +68,36 @@ check_difficulty <- function(difficulty) {
 check_copying <- function(copying, raters, systems) {
   if (is.null(copying)) return(data.frame(from = integer(), to = integer(), probability = double()))
   judges <- c(raters, systems)
-  judge_number <- function(x) match(x, if (is.numeric(x)) seq_along(judges) else judges)
   is_table <- is.data.frame(copying) && has_columns(copying, c("from", "to", "probability"))
-  from <- if (is_table) judge_number(copying$from)
-  to <- if (is_table) judge_number(copying$to)
-  faults <- if (is_table) copying_faults(copying, from, to, judges, length(raters))
+  faults <- NULL
+  if (is_table) {
+    judge_number <- function(x) match(x, if (is.numeric(x)) seq_along(judges) else judges)
+    from <- judge_number(copying$from)
+    to <- judge_number(copying$to)
+    cells <- function(column, fault) {
+      sprintf("`%s` is %s, %s", column, map_chr(unfactor(copying[[column]]), describe), fault)
+    }
+    is_probability <- map_lgl(copying$probability, function(p) {
+      is.numeric(p) && isTRUE(p >= 0 && p <= 1)
+    })
+    # One fault is reported per row. Each line below replaces faults that were found before.
+    faults <- ifelse(is_probability, NA, cells("probability", "which is not in [0, 1]"))
+    faults <- ifelse(from == to, paste(judges[from], "copies itself"), faults)
+    faults <- ifelse(from > length(raters) & to <= length(raters),
+      cells("from", "which is a system; raters copy raters only"), faults)
+    faults <- ifelse(is.na(to), cells("to", "which is no rater or system"), faults)
+    faults <- ifelse(is.na(from), cells("from", "which is no rater or system"), faults)
+  }
   faulty_rows <- which(!is.na(faults))
   shown_rows <- head(faulty_rows, 5L)
   abort_argument_if(!is_table || !is_empty(faulty_rows), "copying",
     "must be a data frame with columns {.val from} (the rater or system that is copied), {.val to}
         (the rater or system that copies) and {.val probability} (in [0, 1]).",
-    x = if (is_table) {
-      escape_braces("Row ", shown_rows, ": ", faults[shown_rows], ".")
-    } else {
-      "It is {describe(copying)}."
-    },
+    x = if (is_table) escape_braces("Row ", shown_rows, ": ", faults[shown_rows], ".") else
+      "It is {describe(copying)}.",
     i = c("Raters are {.val {raters}}.",
       if (!is_empty(systems)) "Systems are {.val {systems}}."), row = faulty_rows)
   data.frame(from = from, to = to, probability = as.double(copying$probability))
-}
-
-# Returns a description of a fault in each row of `copying`; NA if the row has none. `from`, `to`:
-# indices of raters and systems in each row, NA if a name is unknown. `judges`: names of raters and
-# then of systems.
-copying_faults <- function(copying, from, to, judges, n_raters) {
-  cells <- function(column, fault) {
-    sprintf("`%s` is %s, %s", column, map_chr(unfactor(copying[[column]]), describe), fault)
-  }
-  is_valid <- map_lgl(copying$probability, function(p) is.numeric(p) && isTRUE(p >= 0 && p <= 1))
-  # One fault is reported per row. Each line below replaces faults that were found before.
-  faults <- ifelse(is_valid, NA, cells("probability", "which is not in [0, 1]"))
-  faults <- ifelse(from == to, paste(judges[from], "copies itself"), faults)
-  faults <- ifelse(from > n_raters & to <= n_raters,
-    cells("from", "which is a system; raters copy raters only"), faults)
-  faults <- ifelse(is.na(to), cells("to", "which is no rater or system"), faults)
-  ifelse(is.na(from), cells("from", "which is no rater or system"), faults)
 }
 
 # Checks argument `matrices`. Returns a list with a numeric vector per rater or system: the entries
@@ -121,8 +116,9 @@ check_matrices <- function(matrices, judges, labels, strata) {
     abort_argument_if(length(given) != strata, "matrices",
       "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
       x = "There are {length(given)} for {strata} strat{?um/a}.")
-    names <- paste(judge, "in stratum", seq_along(given))
-    unlist(Map(check_matrix, unname(given), names, length(labels)))
+    unlist(Map(
+      check_matrix, unname(given), paste(judge, "in stratum", seq_along(given)), length(labels)
+    ))
   })
 }
 
@@ -146,21 +142,16 @@ check_matrix <- function(m, name, n) {
 # them (the others get 0). `least`: lower limit. `arg` and `judges`: words in messages.
 numbers_by_judge <- function(x, names, arg, least, judges) {
   is_named <- has_names(x)
-  has_valid_numbers <- is.numeric(x) && !is_empty(x) &&
-    all(is.finite(x) & x < 1 & (x > least | x == 0))
-  has_valid_length <- if (is_named) all(names(x) %in% names) else
-    length(x) %in% c(1L, length(names))
-  abort_argument_if(!has_valid_numbers || !has_valid_length || any_repeated(names(x)), arg,
+  is_valid <- is.numeric(x) && !is_empty(x) && all(is.finite(x) & x < 1 & (x > least | x == 0)) &&
+    !any_repeated(names(x)) &&
+    if (is_named) all(names(x) %in% names) else length(x) %in% c(1L, length(names))
+  abort_argument_if(!is_valid, arg,
     "must contain numbers in {if (least == 0) '[' else '('}{least}, 1): one for all, one per
         {judges}, or a named vector for some of them (the others get 0).",
     not = x, i = "The names are {.val {names}}.")
   if (is_named) replace(double(length(names)), match(names(x), names), x) else
     rep_len(as.double(x), length(names))
 }
-
-# Returns values of a setting for `n` additional raters. `x`: value of each existing rater. All
-# existing raters have the same value, so additional raters get it too; 0 if `x` is empty.
-values_of_new_judges <- function(x, n) rep(c(x, 0)[[1L]], n)
 
 all_same <- function(x) n_distinct(x) < 2L
 
@@ -180,8 +171,9 @@ user_confusion_matrix <- function(design, judge, stratum) {
 # * weight: weight of the node; weights sum to one
 case_quadrature_nodes <- function(design) {
   effect <- if (any(design$loading != 0)) seq(-6, 6, by = 0.05) else 0
-  position <- if (any(design$drift != 0)) seq(0, 1, by = 0.05) else 0.5
-  simpson <- if (length(position) > 1L) c(1, rep(c(4, 2), 9), 4, 1) else 1
+  has_drift <- any(design$drift != 0)
+  position <- if (has_drift) seq(0, 1, by = 0.05) else 0.5
+  simpson <- if (has_drift) c(1, rep(c(4, 2), 9), 4, 1) else 1
   normal <- dnorm(effect)
   nodes <- expand.grid(effect = effect, position = position)
   nodes$weight <- as.vector(normal %o% simpson) / (sum(normal) * sum(simpson))
@@ -195,37 +187,14 @@ case_quadrature_nodes <- function(design) {
 case_row_probs <- function(row, truth, loading, drift, effect, position) {
   if (loading == 0 && drift == 0) return(row)
   n <- length(row)
-  p_right <- min(max(row[[truth]] + drift * (position - 0.5), 0), 1)
+  p_right <- clip01(row[[truth]] + drift * (position - 0.5))
   order <- (truth + seq_len(n) - 2L) %% n + 1L
-  error_shares <- row[order[-1L]] / (1 - row[[truth]])
-  if (row[[truth]] == 1) error_shares <- rep(1 / (n - 1), n - 1L)
+  error_shares <- if (row[[truth]] == 1) rep(1 / (n - 1), n - 1L) else
+    row[order[-1L]] / (1 - row[[truth]])
   probability <- c(p_right, error_shares * (1 - p_right))
   if (loading != 0) {
     upper_limits <- qnorm(c(pmin(cumsum(probability[-n]), 1), 1))
     probability <- diff(c(0, pnorm((upper_limits - loading * effect) / sqrt(1 - loading^2))))
   }
   replace(row, order, probability)
-}
-
-check_case_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
-  weight <- if (is.data.frame(covariates)) covariates[["weight"]]
-  columns <- setdiff(names(covariates), "weight")
-  reserved <- intersect(columns, reserved_names)
-  is_valid <- is_distribution(weight, slack = 1e-8) && !all(columns %in% judges) &&
-    is_empty(reserved)
-  abort_argument_if(!is_valid, "covariates",
-    "must be a data frame with a row per kind of case. Its columns are {.val weight}, the
-        probabilities of the kinds, which sum to one; covariates; and columns named by a rater or
-        system.",
-    x = if (!is_empty(reserved)) "A covariate cannot have the name {.val {reserved[[1L]]}}." else
-      if (is.numeric(weight)) "Weights are {format(weight, digits = 4L)}." else
-        "It is {describe(covariates)}.")
-  for (judge in intersect(judges, columns)) check_probabilities(covariates[[judge]], judge, 1L)
-  abort_argument_if(!identical(difficulty, 0), "difficulty",
-    "{.arg difficulty} cannot be combined with {.arg covariates}.",
-    i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
-  twice <- intersect(columns, names_in_matrices)
-  abort_argument_if(twice, "matrices",
-    "{.arg matrices} and {.arg covariates} must name different raters and systems.",
-    x = "Both name {.val {twice}}.")
 }

@@ -1,17 +1,20 @@
 #' Simulated ratings
 #'
 #' Draws the answers of raters and systems to cases with known true categories. Random parts of the
-#' design, such as random base rates, are drawn in each call. [set.seed()] makes the result
-#' reproducible.
+#' design, such as random base rates, are drawn in each call. Call [set.seed()] before to make the
+#' result reproducible.
 #' @srrstatsNA {UL2.1} ratings are not transformed
 #' @srrstatsNA {UL7.5, UL7.5a} nothing is fitted in batches
 #' @param design A [rater_design()].
-#' @param n Number of cases, at least 1; by default the design's.
-#' @param rater_kind Kind of the raters, such as `"expert"` or `"model"`, see [ratings()]. It does
-#'   not change the simulated answers. `NULL`, the default: unknown.
-#' @param ... Not used; catches misspelt arguments.
-#' @return A [ratings()] object that also contains its truth; see [truth()]. Cases are numbered from
-#'   1.
+#' @param n Number of cases, at least 1; by default the number of the design.
+#' @param rater_kind Kind of the raters, which changes intervals of [estimate_accuracy()] but not
+#'   the simulated answers: `"expert"` or `"crowd"` (people), `"model"` (language models) or
+#'   `"tool"` (other programs); or a vector of kinds with the names of the raters. `NULL`, the
+#'   default: unknown.
+#' @param ... Not used.
+#' @return A [ratings()] object. It also contains the true categories and accuracies, which
+#'   [truth()] and [true_accuracy()] return. Cases are numbered from 1. Categories are ordered if
+#'   errors depend on their order (`dispersion` of the design).
 #' @family simulation
 #' @templateVar where Section "Performance and robustness"
 #' @template ref-lehner
@@ -19,6 +22,7 @@
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3))
 #' x
+#' # Estimates from the ratings can be compared with the true accuracies
 #' true_accuracy(x)
 #' estimate_accuracy(x)
 #' @export
@@ -70,26 +74,27 @@ check_design <- function(design) {
 #' True categories and accuracies
 #'
 #' `truth()` returns the true category of each case, `true_accuracy()` the true accuracy of each
-#' system.
+#' system. These are given or simulated values, not estimates.
 #'
-#' @param x A [simulate_ratings()] or [with_truth()] result, or [ratings()] with `truth`.
+#' @param x A [ratings()] object with known truth: a result of [simulate_ratings()] or
+#'   [with_truth()], or of [ratings()] with argument `truth`.
 #' @param systems Names of systems; `NULL`, the default, for all.
-#' @param ... Not used; catches misspelt arguments.
-#' @return `truth()`: a tibble with a row per case and columns `case` and `category`, a factor that
-#'   is `NA` if the truth is unknown.
+#' @param ... Not used.
+#' @return `truth()`: a tibble with a row per case: `case`, its name or number, and `category`, a
+#'   factor, `NA` if the true category is unknown.
 #'
 #'   `true_accuracy()`: a tibble with a row per system.
-#'
 #'   * `system`: name of the system.
-#'   * `expected`: probability of a correct answer in the design of the simulation; `NA` if it is
-#'     not known. Copied answers (`copying` in [rater_design()]) are included.
+#'   * `expected`: its probability of a correct answer in the design of the simulation, including
+#'     answers that it copies from others; `NA` if it is not known.
 #'   * `sample`: share of correct answers among the cases of `x` with an answer and a known truth
-#'     (weighted, if cases have weights).
+#'     (weighted, if cases have weights); `NA` if there is no such case.
 #' @family simulation
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.6, 0.6, 0.7), systems = c(a = 0.8, b = 0.9)), n = 20)
 #' truth(x)
+#' # Probabilities of the design, and shares of correct answers to the 20 cases
 #' true_accuracy(x)
 #' @export
 truth <- function(x, ...) {
@@ -114,8 +119,10 @@ true_accuracy <- function(x, systems = NULL, ...) {
 sample_accuracy <- function(x) {
   answer <- case_answers(x)
   weight <- weights_of_cases(x) * !is.na(x$truth$category)
-  weight_right <- colSums((answer == x$truth$category) * weight, na.rm = TRUE)
-  unname(as.double(ratio(weight_right, colSums((answer > 0L) * weight))))
+  is_right <- answer == x$truth$category
+  unname(as.double(ratio(
+    colSums(is_right * weight, na.rm = TRUE), colSums((answer > 0L) * weight)
+  )))
 }
 
 check_truth <- function(x) {
@@ -157,9 +164,8 @@ model_is_dependent <- function(model) !is.null(model$dependence)
 # Returns the model's assumption about errors, as words that complete "raters err ...".
 independence_words <- function(model) {
   if (inherits(model, "own_model")) return("as the fitted model specifies")
-  if (model_is_dependent(model)) {
+  if (model_is_dependent(model))
     return("with the dependence of the model, which ratings cannot show")
-  }
   has_strata <- model$difficulty == "strata" || length(model$family$strata) > 1L
   paste0("independently given the truth", if (has_strata) " and the difficulty of the case")
 }
@@ -231,12 +237,11 @@ is_dependence_term <- function(term) grepl("^(easy|pair)\\[", term)
 #   its only column contains shares of easy cases. For type "pairs", it has a column per pair: `u`
 #   of joint_answer_probabilities().
 code_probabilities <- function(law, codes, model, raters) {
-  type <- dependence_type(model)
   pairs <- pair_indices(model, raters)
   size <- ncol(law$base_rates)
   out <- vapply(seq_len(size), function(k) {
     rater_rows <- lapply(law$matrices, function(m) m[k, ])
-    easy_share <- if (type == "easy") law$shared[k, 1L] else 0
+    easy_share <- if (dependence_type(model) == "easy") law$shared[k, 1L] else 0
     answer_probabilities <- vapply(seq_along(rater_rows), function(j) {
       p_if_hard <- (rater_rows[[j]] - easy_share * (seq_len(size) == k)) / (1 - easy_share)
       c(1, p_if_hard)[codes[, j] + 1L]
@@ -246,10 +251,8 @@ code_probabilities <- function(law, codes, model, raters) {
       a <- pairs[1L, i]
       b <- pairs[2L, i]
       both_rated <- codes[, a] > 0L & codes[, b] > 0L
-      joint_probabilities <-
-        joint_answer_probabilities(rater_rows[[a]], rater_rows[[b]], law$shared[k, i])
-      answer_probabilities[both_rated, a] <-
-        joint_probabilities[cbind(codes[both_rated, a], codes[both_rated, b])]
+      joint <- joint_answer_probabilities(rater_rows[[a]], rater_rows[[b]], law$shared[k, i])
+      answer_probabilities[both_rated, a] <- joint[codes[both_rated, c(a, b), drop = FALSE]]
       answer_probabilities[both_rated, b] <- 1
     }
     all_right <- rowSums(codes > 0L & codes != k) == 0
@@ -276,7 +279,7 @@ max_combinations <- 4096
 # raters). Returns NULL if there are too many combinations.
 all_answer_combinations <- function(x) {
   size <- n_categories(x)
-  if (n_raters(x) * log(size) <= log(max_combinations) + 1e-9)
+  if (size^n_raters(x) <= max_combinations)
     unname(as.matrix(expand.grid(rep(list(seq_len(size)), n_raters(x)))))
 }
 
@@ -308,11 +311,10 @@ rank_of_model <- function(x, model, populations, points = random_points(x, model
     as.vector(code_probabilities(parameters, codes, model, x$raters) %*% t(parameters$base_rates))
   }
   ranks <- map_dbl(points, function(point) {
-    singular_values <- svd(
-      central_differences(
-        function(changed) combination_probabilities(changed, point), unlist(point)
-      ), 0L, 0L
-    )$d
+    jacobian <- central_differences(
+      function(changed) combination_probabilities(changed, point), unlist(point)
+    )
+    singular_values <- svd(jacobian, 0L, 0L)$d
     sum(singular_values > 1e-6 * singular_values[[1L]])
   })
   n_per_matrix <- if (model$errors == "uniform") 1 else size * (size - 1)

@@ -10,60 +10,47 @@
 # * labels: categories
 # * missing: share of missing ratings
 # * systems: accuracies of the systems
-# * pilot: summary of the pilot for print(), or NULL
+# * pilot: summary of the pilot for print(), see pilot_design(), or NULL
 plan_design <- function(x) {
-  if (is.function(x$design)) return(function_design(x))
-  design_source <- starting_design(x$design)
-  design <- design_source$design
+  design <- x$design
+  if (is.function(design)) return(function_design(x))
+  accepted_classes <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
+  abort_argument_if(!is.null(design) && !inherits(design, c("rater_design", accepted_classes)),
+    "design",
+    "must be a {.cls rater_design}, a function of the number of cases, or a pilot: {.cls ratings}, a
+        {.cls rater_fit} or an estimate.", not = design,
+    i = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.")
+  pilot <- if (inherits(design, accepted_classes)) pilot_design(design)
+  accuracies <- pilot$accuracies %||% if (!is.null(design))
+    unname(given_accuracies(design)[seq_along(design$raters)])
+  design <- pilot$design %||% design %||% rater_design(c(1, 1, 1))
   systems <- x$system_accuracy %||% if (n_systems(design) == 0L) paper_systems
   if (!is.null(systems)) design <- replace_judges(design, systems, "system")
-  accuracies <- plan_accuracies(x, design_source$accuracies, design)
+  accuracies <- plan_accuracies(x, accuracies, design)
   if (all_same(accuracies)) accuracies <- accuracies[[1L]]
   assumed_raters <- if (length(x$rater_accuracy) > 1L) x$rater_accuracy else design$raters
   raters <- check_distinct_counts(x$raters %||% length(assumed_raters), "raters", 2L, 100L)
   uses_design_raters <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
   # Kappa needs at least two raters.
-  assumed <- if (uses_design_raters) design else replace_raters(
-    design, rep_len(accuracies, max(length(accuracies), 2L))
-  )
+  assumed <- if (uses_design_raters) design else
+    replace_judges(design, rep_len(accuracies, max(length(accuracies), 2L)))
   list(
     designs = lapply(raters, function(m) {
       if (uses_design_raters && m == n_raters(design)) design else
-        replace_raters(design, spread_accuracies(accuracies, m))
+        replace_judges(design, spread_accuracies(accuracies, m))
     }),
     raters = raters, assumed = assumed, accuracies = accuracies, kappa = expected_kappa(assumed),
-    labels = design$categories, missing = mean(design$missing), pilot = design_source$story,
+    labels = design$categories, missing = mean(design$missing), pilot = pilot$story,
     systems = unname(given_accuracies(design)[-seq_along(design$raters)])
   )
 }
 
 paper_systems <- c(0.1, 0.3, 0.5, 0.7, 0.9) # accuracies of the systems in Lehner (2015)
 
-# Converts the argument `design` of plan_cases() to a list:
-# * design: object of class rater_design
-# * accuracies: accuracies of the raters, NULL if not known
-# * story: only for a pilot, see pilot_design()
-starting_design <- function(design) {
-  if (is.null(design)) return(list(design = rater_design(c(1, 1, 1))))
-  if (inherits(design, "rater_design")) {
-    return(list(
-      design = design, accuracies = unname(given_accuracies(design)[seq_along(design$raters)])
-    ))
-  }
-  accepted_classes <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
-  abort_argument_if(!inherits(design, accepted_classes), "design",
-    "must be a {.cls rater_design}, a function of the number of cases, or a pilot: {.cls ratings}, a
-        {.cls rater_fit} or an estimate.", not = design,
-    i = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.")
-  pilot_design(design)
-}
-
-replace_raters <- function(design, accuracies) replace_judges(design, accuracies, "rater")
-
 # Replaces all raters (`kind` is "rater") or all systems ("system") of a design by new ones with the
 # given accuracies. The new ones get the loading, drift (see rater_design()) and share of missing
 # ratings of the old ones. These properties must be equal for all old ones.
-replace_judges <- function(design, accuracies, kind) {
+replace_judges <- function(design, accuracies, kind = "rater") {
   for_raters <- kind == "rater"
   if (!for_raters) check_probabilities(accuracies, "system_accuracy", 1L)
   is_old <- (seq_along(design$loading) <= n_raters(design)) == for_raters
@@ -77,8 +64,9 @@ replace_judges <- function(design, accuracies, kind) {
         loading, drift or share of missing ratings.",
     i = "Leave out these arguments, or use a design whose {kind}s have none of these properties.")
   n <- length(accuracies)
-  new_fields <- lapply(old_values, values_of_new_judges, n)
-  new_fields$matrices <- rep(list(double()), n)
+  new_fields <- c(
+    lapply(old_values, function(x) rep(c(x, 0)[[1L]], n)), list(matrices = rep(list(double()), n))
+  )
   for (name in c("loading", "drift", "matrices")) {
     kept <- design[[name]][!is_old]
     design[[name]] <- append(kept, new_fields[[name]], if (for_raters) 0L else length(kept))
@@ -99,7 +87,7 @@ spread_accuracies <- function(accuracies, n) {
 
 # Returns the accuracies of raters that a plan assumes. The user gives accuracies or a kappa.
 # Otherwise the accuracies of the design are used. `x`: arguments of plan_cases(). `accuracies`:
-# accuracies of the raters of the design.
+# accuracies of the raters of the design, NULL if not known.
 plan_accuracies <- function(x, accuracies, design) {
   chance <- 1 / n_categories(design)
   is_given <- !map_lgl(x[c("rater_accuracy", "chance_kappa")], is.null)
@@ -108,7 +96,24 @@ plan_accuracies <- function(x, accuracies, design) {
         {.arg design}{if (all(is_given)) '; the first two exclude each other'}.",
     i = "The number of cases depends on the agreement of raters. If it is not known, collect a pilot
         of about 50 cases, and give its ratings as {.arg design}.")
-  if (is_given[[2L]]) return(accuracy_of_kappa(x$chance_kappa, design))
+  if (is_given[[2L]]) {
+    # Equally accurate raters with this expected kappa have a unique accuracy, because kappa
+    # increases with accuracy if raters are better than chance.
+    kappa <- check_number(x$chance_kappa, "chance_kappa", 0, 1, open_min = TRUE)
+    design <- replace_judges(design, c(1, 1))
+    excess <- function(accuracy) {
+      design$raters[] <- accuracy
+      expected_kappa(design) - kappa
+    }
+    excess_at_chance <- excess(chance)
+    excess_at_one <- excess(1)
+    abort_argument_if(excess_at_chance >= 0 || excess_at_one < -1e-9, "chance_kappa",
+      "With the properties of {.arg design}, no accuracy of raters gives this {.arg chance_kappa}.",
+      x = "It is {kappa}. It must be from {format(kappa + excess_at_chance, digits = 3)} to
+          {format(kappa + excess_at_one, digits = 3)}.")
+    if (excess_at_one <= 0) return(1)
+    return(stats::uniroot(excess, c(chance, 1), tol = 1e-12)$root)
+  }
   if (is_given[[1L]]) accuracies <- check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
   accuracy <- mean(accuracies)
   abort_argument_if(accuracy <= chance + 1e-9, if (is_given[[1L]]) "rater_accuracy" else "design",
@@ -116,25 +121,6 @@ plan_accuracies <- function(x, accuracies, design) {
         {n_categories(design)} categories.",
     x = "Their accuracy is {format(accuracy, digits = 3)}.")
   unname(accuracies)
-}
-
-# Returns the accuracy of equally accurate raters whose expected kappa is `kappa`. The accuracy is
-# unique, because kappa increases with accuracy if raters are better than chance.
-accuracy_of_kappa <- function(kappa, design) {
-  kappa <- check_number(kappa, "chance_kappa", 0, 1, open_min = TRUE)
-  chance <- 1 / n_categories(design)
-  design <- replace_raters(design, c(1, 1))
-  excess <- function(accuracy) {
-    design$raters[] <- accuracy
-    expected_kappa(design) - kappa
-  }
-  excess_at_chance <- excess(chance)
-  excess_at_one <- excess(1)
-  abort_argument_if(excess_at_chance >= 0 || excess_at_one < -1e-9, "chance_kappa",
-    "With the properties of {.arg design}, no accuracy of raters gives this {.arg chance_kappa}.",
-    x = "It is {kappa}. It must be from {format(kappa + excess_at_chance, digits = 3)} to
-        {format(kappa + excess_at_one, digits = 3)}.")
-  if (excess_at_one <= 0) 1 else stats::uniroot(excess, c(chance, 1), tol = 1e-12)$root
 }
 
 # Returns the expected kappa of a design, the mean over pairs of raters. Chance agreement is
@@ -146,9 +132,15 @@ expected_kappa <- function(design) {
   rates <- expected_base_rates(design)
   case_types <- case_quadrature_nodes(design)
   agreement <- 0
-  for (s in seq_len(nrow(design$strata))) {
-    matrices <- lapply(seq_along(design$raters), expected_matrix, design, s, rates)
-    for (i in seq_len(nrow(case_types))) {
+  for (s in row_numbers(design$strata)) {
+    matrices <- lapply(seq_along(design$raters), function(rater) {
+      if (length(design$matrices[[rater]]) > 0L) user_confusion_matrix(design, rater, s) else
+        unclass(confusion_matrix(
+          design$categories, design$raters[[rater]], design$strata$shift[[s]], design$dispersion,
+          base_rates = rates
+        ))
+    })
+    for (i in row_numbers(case_types)) {
       # Probabilities of answers. Columns are raters. Rows are answers within true categories.
       answers <- vapply(seq_along(matrices), function(rater) {
         vapply(seq_len(n), function(k) {
@@ -162,33 +154,17 @@ expected_kappa <- function(design) {
       agreement <- agreement + weight * crossprod(answers, rep(rates, each = n) * answers)
     }
   }
-  agreement <- copied_agreement(agreement, design$copying)
-  (mean(agreement[upper.tri(agreement)]) - 1 / n) / (1 - 1 / n)
-}
-
-# Returns the expected confusion matrix of a rater in a stratum of cases. `rater`, `stratum`: their
-# numbers. `rates`: base rates.
-expected_matrix <- function(rater, design, stratum, rates) {
-  if (length(design$matrices[[rater]]) > 0L) return(user_confusion_matrix(design, rater, stratum))
-  unclass(confusion_matrix(
-    design$categories, design$raters[[rater]], design$strata$shift[[stratum]], design$dispersion,
-    base_rates = rates
-  ))
-}
-
-# Returns the expected agreement of pairs of raters (raters x raters) if some raters copy answers.
-# Rows of the table `copying` are applied one after the other. A copied answer agrees with other
-# raters as often as the answer that was copied.
-copied_agreement <- function(agreement, copying) {
+  # A copied answer agrees with other raters as often as the answer that was copied. Rows of the
+  # table `copying` are applied one after the other.
+  copying <- design$copying
   diag(agreement) <- 1
   for (i in which(copying$to <= nrow(agreement))) {
     copier <- copying$to[[i]]
-    probability <- copying$probability[[i]]
-    new_agreement <- (1 - probability) * agreement[copier, ] +
-      probability * agreement[copying$from[[i]], ]
+    p <- copying$probability[[i]]
+    new_agreement <- (1 - p) * agreement[copier, ] + p * agreement[copying$from[[i]], ]
     agreement[copier, ] <- agreement[, copier] <- replace(new_agreement, copier, 1)
   }
-  agreement
+  (mean(agreement[upper.tri(agreement)]) - 1 / n) / (1 - 1 / n)
 }
 
 # ---- Pilot --------------------------------------------------------------------------------------
@@ -262,12 +238,10 @@ pilot_systems <- function(fit) {
 # function is called a "world". It draws the ratings and the truth of a set of cases. Accuracies of
 # its raters are unknown.
 function_design <- function(x) {
-  given_arguments <- names(drop_null(
-    x[c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")]
-  ))
-  abort_argument_if(given_arguments, given_arguments[[1L]],
+  given <- names(drop_null(x[c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")]))
+  abort_argument_if(given, given[[1L]],
     "If {.arg design} is a function, it defines how raters and systems answer.",
-    x = "{.arg {given_arguments}} cannot be given in addition.")
+    x = "{.arg {given}} cannot be given in addition.")
   world <- new_world(x$design, "design", as.integer(min(max(x$cases), 100)))
   list(
     designs = list(world), raters = world$raters, assumed = world, accuracies = NA_real_,

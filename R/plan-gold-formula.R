@@ -24,18 +24,20 @@
 #   without a pilot
 planned_quantities <- function(estimate, predicted, settings) {
   x <- estimate$fit$x
-  predict_quantity <- switch(settings$of,
-    accuracy = foresee_accuracy, difference = foresee_difference, recall = foresee_recall,
-    precision = foresee_precision
-  )
+  category <- settings$category
+  gold_cases <- as.integer(estimate$gold$case)
   systems <- settings$systems
   lapply(if (settings$of == "difference") list(systems) else systems, function(s) {
-    quantity <- predict_quantity(x, predicted, s, settings$category, estimate)
+    quantity <- switch(settings$of,
+      accuracy = foresee_accuracy(x, predicted, s, estimate),
+      difference = foresee_difference(x, predicted, s),
+      recall = foresee_recall(x, predicted[, category], s, category),
+      precision = foresee_share(x, predicted[, category], pattern_answers(x)[, s] == category)
+    )
     quantity$system <- paste(x$systems[s], collapse = " - ")
     # The ratings of one rater do not show which share they explain, so the share is taken as 0.
     quantity$explained <- if (n_raters(x) == 1L) 0 else
       expected_explained_share(quantity$prediction, quantity$variance)
-    gold_cases <- as.integer(estimate$gold$case)
     needs_label <- !is.na(quantity$spread[x$index[gold_cases]])
     quantity$labelled <- sum(weights_of_cases(x)[gold_cases][needs_label])
     pilot <- if (settings$of == "accuracy") extract_gold_accuracy(estimate$gold, s)
@@ -57,7 +59,7 @@ planned_weight <- function(x, is_answered) pattern_cases(x) * (is_answered & is_
 # The functions foresee_...() predict a quantity of system number `s`. They return the fields
 # `prediction`, `value`, `variance`, `share` and `spread` of planned_quantities(). The function
 # foresee_accuracy() also returns `from_ratings` and `hardest`.
-foresee_accuracy <- function(x, predicted, s, category, estimate) {
+foresee_accuracy <- function(x, predicted, s, estimate) {
   answer <- pattern_answers(x)[, s]
   quantity <- foresee_share(x, predict_correctness(predicted, answer), answer > 0L)
   if (n_raters(x) > 1L) quantity$from_ratings <- estimates_from_ratings(estimate, s)
@@ -71,10 +73,6 @@ foresee_accuracy <- function(x, predicted, s, category, estimate) {
   quantity
 }
 
-foresee_precision <- function(x, predicted, s, category, estimate) {
-  foresee_share(x, predicted[, category], pattern_answers(x)[, s] == category)
-}
-
 # Returns fields of planned_quantities() for the share of correct answers among the patterns for
 # which `is_counted` is TRUE. `predicted`: predicted probability that the answer is correct, by
 # pattern.
@@ -82,9 +80,9 @@ foresee_share <- function(x, predicted, is_counted) {
   weight <- planned_weight(x, is_counted)
   q <- fill_unrated(predicted, weight)
   prediction <- summarise_predictions(q, weight)
-  value <- prediction$mean
   list(
-    prediction = prediction, value = value, variance = bernoulli_variance(value), share = 1,
+    prediction = prediction, value = prediction$mean,
+    variance = bernoulli_variance(prediction$mean), share = 1,
     spread = replace(sqrt(bernoulli_variance(shrink_to_half(q))), weight == 0, NA)
   )
 }
@@ -92,27 +90,26 @@ foresee_share <- function(x, predicted, is_counted) {
 # Predicts the recall of a category. Recall is a ratio of two means, so its linear approximation is
 # used. Cases with other truths have the value 0. Cases of the category have the value 1 - recall if
 # the answer is correct, and -recall if it is wrong. The mean of these values is later divided by
-# the share of the category.
-foresee_recall <- function(x, predicted, s, category, estimate) {
+# the share of the category. `predicted`: probability of the category, by pattern.
+foresee_recall <- function(x, predicted, s, category) {
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, answer > 0L)
-  q <- fill_unrated(predicted[, category], weight)
+  q <- fill_unrated(predicted, weight)
   answered_category <- answer == category
   share <- sum(weight * q) / sum(weight)
   rate <- sum(weight * q * answered_category) / sum(weight * q)
   list(
     prediction = summarise_predictions(q * (answered_category - rate), weight), value = rate,
-    variance = bernoulli_variance(rate) * share, share = share,
-    spread = replace(
-      sqrt(shrink_to_half(q)) * ifelse(answered_category, 1 - rate, rate), weight == 0, NA
+    variance = bernoulli_variance(rate) * share, share = share, spread = replace(
+      sqrt(shrink_to_half(q)) * abs(answered_category - rate), weight == 0, NA
     )
   )
 }
 
 # Predicts the difference of the accuracies of the two systems with numbers `s`.
-foresee_difference <- function(x, predicted, s, category, estimate) {
+foresee_difference <- function(x, predicted, s) {
   answer <- x$patterns$answer[, s]
-  weight <- planned_weight(x, answer[, 1L] > 0L & answer[, 2L] > 0L)
+  weight <- planned_weight(x, rowSums(answer > 0L) == 2)
   answers_differ <- answer[, 1L] != answer[, 2L]
   q <- fill_unrated(predict_correctness(predicted, answer), cbind(weight, weight))
   expected_difference <- answers_differ * (q[, 1L] - q[, 2L])
@@ -143,11 +140,10 @@ planned_error_variance <- function(gold, quantity, target) {
 # `gold`. Gold cases are drawn at random from the cases that can be used for the quantity.
 corrected_half <- function(gold, quantity, settings) {
   error <- planned_error_variance(gold, quantity, settings$target)
-  if (settings$of == "difference") {
-    return(stats::qt((1 + settings$conf_level) / 2, pmax(gold - 1, 0.5)) *
-      sqrt(quantity$variance * error))
-  }
-  wilson_half_width(quantity$value, quantity$share / error, normal_quantile(settings$conf_level))
+  if (settings$of != "difference") return(wilson_half_width(
+    quantity$value, quantity$share / error, normal_quantile(settings$conf_level)
+  ))
+  stats::qt((1 + settings$conf_level) / 2, pmax(gold - 1, 0.5)) * sqrt(quantity$variance * error)
 }
 
 # Returns the expected half-widths of `"combined"` intervals, which use the estimate from ratings as
@@ -234,37 +230,37 @@ plan_gold_rows <- function(quantity, settings) {
     c(estimate = 1 / (1 - quantity$explained), conf.low = NA, conf.high = NA)
   }
   stack_rows(planned_intervals(quantity, settings), function(interval) {
-    gold_needed <- function(worth, ...) {
-      if (is.na(worth)) return(NA_real_)
-      quantity$explained <- 1 - 1 / worth
+    gold_needed <- function(limit, ...) {
+      if (is.na(worth[[limit]])) return(NA_real_)
+      quantity$explained <- 1 - 1 / worth[[limit]]
       settings$gold %||% planned_gold(interval, quantity, settings, ...)
     }
-    n_gold <- gold_needed(worth[["estimate"]])
-    highest_gold <- gold_needed(worth[["conf.low"]], worst_case = TRUE)
-    n_drawn <- number_to_draw(list(gold = n_gold, highest = highest_gold))
+    rows <- list(
+      gold = gold_needed("estimate"), lowest = gold_needed("conf.high"),
+      highest = gold_needed("conf.low", worst_case = TRUE)
+    )
+    n_drawn <- number_to_draw(rows)
     # Only cases on which the answers differ are labelled for a difference.
     if (settings$of == "difference") n_drawn <- ceiling(n_drawn * quantity$share)
     half_width_of <- planned_half_width(interval, quantity, settings)
     # Labels without ratings are in clusters, too.
     shown_worth <- if (interval == "gold alone") worth^0 else worth * quantity$design
+    reason <- if (is.na(rows$gold)) {
+      lowest_half_width <- half_width_of(cases)
+      paste0(
+        "if all ", format_unpadded(cases), " cases are gold, the half-width is ",
+        format_decimals(lowest_half_width),
+        # Half-widths are proportional to 1 / sqrt(cases) if all cases are gold.
+        if (settings$target == "population") sprintf("; about %s are needed",
+          format_unpadded(ceiling(cases * (lowest_half_width / settings$half_width)^2)))
+      )
+    }
     columns_tibble(
-      system = quantity$system, interval = interval, gold = n_gold,
-      lowest = gold_needed(worth[["conf.high"]]), highest = highest_gold,
+      system = quantity$system, interval = interval, !!!rows,
       labelled = quantity$labelled, more = pmax(0, n_drawn - quantity$labelled),
-      half_width = half_width_of(n_gold), worth = shown_worth[["estimate"]],
+      half_width = half_width_of(rows$gold), worth = shown_worth[["estimate"]],
       worth_lowest = shown_worth[["conf.low"]], worth_highest = shown_worth[["conf.high"]],
-      cases = cases, reason = if (is.na(n_gold)) {
-        lowest_half_width <- half_width_of(cases)
-        paste0(
-          "if all ", format_unpadded(cases), " cases are gold, the half-width is ",
-          format_decimals(lowest_half_width),
-          # Half-widths are proportional to 1 / sqrt(cases) if all cases are gold.
-          if (settings$target == "population") sprintf("; about %s are needed",
-            format_unpadded(ceiling(cases * (lowest_half_width / settings$half_width)^2)))
-        )
-      } else {
-        NA_character_
-      }
+      cases = cases, reason = reason %||% NA_character_
     )
   })
 }
@@ -297,10 +293,12 @@ number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$hig
 choose_gold <- function(table, quantities, estimate, settings) {
   x <- estimate$fit$x
   n_new <- max(chosen_interval_rows(table, settings)$more)
-  no_cases <- list(case = integer(), stratum = integer(), probability = double(),
-    truth = character())
   # Cases in a database are not in memory and cannot be drawn.
-  if (is.na(n_new) || in_database(x)) return(list(new = no_cases, labelled = no_cases))
+  if (is.na(n_new) || in_database(x)) {
+    no_cases <- list(case = integer(), stratum = integer(), probability = double(),
+      truth = character())
+    return(list(new = no_cases, labelled = no_cases))
+  }
   squared_spreads <- do.call(cbind, lapply(quantities, `[[`, "spread"))^2
   spread <- na_real(sqrt(rowMeans(squared_spreads, na.rm = TRUE)))
   labelled <- as.integer(estimate$gold$case)

@@ -7,45 +7,46 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system and kind of interval.
 #'   * `system`: name of the system; both names for a difference.
-#'   * `interval`: kind of interval, `"corrected"`, `"combined"` or, from gold cases without
-#'     ratings, `"gold alone"`; see [plan_gold()].
+#'   * `interval`: kind of interval. `"gold alone"`: computed from gold cases without ratings;
+#'     `"corrected"`: also from ratings of the other cases; `"combined"`: also with the estimate
+#'     from ratings as a prior.
 #'   * `gold`: total number of gold cases needed for the half-width; `NA` if no number up to `cases`
 #'     is enough. For a difference, it includes cases with equal answers, which need no label.
-#'   * `lowest`, `highest`: range of this number, from the highest worth to the worst case; see
-#'     section Assumptions of [plan_gold()]. Both are `NA` if the plan was computed from gold cases
-#'     (a pilot).
+#'   * `lowest`, `highest`: range of `gold`, because the column `worth` is uncertain. `highest` is
+#'     for the lowest worth and the accuracy that needs most cases. `NA` if no number is enough, or
+#'     if the plan was computed from gold cases (a pilot).
 #'   * `labelled`: number of gold cases in the data.
 #'   * `more`: number of cases still to label, for `highest` gold cases (or, if it is `NA`, for
 #'     `gold`).
 #'   * `half_width`: half-width of the interval with `gold` gold cases.
 #'   * `worth`: number of gold cases without ratings that are as informative as one gold case with
-#'     ratings, if few of the cases are gold; `worth_lowest`, `worth_highest`: its range.
+#'     ratings, if few of the cases are gold; `worth_lowest`, `worth_highest`: its range, `NA` with
+#'     a pilot.
 #'   * `cases`: number of cases from which gold cases can be chosen.
-#'   * `reason`: why `gold` is `NA`.
+#'   * `reason`: why `gold` is `NA`, otherwise `NA`.
 #'
 #'   `tidy(x, "curve")`: a tibble with a row per system, kind of interval and number of gold cases:
 #'   `system`, `interval`, `gold` and `half_width`.
 #'
-#'   `tidy(x, "costs")`: a tibble with a row per alternative; it has no rows if `cost` of
-#'   [plan_gold()] was not given. Column `raters` is the alternative: `"as they are"`, only more
-#'   gold cases; `"one more"`, another rater for every case, and fewer gold cases; `"split"` (only
-#'   for an accuracy), the cheapest numbers of gold cases and ratings if nothing is labelled or
-#'   rated yet. Columns `gold`, `ratings` and `cost` are the numbers of cases to label and of
-#'   ratings to collect, and their cost.
-#'
-#'   `tidy(x, "labelled")`: the gold cases of the pilot, with the columns of `augment()`.
-#'
-#'   `glance()`: a tibble with one row for the system that needs most gold cases: columns of
-#'   `tidy()` except `system`, `lowest`, `highest` and `reason`, and the arguments `of`, `target`,
-#'   `choice` and `conf_level` of [plan_gold()]. Here `gold` is the number for the worst case,
-#'   `highest` of `tidy()` (unless it is `NA`); `half_width` still belongs to `gold` of `tidy()`.
+#'   `tidy(x, "costs")`: a tibble with a row per alternative (no rows if `cost` of [plan_gold()] was
+#'   not given). `raters`: the alternative. `"as they are"`: only more gold cases; `"one more"`:
+#'   another rater for every case, and fewer gold cases; `"split"` (only for an accuracy): the
+#'   cheapest plan if nothing is labelled or rated yet. `gold`, `ratings`, `cost`: numbers of cases
+#'   to label and of ratings to collect, and their cost, `NA` if it cannot be computed.
 #'
 #'   `augment()`: a tibble with a row per case to label.
 #'   * `case`: name of the case.
 #'   * `stratum`: the higher, the less certain is the true category from the ratings.
 #'   * `probability`: probability that the case is drawn, in the pilot or now; `NA` if cases of the
 #'     stratum had unequal probabilities in the pilot.
-#'   * `truth`: the true category, to be filled in.
+#'   * `truth`: the true category, to be filled in; `NA`.
+#'
+#'   `tidy(x, "labelled")`: the gold cases of the pilot, with the same columns.
+#'
+#'   `glance()`: a tibble with one row for the system that needs most gold cases: columns of
+#'   `tidy()` except `system`, `lowest`, `highest` and `reason`, and the arguments `of`, `target`,
+#'   `choice` and `conf_level` of [plan_gold()]. Here `gold` is the column `highest` of `tidy()`
+#'   (or, if it is `NA`, `gold`), but `half_width` belongs to the column `gold` of `tidy()`.
 #'
 #'   `format()`: a string with the total number of gold cases.
 #' @family estimation
@@ -53,9 +54,9 @@
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
 #' plan <- plan_gold(x, cost = c(gold = 20, rating = 1))
+#' # Numbers of gold cases, costs, and the cases to label
 #' tidy(plan)
 #' tidy(plan, "costs")
-#' glance(plan)
 #' head(augment(plan))
 #' @name tidy.gold_plan
 #' @export
@@ -77,48 +78,15 @@ new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
   hardest <- hardest_system_row(table, settings)
+  n_drawn <- number_to_draw(hardest)
   empty_costs <- columns_tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
+  level <- interval_title(settings$conf_level)
   line <- if (is.na(hardest$gold)) paste0("Not reached: ", hardest$reason) else paste0(
     if (hardest$labelled > 0) paste0(format_unpadded(hardest$more), " more, in all "),
-    sprintf("%s of %s for a half-width of %s (%s, %s)",
-      count_noun(number_to_draw(hardest), "gold case"), format_unpadded(hardest$cases),
-      format_decimals(hardest$half_width), interval_title(settings$conf_level), hardest$interval)
+    sprintf("%s of %s for a half-width of %s (%s, %s)", count_noun(n_drawn, "gold case"),
+      format_unpadded(hardest$cases), format_decimals(hardest$half_width), level, hardest$interval)
   )
-  inject(new_result("gold_plan",
-    !!!x[c("chosen", "cases", "settings", "in_database")],
-    tables = list(
-      answer = table, curve = x$curve, costs = x$costs %||% empty_costs,
-      labelled = tibble::as_tibble(x$chosen$labelled)
-    ),
-    facts = c(
-      list(of = settings$of, interval = hardest$interval, gold = number_to_draw(hardest)),
-      hardest[c("labelled", "more", "cases", "half_width")],
-      settings[c("conf_level", "target", "choice")],
-      hardest[c("worth", "worth_lowest", "worth_highest")]
-    ),
-    line = line, caption = gold_caption(settings), shown = view_of_gold(table, settings),
-    notes = gold_plan_notes(x, hardest),
-    more = "augment() (the cases to label), tidy(), glance(), plot()"
-  ))
-}
-
-# Returns the rows of `table` for the kind of interval in the settings. If there are no such rows,
-# returns the rows for `"corrected"` intervals.
-chosen_interval_rows <- function(table, settings) {
-  interval <- if (settings$interval %in% table$interval) settings$interval else "corrected"
-  table[table$interval == interval, ]
-}
-
-# Returns the row of the system that needs most gold cases.
-hardest_system_row <- function(table, settings) {
-  rows <- chosen_interval_rows(table, settings)
-  rows[order(-is.na(rows$gold), -rows$more, rows$worth)[[1L]], ]
-}
-
-# Returns the caption of a plan. It contains the quantity, the half-width and the confidence level.
-# If the user gave the number of gold cases, this number replaces the half-width.
-gold_caption <- function(settings) {
-  sprintf(
+  caption <- sprintf(
     "%s of the %s, %s (%s)",
     switch(settings$of,
       accuracy = settings$title, difference = "Difference of accuracies",
@@ -127,8 +95,36 @@ gold_caption <- function(settings) {
     settings$target,
     if (is.null(settings$gold)) paste("within", format(settings$half_width, digits = 3L)) else
       paste("with", count_noun(settings$gold, "gold case")),
-    interval_title(settings$conf_level)
+    level
   )
+  inject(new_result("gold_plan",
+    !!!x[c("chosen", "cases", "settings", "in_database")],
+    tables = list(
+      answer = table, curve = x$curve, costs = x$costs %||% empty_costs,
+      labelled = tibble::as_tibble(x$chosen$labelled)
+    ),
+    facts = c(
+      list(of = settings$of, interval = hardest$interval, gold = n_drawn),
+      hardest[c("labelled", "more", "cases", "half_width")],
+      settings[c("conf_level", "target", "choice")],
+      hardest[c("worth", "worth_lowest", "worth_highest")]
+    ),
+    line = line, caption = caption, shown = view_of_gold(table, settings),
+    notes = gold_plan_notes(x, hardest),
+    more = "augment() (the cases to label), tidy(), glance(), plot()"
+  ))
+}
+
+# Returns the rows of `table` for the kind of interval in the settings. If there are no such rows,
+# returns the rows for `"corrected"` intervals.
+chosen_interval_rows <- function(table, settings) {
+  table[table$interval == c(intersect(settings$interval, table$interval), "corrected")[[1L]], ]
+}
+
+# Returns the row of the system that needs most gold cases.
+hardest_system_row <- function(table, settings) {
+  rows <- chosen_interval_rows(table, settings)
+  rows[order(-is.na(rows$gold), -rows$more, rows$worth)[[1L]], ]
 }
 
 # Returns the printed table. With more than three systems, it contains only one kind of interval.
@@ -137,9 +133,7 @@ view_of_gold <- function(table, settings) {
   no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
   number_columns <- c("gold", if (any_known(table$lowest)) c("lowest", "highest"),
     if (any(table$labelled > 0)) "more")
-  table <- modify_fields(table, number_columns, function(n) {
-    ifelse(is.na(n), "NA", format_unpadded(n))
-  })
+  table <- modify_fields(table, number_columns, format_unpadded)
   table$highest[no_upper_limit] <- "or more"
   view(table, c("system", "interval", number_columns, `half-width` = "half_width", "worth"),
     c(3L, worth = 1L), left = 1:2, most = Inf)
@@ -153,6 +147,7 @@ gold_plan_notes <- function(x, hardest_row) {
   ), toString)
   settings <- x$settings
   n_drawn <- length(x$chosen$new$case)
+  has_pilot <- hardest_row$labelled > 0
   c(
     paste0(
       "Half-width not reached for ", names(intervals_by_reason), " (intervals: ",
@@ -166,7 +161,7 @@ gold_plan_notes <- function(x, hardest_row) {
       paste0("Planned from the estimate and the worth in the given gold cases",
         if (hardest_row$more %in% 0) ", which are enough" else if (!is.na(hardest_row$more))
           ": label these cases, and plan again")
-    } else if (hardest_row$labelled > 0) {
+    } else if (has_pilot) {
       "This is a first guess from ratings: gold cases are used only in plans for an accuracy"
     } else {
       paste0("This is a first guess, with a range from lowest to highest: label 30 random cases
@@ -185,16 +180,14 @@ gold_plan_notes <- function(x, hardest_row) {
     if (settings$of == "difference") c(
       "Only cases on which the systems differ need a label; column gold also counts other cases",
       if (!is.na(hardest_row$gold)) power_note(hardest_row$half_width, settings)),
-    if (n_drawn > 0L) paste0(
-      "Cases to label: ", format_unpadded(n_drawn), if (hardest_row$labelled > 0) " more",
-      ", drawn ",
-      switch(settings$choice, random = "at random",
+    if (n_drawn > 0L) sprintf(
+      "Cases to label: %s%s, drawn %s; see augment()", format_unpadded(n_drawn),
+      if (has_pilot) " more" else "", switch(settings$choice, random = "at random",
         active = "with probabilities that increase with uncertainty",
-        "from strata of uncertainty"), "; see augment()"
+        "from strata of uncertainty")
     ),
-    if (x$in_database) {
-      "No cases are drawn from a database. Use plan_gold() on dplyr::collect() of the ratings"
-    },
+    if (x$in_database)
+      "No cases are drawn from a database. Use plan_gold() on dplyr::collect() of the ratings",
     cost_note(x$costs), x$reruns
   )
 }
@@ -202,18 +195,18 @@ gold_plan_notes <- function(x, hardest_row) {
 # Returns sentences that compare costs. `costs`: result of gold_costs().
 cost_note <- function(costs) {
   if (is.null(costs)) return(NULL)
-  numbers <- lapply(costs[-1L], function(n) format_unpadded(ceiling(n)))
   cost_with_raters <- costs$cost[1:2] # of the present number of raters, and of one more
+  costs <- lapply(costs[-1L], function(n) format_unpadded(ceiling(n)))
   c(
     if (anyNA(cost_with_raters)) "The savings by one more rater cannot be computed" else sprintf(
       "Cost %s with these raters, %s with one more (%s gold cases) whose errors are as %s",
-      numbers$cost[[1L]], numbers$cost[[2L]], numbers$gold[[2L]],
+      costs$cost[[1L]], costs$cost[[2L]], costs$gold[[2L]],
       if (which.min(cost_with_raters) > 1L) "independent: one more rater is cheaper" else
         "independent: gold cases are cheaper"
     ),
-    if (nrow(costs) > 2L) sprintf(
-      "Cheapest from the start: %s gold cases and %s ratings", numbers$gold[[3L]],
-      numbers$ratings[[3L]]
+    if (length(costs$cost) > 2L) sprintf(
+      "Cheapest from the start: %s gold cases and %s ratings", costs$gold[[3L]],
+      costs$ratings[[3L]]
     )
   )
 }

@@ -4,36 +4,23 @@
 #' of a given half-width for the accuracy of a system, and draws these cases. Ratings predict the
 #' truth of the other cases, so that fewer labels are needed; the plan shows how many fewer.
 #'
-#' @section Assumptions:
+#' @section Worth of ratings:
 #' Ratings predict, for each case, the probability that the system's answer is correct. Let `r` be
 #' the correlation between this prediction and correctness (1 or 0). If gold cases are a small share
-#' of all cases, the number of gold cases that is needed with ratings is `1 - r^2` times the number
-#' that is needed without ratings. The *worth* of ratings is `1 / (1 - r^2)`: the number of labels
-#' without ratings that one label with ratings replaces. If gold cases are a large share of all
-#' cases, ratings save fewer labels.
+#' of all cases, a number of gold cases with ratings is as informative as `1 / (1 - r^2)` times this
+#' number without ratings. This factor is the *worth* of ratings. If gold cases are a large share,
+#' ratings save fewer labels.
 #'
 #' Without gold cases, `r` is known only roughly, and the plan gives a range for the number of gold
 #' cases. Such a plan is a first guess: label a pilot of 30 random cases, and plan again. The cases
-#' that are drawn are enough for the worst case, column `highest` of `tidy()`. It combines the
-#' lowest worth and the accuracy that needs most cases. This is the estimate, or the accuracy if the
-#' system shares all or none of the raters' errors.
+#' that are drawn are enough for the worst case: the lowest worth, and the accuracy that needs most
+#' cases (the estimate, or the accuracy if the system shares all or none of the raters' errors). For
+#' a single rater, the plan assumes worth 1, and as accuracy the share of ratings that are equal to
+#' the system's answer.
 #'
-#' @section Pilot with gold cases: `x` may be an estimate with gold cases that are a random sample
-#' (a pilot). A plan for an accuracy then uses the accuracy and the worth that were measured in the
-#' pilot, and its numbers have no range. Gold cases of the pilot count towards the total number.
-#' Measured values are estimates, so plan again after each round. In simulations with pilots of 25
-#' to 50 cases, 1.3 to 1.8 rounds were needed on average.
-#'
-#' Fill in column `truth` of `new <- augment(plan)`. If the pilot and the new cases are both random
-#' samples, `update(estimate, known_truth = new, gold_sample = "random")` adds the new cases to
-#' the estimate. Otherwise, estimate again with `known_truth = rbind(tidy(plan, "labelled"), new)`.
-#' Column `probability` of this table is the probability that a case is drawn in either round.
-#'
-#' @section One rater: The accuracy of a single rater is not identified without gold cases. Until
-#' there is a pilot, the plan assumes that ratings do not reduce the number of labels (worth 1). The
-#' accuracy is assumed to be the share of ratings that are equal to the system's answer. A single
-#' rater who is no more accurate than the system saves at most half of the labels (Dorner, Nastl and
-#' Hardt 2025).
+#' A *pilot* is a random sample of gold cases in the estimate `x`. A plan for an accuracy uses the
+#' accuracy and the worth in the pilot, and has no range. Gold cases of the pilot count towards the
+#' total number. Plan again after each round.
 #'
 #' @section Intervals:
 #' * `"corrected"` intervals are computed from gold cases and from predictions by ratings. They are
@@ -44,36 +31,27 @@
 #' * `"gold alone"` intervals are Wilson's intervals, computed from gold cases without ratings, for
 #'   comparison.
 #'
-#' For `target = "population"`, the interval cannot be narrower than if all cases of `x` were gold
-#' cases.
-#'
 #' @section Choice of cases:
 #' * `"stratified"`: cases are divided into four strata by uncertainty, which is the standard
 #'   deviation of the label predicted from the ratings. More cases are drawn from uncertain strata
-#'   (Neyman 1934). On real data, random sampling needed 17% more labels for intervals of the same
-#'   width.
+#'   (Neyman 1934).
 #' * `"active"`: cases are drawn with probabilities that increase with uncertainty.
 #' * `"random"`: all cases have the same probability.
 #'
-#' `augment()` returns the cases to label. Fill in its column `truth`, keep its column
-#' `probability`, and give the table to [estimate_accuracy()] as `known_truth`. Without the
-#' probabilities the estimate is biased.
+#' Call `new <- augment(plan)` to get the cases to label. Fill in its column `truth`, keep its
+#' column `probability`, without which the estimate is biased, and give `new` to
+#' [estimate_accuracy()] as `known_truth`. After a pilot, give `rbind(tidy(plan, "labelled"), new)`.
+#' If pilot and new cases are both random samples,
+#' `update(estimate, known_truth = new, gold_sample = "random")` also works.
 #'
 #' For a difference, only cases with different answers are drawn; for precision, only cases with the
-#' answer `category`. These cases cannot be used to estimate the accuracy of a system. If cases have
-#' weights that are counts, a label counts for all cases of its row; see [estimate_accuracy()].
-#' Cases cannot be drawn from a database; use `dplyr::collect()` first.
+#' answer `category`. These cases cannot be used to estimate the accuracy of a system. Cases cannot
+#' be drawn from a database; use `dplyr::collect()` first.
 #'
 #' @section Groups:
 #' For ratings with `by`, and for the result of [estimate_accuracy()] with `by`, the result is a
 #' list with a plan per group. With `of = "difference"`, each group is planned with half-width
-#' `half_width / sqrt(2)`. The interval of the difference of two groups (see [compare_systems()])
-#' then has `half_width`, or less if groups have cases from the same clusters.
-#'
-#' @section Power:
-#' A true difference of `1.51 half_width` is detected (its interval excludes 0) with probability .8
-#' if `conf_level` is .9. To detect a difference of .1, use `half_width = 0.1 / 1.51`. For
-#' `conf_level = 0.95`, the factor is 1.43.
+#' `half_width / sqrt(2)`, so that the interval of the difference of two groups has `half_width`.
 #'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()], preferably
 #'   with some gold cases (a pilot).
@@ -83,7 +61,8 @@
 #'   `"precision"` of each system for one `category`.
 #' @param systems Names of systems. The default, `NULL`, is all systems (the first two for a
 #'   difference). The same cases are labelled for all systems.
-#' @param category The category of `"recall"` or `"precision"`, a string.
+#' @param category The category of `"recall"` (share of its cases that the system finds) or
+#'   `"precision"` (share of such answers that are correct), a string; otherwise not used.
 #' @param gold Total number of gold cases, including those of a pilot, if it is fixed. The plan then
 #'   reports the resulting half-width. By default `NULL`: the number is computed from `half_width`.
 #' @param interval Kind of interval to plan for, `"combined"` or `"corrected"`; see section
@@ -93,38 +72,34 @@
 #'   cases of `x` are a sample, or the value on exactly these `"cases"`. The default is the target
 #'   of the gold cases in `x`, or `"population"` if `x` has no gold cases.
 #' @param conf_level Confidence level of the interval, in (0, 1); by default the level of the
-#'   estimate `x`, or for ratings the option described in [fallible-options].
+#'   estimate `x`, or for ratings 0.9 or the option `fallible.conf_level`.
 #' @param choice How cases are drawn: `"stratified"` (the default for several raters), `"active"`,
 #'   or `"random"` (the default for one rater). See section Choice of cases.
 #' @param cost Costs of a gold label and of a rating, such as `c(gold = 20, rating = 1)`; by default
-#'   `NULL`, no costs. The plan then reports whether one more rater for every case costs less than
-#'   the labels that it saves. For an accuracy, it also reports the cheapest numbers of labels and
-#'   ratings if there are none yet (Angelopoulos et al. 2025).
-#' @param ... `by`: groups of cases, as in [estimate_accuracy()], if `x` is ratings. See section
-#'   Groups.
+#'   `NULL`, no costs. With costs, the plan reports whether one more rater for every case costs less
+#'   than the labels that it saves. For an accuracy, it also reports the cheapest numbers of labels
+#'   and ratings if there are none yet (Angelopoulos et al. 2025).
+#' @param ... `by`: groups of cases, if `x` is ratings: the name of a covariate, or a vector with
+#'   the group of each case. See section Groups.
 #' @return An object of class `gold_plan`, or a list of them (see section Groups).
-#'   [tidy()][tidy.gold_plan] returns a row per system and kind of interval, with `gold` (total
-#'   number of gold cases), `more` (number still to label) and `half_width`.
-#'   [glance()][tidy.gold_plan] returns these numbers for the system that needs most gold cases, and
-#'   [augment()][tidy.gold_plan] the cases to label. [autoplot()][autoplot.gold_plan] draws
+#'   [tidy()][tidy.gold_plan] returns numbers of gold cases and half-widths for each system and kind
+#'   of interval, and [glance()][tidy.gold_plan] those for the system that needs most gold cases.
+#'   [augment()][tidy.gold_plan] returns the cases to label. [autoplot()][autoplot.gold_plan] draws
 #'   half-widths against numbers of gold cases.
 #' @family estimation
-#' @seealso [plan_cases()] for the number of cases and raters in studies without gold cases.
 #' @references Angelopoulos, A. N., Eisenstein, J., Berant, J., Agarwal, A. and Fisch, A. (2025).
 #'   Cost-optimal active AI model evaluation. *arXiv* 2506.07949.
-#'
-#'   Dorner, F. E., Nastl, V. Y. and Hardt, M. (2025). Limits to scalable evaluation at
-#'   the frontier: LLM as judge won't beat twice the data. *International Conference on Learning
-#'   Representations*.
 #'
 #'   Neyman, J. (1934). On the two different aspects of the representative method. *Journal of the
 #'   Royal Statistical Society*, 97, 558-625.
 #' @examples
+#' # Gold cases for an interval of accuracy with half-width 0.05
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))
 #' plan <- plan_gold(x, half_width = 0.05)
 #' plan
 #' if (requireNamespace("ggplot2", quietly = TRUE)) plot(plan)
+#' # The cases to label
 #' augment(plan)
 #' # Labels for the difference between two groups of cases
 #' plan_gold(x, half_width = 0.1, of = "difference", by = rep(c("old", "new"), 500))
@@ -157,12 +132,10 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   settings <- list(
     half_width = half_width, of = of, title = accuracy_title(estimate),
     systems = check_planned_systems(systems, x, of),
-    category = if (uses_category) category_number,
-    category_label = category,
+    category = if (uses_category) category_number, category_label = category,
     gold = if (!is.null(gold)) as.double(check_count(gold, "gold", max = count_cases(x))),
     interval = planned_interval(interval, estimate, of),
-    target = check_choice(target, c("population", "cases")),
-    conf_level = conf_level,
+    target = check_choice(target, c("population", "cases")), conf_level = conf_level,
     choice = if (missing(choice) && n_raters(x) == 1L) "random" else check_choice(choice),
     cost = if (!is.null(cost)) check_cost(cost, c(gold = NA, rating = NA))
   )
@@ -172,7 +145,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     answer = table, curve = stack_rows(quantities, gold_curve, settings),
     costs = gold_costs(table, quantities, estimate, settings),
     chosen = with_one_seed(choose_gold(table, quantities, estimate, settings)),
-    cases = max(vapply(quantities, function(quantity) quantity$prediction$cases, 0)),
+    cases = max(map_dbl(quantities, function(quantity) quantity$prediction$cases)),
     settings = settings, in_database = in_database(x), raters = n_raters(x),
     reruns = rerun_words(estimate)
   ))
@@ -181,15 +154,15 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
 # Returns the estimate from which to plan: `x`, or an estimate computed from the ratings `x`.
 as_planned_estimate <- function(x) {
   if (inherits(x, "accuracy_estimate")) {
-    drawn_gold <- x$drawn_gold
-    if (is.null(drawn_gold)) return(x)
-    fitted_ratings <- x$fit$x
+    gold <- x$drawn_gold
+    if (is.null(gold)) return(x)
+    ratings <- x$fit$x
     # The pilot of an estimate from posterior draws is used in the default method.
-    return(without_warnings(estimate_accuracy(fitted_ratings,
-      known_truth = list2DF(list(
-        case = fitted_ratings$cases[drawn_gold$case],
-        truth = fitted_ratings$categories[drawn_gold$truth]
-      )), gold_sample = "random", conf_level = x$options$conf_level
+    known_truth <- list2DF(list(
+      case = ratings$cases[gold$case], truth = ratings$categories[gold$truth]
+    ))
+    return(without_warnings(estimate_accuracy(
+      ratings, known_truth = known_truth, gold_sample = "random", conf_level = x$options$conf_level
     )))
   }
   abort_argument_if(!inherits(x, "ratings"), "x",
@@ -206,14 +179,13 @@ as_planned_estimate <- function(x) {
 # intervals.
 add_difference_note <- function(plans) {
   settings <- plans[[1L]]$settings
-  half_widths <- vapply(plans, function(plan) glance(plan)$half_width, 0)
-  is_missing <- is.na(half_widths)
-  widest_two <- sort(replace(half_widths, is_missing, settings$half_width), TRUE)[1:2]
+  half_widths <- map_dbl(plans, function(plan) glance(plan)$half_width)
+  widest_two <- sort(replace_na(half_widths, settings$half_width), TRUE)[1:2]
   half_width <- sqrt(sum(widest_two^2))
   structure(plans, note = c(
     paste0("Difference of two groups within ", format_decimals(half_width), " (each group within ",
       format_decimals(widest_two[[1L]]), ") if errors of groups are independent"),
-    if (!any(is_missing)) power_note(half_width, settings)
+    if (!anyNA(half_widths)) power_note(half_width, settings)
   ))
 }
 
@@ -239,7 +211,7 @@ planned_interval <- function(interval, estimate, of) {
 # Checks the argument `systems`. Returns the indices of the systems.
 check_planned_systems <- function(systems, x, of) {
   is_pair <- of == "difference"
-  n_needed <- if (is_pair) 2L else 1L
+  n_needed <- 1L + is_pair
   abort_if(n_systems(x) < n_needed, "system",
     "This plan needs at least {n_needed} system{?s}.", x = "{.arg x} has {n_systems(x)}.",
     i = "Give {.arg systems} to {.fun ratings}.", system = x$systems)
@@ -255,6 +227,7 @@ check_planned_systems <- function(systems, x, of) {
 # gave no costs.
 gold_costs <- function(table, quantities, estimate, settings) {
   if (is.null(settings$cost)) return(NULL)
+  x <- estimate$fit$x
   interval <- chosen_interval_rows(table, settings)$interval[[1L]]
   labels_needed <- function(quantity, explained) {
     if (is.na(explained)) return(NA_real_)
@@ -262,18 +235,18 @@ gold_costs <- function(table, quantities, estimate, settings) {
     rows <- plan_gold_rows(quantity, settings)
     rows$more[rows$interval == interval]
   }
-  explained <- vapply(quantities, `[[`, 0, "explained")
-  shares_by_situation <- list(explained, explained_by_more(explained, estimate, settings))
-  gold <- vapply(shares_by_situation, function(share) {
-    max(unlist(Map(labels_needed, quantities, share)))
-  }, 0)
+  most_needed <- function(explained) max(unlist(Map(labels_needed, quantities, explained)))
+  explained <- map_dbl(quantities, `[[`, "explained")
   cheapest_split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
     hardest <-
       match(hardest_system_row(table, settings)$system, map_chr(quantities, `[[`, "system"))
-    best_split(quantities[[hardest]], n_raters(estimate$fit$x), settings)
+    best_split(quantities[[hardest]], n_raters(x), settings)
   }
-  gold <- c(gold, cheapest_split$gold)
-  ratings <- c(0, count_cases(estimate$fit$x), cheapest_split$ratings)
+  gold <- c(
+    most_needed(explained), most_needed(explained_by_more(explained, estimate, settings)),
+    cheapest_split$gold
+  )
+  ratings <- c(0, count_cases(x), cheapest_split$ratings)
   columns_tibble(
     raters = c("as they are", "one more", "split")[seq_along(gold)], gold = gold,
     ratings = ratings, cost = gold * settings$cost[["gold"]] + ratings * settings$cost[["rating"]]
@@ -289,15 +262,14 @@ gold_costs <- function(table, quantities, estimate, settings) {
 # ratings, which predict_categories() also uses, vary too much.
 explained_by_more <- function(explained, estimate, settings) {
   x <- estimate$fit$x
-  estimate$gold <- NULL
   raters <- n_raters(x)
   if (has_counts(x) || raters < 3L) return(rep(NA_real_, length(explained)))
+  estimate$gold <- NULL
   odds <- function(share) share / (1 - share)
   odds_of_panel <- function(panel) {
     estimate$fit$x <- panel
-    odds(vapply(
-      planned_quantities(estimate, posterior_of_raters(panel), settings), `[[`, 0, "explained"
-    ))
+    quantities <- planned_quantities(estimate, posterior_of_raters(panel), settings)
+    odds(map_dbl(quantities, `[[`, "explained"))
   }
   left_out_raters <- unique(round(seq(1, raters, length.out = min(raters, 5L))))
   odds_without_one <- vapply(left_out_raters, function(rater) {

@@ -2,48 +2,50 @@
 #'
 #' Returns the results of [plan_cases()] as tables and a plot: for each number of raters, the number
 #' of cases that a study needs, and its cost. `update()` computes the plan again with other
-#' arguments. The *required half-width* and `conf_level` are the arguments `half_width` and
-#' `conf_level` of [plan_cases()].
+#' arguments. The *required half-width* is the argument `half_width` of [plan_cases()]: the distance
+#' from the true accuracy that an estimate may exceed only with probability 1 - `conf_level`.
 #'
 #' @param object A [plan_cases()] result.
 #' @param ... For `update()`, arguments of [plan_cases()] to change; otherwise not used.
 #' @return `tidy()`: a tibble with a row per number of raters.
 #'   * `raters`: number of raters.
-#'   * `cases`: smallest number of cases for which estimates of accuracy are within the required
-#'     half-width of the truth with probability `conf_level`; `NA` if no number is enough. If
-#'     [plan_cases()] was called with a fixed number of cases, it is this number. `std.error`: its
-#'     Monte Carlo standard error.
-#'   * `probability`: probability that an estimate is within the required half-width with this
-#'     number of cases, mean over systems (if `cases` is `NA`, the highest probability that was
-#'     simulated). `lowest`: the probability for the system for which it is lowest.
+#'   * `cases`: smallest number of cases with which estimates are within the required half-width
+#'     with probability `conf_level`; `NA` if no number is enough. If [plan_cases()] was called with
+#'     a fixed number of cases, it is this number. `std.error`: its Monte Carlo standard error.
+#'   * `probability`: probability with which estimates are within the required half-width, mean over
+#'     systems; if `cases` is `NA`, the highest simulated probability. `lowest`: the probability for
+#'     the system for which it is lowest.
 #'   * `half_width`: distance from the truth that estimates do not exceed with probability
 #'     `conf_level`.
-#'   * `bias`: mean error of the estimates for the system with the largest bias.
-#'   * `ratings` and `cost`: number of ratings, and total cost.
+#'   * `bias`: mean error of the estimates (estimate minus truth) for the system with the largest
+#'     bias.
+#'   * `ratings`, `cost`: number of ratings, and total cost.
 #'   * `cheapest`: `TRUE` if the cost is the lowest among rows without a `reason`.
-#'   * `reason`: why the required half-width is not reached, or `NA`.
+#'   * `reason`: why the required half-width is not reached, otherwise `NA`.
+#'   * `probability_mcse`, `half_width_mcse`: Monte Carlo standard errors.
 #'
-#'   Columns with names that end in `_mcse` are Monte Carlo standard errors of the columns that they
-#'   name. For the plan of a measure of agreement, `tidy()` has one row with columns `measure`,
-#'   `cases`, `std.error`, `half_width` and `reason`.
+#'   `tidy(x, "curve")`: a row per simulated number of raters and cases. It has the same columns to
+#'   `bias` without `std.error`, the columns that end in `_mcse`, `missing` (share of estimates that
+#'   are `NA`) and `runs` (number of simulated sets of ratings).
 #'
-#'   `tidy(x, "curve")`: the results for all simulated numbers of raters and cases, also with
-#'   `runs`, the number of simulated panels (sets of ratings and answers), and `missing`, the share
-#'   of estimates that are `NA`.
+#'   `glance()`: a tibble with one row: `raters`, `cases`, `probability`, `ratings` and `cost` of
+#'   the cheapest row (`NA` if no row is enough), and the settings `half_width`, `conf_level`,
+#'   `rater_accuracy` (mean), `chance_kappa`, `categories` (number), `estimator` and `runs`.
 #'
-#'   `glance()`: a tibble with one row: `raters` and `cases` of the cheapest row, its `probability`,
-#'   `ratings` and `cost` (`NA` if no row is enough), and the settings `half_width`, `conf_level`,
-#'   `rater_accuracy` (mean), `chance_kappa`, `categories` (number), `estimator` and `runs`. For the
-#'   plan of a measure of agreement, it has `measure`, `cases`, `half_width`, `conf_level` and
-#'   `runs`.
+#'   For the plan of a measure of agreement, `tidy()` has one row with columns `measure`, `cases`,
+#'   `std.error`, `half_width` (of the interval) and `reason`; `tidy(x, "curve")` has columns
+#'   `cases`, `half_width`, `half_width_mcse` and `missing`; and `glance()` has `measure`, `cases`,
+#'   `half_width`, `conf_level` and `runs`.
 #'
 #'   `format()`: a string with the cheapest numbers of cases and raters. `update()`: a new plan.
 #' @family simulation
 #' @examples
 #' set.seed(1)
 #' plan <- plan_cases(chance_kappa = 0.3, raters = 2:3, system_accuracy = 0.8, runs = 20)
+#' # Numbers of cases for two and for three raters, and the cheaper of both
 #' tidy(plan)
 #' glance(plan)
+#' # Fewer cases are needed for a larger half-width
 #' update(plan, half_width = 0.15)
 #' @name tidy.case_plan
 #' @export
@@ -66,30 +68,29 @@ update.case_plan <- function(object, ...) {
 # of ratings and the cost of each row. `parts`: result of simulate_plans(). `arguments`: arguments
 # of plan_cases(), for update().
 show_case_plan <- function(parts, settings, arguments, seed) {
-  stack_tables <- function(part) tibble::as_tibble(stack_rows(parts, `[[`, part))
-  table <- stack_tables("answer")
+  bind_parts <- function(part) tibble::as_tibble(stack_rows(parts, `[[`, part))
+  table <- bind_parts("answer")
   ratings_per_case <- settings$raters * (1 - settings$missing) # mean number of ratings of a case
-  cost_of_case <- settings$cost[["case"]] + ratings_per_case * settings$cost[["rating"]]
   table$ratings <- table$cases * ratings_per_case
-  table$cost <- table$cases * cost_of_case
+  table$cost <-
+    table$cases * (settings$cost[["case"]] + ratings_per_case * settings$cost[["rating"]])
   is_enough <- is.na(table$reason)
   table$cheapest <- is_enough & table$cost %in% min(table$cost[is_enough], Inf)
-  x <- list(
-    answer = table[c(setdiff(names(table), "reason"), "reason")], curve = stack_tables("curve"),
-    settings = settings, arguments = arguments
-  )
+  table <- table[c(setdiff(names(table), "reason"), "reason")]
+  # The row of the plan contains NA if no number of cases is enough.
+  best <- table[which(table$cheapest)[1L], ]
+  has_costs <- any(settings$cost != c(0, 1)) # by default the cost is the number of ratings
+  tables <- list(answer = table, curve = bind_parts("curve"))
   format_count <- function(n) format_unpadded(round(n))
-  printed_table <- data.frame(
-    table["raters"], table["bias"],
-    cases = value_and_error(format_count(table$cases), format_count(pmax(1, table$std.error))),
-    probability = value_and_error(format_decimals(table$probability),
-      format_decimals(table$probability_mcse)),
-    table[c("lowest", "half_width")], ratings = format_count(table$ratings),
-    cost = format_unpadded(table$cost)
-  )
+  printed_table <- replace(table, c("cases", "probability", "ratings", "cost"), list(
+    value_and_error(format_count(table$cases), format_count(pmax(1, table$std.error))),
+    value_and_error(format_decimals(table$probability), format_decimals(table$probability_mcse)),
+    format_count(table$ratings), format_unpadded(table$cost)
+  ))
   is_difference <- settings$of == "difference"
   answer <- c(
-    if (!is_difference) shared_errors_limit_note(settings, arguments$design), format_answer(x)
+    if (!is_difference) shared_errors_limit_note(settings, arguments$design),
+    format_answer(table, best, has_costs, settings)
   )
   caption <- sprintf(
     if (is_difference) "Differences of systems within %s of the true ones with probability %s" else
@@ -97,9 +98,9 @@ show_case_plan <- function(parts, settings, arguments, seed) {
     format(settings$half_width), format(settings$conf_level)
   )
   new_result("case_plan",
-    tables = x[c("answer", "curve")], settings = settings, arguments = arguments, seed = seed,
+    tables = tables, settings = settings, arguments = arguments, seed = seed,
     facts = c(
-      as.list(cheapest_row(x)[c("raters", "cases", "probability", "ratings", "cost")]),
+      as.list(best[c("raters", "cases", "probability", "ratings", "cost")]),
       settings[c("half_width", "conf_level")],
       list(
         rater_accuracy = mean(settings$accuracies), chance_kappa = settings$kappa,
@@ -111,28 +112,29 @@ show_case_plan <- function(parts, settings, arguments, seed) {
     head = c(caption, format_assumed(settings)),
     shown = view(printed_table, c(
       "raters", "cases", "probability", if (length(settings$systems) > 1L) "lowest",
-      `half-width` = "half_width", "bias", "ratings",
-      if (costs_differ(settings)) "cost"
+      `half-width` = "half_width", "bias", "ratings", if (has_costs) "cost"
     ), left = integer(), most = Inf),
     notes = c(
-      answer, plan_notes(x),
-      if (is_difference) power_note(settings$half_width, settings) else format_advice(x)
+      answer, plan_notes(table, settings, arguments),
+      if (is_difference) power_note(settings$half_width, settings) else
+        format_advice(c(tables, list(settings = settings)))
     ), more = "tidy(), glance(), update(), plot()"
   )
 }
 
-# Returns the first row of the table `answer` with the lowest cost. The row contains NA if no number
-# of cases is enough.
-cheapest_row <- function(x) x$answer[which(x$answer$cheapest)[1L], ]
-
-# Did the user give costs? By default the cost is the number of ratings.
-costs_differ <- function(settings) any(settings$cost != c(0, 1))
-
 # Returns the assumptions of a plan, as lines of text.
 format_assumed <- function(settings) {
+  pilot <- settings$pilot
   options <- attr(settings$estimator[[1L]], "options")
   c(
-    format_pilot(settings$pilot), format_judges(settings),
+    if (!is.null(pilot)) paste0(
+      sprintf("Pilot of %s, %s: mean rater accuracy %s", count_noun(pilot$cases, "case"),
+        pilot$model, format_decimals(pilot$rater_accuracy)),
+      if (!is.na(pilot$std.error))
+        sprintf(" (standard error %s)", format_decimals(pilot$std.error)),
+      if (pilot$crowd) "; most ratings are missing, so the number of raters is the mean per case"
+    ),
+    format_judges(settings),
     sprintf(
       "Estimates: %s; %s simulated panels for each number of cases",
       if (is.null(options)) names(settings$estimator) else
@@ -141,22 +143,12 @@ format_assumed <- function(settings) {
   )
 }
 
-format_pilot <- function(pilot) {
-  if (is.null(pilot)) return(NULL)
-  paste0(
-    sprintf("Pilot of %s, %s: mean rater accuracy %s", count_noun(pilot$cases, "case"), pilot$model,
-      format_decimals(pilot$rater_accuracy)),
-    if (!is.na(pilot$std.error)) sprintf(" (standard error %s)", format_decimals(pilot$std.error)),
-    if (pilot$crowd) "; most ratings are missing, so the number of raters is the mean per case"
-  )
-}
-
 # Returns lines of text on raters and systems. The lines list the K-properties: equally accurate
 # raters, equally probable errors, and equally difficult cases. A pilot or a kappa does not test
 # these assumptions.
 format_judges <- function(settings) {
   categories <- paste0(
-    count_noun(length(settings$labels), "category", "categories"),
+    count_noun(length(settings$labels), "category"),
     if (settings$missing > 0) sprintf("; %s of ratings missing", percent(settings$missing))
   )
   if (is_world(settings$assumed)) return(sprintf(
@@ -178,13 +170,12 @@ format_judges <- function(settings) {
   )
 }
 
-# Returns the cheapest numbers of cases and raters, as a sentence.
-format_answer <- function(x) {
-  best <- cheapest_row(x)
-  if (is.na(best$cases)) return(not_reached_words(x$answer))
-  has_costs <- costs_differ(x$settings)
-  label <- if (nrow(x$answer) > 1L) if (has_costs) "Cheapest" else "Fewest ratings" else
-    if (is.null(x$settings$cases)) "Needed" else "Enough"
+# Returns the cheapest numbers of cases and raters, as a sentence. `best`: row of the table `answer`
+# with the lowest cost.
+format_answer <- function(table, best, has_costs, settings) {
+  if (is.na(best$cases)) return(not_reached_words(table))
+  label <- if (nrow(table) > 1L) if (has_costs) "Cheapest" else "Fewest ratings" else
+    if (is.null(settings$cases)) "Needed" else "Enough"
   sprintf(
     "%s: %s by %s, %s", label, count_noun(best$cases, "case"), count_noun(best$raters, "rater"),
     if (has_costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
@@ -195,24 +186,33 @@ not_reached_words <- function(table) {
   sprintf("Not reached with %s raters: %s", table$raters, table$reason)
 }
 
-# Returns the notes under the printed table.
-plan_notes <- function(x) {
-  table <- x$answer
+# Returns the notes under the printed table. The last note is advice to plan also for a lower
+# accuracy of raters, because the accuracy in a pilot is an estimate.
+plan_notes <- function(table, settings, arguments) {
   is_enough <- is.na(table$reason)
+  pilot <- settings$pilot
+  lower_accuracy <- pilot$rater_accuracy - pilot$std.error
   c(
     if (any(is_enough)) not_reached_words(table[!is_enough, ]),
     near_tie_note(table[is_enough, ]),
     "Numbers in brackets are Monte Carlo standard errors",
-    if (identical(x$arguments$estimator, formals(plan_cases)$estimator)) sprintf(
+    if (identical(arguments$estimator, formals(plan_cases)$estimator)) sprintf(
       "The default of estimate_accuracy() may need more cases: estimator = \"%s\"",
       default_method(k_model())
     ),
-    if (any(abs(table$bias[is.na(table$cases)]) > x$settings$half_width / 5, na.rm = TRUE)) {
+    if (any(abs(table$bias[is.na(table$cases)]) > settings$half_width / 5, na.rm = TRUE)) {
       "More cases do not help; use better raters, or a model with fewer assumptions (rater_model())"
     },
     "The interval of estimate_accuracy() also contains shared errors, which more cases do not
      reduce: plan_gold()",
-    pilot_note(x$settings)
+    if (isTRUE(pilot$kind == "machines")) {
+      paste("Language models and programs share errors, so this plan is too optimistic.",
+        "plan_gold() plans for cases with known truth")
+    } else if (isTRUE(lower_accuracy > 1.05 / length(settings$labels) &&
+      pilot$rater_accuracy < 1)) {
+      paste("To plan for raters a standard error less accurate than in the pilot, use",
+        "rater_accuracy =", format_decimals(lower_accuracy))
+    }
   )
 }
 
@@ -245,19 +245,6 @@ near_tie_note <- function(table) {
   )
 }
 
-# Returns the advice to plan also for a lower accuracy of raters, because the accuracy in a pilot is
-# an estimate.
-pilot_note <- function(settings) {
-  pilot <- settings$pilot
-  if (isTRUE(pilot$kind == "machines")) return(paste("Language models and programs share errors,",
-    "so this plan is too optimistic. plan_gold() plans for cases with known truth"))
-  lower_accuracy <- pilot$rater_accuracy - pilot$std.error
-  if (isTRUE(lower_accuracy > 1.05 / length(settings$labels) && pilot$rater_accuracy < 1)) paste(
-    "To plan for raters a standard error less accurate than in the pilot, use rater_accuracy =",
-    format_decimals(lower_accuracy)
-  )
-}
-
 # Returns the advice of Lehner (2015) on the number of cases, and the simulated probability that
 # this number is enough. The paper has advice only for five categories, three raters, half-width .1,
 # probability .9, and two ranges of kappa. For other settings, the result is NULL.
@@ -266,18 +253,15 @@ format_advice <- function(x) {
   plan_values <- c(length(settings$labels), settings$raters, settings$half_width,
     settings$conf_level)
   range <- findInterval(settings$kappa, c(0.25 - 1e-9, 0.35, 0.5 - 1e-9, 0.6), left.open = TRUE)
-  if (!isTRUE(all.equal(plan_values, c(5, 3, 0.1, 0.9))) || !range %in% c(1L, 3L)) {
-    return(NULL)
-  }
+  if (!isTRUE(all.equal(plan_values, c(5, 3, 0.1, 0.9))) || !range %in% c(1L, 3L)) return(NULL)
   is_weak_agreement <- range == 1L
-  curve <- x$curve
   root_cases <- sqrt(if (is_weak_agreement) 200 else 100)
-  probit <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), root_cases)$y
+  probit <- stats::approx(sqrt(x$curve$cases), stats::qnorm(x$curve$probability), root_cases)$y
   paste0(
-    if (is_weak_agreement) {
-      "Advice of Lehner (2015): at least 200 cases for chance kappa around .3"
+    "Advice of Lehner (2015): ", if (is_weak_agreement) {
+      "at least 200 cases for chance kappa around .3"
     } else {
-      "Advice of Lehner (2015): 100 cases are sufficient for chance kappa around .55"
+      "100 cases are sufficient for chance kappa around .55"
     },
     if (!is.na(probit)) sprintf("; in this plan with probability %s",
       format_decimals(stats::pnorm(probit), 2L))

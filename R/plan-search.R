@@ -42,22 +42,19 @@ simulate_panels <- function(settings, design, n, seed) {
   rows <- study_estimates(run_study(study, settings$threads))
   abort_argument_if(all(has_failed(rows)), "estimator",
     "{.arg estimator} fails on every simulated panel of {n} case{?s}.",
-    x = escape_braces(rows$reason[[1L]]),
-    parent = rows$condition[[1L]])
+    x = escape_braces(rows$reason[[1L]]), parent = rows$condition[[1L]])
   rows$error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
   if (settings$of == "difference") {
     is_first <- rows$system == rows$system[[1L]]
-    first_error <- rows$error[is_first]
-    first_run <- rows$run[is_first]
+    first <- rows[is_first, ]
     rows <- rows[!is_first, ]
-    rows$error <- first_error[match(rows$run, first_run)] - rows$error
+    rows$error <- first$error[match(rows$run, first$run)] - rows$error
   }
-  error <- rows$error
-  is_near <- !is.na(error) & abs(error) <= settings$half_width + 1e-9
-  mean_by <- function(x, by) as.vector(tapply(x, by, mean, na.rm = TRUE))
+  is_near <- !is.na(rows$error) & abs(rows$error) <= settings$half_width + 1e-9
+  mean_by <- function(x, by) as.vector(tapply(x, rows[[by]], mean, na.rm = TRUE))
   list(
-    n = n, near = mean_by(is_near, rows$run), error = error, run = rows$run,
-    of_system = mean_by(is_near, rows$system), bias = mean_by(error, rows$system)
+    n = n, near = mean_by(is_near, "run"), error = rows$error, run = rows$run,
+    of_system = mean_by(is_near, "system"), bias = mean_by(rows$error, "system")
   )
 }
 
@@ -69,10 +66,9 @@ start_cases <- 100 # number of cases at which the search begins
 # of plan_row(). `panels_at`: function of n that returns panels with n cases, see simulate_panels().
 search_n_cases <- function(panels_at, settings) {
   target <- settings$conf_level
-  bracket <- bracket_cases(
-    function(n) mean(panels_at(n)$near), start_cases, target, settings$max_cases,
-    settings$least_cases
-  )
+  least <- settings$least_cases
+  most <- settings$max_cases
+  bracket <- bracket_cases(function(n) mean(panels_at(n)$near), start_cases, target, most, least)
   low <- bracket$low
   high <- bracket$high
   if (is.null(high)) return(unreached_row(panels_at, bracket$tried, settings))
@@ -80,8 +76,8 @@ search_n_cases <- function(panels_at, settings) {
   if (is.null(low)) return(plan_row(panels_at(high), settings))
   rough_line <- fit_line_to_panels(panels_at, c(low, sqrt(low * high), high), target)
   sizes <- clamp(rough_line$cases, low, high) * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5)
-  line <- fit_line_to_panels(panels_at, pmin(sizes, settings$max_cases), target)
-  n <- clamp(ceiling(line$cases - 1e-6), settings$least_cases, settings$max_cases)
+  line <- fit_line_to_panels(panels_at, pmin(sizes, most), target)
+  n <- clamp(ceiling(line$cases - 1e-6), least, most)
   line_at_n <- as.list(line$at(n))
   replace(
     plan_row(panels_at(n), settings, reason = reason_not_enough(line_at_n[[1L]] + 1e-6, settings)),
@@ -93,7 +89,7 @@ search_n_cases <- function(panels_at, settings) {
 fit_line_to_panels <- function(panels_at, n, target) {
   panels <- lapply(unique(pmax(round(n), 2)), panels_at)
   probit_line(
-    vapply(panels, `[[`, 0, "n"), vapply(panels, `[[`, panels[[1L]]$near, "near"), target
+    map_dbl(panels, `[[`, "n"), vapply(panels, `[[`, panels[[1L]]$near, "near"), target
   )
 }
 
@@ -184,9 +180,9 @@ reason_not_enough <- function(probability, settings) {
 # bias. Otherwise the reason is that larger numbers were not tried.
 unreached_row <- function(panels_at, tried, settings) {
   near <- lapply(tried, function(n) panels_at(n)$near)
-  probability <- vapply(near, mean, 0)
+  probability <- map_dbl(near, mean)
   best_panels <- panels_at(tried[[which.max(probability)]])
-  increases <- if (length(tried) > 1L) Reduce(`-`, rev(utils::tail(near, 2L)))
+  increases <- if (length(tried) > 1L) Reduce(`-`, rev(tail(near, 2L)))
   is_rising <- is.null(increases) || mean(increases) > 2 * stats::sd(increases) /
     sqrt(length(increases)) + 1e-9
   plan_row(best_panels, settings, NA, sprintf(
@@ -201,8 +197,7 @@ unreached_row <- function(panels_at, tried, settings) {
 # Computes the columns of the table that summarise simulated panels. Missing estimates count as
 # infinite errors. `panels`: result of simulate_panels().
 summarise_panels <- function(panels, settings) {
-  absolute_error <- abs(panels$error)
-  absolute_error[is.na(absolute_error)] <- Inf
+  absolute_error <- replace_na(abs(panels$error), Inf)
   error_quantile <- function(p) stats::quantile(absolute_error, clip01(p), type = 1L, names = FALSE)
   half_width <- error_quantile(settings$conf_level)
   # Monte Carlo error of the half-width: quantiles at `conf_level` plus and minus the Monte Carlo
@@ -224,8 +219,10 @@ summarise_panels <- function(panels, settings) {
 # estimates within and outside the half-width, so that the error is not 0.
 monte_carlo_error <- function(near) {
   runs <- length(near)
-  share <- (0.5 + sum(near)) / (runs + 1)
-  sqrt((if (mean(near) %in% 0:1) bernoulli_variance(share) else stats::var(near)) / runs)
+  share <- mean(near)
+  variance <- if (share %in% 0:1) bernoulli_variance(add_half_cases(share, runs)) else
+    stats::var(near)
+  sqrt(variance / runs)
 }
 
 # ---- Cases to label by plan_gold() --------------------------------------------------------------

@@ -1,88 +1,82 @@
 #' Number of cases and raters for a study
 #'
 #' Computes by simulation the smallest number of cases with which the estimated accuracy of a system
-#' is within `half_width` of its true accuracy with probability `conf_level`. It compares several
-#' numbers of raters, and their costs. The interval of [estimate_accuracy()] is wider: it also
-#' allows for unknown shared errors (errors that systems and raters make on the same cases), which
-#' more cases do not reduce. For a narrower interval, use [plan_gold()].
+#' is within `half_width` of its true accuracy with probability `conf_level`. Several numbers of
+#' raters can be compared. No true categories are needed. The interval of [estimate_accuracy()] is
+#' wider: it also allows for unknown shared errors (errors that systems and raters make on the same
+#' cases), which more cases do not reduce. For a narrower interval, use [plan_gold()].
 #'
-#' @section Assumptions: If `design` is `NULL`, there are five categories with random base rates,
-#' raters are equally accurate, all errors equally probable, and all cases equally difficult. The
-#' arguments `rater_accuracy`, `chance_kappa` and `system_accuracy` replace accuracies in the
-#' design. If the number of raters differs from the number of given accuracies, evenly spaced
-#' quantiles of the given accuracies are used. With several systems, probabilities are means over
-#' systems.
+#' @section Design: The design specifies how raters and systems answer.
+#' * `NULL`: five categories with random base rates, equally accurate raters, equally probable
+#'   errors, and equally difficult cases. Give `rater_accuracy` or `chance_kappa`.
+#' * A [rater_design()]. Its number of cases is not used.
+#' * A pilot: [ratings()], or a result of [fit_raters()] or [estimate_accuracy()]. The design is
+#'   estimated from it: numbers of raters and categories, base rates, share of missing ratings, and
+#'   accuracies. Raters are equally accurate if there are fewer than three, or if fewer than half of
+#'   the possible ratings are present; their number is then the mean number of ratings per case.
+#'   There are no shared errors. Give a fit of another [rater_model()] for unequal errors or cases.
+#' * A function of the number of cases that returns [ratings()] with systems and the truth of all
+#'   cases, as in [simulation_study()]. It should draw one case after the other, so that a panel
+#'   with more cases begins with the cases of a smaller one. The number and the accuracy of raters
+#'   and systems cannot be given.
 #'
-#' `design` may also be a function of the number of cases that returns ratings with their truth, as
-#' in [simulation_study()]. It should draw one case after the other, so that a panel with more cases
-#' begins with the cases of a panel with fewer. It defines raters and systems, so the arguments for
-#' their number and accuracy cannot be given.
+#' `rater_accuracy`, `chance_kappa` and `system_accuracy` replace accuracies of the design. If
+#' `raters` differs from the number of accuracies, evenly spaced quantiles of the accuracies are
+#' used.
 #'
-#' @section Pilot: If `design` is ratings, a fit or an estimate, the design is estimated from it:
-#' numbers of raters and categories, base rates, share of missing ratings, and accuracies of raters
-#' and systems. Raters have different accuracies if there are at least three raters and at least
-#' half of the ratings are present; otherwise they are equally accurate. If more than half are
-#' missing, the number of raters is the mean number of ratings per case. To use the `dispersion` or
-#' `difficulty` of a pilot, give a fit of a model with these parameters. The estimated design has no
-#' shared errors.
-#'
-#' @section Simulation: A panel is a set of simulated ratings and answers of systems. Panels are
-#' simulated for a few numbers of cases `n`. The probit of the probability that an estimate is
-#' within `half_width` is modelled as linear in the square root of `n`, which is nearly true for
-#' unbiased estimates with normal errors. The result is the smallest `n` at which the line reaches
-#' `conf_level`. It is `NA` if no number of cases is enough, usually because the estimate is biased.
-#' Estimates that are `NA` count as not within `half_width`.
-#'
-#' @section Advice of Lehner (2015): For three raters, five categories, `half_width = 0.1` and
-#' `conf_level = 0.9`, Lehner advises at least 200 cases if kappa is around .3, and 100 cases if it
-#' is around .55. For these settings, `print()` shows this advice and the simulated probability.
+#' @section Simulation: Panels (sets of simulated ratings and answers of systems) are drawn for a
+#' few numbers of cases `n`. The probability that an estimate is within `half_width` is a mean over
+#' systems; estimates that are `NA` are not within. The probit of this probability is modelled as
+#' linear in the square root of `n`. The result is the smallest `n` at which the line reaches
+#' `conf_level`, and `NA` if there is none, usually because the estimate is biased.
 #'
 #' @section Plans for a measure of agreement: With the argument `agreement`, the plan is for the
-#' interval of a measure of agreement between raters. `design` must be ratings. Their cases are
-#' resampled, for several numbers of cases `n`. The half-width is the standard deviation of the
-#' measure over resamples, times a quantile of Student's t distribution. It is modelled as
-#' proportional to `1 / sqrt(n)`.
+#' interval of a measure of agreement between the raters of `design`, which must be [ratings()].
+#' Cases are resampled, for several numbers of cases `n`. The half-width is the standard deviation
+#' of the measure over resamples, times a quantile of Student's t distribution, and is modelled as
+#' proportional to `1 / sqrt(n)`. Only `half_width`, `conf_level`, `cases` and `runs` can also be
+#' given.
 #'
-#' @param design A [rater_design()] (its number of cases is ignored); a function of the number of
-#'   cases; or a pilot: [ratings()], a [fit_raters()] result or an [estimate_accuracy()] result. By
-#'   default `NULL`, a design with five categories.
-#' @param half_width Required half-width: the largest distance between an estimate and the true
-#'   accuracy, in (0, 1), that is not exceeded with probability `conf_level`. By default 0.1. With
-#'   `agreement`, half the width of the interval.
-#' @param conf_level Probability that an estimate is within `half_width`, in (0, 1). By default the
-#'   level of `design` if it is an estimate; otherwise 0.9, or option `fallible.conf_level` (see
-#'   [fallible-options]).
-#' @param raters Number of raters for each case, at least 2; or several numbers to compare. By
-#'   default `NULL`, the number of raters of the design or the length of `rater_accuracy`; otherwise
-#'   3.
-#' @param rater_accuracy Probability that a rating is correct, or a vector with a probability for
-#'   each rater. Their mean must be above 1 / number of categories.
-#' @param chance_kappa Agreement of raters beyond chance, in (0, 1\], as an alternative to
-#'   `rater_accuracy`. It is (agreement - chance) / (1 - chance), where agreement is the share of
-#'   equal pairs of ratings and chance is 1 / number of categories (Lehner 2015). This is not
-#'   Fleiss' kappa.
+#' @param design `NULL` (the default), a [rater_design()], a pilot, or a function of the number of
+#'   cases; see section Design.
+#' @param half_width Largest distance between an estimate and the true accuracy that is not exceeded
+#'   with probability `conf_level`; in (0, 1), by default 0.1. With `agreement`, half the width of
+#'   the interval.
+#' @param conf_level Probability that an estimate is within `half_width`, or with `agreement` the
+#'   level of the interval, in (0, 1). By default the level of `design` if it is an estimate;
+#'   otherwise 0.9 or the option `fallible.conf_level`.
+#' @param raters Number of raters for each case, 2 to 100, or several numbers to compare. By default
+#'   `NULL`: the number of raters of the design or the length of `rater_accuracy`; otherwise 3.
+#' @param rater_accuracy Probability that a rating is correct, in \[0, 1\], or a vector with a
+#'   probability for each rater. Their mean must be above 1 / number of categories. `NULL`, the
+#'   default: from `design` or `chance_kappa`.
+#' @param chance_kappa Agreement of raters beyond chance, in (0, 1\], in place of `rater_accuracy`:
+#'   (agreement - chance) / (1 - chance), where agreement is the share of equal pairs of ratings
+#'   and chance is 1 / number of categories (Lehner 2015). This is not Fleiss' kappa.
 #' @param system_accuracy Accuracy of the system, in \[0, 1\], or a vector with the accuracies of
-#'   several systems. By default `NULL`, the accuracies of the design's systems, or .1, .3, .5, .7
-#'   and .9 as in Lehner (2015).
+#'   several systems. By default `NULL`, the accuracies of the design's systems or, if there are
+#'   none, .1, .3, .5, .7 and .9 as in Lehner (2015).
 #' @param cases The smallest and the largest number of cases to try, by default 2 and 20000. Or one
 #'   number, if the number of cases is fixed: the plan then reports which numbers of raters are
 #'   enough.
 #' @param cost Cost of a case without its ratings, and of a rating, by default
 #'   `c(case = 0, rating = 1)`, so that the total cost is the number of ratings.
 #' @param estimator The name of a method of [estimate_accuracy()], by default `"joint"`; an
-#'   [accuracy_estimator()]; or a function of ratings, as in [simulation_study()]. `"average"`, the
-#'   default of [estimate_accuracy()], is corrected for shared errors; it may need many more cases,
-#'   and its simulation takes minutes.
-#' @param runs Number of simulated panels for each number of cases, at least 20, by default 500.
-#'   With `agreement`, number of resamples.
-#' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
-#' @param ... `of`: `"accuracy"` (the default), or `"difference"` for the difference of accuracies
-#'   between the first system and each other system on the same cases. `agreement`: the name of a
-#'   measure of [measures()], such as `"krippendorff_alpha"`, to plan for its interval; the only
-#'   other arguments are then `design`, `half_width`, `conf_level`, `cases` and `runs`. See section
-#'   Plans for a measure of agreement.
-#' @return An object of class `case_plan` with methods for `print()`, [tidy()][tidy.case_plan],
-#'   [glance()][tidy.case_plan], [update()][tidy.case_plan] and [autoplot()][autoplot.case_plan].
+#'   [accuracy_estimator()]; or a function that takes [ratings()] and returns the estimated accuracy
+#'   of each system. `"average"`, the default of [estimate_accuracy()], may need many more cases,
+#'   and takes minutes.
+#' @param runs Number of simulated panels for each number of cases, or with `agreement` of
+#'   resamples; at least 20, by default 500.
+#' @param threads Number of threads for methods of [estimate_accuracy()], by default 1 or the option
+#'   `fallible.threads`.
+#' @param ... `of`: `"accuracy"` (the default), or `"difference"` to plan for the difference of
+#'   accuracies between the first system and each other system on the same cases. `agreement`: the
+#'   name of a measure of [measures()], such as `"krippendorff_alpha"`; see section Plans for a
+#'   measure of agreement.
+#' @return An object of class `case_plan`. `print()` shows the number of cases for each number of
+#'   raters. [tidy()][tidy.case_plan] and [glance()][tidy.case_plan] return tables of cases,
+#'   probabilities, half-widths and costs, [update()][tidy.case_plan] a plan with other arguments,
+#'   and [autoplot()][autoplot.case_plan] a plot.
 #' @family simulation
 #' @templateVar where Section "Recommended use"
 #' @template ref-lehner
@@ -90,6 +84,7 @@
 #' # Raters with different accuracies, and cases with different difficulty
 #' set.seed(1)
 #' design <- rater_design(c(0.6, 0.7, 0.8), systems = 0.9, categories = 3, difficulty = 0.1)
+#' # Are 2, 3 or 4 raters cheapest, if a case costs as much as five ratings?
 #' plan <- plan_cases(design, raters = 2:4, cost = c(case = 5, rating = 1), runs = 20)
 #' plan
 #' tidy(plan)
@@ -105,37 +100,30 @@ plan_cases <- function(design = NULL, half_width = 0.1, conf_level = level_of(de
   arguments <- c(mget(setdiff(names(formals()), "...")), extra_arguments)
   if (inherits(design, "accuracy_estimate")) arguments$design <- design$fit$x
   if (!is.null(extra_arguments$agreement)) return(plan_agreement(arguments))
-  settings <- plan_settings(arguments)
-  seed <- draw_seed()
-  show_case_plan(simulate_plans(settings, seed), settings, arguments, seed)
-}
-
-# Checks the arguments of plan_cases(), and returns the settings of a plan. Properties of raters and
-# systems that the user does not give are those of the design.
-plan_settings <- function(x) {
   settings <- c(
     list(
-      of = check_choice(x$of %||% "accuracy", c("accuracy", "difference"), "of"),
-      half_width = check_number(x$half_width, "half_width", 1e-6, 1, open_max = TRUE),
-      conf_level = check_level(x$conf_level), cost = check_cost(x$cost),
-      runs = check_count(x$runs, "runs", 20L, 1000000L), threads = check_threads(x$threads)
+      of = check_choice(extra_arguments$of %||% "accuracy", c("accuracy", "difference"), "of"),
+      half_width = check_number(half_width, "half_width", 1e-6, 1, open_max = TRUE),
+      conf_level = check_level(conf_level), cost = check_cost(cost),
+      runs = check_count(runs, "runs", 20L, 1000000L), threads = check_threads(threads)
     ),
-    check_cases(x$cases), list(estimator = as_estimator(x$estimator)), plan_design(x)
+    check_cases(cases), list(estimator = as_estimator(estimator)),
+    # Properties of raters and systems that the user does not give are those of the design.
+    plan_design(arguments)
   )
   abort_argument_if(settings$of == "difference" && length(settings$systems) < 2L, "system_accuracy",
     "must have at least two accuracies for a {.val difference}.")
-  settings
+  seed <- draw_seed()
+  show_case_plan(simulate_plans(settings, seed), settings, arguments, seed)
 }
 
 # Checks the argument `cases`. Returns a list:
 # * cases: the fixed number of cases, or NULL
 # * least_cases, max_cases: the smallest and the largest number to try
 check_cases <- function(cases) {
-  if (length(cases) == 1L) {
-    return(list(
-      cases = check_count(cases, "cases", min = 2L), least_cases = 2L, max_cases = 20000L
-    ))
-  }
+  if (length(cases) == 1L) return(list(
+    cases = check_count(cases, "cases", min = 2L), least_cases = 2L, max_cases = 20000L
+  ))
   abort_argument_if(length(cases) != 2L, "cases",
     "must be one number, or the smallest and the largest number to try.", not = cases)
   smallest <- check_count(cases[[1L]], "cases", 2L, 10000000L)
@@ -160,9 +148,9 @@ check_cost <- function(cost, default = c(case = 0, rating = 1)) {
 
 # ---- Number of cases for an interval of a measure of agreement: plan_cases(agreement = ) --------
 
-# Returns the result of plan_cases(agreement = ). Resamples the cases of the ratings, for a few
-# numbers n of cases near the required number. The half-width is about proportional to 1 / sqrt(n),
-# so log(half-width) is regressed on log(n).
+# Returns the result of plan_cases(agreement = ), an object of class case_plan. Resamples the cases
+# of the ratings, for a few numbers n of cases near the required number. The half-width is about
+# proportional to 1 / sqrt(n), so log(half-width) is regressed on log(n).
 plan_agreement <- function(arguments) {
   unused_arguments <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy", "cost",
     "estimator")
@@ -183,7 +171,30 @@ plan_agreement <- function(arguments) {
   settings$measure <- measure[[1L]]
   seed <- draw_seed()
   curve <- with_run_seed(seed, agreement_curve(view, settings))
-  show_agreement_plan(curve, view, settings, arguments, seed)
+  answer <- agreement_answer(curve, settings)
+  caption <- sprintf(
+    "Intervals of %s with a half-width of %s, %s", unname(measure_titles(settings$measure$id)),
+    format(settings$half_width), interval_title(settings$conf_level)
+  )
+  line <- if (is.na(answer$cases)) paste("No number of cases is computed:", answer$reason) else
+    sprintf("%s (half-width %s)", count_noun(answer$cases, "case"),
+      format_decimals(answer$half_width))
+  new_result("case_plan",
+    tables = list(answer = answer, curve = curve), settings = settings, arguments = arguments,
+    seed = seed,
+    facts = c(
+      as.list(answer[c("measure", "cases", "half_width")]), settings[c("conf_level", "runs")]
+    ),
+    line = line, caption = caption,
+    head = c(caption, sprintf(
+      "Resamples of %s of %s, %s for each number of cases", count_noun(sum(view$cases), "case"),
+      count_noun(view$judges, "rater"), number(settings$runs)
+    )),
+    shown = view(
+      curve, c("cases", "half_width", `MC error` = "half_width_mcse", "missing"), left = integer()
+    ),
+    notes = line, more = "tidy(), update()"
+  )
 }
 
 # Returns a table with a row per simulated number of cases. Its columns are:
@@ -201,8 +212,8 @@ agreement_curve <- function(view, settings) {
     defined_values <- value[!is.na(value)]
     half_width <- t_quantile(settings$conf_level, n) * stats::sd(defined_values)
     columns_tibble(
-      cases = n, half_width = half_width, half_width_mcse = half_width /
-        sqrt(2 * max(length(defined_values) - 1, 1)),
+      cases = n, half_width = half_width,
+      half_width_mcse = half_width / sqrt(2 * max(length(defined_values) - 1, 1)),
       missing = mean(is.na(value))
     )
   }
@@ -235,50 +246,20 @@ agreement_answer <- function(curve, settings) {
     return(answer)
   }
   cases <- usable$cases
-  if (n_distinct(cases) < 2L) {
-    answer$reason <- "the measure does not vary between resamples"
-    return(answer)
-  }
   # Regression line of log(half-width) on log(cases) with slope -1/2. `intercept`: its value at 1
   # case.
   intercept <- stats::weighted.mean(log(usable$half_width) + log(cases) / 2, cases)
   n <- ceiling(exp(2 * (intercept - log(settings$half_width))))
-  if (n > settings$max_cases) {
+  if (n_distinct(cases) < 2L) {
+    answer$reason <- "the measure does not vary between resamples"
+  } else if (n > settings$max_cases) {
     answer$reason <- paste("more than", number(settings$max_cases), "cases are needed")
-    return(answer)
+  } else {
+    answer$cases <- max(n, settings$least_cases)
+    relative_error <- usable$half_width_mcse / usable$half_width
+    share <- cases / sum(cases)
+    answer$std.error <- 2 * answer$cases * sqrt(sum((share * relative_error)^2))
+    answer$half_width <- exp(intercept - log(answer$cases) / 2)
   }
-  answer$cases <- max(n, settings$least_cases)
-  relative_error <- usable$half_width_mcse / usable$half_width
-  share <- cases / sum(cases)
-  answer$std.error <- 2 * answer$cases * sqrt(sum((share * relative_error)^2))
-  answer$half_width <- exp(intercept - log(answer$cases) / 2)
   answer
-}
-
-# Creates the result of plan_cases(agreement = ), an object of class case_plan.
-show_agreement_plan <- function(curve, view, settings, arguments, seed) {
-  answer <- agreement_answer(curve, settings)
-  caption <- sprintf(
-    "Intervals of %s with a half-width of %s, %s", unname(measure_titles(settings$measure$id)),
-    format(settings$half_width), interval_title(settings$conf_level)
-  )
-  line <- if (is.na(answer$cases)) paste("No number of cases is computed:", answer$reason) else
-    sprintf("%s (half-width %s)", count_noun(answer$cases, "case"),
-      format_decimals(answer$half_width))
-  new_result("case_plan",
-    tables = list(answer = answer, curve = curve), settings = settings, arguments = arguments,
-    seed = seed,
-    facts = c(
-      as.list(answer[c("measure", "cases", "half_width")]), settings[c("conf_level", "runs")]
-    ),
-    line = line, caption = caption,
-    head = c(caption, sprintf(
-      "Resamples of %s of %s, %s for each number of cases", count_noun(sum(view$cases), "case"),
-      count_noun(view$judges, "rater"), number(settings$runs)
-    )),
-    shown = view(
-      curve, c("cases", "half_width", `MC error` = "half_width_mcse", "missing"), left = integer()
-    ),
-    notes = line, more = "tidy(), update()"
-  )
 }

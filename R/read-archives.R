@@ -48,26 +48,6 @@ check_cells <- function(columns, rows, input) {
   check_limit(as.double(columns) * rows, "cells", input)
 }
 
-# Returns the number of lines of a text. Fails if there are too many lines, or zero bytes, which
-# text files do not contain. Lines may end in "\n", in "\r" or in both.
-count_checked_lines <- function(input) {
-  byte_counts <- count_bytes(file(input$plain, "rb"))
-  abort_file_if(byte_counts[[1L]] > 0, input, "is not text: it contains zero bytes.")
-  lines <- max(byte_counts[utf8ToInt("\n\r") + 1L]) + 1
-  check_cells(1, lines, input)
-  lines
-}
-
-# Fails if a table of text has too many columns or cells. Every 1,000 bytes of the first line count
-# as at least one column, because long column names slow down parsing.
-check_table_size <- function(input, lines) {
-  first_bytes <- charToRaw(input$first[[1L]])
-  separator_bytes <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
-  # NA for separators with a code point above 255.
-  separator_counts <- count_bytes(rawConnection(first_bytes))[separator_bytes + 1L]
-  check_cells(max(separator_counts + 1, length(first_bytes) / 1000, na.rm = TRUE), lines, input)
-}
-
 # Adds the number of cells of a JSON text to `input$spent`. Fails if all JSON texts of the file
 # together have too many cells. A field counts as one cell. An object or array counts as ten,
 # because it needs as much memory as ten fields of a table.
@@ -109,7 +89,12 @@ unpack_gzip <- function(input, scratch) {
       writeBin(block, connection)
       size + length(block)
     })
-    has_whole_content(input$path, size)
+    bytes <- file_bytes(input$path)
+    stated_size <- read_int(bytes, length(bytes) - 4, 4L)
+    # A file may consist of several gzip files. Then only the size of the last one is stored at the
+    # end.
+    stated_size == size %% 2^32 || stated_size < size &&
+      length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), bytes, fixed = TRUE, all = TRUE)) > 1L
   }
   fail <- function(cnd) abort_damaged(input, "is a gzip file that is damaged or incomplete.")
   if (!tryCatch(handle_foreign_error(write_unpacked(), fail), warning = fail)) fail()
@@ -118,17 +103,6 @@ unpack_gzip <- function(input, scratch) {
 
 # Fails with `fault`, a description of the damage.
 abort_damaged <- function(input, fault) abort_file(input, fault, i = "Copy or download it again.")
-
-# Is `size`, the unpacked size of a gzip file, equal to the size that is stored in the file?
-has_whole_content <- function(path, size) {
-  bytes <- file_bytes(path)
-  stated_size <- read_int(bytes, length(bytes) - 4, 4L)
-  if (stated_size == size %% 2^32) return(TRUE)
-  # A file may consist of several gzip files. Then only the size of the last one is stored at the
-  # end.
-  stated_size < size &&
-    length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), bytes, fixed = TRUE, all = TRUE)) > 1L
-}
 
 # ---- zip ------------------------------------------------------------------------------------
 
@@ -140,13 +114,23 @@ or_null <- function(code) tryCatch(code, error = function(cnd) NULL, warning = f
 # * size: unpacked size in bytes.
 # * link: is the file a link?
 #
-# Fails if the files exceed the limits or have unsafe names. Also fails if unzip() lists other
-# files: an archive may have a second directory, which would not be checked.
+# Fails if the files exceed the limits, and for links, for repeated names (which would overwrite a
+# file) and for paths outside the folder of the archive. Also fails if unzip() lists other files: an
+# archive may have a second directory, which would not be checked.
 zip_entries <- function(input) {
   entries <- or_null(zip_directory(input$plain, input$limits$most[["entries"]]))
   check_limit(length(entries$name), "entries", input)
   check_unpacked_size(sum(entries$size), input)
-  check_zip_names(entries, input)
+  faults <- list(
+    "a link" = entries$link, "a file that would be written outside its folder" =
+      grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE),
+    "two files of the same name" = duplicated(entries$name)
+  )
+  first_fault <- names(Filter(any, faults))[1L]
+  abort_file_if(!is.na(first_fault), input, "holds {first_fault}. Nothing was unpacked.",
+    x = "It is \"{shorten_text(entries$name[faults[[first_fault]]][[1L]])}\".",
+    i = "Annotation tools do not write such archives. Check where this one comes from.",
+    topic = "archive")
   unzip_list <- or_null(unzip(input$plain, list = TRUE))
   agrees_with_unzip <-
     identical(lapply(unzip_list$Name, charToRaw), lapply(entries$name, charToRaw)) &&
@@ -178,7 +162,7 @@ zip_directory <- function(path, max_files) {
     read_field <- function(at, n) read_int(directory, position + at, n)
     lengths <- map_dbl(c(28, 30, 32), read_field, 2L)
     name <- directory[position + 46 + seq_len(lengths[[1L]])]
-    # Valid names contain no zero bytes. A backslash makes check_zip_names() refuse the name.
+    # Valid names contain no zero bytes. A backslash makes zip_entries() refuse the name.
     name[name == 0L] <- charToRaw("\\")
     number_of_entry <- length(entries$name) + 1L
     entries$name[[number_of_entry]] <- rawToChar(name)
@@ -192,18 +176,3 @@ zip_directory <- function(path, max_files) {
 
 # Reads an unsigned integer of `n` bytes, the lowest byte first. `at`: number of bytes before it.
 read_int <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^(seq_len(n) - 1L))
-
-# Fails for links, for repeated names (which would overwrite a file), and for paths outside the
-# folder of the archive.
-check_zip_names <- function(entries, input) {
-  faults <- list(
-    "a link" = entries$link, "a file that would be written outside its folder" =
-      grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE),
-    "two files of the same name" = duplicated(entries$name)
-  )
-  first_fault <- names(Filter(any, faults))[1L]
-  abort_file_if(!is.na(first_fault), input, "holds {first_fault}. Nothing was unpacked.",
-    x = "It is \"{shorten_text(entries$name[faults[[first_fault]]][[1L]])}\".",
-    i = "Annotation tools do not write such archives. Check where this one comes from.",
-    topic = "archive")
-}

@@ -33,9 +33,10 @@ file_formats <- function() {
   has_fields <- function(...) {
     function(input) all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
   }
-  accept_any <- function(input) TRUE
   list(
-    excel = new_format("an Excel file", c("ole", "zip"), is_excel, read_excel),
+    excel = new_format("an Excel file", c("ole", "zip"), function(input) {
+      input$kind == "ole" || file.path("xl", "workbook.xml") %in% input$entries$name
+    }, read_excel),
     inspect = new_format("a log of Inspect (JSON or .eval)", c("json", "zip"), function(input) {
       if (input$kind == "json") has_fields("eval", "samples")(input) else has_log(input)
     }, read_inspect, labels = list(
@@ -88,8 +89,8 @@ file_formats <- function() {
       has_fields("_task_hash", "answer"), read_prodigy, shared = TRUE),
     doccano = new_format("an export of Doccano (JSONL or JSON)", c("jsonl", "json"), is_doccano,
       read_doccano, shared = TRUE),
-    jsonl = new_format("records of JSON, one per line (JSONL)", "jsonl", accept_any,
-      function(input) add_default_map(read_json_lines(input, input$keep))),
+    jsonl = new_format("records of JSON, one per line (JSONL)", "jsonl",
+      function(input) TRUE, function(input) add_default_map(read_json_lines(input, input$keep))),
     json = new_format("an array of records (JSON)", "json", function(input) {
       !has_names(input$document) && length(names(input$record)) > 1L
     }, read_json_array),
@@ -124,14 +125,12 @@ add_default_map <- function(table, ...) {
   list(table = table, map = if (has_columns(table, columns)) columns, ...)
 }
 
+# Returns the record of the format `id`, or of the first format that matches the file.
 find_format <- function(input, id) {
   formats <- file_formats()
-  if (!is.null(id)) formats[[check_choice(id, names(formats), "format")]] else
-    Find(function(format) input$kind %in% format$kinds && isTRUE(format$sniff(input)), formats) %||%
-      abort_format(input)
-}
-
-abort_format <- function(input) {
+  if (!is.null(id)) return(formats[[check_choice(id, names(formats), "format")]])
+  for (format in formats) if (input$kind %in% format$kinds && isTRUE(format$sniff(input)))
+    return(format)
   field_names <- if (input$kind == "json") names(input$record)
   appearance <- find_signature(input) %||% if (input$kind == "other") { # nolint: object_usage.
     "not text: it holds zero bytes"
@@ -213,22 +212,19 @@ keep_known_truths <- function(table, truths, given_quosures, is_multilabel) {
   table
 }
 
-# Converts columns of text to numbers or logicals, for example counts and weights. Columns of labels
-# and identifiers stay text. `covariates`: names of further columns that stay text. `is_multilabel`:
-# may answers have several labels?
+# Converts columns of text to numbers if all known values are plain numbers, and to logicals if all
+# are TRUE or FALSE, for example counts and weights. Columns of labels and identifiers stay text, as
+# do numbers with leading zeros or more than 15 digits, which are identifiers. `covariates`: names
+# of further columns that stay text. `is_multilabel`: may answers have several labels?
 convert_columns <- function(table, columns, covariates, is_multilabel) {
+  plain_pattern <- "^ *([-+]?([1-9][0-9]{0,14}|0)?([.][0-9]*)?([eE][-+]?[0-9]+)?|TRUE|FALSE|NA) *$"
   has_flags <- is_multilabel && length(columns$rating) > 1L
   columns[c("counts", if (has_flags) "rating")] <- NULL
-  modify_fields(table, setdiff(names(table), c(covariates, unlist(columns))), convert_text)
-}
-
-# Converts text to numbers if all known values are plain numbers, and to logicals if all are TRUE or
-# FALSE. Numbers with leading zeros or more than 15 digits are identifiers, and stay text.
-convert_text <- function(x) {
-  plain_pattern <- "^ *([-+]?([1-9][0-9]{0,14}|0)?([.][0-9]*)?([eE][-+]?[0-9]+)?|TRUE|FALSE|NA) *$"
-  values <- if (is.character(x)) setdiff(x, NA)
-  if (!is_empty(values) && all(grepl(plain_pattern, values, perl = TRUE, useBytes = TRUE)))
-    type.convert(x, as.is = TRUE) else x
+  modify_fields(table, setdiff(names(table), c(covariates, unlist(columns))), function(x) {
+    values <- if (is.character(x)) setdiff(x, NA)
+    if (!is_empty(values) && all(grepl(plain_pattern, values, perl = TRUE, useBytes = TRUE)))
+      type.convert(x, as.is = TRUE) else x
+  })
 }
 
 # Returns a note about the rows or answers for which `is_dropped` is TRUE; NULL if there are none.
@@ -241,13 +237,10 @@ note_missing <- function(...) note_left_out(..., verb = "Taken for missing")
 # Applies `na` and `clean_labels` to the labels of ratings and of systems together, so that equal
 # labels are spelt equally in both tables.
 resolve_labels <- function(tables, columns, na, cleans_labels, na_given) {
-  label_columns <- list(
-    ratings = unlist(columns[c("rating", "raters", "systems", "truth")], use.names = FALSE)
-  )
-  label_columns$systems <- head(
-    intersect(c("prediction", label_columns$ratings), names(tables$systems)), 1L
-  )
-  label_columns <- label_columns[names(tables)]
+  rating_columns <-
+    unlist(columns[c("rating", "raters", "systems", "truth")], use.names = FALSE)
+  system_columns <- head(intersect(c("prediction", rating_columns), names(tables$systems)), 1L)
+  label_columns <- list(ratings = rating_columns, systems = system_columns)[names(tables)]
   labels <- unlist(Map(`[`, tables, label_columns), recursive = FALSE)
   if (setequal(na, default_na())) na <- without_minus(na, distinct_values(labels))
   labels <- replace_missing_codes(labels, na, na_given)

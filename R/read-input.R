@@ -36,16 +36,20 @@ open_input <- function(path, settings) {
     labels = isTRUE(settings$labels)
   )
   input$plain <- unpack_and_decode(input, settings$scratch)
-  input$kind <- kind_of_binary_file(input)
-  if (is.null(input$kind)) {
-    lines <- count_checked_lines(input)
-    input$first <- first_two_lines(input$plain, input$skip)
-    input$kind <- kind_of_text(input)
-    if (input$kind == "text") check_table_size(input, lines)
+  signature <- find_signature(input) %||% ""
+  input$kind <- if (nzchar(signature) || as.raw(0L) %in% readBin(input$plain, "raw", 65536L)) {
+    switch(signature, "a zip archive" = "zip", "an old Office file" = "ole", "other")
+  } else {
+    kind_of_text(input)
   }
   env_bind_lazy(input,
-    header = csv_header(input), entries = zip_entries(input), document = parse_document(input),
-    record = first_record(input)
+    header = csv_header(input), entries = zip_entries(input),
+    document = {
+      check_limit(file.size(input$plain) / 1e6, "megabytes", input)
+      parse_json(sub("^\ufeff", "", read_text(input$plain)), input)
+    },
+    record = if (input$kind == "jsonl") parse_json(input$first[[1L]], input, 1L) else
+      json_records(input)[1L][[1L]]
   )
   input
 }
@@ -105,21 +109,30 @@ find_signature <- function(input) {
   if (any(is_match)) file_signatures[is_match]
 }
 
-# Returns the kind of a binary file ("zip", "ole" or "other"); NULL for text, which has no zero
-# bytes.
-kind_of_binary_file <- function(input) {
-  signature <- find_signature(input)
-  if (!is.null(signature) || as.raw(0L) %in% readBin(input$plain, "raw", 65536L))
-    switch(signature %||% "", "a zip archive" = "zip", "an old Office file" = "ole", "other")
-}
-
+# Reads the first lines of a text into `input$first`, and returns the kind of the text. Fails if the
+# text contains zero bytes, or too many lines, columns or cells. Lines may end in "\n", in "\r" or
+# in both.
 kind_of_text <- function(input) {
-  first_lines <- input$first
-  abort_file_if(is_empty(first_lines), input, "is empty.")
-  first_line_matches <- function(pattern) grepl(pattern, first_lines[[1L]], useBytes = TRUE)
+  byte_counts <- count_bytes(file(input$plain, "rb"))
+  abort_file_if(byte_counts[[1L]] > 0, input, "is not text: it contains zero bytes.")
+  lines <- max(byte_counts[utf8ToInt("\n\r") + 1L]) + 1
+  check_cells(1, lines, input)
+  input$first <- first_two_lines(input$plain, input$skip)
+  abort_file_if(is_empty(input$first), input, "is empty.")
+  first_line <- input$first[[1L]]
+  first_line_matches <- function(pattern) grepl(pattern, first_line, useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) return("jsonl")
-  if (!first_line_matches("^[[{]") || input$extension %in% c("csv", "tsv")) return("text")
-  if (length(first_lines) == 2L && first_line_matches("^[{].*[}]$")) "jsonl" else "json"
+  if (first_line_matches("^[[{]") && !input$extension %in% c("csv", "tsv")) return(
+    if (length(input$first) == 2L && first_line_matches("^[{].*[}]$")) "jsonl" else "json"
+  )
+  # Every 1,000 bytes of the first line count as at least one column, because long column names slow
+  # down parsing.
+  first_bytes <- charToRaw(first_line)
+  separator_bytes <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
+  # NA for separators with a code point above 255.
+  separator_counts <- count_bytes(rawConnection(first_bytes))[separator_bytes + 1L]
+  check_cells(max(separator_counts + 1, length(first_bytes) / 1000, na.rm = TRUE), lines, input)
+  "text"
 }
 
 # Returns the first two lines that are not blank, without a byte order mark. The first `skip` lines
@@ -143,11 +156,6 @@ trim_bytes <- function(x) gsub("^(\xef\xbb\xbf)?[ \t\r]*|[ \t\r]+$", "", x, useB
 
 # ---- JSON -----------------------------------------------------------------------------------
 
-parse_document <- function(input) {
-  check_limit(file.size(input$plain) / 1e6, "megabytes", input)
-  parse_json(sub("^\ufeff", "", read_text(input$plain)), input)
-}
-
 read_text <- function(path) {
   paste(readLines(path, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
 }
@@ -155,48 +163,32 @@ read_text <- function(path) {
 parse_json <- function(text, input, line = NULL) {
   check_json_cells(text, input)
   tryCatch(parse_text(text), error = function(cnd) {
+    # The first two lines of an error message of jsonlite contain the fault and its position. The
+    # message contains parts of the file, which may not be valid UTF-8.
+    message <- iconv(conditionMessage(cnd), "UTF-8", "UTF-8", sub = "byte")
+    lines <- trimws(strsplit(message, "\n", fixed = TRUE)[[1L]]) # nolint: object_usage.
     abort_file(input, paste0("is no valid JSON", if (!is.null(line)) " in line {line}", "."),
-      x = "{json_fault(cnd)}")
+      x = "{paste(printable(head(lines[nzchar(lines)], 2L)), collapse = ' ')}")
   })
 }
 
+# Parses JSON text. Before, replaces parts of the text outside of strings. Whole numbers of 19 or
+# more digits become strings, because jsonlite would round them. Python's constants NaN and
+# Infinity, which are not JSON, become null.
 parse_text <- function(text) {
-  parsed <- jsonlite::parse_json(standard_json(text), bigint_as_char = TRUE)
-  # JSON has no infinite numbers. Therefore an infinite value was too large for R.
-  if (grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
-    any(rapply(list(parsed), is.infinite, "numeric"))) stop("a number is too large")
-  parsed
-}
-
-# Replaces parts of JSON text outside of strings. Whole numbers of 19 or more digits become strings,
-# because jsonlite would round them. Python's constants NaN and Infinity, which are not JSON, become
-# null.
-standard_json <- function(text) {
   replacements <- c(
     "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",
     "(?<![\\w+.-])(?:NaN|-?Infinity)(?!\\w)" = "null"
   )
   is_applicable <- map_lgl(names(replacements), grepl, text, perl = TRUE, useBytes = TRUE)
-  if (!any(is_applicable) || !validUTF8(text)) return(text)
   string_pattern <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)|"
-  for (pattern in names(replacements)[is_applicable]) {
+  if (validUTF8(text)) for (pattern in names(replacements)[is_applicable])
     text <- gsub(paste0(string_pattern, pattern), replacements[[pattern]], text, perl = TRUE)
-  }
-  text
-}
-
-# Returns the first two lines of an error message of jsonlite. They contain the fault of the JSON
-# text and its position.
-json_fault <- function(cnd) {
-  # The message contains parts of the file, which may not be valid UTF-8.
-  text <- iconv(conditionMessage(cnd), "UTF-8", "UTF-8", sub = "byte")
-  lines <- trimws(strsplit(text, "\n", fixed = TRUE)[[1L]])
-  paste(printable(head(lines[nzchar(lines)], 2L)), collapse = " ")
-}
-
-first_record <- function(input) {
-  if (input$kind == "jsonl") parse_json(input$first[[1L]], input, 1L) else
-    json_records(input)[1L][[1L]]
+  parsed <- jsonlite::parse_json(text, bigint_as_char = TRUE)
+  # JSON has no infinite numbers. Therefore an infinite value was too large for R.
+  if (grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
+    any(rapply(list(parsed), is.infinite, "numeric"))) stop("a number is too large")
+  parsed
 }
 
 # Reads the records of a JSONL file as one table of text. Reads `lines_at_once` lines at a time.
@@ -210,7 +202,7 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   while (length(lines <- read_batch()) > 0L) {
     if (n_lines == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
     records <- parse_lines(lines, n_lines, input)
-    tables[[length(tables) + 1L]] <- record_table(records, input, keep)
+    tables <- c(tables, list(record_table(records, input, keep)))
     n_lines <- n_lines + length(lines)
     n_records <- n_records + length(records)
   }
@@ -258,7 +250,7 @@ check_repeated_fields <- function(fields, input, record_numbers = seq_along(fiel
 # lost. `fields`: names of columns; a field of an object has the name `object.field`.
 check_nested_fields <- function(fields, input) {
   parent_fields <- lapply(strsplit(as.character(fields), ".", fixed = TRUE), function(parts) {
-    Reduce(function(a, b) paste(a, b, sep = "."), parts[-length(parts)], accumulate = TRUE)
+    Reduce(function(a, b) paste(a, b, sep = "."), head(parts, -1L), accumulate = TRUE)
   })
   conflicts <- intersect(fields, unlist(parent_fields))
   abort_file_if(conflicts, input,

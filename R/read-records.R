@@ -20,35 +20,29 @@ json_records <- function(input) {
 
 # ---- Argilla --------------------------------------------------------------------------------
 
-# Returns the answers of an Argilla record, a list with the users as names. There are three layouts:
+# Reads records of Argilla. There are three layouts of the answers in a record:
 # * Version 1 groups answers by user.
 # * Version 2 groups answers by question.
 # * Flat files of version 2 have the fields `question.responses`, `question.responses.users` and
 #   `question.responses.status`.
-argilla_answers <- function(record) {
-  responses <- record$responses
-  if (!has_names(responses)) {
-    responses <- unlist(lapply(responses, function(user) {
-      lapply(user$values, function(value) list(c(user[c("user_id", "status")], value)))
-    }), FALSE)
-  }
-  for (name in grep("[.]responses$", names(record), value = TRUE)) {
-    field <- function(end) record[[paste0(name, end)]]
-    responses[[sub("[.]responses$", "", name)]] <- Map(list, value = field(""),
-      user_id = field(".users"), status = field(".status") %||% "submitted")
-  }
-  answers <- Map(function(question, answers) lapply(answers, c, question = question),
-    names(responses), responses)
-  answers <- unlist(unname(answers), FALSE)
-  setNames(as.list(answers), map_chr(answers, function(answer) as_label(answer$user_id)))
-}
-
 read_argilla <- function(input) {
   nested_answers(input, json_records(input), "record", "responses", function(record) {
     list(id = record$id %||% record$external_id)
-  }, argilla_answers, "user", function(answer) {
-    setNames(answer["value"], answer$question)
-  }, sparse = TRUE)
+  }, function(record) {
+    responses <- record$responses
+    if (!has_names(responses)) responses <- unlist(lapply(responses, function(user) {
+      lapply(user$values, function(value) list(c(user[c("user_id", "status")], value)))
+    }), FALSE)
+    for (name in grep("[.]responses$", names(record), value = TRUE)) {
+      field <- function(end) record[[paste0(name, end)]]
+      responses[[sub("[.]responses$", "", name)]] <- Map(list, value = field(""),
+        user_id = field(".users"), status = field(".status") %||% "submitted")
+    }
+    answers <- Map(function(question, answers) lapply(answers, c, question = question),
+      names(responses), responses)
+    answers <- unlist(unname(answers), FALSE)
+    setNames(as.list(answers), map_chr(answers, function(answer) as_label(answer$user_id)))
+  }, "user", function(answer) setNames(answer["value"], answer$question), sparse = TRUE)
 }
 
 # ---- Prodigy --------------------------------------------------------------------------------
@@ -59,18 +53,18 @@ read_prodigy <- function(input) {
   table <- read_json_lines(input)
   has_options <- !is.null(table$accept)
   rating <- if (has_options) "accept" else "answer"
+  case <- if (has_options) "_input_hash" else "_task_hash"
   is_ignored <- table$answer %in% c("ignore", if (has_options) "reject")
   table[[rating]][is_ignored] <- NA
   rater <- intersect(c("_annotator_id", "_session_id"), names(table))[1L]
   # Old versions of Prodigy do not store sessions, so raters are unknown. In new versions, a session
   # without a name is called by the time of its start.
   time_pattern <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
-  case <- if (has_options) "_input_hash" else "_task_hash"
   has_rater <- !is.na(rater) && any_known(table[[rater]])
   # In both situations, the file is read as the answers of one annotator. Without sessions this
   # requires that tasks do not repeat, because an annotator does each task once.
   uses_file_name <- if (has_rater) all(grepl(time_pattern, table[[rater]])) else
-    !anyDuplicated(table[[case]])
+    !any_repeated(table[[case]])
   list(
     table = table[setdiff(names(table), c("options", "spans", "tokens"))],
     map = list(
@@ -78,10 +72,8 @@ read_prodigy <- function(input) {
     ),
     notes = c(
       note_missing(is_ignored, "answer", "without a choice (ignored, or rejected as a whole)"),
-      if (uses_file_name) {
-        fill_template("The file does not name the annotators of its sessions. It is read as the
-          answers of one annotator, \"%s\".", input$name)
-      }
+      if (uses_file_name) fill_template("The file does not name the annotators of its sessions. It
+        is read as the answers of one annotator, \"%s\".", input$name)
     )
   )
 }
@@ -122,37 +114,31 @@ read_doccano <- function(input) {
 # single blanks inside.
 plain_label <- function(x) fold_case(trimws(gsub("[[:space:]\u00a0]+", " ", x)))
 
-# Replaces letters of other alphabets that look like Latin ones, and drops invisible characters.
-replace_lookalikes <- function(x) {
-  x <- gsub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", x)
-  chartr(
+# Returns labels that are different strings, but look like another label or are the same number.
+# Letters of other alphabets that look like Latin ones are replaced, and invisible characters are
+# dropped.
+find_lookalikes <- function(labels) {
+  standard_form <- labels
+  # Stores each letter with an accent as one character (Unicode normal form C). Base R has no such
+  # function. Package utf8 is usually installed, because tibble needs it.
+  if (!is_empty(labels) && requireNamespace("utf8", quietly = TRUE))
+    standard_form <- utf8::utf8_normalize(enc2utf8(labels))
+  standard_form <- plain_label(chartr(
     paste0(
       "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405",
       "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455",
       "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7",
       "\u03bf\u03bd"
     ),
-    "ABEKMHOPCTXIJSaeopcyxijsABEZHIKMNOPTYXov", x
-  )
-}
-
-# Stores each letter with an accent as one character (Unicode normal form C). Uses package utf8 if
-# it is installed, which is usual because tibble needs it. Base R has no such function.
-compose_accents <- function(x) {
-  can_compose <- !is_empty(x) && requireNamespace("utf8", quietly = TRUE)
-  if (can_compose) utf8::utf8_normalize(enc2utf8(x)) else x
-}
-
-# Returns labels that are different strings, but look like another label or are the same number.
-find_lookalikes <- function(labels) {
-  standard_form <- plain_label(replace_lookalikes(compose_accents(labels)))
+    "ABEKMHOPCTXIJSaeopcyxijsABEZHIKMNOPTYXov",
+    gsub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", standard_form)
+  ))
   number <- suppressWarnings(as.numeric(standard_form))
   standard_form <- ifelse(is.na(number), standard_form, as_label(number))
   plain_labels <- plain_label(labels)
-  suspects <- labels[standard_form %in% repeated_values(standard_form)]
   Filter(function(label) {
     n_distinct(plain_labels[standard_form == standard_form[match(label, labels)]]) > 1L
-  }, suspects)
+  }, labels[standard_form %in% repeated_values(standard_form)])
 }
 
 usual_missing_codes <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", "?", ".", "")
@@ -203,11 +189,10 @@ misspelt_labels <- function(labels, columns) {
   lower_words <- fold_case(words)
   sorted_letters <- map_chr(lower_words, function(word) intToUtf8(sort(utf8ToInt(word))))
   distances <- adist(lower_words)
-  is_near <- distances == 1 | (distances == 2 & outer(sorted_letters, sorted_letters, `==`))
   # A label with an additional letter in front is another word: symmetric, asymmetric.
-  has_prefix <- outer(lower_words, lower_words, function(a, b) endsWith(a, b) | endsWith(b, a))
-  is_near <- is_near & !has_prefix & outer(frequency, frequency,
-    function(a, b) a > 0L & 10L * a <= b)
+  has_prefix <- outer(lower_words, lower_words, endsWith)
+  is_near <- (distances == 1 | (distances == 2 & outer(sorted_letters, sorted_letters, `==`))) &
+    !has_prefix & !t(has_prefix) & frequency > 0L & outer(10L * frequency, frequency, `<=`)
   # Position, for each word, of the most frequent word that it may misspell.
   frequent_word <- max.col(t(frequency * t(is_near)), "first")
   setNames(words[frequent_word], words)[rowSums(is_near) > 0L]
@@ -226,14 +211,12 @@ without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing,
 # (`na_given`), and otherwise in a warning. Empty fields and "NA" are not reported, because they
 # mean missing values in any table.
 replace_missing_codes <- function(columns, na, na_given) {
-  na <- plain_label(c("", na))
   is_vector_column <- !map_lgl(columns, is.list)
-  labels <- setdiff(distinct_values(columns[is_vector_column]), NA)
-  labels <- labels[plain_label(labels) %in% na]
-  values <- unlist(lapply(columns[is_vector_column], as.character), use.names = FALSE)
-  counts <- table(factor(values, sort_strings(as.character(labels))))
+  values <- as.character(unlist(lapply(columns[is_vector_column], as.character)))
+  labels <- sort_strings(unique(values))
+  labels <- labels[plain_label(labels) %in% plain_label(c("", na))]
   columns <- modify_fields(columns, is_vector_column, function(x) replace(x, x %in% labels, NA))
-  counts <- counts[!trimws(names(counts)) %in% c("", "NA")]
+  counts <- table(factor(values, labels[!trimws(labels) %in% c("", "NA")]))
   lines <- escape_braces(dQuote(names(counts), FALSE), ", ", map_chr(counts, count_noun, "time"))
   report_lines <- c("Some labels were read as missing ratings.", bullets(lines))
   if (na_given && !is_empty(counts)) inform_fallible(report_lines)
@@ -297,7 +280,7 @@ similar_names <- function(ids) {
   if (!any(grepl("[[:alpha:][:space:]]", ids))) return(character())
   plain_names <- plain_label(ids)
   is_similar <- plain_names %in% repeated_values(plain_names)
-  groups <- split(dQuote(ids[is_similar], FALSE),
-    factor(plain_names[is_similar], unique(plain_names[is_similar])))
-  structure(map_chr(groups, paste, collapse = " and "), ids = ids[is_similar])
+  ids <- ids[is_similar]
+  groups <- split(dQuote(ids, FALSE), factor_in_order(plain_names[is_similar]))
+  structure(map_chr(groups, paste, collapse = " and "), ids = ids)
 }

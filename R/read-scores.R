@@ -76,13 +76,12 @@ columns_of_scores <- function(x, scores, data, by_rating) {
       arg = "scores")
   }
   columns <- unlist(unname(scores))
-  system_of_column <- rep(names(scores), lengths(scores))
+  system <- rep(names(scores), lengths(scores))
   n_rows <- attr(data, "rows")
   list(
-    at = rep(seq_len(n_rows), length(columns)), system = rep(system_of_column, each = n_rows),
+    at = rep(seq_len(n_rows), length(columns)), system = rep(system, each = n_rows),
     category = rep(names(columns), each = n_rows),
-    score = unlist(Map(as_score, unclass(data)[columns], columns, system_of_column),
-      use.names = FALSE)
+    score = unlist(Map(as_score, unclass(data)[columns], columns, system), use.names = FALSE)
   )
 }
 
@@ -94,18 +93,15 @@ table_of_scores <- function(x, scores) {
     x = "It lacks {.val {lacking_columns}}; it has {.val {names(scores)}}.", arg = "scores")
   table <- lapply(plain_columns(scores)[score_columns], unfactor)
   check_identifiers(table$case, "scores$case")
-  system <- as_label(table$system)
-  check_scored_systems(unique(system), x)
-  case_index <- match(as_label(table$case), as_label(x$cases))
-  abort_if(anyNA(case_index), "case", "{.arg scores} must name cases of {.arg data}.",
-    x = "{sum(is.na(case_index))} row{?s} name{?s/} other cases, first row
-        {which(is.na(case_index))[[1L]]}: case
-        {.val {as_label(table$case)[is.na(case_index)][[1L]]}}.",
-    row = which(is.na(case_index)))
-  list(
-    at = case_index, system = system, category = as_label(table$category),
-    score = as_score(table$score, "score", unique(system))
-  )
+  table[c("case", "system", "category")] <- lapply(table[1:3], as_label)
+  check_scored_systems(unique(table$system), x)
+  at <- match(table$case, as_label(x$cases))
+  unknown_rows <- which(is.na(at))
+  abort_if(unknown_rows, "case", "{.arg scores} must name cases of {.arg data}.",
+    x = "{length(unknown_rows)} row{?s} name{?s/} other cases, first row {unknown_rows[[1L]]}: case
+        {.val {table$case[[unknown_rows[[1L]]]]}}.", row = unknown_rows)
+  table$score <- as_score(table$score, "score", unique(table$system))
+  c(list(at = at), table)
 }
 
 check_scored_systems <- function(systems, x) {
@@ -132,11 +128,12 @@ scores_of_system <- function(system, x, table, scale) {
   scored_labels <- unique(table$category[rows])
   cells <- cbind(table$at[rows], match(table$category[rows], scored_labels))
   repeated_row <- anyDuplicated(cells)
+  repeated_cell <- cells[repeated_row, ]
   abort_if(repeated_row > 0L, "repeat", "A system can give one score per case and category.",
     x = "Row {rows[[repeated_row]]} of {.arg scores} is a second score of {.val {system}} for case
-        {.val {as_label(x$cases[[cells[repeated_row, 1L]]])}} and category
-        {.val {scored_labels[[cells[repeated_row, 2L]]]}}.",
-    case = x$cases[[cells[repeated_row, 1L]]], rater = system)
+        {.val {as_label(x$cases[[repeated_cell[[1L]]]])}} and category
+        {.val {scored_labels[[repeated_cell[[2L]]]]}}.",
+    case = x$cases[[repeated_cell[[1L]]]], rater = system)
   unknown_categories <- setdiff(scored_labels, x$categories)
   abort_if(unknown_categories, "category", "Scores must be of categories of {.arg data}.",
     x = "System {.val {system}} has scores of {.val {unknown_categories}}.",
@@ -149,13 +146,10 @@ scores_of_system <- function(system, x, table, scale) {
         {.val {missing_labels}}.",
     i = "Add the scores of these categories. If there are only two categories, scores of one are
         enough.", system = system, row = integer())
-  values <- matrix(NA_real_, length(x$cases), length(scored_labels),
-    dimnames = list(NULL, scored_labels))
+  values <- matrix(NA_real_, length(x$cases), length(scored_labels))
   values[cells] <- table$score[rows]
-  if (is_one_of_two) {
-    values <- cbind(values, if (scale == "probability") 1 - values else -values)
-    colnames(values)[[2L]] <- missing_labels
-  }
+  if (is_one_of_two) values <- cbind(values, if (scale == "probability") 1 - values else -values)
+  colnames(values) <- c(scored_labels, missing_labels)
   values <- values[, x$categories, drop = FALSE]
   check_scores(values, x, scale, system)
   if (scale == "probability") clip01(values) else values
@@ -169,10 +163,9 @@ check_scores <- function(values, x, scale, system) {
   fail_if <- function(is_invalid, message, detail = "", i = NULL) {
     row <- which(is_invalid)
     first <- row[1L] # nolint: object_usage.
-    case_words <- count_noun(length(row), "case") # nolint: object_usage.
     abort_if(row, "scores", message,
-      x = paste0("System \"{system}\": {case_words}, first \"{as_label(x$cases[first])}\"", detail,
-        "."),
+      x = paste0("System \"{system}\": {count_noun(length(row), 'case')}, first
+        \"{as_label(x$cases[first])}\"", detail, "."),
       i = i, system = system, row = row)
   }
   n_scores <- rowSums(!is.na(values))
@@ -180,23 +173,23 @@ check_scores <- function(values, x, scale, system) {
     n_scores > 0L & n_scores < ncol(values),
     "A case must have scores of all categories or of none."
   )
-  is_probability <- scale == "probability"
-  is_outside <- is.infinite(values) | (is_probability & abs(values - 0.5) > 0.5 + rounding_error)
+  if (scale == "order") {
+    fail_if(rowSums(is.infinite(values)) > 0, "Scores must be finite.",
+      ", which has {values[first, which(is.infinite(values[first, ]))[[1L]]]}")
+    return()
+  }
+  order_hint <- "If they only order cases, add {.code scale = \"order\"} to the list {.arg scores}."
+  is_outside <- abs(values - 0.5) > 0.5 + rounding_error
   fail_if(
-    rowSums(is_outside, na.rm = TRUE) > 0,
-    if (is_probability) "Scores must be probabilities in [0, 1]." else "Scores must be finite.",
-    ", which has {values[first, which(is_outside[first, ])[[1L]]]}",
-    if (is_probability) "If they only order cases, add {.code scale = \"order\"} to the
-      list {.arg scores}."
+    rowSums(is_outside, na.rm = TRUE) > 0, "Scores must be probabilities in [0, 1].",
+    ", which has {values[first, which(is_outside[first, ])[[1L]]]}", order_hint
   )
-  if (!is_probability) return()
   row_sums <- rowSums(values)
   fail_if(
     abs(row_sums - 1) > sum_tolerance * ncol(values) + rounding_error,
     "Probabilities of a case must sum to one.",
     ", which sums to {signif(row_sums[first], 4L)}",
-    "If they are probabilities, divide them by their sum. If they only order cases, add
-      {.code scale = \"order\"} to the list {.arg scores}."
+    paste("If they are probabilities, divide them by their sum.", order_hint)
   )
 }
 

@@ -18,7 +18,13 @@ read_csv <- function(input) {
   )
   abort_file_if(is_empty(columns[[1L]]), input, "has names of columns, but no rows.")
   columns <- drop_title_rows(columns, input)
-  lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
+  Map(function(x, column) {
+    if (input$encoding != "UTF-8") x <- iconv(x, input$encoding, "UTF-8")
+    invalid_row <- match(TRUE, is.na(x) | !validUTF8(x))
+    if (!is.na(invalid_row))
+      abort_encoding(input, sprintf("row %s of column \"%s\"", invalid_row, column))
+    choices_of_cells(x, input)
+  }, columns, names(columns))
 }
 
 scan_csv <- function(input, skip, fill) {
@@ -50,7 +56,9 @@ csv_separator <- function(input, line = input$first[[1L]]) {
 }
 
 # Drops rows without data from the columns of a table: a title above the column names, and the two
-# rows in which Qualtrics describes its columns. A note lists the dropped rows.
+# rows in which Qualtrics describes its columns. A note lists the dropped rows. Also drops empty
+# columns without a name. Other columns without a name are called "...1", "...2" and so on, by their
+# position.
 drop_title_rows <- function(columns, input) {
   n_filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(head(x, 10L))))
   header_row <- match(TRUE, n_filled > 1L)
@@ -63,7 +71,13 @@ drop_title_rows <- function(columns, input) {
     add_note(input, "Left out: 2 rows of Qualtrics that describe the columns.")
     columns <- lapply(columns, tail, -2L)
   }
-  name_columns(columns, input)
+  is_unnamed <- trimws(names(columns)) == ""
+  repeated_names <- repeated_values(names(columns)[!is_unnamed])
+  abort_file_if(repeated_names, input, "has several columns with the same name.",
+    x = "Repeated: {toString(dQuote(repeated_names, FALSE))}.",
+    i = "Give each column a different name.")
+  names(columns)[is_unnamed] <- paste0("...", which(is_unnamed))
+  columns[!is_unnamed | !map_lgl(columns, function(x) all(is_blank(x)))]
 }
 
 # Is each field of the column `x` empty? In a list column, only NA is empty: an element without
@@ -74,51 +88,25 @@ is_blank <- function(x) {
   x %in% values[is.na(values) | !grepl("[^ \t\r]", values, perl = TRUE, useBytes = TRUE)]
 }
 
-# Is each row of `table` empty in all used columns? `columns`: a list of column names by role.
-# * If cases have no identifiers, the row must be empty in all columns of the table.
-# * In a `sparse` table, each row is the answer to one of several questions. A row without a rating
-#   is then empty.
-empty_rows <- function(table, columns, sparse) {
-  columns <- if (sparse) columns$rating else if (!is_empty(columns$case)) unlist(columns) else
-    setdiff(names(table), "file")
-  Reduce(`&`, lapply(table[columns], is_blank))
-}
-
-# Drops empty rows. In tables with a row per case, also drops exact copies of a row. (In long data,
-# a copy may be a second rating.) One warning lists all dropped rows, including those that the
-# reader of the format dropped. `columns`: a list of column names by role.
+# Drops empty rows. If cases have no identifiers, an empty row is empty in all columns of the table.
+# In a `sparse` table, each row is the answer to one of several questions, so a row without a rating
+# is empty. In tables with a row per case, also drops exact copies of a row. (In long data, a copy
+# may be a second rating.) One warning lists all dropped rows, including those that the reader of
+# the format dropped. `columns`: a list of column names by role.
 drop_rows <- function(table, contents, columns) {
-  is_empty <- empty_rows(table, columns, isTRUE(contents$sparse))
+  used_columns <- if (isTRUE(contents$sparse)) columns$rating else
+    if (is_empty(columns$case)) setdiff(names(table), "file") else unlist(columns)
+  is_empty_row <- Reduce(`&`, lapply(table[used_columns], is_blank))
   has_repeated_cases <- is_empty(columns$rating) &&
     any_repeated(table[columns$case][1L][[1L]])
-  is_copy <- if (has_repeated_cases) duplicated(list2DF(table)) & !is_empty else FALSE
+  is_copy <- if (has_repeated_cases) duplicated(list2DF(table)) & !is_empty_row else FALSE
   notes <- c(
     contents$notes,
-    note_left_out(is_empty & is.null(contents$sparse), "row", "without case, rater and rating"),
+    note_left_out(is_empty_row & is.null(contents$sparse), "row", "without case, rater and rating"),
     note_left_out(is_copy, "row", "identical to another row")
   )
   warn_if(notes, "left_out", setNames(escape_braces(notes), rep("!", length(notes))))
-  lapply(table, `[`, !(is_empty | is_copy))
-}
-
-# Drops empty columns without a name. Other columns without a name are called "...1", "...2" and so
-# on, by their position.
-name_columns <- function(columns, input) {
-  is_unnamed <- trimws(names(columns)) == ""
-  repeated_names <- repeated_values(names(columns)[!is_unnamed])
-  abort_file_if(repeated_names, input, "has several columns with the same name.",
-    x = "Repeated: {toString(dQuote(repeated_names, FALSE))}.",
-    i = "Give each column a different name.")
-  names(columns)[is_unnamed] <- paste0("...", which(is_unnamed))
-  columns[!is_unnamed | !map_lgl(columns, function(x) all(is_blank(x)))]
-}
-
-check_encoding <- function(x, column, input) {
-  if (input$encoding != "UTF-8") x <- iconv(x, input$encoding, "UTF-8")
-  invalid_row <- match(TRUE, is.na(x) | !validUTF8(x))
-  if (!is.na(invalid_row))
-    abort_encoding(input, sprintf("row %s of column \"%s\"", invalid_row, column))
-  x
+  lapply(table, `[`, !(is_empty_row | is_copy))
 }
 
 abort_encoding <- function(input, where) {
@@ -141,18 +129,19 @@ check_csv <- function(input, has_open_quote) {
     input$plain, sep = csv_separator(input), quote = "\"", comment.char = "",
     blank.lines.skip = FALSE, skip = input$skip
   )
-  is_end_of_quote <- c(FALSE, is.na(head(n_fields, -1L)))
+  within_quote <- is.na(head(n_fields, -1L))
   short_lines <- which(n_fields > 0L & n_fields < n_columns)
-  are_all_short <- length(short_lines) + 1L >= sum(n_fields > 0L, na.rm = TRUE)
-  fault_in_words <- if (has_open_quote) { # nolint: object_usage.
-    line <- max(0L, which(!is.na(head(n_fields, -1L)))) + 1L
-    "begins a quote that has no end."
+  if (has_open_quote) {
+    line <- max(0L, which(!within_quote)) + 1L
+    fault_in_words <- "begins a quote that has no end." # nolint: object_usage.
   } else {
+    are_all_short <- length(short_lines) + 1L >= sum(n_fields > 0L, na.rm = TRUE)
     line <- c(
-      which(n_fields > n_columns), if (!are_all_short) short_lines[is_end_of_quote[short_lines]],
+      which(n_fields > n_columns),
+      if (!are_all_short) intersect(short_lines, which(within_quote) + 1L),
       if (n_columns == 1L) short_lines
     )[1L]
-    sprintf("has %s.", n_fields[line])
+    fault_in_words <- sprintf("has %s.", n_fields[line]) # nolint: object_usage.
   }
   abort_file_if(!is.na(line) || is_empty(short_lines), input,
     "must have {n_columns} columns in all lines, like the first line.",
@@ -183,25 +172,21 @@ read_crowd <- function(case, rater, status, dropped_status, reason, answers, gol
     table <- read_csv(input)
     table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
     column_names <- names(table)
-    if (is.null(answers)) {
-      question_columns <- column_names[gold(column_names) %in% column_names]
-      table <- modify_fields(table, question_columns, function(x) {
-        if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
-      })
-    } else {
-      question_columns <- grep(answers, column_names, value = TRUE)
-    }
+    choices <- if (is.null(answers)) column_names[gold(column_names) %in% column_names] else
+      grep(answers, column_names, value = TRUE)
+    if (is.null(answers)) table <- modify_fields(table, choices, function(x) {
+      if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
+    })
     is_dropped <- fold_case(table[[status]] %||% "") %in% dropped_status
     table <- lapply(table, `[`, !is_dropped)
-    truths <- setNames(gold(question_columns), question_columns)
-    truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
+    truths <- setNames(gold(choices), choices)
     list(
-      table = table, choices = question_columns, truths = truths,
+      table = table, choices = choices,
+      truths = Filter(function(name) any(nzchar(table[[name]])), truths),
       map = list(
         case = if (case %in% column_names) case else
           grep("^INPUT:", column_names, value = TRUE),
-        rater = rater,
-        rating = if (length(question_columns) == 1L) question_columns
+        rater = rater, rating = if (length(choices) == 1L) choices
       ),
       notes = note_left_out(is_dropped, "assignment", reason)
     )
@@ -228,10 +213,6 @@ task_answers <- function(table, input) {
 
 # ---- Excel ----------------------------------------------------------------------------------
 
-is_excel <- function(input) {
-  input$kind == "ole" || file.path("xl", "workbook.xml") %in% input$entries$name
-}
-
 read_excel <- function(input) {
   check_installed("readxl", "to read Excel files")
   # `entries` is computed when it is first used. This checks the files of the archive before readxl
@@ -243,7 +224,15 @@ read_excel <- function(input) {
   try_excel <- function(value) handle_foreign_error(value, fail)
   sheets <- try_excel(readxl::excel_sheets(input$plain))
   sheet <- input$sheet %||% sheets[[1L]]
-  n_columns <- sheet_columns(input, sheet)
+  # The number of columns of a sheet without reading its cells. A hostile sheet with two cells can
+  # have a million rows and thousands of columns. The number is part of the error that readxl gives
+  # if more column types than columns are specified.
+  error_text <- tryCatch(
+    names(read_sheet(input, sheet, rep("skip", 20000))), error = conditionMessage
+  )
+  error_text <- regmatches(error_text, regexpr("[0-9]+(?= column)", error_text, perl = TRUE))
+  # Without a number, the sheet has no columns, or has a fault that a later error reports.
+  n_columns <- max(1, as.numeric(error_text))
   check_limit(n_columns, "columns", input)
   read_as <- function(types) try_excel(read_sheet(input, sheet, types))
   if (n_columns * max_sheet_rows > input$limits$most[["cells"]])
@@ -308,16 +297,4 @@ read_sheet <- function(input, sheet, types) {
     input$plain, sheet, input$range, col_types = types, na = character(), trim_ws = FALSE,
     .name_repair = "minimal", n_max = max_sheet_rows, skip = input$skip
   )
-}
-
-# Returns the number of columns of a sheet without reading its cells. A hostile sheet with two cells
-# can have a million rows and thousands of columns. The number is part of the error that readxl
-# gives if more column types than columns are specified.
-sheet_columns <- function(input, sheet) {
-  error_text <- tryCatch(
-    names(read_sheet(input, sheet, rep("skip", 20000))), error = conditionMessage
-  )
-  error_text <- regmatches(error_text, regexpr("[0-9]+(?= column)", error_text, perl = TRUE))
-  # Without a number, the sheet has no columns, or has a fault that a later error reports.
-  max(1, as.numeric(error_text))
 }

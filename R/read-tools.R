@@ -119,7 +119,12 @@ read_promptfoo <- function(input) {
     # Sets of assertions are dropped, because the list also contains each assertion of a set.
     name_answers(Filter(
       function(part) is_empty(part$componentResults), result$gradingResult$componentResults
-    ), assertion_name)
+    ), function(part) {
+      # An assertion without a metric is named by its type and its provider.
+      part$assertion$metric %||% paste(c(
+        part$assertion$type %||% "assertion", provider_id(part$assertion$provider)
+      ), collapse = " ")
+    })
   }, "assertion", function(verdict) {
     list(verdict = pass_or_fail(verdict$pass), score = verdict$score)
   }, "verdict")
@@ -130,14 +135,6 @@ name_answers <- function(answers, name) {
 }
 
 pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
-
-# Returns the name of an assertion: its metric. An assertion without a metric is named by its type
-# and its provider.
-assertion_name <- function(component) {
-  assertion <- component$assertion
-  assertion$metric %||%
-    paste(c(assertion$type %||% "assertion", provider_id(assertion$provider)), collapse = " ")
-}
 
 provider_id <- function(provider) if (is.list(provider)) provider$id else provider
 
@@ -191,7 +188,8 @@ read_lm_eval <- function(input) {
   table <- record_table(lapply(json_records(input), function(sample) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
   }), input)
-  abort_file_if(is.null(table[["doc_id"]]), input, "has no field \"doc_id\".",
+  cases <- table[["doc_id"]]
+  abort_file_if(is.null(cases), input, "has no field \"doc_id\".",
     i = "Exports of lm-evaluation-harness have it. If this is another file, change {.arg format}.")
   is_binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
   metrics <- setdiff(names(table)[is_binary], "doc_id")
@@ -199,11 +197,10 @@ read_lm_eval <- function(input) {
   filter_name <- if (n_distinct(table$filter) > 1L) table$filter
   list(
     table = list(
-      result = rep(table$doc_id, length(metrics)),
-      value = unlist(table[metrics], use.names = FALSE),
-      metric = trimws(paste(rep(metrics, each = length(table$doc_id)), filter_name %||% ""))
+      result = rep(cases, length(metrics)), value = unlist(table[metrics], use.names = FALSE),
+      metric = trimws(paste(rep(metrics, each = length(cases)), filter_name %||% ""))
     ),
-    key = rep(paste(input$path, table$doc_id), length(metrics)),
+    key = rep(paste(input$path, cases), length(metrics)),
     map = list(case = "result", rater = "metric", rating = "value"),
     notes = note_left_out(!unique(unlist(table$metrics)) %in% metrics, "metric",
       "not only of 0 and 1")
@@ -218,24 +215,22 @@ read_label_studio <- function(input) {
   if (has_names(tasks)) tasks <- list(tasks)
   answers <- unlist(lapply(tasks, task_records), FALSE)
   is_cancelled <- map_lgl(answers, `[[`, "cancelled")
-  kept_answers <- answers[!is_cancelled]
-  abort_file_if(is_empty(kept_answers), input, "holds no annotation.",
+  answers <- answers[!is_cancelled]
+  abort_file_if(is_empty(answers), input, "holds no annotation.",
     i = "Export it after the first annotation.")
-  control_names <- unique(unlist(lapply(kept_answers, function(answer) names(answer$labels))))
-  unread_controls <- setdiff(unlist(lapply(kept_answers, `[[`, "other")), control_names)
-  table <- record_table(lapply(kept_answers, function(a) c(a$fields, a$labels)), input)
+  control_names <- unique(unlist(lapply(answers, function(answer) names(answer$labels))))
+  unread_controls <- setdiff(unlist(lapply(answers, `[[`, "other")), control_names)
+  table <- record_table(lapply(answers, function(a) c(a$fields, a$labels)), input)
   list(
-    table = table,
+    table = table, choices = control_names,
     map = list(
       case = "id", rater = "completed_by", rating = if (length(control_names) == 1L) control_names,
-      systems = unique(table$completed_by[map_lgl(kept_answers, `[[`, "predicted")])
+      systems = unique(table$completed_by[map_lgl(answers, `[[`, "predicted")])
     ),
-    choices = control_names,
     notes = c(
       note_left_out(is_cancelled, "annotation", "that an annotator cancelled"),
-      if (!is_empty(unread_controls))
-        sprintf("Left out: %s (regions or text, not labels).",
-          toString(sort_strings(unread_controls)))
+      if (!is_empty(unread_controls)) sprintf("Left out: %s (regions or text, not labels).",
+        toString(sort_strings(unread_controls)))
     )
   )
 }
@@ -253,10 +248,9 @@ task_records <- function(task) {
       value_label(c(as.list(result$value), result["selected"]))
     })
     has_label <- lengths(labels) > 0L
-    control_of_label <- factor(control_names[has_label], unique(control_names[has_label]))
     list(
       fields = c(list(id = task$id, completed_by = rater), data),
-      labels = lapply(split(labels[has_label], control_of_label), unlist),
+      labels = lapply(split(labels[has_label], factor_in_order(control_names[has_label])), unlist),
       other = control_names[!has_label],
       predicted = predicted, cancelled = isTRUE(answer$was_cancelled)
     )
@@ -297,19 +291,19 @@ choices_of_cells <- function(x, input) {
     "^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, perl = TRUE, useBytes = TRUE
   )
   if (!any(is_object_text)) return(x)
-  x <- modify_fields(as.list(x), is_object_text, function(cell) {
+  as_text(modify_fields(as.list(x), is_object_text, function(cell) {
     or_null(flat_label(parse_json(cell, input))) %||% cell # other text may look like an object
-  })
-  as_text(x, input)
+  }), input)
 }
 
 read_label_studio_min <- function(input) {
-  table <- if (input$kind == "text") read_csv(input) else
+  is_text <- input$kind == "text"
+  table <- if (is_text) read_csv(input) else
     record_table(lapply(input$document, lapply, flat_label), input)
   choices <- setdiff(names(table), c(
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
   ))
-  list_columns <- choices[input$kind == "text" & map_lgl(table[choices], is.list)]
+  list_columns <- choices[is_text & map_lgl(table[choices], is.list)]
   list(
     table = table, choices = choices, map = list(
       case = "id", rater = "annotator", rating = if (length(list_columns) == 1L) list_columns

@@ -38,7 +38,8 @@ hashes_of_fields <- function(study) {
 # Environments, byte code and source references are excluded, because they differ between sessions.
 hashable_text <- function(x) {
   if (is.function(x) && !is.primitive(x)) x <- utils::removeSource(x)
-  kept_attributes <- attributes(x)[setdiff(names(attributes(x)), c("srcref", ".Environment"))]
+  kept_attributes <- attributes(x)
+  kept_attributes[c("srcref", ".Environment")] <- NULL
   value_text <- if (is.list(x)) {
     lapply(unclass(x), hashable_text)
   } else {
@@ -132,45 +133,42 @@ resume_study <- function(study, path, must_match) {
     x = if (inherits(saved, "error")) escape_braces(conditionMessage(saved)))
   is_same <- map_lgl(must_match, function(part) identical(saved$parts[part], content$parts[part]))
   differing <- must_match[!is_same]
-  has_more_runs <- isTRUE(saved$runs > study$runs)
-  abort_checkpoint_if(!is_empty(differing) || has_more_runs, path, "contains another study.",
+  abort_checkpoint_if(!is_empty(differing) || isTRUE(saved$runs > study$runs), path,
+    "contains another study.",
     x = if (!is_empty(differing)) "It differs in {.arg {differing}}." else "It has
         {saved$runs} {.arg runs}, more than the {study$runs} that were requested.")
   check_progress(saved, study, path)
   inform_fallible(escape_braces(
     "Continuing from ", path, ": ", number(sum(saved$done)), " panels are done."
   ))
-  study[c("seed", "results", "done")] <- saved[c("seed", "results", "done")]
-  study
+  replace(study, c("seed", "results", "done"), saved[c("seed", "results", "done")])
 }
 
 # Checks types and lengths of the content, because a valid hash does not prove that this package
 # wrote the file. `saved`: content of the file.
 check_progress <- function(saved, study, path) {
   is_integers <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
-  n_done <- saved[["done"]]
+  n_done <- saved$done # number of finished runs of each cell, see study_cells()
   is_damaged <- c(
-    runs = !is_integers(saved[["runs"]], 1L),
-    seed = !is_integers(saved[["seed"]], length(study$seed)),
+    runs = !is_integers(saved$runs, 1L),
+    seed = !is_integers(saved$seed, length(study$seed)),
     done = !is_integers(n_done, length(study$done)) || any(n_done < 0L | n_done > study$runs)
   )
-  if (!any(is_damaged))
-    is_damaged <- c(results = !has_valid_results(saved[["results"]], n_done, study))
+  if (!any(is_damaged)) {
+    # `results` must have the columns and rows of the finished runs.
+    results <- saved$results
+    systems <- lapply(study_cells(study), function(cell) names(cell$design$systems))
+    rows_per_run <- lengths(systems) * length(study$estimators)
+    number_columns <- c("estimate", interval_columns, "expected", "sample")
+    is_valid <- if (sum(n_done) == 0L) is.null(results) else
+      is.list(results) && all(lengths(results) == sum(n_done * rows_per_run)) &&
+        all(map_lgl(number_columns, function(column) is.double(results[[column]]))) &&
+        identical(results$cell, rep(seq_along(n_done), n_done * rows_per_run)) &&
+        identical(results$run, unlist(Map(rep, lapply(n_done, seq_len), each = rows_per_run))) &&
+        identical(unique(results$estimator), names(study$estimators)) &&
+        all(unlist(Map(`%in%`, split(results$system, results$cell), systems[n_done > 0L])))
+    is_damaged <- c(results = !is_valid)
+  }
   abort_checkpoint_if(any(is_damaged), path, "is damaged.",
     x = "These fields are invalid: {.field {names(which(is_damaged))}}.")
-}
-
-# Does `results` have the columns and rows of the finished runs? `n_done`: number of finished runs
-# of each cell, see study_cells().
-has_valid_results <- function(results, n_done, study) {
-  if (sum(n_done) == 0L) return(is.null(results))
-  systems <- lapply(study_cells(study), function(cell) names(cell$design$systems))
-  rows_per_run <- lengths(systems) * length(study$estimators)
-  number_columns <- c("estimate", interval_columns, "expected", "sample")
-  is.list(results) && all(lengths(results) == sum(n_done * rows_per_run)) &&
-    all(map_lgl(number_columns, function(column) is.double(results[[column]]))) &&
-    identical(results$cell, rep(seq_along(n_done), n_done * rows_per_run)) &&
-    identical(results$run, unlist(Map(rep, lapply(n_done, seq_len), each = rows_per_run))) &&
-    identical(unique(results$estimator), names(study$estimators)) &&
-    all(unlist(Map(`%in%`, split(results$system, results$cell), systems[n_done > 0L])))
 }

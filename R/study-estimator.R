@@ -1,39 +1,48 @@
 #' Estimators for simulation studies
 #'
 #' Returns a function that takes a [ratings()] object and calls [estimate_accuracy()] with the given
-#' options. Such functions are the estimators that [simulation_study()] compares, and run faster
-#' there than user-defined functions.
+#' options. Use such functions as estimators in [simulation_study()], where they run faster than
+#' user-defined functions.
 #'
 #' @inheritParams estimate_accuracy
-#' @param method Name of a method of [estimate_accuracy()], by default `"binned"`.
-#' @param model Model of the raters. Methods `"joint"` and `"shared"` accept any [rater_model()].
-#'   `"binned"` and `"unbinned"` accept the default, [k_model()], user-defined models
-#'   ([rater_family()]), and models with ordinal errors or confidence. Other methods accept only the
-#'   default.
-#' @param interval Name of an interval of [estimate_accuracy()]. The default `"none"` is faster, but
-#'   without intervals there is no coverage.
-#' @param bins A list of settings. `width`: width of the bins of posterior probabilities for method
-#'   `"binned"`, in \[0.001, 1\], by default 0.1. `clip`: where methods `"binned"` and `"unbinned"`
-#'   limit estimates to \[0, 1\]: in each `"bin"` (the default), `"overall"`, or `"none"` (they are
-#'   not limited).
+#' @param method Name of a method of [estimate_accuracy()]. `"binned"` (the default): the method of
+#'   Lehner (2015), a mean over bins of cases. `"unbinned"`: the same idea without bins.
+#'   `"average"`: a mean over several models of raters and systems, corrected for shared errors.
+#'   `"joint"`: fits `model` with the system as one more rater. `"shared"`: fits `model` to the
+#'   raters only.
+#' @param model Model of the raters, by default [k_model()] (all are equally accurate). Methods
+#'   `"joint"` and `"shared"` accept any [rater_model()]; `"binned"` and `"unbinned"` accept
+#'   user-defined models ([rater_family()]), and models with ordinal errors or confidence;
+#'   `"average"` only the default.
+#' @param interval Kind of interval. `"none"` (the default) is fastest, but a study then does not
+#'   report coverage. `"bootstrap"` and `"profile"` (only for method `"joint"`) contain sampling
+#'   error only, `"robust"` also an allowance for shared errors. `"corrected"`, `"combined"` and
+#'   `"anytime"` need `gold` cases. See [estimate_accuracy()].
+#' @param common Degree to which a system is assumed to share the errors of the raters: `"none"`,
+#'   `"typical"` (as in public data), `"all"`, or a number from 0 (none) to 1 (all). `NULL`, the
+#'   default, is `"typical"` for method `"average"` and `"none"` for `"joint"`; other methods do not
+#'   accept it.
 #' @param resampling A list with the number of bootstrap `replicates`, such as
-#'   `list(replicates = 500)`. The default is 1000, and 200 for robust intervals and intervals with
-#'   gold cases.
-#' @param gold Number of gold cases (cases with known truth); 0, the default, for none. They are a
-#'   random sample of the rated cases of a panel, or all rated cases if there are fewer. Their truth
-#'   is taken from the simulated ratings.
-#' @param gold_sample How the estimator assumes that the gold cases were sampled: `"random"`, the
-#'   default, or `"given"` (chosen by hand). See [gold_cases()].
-#' @param target Intervals with gold cases are for the accuracy in the `"population"` (the default)
-#'   or on exactly the rated `"cases"`, see [gold_cases()].
-#' @param widen How strongly `"combined"` intervals widen the prior from the ratings, see
-#'   [gold_cases()].
-#' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
-#'   [estimate_accuracy()] result.
+#'   `list(replicates = 500)`. The default is 1000 for bootstrap intervals, and 200 for robust
+#'   intervals and intervals with gold cases.
+#' @param gold Number of gold cases (cases whose true category the estimator uses); 0, the default,
+#'   for none. They are a random sample of the rated cases, or all if there are fewer. The ratings
+#'   must contain the truth, as simulated ratings do.
+#' @param gold_sample Whether the estimator treats gold cases as a `"random"` sample (the default),
+#'   or as `"given"` (chosen by hand). The latter only improve the model of the raters.
+#' @param target Intervals with gold cases are for the accuracy in the `"population"` of which the
+#'   cases are a sample (the default), or on exactly these `"cases"`.
+#' @param widen For `"combined"` intervals, which use a prior computed from the ratings. `NULL`, the
+#'   default: the prior is not used if gold cases contradict it. A number of at least 0: it is
+#'   always used, and its variance is multiplied by up to `1 + widen`.
+#' @return A function of class `accuracy_estimator`. It takes a [ratings()] object with systems and
+#'   returns an [estimate_accuracy()] result. For a table of its options, see [design_tables].
 #' @family simulation
 #' @examples
+#' # Lehner's method without limiting estimates to [0, 1], applied to his data
 #' unclipped <- accuracy_estimator("binned", bins = list(clip = "none"))
 #' unclipped(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
+#' # Another model: errors are more probable in neighbouring categories
 #' accuracy_estimator("joint", rater_model(errors = "distance"))
 #' @export
 accuracy_estimator <- function(method = "binned", model = k_model(), interval = "none",
@@ -46,8 +55,8 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   options <- check_accuracy_options(given_options)
   check_model(model)
   n_gold <- check_count(gold, "gold", min = 0L)
-  gold_settings <- list(check_choice(gold_sample), check_choice(target), check_widen(widen))
-  names(gold_settings) <- c("gold_sample", "target", "widen")
+  gold_settings <- list(gold_sample = check_choice(gold_sample), target = check_choice(target),
+    widen = check_widen(widen))
   kind <- if (n_gold > 0L) c(random = "sample", given = "picked")[[gold_settings$gold_sample]]
   check_combination(options, model, NULL, list(kind = kind, case = seq_len(n_gold)))
   options <- append(options, list(model = model), 1L)
@@ -92,18 +101,19 @@ as_estimators <- function(x, arg = "estimators") {
   if (is.character(x)) x <- as.list(x)
   names <- names2(x)
   is_method <- map_lgl(as.list(x), is_string)
-  invalid_elements <- which(!is_method & !map_lgl(as.list(x), is.function))
+  invalid <- which(!is_method & !map_lgl(as.list(x), is.function))[1L]
   subject <- "It"
   bad_value <- x
-  if (is.list(x) && !is.object(x) && !is_empty(invalid_elements)) {
-    name <- names[[invalid_elements[[1L]]]]
-    subject <- if (nzchar(name)) dQuote(name, FALSE) else paste("Element", invalid_elements[[1L]])
-    bad_value <- x[[invalid_elements[[1L]]]]
+  if (is.list(x) && !is.object(x) && !is.na(invalid)) {
+    subject <- if (nzchar(names[[invalid]])) dQuote(names[[invalid]], FALSE) else
+      paste("Element", invalid)
+    bad_value <- x[[invalid]]
   }
-  abort_argument_if(!is.list(x) || is_empty(x) || !is_empty(invalid_elements), arg,
+  abort_argument_if(!is.list(x) || is_empty(x) || !is.na(invalid), arg,
     "must be names of methods, or a list of functions of ratings.",
     x = escape_braces(subject, " is ", describe(bad_value), "."))
-  names[names == "" & is_method] <- unlist(x[names == "" & is_method])
+  is_unnamed <- names == "" & is_method
+  names[is_unnamed] <- unlist(x[is_unnamed])
   check_names(names, arg)
   x[is_method] <- lapply(x[is_method], function(method) {
     accuracy_estimator(check_accuracy_method(method, arg))
@@ -158,89 +168,74 @@ apply_estimator <- function(estimator, x, systems, seed) {
 # * categories, raters, missing: categories, number of raters, and share of missing ratings.
 new_world <- function(draw, label, n) {
   world <- structure(list(draw = draw, label = label), class = "rater_world")
-  x <- draw_trial_panel(world, n)
-  if (inherits(x, "error")) {
-    x$call <- rlang::error_call(user_frame())
-    rlang::cnd_signal(x)
-  }
-  n_ratings <- sum(pattern_lengths(x)[pattern_of_case(x)])
-  world$systems <- setNames(rep(NA_real_, n_systems(x)), x$systems)
-  world$all <- x$systems
-  world$categories <- x$categories
-  world$raters <- n_raters(x)
-  world$missing <- 1 - n_ratings / (nrow(x) * n_raters(x))
-  world
-}
-
-# Returns a trial panel of `n` cases, or the error if five attempts fail. A study accepts occasional
-# failures of a design, but not a design that always fails.
-draw_trial_panel <- function(world, n) {
+  # A study accepts occasional failures of a design, but not a design that always fails.
   for (seed in 1:5) {
     x <- tryCatch(without_warnings(draw_world(world, n, seed)), fallible_error = identity)
     if (!inherits(x, "error")) break
   }
-  x
+  if (inherits(x, "error")) {
+    x$call <- rlang::error_call(user_frame())
+    cnd_signal(x)
+  }
+  n_ratings <- sum(pattern_lengths(x)[pattern_of_case(x)])
+  fields <- list(
+    systems = setNames(rep(NA_real_, n_systems(x)), x$systems), all = x$systems,
+    categories = x$categories, raters = n_raters(x),
+    missing = 1 - n_ratings / (nrow(x) * n_raters(x))
+  )
+  replace(world, names(fields), fields)
 }
 
-# Draws a panel of `n` cases from a user-defined design. Keeps the systems in `world$systems`.
+# Draws a panel of `n` cases from a user-defined design, and checks it. Keeps the systems in
+# `world$systems`.
 draw_world <- function(world, n, seed) {
+  fail <- function(demand, fault, ...) {
+    abort_fallible("design", escape_braces("Design \"", world$label, "\" ", demand, "."),
+      x = escape_braces(fault),
+      i = "A design that is a function of the number of cases must return {.fun ratings} with the
+        answers of systems. Add the truth of each case with {.fun with_truth}.",
+      design = world$label, ..., call = NULL)
+  }
   x <- tryCatch(with_run_seed(seed, world$draw(n)), error = function(e) {
-    abort_world(world, "stopped with an error", message_in_one_line(e), error = without_trace(e))
+    fail("stopped with an error", message_in_one_line(e), error = without_trace(e))
   })
-  check_panel(x, world, n)
-  kept_systems <- match(names(world$systems) %||% x$systems, x$systems)
-  if (identical(kept_systems, seq_along(x$systems))) x else
-    join_patterns(keep_systems(x, kept_systems))
-}
-
-check_panel <- function(x, world, n) {
-  ensure <- function(ok, demand, fault) if (!ok) abort_world(world, paste("must", demand), fault)
-  ensure(is_ratings(x), "return ratings", sprintf("It returned %s.", describe(x)))
-  ensure(
-    nrow(x) == n,
-    sprintf("return ratings of %s, the value of its argument", count_noun(n, "case")),
+  if (!is_ratings(x)) fail("must return ratings", sprintf("It returned %s.", describe(x)))
+  if (nrow(x) != n) fail(
+    sprintf("must return ratings of %s, the value of its argument", count_noun(n, "case")),
     sprintf("It returned %s.", count_noun(nrow(x), "case"))
   )
-  ensure(
-    !is.null(x$truth), "return ratings with truth", "It returned ratings without truth."
-  )
+  if (is.null(x$truth)) fail("must return ratings with truth", "It returned ratings without truth.")
   n_unknown <- sum(is.na(x$truth$category))
-  ensure(
-    n_unknown == 0L, "return the truth of every case",
+  if (n_unknown > 0L) fail(
+    "must return the truth of every case",
     sprintf("The truth is missing in %s.", count_noun(n_unknown, "case"))
   )
-  ensure(
-    n_systems(x) > 0L, "return ratings with the answers of a system",
-    "It returned ratings without systems."
+  if (n_systems(x) == 0L) fail(
+    "must return ratings with the answers of a system", "It returned ratings without systems."
   )
   expected_systems <- world$all %||% x$systems
-  is_same <- all(names(world$systems) %in% x$systems) && all(x$systems %in% expected_systems)
-  ensure(is_same, "return the same systems every time", sprintf(
-    "They were %s; now they are %s.", toString(expected_systems), toString(x$systems)
-  ))
-}
-
-abort_world <- function(world, demand, fault, ...) {
-  abort_fallible("design", escape_braces("Design \"", world$label, "\" ", demand, "."),
-    x = escape_braces(fault),
-    i = "A design that is a function of the number of cases must return {.fun ratings} with the
-        answers of systems. Add the truth of each case with {.fun with_truth}.",
-    design = world$label, ..., call = NULL)
+  kept_systems <- match(names(world$systems) %||% x$systems, x$systems)
+  if (anyNA(kept_systems) || !all(x$systems %in% expected_systems)) fail(
+    "must return the same systems every time", sprintf("They were %s; now they are %s.",
+      toString(expected_systems), toString(x$systems))
+  )
+  if (identical(kept_systems, seq_along(x$systems))) x else
+    join_patterns(keep_systems(x, kept_systems))
 }
 
 # Returns facts about a panel `x`, a list: the true accuracies of systems (`expected` and `sample`,
 # see true_accuracy()), and the agreement of its raters. All are NA if `x` is an error.
 panel_facts <- function(x, systems) {
+  agreement_facts <- c("agreement", "kappa", "rater_accuracy")
   if (inherits(x, "error")) {
     unknown_accuracy <- rep(NA_real_, length(systems))
-    return(list(
-      expected = unknown_accuracy, sample = unknown_accuracy, agreement = NA_real_,
-      kappa = NA_real_,
-      rater_accuracy = NA_real_
+    return(c(
+      list(expected = unknown_accuracy, sample = unknown_accuracy),
+      rep_named(agreement_facts, list(NA_real_))
     ))
   }
   c(
     list(expected = unname(x$truth$expected), sample = sample_accuracy(x)),
-    fit_algebraic(with_votes(x))[c("agreement", "kappa", "rater_accuracy")]
+    fit_algebraic(with_votes(x))[agreement_facts]
   )
 }

@@ -1,52 +1,51 @@
 #' Limit of an estimator for many cases
 #'
-#' Computes the limit of an estimator as the number of cases increases. Its difference from the true
-#' accuracy is the asymptotic bias. The function applies the estimator once to all possible
-#' combinations of answers by raters and systems, weighted by their exact probabilities, without
-#' simulation.
+#' Computes the value that an estimator approaches as the number of cases increases. Its difference
+#' from the true accuracy is the asymptotic bias. Nothing is simulated: the estimator is applied
+#' once to all possible combinations of answers by raters and systems, weighted by their exact
+#' probabilities.
 #'
-#' @param design A [rater_design()] with systems and without random parts: `base_rates` are given,
-#'   and `error_range` is zero (or all `matrices` are given).
-#' @param estimator The name of a method of [estimate_accuracy()] (by default `"binned"`), an
-#'   [accuracy_estimator()] without interval, or a function of a [ratings()] object, as in
-#'   [simulation_study()].
-#' @param ... Not used; catches misspelt arguments.
-#' @return A tibble with a row per system. Columns: `system`; `expected`, the true accuracy of the
-#'   system; `estimate`, the limit of the estimator; and `reason`, why the limit is `NA`.
+#' @param design A [rater_design()] with at least one system and without random parts: `base_rates`
+#'   are numbers, and `error_range` is zero (or all confusion matrices are given as `matrices`).
+#' @param estimator The estimator: the name of a method of [estimate_accuracy()], by default
+#'   `"binned"`; an [accuracy_estimator()] without interval; or a function that takes a [ratings()]
+#'   object with weights and returns the estimated accuracy of its system, a number.
+#' @param ... Not used.
+#' @return A tibble with a row per system.
+#'   * `system`: name of the system.
+#'   * `expected`: its true accuracy, the probability of a correct answer.
+#'   * `estimate`: the limit of the estimator; `NA` if the estimator returns no estimate.
+#'   * `reason`: why the limit is `NA`, otherwise `NA`.
 #' @family simulation
 #' @examples
+#' # Bias of Lehner's method if raters are not equally accurate
 #' design <- rater_design(c(0.4, 0.6, 0.8), systems = 0.9, base_rates = rep(0.2, 5))
 #' exact_limit(design, "binned")
+#' # A user-defined estimator: the accuracy of the raters, as an estimate for the system
 #' exact_limit(design, function(x) fit_raters(x)$rater_accuracy)
 #' @export
 exact_limit <- function(design, estimator = "binned", ...) {
   check_call()
   check_design(design)
   as_designs(design)
-  check_fixed(design)
-  estimator <- as_estimator(estimator)
+  has_random_errors <- design$error_range > 0 && any(lengths(design$matrices) == 0L &
+    rep(c(TRUE, design$system_errors), c(n_raters(design), n_systems(design))))
+  random_parts <- c(
+    if (design$law != "fixed") "Base rates are drawn. Give {.arg base_rates}.",
+    if (has_random_errors) "Errors vary at random. Set {.arg error_range} to 0."
+  )
+  abort_argument_if(random_parts, "design",
+    "{.arg design} must have fixed confusion matrices and base rates.", x = random_parts)
+  estimator <- as_estimator(estimator)[[1L]]
   stack_rows(seq_along(design$systems), function(s) {
     design <- keep_system(design, s)
     truth <- draw_panel(design, 1, c(0L, 0L))
-    value <- without_warnings(estimator[[1L]](exact_panel(design, truth)))
+    value <- without_warnings(estimator(exact_panel(design, truth)))
     result <- check_estimator_result(value, names(design$systems), "estimator")
     tibble::tibble(
       system = names(design$systems), expected = truth$expected, !!!result[c("estimate", "reason")]
     )
   })
-}
-
-check_fixed <- function(design) {
-  has_random_errors <- rep(c(TRUE, design$system_errors), c(n_raters(design), n_systems(design))) &
-    lengths(design$matrices) == 0L
-  random_parts <- c(
-    if (design$law != "fixed") "Base rates are drawn. Give {.arg base_rates}.",
-    if (design$error_range > 0 &&
-      any(has_random_errors)) "Errors vary at random. Set {.arg error_range} to 0."
-  )
-  abort_if(random_parts, "argument",
-    "{.arg design} must have fixed confusion matrices and base rates.", x = random_parts,
-    arg = "design")
 }
 
 # Returns ratings with a case for each possible combination of answers of the raters and the system.
@@ -63,19 +62,18 @@ exact_panel <- function(design, truth) {
         million can be enumerated.")
   probability <- copy_answers(joint_answers(design, truth), design$copying)
   if (n_hidden > 0L) probability <- apply(probability, seq_len(raters + 1L), sum)
-  if (n_codes > n_labels) {
-    for (j in seq_len(raters)) probability <-
-      drop_answers_at_random(probability, j, design$missing[[j]])
-  }
+  if (n_codes > n_labels) for (j in seq_len(raters))
+    probability <- drop_answers_at_random(probability, j, design$missing[[j]])
   codes <- which(probability > 0, arr.ind = TRUE)
   judges <- c(names(design$raters), names(design$systems))
-  columns <- lapply(setNames(seq_along(judges), judges), function(u) {
-    factor(design$categories[codes[, u]], levels = design$categories) # code n + 1 is missing
+  # code n + 1 is missing
+  columns <- lapply(seq_along(judges), function(u) {
+    factor(codes[, u], seq_len(n_labels), design$categories)
   })
   weight_column <- tail(make.unique(c(judges, "weight")), 1L)
-  columns[[weight_column]] <- probability[codes]
   without_warnings(ratings(
-    list2DF(columns), raters = !!names(design$raters), systems = !!names(design$systems),
+    list2DF(setNames(c(columns, list(probability[codes])), c(judges, weight_column))),
+    raters = !!names(design$raters), systems = !!names(design$systems),
     weights = !!weight_column, categories = design$categories
   ))
 }
@@ -85,11 +83,11 @@ exact_panel <- function(design, truth) {
 # out by quadrature.
 joint_answers <- function(design, truth) {
   strata <- nrow(design$strata)
-  judges <- seq_along(design$loading)
   nodes <- case_quadrature_nodes(design)
   probability <- 0
   for (s in seq_len(strata)) for (k in seq_along(design$categories)) {
-    answer_rows <- lapply(judges, function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
+    matrices <- truth$matrices[seq(s, by = strata, length.out = length(design$loading))]
+    answer_rows <- lapply(matrices, function(matrix) matrix[k, ])
     joint_share <- design$strata$weight[[s]] * truth$base_rates[[k]]
     for (i in row_numbers(nodes)) {
       answers <- Map(
@@ -107,12 +105,11 @@ joint_answers <- function(design, truth) {
 # * copying: a data frame. In each row, rater `to` replaces its answer by the answer of rater `from`
 #   with probability `probability`.
 copy_answers <- function(probability, copying) {
-  judges <- seq_along(dim(probability))
   for (i in row_numbers(copying)) {
     copier <- copying$to[[i]]
     # If the copier copies, both raters give the same answer. The probability of all other answers
     # is then in the cells in which both answers are equal.
-    other_judges <- judges[-copier]
+    other_judges <- seq_along(dim(probability))[-copier]
     marginal <- sweep(0 * probability, other_judges, apply(probability, other_judges, sum), `+`)
     is_same <- slice.index(marginal, copier) == slice.index(marginal, copying$from[[i]])
     copy_probability <- copying$probability[[i]]

@@ -24,29 +24,15 @@ study_cells <- function(study) {
   cells
 }
 
-# Returns a list of the blocks that are not done. A block is a cell with two more fields:
-# * first: number of the first run.
-# * runs: number of runs.
-study_blocks <- function(study) {
-  blocks <- lapply(study_cells(study), function(cell) {
-    runs_per_block <- block_size(cell, study$estimators)
-    n_done <- study$done[[cell$cell]]
-    first_runs <- if (n_done < study$runs) seq(n_done + 1, study$runs, by = runs_per_block)
-    lapply(first_runs,
-      function(i) c(cell, first = i, runs = min(runs_per_block, study$runs - i + 1)))
-  })
-  unlist(blocks, recursive = FALSE)
-}
-
 # Returns the number of runs in a block of the cell. A block should take at most a few seconds,
 # because an interrupt loses unfinished blocks.
 block_size <- function(cell, estimators) {
   is_compiled <- are_compiled(estimators)
   options <- lapply(estimators[is_compiled], core_options)
-  replicates <- map_int(options, `[[`, "replicates")
   n_averaged <- any(map_lgl(options, needs_average)) * n_systems(cell$design)
   # Time of a run, as the number of cases that could be simulated in this time.
-  work_per_run <- cell$n + 500 * sum(replicates) + n_averaged * (1e5 + 200 * cell$n)
+  work_per_run <- cell$n + 500 * sum(map_int(options, `[[`, "replicates")) +
+    n_averaged * (1e5 + 200 * cell$n)
   # User-defined code may be slow, so blocks with such code have at most 10 runs.
   max_runs <- if (all(is_compiled) && !is_world(cell$design)) 500 else 10
   max(1, min(max_runs, 5e6 %/% work_per_run))
@@ -60,12 +46,14 @@ are_compiled <- function(estimators) {
   })
 }
 
-# Runs the blocks of a study that are not done. Returns the study with results.
+# Runs the blocks of a study that are not done. A block is a cell with two more fields: the number
+# `first` of its first run, and its number of `runs`. Returns the study with results.
 # * checkpoint: path of a file, or NULL. The study is saved to this file at the start, every five
 #   seconds and at the end.
 # * clock: function that returns the time in seconds.
 run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
-  for (cell in study_cells(study)) check_panel_memory(cell$design, cell$n)
+  cells <- study_cells(study)
+  for (cell in cells) check_panel_memory(cell$design, cell$n)
   progress <- new.env()
   hashes <- if (!is.null(checkpoint)) hashes_of_fields(study)
   save_progress <- function() {
@@ -75,20 +63,24 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   }
   save_progress()
   on.exit(save_progress())
-  bar <- progress_bar("Runs", study$runs * length(study$done))
+  bar <- progress_bar("Runs", study$runs * length(cells))
   on.exit(bar$close(), add = TRUE)
-  blocks <- study_blocks(study)
+  blocks <- unlist(Map(function(cell, done) {
+    size <- block_size(cell, study$estimators)
+    first_runs <- if (done < study$runs) seq(done + 1, study$runs, by = size)
+    lapply(first_runs, function(i) c(cell, first = i, runs = min(size, study$runs - i + 1)))
+  }, cells, study$done), recursive = FALSE)
   n_done <- sum(study$done)
   runner <- block_runner(study, threads)
+  keep_tables <- function(tables) progress$tables <- c(progress$tables, tables)
   while (!is_empty(blocks)) {
-    current_blocks <- seq_len(min(runner$width, length(blocks)))
-    keep_tables <- function(tables) progress$tables <- c(progress$tables, tables)
+    running <- head(blocks, runner$width)
     keep_tables(withCallingHandlers(
-      runner$run(blocks[current_blocks], function(done) bar$tick(n_done + done)),
+      runner$run(running, function(done) bar$tick(n_done + done)),
       fallible_error_worker = function(cnd) keep_tables(kept_blocks(blocks, cnd$finished))
     ))
-    n_done <- n_done + sum(map_dbl(blocks[current_blocks], `[[`, "runs"))
-    blocks <- blocks[-current_blocks]
+    n_done <- n_done + sum(map_dbl(running, `[[`, "runs"))
+    blocks <- tail(blocks, -length(running))
     bar$tick(n_done)
     if (isTRUE(clock() - progress$saved > 5)) save_progress()
   }
@@ -124,27 +116,38 @@ kept_blocks <- function(blocks, finished) {
 # * width: number of blocks that run at the same time.
 # * run: function of a list of blocks that runs them.
 #
-# Blocks run in this process, or in the worker processes of package future.
+# Blocks run in this process, or in the worker processes of package future. Workers get the global
+# variables and attached packages that user-defined estimators and designs need.
 block_runner <- function(study, threads) {
   if (!has_workers()) {
-    run <- function(blocks, tick) {
+    return(list(width = 1L, run = function(blocks, tick) {
       lapply(blocks, run_block, study$estimators, study$seed, threads, tick)
-    }
-    return(list(width = 1L, run = run))
+    }))
   }
-  worlds <- lapply(Filter(is_world, study$designs), `[[`, "draw")
-  needed_objects <- estimator_globals(c(study$estimators, worlds))
+  user_functions <- c(
+    study$estimators[!are_compiled(study$estimators)],
+    lapply(Filter(is_world, study$designs), `[[`, "draw")
+  )
+  globals <- list()
+  packages <- character()
+  for (user_function in user_functions) {
+    needed <- future::getGlobalsAndPackages(
+      quote(.fallible_estimator()),
+      envir = list2env(list(.fallible_estimator = user_function), parent = globalenv())
+    )
+    globals[names(needed$globals)] <- unclass(needed$globals)
+    packages <- union(packages, needed$packages)
+  }
   name_of_block <- function(block) {
     last_run <- block$first + block$runs - 1
     sprintf("design %s, n = %s, runs %s to %s", block$label, number(block$n), block$first, last_run)
   }
-  run <- function(blocks, tick) {
+  list(width = future::nbrOfWorkers(), run = function(blocks, tick) {
     run_tasks_in_workers(
       lapply(blocks, block_task, study$estimators, study$seed), map_chr(blocks, name_of_block),
-      globals = needed_objects$globals, packages = needed_objects$packages
+      globals = globals[names(globals) != ".fallible_estimator"], packages = packages
     )
-  }
-  list(width = future::nbrOfWorkers(), run = run)
+  })
 }
 
 # Returns a task for a worker process: a function without arguments that runs a block. The
@@ -155,35 +158,20 @@ block_task <- function(block, estimators, seed) {
   function() run_block(block, estimators, seed)
 }
 
-# Returns the global variables and attached packages that user-defined estimators and designs need
-# in worker processes.
-estimator_globals <- function(estimators) {
-  needed_objects <- list(globals = list(), packages = character())
-  for (estimator in estimators[!are_compiled(estimators)]) {
-    detected_globals <- future::getGlobalsAndPackages(
-      quote(.fallible_estimator()),
-      envir = list2env(list(.fallible_estimator = estimator), parent = globalenv())
-    )
-    globals <- unclass(detected_globals$globals)
-    globals <- globals[names(globals) != ".fallible_estimator"]
-    needed_objects$globals[names(globals)] <- globals
-    needed_objects$packages <- union(needed_objects$packages, detected_globals$packages)
-  }
-  needed_objects
-}
-
 # Runs a block. Returns a list of columns, with an element for each estimator, system and run.
 run_block <- function(block, estimators, seed, threads = 1L, tick = function(done) NULL) {
   stream_position <- block$item + block$first - 1
   seeds <- core_run_seeds(seed, stream_position, block$runs)
   is_compiled <- are_compiled(estimators) & !is_world(block$design)
   interpreted <- interpreted_results(block, estimators[!is_compiled], seed, seeds)
+  options <- lapply(unname(estimators[is_compiled]), core_options)
+  uses_bootstrap <- any(map_int(options, `[[`, "replicates") > 0L)
   core <- interpreted$facts %||% core_study(unclass(block$design), list(
     cases = block$n, runs = block$runs, seed = seed, first = stream_position, threads = threads,
-    estimators = lapply(unname(estimators[is_compiled]), function(estimator) {
-      c(core_options(estimator), list(ordered = is_ordered(block$design)))
-    }),
-    bootstrap_seeds = bootstrap_seeds(estimators[is_compiled], seeds)
+    estimators = lapply(options, c, list(ordered = is_ordered(block$design))),
+    # The seeds that estimate_accuracy() would draw in each run: two rows, and a column per run.
+    bootstrap_seeds = if (!uses_bootstrap) matrix(0L, 2L, 0L) else
+      vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
   ), tick)
   results <- vector("list", length(estimators))
   results[is_compiled] <- Map(
@@ -210,29 +198,22 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
   }, names(estimators), results))
 }
 
-# Returns the bootstrap seeds that estimate_accuracy() would draw in each run: a matrix with two
-# rows and a column per run. It has no columns if no estimator uses the bootstrap.
-bootstrap_seeds <- function(estimators, seeds) {
-  replicates <- map_int(estimators, function(estimator) core_options(estimator)$replicates)
-  if (!any(replicates > 0L)) return(matrix(0L, 2L, 0L))
-  vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
-}
-
 # Converts the result of an estimator in compiled code to a list of columns. Columns have an element
 # per system and run, sorted by system, then by run.
 compiled_results <- function(result, estimator, block) {
   columns <- result_table(na_real(as.vector(result$estimate)))
-  systems <- length(columns$estimate) / block$runs
+  repeat_runs <- function(x) rep_len(x, length(columns$estimate))
   categories <- n_categories(block$design)
-  identifiable <- rep(result$identifiable, systems)
+  identifiable <- repeat_runs(result$identifiable)
   columns$reason <- why_no_estimate(
-    identifiable, rep(result$agreement, systems), categories, columns$estimate, block$n
+    identifiable, repeat_runs(result$agreement), categories, columns$estimate, block$n
   )
-  columns$reason[identifiable == "yes" & !rep(result$identified, systems)] <-
+  columns$reason[identifiable == "yes" & !repeat_runs(result$identified)] <-
     reason_of_parameters(attr(estimator, "options")$model, categories)
-  columns <- add_intervals(columns, result$interval)
-  columns$condition <- vector("list", length(columns$estimate))
-  columns
+  c(
+    add_intervals(columns, result$interval),
+    list(condition = vector("list", length(columns$estimate)))
+  )
 }
 
 # Applies estimators that run in R to the panels of a block. Returns a list:
@@ -246,17 +227,17 @@ interpreted_results <- function(block, estimators, seed, seeds) {
     tryCatch(run_panel(block, seed, run), error = identity)
   })
   system_order <- order(rep(seq_along(systems), length(seeds)))
-  results <- lapply(estimators, function(estimator) {
-    results_by_run <-
-      Map(function(x, seed) apply_estimator(estimator, x, systems, seed), panels, seeds)
-    lapply(stack_tables(results_by_run), `[`, system_order)
-  })
-  # `facts` has the shape of the results of the core. It consists of matrices with a row per run.
-  # They have a column per system, or a single column.
-  facts <- if (is_world(block$design)) {
-    do.call(Map, c(list(rbind), lapply(panels, panel_facts, systems)))
-  }
-  list(results = results, facts = facts)
+  list(
+    results = lapply(estimators, function(estimator) {
+      results_by_run <-
+        Map(function(x, seed) apply_estimator(estimator, x, systems, seed), panels, seeds)
+      lapply(stack_tables(results_by_run), `[`, system_order)
+    }),
+    # Facts have the shape of the results of the core. They are matrices with a row per run, and a
+    # column per system or a single column.
+    facts = if (is_world(block$design))
+      do.call(Map, c(list(rbind), lapply(panels, panel_facts, systems)))
+  )
 }
 
 # Draws the panel of run number `run` of a cell: ratings with their truth.

@@ -1,71 +1,70 @@
 #' Simulation studies
 #'
-#' Simulates many panels (sets of ratings and answers of systems), estimates the accuracy of systems
-#' in each panel, and stores the estimates with the true accuracies. `update()` adds runs to a
-#' study. `replay()` draws one of its panels again.
+#' Simulates many panels (sets of ratings and answers of systems), estimates the accuracy of the
+#' systems in each panel, and stores the estimates with the true accuracies. `update()` adds runs to
+#' a study. `replay()` draws one of its panels again.
 #'
-#' @section Estimators: An estimator is a function of a [ratings()] object that returns a number per
-#' system, or a data frame with a column `estimate` and optional columns `std.error`, `conf.low`,
-#' `conf.high` and `reason` (why an estimate is `NA`). An error in an estimator does not stop the
-#' study: the estimate is `NA`, and columns `reason` and `condition` of
-#' [tidy()][summary.simulation_study] contain the error message and the error.
+#' @section Estimators: An estimator is a function of a [ratings()] object. It returns one estimated
+#' accuracy per system, named by system if there are several, or a data frame with a row per system:
+#' `estimate` and, optionally, `system`, `std.error`, `conf.low`, `conf.high` and `reason` (why the
+#' estimate is `NA`). If the function fails, the study continues: the estimate is `NA`, and columns
+#' `reason` and `condition` of [tidy()][summary.simulation_study] contain the error message and the
+#' error.
 #'
-#' @section User-defined designs: A design may be a function of the number of cases. It must return
-#' [ratings()] of this number of cases, with the answers of systems and the truth of all cases (see
-#' [with_truth()]). Systems must be the same in all panels. If the function fails, the estimates of
-#' that run are `NA`, and their `condition` is an error of class `fallible_error_design`. If the
-#' true accuracies are not known (argument `expected` of [with_truth()]), estimates are compared
-#' with the share of correct answers in the panel.
+#' @section User-defined designs: A function of the number of cases that returns [ratings()] of this
+#' number of cases, with answers of systems and the truth of all cases; see [with_truth()]. Its
+#' systems must be the same in each call. If it fails, the estimates of that run are `NA`, and their
+#' `condition` is an error of class `fallible_error_design`. Estimates are compared with the share
+#' of correct answers in the panel, if the function does not give true accuracies (argument
+#' `expected` of [with_truth()]).
 #'
 #' @section Random numbers:
-#' Call [set.seed()] before the study to make it reproducible. Results are the same for any number
-#' of threads or processes. A study with more runs begins with the same panels as a study with fewer
-#' runs. User-defined designs and estimators may use R's random numbers.
+#' Call [set.seed()] before the study to make it reproducible. Results do not depend on the number
+#' of threads or processes. More `runs` add panels to the same first panels.
 #'
-#' @section Many processes: With the package \pkg{future}, panels can be simulated in other
-#' processes. Before the study, call `future::plan("multisession")`, or choose a cluster or a batch
-#' system in the same way. The package fallible must be installed for all workers. If a worker dies,
-#' the study stops with an error of class `fallible_error_worker`. With a `checkpoint`, results of
-#' the other workers are saved.
+#' @section Many processes: To simulate panels in other processes with package \pkg{future}, call
+#' `future::plan("multisession")` before the study. If a process dies, the study stops with an error
+#' of class `fallible_error_worker`, and a `checkpoint` contains the results of the others.
 #'
-#' @section Checkpoints: With `checkpoint`, results are saved to this file every few seconds, and
-#' when the study ends, also after an interrupt or an error. The same call then continues the study;
-#' a call with more `runs` adds runs. The call fails with an error of class `fallible_error_file` if
-#' designs or estimators are not the same, or if the file was changed or is in use.
+#' @section Checkpoints: Results are saved to the file `checkpoint` every few seconds, and when the
+#' study ends, also after an interrupt or an error. The same call then continues the study; a call
+#' with more `runs` adds runs. An error of class `fallible_error_file` means that designs or
+#' estimators are not the same, or that the file was changed or is in use.
 #'
 #' @srrstats {G5.7} errors by cases and raters: article `simulation-figures` stops if they do
 #'   not fall
-#' @param designs A [rater_design()] with systems, or a function of the number of cases (see section
-#'   User-defined designs), or a named list of designs and functions.
-#' @param estimators Names of methods of [estimate_accuracy()], or a named list of functions (see
-#'   section Estimators) and names. By default `c("binned", "unbinned")`.
+#' @param designs A [rater_design()] with systems, a function (see section User-defined designs), or
+#'   a named list of designs and functions.
+#' @param estimators Names of methods of [estimate_accuracy()], by default
+#'   `c("binned", "unbinned")`; or a named list of functions (see section Estimators), results of
+#'   [accuracy_estimator()] and names of methods.
 #' @param runs Number of panels for each combination of design, number of cases and, if `panels` is
-#'   `"separate"`, system. By default 10. For `update()`, the new total number, by default the
-#'   number of the study.
+#'   `"separate"`, system; by default 10. For `update()`, the new total number, at least the number
+#'   of the study, which is the default.
 #' @param n Numbers of cases. Each is combined with each design. `NULL`, the default, uses the
-#'   number of cases of each design. It must be given for designs that are functions.
-#' @param panels `"separate"`, the default: each system has separate panels, as in the paper of
-#'   Lehner (2015). `"same"`: all systems of a design answer the same panels.
-#' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
+#'   number of cases of each design. It must be given if a design is a function.
+#' @param panels `"separate"`, the default: each system has separate panels. `"same"`: all
+#'   systems of a design answer the same panels.
+#' @param threads Number of threads for methods of [estimate_accuracy()], by default 1 or the option
+#'   `fallible.threads`.
 #' @param checkpoint Path of a file in which results are saved (see section Checkpoints). `NULL`,
 #'   the default, for none.
-#' @return An object of class `simulation_study` with methods for `print()`,
-#'   [summary()][summary.simulation_study], [tidy()][summary.simulation_study],
-#'   [glance()][summary.simulation_study] and [autoplot()][autoplot.simulation_study]. `update()`
-#'   returns the study with more runs. `replay()` returns [ratings()] with their truth, or the
-#'   result of the estimator.
+#' @return `simulation_study()` and `update()`: an object of class `simulation_study`. `print()`
+#'   shows the errors of each estimator; [summary()][summary.simulation_study],
+#'   [tidy()][summary.simulation_study] and [glance()][summary.simulation_study] return tables,
+#'   [autoplot()][autoplot.simulation_study] a plot.
+#'
+#'   `replay()`: [ratings()] with their truth or, for `what = "estimate"`, the value of the
+#'   estimator.
 #' @family simulation
 #' @templateVar where Section "Performance and robustness"
 #' @template ref-lehner
 #' @examples
+#' # Lehner's method, and an estimator that returns the accuracy of the raters
 #' set.seed(1)
 #' study <- simulation_study(
 #'   list("Figure 3" = lehner_design(3), "Figure 10" = lehner_design(10)),
-#'   estimators = list("binned", majority = function(x) {
-#'     votes <- apply(tidy(x, "counts")[-1], 1, which.max)
-#'     answer <- as.data.frame(x, what = "systems")$prediction
-#'     mean(as.integer(answer) == votes)
-#'   })
+#'   estimators = list("binned", raters = function(x) fit_raters(x)$rater_accuracy)
 #' )
 #' study
 #' summary(study, by = c("design", "estimator"))
@@ -141,22 +140,18 @@ continue_study <- function(study, threads, checkpoint,
                            must_match = c("designs", "estimators", "n", "panels")) {
   threads <- check_threads(threads)
   if (!is.null(checkpoint)) {
-    checkpoint <- check_path(checkpoint)
+    is_valid <- is_string(checkpoint) && validEnc(checkpoint) && dir.exists(dirname(checkpoint)) &&
+      !dir.exists(checkpoint)
+    abort_argument_if(!is_valid, "checkpoint",
+      "must be the path of a file in a folder that exists.", not = checkpoint)
+    # Estimators may change the working directory, so the path must be absolute. Symbolic links are
+    # resolved, so that a file with two names has one lock.
+    checkpoint <- if (file.exists(checkpoint)) normalizePath(checkpoint) else
+      file.path(normalizePath(dirname(checkpoint)), basename(checkpoint))
     lock_checkpoint(checkpoint)
     study <- resume_study(study, checkpoint, must_match)
   }
   new_study_result(run_study(study, threads, checkpoint))
-}
-
-# Checks the argument `checkpoint`, and returns its absolute path.
-check_path <- function(path) {
-  is_valid <- is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
-  abort_argument_if(!is_valid, "checkpoint",
-    "must be the path of a file in a folder that exists.", not = path)
-  # Estimators may change the working directory, so the path must be absolute. Symbolic links are
-  # resolved, so that a file with two names has one lock.
-  if (file.exists(path)) return(normalizePath(path))
-  file.path(normalizePath(dirname(path)), basename(path))
 }
 
 #' @rdname simulation_study
@@ -167,15 +162,15 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
                                     checkpoint = NULL, ...) {
   check_dots_empty(...)
   object$runs <- check_count(runs, "runs", min = object$runs, max = 1000000L)
-  must_match <- c("designs", "estimators", "n", "panels", "seed")
-  continue_study(object, threads, checkpoint, must_match)
+  continue_study(
+    object, threads, checkpoint, c("designs", "estimators", "n", "panels", "seed")
+  )
 }
 
 #' @rdname simulation_study
-#' @param row Number of a row of `tidy(study)`.
-#' @param what `"panel"`, the default: the ratings of the panel of this row. `"estimate"`: the
-#'   result of the estimator of this row for this panel; errors and warnings of the estimator occur
-#'   again.
+#' @param row Number of a row of `tidy(study)`, which is an estimate in a panel.
+#' @param what `"panel"`, the default: returns the ratings of the panel. `"estimate"`: applies the
+#'   estimator to the panel; its errors and warnings occur again.
 #' @export
 replay <- function(study, row, what = c("panel", "estimate"), ...) {
   check_call()
