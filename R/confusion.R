@@ -1,8 +1,8 @@
 #' Confusion matrices from four parameters
 #'
-#' Computes the probabilities with which a rater or a system gives each category, for each true
-#' category, as in the simulations of Lehner (2015). The paper calls the four parameters IPC
-#' (`accuracy`), PDA (`difficulty`), AD (`dispersion`) and PER (`error_range`).
+#' Computes the probabilities with which a rater or a system (classifier) gives each category, for
+#' each true category, as in the simulations of Lehner (2015). The paper calls the four parameters
+#' IPC (`accuracy`), PDA (`difficulty`), AD (`dispersion`) and PER (`error_range`).
 #'
 #' The matrix is computed in these steps:
 #'
@@ -14,30 +14,36 @@
 #'    \[1 - `error_range`, 1 + `error_range`\].
 #' 4. Rows are rescaled to sum to one; see the argument `normalise`.
 #'
-#' @param categories Number of categories (at least 2), or their labels in order.
+#' @param categories Number of categories, from 2 to 1000, or a vector of their labels in order.
 #' @param accuracy Probability of a correct answer, in \[0, 1\].
-#' @param difficulty Number added to the accuracy, in \[-1, 1\], by default 0. A negative
-#'   number makes cases harder.
+#' @param difficulty Number added to the accuracy, in \[-1, 1\], by default 0. Negative numbers make
+#'   cases harder.
 #' @param dispersion Number above 0 by which the probability of an error is divided with each
 #'   further step from the true category. With 1 (the default) all errors are equally probable.
 #' @param error_range Largest deviation from 1 of the random numbers in step 3, in \[0, 1\]. With 0
-#'   (the default) there are no random numbers.
-#' @param base_rates Probabilities of the categories, which sum to one; by default all are equal.
+#'   (the default) there are no random numbers. Otherwise [set.seed()] makes the result
+#'   reproducible.
+#' @param base_rates Probabilities of the true categories: a [base_rates()] result, or a vector in
+#'   the order of `categories` that sums to one. By default (`NULL`) all are equal.
 #' @param normalise Rescaling in step 4. `"expected"` (the default): the diagonal is multiplied by
 #'   one factor, so that the mean accuracy, weighted by `base_rates`, does not change. `"row"`: only
 #'   wrong categories are rescaled, so that the accuracy of each category does not change.
 #' @return A matrix of class `confusion_matrix` with the true category in rows and the given
-#'   category in columns. Rows sum to one.
+#'   category in columns. Cells are probabilities, and rows sum to one.
 #'
-#'   `tidy()`: a tibble with a row per cell: `truth`, `rating`, `probability`. `glance()`: a tibble
-#'   with one row: the number of `categories`, the mean `accuracy` weighted by the base rates, and
-#'   the `lowest` and `highest` accuracy of a category. `format()`: a string.
+#'   `tidy()` returns a tibble with a row per cell: `truth` (true category), `rating` (given
+#'   category) and `probability`. `glance()` returns a tibble with one row: the number of
+#'   `categories`; the mean `accuracy`, weighted by `base_rates`; and the `lowest` and `highest`
+#'   accuracy of a true category.
+#'
 #' @family simulation
 #' @templateVar where Tables 5-7
 #' @template ref-lehner
 #' @examples
-#' confusion_matrix(LETTERS[1:5], accuracy = 0.6) # Table 5
-#' confusion_matrix(LETTERS[1:5], accuracy = 0.6, difficulty = -0.2, dispersion = 2) # Table 6
+#' # All errors equally probable (Table 5 of the paper)
+#' confusion_matrix(LETTERS[1:5], accuracy = 0.6)
+#' # Harder cases, and errors mostly in neighbouring categories (Table 6)
+#' confusion_matrix(LETTERS[1:5], accuracy = 0.6, difficulty = -0.2, dispersion = 2)
 #' @export
 confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 1, error_range = 0,
                              base_rates = NULL, normalise = c("expected", "row"), ...) {
@@ -70,8 +76,7 @@ matrices_of_ratings <- c(
 # Returns the labels of categories; for a number n, the labels "1" to "n".
 check_category_labels <- function(categories) {
   if (is.numeric(categories) && length(categories) == 1L) {
-    n <- check_count(categories, "categories", min = 2L, max = max_categories)
-    return(as.character(seq_len(n)))
+    return(as.character(seq_len(check_count(categories, "categories", 2L, max_categories))))
   }
   labels <- check_declared(categories)
   abort_argument_if(length(labels) < 2L || length(labels) > max_categories, "categories",
@@ -94,15 +99,13 @@ check_base_rates <- function(base_rates, n) {
 
 # Is `x` a vector of `n` probabilities that sum to one, with a tolerance of `slack`?
 is_distribution <- function(x, n = length(x), slack = 1e-6) {
-  is.numeric(x) && length(x) == n && all(is.finite(x)) && all(x >= 0) && abs(sum(x) - 1) < slack
+  is.numeric(x) && length(x) == n && all(is.finite(x) & x >= 0) && abs(sum(x) - 1) < slack
 }
 
 schema_of.confusion_matrix <- function(x) { # nolint: object_name.
   p_right <- diag(x)
   accuracy <- sum(attr(x, "base_rates") * p_right)
-  line <- paste0(
-    count_noun(nrow(x), "category"), ", accuracy ", format_decimals(accuracy)
-  )
+  line <- paste0(count_noun(nrow(x), "category"), ", accuracy ", format_decimals(accuracy))
   new_schema(
     list(cells = table_of_matrix(x)),
     list(
@@ -130,19 +133,15 @@ different_matrices <- function(x) {
 # Prints at most six matrices.
 schema_of.rater_confusion <- function(x) { # nolint: object_name.
   matrices <- different_matrices(x)
-  shown_matrices <- head(matrices, 6L)
-  n_hidden <- length(matrices) - length(shown_matrices)
-  views <- Map(function(matrix, name) {
-    view_of_matrix(matrix, "truth", most = Inf, title = paste0("Confusion matrix of ", name,
-      if (n_hidden > 0L && name == names(shown_matrices)[[6L]])
-        sprintf("; see confusion() for %d more", n_hidden)))
-  }, shown_matrices, names(shown_matrices))
+  n_hidden <- length(matrices) - 6L
+  titles <- head(paste("Confusion matrix of", names(matrices)), 6L)
+  if (n_hidden > 0L) titles[[6L]] <-
+    sprintf("%s; see confusion() for %d more", titles[[6L]], n_hidden)
   new_schema(
-    list(cells = function(x) {
-      bind_parts(structure(unclass(x), column = "rater"), table_of_matrix)
-    }),
+    list(cells = function(x) bind_parts(structure(unclass(x), column = "rater"), table_of_matrix)),
     list(raters = length(x), categories = nrow(x[[1L]])),
-    paste("confusion matrices of", count_noun(length(x), "rater")), shown = unname(views),
+    paste("confusion matrices of", count_noun(length(x), "rater")),
+    shown = Map(view_of_matrix, unname(head(matrices, 6L)), "truth", most = Inf, title = titles),
     notes = "True category in rows", more = "tidy(), plot()"
   )
 }

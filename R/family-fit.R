@@ -7,7 +7,7 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   x <- checked$x
   problem <- family_problem(x, model, checked$known$truth)
   fit <- new_rater_fit("family_fit", x, model, "likelihood", checked$known)
-  fit$known$base <- problem$base[names(problem$base) != "matrix"]
+  fit$known$base <- replace(problem$base, "matrix", NULL)
   fit$identified <- identified_as(fit, identifies_parameters(problem))
   is_identified <- fit$identified == "yes"
   # Families with a gradient have no field `touched`.
@@ -52,8 +52,8 @@ reported_quantities <- function(fit, problem, theta) {
   shape <- problem$shape
   probabilities <- matrix(family_law(problem, parameters$family),
     ncol = shape[[4L]]) %*% problem$family$strata
-  rates <- exp(log_base_rates(problem$base$matrix, parameters$base)) * problem$weight
-  rates <- colSums(rates) / sum(problem$weight)
+  rates <- exp(log_base_rates(problem$base$matrix, parameters$base))
+  rates <- colSums(rates * problem$weight) / sum(problem$weight)
   ratings <- rowsum_codes(problem$row, problem$weight[problem$pattern], shape[[1L]])
   probability_sums <- rowsum_rows(as.integer(problem$judged$rater),
     cbind(ratings, matrix(probabilities, shape[[1L]]) * ratings), n_raters(fit$x))
@@ -150,7 +150,14 @@ family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NU
 # Returns starting values of the parameters. Those of the family come from the user's function
 # `start`. The intercepts of base rates are logits of the shares of ratings.
 starting_parameters <- function(problem, x) {
-  parameters <- family_start(problem)
+  start <- call_family(problem, "start", problem$judged, problem$categories)
+  abort_argument_if(!is.numeric(start) || !all(is.finite(start)), "start",
+    "{.arg start} of the family of models must return finite numbers.",
+    x = "It returned {describe(start)}.", call = NULL)
+  names <- names2(start)
+  parameters <- setNames(
+    as.double(start), ifelse(names == "", paste("parameter", seq_along(start)), names)
+  )
   check_law(problem, parameters)
   shares <- colSums(pattern_counts(x) * pattern_weights(x))
   logits <- log(shares / sum(shares) + 0.02)
@@ -191,11 +198,11 @@ compute_expectations <- function(problem, theta) {
   parameters <- split_parameters(problem, theta)
   log_rates <- log_base_rates(problem$base$matrix, parameters$base)
   strata <- problem$family$strata
-  truth_of_class <- rep(seq_len(ncol(log_rates)), length(strata)) # true category of each class
-  log_probabilities <- pick_rows(log_rating_probs(problem, parameters$family), problem$cell)
-  log_joint <- log_rates[, truth_of_class, drop = FALSE] +
+  truth_of_class <- rep(seq_along(problem$categories), length(strata))
+  log_joint <- pick_columns(log_rates, truth_of_class) +
     rep(log(strata), each = length(log_rates)) +
-    rowsum_rows(problem$pattern, log_probabilities, nrow(log_rates))
+    rowsum_rows(problem$pattern,
+      pick_rows(log_rating_probs(problem, parameters$family), problem$cell), nrow(log_rates))
   log_joint[problem$known > 0L & outer(problem$known, truth_of_class, `!=`)] <- -Inf
   log_likelihood <- log_sum_exp(log_joint)
   classes <- exp(log_joint - log_likelihood)
@@ -214,9 +221,10 @@ add_parameter_sets <- function(problem) {
   parameters <- split_parameters(problem, problem$theta)$family
   parameters <- withr::with_seed(1L, parameters + rnorm(length(parameters), sd = 0.3))
   rows <- problem$shape[[1L]]
+  law <- family_law(problem, parameters)
   affected <- vapply(seq_along(parameters), function(i) {
     changed <- family_law(problem, replace(parameters, i, parameters[[i]] + 0.1))
-    rowSums(matrix(changed != family_law(problem, parameters), rows)) > 0
+    rowSums(matrix(changed != law, rows)) > 0
   }, logical(rows))
   problem$touched <- matrix(affected, rows)
   problem$set <- integer(length(parameters))
@@ -244,7 +252,7 @@ log_likelihood_gradient <- function(problem, theta) {
       )
       rowSums(matrix(change, rows))
     }, numeric(rows))
-    colSums(problem$touched * matrix(by_row, rows)[, problem$set, drop = FALSE]) / (2 * step)
+    colSums(problem$touched * pick_columns(matrix(by_row, rows), problem$set)) / (2 * step)
   } else {
     counts <- aperm(array(counts, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
     if (shape[[4L]] == 1L) dim(counts) <- shape[1:3]
@@ -254,7 +262,7 @@ log_likelihood_gradient <- function(problem, theta) {
     "{.arg gradient} of the family of models must return {length(parameters)} number{?s}.",
     x = "It returned {describe(slopes)}.", call = NULL)
   excess <- problem$weight * (expected$posterior - expected$rates)
-  c(slopes, crossprod(problem$base$matrix, excess[, -1L, drop = FALSE]))
+  c(slopes, crossprod(problem$base$matrix, pick_columns(excess, -1L)))
 }
 
 # Maximises the likelihood by a quasi-Newton method. With at most 150 parameters, it continues by
@@ -308,9 +316,9 @@ inverse_curvature <- function(problem, theta) {
   hessian <- (4 * negative_hessian(4e-3) - negative_hessian(8e-3)) / 3 # correct to the fourth order
   spectrum <- eigen((hessian + t(hessian)) / 2, symmetric = TRUE)
   is_curved <- spectrum$values > 1e-7 * sum(problem$weight)
-  vectors <- spectrum$vectors[, is_curved, drop = FALSE]
+  vectors <- pick_columns(spectrum$vectors, is_curved)
   structure(vectors %*% (t(vectors) / spectrum$values[is_curved]),
-    flat = rowSums(spectrum$vectors[, !is_curved, drop = FALSE]^2) > 1e-4)
+    flat = rowSums(pick_columns(spectrum$vectors, !is_curved)^2) > 1e-4)
 }
 
 # Returns the derivatives of the log likelihood of each pattern, a matrix (patterns x parameters).
@@ -325,28 +333,23 @@ identifies_parameters <- function(problem) {
   size <- length(problem$theta)
   if (size > max_newton_parameters) return(TRUE)
   scores <- withr::with_seed(1L, {
-    drawn <- random_answers(problem, 30L * size + 300L)
-    pattern_scores(drawn, problem$theta + rnorm(size, sd = 0.3))
+    # Cases with a positive weight, repeated in random order, get random answers.
+    used_patterns <- which(problem$weight > 0)
+    n_used <- length(used_patterns)
+    sampled_patterns <- rep_len(used_patterns[sample.int(n_used)],
+      max(30L * size + 300L, min(n_used, 2000L)))
+    ratings <- split(seq_along(problem$row),
+      factor(problem$pattern, seq_along(problem$weight)))[sampled_patterns]
+    problem$pattern <- rep(seq_along(sampled_patterns), lengths(ratings))
+    row <- problem$row[unlist(ratings)]
+    answer <- sample.int(problem$shape[[2L]], length(row), replace = TRUE)
+    problem$cell <- row + (answer - 1L) * problem$shape[[1L]]
+    problem$base$matrix <- pick_rows(problem$base$matrix, sampled_patterns)
+    problem$known <- problem$known[sampled_patterns]
+    pattern_scores(problem, problem$theta + rnorm(size, sd = 0.3))
   })
   # Columns are scaled to equal size. The divisor is at least 0.01, so that the rounding errors in a
   # column of zeros remain small.
   singular_values <- svd(sweep(scores, 2L, pmax(sqrt(colMeans(scores^2)), 0.01), `/`), 0L, 0L)$d
   singular_values[[size]] > 1e-6 * singular_values[[1L]]
-}
-
-# Returns the problem with random answers to at least `size` cases. The cases are those with a
-# positive weight, repeated in random order.
-random_answers <- function(problem, size) {
-  used_patterns <- which(problem$weight > 0)
-  n_used <- length(used_patterns)
-  sampled_patterns <- rep_len(used_patterns[sample.int(n_used)], max(size, min(n_used, 2000L)))
-  ratings <- split(seq_along(problem$row),
-    factor(problem$pattern, seq_along(problem$weight)))[sampled_patterns]
-  problem$pattern <- rep(seq_along(sampled_patterns), lengths(ratings))
-  row <- problem$row[unlist(ratings)]
-  answer_code <- sample.int(problem$shape[[2L]], length(row), replace = TRUE) - 1L
-  problem$cell <- row + answer_code * problem$shape[[1L]]
-  problem$base$matrix <- pick_rows(problem$base$matrix, sampled_patterns)
-  problem$known <- problem$known[sampled_patterns]
-  problem
 }

@@ -9,8 +9,8 @@
 #' @section Functions: The functions `start`, `law` and `gradient` have these arguments:
 #' * `parameters`: a vector of real numbers.
 #' * `judged`: a tibble with a row for each combination of a rater and covariates in the data. Its
-#'   columns are `rater`, a factor; `system`, `TRUE` if the rater is a system (see *Fits*); and the
-#'   covariates of the cases.
+#'   columns are `rater`, a factor; `system`, `TRUE` if the rater is a system (a classifier to
+#'   evaluate, see *Fits*); and the covariates of the cases.
 #' * `categories`: the labels of the categories.
 #'
 #' The functions return:
@@ -23,13 +23,12 @@
 #'   difficulty.
 #' * `gradient(parameters, judged, categories, counts)`: the derivatives of `sum(counts * log(p))`
 #'   with respect to the parameters. `p` is the array that `law` returns, and `counts` is an array
-#'   with the same dimensions. This function is optional. Without it, derivatives are computed by
-#'   differences, which can be slow.
+#'   with the same dimensions.
 #'
-#' @section Fits:
-#' Results first show the parameters of the user, then derived quantities: the accuracy of each
-#' rater and the base rates. `coef()` and `vcov()` contain both, so that the covariance matrix is
-#' singular. Use its rows and columns of the user's parameters.
+#' @section Fits: Results of [fit_raters()] first show the parameters of the user, then derived
+#' quantities: the accuracy of each rater and the base rates (shares of cases). `coef()` and
+#' `vcov()` contain both, so that the covariance matrix is singular. Use its rows and columns of the
+#' user's parameters.
 #'
 #' Standard errors are computed from the curvature of the likelihood. They are `NA` for
 #' probabilities that are estimated as 0 or 1, and in models with more than 150 parameters. If the
@@ -37,19 +36,21 @@
 #'
 #' [estimate_accuracy()] accepts the model or its fit, with methods `"joint"` (the default),
 #' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Method
-#' `"joint"` fits a system (classifier) like a rater; its name is an additional level of `rater`.
+#' `"joint"` fits a system like a rater; its name is an additional level of `rater`.
 #'
-#' @param law,start,gradient Functions, see *Functions*.
+#' @param law Function that returns the probabilities of ratings; see *Functions*.
+#' @param start Function that returns starting values of the parameters; see *Functions*.
 #' @param words Name of the model in printed results, a string.
 #' @param ... Not used.
 #' @param base_rates A formula of covariates of cases, for a multinomial logit model of the base
 #'   rates. The default `~ 1` is one set of base rates for all cases.
-#' @param strata Probabilities of the strata (unobserved classes of cases, see *Functions*), which
-#'   sum to one; by default 1, a single stratum.
-#' @return An object of class `rater_model`.
+#' @param strata Probabilities of the strata (unobserved classes of cases, see *Functions*), above
+#'   0, which sum to one; by default 1, a single stratum.
+#' @param gradient Function that returns derivatives; see *Functions*. The default `NULL` is for
+#'   numerical derivatives, which can be slow.
+#' @return An object of class `rater_model`, for [fit_raters()] and [estimate_accuracy()].
 #' @family estimation
-#' @seealso [as_rater_fit()] for a model that is fitted by other software; the article
-#'   `vignettes/articles/your-own-model.Rmd` of the sources.
+#' @seealso [as_rater_fit()] for a model that is fitted by other software.
 #' @examples
 #' # Raters who guess if they do not know
 #' guess <- rater_family(
@@ -67,6 +68,7 @@
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' fit <- fit_raters(x, guess)
 #' fit
+#' # Parameters, accuracies of raters and base rates
 #' tidy(fit)
 #'
 #' # A covariate of raters: accuracy depends on training. A table outside the model contains the
@@ -83,6 +85,7 @@
 #'   },
 #'   words = "accuracy by training"
 #' )
+#' # The two parameters of the user
 #' coef(fit_raters(x, by_training))[1:2]
 #' @export
 rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, strata = 1,
@@ -129,17 +132,6 @@ family_law <- function(problem, parameters) {
   call_family(problem, "law", parameters, problem$judged, problem$categories)
 }
 
-family_start <- function(problem) {
-  start <- call_family(problem, "start", problem$judged, problem$categories)
-  abort_argument_if(!is.numeric(start) || !all(is.finite(start)), "start",
-    "{.arg start} of the family of models must return finite numbers.",
-    x = "It returned {describe(start)}.", call = NULL)
-  names <- names2(start)
-  setNames(
-    as.double(start), ifelse(names == "", paste("parameter", seq_along(start)), names)
-  )
-}
-
 # Raises an error if the user's function `law` returns probabilities of a wrong shape or with wrong
 # sums. `parameters`: parameters with which `law` is called.
 check_law <- function(problem, parameters) {
@@ -150,8 +142,9 @@ check_law <- function(problem, parameters) {
     law <- array(law, shape)
     sums <- apply(law, c(1L, 2L, 4L), sum)
     smallest <- apply(law, c(1L, 2L, 4L), min)
-    wrong_sum <- which(is.na(sums) | abs(sums - 1) > 1e-6 | smallest < 0, arr.ind = TRUE)
-    wrong_sum <- head(wrong_sum, 1L)
+    wrong_sum <- head(
+      which(is.na(sums) | abs(sums - 1) > 1e-6 | smallest < 0, arr.ind = TRUE), 1L
+    )
   }
   if (shape[[4L]] == 1L) shape <- shape[-4L]
   abort_argument_if(!has_shape || !is_empty(wrong_sum), "law",

@@ -41,8 +41,7 @@ decide_abstain <- function(x) {
   ))
   decision$z <- reply_association$z
   is_weak <- is_weak_association(rater_association(answers))
-  decision$weak <- c(answers = is_weak,
-    replies = is_weak && reply_association$z < qnorm(0.95))
+  decision$weak <- c(answers = is_weak, replies = is_weak && decision$z < qnorm(0.95))
   decision$gain <- fit_modelled$answering$log_answers - fit_missing$answering$log_answers
   if (decision$identified == "yes") {
     decision$depends <- decision$gain > min_abstention_gain
@@ -82,10 +81,8 @@ store_abstain_decision <- function(x) {
 # then agree because the others abstain.
 identified_by_answers <- function(x) {
   code <- identified_for_labels(fit_algebraic(x))
-  rater_answers <- unique(cbind(rating_rater(x), rating_category(x)))
-  is_unrelated <- code == "yes" && !any_repeated(rater_answers[, 1L]) &&
-    raters_always_agree(x)
-  if (is_unrelated) "unrelated" else code
+  raters <- unique(cbind(rating_rater(x), rating_category(x)))[, 1L]
+  if (code == "yes" && !any_repeated(raters) && raters_always_agree(x)) "unrelated" else code
 }
 
 # Drops constant raters who never abstain, splits patterns of ratings by abstentions, and returns
@@ -111,7 +108,7 @@ abstention_arguments <- function(x, depends, constant = character()) {
 # true categories. The second is the mean of this range for ratings. `fit`: a pooled fit of `x`.
 count_effective_replies <- function(x, fit) {
   used_categories <- fit$centre$categories
-  p_answered <- fit$answering$answered[, used_categories, drop = FALSE]
+  p_answered <- pick_columns(fit$answering$answered, used_categories)
   log_range <- function(logs) row_maximum(logs) + row_maximum(-logs)
   abstention_range <- log_range(log(pmax(1 - p_answered, 1e-300))) # 0 for raters who never abstain
   # raters x true categories x ratings
@@ -166,8 +163,7 @@ add_answering <- function(fit) {
   p_answered <- fit$answering$answered
   dimnames(p_answered) <- list(x$raters, x$categories)
   p_answered[is.na(fit$matrices[, 1L, 1L]), ] <- NA # raters who never answer
-  answered_rates <- rep(fit$base_rates, each = nrow(p_answered)) *
-    ifelse(is.na(p_answered), 0, p_answered)
+  answered_rates <- rep(fit$base_rates, each = nrow(p_answered)) * replace_na(p_answered, 0)
   accuracy <- rowSums(answered_rates * t(apply(fit$matrices, 1L, diag))) / rowSums(answered_rates)
   fit$coefficients[rater_terms(x)] <- accuracy
   fit$rater_accuracy <- mean(accuracy, na.rm = TRUE)
@@ -192,27 +188,7 @@ fit_without_abstentions <- function(fit) {
   without_numbers(fit)
 }
 
-# Multiplies posterior probabilities (patterns x categories) by the likelihood of who answered and
-# who abstained. `posterior`: probabilities given the answers only. If ratings `x` have no
-# abstentions, nothing is changed: raters could not abstain.
-weight_by_replies <- function(posterior, fit, x) {
-  if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
-  p_answered <- replace_na(fit$answered, 1)
-  abstained <- abstaining_raters(x)
-  pattern <- c(rating_pattern(x), abstained$pattern)
-  # If a rater never abstains, the factor is the same for all categories and cancels.
-  reply_probabilities <- rbind(p_answered[rating_rater(x), ], 1 - p_answered[abstained$rater, ])
-  softmax(log(posterior) +
-    rowsum_rows(pattern, log(pmax(reply_probabilities, 1e-300)), n_patterns(x)))
-}
-
 abstention_only_words <- "Labels are computed from who abstains: answers carry no information"
-
-abstain_lines <- function(fit) {
-  if (!uses_abstentions(fit$model)) return(abstain_note(fit$x))
-  c("Whether raters answer depends on the truth: see confusion()",
-    if (isTRUE(fit$x$panel$abstain$by_replies)) abstention_only_words)
-}
 
 # Warns if estimates from ratings with abstentions are only weakly identified. `decision`: a result
 # of decide_abstain(). `depends`: are abstentions modelled?

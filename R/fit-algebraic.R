@@ -11,7 +11,9 @@ fit_algebraic <- function(x, model = k_model()) {
     for (field in c("rater_accuracy", "base_rates", "covariance")) fit[[field]][] <- NA_real_
   }
   inject(new_rater_fit("k_fit", x, model, "algebraic", by_agreement = fit, !!!fit,
-    coefficients = named_coefficients(fit$rater_accuracy, fit$base_rates, x)))
+    coefficients = setNames(
+      c(fit$rater_accuracy, fit$base_rates), c("rater_accuracy", rate_terms(x))
+    )))
 }
 
 # Returns posterior probabilities of the categories given the ratings, a matrix (patterns x
@@ -29,8 +31,17 @@ unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x)
 # from a fit that is identified.
 compute_posterior <- function(fit, x) UseMethod("compute_posterior")
 
+# If raters could abstain, the probabilities given the answers are multiplied by the likelihood of
+# who answered and who abstained.
 compute_posterior.rater_fit <- function(fit, x) {
-  weight_by_replies(latent_probabilities(fit, x)$posterior, fit, x)
+  posterior <- latent_probabilities(fit, x)$posterior
+  if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
+  p_answered <- replace_na(fit$answered, 1)
+  abstained <- abstaining_raters(x)
+  # If a rater never abstains, the factor is the same for all categories and cancels.
+  reply_probabilities <- rbind(p_answered[rating_rater(x), ], 1 - p_answered[abstained$rater, ])
+  softmax(log(posterior) + rowsum_rows(c(rating_pattern(x), abstained$pattern),
+    log(pmax(reply_probabilities, 1e-300)), n_patterns(x)))
 }
 
 compute_posterior.k_fit <- function(fit, x) {
@@ -59,14 +70,6 @@ refit_function.latent_fit <- function(fit) { # nolint: object_name.
   }
 }
 
-# Returns the probabilities of ratings, an array (classes x ratings x raters). A class is a true
-# category in a stratum of difficulty. Classes are ordered by stratum and then by category.
-rating_probabilities <- function(fit) UseMethod("rating_probabilities")
-
-rating_probabilities.rater_fit <- function(fit) latent_probabilities(fit, fit$x)$probability
-
-rating_probabilities.k_fit <- function(fit) unname(simplify2array(confusion(fit)))
-
 # Models with rater_model(confidence = TRUE). A rating has a category and a level of confidence.
 # Levels have one distribution for correct ratings and another for wrong ratings. Both are the same
 # for all raters and categories. The core codes each combination of a category and a level as one
@@ -75,54 +78,9 @@ rating_probabilities.k_fit <- function(fit) unname(simplify2array(confusion(fit)
 
 uses_confidence <- function(model) isTRUE(model$confidence)
 
-check_has_confidence <- function(model, x) {
-  if (!uses_confidence(model)) return()
-  used_levels <- find_used_levels(x)
-  abort_argument_if(length(used_levels) < 2L || !is.null(x$voted), "model",
-    "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.",
-    x = if (!is.null(x$voted)) "Groups of raters count as one vote each, and a vote has no
-        confidence." else if (is.null(x$confidence)) "{.arg x} has no confidence." else
-        "All ratings have the level {.val {x$confidence$levels[used_levels]}}.",
-    i = "Give {.arg confidence} to {.fun ratings}, or use {.code confidence = FALSE}.")
-}
-
-# Drops unused levels of confidence and returns the ratings. A level is unused if no rating of a
-# case with positive weight has it. Its probability could not be estimated.
-drop_unused_levels <- function(x) {
-  used_levels <- find_used_levels(x)
-  confidence <- x$confidence
-  is_kept <- confidence$code %in% used_levels
-  x$confidence <- list(
-    levels = confidence$levels[used_levels], case = confidence$case[is_kept],
-    rater = confidence$rater[is_kept],
-    code = match(confidence$code[is_kept], used_levels)
-  )
-  x
-}
-
+# Returns the levels of confidence that ratings of cases with positive weight have.
 find_used_levels <- function(x) {
   sort(unique(x$confidence$code[weights_of_cases(x)[x$confidence$case] > 0]))
-}
-
-# Recodes the levels of confidence of other ratings `x` with the indices that the fit uses.
-recode_levels <- function(x, fit) {
-  if (!uses_confidence(fit$model) || is.null(x$confidence)) return(x)
-  levels <- fit$x$confidence$levels
-  code <- x$confidence$code
-  new_code <- match_to_fit(x$confidence$levels, levels, code,
-    "must contain only levels of {.arg confidence} of the fit.")
-  x$confidence[c("code", "levels")] <- list(new_code[code], levels)
-  x
-}
-
-# Splits patterns of ratings, so that all cases of a pattern also have the same levels of
-# confidence.
-split_by_confidence <- function(x) {
-  if (is.null(x$confidence)) return(x)
-  unfolded <- unfold_ratings(x)
-  level <- confidence_of_ratings(x, unfolded$row, unfolded$rater) + 1L # coded like a category
-  groups <- core_patterns_long(unfolded$row, unfolded$rater, level, list(), length(x$index))
-  split_patterns(x, list(.confidence = groups$index))
 }
 
 # Returns the level of confidence of each rating of each pattern, 0 if it is missing. Patterns must
@@ -164,23 +122,26 @@ draw_confidence <- function(fit, row, at, rater, right) {
 #'
 #' The accuracy of a rater is the mean posterior probability of its ratings. Row k of its confusion
 #' matrix contains the shares of its ratings, weighted by the posterior probability of category k.
-#' [estimate_accuracy()] computes intervals by a bootstrap of cases with fixed posterior
-#' probabilities. The intervals therefore do not contain the uncertainty of the model.
+#' Intervals of [estimate_accuracy()] are from a bootstrap of cases with fixed posterior
+#' probabilities. They do not contain the uncertainty of the model.
 #'
-#' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
-#' @param posterior Probabilities of the categories of each case, in \[0, 1\]; rows sum to one. A
-#'   matrix with a row per case of `x`, or a data frame with a column `case`, as [ground_truth()]
-#'   returns. Row names of a matrix are the cases. Without row names, rows must be in the order of
-#'   the cases, and `x` must be from data with a row per case. Columns are matched to the categories
-#'   by name; without names, they are in the order of the categories.
-#' @param base_rates Probabilities of the categories, which sum to one. The default is the mean of
-#'   `posterior` over cases.
+#' @param x Ratings from which the posterior probabilities were computed: a [ratings()] object, or
+#'   an object that [as_ratings()] can convert.
+#' @param posterior Probabilities of the categories of each case, in \[0, 1\]; rows sum to one. One
+#'   of:
+#'   * A data frame with a column `case` and a column per category, as [ground_truth()] returns.
+#'   * A matrix with a row per case of `x` and a column per category. Row names are the cases.
+#'     Without row names, rows are in the order of the cases, and `x` must be from data with a row
+#'     per case. Without column names, columns are in the order of the categories.
+#' @param base_rates Probabilities of the categories, which sum to one, in the order of the
+#'   categories. The default `NULL` is the mean of `posterior` over cases.
 #' @param ... Not used.
-#' @param model Name of the model, a string.
-#' @return An object of class `rater_fit`; see [fit_raters()]. Its coefficients are the mean
-#'   accuracy of a rating and the base rates, without standard errors.
+#' @param model Name of the model in printed results, a string.
+#' @return An object of class `rater_fit`, like the result of [fit_raters()]. `coef()` returns the
+#'   mean accuracy of a rating and the base rates. Standard errors, likelihood and AIC are `NA`.
 #' @family estimation
 #' @examples
+#'
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #'
 #' # Vote shares as probabilities
@@ -188,6 +149,7 @@ draw_confidence <- function(fit, row, at, rater, right) {
 #' fit <- as_rater_fit(x, votes / rowSums(votes), model = "shares of votes")
 #' fit
 #' ground_truth(fit)
+#' # Accuracy of the system
 #' set.seed(1)
 #' estimate_accuracy(fit, resampling = list(replicates = 200))
 #' @export
@@ -206,8 +168,9 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
 }
 
 # Creates a fit from posterior probabilities. `posterior`: a matrix (cases x categories). Patterns
-# of ratings are split, so that all cases of a pattern have the same posterior probabilities.
-# `rates`: base rates. `model`: name of the model. `kind`: class of the fit. `...`: further fields.
+# of ratings are split, so that all cases of a pattern have the same posterior probabilities. A row
+# of a confusion matrix is NA if the rater rated no case of the category. `rates`: base rates.
+# `model`: name of the model. `kind`: class of the fit. `...`: further fields.
 new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
   posterior_group <- number_combinations(split_columns(posterior, x$categories))
   x <- split_patterns(x, list(.posterior = posterior_group))
@@ -217,24 +180,21 @@ new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior
   p_right <- posterior[cbind(rating_pattern(x), rating_category(x))]
   accuracy <- sum(weight * p_right) / sum(weight)
   model <- user_model("own_model", if (has_counts(x)) "common" else "own", model)
-  new_rater_fit(kind, x, model, "own", ...,
-    identified = "yes", base_rates = unname(rates), rater_accuracy = accuracy,
-    posterior = posterior, matrices = matrices_from_posterior(x, posterior), converged = TRUE,
-    coefficients = named_coefficients(accuracy, rates, x)
-  )
-}
-
-# Computes confusion matrices, an array (raters x true categories x ratings), from `posterior`
-# (patterns x categories). If ratings are counts without names of raters, all raters have the same
-# matrix. A row is NA if the rater rated no case of the category.
-matrices_from_posterior <- function(x, posterior) {
+  # Confusion matrices (raters x true categories x ratings). If ratings are counts without names of
+  # raters, all raters have the same matrix.
   raters <- n_raters(x)
   n <- n_categories(x)
   rater_number <- rater_identity(x)
   cell <- rater_number[rating_rater(x)] + raters * (rating_category(x) - 1L)
-  sums <- rowsum_rows(cell, weighted_posterior(x, posterior), raters * n)
+  sums <- rowsum_rows(cell, pick_rows(posterior * pattern_weights(x), rating_pattern(x)),
+    raters * n)
   sums <- aperm(array(sums, c(raters, n, n)), c(1L, 3L, 2L))[rater_number, , , drop = FALSE]
-  na_real(sums / as.vector(rowSums(sums, dims = 2L)))
+  new_rater_fit(kind, x, model, "own", ...,
+    identified = "yes", base_rates = unname(rates), rater_accuracy = accuracy,
+    posterior = posterior, matrices = na_real(sums / as.vector(rowSums(sums, dims = 2L))),
+    converged = TRUE,
+    coefficients = setNames(c(accuracy, rates), c("rater_accuracy", rate_terms(x)))
+  )
 }
 
 # Checks the user's posterior probabilities. Returns a matrix (cases x categories) in the order of
@@ -257,7 +217,7 @@ check_posterior <- function(posterior, x) {
   order_fault <- if (!is_table) why_not_by_position(posterior[, 1L], x)
   abort_argument_if(order_fault, "posterior",
     "must name the cases, as row names or in a column {.val case}.", x = order_fault)
-  posterior <- posterior[, match(x$categories, names), drop = FALSE]
+  posterior <- pick_columns(posterior, match(x$categories, names))
   wrong_rows <- which(rowSums(is.finite(posterior) & posterior >= -1e-9) < n |
     abs(rowSums(posterior) - 1) > 1e-6)
   abort_argument_if(wrong_rows, "posterior",

@@ -1,12 +1,5 @@
-# Identification of models in which raters differ in accuracy. Tests of association between raters.
-# Assignment of categories to latent classes.
-
-# Does the model need associated ratings of different raters to be identified? Other models need
-# agreement above 1 / number of categories instead.
-needs_association <- function(model, x) {
-  !has_counts(x) &&
-    (!is.null(model$family) || is_outside_core(model) || model$accuracy == "rater")
-}
+# Identification of models in which raters differ in accuracy, and warnings. Tests of association
+# between raters. Assignment of categories to latent classes.
 
 # Returns TRUE if the association of raters is not significant at level .05. `association`: a
 # result of rater_association().
@@ -60,6 +53,62 @@ has_known_values <- function(known) {
 
 reason_near_chance <- "the raters' agreement is barely distinguishable from chance"
 
+# Gives the warnings about a fit that is identified. The methods depend on the class of the fit. A
+# fit by likelihood may be without convergence, weakly identified, or may exchange categories.
+warn_identified_fit <- function(fit) UseMethod("warn_identified_fit")
+
+warn_identified_fit.rater_fit <- function(fit) {
+  kind <- rep_len(rater_kind(fit) %||% NA_character_, n_raters(fit$x))
+  machines_with_counts <- fit$x$raters[is_known_rater(fit, "counts") & kind %in% machine_kinds]
+  warn_if(length(machines_with_counts) > 1L, "known_independent",
+    "The fit assumes that {.val {machines_with_counts}} err independently, which machines rarely
+        do.",
+    i = "Put them into one group with {.arg rater_groups} of {.fun ratings}. Then give the counts of
+        the majority vote of the group: {.code known_raters = list(group_name = counts)}.",
+    raters = machines_with_counts)
+  if (!fit$converged) warn_convergence(fit$method)
+  if (fit$model$accuracy == "rater" && fit$model$errors == "free") {
+    return(warn_weakly_identified(fit))
+  }
+  # Two categories are reported if exchanging them increases the diagonal of the mean confusion
+  # matrix.
+  mean_matrix <- colMeans(fit$matrices, na.rm = TRUE)
+  exchange_gain <- mean_matrix + t(mean_matrix) - outer(diag(mean_matrix), diag(mean_matrix), `+`)
+  switched <- fit$x$categories[rowSums(exchange_gain > 1e-6, na.rm = TRUE) > 0]
+  warn_if(switched, "switched",
+    "In the fitted model, raters mostly confuse these categories with each other:
+        {.val {switched}}.",
+    i = "The likelihood does not determine which latent class is which category. Merge categories,
+        choose a simpler model, or check who the raters are.", categories = switched)
+}
+
+warn_identified_fit.judge_fit <- function(fit) {
+  limits <- calibrated_interval(fit$calibrated, default_conf_level())
+  wide_categories <- fit$x$categories[limits[, 2L] - limits[, 1L] > 0.5]
+  warn_if(wide_categories, "weakly_identified",
+    "The calibration sample is too small to estimate the base rate of {.val {wide_categories}}: the
+        interval is wider than .5.",
+    i = "Use a calibration sample with more cases of each category.", categories = wide_categories)
+}
+
+warn_identified_fit.k_fit <- function(fit) {
+  if (fit$negative == 0L) return()
+  x <- fit$x
+  zero_categories <- x$categories[fit$base_rates == 0]
+  # Patterns with a rating in a category whose base rate is positive.
+  possible_patterns <- rating_pattern(x)[fit$base_rates[rating_category(x)] > 0]
+  n_contradicted <- count_cases(x, setdiff(which(is_rated_pattern(x)), possible_patterns))
+  warn_fallible("boundary", c(
+    "Negative estimates of base rates were set to zero: {.val {zero_categories}}.",
+    "i" = "This happens by chance in small samples and with weak raters; in large samples it is a
+           sign that the model does not fit. The other base rates were rescaled to sum to one.",
+    if (n_contradicted > 0) c(
+      "!" = "In {count_noun(n_contradicted, 'case')} every rater chose a category whose base rate is
+             now zero. Merge rare categories, or check the labels."
+    )
+  ), negative = fit$negative, categories = zero_categories, against = n_contradicted)
+}
+
 # Warns if a fit with separate, free confusion matrices of raters is only weakly identified.
 warn_weakly_identified <- function(fit) {
   x <- fit$x
@@ -88,9 +137,10 @@ warn_association_untested <- function(fit) {
   if (needs_no_warning) return()
   populations <- population_table(fit$model, x)
   if (!is.null(populations)) {
-    population <- population_of(pattern_covariates(x), populations)
-    pattern_table <- tapply(pattern_weights(x),
-      list(population, number_distinct_rows(as.data.frame(pattern_codes(x)))), sum, default = 0)
+    pattern_table <- tapply(pattern_weights(x), list(
+      population_of(pattern_covariates(x), populations),
+      number_distinct_rows(as.data.frame(pattern_codes(x)))
+    ), sum, default = 0)
     p_value <- suppressWarnings(chisq.test(pattern_table, correct = FALSE)$p.value)
     if (nrow(pattern_table) <= 20L && !isTRUE(p_value < 0.05)) {
       warn_weak("two raters need populations whose base rates differ; no difference is visible")
@@ -113,8 +163,9 @@ has_rates_from_prior <- function(fit) {
   positive_rates <- which(fit$base_rates > 0)
   n_steps <- length(fit$theta)^2 * n_patterns(fit$x) * length(positive_rates)
   if (is_empty(fit$model$prior) || !weights_are_counts(fit$x) || n_steps > 2e6) return(FALSE)
-  rates <- fit$base_rates[positive_rates[-1L]]
-  coefficient_index <- match(rate_terms(fit$x)[positive_rates[-1L]], names(fit$coefficients))
+  other_rates <- positive_rates[-1L]
+  rates <- fit$base_rates[other_rates]
+  coefficient_index <- match(rate_terms(fit$x)[other_rates], names(fit$coefficients))
   covariance <- covariance_of(fit)$covariance[coefficient_index, coefficient_index, drop = FALSE]
   if (is.null(covariance) || anyNA(covariance)) return(FALSE)
   logit_information <- diag(rates, length(rates)) - rates %o% rates
@@ -122,17 +173,12 @@ has_rates_from_prior <- function(fit) {
   max(Re(eigen(relative_covariance, only.values = TRUE)$values)) > 0.5
 }
 
-# Returns, for each rating, the posterior probabilities of its case times the weight of the case: a
-# matrix (ratings x categories). `posterior`: patterns x categories.
-weighted_posterior <- function(x, posterior) {
-  pick_rows(posterior * pattern_weights(x), rating_pattern(x))
-}
-
 # Returns the expected number of ratings by each rater of cases in each category, a matrix (raters x
 # true categories).
 count_ratings_by_truth <- function(fit) {
   x <- fit$x
-  rowsum_rows(rating_rater(x), weighted_posterior(x, fit$posterior), n_raters(x))
+  rowsum_rows(rating_rater(x), pick_rows(fit$posterior * pattern_weights(x), rating_pattern(x)),
+    n_raters(x))
 }
 
 # Returns the number of observations from which each row of a confusion matrix is estimated: a
@@ -209,21 +255,18 @@ without_constant_raters <- function(x) {
   if (is_empty(left_out)) return(x)
   if (length(left_out) < n_raters(x)) {
     other_raters <- x[, -left_out]
-    if (!lacks_information(other_raters)) {
+    # Ratings carry information about accuracy if they have a case with two ratings, two categories,
+    # and raters who agree beyond chance or whose association can be tested.
+    is_informative <- agreement_in_core(other_raters)$identified != "no_pairs" &&
+      n_distinct(rating_category(other_raters)) > 1L &&
+      (agrees_beyond_chance(other_raters) || rater_association(other_raters)$df != 0)
+    if (is_informative) {
       if (has_abstentions(x)) other_raters$whole <- x
       return(other_raters)
     }
   }
   x$only_constant <- TRUE
   x
-}
-
-# Returns TRUE if the ratings carry no information about accuracy. They need a case with two
-# ratings, two categories, and raters whose association can be tested or who agree beyond chance.
-lacks_information <- function(x) {
-  agreement_in_core(x)$identified == "no_pairs" ||
-    n_distinct(rating_category(x)) < 2L ||
-    (!agrees_beyond_chance(x) && rater_association(x)$df == 0)
 }
 
 # Returns TRUE if Fleiss' kappa is positive; the limit 1e-9 allows for rounding.

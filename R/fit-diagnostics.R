@@ -53,8 +53,7 @@ normal_scores <- function(x) {
 # variance within chains.
 compute_rhat <- function(x) {
   n <- nrow(x)
-  within_variance <- mean(apply(x, 2L, var))
-  sqrt((n * var(colMeans(x)) / within_variance + n - 1) / n)
+  sqrt((n * var(colMeans(x)) / mean(apply(x, 2L, var)) + n - 1) / n)
 }
 
 # Returns autocovariances with divisor n, averaged over chains: a vector for lags 0 to n - 1. Uses
@@ -110,8 +109,8 @@ log_likelihood_draws <- function(fit) {
   check_memory(
     as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
     "Use fewer draws, by {.code sampling = list(draws = )}.")
-  options <- c(fit$sampling[c(sampler_option_names, "thin")], list(seed = fit$seed))
-  run_sampler(fit$x, fit$task, options, log_likelihood = TRUE)
+  run_sampler(fit$x, fit$task,
+    c(fit$sampling[c(sampler_option_names, "thin")], list(seed = fit$seed)), log_likelihood = TRUE)
 }
 
 # Returns the sum of a value over all cases, and the standard error of the sum. `value`: value of a
@@ -148,10 +147,9 @@ criteria_of_fit <- function(fit) {
   } else {
     row("loo", NA_real_, NA_real_, NA_real_)
   }
-  row_of_pattern <- replace(likelihoods$row, likelihoods$row == 0L, NA)
   list(
     table = rbind(row("waic", density, parameters, NA_real_), loo),
-    of_case = density[row_of_pattern[fit$x$index]]
+    of_case = c(NA, density)[likelihoods$row[fit$x$index] + 1L]
   )
 }
 
@@ -172,8 +170,8 @@ expand_to_cases <- function(result, likelihoods, fit) {
   result$pointwise <- pick_rows(result$pointwise, row_of_case)
   result$diagnostics <- lapply(result$diagnostics, `[`, row_of_case)
   columns <- rownames(result$estimates)
-  pointwise <- result$pointwise[, columns, drop = FALSE]
-  result$estimates[] <- t(apply(pointwise, 2L, sum_over_cases, rep(1, length(row_of_case))))
+  result$estimates[] <- t(apply(pick_columns(result$pointwise, columns), 2L, sum_over_cases,
+    rep(1, length(row_of_case))))
   result[columns] <- result$estimates[, 1L]
   result[paste0("se_", columns)] <- result$estimates[, 2L]
   result["psis_object"] <- list(NULL)
@@ -237,3 +235,38 @@ why_not_identified <- function(identified, agreement, categories) {
     format_decimals(agreement), format_decimals(1 / categories))
   as.character(ifelse(identified == "chance", by_chance, reasons[identified]))
 }
+
+# Returns the reason why a fit is not identified, in words for users.
+reason_of_fit <- function(fit) {
+  categories <- n_categories(fit$x)
+  if (fit$identified == "parameters") return(reason_of_parameters(fit$model, categories))
+  if (!is.null(fit$calibrated)) return(unname(fit$calibrated$lack))
+  why_not_identified(identification_code(fit), fit$agreement, categories)
+}
+
+reason_of_parameters <- function(model, categories) {
+  fill_template("the %s has more parameters than ratings by these raters into %s categories can
+    distinguish", format(model), categories)
+}
+
+# What a user can do if a fit is not identified, by the code of the reason. `judge`, `uncalibrated`
+# and `unrated` are the codes of why_no_calibration().
+known_truth_advice <- "Give the true categories of some cases as {.arg known_truth}."
+other_raters_advice <- "Check that all raters use the categories in the same sense. If they do, use
+  more accurate raters, or give {.arg known_truth} for some cases."
+advice_by_code <- list(
+  no_pairs = "Let a second rater rate some cases, or give {.arg known_truth} for some cases.",
+  chance = other_raters_advice,
+  unequal = "Use {.code model = dawid_skene()}, in which raters differ in accuracy.",
+  constant_raters = known_truth_advice,
+  unused = "Leave unused categories out of {.arg categories} of {.fun ratings}, or use a model with
+    a prior, such as {.code dawid_skene()}.",
+  unrelated = other_raters_advice,
+  parameters = "Use a simpler model or more raters, or give {.arg known_truth} for some cases.",
+  labels_only = paste(known_truth_advice, "{.fun ground_truth} needs no known truth."),
+  replies = known_truth_advice,
+  few_sources = paste("Use more raters, or merge categories.", known_truth_advice),
+  uncalibrated = "Add cases of this category to the calibration sample in {.arg known_raters}.",
+  unrated = "Give ratings of the cases whose base rates are estimated.",
+  judge = "Use a more accurate judge or, if the calibration sample is small, a larger one."
+)

@@ -2,40 +2,41 @@
 
 #' Posterior draws
 #'
-#' Returns the posterior draws of base rates and of the raters' error rates, from a fit by
-#' `method = "bayes"` of [fit_raters()].
+#' Returns the posterior draws of base rates and of the raters' error rates, from a fit by `method =
+#' "bayes"` of [fit_raters()].
 #'
-#' Package \pkg{posterior} also accepts the fit: `posterior::as_draws_df(fit)`. For package
-#' \pkg{coda}, split the draws by chain: `coda::mcmc.list(lapply(split(d[-(1:3)], d$.chain),
-#' coda::mcmc))`, where `d` is `draws(fit)`.
+#' Package \pkg{posterior} also accepts the fit, for example in `posterior::as_draws_df(fit)`.
 #'
 #' @srrstats {BS5.0, BS5.1, BS5.2, BS5.3, BS5.5} the fit contains its ratings, prior, seed and
 #'   diagnostics
 #' @srrstats {BS6.0, BS6.4} print() and summary()
 #' @param x A [fit_raters()] result with `method = "bayes"`.
-#' @param ... Not used; catches misspelt arguments.
-#' @return A tibble with a row per draw. Columns:
+#' @param ... Not used.
+#' @return A tibble with a row per draw. The columns depend on the model. Columns from the fourth on
+#'   are probabilities, except `nu`.
 #'   * `.chain`: number of the chain; `.iteration`: number of the draw within its chain; `.draw`:
 #'     number of the draw over all chains.
-#'   * `base_rate[k]`: base rate (share of cases) of category k. If populations have different base
-#'     rates (see [rater_model()]), the name is `base_rate[k,population]`.
-#'   * `sens[rater]`, `spec[rater]`: sensitivity and specificity, for two categories; the second
-#'     category is positive.
+#'   * `base_rate[k]`: base rate (share of cases) of category k. If populations (groups of cases)
+#'     have different base rates, the name is `base_rate[k,population]`; see [rater_model()].
+#'   * `sens[rater]`, `spec[rater]`: sensitivity and specificity (probabilities of a correct rating
+#'     of a case in the second and in the first category), for two categories.
 #'   * `p[rater,truth,rating]`: probability of a rating given the true category, for more than two
 #'     categories.
-#'   * `right[rater]`: accuracy, in models in which all wrong categories are equally probable.
+#'   * `right[rater]`: probability of a correct rating, in models in which all wrong categories are
+#'     equally probable.
 #'   * `mu[truth,rating]`, `nu[truth]`: mean over raters of `p`, and the precision (Dirichlet
 #'     concentration) of the raters around it; only with `others = "partial"` in [rater_prior()].
 #'   * `easy[k]`, `pair[a,b,k]`: parameters of correlated errors in models with `dependence`; see
 #'     [rater_model()].
-#'   * `accuracy[system]`: share of the fitted cases in which the system's answer is correct. The
-#'     true categories are drawn given the ratings only, not given the answers of systems. This is
-#'     the accuracy if errors of the system are independent of errors of the raters.
-#'     [estimate_accuracy()] has another estimate, because it allows for correlated errors.
+#'   * `accuracy[system]`: share of the fitted cases in which the answer of the system (a classifier
+#'     to evaluate) is correct. The true categories are drawn given the ratings only, not given the
+#'     answers of systems. Errors of systems and raters are assumed to be independent;
+#'     [estimate_accuracy()] allows for correlated errors.
 #'
 #'   The rater is left out of a name if all raters have the same parameters.
 #' @family estimation
 #' @examples
+#' # Two tests of an infection, without a gold standard, and priors of their error rates
 #' tests <- data.frame(
 #'   stool = c("+", "+", "-", "-"), serology = c("+", "-", "+", "-"), n = c(38, 2, 87, 35)
 #' )
@@ -121,7 +122,7 @@ parameter_table <- function(fit, conf_level, diagnostics, prior = compare_with_p
 # that printing is fast.
 draws_to_print <- function(fit) {
   is_shown <- is_convergence_checked(fit$terms)
-  fit$draws <- fit$draws[, is_shown, drop = FALSE]
+  fit$draws <- pick_columns(fit$draws, is_shown)
   fit$terms <- fit$terms[is_shown, ]
   level <- level_of(fit)
   prior <- compare_with_prior(fit)
@@ -171,12 +172,12 @@ min_contraction <- 0.3
 
 schema_of.draws_fit <- function(x) { # nolint: object_name.
   sampling <- x$sampling
-  mixing_values <- worst_mixing(x)
+  mixing <- worst_mixing(x)
   new_schema(
     tables = list(parameters = tidy_draws),
     facts = c(facts_of_fit(x), list(
       draws = nrow(x$draws), chains = sampling$chains, thin = sampling$thin,
-      worst_rhat = mixing_values$rhat, worst_ess = mixing_values$size, switched = x$switched
+      worst_rhat = mixing$rhat, worst_ess = mixing$size, switched = x$switched
     )),
     line = line_of_fit(x),
     head = paste0(
@@ -293,11 +294,10 @@ population_in_fit <- function(fit, values) {
 
 # The base rates of cases are posterior means of the base rates of their populations.
 rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
-  rates <- parameters_of_values(fit, colMeans(fit$draws))$base_rates
-  pick_rows(rates, population_in_fit(fit, data))
+  pick_rows(
+    parameters_of_values(fit, colMeans(fit$draws))$base_rates, population_in_fit(fit, data)
+  )
 }
-
-rating_probabilities.draws_fit <- rating_probabilities.k_fit # nolint: object_name.
 
 # Computes measures of diagnostic tests, such as sensitivity, in each draw. Estimates are medians
 # over draws, and limits of intervals are quantiles.
@@ -311,25 +311,22 @@ measure_tests.draws_fit <- function(fit, rates, both, conf_level, group) { # nol
     aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
   }, fit$matrices)
   dim(matrices) <- dim(fit$matrices) * c(1, 1, length(parameters))
-  combined <- add_combined_tests(matrices, both, joint_of_draws(fit, parameters, both))
-  measures <- back_transform(transformed_measures(combined, base_rates, rates))
+  # Probability that two raters both give the same answer (truth x answer x draws)
+  joint <- if (!is_empty(both)) {
+    codes <- matrix(0L, n_categories(fit$x), n_raters(fit$x))
+    codes[, both] <- row_numbers(codes)
+    vapply(parameters, function(law) t(code_probabilities(law, codes, fit$model, fit$x$raters)),
+      matrix(0, nrow(codes), nrow(codes)))
+  }
+  measures <- back_transform(
+    transformed_measures(add_combined_tests(matrices, both, joint), base_rates, rates)
+  )
   apply_over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
   quantiles <- function(level) apply_over_draws(quantile, level, na.rm = TRUE, names = FALSE)
   error <- apply_over_draws(sd)
   error[is_ratio_measure(dim(error))] <- NA # a few draws near the boundary would determine it
   list(value = quantiles(0.5), error = error, low = quantiles((1 - conf_level) / 2),
     high = quantiles((1 + conf_level) / 2))
-}
-
-# Returns the probability that two raters both give the same answer, an array (truth x answer x
-# draws). Returns NULL if `both` is empty. `both`: indices of the two raters. `laws`: parameters of
-# each draw, a result of parameters_of_draws().
-joint_of_draws <- function(fit, laws, both) {
-  if (is_empty(both)) return(NULL)
-  codes <- matrix(0L, n_categories(fit$x), n_raters(fit$x))
-  codes[, both] <- row_numbers(codes)
-  vapply(laws, function(law) t(code_probabilities(law, codes, fit$model, fit$x$raters)),
-    matrix(0, nrow(codes), nrow(codes)))
 }
 
 warn_identified_fit.draws_fit <- function(fit) NULL # nolint: object_name.

@@ -28,7 +28,18 @@ fit_draws <- function(model, checked, prior, sampling) {
   sampling <- check_sampling(sampling)
   prior <- prior %||% rater_prior()
   raters_with_prior <- names(prior$raters)
-  inform_positive(prior, x)
+  # If the prior depends on the positive category, and the categories are labels in alphabetical
+  # order, this order may not be meant.
+  labels <- x$categories
+  fields <- unlist(lapply(c(prior$raters, list(prior$others), prior$base_rates), names))
+  is_unclear <- any(c("sens", "spec", "beta") %in% fields) && length(labels) == 2L &&
+    identical(labels, sort_strings(labels)) && is.null(as_numbers(labels))
+  if (is_unclear) inform_once(paste("positive", labels[[2L]]), c(
+    "The positive category of the prior is {.val {labels[[2L]]}}, the second in alphabetical
+      order.",
+    i = "If {.val {labels[[1L]]}} is positive, give {.code categories =
+      c({toString(dQuote(rev(labels), FALSE))})} to {.fun ratings}."
+  ))
   prior <- resolve_prior(prior, x, model)
   check_prior_identifies(raters_with_prior, prior, model, checked)
   is_dependent <- model_is_dependent(model)
@@ -40,22 +51,6 @@ fit_draws <- function(model, checked, prior, sampling) {
   warn_mixing(fit)
   if (is_dependent) warn_dependence(fit)
   fit
-}
-
-# Informs once about the positive category if the prior depends on it, and the categories are labels
-# in alphabetical order, which need not be meant. `prior`: a result of rater_prior().
-inform_positive <- function(prior, x) {
-  labels <- x$categories
-  fields <- unlist(lapply(c(prior$raters, list(prior$others), prior$base_rates), names))
-  is_clear <- !any(c("sens", "spec", "beta") %in% fields) || length(labels) != 2L ||
-    !identical(labels, sort_strings(labels)) || !is.null(as_numbers(labels))
-  if (is_clear) return(invisible())
-  inform_once(paste("positive", labels[[2L]]), c(
-    "The positive category of the prior is {.val {labels[[2L]]}}, the second in alphabetical
-      order.",
-    i = "If {.val {labels[[1L]]}} is positive, give {.code categories =
-      c({toString(dQuote(rev(labels), FALSE))})} to {.fun ratings}."
-  ))
 }
 
 # Raises an error if the sampler does not support the model. The sampler needs uniform or free
@@ -132,11 +127,10 @@ check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
 # * terms: a data frame with a row per reported parameter, see new_parameter_rows()
 sampler_task <- function(x, model, known, prior) {
   is_common <- model$accuracy == "common"
-  raters <- seq_along(x$raters)
-  matrix_of <- if (is_common) rep(1L, length(raters)) else raters
-  first_rater <- match(unique(matrix_of), matrix_of)
+  matrix_of <- if (is_common) rep(1L, n_raters(x)) else seq_along(x$raters)
+  matrices <- unique(matrix_of)
   size <- n_categories(x)
-  prior_rows <- lapply(first_rater, function(j) {
+  prior_rows <- lapply(matrices, function(j) {
     prior_counts <- prior$raters[[j]] %||% default_prior_parameters("vague", size, FALSE)
     prior_counts + (known$counts[[j]] %||% 0)
   })
@@ -145,9 +139,9 @@ sampler_task <- function(x, model, known, prior) {
   is_pooled_prior <- prior$others == "partial" && !is_common
   list(
     prior = list(
-      matrix_of = matrix_of, rows = prior_rows, fixed = known$raters[first_rater],
+      matrix_of = matrix_of, rows = prior_rows, fixed = known$raters[matrices],
       system = rep(list(system_prior), n_systems(x)), base_rates = unname(prior$base_rates),
-      pooled = is_pooled_prior, raters = length(raters), order = prior$order,
+      pooled = is_pooled_prior, raters = n_raters(x), order = prior$order,
       dependence = dependence_type(model), pairs = pair_indices(model, x$raters)
     ),
     truth = known$truth,
@@ -197,7 +191,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     drawn$thin <- thin
     drawn$kept <- named_draws(drawn$draws, task$terms)
     drawn$diagnostics <- diagnose_parameters(
-      drawn$kept[, is_convergence_checked(task$terms), drop = FALSE], sampling$chains
+      pick_columns(drawn$kept, is_convergence_checked(task$terms)), sampling$chains
     )
     smallest_size <- worst_mixing(drawn)$size
     # `thin` is multiplied by `factor`, a power of 2. Effective sample sizes are assumed to increase
@@ -252,15 +246,17 @@ parameter_rows <- function(x, raters, rows, prior, pooled, model) {
       sprintf("base_rate[%s%s]", truth, population_suffix), seq_along(rates), truth = truth,
       population = population, a = as.vector(t(rates)), total = rep(rowSums(rates), each = size)
     ),
-    matrices, if (pooled) centre_parameter_rows(x, n_before),
+    matrices, if (pooled) {
+      # Mean rows of the raters' matrices (`mu`) and their precisions (`nu`)
+      cells <- expand.grid(rating = x$categories, truth = x$categories, stringsAsFactors = FALSE)
+      terms <- c(
+        sprintf("nu[%s]", x$categories), sprintf("mu[%s,%s]", cells$truth, cells$rating)
+      )
+      new_parameter_rows(terms, n_before + seq_along(terms), truth = c(x$categories, cells$truth),
+        rating = c(rep(NA_character_, size), cells$rating))
+    },
     dependence_parameter_rows(x, model, n_before)
   )
-}
-
-# Returns a data frame with a row per cell of a confusion matrix, in the order row by row. Columns:
-# `rating` (column of the matrix) and `truth` (row of the matrix).
-matrix_cell_table <- function(categories) {
-  expand.grid(rating = categories, truth = categories, stringsAsFactors = FALSE)
 }
 
 # Returns the rows of new_parameter_rows() for one confusion matrix. `rows`: Dirichlet parameters of
@@ -277,26 +273,16 @@ matrix_parameter_rows <- function(rater, rows, n_before, x) {
     terms <- paste0(c("spec", "sens"), rater_suffix)
     return(new_row(terms, c(1, 4), diag(rows), rowSums(rows), x$categories))
   }
-  cells <- matrix_cell_table(x$categories)
+  # The cells of the matrix, row by row
+  cells <- expand.grid(rating = x$categories, truth = x$categories, stringsAsFactors = FALSE)
   terms <- paste0("p[", if (!is.na(rater)) paste0(rater, ","), cells$truth, ",", cells$rating, "]")
   new_row(terms, seq_len(size^2), as.vector(t(rows)), rep(rowSums(rows), each = size), cells$truth,
     cells$rating)
 }
 
-# Returns the rows of new_parameter_rows() for the mean rows of the raters' matrices (`mu`) and
-# their precisions (`nu`).
-centre_parameter_rows <- function(x, n_before) {
-  cells <- matrix_cell_table(x$categories)
-  terms <- c(
-    sprintf("nu[%s]", x$categories), sprintf("mu[%s,%s]", cells$truth, cells$rating)
-  )
-  new_parameter_rows(terms, n_before + seq_along(terms), truth = c(x$categories, cells$truth),
-    rating = c(rep(NA_character_, n_categories(x)), cells$rating))
-}
-
 # Returns the draws of the reported parameters, a matrix (draws x parameters) with names of columns.
 named_draws <- function(draws, terms) {
-  out <- draws[, terms$place, drop = FALSE]
+  out <- pick_columns(draws, terms$place)
   colnames(out) <- terms$term
   out
 }
@@ -321,12 +307,12 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     numeric(size^2))
   accuracy <- vapply(unique(matrix_of), function(m) {
     columns <- matrix_columns(m, size, populations)[on_diagonal(size)]
-    rowSums(rates$draws * drawn$draws[, columns, drop = FALSE])
+    rowSums(rates$draws * pick_columns(drawn$draws, columns))
   }, numeric(nrow(drawn$draws)))
   posterior <- drawn$posterior
-  is_empty <- is.na(posterior[, 1L])
+  unrated <- which(is.na(posterior[, 1L]))
   population_rates <- matrix(means[seq_len(populations * size)], populations, byrow = TRUE)
-  posterior[is_empty, ] <- population_rates[task$population[is_empty], ]
+  posterior[unrated, ] <- population_rates[task$population[unrated], ]
   fit <- new_rater_fit("draws_fit", x, model, "bayes", known,
     identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
@@ -354,9 +340,7 @@ add_unweighted <- function(posterior, fit) {
   is_unweighted <- pattern_weights(fit$x) <= 0
   rated <- which(is_unweighted & is_rated_pattern(fit$x))
   if (!is_empty(rated)) posterior[rated, ] <- compute_posterior(fit, fit$x)[rated, ]
-  known <- which(is_unweighted & is_known_pattern(fit))
-  posterior[known, ] <- diag(n_categories(fit$x))[fit$known$truth[known], ]
-  posterior
+  set_known_truths(posterior, fit$known$truth * (is_unweighted & is_known_pattern(fit)))
 }
 
 # Returns the base rates of all cases together: means over populations, weighted by numbers of
@@ -366,7 +350,7 @@ mean_rates <- function(draws, x, task, populations) {
   size <- n_categories(x)
   weight <- population_shares(task, x, populations)
   rate_draws <- Reduce(`+`, lapply(seq_len(populations), function(p) {
-    weight[[p]] * draws[, (p - 1L) * size + seq_len(size), drop = FALSE]
+    weight[[p]] * pick_columns(draws, (p - 1L) * size + seq_len(size))
   }))
   list(draws = rate_draws, mean = colMeans(rate_draws))
 }

@@ -29,7 +29,11 @@ patterns_for <- function(model, x) {
   x <- join_patterns(x, character())
   x <- split_patterns(x, x$covariates[covariates_used(model, x)])
   if (splits_by_abstention) x <- split_by_abstention(x)
-  if (uses_confidence(model)) split_by_confidence(x) else x
+  if (!uses_confidence(model) || is.null(x$confidence)) return(x)
+  unfolded <- unfold_ratings(x)
+  level <- confidence_of_ratings(x, unfolded$row, unfolded$rater) + 1L # coded like a category
+  groups <- core_patterns_long(unfolded$row, unfolded$rater, level, list(), length(x$index))
+  split_patterns(x, list(.confidence = groups$index))
 }
 
 # Returns the names of the covariates that a model uses. User-defined families are assumed to use
@@ -92,12 +96,6 @@ population_of <- function(values, table) {
   values <- values[names(table)]
   group <- number_combinations(Map(function(a, b) c(as_label(a), as_label(b)), table, values))
   match(group[-row_numbers(table)], group[row_numbers(table)])
-}
-
-# Returns TRUE if the covariates are collinear. Different coefficients then give the same base
-# rates. `known`: a list that contains `design` of population_arguments(), if there is a formula.
-is_collinear <- function(known) {
-  !is.null(known$design) && qr(cbind(1, known$design))$rank <= ncol(known$design)
 }
 
 # Returns the design matrix of a formula, a list:
@@ -186,22 +184,6 @@ log_base_rates <- function(design, coefficients) {
 # the columns of the design matrix.
 coefficient_terms <- function(columns, categories) {
   sprintf("base_rate[%s]:%s", rep(categories[-1L], each = length(columns)), columns)
-}
-
-# Returns the table of base_rates() for `newdata`: its covariates, and a column of base rates per
-# category.
-rates_by_covariates <- function(fit, newdata) {
-  abort_argument_if(!has_formula(fit$model), "newdata",
-    "{.arg newdata} needs a fit whose model has a formula for the base rates.",
-    x = "The model of the fit is: {format(fit$model)}.")
-  abort_argument_if(!is.data.frame(newdata) || nrow(newdata) == 0L, "newdata",
-    "must be a data frame with rows, and with the covariates of the formula.", not = newdata)
-  category <- intersect(names(newdata), fit$x$categories)
-  abort_argument_if(category, "newdata", "must not have columns with names of categories.",
-    x = "It has {.val {category}}.")
-  rates <- rates_of_cases(fit, newdata)
-  if (fit$identified != "yes") rates[] <- NA_real_
-  tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))
 }
 
 # Returns a matrix of probabilities: the exponentials of `logs`, divided by the sum of each row.

@@ -114,7 +114,7 @@ count_known_by_truth <- function(fit) {
   rated_cases <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
   rated_cases <- rated_cases[is_known_pattern(fit)[rated_cases$pattern], ]
   # Weights of known cases, in the column of their truth (patterns x true categories).
-  weights <- pattern_weights(x) * outer(fit$known$truth, seq_len(n_categories(x)), `==`)
+  weights <- pattern_weights(x) * indicator_matrix(fit$known$truth, n_categories(x))
   rowsum_rows(rated_cases$rater, pick_rows(weights, rated_cases$pattern), n_raters(x))
 }
 
@@ -125,8 +125,8 @@ count_known_by_coefficient <- function(fit) {
   terms <- names(fit$coefficients)
   if (!uses_known_truth(fit) || !weights_are_counts(x)) return(rep(NA_real_, length(terms)))
   n_known <- rowSums(count_known_by_truth(fit))[match(terms, rater_terms(x))]
-  uses_all_cases <- terms %in% c(rate_terms(x), "rater_accuracy")
-  n_known[uses_all_cases] <- sum(pattern_weights(x)[is_known_pattern(fit)])
+  n_known[terms %in% c(rate_terms(x), "rater_accuracy")] <-
+    sum(pattern_weights(x)[is_known_pattern(fit)])
   replace(n_known, n_known %in% 0, NA)
 }
 
@@ -168,8 +168,8 @@ drawn_weight <- function(gold, rows) {
 #' @param expected Accuracies of systems in the population from which the cases are drawn, in \[0,
 #'   1\]. They are known only in simulations. A vector named by system, or in the order of the
 #'   systems of `x`; `NA` for an unknown accuracy. `NULL`, the default, if all are unknown.
-#' @param ... Not used; catches misspelt arguments.
-#' @return `x`, with its truth. A truth that `x` contained before is replaced.
+#' @param ... Not used.
+#' @return `x`, a [ratings()] object, with its truth. A truth that `x` contained before is replaced.
 #' @family simulation
 #' @seealso [simulation_study()] and [plan_cases()], which accept a function that returns ratings
 #'   with known truth.
@@ -178,6 +178,7 @@ drawn_weight <- function(gold, rows) {
 #' x <- ratings(lehner2015, raters = rater1:rater4, case = case)
 #' x <- with_truth(x, lehner2015$system)
 #' truth(x)
+#' # Are the estimated probabilities of the categories right?
 #' calibration(ground_truth(x), bins = 4)
 #'
 #' # A user-defined simulation: raters who tire
@@ -189,38 +190,27 @@ drawn_weight <- function(gold, rows) {
 #'   x <- data.frame(a = right(tiring), b = right(tiring), c = right(0.8), system = right(0.9))
 #'   with_truth(ratings(x, raters = a:c, systems = system), truth, expected = 0.9)
 #' }
+#' # Share of correct answers of the system in 100 simulated cases
 #' set.seed(1)
 #' true_accuracy(tired(100))
 #' @export
 with_truth <- function(x, truth, expected = NULL, ...) {
   check_call()
   x <- as_ratings(x)
-  code <- case_truth(truth, x)
+  if (is.null(truth) || !is.atomic(truth) || !is.null(c(names(truth), dim(truth)))) {
+    code <- check_known_truth(truth, x, "truth")
+    code <- replace(code, code == 0L, NA)
+  } else {
+    if (in_database(x)) abort_no_cases("{.arg truth} needs single cases")
+    order_fault <- why_not_by_position(truth, x)
+    abort_argument_if(order_fault, "truth",
+      "must have a category for each case of {.arg x}, or name the cases.", x = order_fault)
+    code <- truth_codes(as_label(truth), x$categories, "truth")
+  }
   abort_argument_if(all(is.na(code)), "truth", "must be known for at least one case.",
     x = "It is missing for all {length(code)} case{?s}.")
   shares <- tabulate(code, n_categories(x)) / sum(!is.na(code))
-  x$truth <- list(
-    category = code, expected = check_expected(expected, x$systems),
-    base_rates = setNames(shares, x$categories)
-  )
-  x
-}
-
-# Returns the index of the true category of each case, NA if it is not known. `truth`: argument of
-# with_truth().
-case_truth <- function(truth, x) {
-  if (is.null(truth) || !is.atomic(truth) || !is.null(c(names(truth), dim(truth)))) {
-    code <- check_known_truth(truth, x, "truth")
-    return(replace(code, code == 0L, NA))
-  }
-  if (in_database(x)) abort_no_cases("{.arg truth} needs single cases")
-  order_fault <- why_not_by_position(truth, x)
-  abort_argument_if(order_fault, "truth",
-    "must have a category for each case of {.arg x}, or name the cases.", x = order_fault)
-  truth_codes(as_label(truth), x$categories, "truth")
-}
-
-check_expected <- function(expected, systems) {
+  systems <- x$systems
   expected <- expected %||% rep(NA_real_, length(systems))
   is_valid <- is_number_or_na(expected) && length(expected) == length(systems) &&
     all(is.na(expected) | (expected >= 0 & expected <= 1))
@@ -229,7 +219,11 @@ check_expected <- function(expected, systems) {
     "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
     x = if (is_valid) "It names {.val {names(expected)}}." else "It is {describe(expected)}.",
     i = if (!is_empty(systems)) "Systems are {.val {systems}}.")
-  setNames(as.double(expected)[position], systems)
+  x$truth <- list(
+    category = code, expected = setNames(as.double(expected)[position], systems),
+    base_rates = setNames(shares, x$categories)
+  )
+  x
 }
 
 # Returns the truths that are stored in the ratings `x`, as a data frame. Raises an error if there

@@ -29,7 +29,9 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   )
   fields <- setdiff(names(core), c("identified", "naturals", "confusion"))
   fit[fields] <- core[fields]
-  fit$identified <- identified_as(fit, core$identified && !is_collinear(known))
+  # If covariates are collinear, different coefficients give the same base rates.
+  is_collinear <- !is.null(known$design) && qr(cbind(1, known$design))$rank <= ncol(known$design)
+  fit$identified <- identified_as(fit, core$identified && !is_collinear)
   fit <- drop_undetermined(fit, core$naturals)
   fit$rater_accuracy <- mean(fit$coefficients[core$naturals$term == "rater_accuracy"], na.rm = TRUE)
   # Method "pairs" has no likelihood. If weights are not counts, the likelihood has no meaning.
@@ -46,26 +48,27 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
 # determine all parameters (full rank)?
 identified_as <- function(fit, parameters) {
   code <- fit$identified
-  if (needs_association(fit$model, fit$x)) code <- association_code(fit$x, code)
+  # These models need associated ratings of different raters. Other models need agreement above
+  # 1 / number of categories.
+  model <- fit$model
+  needs_association <- !has_counts(fit$x) &&
+    (!is.null(model$family) || is_outside_core(model) || model$accuracy == "rater")
+  if (needs_association) code <- association_code(fit$x, code)
   # Gold cases and known raters identify the fit even if agreement does not.
   has_known <- has_known_values(fit$known)
   if (has_known) code <- "yes"
   if (code == "yes" && !parameters) code <- "parameters"
-  if (code == "yes" && has_open_category(fit)) code <- "unused"
+  # Without a prior, the base rate of a category that no rater used could be any number.
+  needs_all_categories <- is_empty(model$prior) && model$errors == "free" &&
+    !all(lengths(fit$known$raters) > 0L, !is_empty(fit$known$raters))
+  used_categories <- c(rating_category(fit$x), fit$known$truth)
+  if (code == "yes" && needs_all_categories &&
+    !all(seq_along(fit$x$categories) %in% used_categories)) code <- "unused"
   # If raters abstained, decide_abstain() has also checked identification.
   decision <- fit$x$panel$abstain
-  if (has_known || is.null(fit$model$abstain) || is.null(decision)) return(code)
-  by_replies <- decision$by_replies && uses_abstentions(fit$model)
+  if (has_known || is.null(model$abstain) || is.null(decision)) return(code)
+  by_replies <- decision$by_replies && uses_abstentions(model)
   if (by_replies || decision$identified != "yes") decision$identified else code
-}
-
-# Returns TRUE if the base rate of a category could be any number. No rater used the category, the
-# model has free errors, and there is no prior.
-has_open_category <- function(fit) {
-  x <- fit$x
-  unused_categories <- setdiff(seq_along(x$categories), c(rating_category(x), fit$known$truth))
-  !is_empty(unused_categories) && is_empty(fit$model$prior) && fit$model$errors == "free" &&
-    !all(lengths(fit$known$raters) > 0L, !is_empty(fit$known$raters))
 }
 
 # Fits the model in the core and returns the core's list of estimates. `known`: see resolve_known().
@@ -235,35 +238,60 @@ without_numbers <- function(fit) {
 # Returns TRUE if all raters have the same confusion matrix.
 has_one_matrix <- function(fit) fit$model$accuracy == "common" && !any(is_known_rater(fit))
 
-# Warns if a fit by likelihood did not converge, is weakly identified, or may exchange categories.
-warn_latent <- function(fit) {
-  if (!fit$converged) warn_convergence(fit$method)
-  if (fit$model$accuracy == "rater" && fit$model$errors == "free") {
-    return(warn_weakly_identified(fit))
-  }
-  # Two categories are reported if exchanging them increases the diagonal of the mean confusion
-  # matrix.
-  mean_matrix <- colMeans(fit$matrices, na.rm = TRUE)
-  exchange_gain <- mean_matrix + t(mean_matrix) - outer(diag(mean_matrix), diag(mean_matrix), `+`)
-  switched <- fit$x$categories[rowSums(exchange_gain > 1e-6, na.rm = TRUE) > 0]
-  warn_if(switched, "switched",
-    "In the fitted model, raters mostly confuse these categories with each other:
-        {.val {switched}}.",
-    i = "The likelihood does not determine which latent class is which category. Merge categories,
-        choose a simpler model, or check who the raters are.", categories = switched)
-}
-
 # Returns the standard errors of the coefficients. With a pooled prior, they treat its mean rows as
 # known and can be too small. Standard errors of accuracies are then at least
 # sqrt(p (1 - p) / n), the standard error for n cases with known truth.
 standard_errors <- function(fit) {
   error <- sqrt(coefficient_variances(fit))
   if (is.null(fit$centre)) return(error)
-  value <- unname(fit$coefficients)
   n_observations <- rowSums(count_observations_by_truth(fit))[
     match(names(fit$coefficients), rater_terms(fit$x))]
-  pmax(error, ifelse(is.na(n_observations), 0, sqrt(bernoulli_variance(value) / n_observations)))
+  least_error <- sqrt(bernoulli_variance(fit$coefficients) / n_observations)
+  pmax(error, replace(least_error, is.na(n_observations), 0))
 }
+
+#' @export
+coef.rater_fit <- function(object, ...) object$coefficients
+
+#' @export
+vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
+  if (wants_regression(what)) return(regression_errors(object, cluster)$covariance)
+  terms <- names(coef(object))
+  errors <- covariance_of(object)
+  covariance <- errors$covariance
+  if (is.null(covariance)) {
+    n <- length(terms)
+    abort_argument_if(n > max_covariances, "object",
+      "The covariance matrix of a fit can have at most {max_covariances} parameters.",
+      x = "The fit has {n}.", i = "Use {.fun tidy} for standard errors.")
+    covariance <- matrix(NA_real_, n, n)
+    diag(covariance) <- errors$variance %||% NA_real_
+  }
+  if (!is.null(object$centre)) { # standard errors are those of tidy()
+    error <- standard_errors(object)
+    scale <- ifelse(error > 0, error / sqrt(diag(covariance)), 1)
+    covariance <- covariance * outer(scale, scale)
+    diag(covariance) <- error^2
+  }
+  structure(covariance, dimnames = list(terms, terms))
+}
+
+#' @export
+confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster = NULL, ...) {
+  check_level(level, "level")
+  shows_regression <- wants_regression(what)
+  table <- if (shows_regression) tidy_regression(object, FALSE, cluster, level) else
+    tidy(object, conf_level = level)
+  terms <- if (shows_regression) rate_coefficient_names(object) else table$term
+  chosen_rows(interval_matrix(table, terms, level), parm)
+}
+
+# For some fits, vcov() knows only variances, and covariances are NA. This is the largest number of
+# parameters for which it then returns a matrix.
+max_covariances <- 5000L
+
+#' @export
+nobs.rater_fit <- function(object, ...) count_cases(object$x, is_rated_pattern(object$x))
 
 #' @export
 logLik.rater_fit <- function(object, ...) {

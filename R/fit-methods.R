@@ -7,12 +7,13 @@
 #'
 #' @srrstats {UL3.3, UL4.0, UL4.2, UL4.4} predict(), coef(), vcov(), logLik(), simulate(), summary()
 #' @param object,x A [fit_raters()] result.
-#' @param newdata [ratings()] of other cases with the same categories and raters. If the model has
-#'   one accuracy for all raters, there may be other raters. `NULL`, the default, uses the cases of
-#'   the fit. For a model with a formula of base rates, `predict()` also accepts a data frame of
-#'   covariates, and then returns the same table as [base_rates()].
-#' @param type `"category"` for the most probable category of each case, or `"probability"` for the
-#'   probabilities of all categories, as in [ground_truth()].
+#' @param newdata `NULL`, the default, for the cases of the fit. For new cases: [ratings()] of these
+#'   cases, with categories and raters of the fit. Other raters are allowed if the model has one
+#'   accuracy for all raters. If the model has a formula of base rates (see [rater_model()]),
+#'   `predict()` also accepts a data frame of covariates, and then returns the same table as
+#'   [base_rates()].
+#' @param type `"category"`, the default, for the most probable category of each case, or
+#'   `"probability"` for the probabilities of all categories.
 #' @param ... Not used.
 #' @return `predict()` with `"category"`: a tibble with a row per case.
 #'   * `case`: the case.
@@ -20,7 +21,8 @@
 #'   * `probability`: its posterior probability.
 #'   * `tied`: number of categories with this probability.
 #'
-#'   With `"probability"`: a [ground_truth()] result.
+#'   `predict()` with `"probability"`: a [ground_truth()] result, which is a tibble with the column
+#'   `case` and a column of probabilities for each category.
 #'
 #'   `augment()`: a tibble with a row per case.
 #'   * `case`, `.fitted`, `.probability`, `.tied`: as the four columns of `predict()`.
@@ -28,15 +30,18 @@
 #'     to the binary logarithm of the number of categories (all are equally probable).
 #'   * A column per category with its posterior probability, such as `.posterior_A`.
 #'
-#'   All values are `NA` if the fit is not identified.
+#'   All columns except `case` are `NA` if the fit is not identified.
 #' @family estimation
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, case = case)
 #' fit <- fit_raters(x)
+#' # The most probable category of each case of the fit
 #' predict(fit)
+#' # With the probabilities of all categories
+#'
 #' augment(fit)
 #'
-#' # A new case, under the same fit
+#' # A new case that two of the raters have rated
 #' predict(fit, ratings(cbind(rater1 = "A", rater3 = "A"), categories = LETTERS[1:4]))
 #' @export
 predict.rater_fit <- function(object, newdata = NULL, type = c("category", "probability"), ...) {
@@ -70,31 +75,35 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
 
 # Returns a list: `x`, the ratings from which categories are predicted; and `posterior`, posterior
 # probabilities (patterns of ratings x categories). `newdata`: other ratings, NULL for the fitted
-# ratings.
+# ratings. Raises an error if `newdata` has a category or a rater that is not in the fit.
 posterior_of_cases <- function(fit, newdata) {
-  if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
-  check_has_model(fit, "Predicting new cases")
-  newdata <- as_further_ratings(newdata, fit$x, "newdata")
-  x <- patterns_for(fit$model, as_new_cases(fit, votes_by_fitted_groups(newdata, fit$x)))
-  list(x = x, posterior = posterior(fit, x))
-}
-
-# Returns other ratings `x` with the indices of categories and raters that the fit uses. Raises an
-# error if `x` has a category or a rater that is not in the fit.
-as_new_cases <- function(fit, x) {
   fitted <- fit$x
+  if (is.null(newdata)) return(list(x = fitted, posterior = posterior(fit)))
+  check_has_model(fit, "Predicting new cases")
+  x <- votes_by_fitted_groups(as_further_ratings(newdata, fitted, "newdata"), fitted)
+  # Categories, levels of confidence and raters get the indices that the fit uses.
   new_code <- match(x$categories, fitted$categories)
   unknown_labels <- x$categories[intersect(which(is.na(new_code)), rating_category(x))]
   abort_if(unknown_labels, "category", "{.arg newdata} must have the categories of the fit.",
     x = "{.val {unknown_labels}} {?is/are} not among {.val {fitted$categories}}.",
     row = NA_integer_, column = NA_character_, found = unknown_labels)
-  x <- recode_levels(recode_ratings(x, new_code, fitted$categories), fit)
+  x <- recode_ratings(x, new_code, fitted$categories)
   x$ordered <- fitted$ordered
-  if (fit$model$accuracy != "rater" && !any(is_known_rater(fit))) return(x)
-  requirement <- "must contain only ratings by raters of the fit."
-  check_named_raters(x, "newdata", requirement)
-  recode_raters(x, match_to_fit(x$raters, fitted$raters, rating_rater(x), requirement),
-    fitted$raters)
+  if (uses_confidence(fit$model) && !is.null(x$confidence)) {
+    levels <- fitted$confidence$levels
+    level <- x$confidence$code
+    new_level <- match_to_fit(x$confidence$levels, levels, level,
+      "must contain only levels of {.arg confidence} of the fit.")
+    x$confidence[c("code", "levels")] <- list(new_level[level], levels)
+  }
+  if (fit$model$accuracy == "rater" || any(is_known_rater(fit))) {
+    requirement <- "must contain only ratings by raters of the fit."
+    check_named_raters(x, "newdata", requirement)
+    new_number <- match_to_fit(x$raters, fitted$raters, rating_rater(x), requirement)
+    x <- recode_raters(x, new_number, fitted$raters)
+  }
+  x <- patterns_for(fit$model, x)
+  list(x = x, posterior = posterior(fit, x))
 }
 
 # Returns the positions of `labels`, such as names of raters, in `known`, the labels of the fit.
@@ -138,34 +147,42 @@ entropy <- function(probability) {
 #' cases as in the data. Cases with known truth keep their true category. Answers of systems
 #' (classifiers) are not simulated.
 #'
-#' @param object A [fit_raters()] result that is identified, of a model without `dependence` (see
-#'   [rater_model()]). Weights of cases must be whole numbers. An [as_rater_fit()] result is not
-#'   accepted. For Bayesian fits, including models with dependence, [check_fit()] compares the
-#'   ratings with ratings that are simulated from posterior draws.
+#' @param object An identified [fit_raters()] result (estimates are not `NA`) of a model without
+#'   `dependence` (see [rater_model()]). Weights of cases must be whole numbers. An [as_rater_fit()]
+#'   result is not accepted.
 #' @param nsim Number of simulated data sets, 1 by default.
-#' @param seed A number for [set.seed()], or `NULL`, the default, to use the current state of the
-#'   random number generator.
+#' @param seed A whole number for [set.seed()], or `NULL`, the default, to use the current state of
+#'   the random number generator.
 #' @param ... Not used.
-#' @return A list of [ratings()] objects that contain their [truth()], with an attribute `seed` as
-#'   in [stats::simulate()]. A case with weight n is simulated as n cases.
+#' @return A list of `nsim` [ratings()] objects, with the raters and categories of the fit. Each
+#'   contains the simulated true categories, which [truth()] returns. A case with weight n is
+#'   simulated as n cases. The list has an attribute `seed`, as in [stats::simulate()].
 #' @family estimation
 #' @examples
+#' # Simulate 20 data sets from a fit of the K-model
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
 #' panels <- simulate(fit, nsim = 20, seed = 1)
-#' # Variation of kappa between samples, if the model holds
+#' # Variation of Fleiss' kappa between samples, if the model holds
 #' sd(sapply(panels, fleiss_kappa))
 #' @export
 simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
   check_has_model(object, "Simulating ratings")
+  x <- object$x
   abort_argument_if(object$identified != "yes" || anyNA(object$base_rates), "object",
     "Ratings cannot be simulated: the fit is not identified.",
     x = "The reason: {reason_of_fit(object)}.")
-  abort_if(!weights_are_counts(object$x), "weights",
+  abort_if(!weights_are_counts(x), "weights",
     "Ratings cannot be simulated: {.arg weights} of the fit are not numbers of cases.",
-    row = which(object$x$weights != round(object$x$weights)))
-  check_panel_size(object$x)
+    row = which(x$weights != round(x$weights)))
+  # A weight of the fitted cases can represent many simulated cases.
+  n_ratings <- sum(pattern_cases(x) * pattern_lengths(x))
+  abort_if(n_ratings > 1e8, "weights",
+    "A panel with more than {number(1e8)} ratings cannot be drawn.",
+    x = "The weights of its cases represent {number(n_ratings)} ratings.",
+    i = "Fit with smaller weights, or draw from a {.fun rater_design} with
+        {.fun simulate_ratings}.", row = which.max(x$weights))
   draw_panels <- function() lapply(seq_len(nsim), function(i) draw_from_fit(object))
   if (is.null(seed)) {
     if (!exists(".Random.seed", globalenv(), inherits = FALSE)) runif(1L)
@@ -176,17 +193,6 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   structure(
     withr::with_seed(seed, draw_panels()), seed = structure(seed, kind = as.list(RNGkind()))
   )
-}
-
-# Raises an error if a simulated panel would have too many ratings for the memory. A weight of the
-# fitted cases can represent many simulated cases.
-check_panel_size <- function(x) {
-  n_ratings <- sum(pattern_cases(x) * pattern_lengths(x))
-  abort_if(n_ratings > 1e8, "weights",
-    "A panel with more than {number(1e8)} ratings cannot be drawn.",
-    x = "The weights of its cases represent {number(n_ratings)} ratings.",
-    i = "Fit with smaller weights, or draw from a {.fun rater_design} with
-        {.fun simulate_ratings}.", row = which.max(x$weights))
 }
 
 # Draws true categories and ratings from a fit, and returns ratings, for simulate().
@@ -257,7 +263,10 @@ rating_distribution.rater_fit <- function(fit) {
   abort_argument_if(model_is_dependent(fit$model), "object",
     "Ratings cannot be simulated from a model with {.field dependence}.",
     i = "{.fun check_fit} compares the ratings of such a fit with simulated ratings.", call = NULL)
-  probability <- rating_probabilities(fit) # classes x ratings x raters
+  # Probabilities of ratings, an array (classes x ratings x raters). Classes are ordered by stratum
+  # and then by true category.
+  probability <- if (inherits(fit, "latent_fit")) latent_probabilities(fit, fit$x)$probability else
+    simplify2array(confusion(fit))
   n_strata <- nrow(probability) / n_categories(fit$x)
   list(
     strata = rep(1 / n_strata, n_strata),
@@ -272,23 +281,27 @@ rating_distribution.rater_fit <- function(fit) {
 #' Fits the model of `object` again, with other data, another model or method, or more ratings.
 #'
 #' @section More ratings: The ratings in `new` are added to the ratings of the fit, and the model is
-#' fitted to all ratings. The fit starts from the previous estimates, which saves time if there are
-#' few new ratings. `new` may contain new cases and raters, but not new systems. Ratings cannot be
-#' added if raters form groups, or if there are reruns, counts, weighted cases, covariates or a
-#' database. Collect all ratings in `x` instead.
+#' fitted to all ratings. The fit starts from the previous estimates, which saves time. `new` may
+#' contain new cases and raters, but not new systems (classifiers). Ratings cannot be added if
+#' raters form groups, or if there are reruns, counts, weighted cases, covariates or a database.
 #'
 #' @param object A [fit_raters()] result.
-#' @param model,method,x,known_truth,known_raters Arguments of [fit_raters()] to change. If the
-#'   method of `object` cannot fit the new `model`, the model's default method is used.
-#' @param prior For `method = "bayes"`: another [rater_prior()].
+#' @param model Another [rater_model()]. By default the model of `object`.
+#' @param method A method of [fit_raters()]. The default `NULL` is the method of `object` or, if it
+#'   cannot fit the new model, the default method of this model.
+#' @param x Other [ratings()], which replace those of `object`.
+#' @param known_truth,known_raters Known true categories of cases, and known confusion matrices of
+#'   raters, in the forms of [fit_raters()]. By default those of `object`.
+#' @param prior For `method = "bayes"`: another [rater_prior()]. By default the prior of `object`.
 #' @param new More ratings: [ratings()], or a data frame with a row per rating and columns `case`,
-#'   `rater` and `rating`. Cannot be used together with `x`.
+#'   `rater` and `rating`. `NULL`, the default, for none. Cannot be used together with `x`.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`; see [fit_raters()].
 #' @family estimation
 #' @examples
 #' x <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
 #' fit <- fit_raters(x)
+#' # Compare the fit by likelihood with a model in which raters differ
 #' AIC(update(fit, method = "likelihood"), update(fit, model = rater_model("rater", "distance")))
 #'
 #' # Another rating of the first patient, and one of a new patient

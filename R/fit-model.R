@@ -1,22 +1,27 @@
 #' The K-model
 #'
-#' Returns the K-model of Lehner (2015), the simplest model of raters, for [fit_raters()]. It makes
-#' three assumptions, called *K-properties*:
-#' * equal rater accuracy: all raters have the same accuracy;
+#' Returns the K-model of Lehner (2015), the simplest model of raters. It is the default model of
+#' [fit_raters()]. A rater is a person or a program that chooses one of K categories for each case.
+#' Given the true category of a case, raters err independently. The model has three further
+#' assumptions, called *K-properties*:
+#' * equal rater accuracy: all raters have the same accuracy (probability of the true category);
 #' * equal error probabilities: all wrong categories are equally probable;
 #' * equal problem difficulty: accuracy is the same on all cases.
 #'
 #' [rater_model()] relaxes these assumptions, and [check_k_properties()] tests them.
 #'
 #' @srrstats {UL4.1} a model without a fit
-#' @param ... Not used; catches misspelt arguments.
-#' @return An object of class `rater_model`, with a field per K-property: `accuracy`, `errors` and
-#'   `difficulty`.
+#' @param ... Not used.
+#' @return An object of class `rater_model`, a list. Three elements represent the K-properties:
+#'   `accuracy` is `"common"`, `errors` is `"uniform"`, and `difficulty` is `"none"`.
 #' @family estimation
 #' @templateVar where Theorem 1
 #' @template ref-lehner
 #' @examples
+#' # Print the assumptions of the model
 #' k_model()
+#' # Fit the model to four raters
+#' fit_raters(ratings(lehner2015, raters = rater1:rater4, case = case), k_model())
 #' @export
 k_model <- function(...) {
   check_call()
@@ -26,56 +31,36 @@ k_model <- function(...) {
 #' Latent class models of raters
 #'
 #' Defines a latent class model of raters for [fit_raters()]. In such a model, the true category of
-#' a case is not observed, and raters err with probabilities that are estimated. The arguments
-#' `accuracy`, `errors` and `difficulty` relax the three assumptions of [k_model()]. `dawid_skene()`
-#' is the model of Dawid and Skene (1979), with a separate confusion matrix for every rater. A
-#' confusion matrix contains the probabilities of ratings (columns) given the true category (rows).
+#' a case is not observed, and raters (people or programs) err with probabilities that are
+#' estimated. With its defaults, `rater_model()` is the [k_model()], in which raters are equally
+#' accurate. `dawid_skene()` is the model of Dawid and Skene (1979), in which each rater has a
+#' separate confusion matrix. A confusion matrix contains the probabilities of ratings (columns)
+#' given the true category (rows).
 #'
-#' @section Accuracy, errors and difficulty:
-#' `accuracy` is the probability of a correct rating, the same for all raters (`"common"`), or
-#' separate for each rater (`"rater"`).
-#'
-#' `errors` specifies the probabilities of wrong categories:
-#' * `"uniform"`: all wrong categories are equally probable;
-#' * `"distance"`: each further step away from the true category, in the order of the categories,
-#'   divides the probability of an error by the same number, the *dispersion*;
-#' * `"free"`: every entry of the confusion matrix is a parameter. All raters have the same matrix,
-#'   or each rater has a separate one if `accuracy = "rater"`;
-#' * `"ordinal"`: see *Ordinal errors*.
-#'
-#' With `difficulty = "none"`, all cases are equally difficult. With `"strata"`, there are three
-#' equally large groups of cases (strata). A number, the *difficulty shift*, is added to the
-#' accuracy in the first group and subtracted in the third, within \[0, 1\]. Which cases are in
-#' which group is not known. An estimated shift of 0 does not show that cases are equally difficult:
-#' wrong ratings that raters share in difficult cases look like correct ratings.
-#'
-#' @section Ordinal errors:
-#' The model is cumulative probit. A case of the k-th of K categories gives a rater a normal signal
-#' with variance 1 and mean `slope * (k - (K + 1) / 2)`. K - 1 thresholds divide the range of the
-#' signal into K intervals, and the rating is the interval that contains the signal.  Slope and
-#' thresholds are the same for all raters, or separate for each rater if `accuracy = "rater"`.
-#' Categories must be ordered ([ratings()] with `ordered = TRUE`), unless there are only two.
+#' @section Ordinal errors: With `errors = "ordinal"`, the model is cumulative probit. A case of the
+#' k-th of K categories gives a rater a normal signal with variance 1 and mean `slope * (k - (K + 1)
+#' / 2)`. K - 1 thresholds divide the range of the signal into K intervals, and the rating is the
+#' interval that contains the signal. Slope and thresholds are parameters of all raters together, or
+#' of each rater if `accuracy = "rater"`. Categories must be ordered ([ratings()] with `ordered =
+#' TRUE`), unless there are only two.
 #'
 #' The model assumes distinct true categories with equally spaced means. If the truth is a
-#' continuous scale that is cut into categories, base rates are too small at both ends, and
-#' probabilities of true categories are too high. In a simulation of four raters with a normal scale
-#' in five categories, base rates of .16, .18, .27, .22 and .17 were estimated as .11, .24, .33, .22
-#' and .10. The most probable categories were correct in 62% of cases, with a mean probability of
-#' .80.
+#' continuous scale that is cut into categories, base rates are too small at both ends.
+#' Probabilities of true categories are then too high: in a simulation .80, although 62% of the most
+#' probable categories were correct.
 #'
 #' @section Confidence: With `confidence = TRUE`, a rating consists of a category and a level of
 #' confidence (argument `confidence` of [ratings()]). Correct ratings have one distribution over the
-#' levels, and wrong ratings have another. Both are the same for all raters and categories. The
-#' ratio of the two probabilities of a level (correct / wrong) never decreases from one level to the
-#' next, so that confidence is never a sign of an error. [tidy()][tidy.rater_fit] returns the
-#' probabilities as `confidence_right[level]` and `confidence_wrong[level]`. AIC cannot compare this
-#' model with models that ignore confidence.
+#' levels, and wrong ratings have another. These two distributions are the same for all raters and
+#' categories. The ratio of the two probabilities of a level (correct / wrong) never decreases from
+#' one level to the next, so that high confidence is never a sign of an error.
+#' [tidy()][tidy.rater_fit] returns the probabilities as `confidence_right[level]` and
+#' `confidence_wrong[level]`. AIC cannot compare this model with models that ignore confidence.
 #'
 #' If a rater always gives the highest level, set the confidence of this rater to `NA`.
 #'
-#' @section Dependence:
-#' By default, raters err independently given the truth. Two other models need `method = "bayes"` of
-#' [fit_raters()]. In both, confusion matrices have the same meaning as without dependence.
+#' @section Dependence: By default, raters err independently given the truth. Two other models need
+#' `method = "bayes"` of [fit_raters()]:
 #' * `"easy"`: with probability `easy[k]`, a case of category k is easy, and all raters rate it
 #'   correctly. Otherwise they err independently (Albert and Dodd, 2004).
 #' * `"pairs"`: for the given pairs of raters, `pair[a,b,k]` measures the dependence of raters a and
@@ -83,16 +68,18 @@ k_model <- function(...) {
 #'   that their matrices allow (Dendukuri and Joseph, 2001). The raters of a pair must rate each
 #'   case at most once.
 #'
-#' The priors of these parameters are uniform. `easy[k]` is at most the lowest accuracy of a rater
-#' in category k. This restriction makes high accuracies more probable than in [rater_prior()].
+#' The priors of `easy[k]` and `pair[a,b,k]` are uniform. `easy[k]` is at most the lowest accuracy
+#' of a rater in category k.
 #'
-#' Use the models as a sensitivity analysis: they may fit the ratings equally well and give
+#' Use these models as a sensitivity analysis: they may fit the ratings equally well and give
 #' different accuracies; see [compare_models()].
 #'
-#' @section Priors: The argument `prior` is:
-#' * `"none"`: maximum likelihood. It is also used if weights of cases are not whole numbers.
+#' @section Priors: The argument `prior` is one of:
+#' * `"none"`: maximum likelihood. Priors are also not used if weights of cases are not whole
+#'   numbers.
 #' * `"weak"`: the priors of the following table. Fits maximise the posterior density.
-#' * A list that replaces some of these priors, such as `list(difficulty = 0.1)`.
+#' * A list that replaces some of the weak priors, such as `list(difficulty = 0.1)`. Numbers are
+#'   positive; `accuracy` has two.
 #' * `"pooled"`: see *Pooled matrices*.
 #'
 #' | name | prior | default |
@@ -116,57 +103,66 @@ k_model <- function(...) {
 #' a Dirichlet prior with all parameters 2. Standard errors ignore that these four parameters and
 #' the means are estimated. `AIC()` and `BIC()` are `NA`; to compare models, use `prior = "none"`.
 #'
-#' @section Formulas of covariates:
-#' With covariates of cases (argument `covariates` of [ratings()]), `base_rates` may be a formula
-#' such as `~ site + age`, a multinomial logit of the base rates. It must have an intercept. Two
-#' raters and two populations
-#' with different base rates identify a matrix per rater (Hui and Walter, 1980).
+#' @section Formulas of covariates: A formula such as `~ site + age` is a multinomial logit model of
+#' the base rates. Its variables are covariates of the cases (argument `covariates` of [ratings()]),
+#' and it must have an intercept. A separate matrix for each rater is identified by two raters, if
+#' there are two populations (groups of cases with the same covariates) with different base rates
+#' (Hui and Walter, 1980).
 #'
 #' [coef()][stats::coef] returns the coefficients as `base_rate[category]:column`, for the logit of
 #' a category against the first one. [base_rates()] with `newdata` returns the base rates of other
-#' cases, and [regression] returns robust standard errors, odds ratios and marginal differences. A
-#' prior of base rates is equivalent to additional cases, distributed over the populations like the
-#' data (Clogg et al., 1991). With `method = "bayes"` of [fit_raters()], covariates must not be
-#' numeric, and each combination of their values is a population with separate base rates.
+#' cases, and [regression] returns robust standard errors, odds ratios and marginal differences.
+#' With `method = "bayes"` of [fit_raters()], covariates must not be numeric, and each population
+#' has separate base rates.
 #'
-#' Accuracies do not depend on covariates. If they do, use the argument `by` of
-#' [estimate_accuracy()], or a [rater_family()].
+#' Accuracies do not depend on covariates in these models. For accuracies that do, use the argument
+#' `by` of [estimate_accuracy()], or a [rater_family()].
 #'
-#' @param accuracy,errors,difficulty How far the model relaxes the assumptions of [k_model()]; see
-#'   *Accuracy, errors and difficulty*. The defaults are `"common"`, `"uniform"` and `"none"`.
-#' @param system For method `"joint"` of [estimate_accuracy()], which fits systems together with the
-#'   raters. `"shared"` (the default): systems have the same dispersion and difficulty shift as the
-#'   raters. `"own"`: systems have separate ones. Both terms are defined in *Accuracy, errors and
-#'   difficulty*.
+#' @param accuracy `"common"` (the default): all raters have the same probability of a correct
+#'   rating and, with `errors = "free"`, the same confusion matrix. `"rater"`: each rater has a
+#'   separate probability or matrix.
+#' @param errors Probabilities of the wrong categories.
+#'   * `"uniform"` (the default): all wrong categories are equally probable.
+#'   * `"distance"`: each further step away from the true category, in the order of the categories,
+#'     divides the probability of an error by the same number, the *dispersion*.
+#'   * `"free"`: every entry of the confusion matrix is a parameter.
+#'   * `"ordinal"`: errors follow an ordered scale; see *Ordinal errors*.
+#' @param difficulty `"none"` (the default): all cases are equally difficult. `"strata"`: there are
+#'   three equally large, unobserved groups of cases. A number, the *difficulty shift*, is added to
+#'   the accuracy in the first group and subtracted in the third. A shift estimated as 0 does not
+#'   show that cases are equally difficult: shared errors look like correct ratings.
+#' @param system Only for method `"joint"` of [estimate_accuracy()], which fits systems (the
+#'   classifiers to evaluate) together with the raters. `"shared"` (the default): systems have the
+#'   same dispersion and difficulty shift as the raters. `"own"`: systems have separate ones.
 #' @param prior `"pooled"`, `"weak"`, `"none"` or a list; see *Priors*. The default `NULL` is
-#'   `"none"` for models with ordinal errors, confidence or a formula of base rates. It is
-#'   `"pooled"` for other models with free errors per rater and equally difficult cases, and
-#'   otherwise `"weak"`.
-#' @param base_rates A formula of covariates; see *Formulas of covariates*. The default `~ 1` is one
-#'   set of base rates for all cases.
-#' @param confidence Does the model use the raters' confidence? `TRUE` or `FALSE` (the default); see
-#'   *Confidence*.
-#' @param dependence,pairs Dependence of errors given the truth: `"none"` (the default), `"easy"` or
-#'   `"pairs"`; see *Dependence*. For `"pairs"`, the argument `pairs` is a list of pairs of raters,
-#'   such as `list(c("a", "b"))`.
+#'   `"none"` for models with ordinal errors, confidence or a formula of base rates. For other
+#'   models it is `"pooled"` if `accuracy = "rater"`, `errors = "free"` and `difficulty = "none"`,
+#'   and otherwise `"weak"`.
+#' @param base_rates Base rates are the shares of cases with each true category. The default `~ 1`
+#'   is one set of base rates for all cases. With a formula of covariates, they differ between
+#'   cases; see *Formulas of covariates*.
+#' @param confidence `TRUE` if the model uses the raters' confidence; see *Confidence*. The default
+#'   is `FALSE`.
+#' @param dependence Dependence of errors given the truth: `"none"` (the default), `"easy"` or
+#'   `"pairs"`; see *Dependence*.
+#' @param pairs For `dependence = "pairs"`: a list of pairs of raters, such as `list(c("a", "b"))`.
+#'   Otherwise `NULL`, the default.
 #' @param abstain For ratings with abstentions (see [ratings()]) and `prior = "pooled"`.
 #'   `"depends"`: the probability that a rater answers depends on the true category. `"ignored"`:
-#'   abstentions are treated as missing ratings. The default `NULL` is `"depends"` if it predicts
-#'   the answers better; see *Abstentions* in [ground_truth()].
-#' @param ... Not used; catches misspelt arguments.
-#' @return An object of class `rater_model`, with a field per argument.
+#'   abstentions are treated as missing ratings. The default `NULL` chooses `"depends"` if it
+#'   predicts the answers better; see *Abstentions* in [ground_truth()].
+#' @param ... Not used.
+#' @return An object of class `rater_model`, a list with the assumptions, for [fit_raters()] and
+#'   [estimate_accuracy()].
 #' @family estimation
 #' @references Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the robustness of latent
 #'   class models for estimating diagnostic error without a gold standard. *Biometrics*, 60,
 #'   427-435. \doi{10.1111/j.0006-341X.2004.00187.x}
 #'
-#'   Clogg, C. C., Rubin, D. B., Schenker, N., Schultz, B. and Weidman, L. (1991). Multiple
-#'   imputation of industry and occupation codes in census public-use samples using Bayesian
-#'   logistic regression. *Journal of the American Statistical Association*, 86, 68-78.
-#'   \doi{10.1080/01621459.1991.10475005}
 #'
-#'   Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer
-#'   error-rates using the EM algorithm. *Applied Statistics*, 28, 20-28. \doi{10.2307/2346806}
+#'
+#'   Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer error-rates
+#'   using the EM algorithm. *Applied Statistics*, 28, 20-28. \doi{10.2307/2346806}
 #'
 #'   Dendukuri, N. and Joseph, L. (2001). Bayesian approaches to modeling the conditional dependence
 #'   between multiple diagnostic tests. *Biometrics*, 57, 158-167.
@@ -176,8 +172,11 @@ k_model <- function(...) {
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
 #' @seealso [rater_family()] for user-defined models.
 #' @examples
+#' # Raters differ in accuracy, and near categories are confused more often
 #' rater_model(accuracy = "rater", errors = "distance")
+#' # A separate confusion matrix for each rater
 #' dawid_skene()
+#' # Cases differ in difficulty; a stronger prior keeps the difference small
 #' rater_model(difficulty = "strata", prior = list(difficulty = 0.1))
 #'
 #' # Two tests of tuberculosis in two populations (Hui and Walter, 1980)
@@ -187,7 +186,9 @@ k_model <- function(...) {
 #' )
 #' x <- ratings(tests, raters = mantoux:tine, weights = n, covariates = population)
 #' fit <- fit_raters(x, rater_model("rater", "free", base_rates = ~population))
+#' # Error rates of the tests
 #' confusion(fit)
+#' # Base rates of the populations
 #' populations <- data.frame(population = c("1", "2"))
 #' base_rates(fit, populations)
 #' # Their 95% intervals, by the delta method on the logit scale
@@ -205,8 +206,9 @@ rater_model <- function(accuracy = c("common", "rater"),
   check_call()
   dependence <- check_dependence(dependence, pairs, errors, difficulty, confidence)
   check_flag(confidence, "confidence")
-  check_no_formula(accuracy, "accuracy")
-  check_no_formula(difficulty, "difficulty")
+  for (arg in c("accuracy", "difficulty")) abort_argument_if(is_formula(get(arg)), arg,
+    "{.arg {arg}} cannot be a formula; only {.arg base_rates} can.",
+    i = "Define a model with {.fun rater_family}, or use {.arg by} of {.fun estimate_accuracy}.")
   model <- list(
     accuracy = check_choice(accuracy), errors = check_choice(errors),
     difficulty = check_choice(difficulty), system = check_choice(system)
@@ -239,12 +241,6 @@ rater_model <- function(accuracy = c("common", "rater"),
     i = "This prior needs free errors of each rater, equally difficult cases, and no formula of base
         rates. Use {.fun dawid_skene}.")
   model
-}
-
-check_no_formula <- function(value, arg) {
-  abort_argument_if(is_formula(value), arg,
-    "{.arg {arg}} cannot be a formula; only {.arg base_rates} can.",
-    i = "Define a model with {.fun rater_family}, or use {.arg by} of {.fun estimate_accuracy}.")
 }
 
 #' @rdname rater_model
@@ -282,11 +278,10 @@ check_prior <- function(prior, poolable = FALSE) {
   }
   parameter_names <- names(weak_prior)
   unknown <- if (is.list(prior)) setdiff(names2(prior), parameter_names)
-  unnamed <- unknown == ""
   abort_argument_if(!is.list(prior) || !is_empty(unknown), "prior",
     "must be {.or {.val {c(if (poolable) 'pooled', 'weak', 'none')}}}, or a named list of one or
         more of {.val {parameter_names}}.",
-    x = if (!is.list(prior)) "It is {describe(prior)}." else if (any(unnamed))
+    x = if (!is.list(prior)) "It is {describe(prior)}." else if ("" %in% unknown)
       "Some elements have no name." else "Unknown name{?s}: {.val {unknown}}.")
   for (name in names(prior)) {
     value <- prior[[name]]

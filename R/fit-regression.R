@@ -1,33 +1,33 @@
 #' Regression with a misclassified outcome
 #'
-#' Logistic regression of the true category of cases on covariates, if coders or a classifier
-#' assigned the categories with error. The model is a [rater_model()] with a formula `base_rates`,
-#' fitted by [fit_raters()] with `method = "likelihood"`. The error rates of the raters (coders or
-#' classifiers) are estimated together with the coefficients (Magder and Hughes, 1997; Carroll et
-#' al., 2006).
+#' Logistic regression of the true category of cases on covariates, if raters (coders or
+#' classifiers) assigned the categories with error. The model is a [rater_model()] with a formula
+#' `base_rates`, fitted by [fit_raters()] with `method = "likelihood"`. The error rates of the
+#' raters are estimated together with the coefficients (Magder and Hughes, 1997).
 #'
 #' @section Model: The log odds of category k against the first category are a linear function of
-#' the covariates: `log(p_k / p_1) = x' b_k`. Here `p_k` is the base rate of category k for a case
-#' with covariates `x`, and `b_k` are the coefficients. Given the true
-#' category, raters err independently, and their errors do not depend on covariates. Coefficients
-#' from majority labels, or from the answers of a classifier, are biased towards zero (Bolck, Croon
-#' and Hagenaars, 2004); coefficients of this model are not.
+#' the covariates: `log(p_k / p_1) = x' b_k`. Here `p_k` is the base rate (probability) of category
+#' k for a case with covariates `x`, and `b_k` are the coefficients. Given the true category, raters
+#' err independently, and their errors do not depend on covariates. Coefficients from majority
+#' labels, or from the answers of a classifier, are biased towards zero (Bolck, Croon and Hagenaars,
+#' 2004); coefficients of this model are not.
 #'
 #' The model is identified by three raters, or by two raters if base rates differ between cases (Hui
-#' and Walter, 1980). One coder or classifier needs cases with known truth (gold cases) or known
-#' error rates: `known_truth` or `known_raters` of [fit_raters()]. Gold cases may be sampled with
-#' probabilities that depend on ratings and on covariates in the formula.
+#' and Walter, 1980). One rater needs cases with known truth (gold cases) or known error rates:
+#' `known_truth` or `known_raters` of [fit_raters()]. Gold cases may be sampled with probabilities
+#' that depend on ratings and on covariates in the formula.
 #'
 #' @section Tables:
 #' * `tidy(fit, "regression", exponentiate = FALSE, cluster = NULL, conf_level = 0.95)` has a row
-#'   per coefficient: `term`; `category`, whose log odds are against the first category; `estimate`,
-#'   `std.error`, `conf.low`, `conf.high`, `statistic` and `p.value`. With `exponentiate = TRUE`,
-#'   estimates and intervals are odds ratios; standard errors remain those of the log odds ratio.
+#'   per coefficient: `term` (column of the design matrix); `category`, whose log odds are against
+#'   the first category; `estimate`, `std.error`, `conf.low`, `conf.high`, `statistic` and `p.value`
+#'   (test of zero). With `exponentiate = TRUE`, estimates and intervals are odds ratios; standard
+#'   errors remain those of the log odds ratio.
 #' * `tidy(fit, "margins", cluster = NULL, conf_level = 0.95)` has average marginal differences of
-#'   the probability of each category, with a further column `contrast`. For a factor, the
-#'   difference is between the mean probabilities if all cases had a given level and if all had the
-#'   first level. For a number, it is the effect of an increase by one. Standard errors are computed
-#'   by the delta method, with fixed covariates.
+#'   the probability of each category. `term` is now the covariate, and a further column `contrast`
+#'   names the compared values. For a factor, the difference is between the mean probabilities if
+#'   all cases had a given level and if all had the first level. For a number, it is the effect of
+#'   an increase by one. Standard errors are computed by the delta method, with fixed covariates.
 #' * `tidy(fit, "differential")` has a test for each `rater` and covariate (`term`), see *Errors
 #'   that depend on covariates*. Columns: `statistic`, `df`, `p.value`, `p.adjusted` and `reason`,
 #'   why there is no test.
@@ -41,11 +41,11 @@
 #'
 #' @section Standard errors: Standard errors are robust (sandwich): the covariance of the
 #' coefficients is `n / (n - 1)` times the sum over cases of `u u'`. Here `n` is the number of
-#' cases. The influence `u` of a case is the inverse of the observed information (Louis, 1982)
-#' times the score of the case (the derivative of its log likelihood). With `cluster`, influences
-#' are summed within clusters, `n` is the number of clusters, and intervals use the t distribution
-#' with `n - 1` degrees of freedom. With a survey design (`design` of [fit_raters()]), the
-#' covariance is computed by `survey::svyrecvar()`.
+#' cases. The influence `u` of a case is the inverse of the observed information (Louis, 1982) times
+#' the score of the case (the derivative of its log likelihood). With `cluster`, influences are
+#' summed within clusters, `n` is the number of clusters, and intervals use the t distribution with
+#' `n - 1` degrees of freedom. With a survey design (`design` of [fit_raters()]), the covariance is
+#' computed by `survey::svyrecvar()`.
 #'
 #' @section Errors that depend on covariates: If raters' errors depend on covariates, for example
 #' because coders are more lenient in one group, the coefficients are biased. [fit_raters()] tests
@@ -53,7 +53,7 @@
 #' alternative of the likelihood ratio test is that the errors of this rater differ between groups
 #' of cases. The groups are the levels of a factor, or cases below and above the median of a number.
 #' If a p-value, adjusted by Holm's method, is below .05, there is a warning of class
-#' `fallible_warning_differential`. In large fits, only `tidy(fit, "differential")` runs the tests.
+#' `fallible_warning_differential`. Large fits run the tests only in `tidy(fit, "differential")`.
 #' The tests also need a model with `accuracy = "rater"`, without `confidence` and without priors
 #' (the default with a formula), and weights that are numbers of cases. A rater is tested if it has
 #' ratings in at least two of the groups.
@@ -68,8 +68,7 @@
 #'   with categorical variables: one-step versus three-step estimators. *Political Analysis*, 12,
 #'   3-27.
 #'
-#'   Carroll, R. J., Ruppert, D., Stefanski, L. A. and Crainiceanu, C. M. (2006). *Measurement error
-#'   in nonlinear models*. Chapman & Hall, chapter 15.
+#'
 #'
 #'   Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
@@ -80,6 +79,7 @@
 #'   Magder, L. S. and Hughes, J. P. (1997). Logistic regression when the outcome is measured with
 #'   uncertainty. *American Journal of Epidemiology*, 146, 195-203.
 #' @examples
+#' # Simulate a binary outcome that depends on age, and three raters who err
 #' set.seed(1)
 #' age <- rnorm(300)
 #' truth <- rbinom(300, 1, plogis(age))
@@ -87,8 +87,11 @@
 #' data <- data.frame(age, a = code(0.8), b = code(0.75), c = code(0.85))
 #' x <- ratings(data, raters = a:c, covariates = age)
 #' fit <- fit_raters(x, rater_model("rater", "free", base_rates = ~age))
+#' # Coefficients; the true slope is 1
 #' tidy(fit, "regression")
+#' # Change of the probabilities if age increases by one
 #' tidy(fit, "margins")
+#' # Base rates at two ages
 #' predict(fit, data.frame(age = c(-1, 1)))
 NULL
 
@@ -235,16 +238,6 @@ tidy_differential <- function(x) {
   out
 }
 
-# Divides patterns of ratings into two halves by a numeric covariate. Returns TRUE for patterns
-# whose value is above the median over cases. If no value is above the median, returns TRUE for
-# patterns whose value is the median. `value`: value of the covariate of each pattern.
-is_upper_half <- function(value, x) {
-  weight <- pattern_weights(x)
-  order <- order(value)
-  cut_value <- value[order][[which.max(2 * cumsum(weight[order]) >= sum(weight))]]
-  if (any(value > cut_value)) value > cut_value else value >= cut_value
-}
-
 # Tests whether the errors of rater number `j` differ between groups of cases, by a likelihood
 # ratio. Returns the statistic and the degrees of freedom; both are NA if the test is not possible.
 # In the alternative model, the rater has a separate confusion matrix in each group. Groups are the
@@ -254,7 +247,13 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
   if (is.na(j) || is_known_rater(fit)[[j]]) return(no_test)
   x <- fit$x
   value <- pattern_covariates(x)[[term]]
-  if (is.numeric(value) && n_distinct(value) > 2L) value <- is_upper_half(value, x)
+  if (is.numeric(value) && n_distinct(value) > 2L) {
+    # Groups are cases above and up to the median or, if no value is above it, at and below it.
+    weight <- pattern_weights(x)
+    order <- order(value)
+    median <- value[order][[which.max(2 * cumsum(weight[order]) >= sum(weight))]]
+    value <- if (any(value > median)) value > median else value >= median
+  }
   rater <- rating_rater(x)
   # Groups without ratings by the rater are joined to the first group. The likelihood is the same.
   group <- match(value, unique(value[rating_pattern(x)[rater == j]]), nomatch = 1L) - 1L
@@ -287,14 +286,6 @@ add_differential_test <- function(fit) {
         name in each group of cases, as in {.code paste(rater, group)}.",
     raters = rejected_raters)
   fit
-}
-
-describe_regression <- function(fit) {
-  if (!is_regression(fit)) return(NULL)
-  p_values <- na.omit(fit$differential$p.adjusted)
-  sprintf("Assumed: raters' errors do not depend on %s (non-differential errors; %s)",
-    toString(all.vars(fit$model$base_rates)), if (!is_empty(p_values))
-      paste("smallest p-value of tests by rater", format_p(min(p_values))) else "not tested")
 }
 
 # ---- Survey designs -----------------------------------------------------------------------------

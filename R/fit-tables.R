@@ -5,7 +5,8 @@
 schema_of.rater_fit <- function(x) { # nolint: object_name.
   is_identified <- x$identified == "yes"
   title <- title_of_fit(x)
-  next_step <- if (x$method == "algebraic") "estimate_accuracy()" else "confusion()"
+  raters <- x$x$raters
+  known_patterns <- is_known_pattern(x)
   new_schema(
     class = "rater_fit", tables = c(list(parameters = tidy_fit), if (is_regression(x)) list(
       regression = tidy_regression, margins = tidy_margins, differential = tidy_differential
@@ -18,12 +19,23 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
       if (x$negative > 0L) {
         paste0(count_noun(x$negative, "base rate"), " estimated below zero, and set to zero")
       },
-      format_votes(x$x), format_known(x), if (is_k_model(x$model) && !has_counts(x$x)) {
+      format_votes(x$x),
+      if (any(known_patterns)) sprintf("The truth of %s was given",
+        count_noun(count_cases(x$x, known_patterns), "case")),
+      words_with_labels("Known raters:", raters[is_known_rater(x)]),
+      words_with_labels("Calibration samples:", raters[is_known_rater(x, "counts")]),
+      if (is_k_model(x$model) && !has_counts(x$x)) {
         "For labels, use ground_truth(ratings), which averages over models"
       }, if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
-      describe_regression(x)
+      if (is_regression(x)) {
+        p_values <- na.omit(x$differential$p.adjusted)
+        sprintf("Assumed: raters' errors do not depend on %s (non-differential errors; %s)",
+          toString(all.vars(x$model$base_rates)), if (!is_empty(p_values))
+            paste("smallest p-value of tests by rater", format_p(min(p_values))) else "not tested")
+      }
     ),
-    more = if (is_identified) c(Next = sprintf("ground_truth(), %s, tidy(), plot()", next_step))
+    more = if (is_identified) c(Next = sprintf("ground_truth(), %s, tidy(), plot()",
+      if (x$method == "algebraic") "estimate_accuracy()" else "confusion()"))
   )
 }
 
@@ -50,7 +62,19 @@ lines_of_fit <- function(fit) {
   c(
     if (!is.na(fit$agreement)) sprintf("Pairs of raters agree: %s (Fleiss' kappa %s)",
       percent(fit$agreement), format_decimals(kappa_of_agreement(fit$x, fit$agreement))),
-    format_accuracy(fit), format_modelled_confidence(fit), likelihood_lines(fit), abstain_lines(fit)
+    format_accuracy(fit),
+    if (uses_confidence(fit$model)) {
+      highest_level <- tail(fit$x$confidence$levels, 1L)
+      # Shares of right and of wrong answers that have the highest level
+      shares <- percent(coef(fit)[level_terms(highest_level)])
+      sprintf("Confidence is %s in %s of right and %s of wrong answers", highest_level,
+        shares[[1L]], shares[[2L]])
+    },
+    likelihood_lines(fit),
+    if (!uses_abstentions(fit$model)) abstain_note(fit$x) else c(
+      "Whether raters answer depends on the truth: see confusion()",
+      if (isTRUE(fit$x$panel$abstain$by_replies)) abstention_only_words
+    )
   )
 }
 
@@ -70,16 +94,6 @@ format_accuracy <- function(fit) {
   extremes <- paste(sprintf("%.3f (%s)", accuracy[extremes], raters[extremes]),
     collapse = " to ")
   sprintf("Accuracy of raters: %s, mean %.3f", extremes, mean_accuracy)
-}
-
-# Returns a sentence about how often right and wrong answers have the highest level of confidence.
-# Returns NULL for models without confidence.
-format_modelled_confidence <- function(fit) {
-  if (!uses_confidence(fit$model)) return(NULL)
-  highest_level <- tail(fit$x$confidence$levels, 1L)
-  share <- percent(coef(fit)[level_terms(highest_level)])
-  sprintf("Confidence is %s in %s of right and %s of wrong answers", highest_level, share[[1L]],
-    share[[2L]])
 }
 
 likelihood_lines <- function(fit) UseMethod("likelihood_lines")
@@ -126,21 +140,12 @@ likelihood_lines.rater_fit <- function(fit) {
   )
 }
 
-format_known <- function(fit) {
-  n_cases <- count_cases(fit$x, is_known_pattern(fit))
-  raters <- fit$x$raters
-  c(
-    if (n_cases > 0L) sprintf("The truth of %s was given", count_noun(n_cases, "case")),
-    words_with_labels("Known raters:", raters[is_known_rater(fit)]),
-    words_with_labels("Calibration samples:", raters[is_known_rater(fit, "counts")])
-  )
-}
-
 # Returns the tables that summary() prints: parameters, and confusion matrices of at most six
 # raters.
 summary_of_fit <- function(x) {
-  parameters <- parameters_to_print(x, title = "Parameters", most = 12L)
-  c(list(parameters), schema_of(confusion(x))$shown)
+  c(
+    list(parameters_to_print(x, title = "Parameters", most = 12L)), schema_of(confusion(x))$shown
+  )
 }
 
 parameters_to_print <- function(x, ...) {
@@ -149,43 +154,61 @@ parameters_to_print <- function(x, ...) {
 
 #' Base rates and confusion matrices of raters
 #'
-#' `base_rates()` returns the estimated base rate of each category, the share of cases with this
-#' true category. `confusion()` returns the estimated confusion matrix of each rater: the
-#' probabilities of ratings given the true category.
+#' `base_rates()` returns the estimated base rate of each category, which is the share of cases with
+#' this true category. `confusion()` returns the estimated confusion matrix of each rater, which
+#' contains the probabilities of ratings given the true category.
 #'
 #' @param fit A [fit_raters()] result. It may also be [ratings()], or an object that [as_ratings()]
-#'   can convert. They are fitted with [k_model()], in which all raters have the same accuracy.
+#'   can convert. Ratings are fitted with [k_model()], in which all raters have the same accuracy.
 #' @param x A [fit_raters()] result.
-#' @param newdata A data frame of covariates, for a model in which base rates depend on covariates
-#'   (argument `base_rates` of [rater_model()]). `NULL`, the default, for the cases of the fit.
+#' @param newdata `NULL`, the default, for the base rates of the cases of the fit. If base rates
+#'   depend on covariates (argument `base_rates` of [rater_model()]): a data frame with these
+#'   covariates, for the base rates of other cases.
 #' @param ... Not used.
-#' @return `base_rates()`: a tibble with one row and a column of probabilities per category. If base
-#'   rates depend on covariates, they are means over cases. With `newdata`, there is a row per row
-#'   of `newdata`, and the columns of `newdata` come first. Examples of [rater_model()] compute
-#'   intervals for these rows. Bayesian fits have intervals for each population in `tidy(fit)`.
+#' @return `base_rates()`: a tibble with one row, and a column per category that contains its base
+#'   rate, in \[0, 1\]. If base rates depend on covariates, they are means over cases. With
+#'   `newdata`, the tibble has a row per row of `newdata`: the columns of `newdata`, and then the
+#'   base rates.
 #'
-#'   `confusion()`: a list of class `rater_confusion` with a matrix per rater. The true category is
-#'   in rows, the rating in columns, and rows sum to one. If cases differ in difficulty, the
-#'   matrices are means over cases. If the model includes abstentions, a further column `(abstains)`
-#'   contains the probability that the rater abstains.
+#'   `confusion()`: a list of class `rater_confusion` with a matrix per rater, named by rater. The
+#'   true category is in rows, the rating in columns, and rows sum to one. If cases differ in
+#'   difficulty, the matrices are means over cases. If the model includes abstentions (argument
+#'   `abstain` of [rater_model()]), a further column `(abstains)` contains the probability that the
+#'   rater abstains.
 #'
-#'   Methods for the result of `confusion()`: `tidy()` returns a row per cell (`rater`, `truth`,
-#'   `rating`, `probability`), `glance()` the numbers of `raters` and `categories`, and `autoplot()`
-#'   a heat map of each matrix, at most 12.
+#'   For the result of `confusion()`, `tidy()` returns a tibble with a row per cell: `rater`,
+#'   `truth` (true category), `rating` and `probability`. `glance()` returns the numbers of `raters`
+#'   and `categories`, and `autoplot()` a heat map of each matrix, at most 12.
 #'
 #'   For fits by `method = "bayes"`, values are posterior means. All values are `NA` if the fit is
-#'   not identified.
+#'   not identified. A rater without ratings has `NA` in models with a matrix per rater. Intervals
+#'   are in [tidy()][tidy.rater_fit] and, for `newdata`, in the examples of [rater_model()].
 #' @family estimation
 #' @examples
+#' # Counts of ratings by six psychiatrists per case
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
 #' base_rates(fit)
+#' # All raters have the same matrix
 #' confusion(fit)[[1]]
 #' @export
 base_rates <- function(fit, newdata = NULL, ...) {
   check_call()
   fit <- as_fit(fit)
-  if (!is.null(newdata)) return(rates_by_covariates(fit, newdata))
-  tibble::new_tibble(setNames(as.list(fit$base_rates), fit$x$categories), nrow = 1L)
+  categories <- fit$x$categories
+  if (is.null(newdata)) {
+    return(tibble::new_tibble(setNames(as.list(fit$base_rates), categories), nrow = 1L))
+  }
+  abort_argument_if(!has_formula(fit$model), "newdata",
+    "{.arg newdata} needs a fit whose model has a formula for the base rates.",
+    x = "The model of the fit is: {format(fit$model)}.")
+  abort_argument_if(!is.data.frame(newdata) || nrow(newdata) == 0L, "newdata",
+    "must be a data frame with rows, and with the covariates of the formula.", not = newdata)
+  category <- intersect(names(newdata), categories)
+  abort_argument_if(category, "newdata", "must not have columns with names of categories.",
+    x = "It has {.val {category}}.")
+  rates <- rates_of_cases(fit, newdata)
+  if (fit$identified != "yes") rates[] <- NA_real_
+  tibble::as_tibble(c(as.list(newdata), split_columns(rates, categories)))
 }
 
 #' @rdname base_rates
@@ -240,73 +263,33 @@ is_probability_term <- function(terms, fit) {
     startsWith(terms, "answered[")
 }
 
-#' @export
-coef.rater_fit <- function(object, ...) object$coefficients
-
-#' @export
-vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
-  if (wants_regression(what)) return(regression_errors(object, cluster)$covariance)
-  terms <- names(coef(object))
-  errors <- covariance_of(object)
-  covariance <- errors$covariance
-  if (is.null(covariance)) {
-    n <- length(terms)
-    abort_argument_if(n > max_covariances, "object",
-      "The covariance matrix of a fit can have at most {max_covariances} parameters.",
-      x = "The fit has {n}.", i = "Use {.fun tidy} for standard errors.")
-    covariance <- matrix(NA_real_, n, n)
-    diag(covariance) <- errors$variance %||% NA_real_
-  }
-  if (!is.null(object$centre)) { # standard errors are those of tidy()
-    error <- standard_errors(object)
-    scale <- ifelse(error > 0, error / sqrt(diag(covariance)), 1)
-    covariance <- covariance * outer(scale, scale)
-    diag(covariance) <- error^2
-  }
-  structure(covariance, dimnames = list(terms, terms))
-}
-
-#' @export
-confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster = NULL, ...) {
-  check_level(level, "level")
-  shows_regression <- wants_regression(what)
-  table <- if (shows_regression) tidy_regression(object, FALSE, cluster, level) else
-    tidy(object, conf_level = level)
-  terms <- if (shows_regression) rate_coefficient_names(object) else table$term
-  chosen_rows(interval_matrix(table, terms, level), parm)
-}
-
-# For some fits, vcov() knows only variances, and covariances are NA. This is the largest number of
-# parameters for which it then returns a matrix.
-max_covariances <- 5000L
-
-#' @export
-nobs.rater_fit <- function(object, ...) count_cases(object$x, is_rated_pattern(object$x))
-
 #' Parameters and statistics of a fit
 #'
 #' `tidy()` and `confint()` return the parameters of a [fit_raters()] result with their intervals.
 #' `glance()` returns one row with statistics of the fit, such as agreement and log likelihood.
 #'
-#' @section Parameters:
-#' `tidy(x, conf_level = )` returns a tibble with a row per parameter, and `confint()` a matrix of
-#' the same intervals. The default level of `tidy()` is 0.9 (see [fallible-options]), that of
-#' `confint()` is 0.95, as in other packages. For fits by `method = "bayes"`, see *Parameters of
-#' Bayesian fits*.
-#' * `term`: name of the parameter.
+#' @section Parameters: `tidy(x, conf_level = )` returns a tibble with a row per parameter, and
+#' `confint()` a matrix of the same intervals. The default level of `tidy()` is 0.9 (see
+#' [fallible-options]), that of `confint()` is 0.95. For fits by `method = "bayes"`, see *Parameters
+#' of Bayesian fits*.
+#' * `term`: name of the parameter, such as `rater_accuracy[rater]` (probability that a rating is
+#'   correct) or `base_rate[category]` (share of cases). Further parameters are defined in
+#'   [rater_model()].
 #' * `rater`: its rater, `NA` for base rates and for parameters that all raters share.
-#' * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.
+#' * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval. They
+#'   are `NA` if the fit is not identified; for an exception, see *Identification* in
+#'   [fit_raters()].
 #' * `n`: number of ratings by the rater; for parameters without a rater, number of cases.
 #'
-#' Intervals of probabilities are Wilson's, for a sample size `m` with
-#' `p (1 - p) / m = std.error^2`, where `p` is the estimate. Other intervals are normal. An estimate
-#' of 0 or 1 has an interval only if there are cases with known truth; `m` is then their number.
+#' Intervals of probabilities are Wilson's, for a sample size `m` with `p (1 - p) / m =
+#' std.error^2`, where `p` is the estimate. Other intervals are normal. An estimate of 0 or 1 has an
+#' interval only if there are cases with known truth; `m` is then their number.
 #'
 #' Standard errors are `NA` for base rates if one of them is zero. They are `NA` for all parameters
 #' if raters agree perfectly, or if weights of cases are not whole numbers. Pooled priors (see
-#' [rater_model()]) are treated as known, and the standard error of an accuracy is then at least
-#' `sqrt(p (1 - p) / n)`, with `n` ratings by the rater. Priors shrink accuracies towards their
-#' mean: if some raters guess, use `prior = "none"` for intervals of single raters. Intervals assume
+#' [rater_model()]) are treated as known; the standard error of an accuracy is then at least `sqrt(p
+#' (1 - p) / n)`, with `n` ratings by the rater. Priors shrink accuracies towards their mean: if
+#' some raters guess, use `prior = "none"` for intervals of single raters. Intervals assume
 #' independent errors. They are too narrow if cases differ in difficulty, as in most crowds.
 #'
 #' If the model includes abstentions, rows `answered[rater: category]` contain the probability that
@@ -316,15 +299,16 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, is_rated_pattern(o
 #' @section Parameters of Bayesian fits: For fits by `method = "bayes"`, `tidy(x, conf_level = )`
 #' returns a row per parameter of [draws()].
 #' * `term`: name of the parameter.
-#' * `rater`, `truth`, `rating`, `population`: its rater, true category, rating and population, or
-#'   `NA`.
+#' * `rater`, `truth`, `rating`, `population`: its rater, true category, rating and population
+#'   (group of cases with separate base rates); `NA` if it has none.
 #' * `estimate`, `std.error`, `mean`: posterior median, standard deviation and mean.
 #' * `conf.low`, `conf.high`: limits of the central interval of probability `conf_level`.
 #' * `mcse`, `rhat`, `ess_bulk`, `ess_tail`: Monte Carlo standard error of the mean, Rhat, and
 #'   effective sample sizes for the centre and the tails.
 #' * `contraction`: `1 - posterior variance / prior variance`. It is near 0 if the ratings contain
 #'   no information on the parameter, and near 1 if the prior does not matter.
-#' * `reason`: why a value is `NA`.
+#' * `reason`: `"the same in all draws"` if the parameter does not vary; `mcse`, `rhat`, `ess_bulk`
+#'   and `ess_tail` are then `NA`. Otherwise `NA`.
 #'
 #' @section Statistics of the fit: `glance()` returns a tibble with one row.
 #' * `agreement`: share of equal ratings among all pairs of ratings of a case by two raters.
@@ -335,8 +319,8 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, is_rated_pattern(o
 #'   combinations of ratings of a case.
 #' * `nobs`: number of cases with a rating.
 #' * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood; `AIC` and `BIC` also
-#'   for pooled priors. With a prior, `logLik` is below the maximum of the likelihood. To compare
-#'   models, use `prior = "none"`, or `loo::loo()` for posterior draws.
+#'   for pooled priors. To compare models, use `prior = "none"`, or `loo::loo()` for posterior
+#'   draws.
 #' * `c`, `tau`, `ups`, `a`: only for pooled priors, see *Pooled matrices* in [rater_model()].
 #' * `abstain`, `answers_logLik`, `answer_c`, `answer_spread`: only for pooled priors and ratings
 #'   with abstentions. They are the argument `abstain` of [rater_model()]; the log likelihood of the
@@ -352,8 +336,11 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, is_rated_pattern(o
 #'   the sections of this page.
 #' @family estimation
 #' @examples
+#' # Counts of ratings by six psychiatrists per case
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
+#' # Estimates with 90% intervals
 #' tidy(fit)
+#' # Agreement, accuracy and numbers of the fit
 #' glance(fit)
 #' @name tidy.rater_fit
 NULL

@@ -1,142 +1,132 @@
 #' Fit a latent class model to raters
 #'
 #' Estimates the accuracy of raters, their confusion matrices, and the base rates of the categories
-#' from the agreement between raters. The truth need not be known: in the model, the true category
-#' of a case is a latent (unobserved) class. A confusion matrix contains the probabilities of
-#' ratings (columns) given the true category (rows). A base rate is the share of cases with a given
-#' true category. Answers of systems, the classifiers to evaluate, are not used.
+#' from the agreement between raters. Raters are people or programs that choose a category for each
+#' case. The truth need not be known: in the model, the true category of a case is a latent
+#' (unobserved) class. A confusion matrix contains the probabilities of ratings (columns) given the
+#' true category (rows). A base rate is the share of cases with a given true category. Answers of
+#' systems (the classifiers to evaluate) are not used.
 #'
 #' @section Methods:
 #' * `"likelihood"` fits any [rater_model()]. It maximises the log likelihood plus the log density
 #'   of the model's prior (if any). Standard errors are computed from the curvature at the maximum.
-#'   A parameter on the boundary of its range, such as an accuracy of 1, has the standard error
-#'   `NA`. In large fits, such as those with more than 2000 parameters, standard errors are too
-#'   small if raters often disagree, and covariances are `NA`.
+#'   In large fits, such as those with more than 2000 parameters, standard errors are too small if
+#'   raters often disagree, and covariances are `NA`.
 #' * `"pairs"` fits the frequencies of all pairs of ratings of a case by two raters, by least
-#'   squares and without a prior (footnote 5 of Lehner, 2015). It needs a [rater_model()]
-#'   with `errors = "uniform"` or `"distance"`, without confidence and without a formula. Standard
-#'   errors are sandwich estimates. Use this method
-#'   to check a fit by likelihood: if the two fits differ clearly, the model is wrong.
+#'   squares and without a prior. It needs a [rater_model()] with `errors = "uniform"` or
+#'   `"distance"`, without confidence and without a formula. Standard errors are sandwich estimates.
+#'   If this fit differs clearly from a fit by likelihood, the model is wrong.
 #' * `"algebraic"` fits the [k_model()], in which all raters have the same accuracy `R`. Let `A` be
 #'   the share of equal pairs among all pairs of ratings of a case by two raters. Let `K` be the
 #'   number of categories, and `s` the share of a category among all ratings. `R` and the base rate
-#'   `b` of the category solve `A = R^2 + (1 - R)^2 / (K - 1)` and
-#'   `s = b R + (1 - b) (1 - R) / (K - 1)` (equations 2 and 5 of Lehner, 2015). Standard errors are
-#'   computed by the delta method. If the solution for a base rate is negative, it is set to zero,
-#'   with a warning, and the others are rescaled to sum to one.
+#'   `b` of the category solve `A = R^2 + (1 - R)^2 / (K - 1)` and `s = b R + (1 - b) (1 - R) / (K -
+#'   1)` (equations 2 and 5 of Lehner, 2015). Standard errors are computed by the delta method. If
+#'   the solution for a base rate is negative, it is set to zero, with a warning, and the others are
+#'   rescaled to sum to one.
 #' * `"bayes"` draws from the posterior distribution; see *Posterior draws*.
 #'
-#' Several ratings of a case by the same rater count as independent. Reruns of a rater, and the
-#' ratings by one of the `rater_groups` of [ratings()], are first replaced by their most frequent
-#' category; see [rater_groups].
+#' Several ratings of a case by the same rater count as independent. Reruns (repeated answers of a
+#' program), and ratings by a group of raters, are first replaced by their most frequent category;
+#' see [rater_groups].
 #'
-#' @section Identification:
-#' A model is not identified if different values of its parameters explain the ratings equally well,
-#' for example if no case was rated by two raters. There is then a warning, and estimates are `NA`.
-#' Known cases or known raters can identify such a model.
-#' * *Two raters.* Free errors (`errors = "free"`) per rater are not identified, unless a formula of
-#'   base rates defines populations (groups of cases with different base rates). With two
-#'   categories, other models fit all possible ratings, so that they cannot be tested.
-#' * *Agreement at or below chance.* Models with one accuracy for all raters need an agreement above
-#'   1 / number of categories. (Otherwise `"algebraic"` sets their accuracy to this value.) Models
-#'   with an accuracy or a matrix per rater need raters who agree more often than by chance, given
-#'   how often each rater uses each category.
-#' * *Raters who always give the same answer* contain no information about the other raters. Models
-#'   with one accuracy for all raters overestimate the accuracy of such a rater if that answer is
-#'   frequent. No model is identified if, without such raters, no case has two ratings.
-#' * *Categories without a rating.* Free errors without a prior need ratings in every category.
+#' @section Identification: A model is not identified if different values of its parameters explain
+#' the ratings equally well, for example if no case was rated by two raters. There is then a
+#' warning, and estimates are `NA`. Known cases or known raters can identify such a model.
+#' * *Two raters.* If each rater has a separate, free confusion matrix, two raters are not enough.
+#'   The exception is a formula of base rates that defines populations (groups of cases with
+#'   different base rates). With two categories, other models fit all possible ratings, so that they
+#'   cannot be tested.
+#' * *Agreement at or below chance.* Models with one accuracy for all raters need an agreement
+#'   (share of equal pairs of ratings) above 1 / number of categories. Otherwise `"algebraic"`
+#'   returns this number as the accuracy, and all other estimates are `NA`. Models with an accuracy
+#'   or a matrix per rater need raters who agree more often than by chance, given how often each
+#'   rater uses each category.
+#' * *Raters who always give the same answer* contain no information about the other raters. No
+#'   model is identified if, without such raters, no case has two ratings.
+#' * *Categories without a rating.* A model with `errors = "free"` and without a prior needs ratings
+#'   in every category.
 #' * *Raters without a rating* have `NA` estimates, if the model has parameters per rater.
 #'
 #' @section Known cases and raters: Cases with known truth (gold cases) also count in base rates, so
 #' they should be sampled like the other cases. The confusion matrix of a known rater is used as
 #' given; it should come from other cases. A single rater needs known cases or a known matrix.
-#' [ground_truth()] gives the true category of a known case probability one.
+#'
 #'
 #' @section Calibration samples: A calibration sample contains other cases with known truth that a
 #' rater has rated. Its counts are given in `known_raters`. With such a sample, base rates can be
-#' estimated from a single rater, or from a single group of raters. The fit assumes that the rater
-#' makes the same errors in the sample and in the cases of `x`.
+#' estimated from a single rater, or from a single group of raters. The rater is assumed to make the
+#' same errors in the sample and in `x`.
 #'
 #' With two categories, let `s` and `c` be the shares of correct ratings in the sample, for cases
 #' whose true category is the second (`s`) or the first (`c`). Let `a` be the share of ratings of
-#' the second category among the cases of `x`. The base rate of the second category is
-#' `(a + c - 1) / (s + c - 1)`, clipped to \[0, 1\] (Rogan and Gladen, 1978). For example, `a` =
-#' 60/200, `s` = 45/50 and `c` = 90/100 give .25. `confint()` returns the interval of Lang and
-#' Reiczigel (2014) in the form of Lee et al. (2025). For a base rate `b`, the estimate is most
-#' precise if the numbers of sampled cases (second category / first category) have the ratio
-#' `b sqrt(s (1 - s)) / ((1 - b) sqrt(c (1 - c)))`.
+#' the second category among the cases of `x`. The base rate of the second category is `(a + c - 1)
+#' / (s + c - 1)`, clipped to \[0, 1\] (Rogan and Gladen, 1978). `confint()` returns the interval of
+#' Lang and Reiczigel (2014) in the form of Lee et al. (2025).
 #'
 #' With more categories, base rates and confusion matrix are joint maximum likelihood estimates.
 #' `confint()` of base rates returns percentiles of 1000 draws, in which each row of counts has a
 #' Dirichlet distribution with parameters `counts + 1/2`.
 #'
 #' Several raters with samples are assumed to err independently. Language models and programs do
-#' not. With three such raters, the estimated base rate in a simulation was .711, with an interval
-#' from .705 to .717, instead of .800. Put such raters into one of the [rater_groups] and give the
-#' counts of its vote: `known_raters = list(panel = counts)`.
+#' not. Three of them gave a base rate of .711 in a simulation, with an interval from .705 to .717,
+#' instead of .800. Put such raters into one group (see [rater_groups]) and give the counts of its
+#' majority vote: `known_raters = list(group_name = counts)`.
 #'
 #' @section Posterior draws: With `method = "bayes"`, a Gibbs sampler draws the true categories of
 #' all cases, the base rates, and the accuracies or confusion matrices. Estimates are posterior
 #' medians; [draws()] returns the draws. The model is a [rater_model()] with `errors = "uniform"` or
-#' `"free"`, `difficulty = "none"` and `confidence = FALSE`. A formula of base rates defines
-#' populations with separate base rates. Two raters in one population need priors for both raters.
+#' `"free"`, `difficulty = "none"` and `confidence = FALSE`. Each population of a formula has
+#' separate base rates. Two raters in one population need priors for both raters.
+#'
 #' Unless the argument `dependence` of [rater_model()] is used, raters are assumed to err
 #' independently given the truth. The latent class is then the property on which raters agree: two
-#' antibody tests outvote a better test of another property. See also [check_fit()] and
-#' [test_accuracy()].
+#' antibody tests outvote a better test of another property.
 #'
-#' @section Warnings:
-#' * `fallible_warning_not_identified`: see *Identification*.
-#' * `fallible_warning_no_convergence`: the maximum was not reached, or the chains of draws do not
-#'   agree.
-#' * `fallible_warning_weakly_identified`: the ratings contain little information on the model, for
-#'   a reason in the message.
-#' * `fallible_warning_switched`: it is uncertain which latent class is which category.
-#' * `fallible_warning_boundary`: `"algebraic"` set negative base rates to zero. A category with
-#'   base rate zero has probability zero in every case.
-#' * `fallible_warning_known_independent`: language models or programs with calibration samples are
-#'   assumed to err independently.
-#'
-#' @section Errors:
-#' Unsuitable arguments raise an error of class `fallible_error_argument`. All classes are listed in
-#' [conditions].
+#' @section Warnings and errors: Warnings report fits that are not identified, only weakly
+#' identified or not converged, and categories that may be exchanged. Unsuitable arguments raise an
+#' error. All classes are listed in [conditions].
 #'
 #' @srrstats {BS1.1, BS1.3, BS1.3b} `sampling`; a single sampler
 #' @srrstats {UL1.4, UL1.4a, UL2.0} assumptions; warnings if a fit is not identified
 #' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
-#' @param model A model: [k_model()] (all raters have the same accuracy), [rater_model()] or a
-#'   user-defined [rater_family()]. The default is [dawid_skene()] if `known_raters` contains
-#'   counts, and [k_model()] otherwise.
+#' @param model A model of the raters' errors: [k_model()] (all raters have the same accuracy),
+#'   [rater_model()] or a user-defined [rater_family()]. The default is [dawid_skene()] (a confusion
+#'   matrix for each rater) if `known_raters` contains counts, and [k_model()] otherwise.
 #' @param method `"algebraic"`, `"likelihood"`, `"pairs"` or `"bayes"`; see *Methods*. The default
 #'   `NULL` is `"algebraic"` for the [k_model()] without known cases and raters, and `"likelihood"`
 #'   otherwise.
-#' @param known_truth Cases whose true category is known: a data frame with columns `case` and
-#'   `truth` (or `category`), or a vector of categories named by case. Other cases, and `NA`, are
-#'   not known. Needs `method = "likelihood"` or `"bayes"`.
-#' @param known_raters Raters whose confusion matrix is known: a list named by rater. Needs
-#'   `method = "likelihood"` or `"bayes"`. Rows and columns of a matrix are named by category, or
-#'   are in the order of the categories. Each element has one of these forms:
+#' @param known_truth Cases whose true category is known: a vector of categories named by case, a
+#'   data frame with columns `case` and `truth` (or `category`), a [gold_cases()] result, or `TRUE`
+#'   for the truth that `x` contains. Other cases, and `NA`, are not known. Needs `method =
+#'   "likelihood"` or `"bayes"`. `NULL`, the default, for none.
+#' @param known_raters Raters whose confusion matrix is known: a list named by rater. Needs `method
+#'   = "likelihood"` or `"bayes"`. `NULL`, the default, for none. Each element has one of these
+#'   forms; rows and columns of a matrix are named by category, or are in the order of the
+#'   categories:
 #'   * a matrix of probabilities, with the true category in rows;
 #'   * the probability of a correct rating, in \[0, 1\], with equally probable wrong ratings;
 #'   * for [dawid_skene()], a matrix of counts with the true category in rows; see *Calibration
 #'     samples*.
-#' @param prior For `"bayes"`: a [rater_prior()]. The default `NULL` is `rater_prior()`. It replaces
-#'   the prior of `model`.
-#' @param sampling For `"bayes"`: a list of settings. `draws`: total number of draws (4000).
-#'   `chains`: number of chains (4). `warmup`: number of discarded iterations per chain (1000).
-#'   `thin`: every `thin`-th iteration is kept; by default 1, or more if draws are strongly
-#'   autocorrelated. `threads`: number of threads.
-#' @param design A `survey::svydesign()` with a row per case, for models with a formula of base
-#'   rates (argument `base_rates` of [rater_model()]). A column `case` names the cases; without it,
-#'   rows are in the order of the cases of `x`. The log likelihood of a case is multiplied by its
-#'   sampling weight. Standard errors of the [regression] of base rates allow for strata and
-#'   clusters.
+#' @param prior Only for `"bayes"`: a [rater_prior()], which replaces the prior of `model`. The
+#'   default `NULL` is `rater_prior()`.
+#' @param sampling Only for `"bayes"`: a list with none, some or all of these settings.
+#'   * `draws`: total number of draws (4000 by default).
+#'   * `chains`: number of chains (4).
+#'   * `warmup`: number of discarded iterations per chain (1000).
+#'   * `thin`: every `thin`-th iteration is kept. The default is 1, or more if draws are strongly
+#'     autocorrelated.
+#'   * `threads`: number of threads; the default is set by [fallible-options].
+#' @param design A `survey::svydesign()` with a row per case, only for fits by `"likelihood"` of
+#'   models with a formula of base rates (argument `base_rates` of [rater_model()]). A column `case`
+#'   names the cases; without it, rows are in the order of the cases of `x`. The log likelihood of a
+#'   case is multiplied by its sampling weight. Standard errors of the [regression] of base rates
+#'   allow for strata and clusters. `NULL`, the default, for none.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`. [base_rates()], [confusion()] and [ground_truth()] return
-#'   its main results, and [tidy()][tidy.rater_fit] its parameters with intervals. It also has
-#'   methods for `print()`, `summary()`, `coef()`, `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()`,
-#'   [predict()][predict.rater_fit], [simulate()][simulate.rater_fit], [update()][update.rater_fit]
-#'   and [autoplot()][autoplot.rater_fit].
+#'   its main results, and [tidy()][tidy.rater_fit] its parameters with standard errors and
+#'   intervals. Other methods are `print()`, `summary()`, `coef()`, `vcov()`, `nobs()`, `logLik()`,
+#'   `AIC()`, `BIC()`, [predict()][predict.rater_fit], [simulate()][simulate.rater_fit],
+#'   [update()][update.rater_fit] and [autoplot()][autoplot.rater_fit].
 #' @family estimation
 #' @templateVar where Equations 1-5
 #' @template ref-lehner
@@ -150,12 +140,13 @@
 #'   Rogan, W. J. and Gladen, B. (1978). Estimating prevalence from the results of a screening test.
 #'   *American Journal of Epidemiology*, 107, 71-76.
 #' @examples
+#' # Four raters who are equally accurate (the K-model)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' fit <- fit_raters(x)
 #' fit
 #' base_rates(fit)
 #'
-#' # Two cases whose truth is known, and a rater whose accuracy is
+#' # The truth of cases 1 and 7 and the accuracy of one rater are known
 #' fit_raters(x, known_truth = c("1" = "C", "7" = "A"), known_raters = list(rater2 = 0.7))
 #' @export
 fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
@@ -210,7 +201,7 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
   } else {
     reason <- reason_of_fit(fit)
     warn_fallible("not_identified", "Accuracy cannot be estimated: {reason}.",
-      i = "Base rates and all results that depend on them are {.code NA}.", reason = reason)
+      i = advice_by_code[[identification_code(fit)]], reason = reason)
   }
   fit
 }
@@ -228,7 +219,16 @@ check_fit_arguments <- function(x, model, method, known_truth, known_raters) {
   abort_argument_if(!is.null(known_raters) && !is.null(model$family), "known_raters",
     "{.arg known_raters} cannot be used with a model of {.fun rater_family}.",
     x = "{.arg model} is {.val {format(model)}}.")
-  if (uses_confidence(model)) x <- drop_unused_levels(x)
+  if (uses_confidence(model)) {
+    # A level that no rating has is dropped. Its probability could not be estimated.
+    used_levels <- find_used_levels(x)
+    confidence <- x$confidence
+    is_kept <- confidence$code %in% used_levels
+    x$confidence <- list(
+      levels = confidence$levels[used_levels], case = confidence$case[is_kept],
+      rater = confidence$rater[is_kept], code = match(confidence$code[is_kept], used_levels)
+    )
+  }
   checked <- resolve_known(patterns_for(model, x), known_truth, known_raters)
   if (method != "bayes" && is.null(model$family)) {
     checked$known <- c(checked$known, population_arguments(model, checked$x))
@@ -258,7 +258,15 @@ check_method <- function(method, model, x, has_known) {
     "A model with {.code errors = \"ordinal\"} needs ordered categories.",
     x = "Categories of {.arg x} are not ordered: {.val {x$categories}}.",
     i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.")
-  check_has_confidence(model, x)
+  if (uses_confidence(model)) {
+    used_levels <- find_used_levels(x)
+    abort_argument_if(length(used_levels) < 2L || !is.null(x$voted), "model",
+      "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.",
+      x = if (!is.null(x$voted)) "Groups of raters count as one vote each, and a vote has no
+          confidence." else if (is.null(x$confidence)) "{.arg x} has no confidence." else
+          "All ratings have the level {.val {x$confidence$levels[used_levels]}}.",
+      i = "Give {.arg confidence} to {.fun ratings}, or use {.code confidence = FALSE}.")
+  }
   has_no_likelihood <- method %in% c("algebraic", "pairs")
   is_impossible <- c(
     "This {.arg method} cannot fit a model of {.fun rater_family} or with a formula." =
@@ -298,7 +306,6 @@ check_method <- function(method, model, x, has_known) {
 #
 # Each class has these methods:
 # * compute_posterior(): posterior probabilities of other ratings (patterns x categories)
-# * rating_probabilities(): an array, classes (true category within stratum) x ratings x raters
 # * covariance_of(): covariances or variances of the coefficients
 # * rating_distribution(): distributions from which simulate() draws
 # * replace_answers(): the same fit with other answers of systems
@@ -320,69 +327,8 @@ new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
   structure(replace(fit, names(values), values), class = c(kind, "rater_fit", "fallible_result"))
 }
 
-# Returns the coefficients of a fit in which all raters have the same accuracy, a named vector of
-# the accuracy and the base rates.
-named_coefficients <- function(accuracy, rates, x) {
-  setNames(c(accuracy, rates), c("rater_accuracy", rate_terms(x)))
-}
-
 rater_terms <- function(x) sprintf("rater_accuracy[%s]", x$raters)
 rate_terms <- function(x) sprintf("base_rate[%s]", x$categories)
-
-# Gives the warnings about a fit that is identified. The methods depend on the class of the fit.
-warn_identified_fit <- function(fit) UseMethod("warn_identified_fit")
-
-warn_identified_fit.rater_fit <- function(fit) {
-  kind <- rep_len(rater_kind(fit) %||% NA_character_, n_raters(fit$x))
-  machines_with_counts <- fit$x$raters[is_known_rater(fit, "counts") & kind %in% machine_kinds]
-  warn_if(length(machines_with_counts) > 1L, "known_independent",
-    "The fit assumes that {.val {machines_with_counts}} err independently, which machines rarely
-        do.",
-    i = "Put them into one group with {.arg rater_groups} of {.fun ratings}. Then give the counts of
-        the majority vote of the group: {.code known_raters = list(group_name = counts)}.",
-    raters = machines_with_counts)
-  warn_latent(fit)
-}
-
-warn_identified_fit.judge_fit <- function(fit) {
-  limits <- calibrated_interval(fit$calibrated, default_conf_level())
-  wide_categories <- fit$x$categories[limits[, 2L] - limits[, 1L] > 0.5]
-  warn_if(wide_categories, "weakly_identified",
-    "The calibration sample is too small to estimate the base rate of {.val {wide_categories}}: the
-        interval is wider than .5.",
-    i = "Use a calibration sample with more cases of each category.", categories = wide_categories)
-}
-
-warn_identified_fit.k_fit <- function(fit) {
-  if (fit$negative == 0L) return()
-  x <- fit$x
-  zero_categories <- x$categories[fit$base_rates == 0]
-  # Patterns with a rating in a category whose base rate is positive.
-  possible_patterns <- rating_pattern(x)[fit$base_rates[rating_category(x)] > 0]
-  n_contradicted <- count_cases(x, setdiff(which(is_rated_pattern(x)), possible_patterns))
-  warn_fallible("boundary", c(
-    "Negative estimates of base rates were set to zero: {.val {zero_categories}}.",
-    "i" = "This happens by chance in small samples and with weak raters; in large samples it is a
-           sign that the model does not fit. The other base rates were rescaled to sum to one.",
-    if (n_contradicted > 0) c(
-      "!" = "In {count_noun(n_contradicted, 'case')} every rater chose a category whose base rate is
-             now zero. Merge rare categories, or check the labels."
-    )
-  ), negative = fit$negative, categories = zero_categories, against = n_contradicted)
-}
-
-# Returns the reason why a fit is not identified, in words for users.
-reason_of_fit <- function(fit) {
-  categories <- n_categories(fit$x)
-  if (fit$identified == "parameters") return(reason_of_parameters(fit$model, categories))
-  if (!is.null(fit$calibrated)) return(unname(fit$calibrated$lack))
-  why_not_identified(identification_code(fit), fit$agreement, categories)
-}
-
-reason_of_parameters <- function(model, categories) {
-  fill_template("the %s has more parameters than ratings by these raters into %s categories can
-    distinguish", format(model), categories)
-}
 
 # Converts argument `fit` of an exported function to a fit, and returns it. The argument can be a
 # fit, an accuracy estimate (which contains a fit), or ratings, to which the K-model is then fitted.

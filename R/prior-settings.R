@@ -91,7 +91,14 @@ resolve_rater_prior <- function(law, rater, base, categories, uniform_errors) {
     return(sort_matrix(categories, law$matrix, rater))
   }
   if (!is.null(law$right)) {
-    parameters <- shares_of_wrong(law$wrong %||% rep(1, n), rater, categories) * law$right[[2L]]
+    wrong <- law$wrong %||% rep(1, n) # relative probabilities of the categories as wrong ratings
+    abort_if(length(wrong) != n || !setequal(names(wrong) %||% categories, categories), "prior",
+      "{.field wrong} in the prior of {.val {rater}} must be a number for each of
+        {.val {categories}}.", not = wrong)
+    if (has_names(wrong)) wrong <- wrong[categories]
+    shares <- matrix(wrong, n, n, byrow = TRUE)
+    diag(shares) <- 0
+    parameters <- law$right[[2L]] * shares / rowSums(shares)
     diag(parameters) <- law$right[[1L]]
     return(parameters)
   }
@@ -101,19 +108,6 @@ resolve_rater_prior <- function(law, rater, base, categories, uniform_errors) {
   if (!is.null(law$spec)) base[1L, ] <- law$spec
   if (!is.null(law$sens)) base[2L, ] <- rev(law$sens)
   base
-}
-
-# Returns the shares of wrong ratings (truths x ratings). Rows sum to 1, and the diagonal is 0.
-# `wrong`: relative probabilities of the categories as wrong ratings.
-shares_of_wrong <- function(wrong, rater, categories) {
-  n <- length(categories)
-  abort_if(length(wrong) != n || !setequal(names(wrong) %||% categories, categories), "prior",
-    "{.field wrong} in the prior of {.val {rater}} must be a number for each of
-      {.val {categories}}.", not = wrong)
-  if (has_names(wrong)) wrong <- wrong[categories]
-  shares <- matrix(wrong, n, n, byrow = TRUE)
-  diag(shares) <- 0
-  shares / rowSums(shares)
 }
 
 # Returns the Dirichlet parameters of base rates (populations x categories). `laws`: result of
@@ -129,10 +123,9 @@ resolve_rates <- function(laws, populations, categories) {
       ))
     laws <- laws[populations]
   }
-  rows <- lapply(laws, resolve_rate_law, categories = categories)
   matrix(
-    unlist(rows), max(length(populations), 1L), length(categories), byrow = TRUE,
-    dimnames = list(populations, categories)
+    unlist(lapply(laws, resolve_rate_law, categories)), max(length(populations), 1L),
+    length(categories), byrow = TRUE, dimnames = list(populations, categories)
   )
 }
 

@@ -1,11 +1,10 @@
 #' Priors for raters and base rates
 #'
 #' Specifies prior distributions of the accuracy of raters (or diagnostic tests) and of base rates,
-#' for [fit_raters()] with `method = "bayes"`. For example, `list(mode = 0.9, at_least = 0.8)` is
-#' the prior of a sensitivity that is about 90%, and almost certainly above 80%.
+#' for [fit_raters()] with `method = "bayes"`.
 #'
-#' @section Prior of a probability:
-#' The prior of a probability is a Beta distribution, in one of these forms:
+#' @section Prior of a probability: The prior of a probability is a Beta distribution, in one of
+#' these forms:
 #' * `list(a, b)` or `c(a, b)`: its two parameters. They are equivalent to a flat prior and a - 1
 #'   correct and b - 1 wrong answers.
 #' * `list(mode =, at_least =, sure = 0.95)`: the most probable value, and a lower bound that is
@@ -14,20 +13,16 @@
 #' * `list(range = c(lower, upper))`: the mean is the middle of the range, and the standard
 #'   deviation is a quarter of its width (Joseph, Gyorkos and Coupal, 1995).
 #'
-#' `print()`, `tidy()` and `autoplot(fit, "prior")` of a fit show priors. Ratings are not simulated
-#' from the prior only.
-#'
-#' @section Prior of a rater:
-#' The prior of a rater has one of these forms:
+#' @section Prior of a rater: The prior of a rater has one of these forms:
 #' * `list(sens =, spec =)`: priors of sensitivity and specificity, for two categories. The second
 #'   category is positive. Without factor levels, labels are in alphabetical order, so that
-#'   `"healthy"` is positive and `"diseased"` is not. Give the order by
-#'   `ratings(categories = c("healthy", "diseased"))`. If `sens` or `spec` is left out, it has the
-#'   prior `others` (the vague prior if `others` is `"partial"`).
+#'   `"healthy"` is positive and `"diseased"` is not. Give the order by `ratings(categories =
+#'   c("healthy", "diseased"))`. If `sens` or `spec` is left out, it has the prior `others` (the
+#'   vague prior if `others` is `"partial"`).
 #' * `list(right =)`: prior of the probability of a correct rating, the same for all true
 #'   categories. Wrong categories have equal shares of the wrong ratings. Other shares can be given
-#'   by `wrong`, a positive number per category. Models with uniform errors (argument `errors` of
-#'   [rater_model()]) need the form `list(right =)`.
+#'   by a further element `wrong`, a positive number per category. Models with uniform errors
+#'   (argument `errors` of [rater_model()]) need the form `list(right =)`.
 #' * A matrix of Dirichlet parameters, with the true category in rows and the rating in columns. The
 #'   row `c(8, 2, 2)` is equivalent to a flat prior, seven correct answers and one answer of each
 #'   wrong category.
@@ -46,8 +41,8 @@
 #'     probability*;
 #'   * for populations (groups of cases with separate base rates): a list of such priors named by
 #'     population, or a matrix of Dirichlet parameters with a row per population.
-#' @param others Prior of raters without a prior in `...`, and of systems, if method `"joint"` of
-#'   [estimate_accuracy()] fits them like raters:
+#' @param others Prior of raters without a prior in `...`, and of systems (classifiers), if method
+#'   `"joint"` of [estimate_accuracy()] fits them like raters:
 #'   * `"vague"` (the default): a correct rating has the prior Beta(2.8, 1.2), which is worth four
 #'     ratings, 70% of them correct. Wrong categories have equal shares.
 #'   * `"flat"`: all confusion matrices are equally probable (Dirichlet parameters 1).
@@ -67,7 +62,7 @@
 #'   * `prior`: the prior, as text.
 #'   * `mean`, `lower`, `upper`: mean and central interval of the probability, or of the probability
 #'     of a correct rating in the row of a matrix. `NA` if they depend on the number of categories.
-#'     [fallible-options] sets the level of the interval.
+#'     The level of the interval is 0.9, see [fallible-options].
 #'
 #'   `glance()` returns one row: the number of `raters` with a prior in `...`; `others` (`"own"` if
 #'   it is the prior of a rater) and `order`; and the number of `populations` with priors.
@@ -93,8 +88,8 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
   abort_argument_if(!is_empty(raters) && !is_uniquely_named(raters), "...",
     "Priors of raters must be named by rater, with each name once.",
     x = "The names are {.val {names2(raters)}}.")
-  is_law <- is.list(others) || is.matrix(others)
-  others <- if (is_law) check_rater_prior(others, "others") else check_choice(others)
+  others <- if (is.list(others) || is.matrix(others)) check_rater_prior(others, "others") else
+    check_choice(others)
   if (missing(order) && identical(others, "flat")) order <- "each"
   new_result("rater_prior",
     raters = Map(check_rater_prior, raters, names(raters)), others = others,
@@ -123,7 +118,7 @@ read_beta_prior <- function(x, subject) {
   fields <- as.list(x)
   form <- toString(sort_strings(setdiff(names2(fields), "sure")))
   is_beta <- is_beta_list(fields) && !anyNA(unlist(fields))
-  if (is_beta && length(fields) == 2L && form %in% c("", ", ", "a, b")) {
+  if (is_beta && length(fields) == 2L && form %in% c("", "a, b")) {
     if (form == "a, b") fields <- fields[c("a", "b")]
     return(check_proper(as.double(unlist(fields, use.names = FALSE)), subject))
   }
@@ -212,8 +207,7 @@ check_rater_prior <- function(law, rater) {
   }
   field_names <- if (is.list(law)) names2(law)
   forms <- list("sens", "spec", c("sens", "spec"), "right", c("right", "wrong"))
-  is_form <- map_lgl(forms, setequal, field_names)
-  abort_if(!any(is_form) || any_repeated(field_names), "prior",
+  abort_if(!any(map_lgl(forms, setequal, field_names)) || any_repeated(field_names), "prior",
     "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)},
      {.code list(right =, wrong =)}, or a matrix of Dirichlet parameters.",
     x = if (!is_empty(field_names)) "It has {.val {field_names}}." else "It is {describe(law)}.")
@@ -302,7 +296,7 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
       Map(rate_prior_row, x$base_rates, names2(x$base_rates))
   )))
   shown <- data.frame(
-    rater = ifelse(is.na(table$rater), "", table$rater), table[c("part", "prior")],
+    rater = replace_na(table$rater, ""), table[c("part", "prior")],
     mean = ifelse(is.na(table$mean), "", format_decimals(table$mean)),
     conf.low = table$lower, conf.high = table$upper
   )

@@ -91,7 +91,7 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
 # unknown.
 set_known_truths <- function(posterior, truth) {
   is_known <- truth > 0L
-  posterior[is_known, ] <- outer(truth[is_known], seq_len(ncol(posterior)), `==`)
+  posterior[is_known, ] <- indicator_matrix(truth[is_known], ncol(posterior))
   posterior
 }
 
@@ -182,13 +182,18 @@ average_labels <- function(x, known = nothing_known) {
     return(list(x = x, posterior = unknown_posterior(x), certain = is_certain, reason = reason))
   }
   members <- average_members(x, known, abstain_decision)
+  posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
+  rater_categories <- unique(rating_category(x))
+  # If raters use only one category, its probability is 1 in all cases without known truth.
+  if (length(rater_categories) == 1L && !uses_abstentions) posterior <-
+    set_known_truths(posterior, rater_categories * !is_certain)
   labels <- list(x = x, certain = is_certain, chance = !has_known_truth && agrees_by_chance(x),
-    posterior = average_posterior(members, x, uses_abstentions, is_certain))
+    posterior = posterior)
   if (!has_known_truth && !is.null(abstain_decision$weak)) warn_abstain(x, abstain_decision)
   if (!uses_abstentions) return(labels)
   c(labels, list(
     worth = count_effective_replies(x, members[[1L]]), by_replies = abstain_decision$by_replies,
-    votes = if (n_distinct(rating_category(x)) < 2L) 0
+    votes = if (length(rater_categories) < 2L) 0
   ))
 }
 
@@ -228,16 +233,6 @@ average_members <- function(x, known, abstain_decision) {
     "Where the two raters disagree, only the priors decide which is right.",
     i = "Add a third rater, or give {.arg known_truth} for some cases.", why = "two raters")
   members
-}
-
-# Returns the mean posterior of the two fits (patterns x categories). `uses_abstentions`: do the
-# fits use abstentions? `is_certain`: is the truth of the pattern known?
-average_posterior <- function(members, x, uses_abstentions, is_certain) {
-  posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
-  # If raters use only one category, its probability is 1 in all cases without known truth.
-  rater_categories <- unique(rating_category(x))
-  if (length(rater_categories) == 1L && !uses_abstentions) set_known_truths(posterior,
-    rater_categories * !is_certain) else posterior
 }
 
 # Fits pooled Dawid-Skene models, in which the matrices of raters are shrunk towards a common
@@ -286,9 +281,8 @@ flatten <- function(posterior, r, rho, weight, is_certain = FALSE, rates = NULL)
   change <- (1 - beta) * (log_rates - log_rates[top_cells])
   largest_eta <- ifelse(change > 0, margin / (margin + change), 1)
   largest_eta[top_cells] <- 1
-  eta <- as.vector(do.call(pmin, asplit(largest_eta, 2L)))
-  is_tied <- rowSums(exp(log_q) >= exp(log_q[top_cells]) - 1e-12) > 1L
-  eta[is_tied] <- 0
+  eta <- -row_maximum(-largest_eta)
+  eta[rowSums(exp(log_q) >= exp(log_q[top_cells]) - 1e-12) > 1L] <- 0 # ties
   log_flat <- beta * log_q + eta * (1 - beta) * log_rates
   log_flat[original_posterior == 0] <- -Inf
   posterior[flattened_rows, ] <- softmax(log_flat)

@@ -1,46 +1,52 @@
 #' Tables and plot of consensus labels
 #'
-#' `tidy(x)` returns the labels of [ground_truth()] as a long table, and `tidy(x, "categories")` a
-#' summary of each category. `glance()` returns a summary of all labels, and `autoplot()` draws the
+#' For the result of [ground_truth()], which contains the probability of each category for each
+#' case, `tidy(x)` returns the probabilities as a long table, and `tidy(x, "categories")` a summary
+#' of each category. `glance()` returns a summary of all cases, and `autoplot()` draws the
 #' probabilities.
 #'
 #' @param x A [ground_truth()] result.
-#' @param sure Probability below which a label counts as unsure, in \[0, 1\]. `NULL`, the default,
-#'   is 0.7 if the probabilities include vote shares (argument `votes` of [ground_truth()]), and 0.8
-#'   otherwise.
+#' @param sure Probability in \[0, 1\]. A case is unsure if its highest probability is below `sure`.
+#'   `NULL`, the default, is 0.7 if the probabilities include vote shares (argument `votes` of
+#'   [ground_truth()]), and 0.8 otherwise.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per case and category: `case`, `category` (a factor) and
 #'   `probability`.
 #'
 #'   `tidy(x, "categories")`: a tibble with a row per category.
-#'   * `category`: the category.
+#'   * `category`: the category, a factor.
 #'   * `n`: number of cases in which it is the most probable category. Ties count for the first
 #'     category.
 #'   * `probability`: its base rate (share of cases), which is the mean probability from the model
-#'     of the raters, without vote shares.
+#'     of the raters, without vote shares. `NA` if the model is not identified.
 #'
 #'   `glance()`: a tibble with one row.
 #'   * `cases`, `categories`: their numbers.
 #'   * `probability`: mean over cases of the highest probability.
 #'   * `unsure`: number of cases whose highest probability is below `sure`.
-#'   * `entropy`: mean entropy of the probabilities of a case, in bits.
-#'   * `missing`: number of cases whose probabilities are `NA`.
+#'   * `entropy`: mean entropy of the probabilities of a case, in bits, from 0 (certain) to the
+#'     binary logarithm of the number of categories.
+#'   * `missing`: number of cases whose probabilities are `NA`. They are left out of `probability`,
+#'     `unsure` and `entropy`.
 #'
 #'   If the ratings have weights of cases, means and base rates are weighted. Weights that are whole
 #'   numbers are numbers of cases: a case with weight 3 counts as three cases in `n`, `cases`,
 #'   `unsure` and `missing`.
 #'
-#'   `as.data.frame()`: the wide table of [ground_truth()]. `format()`: a string with the numbers of
-#'   cases and of unsure labels. `autoplot()`: a ggplot with one column per case, divided by the
-#'   probabilities of its categories. Cases are grouped by their most probable category; in each
-#'   group, the most certain cases come first.
+#'   `autoplot()`: a ggplot with one column per case, divided by the probabilities of its
+#'   categories. Cases are grouped by their most probable category; in each group, the most certain
+#'   cases come first.
 #' @family estimation
 #' @examples
 #' truth <- ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case))
+#' # A row per case and category
 #' tidy(truth)
+#' # Number of labels and base rate of each category
 #' tidy(truth, "categories")
+#' # How certain the labels are
 #' glance(truth)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' # The probabilities of all cases
 #' plot(truth)
 #' @name tidy.ground_truth
 NULL
@@ -127,7 +133,6 @@ row_sizes <- function(table, about) {
 # number of cases that it represents. A label is unsure if its probability is below `sure`.
 label_facts <- function(probability, row_size, sure) {
   has_label <- !is.na(probability[, 1L])
-  n_cases <- row_size$cases[has_label]
   weight <- row_size$weight[has_label]
   probability <- pick_rows(probability, has_label)
   highest_probability <- most_probable(probability)$probability
@@ -135,7 +140,7 @@ label_facts <- function(probability, row_size, sure) {
   list(
     cases = sum(row_size$cases), categories = ncol(probability),
     probability = mean_of(highest_probability),
-    unsure = sum(n_cases[highest_probability < sure - tie_tolerance]),
+    unsure = sum(row_size$cases[has_label][highest_probability < sure - tie_tolerance]),
     entropy = mean_of(entropy(probability)),
     missing = sum(row_size$cases[!has_label])
   )
@@ -158,7 +163,7 @@ labels_to_print <- function(table) {
   view(
     data.frame(case = as_label(first_cases$case),
       label = colnames(probability)[top_label$category], probability = top_label$probability,
-      X = unname(probability)[, column_numbers, drop = FALSE]),
+      X = pick_columns(unname(probability), column_numbers)),
     c("case", "label", if (length(shown_categories) > 2L) "probability",
       setNames(paste0("X.", column_numbers), shown_categories)),
     left = 2L, most = 10L, total = nrow(table)

@@ -1,8 +1,9 @@
 #' Consensus labels and their probabilities
 #'
-#' Computes the probability of each category for each case, given the ratings of the case. The most
-#' probable category is the *consensus label*. The probabilities are a *soft label*, which can be
-#' used as a training target. Answers of systems, the classifiers to evaluate, are not used.
+#' Computes the probability of each category for each case, given the ratings of the case by several
+#' raters (people or programs). The most probable category is the *consensus label*. The
+#' probabilities are a *soft label*, which can be used as a training target. Answers of systems (the
+#' classifiers to evaluate) are not used.
 #'
 #' @section Labels from ratings: If `fit` is a [ratings()] object, probabilities are computed in
 #' three steps.
@@ -15,9 +16,8 @@
 #' 2. *Correlated errors.* The models assume that raters err independently, which makes
 #'    probabilities too extreme. The log likelihood of the `r` ratings of a case is therefore
 #'    multiplied by `1 / (1 + (r - 1) rho)`. Here `rho` is the correlation, over cases, of two
-#'    raters being correct. The default .43 is the mean of 25 public data sources (standard
-#'    deviation .21). For independent raters, such as diagnostic tests, use `rho = 0` and
-#'    `votes = 0`.
+#'    raters being correct. The default .43 is the mean of 25 public data sources. For independent
+#'    raters, such as diagnostic tests, use `rho = 0` and `votes = 0`.
 #'
 #' 3. *Votes.* The result is averaged with smoothed vote shares, whose weight is `votes`. The
 #'    smoothed vote share of category `k` is `(n_k + 2 / K) / (n + 2)`, where `n_k` is the number of
@@ -29,60 +29,54 @@
 #' probability of the most probable category is the expected share of correct labels. In these
 #' sources, it was .05 too low for people and .10 too high for language models.
 #'
-#' Do not give these labels back as a system without gold cases. They are made from the ratings, so
-#' their agreement with the ratings makes them look too accurate. With a random sample of gold
-#' cases, their accuracy as a system has a valid estimate.
+#' Do not estimate the accuracy of these labels from the same ratings: their agreement with the
+#' ratings makes them look too accurate. A random sample of cases with known truth makes the
+#' estimate valid.
 #'
-#' To estimate base rates, use `tidy(x, "categories")`. Mean probabilities are too high for rare
-#' categories, because vote shares are smoothed.
+#' To estimate base rates (shares of cases with each true category), use `tidy(x, "categories")`.
+#' Mean probabilities are too high for rare categories, because vote shares are smoothed.
 #'
-#' @section Known truth:
-#' Cases with known truth are called gold cases. Their probabilities are 0 and 1, and the models use
-#' their truth. Gold cases that are a random sample of at least five rated cases (argument
-#' `gold_sample`) also calibrate the probabilities of the other cases. The probability `P_k` of
-#' category `k` is replaced by a number proportional to `a_k P_k^b`. The power `b` makes
-#' probabilities match the share of correct labels among gold cases, and the factors `a_k` adjust
-#' the base rates. In 45 public data sources, 50 random gold cases increased the share of correct
-#' labels among the other cases by .02.
+#' @section Known truth: Cases with known truth are called gold cases. Their probabilities are 0 and
+#' 1, and the models use their truth. Gold cases that are a random sample of at least five rated
+#' cases (argument `gold_sample`) also calibrate the probabilities of the other cases. The
+#' probability `P_k` of category `k` is replaced by a number proportional to `a_k P_k^b`. The power
+#' `b` makes probabilities match the share of correct labels among gold cases, and the factors `a_k`
+#' adjust the base rates.
 #'
-#' Ratings by a single rater need gold cases. `votes` is then 0.
+#' Ratings by a single rater need gold cases. Vote shares are then not used.
 #'
-#' @section Abstentions:
-#' A rater may abstain, for example by the answer "cannot tell". Declare such answers with the
-#' argument `abstain` of [ratings()]. Abstentions contain information if the probability of an
-#' answer depends on the true category. Two fits of [dawid_skene()] are therefore compared: one
-#' treats abstentions as missing ratings, the other has a probability of answering for each rater
-#' and true category. The fits are compared by their log likelihood of the answers, conditional on
-#' which raters answered. The second fit is used if its value is higher by more than log(20). It
-#' gives worse labels if raters abstain for other reasons, for example because cases are difficult.
+#' @section Abstentions: A rater may abstain, for example by the answer "cannot tell". Declare such
+#' answers with the argument `abstain` of [ratings()]. Abstentions contain information if the
+#' probability of an answer depends on the true category. Two fits of [dawid_skene()] are therefore
+#' compared: one treats abstentions as missing ratings, the other has a probability of answering for
+#' each rater and true category. The fits are compared by their log likelihood of the answers,
+#' conditional on which raters answered. The second fit is used if its value is higher by more than
+#' log(20). It gives worse labels if raters abstain for other reasons, such as difficult cases.
 #'
 #' Some labelling functions (programs that label a part of the cases) always give the same category
 #' or abstain. If all raters are of this kind, labels are computed from the abstentions only, and
-#' `print()` reports this. The assumption is that abstentions are independent given the truth; the
-#' data cannot test it. Two categories need at least three such raters, more categories need more.
+#' `print()` reports this. Abstentions are then assumed to be independent given the truth. Two
+#' categories need at least three such raters, more categories need more.
 #'
-#' @section Labels that are NA:
-#' Labels from ratings are `NA`, with a reason, if:
+#' @section Labels that are NA: Labels from ratings are `NA`, with a warning that names the reason,
+#' if:
 #' * raters agree no better than by chance, given how often they use each category;
 #' * there are two raters, and their ratings are not positively associated;
 #' * no case has two ratings. Raters who always give the same answer do not count.
 #'
 #' Labels are never `NA` with `votes = 1` or with gold cases. With two raters there is a warning,
-#' because the priors decide which rater is right if they disagree.
+#' because priors decide which rater is right if they disagree.
 #'
-#' @section Labels of a model:
-#' If `fit` is a [fit_raters()] result, probabilities are the posterior probabilities of its model,
-#' without steps 2 and 3 unless `rho` or `votes` is given. If `fit` is an [estimate_accuracy()]
-#' result by method `"average"` without a `model`, labels are computed from its ratings, as above.
-#' For other estimates, they are computed from the `model` of the estimate.
-#'
-#' Under the K-model, the probability of category `k` is proportional to its base rate times a
-#' factor per rating. The factor is the accuracy of the raters if the rating is `k`, and otherwise
-#' (1 - accuracy) / (number of categories - 1).
+#' @section Labels of a model: If `fit` is a [fit_raters()] result, probabilities are the posterior
+#' probabilities of its model, without steps 2 and 3 unless `rho` or `votes` is given. They are `NA`
+#' if the fit is not identified. If `fit` is an [estimate_accuracy()] result by method `"average"`
+#' without a `model`, labels are computed from its ratings, as above. For other estimates, they are
+#' computed from the `model` of the estimate.
 #'
 #' @srrstats {UL1.3, UL3.4} labels keep cases and categories, and have probabilities
 #' @srrstatsNA {UL1.3a, UL3.0, UL3.1, UL7.2} labels are the categories of the ratings, none is made
-#' @param fit A [ratings()] object, or the result of [fit_raters()] or [estimate_accuracy()].
+#' @param fit A [ratings()] object or an object that [as_ratings()] can convert, or the result of
+#'   [fit_raters()] or [estimate_accuracy()].
 #' @param format `"wide"`, the default, with a column for each category, or `"long"`, with a row for
 #'   each case and category.
 #' @param rho Correlation of the errors of raters, in \[0, 1\]; 0 means independent errors. The
@@ -91,11 +85,12 @@
 #' @param votes Weight of smoothed vote shares, in \[0, 1\]. The default `NULL` is .5 for labels
 #'   from ratings, and 0 for labels of a model.
 #' @param known_truth Gold cases (cases with known truth): a vector of categories named by case, a
-#'   data frame with columns `case` and `truth`, `TRUE` for the truth that the ratings contain, or
-#'   a [gold_cases()] result. `NULL`, the default, for none. Not for the result of [fit_raters()],
-#'   or for an estimate that already has gold cases.
-#' @param gold_sample How gold cases were chosen: `"random"`, sampling probabilities (see
-#'   [gold_cases()]), or `"given"` (by hand), see [estimate_accuracy()].
+#'   data frame with columns `case` and `truth`, `TRUE` for the truth that the ratings contain, or a
+#'   [gold_cases()] result. `NULL`, the default, for none. Not for the result of [fit_raters()], or
+#'   for an estimate with gold cases.
+#' @param gold_sample How gold cases were chosen: `"random"`; the probability with which each case
+#'   was chosen, as in the argument `sample` of [gold_cases()]; or `"given"`, chosen by hand.
+#'   `NULL`, the default, is treated as `"given"`, with a warning.
 #' @param object A `ground_truth()` result.
 #' @param ... Not used.
 #' @return For `"wide"`, a tibble of class `ground_truth` with a row per case: the column `case`,
@@ -104,22 +99,27 @@
 #'   `probability`. For ratings in a database, the result is a lazy table with the columns of
 #'   `"wide"`; see [ratings-database].
 #'
-#'   `predict()` returns a tibble with a row per case: `case`; `category`, the most probable one;
-#'   `probability`, its probability; and `tied`, the number of categories with this probability. If
-#'   it is above 1, `category` is the first of them.
+#'   `predict()` returns a tibble with a row per case: `case`; `category`, the most probable one (a
+#'   factor); `probability`, its probability; and `tied`, the number of categories with this
+#'   probability. If `tied` is above 1, `category` is the first of them.
 #' @family estimation
 #' @templateVar where Table 3
 #' @template ref-lehner
 #' @examples
+#'
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' truth <- ground_truth(x)
 #' truth
+#' # The consensus label of each case
 #' predict(truth)
-#' as.matrix(truth[-1]) # targets for training
-#' ground_truth(x, votes = 1) # smoothed majority votes
-#' # From the fit of a model, as in the paper
-#' ground_truth(fit_raters(x))
-#' ground_truth(fit_raters(x), format = "long")
+#' # A matrix of targets for training
+#' as.matrix(truth[-1])
+#' # Smoothed majority votes, without a model
+#' ground_truth(x, votes = 1)
+#' # Posterior probabilities of a model, as in the paper, and as a long table
+#' fit <- fit_raters(x)
+#' ground_truth(fit)
+#' ground_truth(fit, format = "long")
 #' @export
 ground_truth <- function(fit, format = c("wide", "long"), rho = NULL, votes = NULL,
                          known_truth = NULL, gold_sample = NULL, ...) {
@@ -159,20 +159,20 @@ predict.ground_truth <- function(object, ...) {
 
 #' Calibration of probabilities
 #'
-#' Checks whether estimated probabilities agree with known truths. The probabilities of all
-#' categories of all cases are grouped into bins. In each bin, the mean probability is compared with
-#' the share of probabilities whose category is the true one. The two are equal, apart from sampling
-#' error, if probabilities are calibrated.
+#' Checks whether estimated probabilities of categories agree with known true categories. The
+#' probabilities of all categories of all cases are grouped into bins. In each bin, the mean
+#' probability is compared with the share of probabilities whose category is the true one. If
+#' probabilities are calibrated, the two numbers differ only by sampling error.
 #'
 #' @param x A [ground_truth()] result, or a data frame with the same columns: `case`, and a column
 #'   of probabilities for each category.
-#' @param truth A data frame with columns `case` and `truth` (or `category`), or a vector of
-#'   categories with the cases as names. `NULL`, the default, uses the [truth()] that the ratings
-#'   contain. Cases with unknown truth are left out, and so are cases whose truth was used by
-#'   [ground_truth()].
+#' @param truth The true categories: a data frame with columns `case` and `truth` (or `category`),
+#'   or a vector of categories named by case. `NULL`, the default, uses the [truth()] that the
+#'   ratings contain. Cases with unknown truth are left out, and so are cases whose truth was used
+#'   by [ground_truth()].
 #' @param bins Number of bins of equal width from 0 to 1, by default 10. A probability equal to the
 #'   limit of two bins belongs to the lower bin.
-#' @param conf_level Nominal coverage of the intervals, in (0, 1); the default is set by
+#' @param conf_level Nominal coverage of the intervals, in (0, 1); by default 0.9, see
 #'   [fallible-options].
 #' @return A tibble of class `calibration` with a row per bin that is not empty.
 #'   * `lower`, `upper`: limits of the bin.
@@ -186,16 +186,15 @@ predict.ground_truth <- function(object, ...) {
 #'   numbers are numbers of cases: a case with weight 3 counts three times in `n`.
 #'
 #'   `glance()` returns a tibble with one row.
-#'   * `bins`, `cases`: their numbers.
+#'   * `bins`, `cases`: number of bins that are not empty, and number of cases.
 #'   * `outside`: number of bins whose `probability` is outside the interval.
 #'   * `error`: mean absolute difference between `probability` and `share`, weighted by `n`
 #'     (expected calibration error).
 #'   * `conf_level`: nominal coverage.
 #' @family estimation
-#' @references Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
-#'   inference. *Journal of the American Statistical Association*, 22, 209-212.
-#'   \doi{10.1080/01621459.1927.10502953}
+#'
 #' @examples
+#' # Simulated ratings contain the truth
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), n = 500))
 #' found <- calibration(ground_truth(fit_raters(x)))
@@ -204,6 +203,7 @@ predict.ground_truth <- function(object, ...) {
 #' y <- ratings(lehner2015, raters = rater1:rater4, case = case)
 #' calibration(ground_truth(y), truth = setNames(lehner2015$system, lehner2015$case), bins = 4)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' # Mean probability and share of true categories in each bin
 #' autoplot(found) + ggplot2::theme_bw()
 #' @order 1
 #' @export
@@ -212,7 +212,12 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   probability <- probability_matrix(x, "x")
   bins <- check_count(bins, "bins")
   conf_level <- check_level(conf_level)
-  true_category <- true_categories(x, truth, colnames(probability))
+  truth <- truth %||% attr(x, "truth")
+  abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
+    i = "It can be left out only for ratings from {.fun simulate_ratings} or {.fun with_truth}.")
+  true_category <- known_codes(
+    as_truth_table(truth, "truth"), as_label(x$case), colnames(probability), "truth"
+  )
   row_size <- row_sizes(x, attr(x, "about"))
   is_gold <- as_label(x$case) %in% attr(x, "about")$known
   is_used <- true_category > 0L & !is.na(probability[, 1L]) & !is_gold & row_size$weight > 0
@@ -223,7 +228,7 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
       if (anyNA(probability)) "Their probabilities are {.code NA}.")
   probability <- pick_rows(probability, is_used)
   is_true <- col(probability) == true_category[is_used]
-  row_size <- lapply(row_size, function(values) values[is_used])
+  row_size <- lapply(row_size, `[`, is_used)
   sums <- rowsum(
     cbind(1, as.vector(probability), as.vector(is_true), row_size$cases / row_size$weight,
       row_size$weight / row_size$cases) * row_size$weight,
@@ -275,15 +280,6 @@ probability_matrix <- function(x, arg) {
   probability
 }
 
-# Returns the number of the true category for each row of `x`, the result of ground_truth(); 0 if
-# unknown.
-true_categories <- function(x, truth, categories) {
-  truth <- truth %||% attr(x, "truth")
-  abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
-    i = "It can be left out only for ratings from {.fun simulate_ratings} or {.fun with_truth}.")
-  known_codes(as_truth_table(truth, "truth"), as_label(x$case), categories, "truth")
-}
-
 # Returns the number of the true category of each case, 0 if it is not given. `truth_table`: result
 # of as_truth_table().
 known_codes <- function(truth_table, case, categories, arg) {
@@ -314,31 +310,24 @@ as_truth_table <- function(truth, arg, keys = NULL) {
     "must be categories with the cases as names, or a data frame with columns {.val case} and
         {.val truth}.", not = truth)
   given_names <- names(truth)
-  truth <- name_cases(replace_key_columns(truth, keys))
-  for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg)
-  if (is_table) {
-    column <- intersect(c("truth", "category"), names(truth))[1L]
-    abort_if(!"case" %in% names(truth) || is.na(column), "columns",
-      "{.arg {arg}} must have the columns {.val {c(keys %||% 'case', 'truth')}}.",
-      x = if (any_columns(truth)) "It has {.val {given_names}}." else "It is {describe(truth)}.",
-      arg = arg)
-    case <- as_label(truth$case)
-    category <- as_label(truth[[column]])
-  } else {
-    case <- names(truth)
-    category <- as_label(unname(truth))
-  }
-  known_rows <- which(is_label(category))
-  case <- case[known_rows]
-  category <- category[known_rows]
+  truth <- if (is_table) name_cases(replace_key_columns(truth, keys)) else
+    list2DF(list(case = given_names, truth = unname(truth)))
+  for (part in c(list(names(truth)), truth)) check_text(part, arg)
+  column <- intersect(c("truth", "category"), names(truth))[1L]
+  abort_if(!"case" %in% names(truth) || is.na(column), "columns",
+    "{.arg {arg}} must have the columns {.val {c(keys %||% 'case', 'truth')}}.",
+    x = if (any_columns(truth)) "It has {.val {given_names}}." else "It is {describe(truth)}.",
+    arg = arg)
+  known_rows <- which(is_label(truth[[column]]))
+  case <- as_label(truth$case)[known_rows]
+  category <- as_label(truth[[column]])[known_rows]
   first_row <- match(case, case)
-  contradicting_rows <- which(category != category[first_row])
-  abort_if(contradicting_rows, "case", "A case must have one true category.",
-    x = "Case {.val {case[contradicting_rows[1L]]}} has
-        {.val {category[first_row[contradicting_rows[1L]]]}} and
-        {.val {category[contradicting_rows[1L]]}} in {.arg {arg}}.",
-    row = known_rows[contradicting_rows[1L]])
-  list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
+  bad_row <- which(category != category[first_row])[1L] # NA if there is none
+  abort_if(!is.na(bad_row), "case", "A case must have one true category.",
+    x = "Case {.val {case[bad_row]}} has {.val {category[first_row[bad_row]]}} and
+        {.val {category[bad_row]}} in {.arg {arg}}.", row = known_rows[bad_row])
+  is_first <- !duplicated(case)
+  list(case = case[is_first], truth = category[is_first])
 }
 
 # Is each element of `x` a label? Missing and blank values are not.
