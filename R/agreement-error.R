@@ -25,7 +25,37 @@ evaluate_measure <- function(measure, view, settings) {
   } else {
     estimate_by_core(measure, view, settings, influence_method)
   }
-  add_error_and_interval(result, method, measure, view, settings$conf_level)
+  n_cases <- as.double(sum(view$cases[result$used]))
+  # Influences are derivatives with respect to the weight of a case, so the variance of the estimate
+  # is their weighted sum of squares.
+  error <- if (n_cases < 2 || is_empty(result$influence)) NA_real_ else
+    sqrt(n_cases / (n_cases - 1) * sum(view$weight * result$influence^2))
+  no_error_reason <- if (is.na(result$estimate) || method == "none") {
+    NULL
+  } else if (!view$counted) {
+    "weights are not counts"
+  } else if (n_cases < 2) {
+    "there is only one case"
+  } else if (method == "bootstrap") {
+    NULL
+  } else if (is.na(error)) {
+    if (method == "jackknife") "without one of the cases the measure is undefined" else
+      "the measure has no derivative here; use the jackknife or the bootstrap"
+  } else if (error < 1e-12) {
+    reason_no_influence
+  }
+  if (!is.null(no_error_reason)) error <- NA_real_
+  limits <- result$estimate + c(-1, 1) * t_quantile(settings$conf_level, n_cases) * error
+  # Limits are cut at the range of the measure. They are not cut if the estimate is outside this
+  # range, which can happen with user-defined scale weights.
+  if (isTRUE(result$estimate >= measure$lower)) limits <- pmax(limits, measure$lower)
+  if (isTRUE(result$estimate <= measure$upper)) limits <- pmin(limits, measure$upper)
+  result$reason <- result$reason %||%
+    if (is.null(no_error_reason)) NA_character_ else paste0(no_interval_prefix, no_error_reason)
+  c(result, list(
+    std.error = error, conf.low = limits[[1L]], conf.high = limits[[2L]], n = n_cases,
+    method = method
+  ))
 }
 
 estimate_by_core <- function(measure, view, settings, influence) {
@@ -77,56 +107,7 @@ kernel_options <- function(measure, view, settings) {
   )
 }
 
-# Adds the standard error and the interval to `result`, a list with an estimate. Influences are
-# derivatives with respect to the weight of a case, so the variance of the estimate is their
-# weighted sum of squares. `method`: "analytic", "jackknife", "bootstrap" or "none".
-add_error_and_interval <- function(result, method, measure, view, conf_level) {
-  n_cases <- as.double(sum(view$cases[result$used]))
-  error <- if (n_cases < 2 || is_empty(result$influence)) NA_real_ else
-    sqrt(n_cases / (n_cases - 1) * sum(view$weight * result$influence^2))
-  no_error_reason <- if (is.na(result$estimate) || method == "none") {
-    NULL
-  } else if (!view$counted) {
-    "weights are not counts"
-  } else if (n_cases < 2) {
-    "there is only one case"
-  } else if (method == "bootstrap") {
-    NULL
-  } else if (is.na(error)) {
-    if (method == "jackknife") "without one of the cases the measure is undefined" else
-      "the measure has no derivative here; use the jackknife or the bootstrap"
-  } else if (error < 1e-12) {
-    reason_no_influence
-  }
-  if (!is.null(no_error_reason)) error <- NA_real_
-  limits <- result$estimate + c(-1, 1) * t_quantile(conf_level, n_cases) * error
-  # Limits are cut at the range of the measure. They are not cut if the estimate is outside this
-  # range, which can happen with user-defined scale weights.
-  if (isTRUE(result$estimate >= measure$lower)) limits <- pmax(limits, measure$lower)
-  if (isTRUE(result$estimate <= measure$upper)) limits <- pmin(limits, measure$upper)
-  result$reason <- result$reason %||%
-    if (is.null(no_error_reason)) NA_character_ else paste0(no_interval_prefix, no_error_reason)
-  c(result, list(
-    std.error = error, conf.low = limits[[1L]], conf.high = limits[[2L]], n = n_cases,
-    method = method
-  ))
-}
-
 reason_no_influence <- "no case changes the estimate"
-
-# Returns bootstrap replicates of a measure, as a vector.
-bootstrap_estimates <- function(measure, view, settings, seed, tick) {
-  if (is.function(measure$kernel)) {
-    rows <- kernel_rows(measure, view)
-    resamples <- new_resampling(rows$weight, c(settings, list(seed = seed)))
-    return(unlist(run_replicates(function(weight) call_kernel(measure, rows, weight), resamples,
-      tick = tick)))
-  }
-  na_real(core_agreement_bootstrap(
-    view$x$patterns, view$weight, view_for_core(view, measure),
-    kernel_options(measure, view, settings), settings$replicates, settings$threads, seed, tick
-  ))
-}
 
 # Kernels written in R ---------------------------------------------------------------------------
 
@@ -150,47 +131,41 @@ kernel_rows <- function(measure, view) {
 
 # Calls the user's function and checks that it returns a number. `rows`: result of kernel_rows().
 call_kernel <- function(measure, rows, weight) {
-  value <- tryCatch(run_r_kernel(measure, rows, weight), error = function(e) {
-    abort_argument("kernel", "The kernel of {.val {measure$id}} failed.", parent = e, call = NULL)
-  })
+  value <- tryCatch(
+    if (measure$form == "table") {
+      measure$kernel(
+        cross_table(rows$data[, 1L], rows$data[, 2L], weight, rows$labels, colnames(rows$data))
+      )
+    } else {
+      measure$kernel(rows$data, weight)
+    },
+    error = function(e) {
+      abort_argument("kernel", "The kernel of {.val {measure$id}} failed.", parent = e, call = NULL)
+    }
+  )
   abort_argument_if(!((is.numeric(value) || identical(value, NA)) && length(value) == 1L), "kernel",
     "The kernel of {.val {measure$id}} must return one number.",
     x = "It returned {describe(value)}.", call = NULL)
   if (is.finite(value)) as.double(value) else NA_real_
 }
 
-run_r_kernel <- function(measure, rows, weight) {
-  if (measure$form != "table") return(measure$kernel(rows$data, weight))
-  measure$kernel(
-    cross_table(rows$data[, 1L], rows$data[, 2L], weight, rows$labels, colnames(rows$data))
-  )
-}
-
 estimate_by_kernel <- function(measure, view, influence) {
   rows <- kernel_rows(measure, view)
-  estimate <- if (any(rows$weight > 0)) call_kernel(measure, rows, rows$weight) else NA_real_
-  list(
+  weight <- rows$weight
+  estimate <- if (any(weight > 0)) call_kernel(measure, rows, weight) else NA_real_
+  result <- list(
     estimate = estimate,
     reason = if (is.na(estimate)) "the function of the registered measure returned no number",
-    used = rows$of_pattern > 0L, null_error = NA_real_,
-    influence = if (!is.na(estimate) && influence == "jackknife") {
-      c(0, jackknife_influence(measure, rows))[rows$of_pattern + 1L]
-    }
+    used = rows$of_pattern > 0L, null_error = NA_real_
   )
-}
-
-# Returns the jackknife influence of each row: one of its cases is left out, as in the core. NA if
-# the measure is undefined without that case. `rows`: result of kernel_rows().
-jackknife_influence <- function(measure, rows) {
-  weight <- rows$weight
+  if (is.na(estimate) || influence != "jackknife") return(result)
+  # One case of each row is left out, as in the core. NA if the measure is undefined without it.
   n_cases <- sum(weight)
-  estimates_without_case <- map_dbl(seq_along(weight), function(i) {
+  without_case <- map_dbl(seq_along(weight), function(i) {
     if (weight[[i]] == 0) 0 else call_kernel(measure, rows, replace(weight, i, weight[[i]] - 1))
   })
-  ifelse(
-    weight > 0,
-    (n_cases - 1) / n_cases *
-      (sum(weight * estimates_without_case) / n_cases - estimates_without_case),
-    0
-  )
+  deviation <- sum(weight * without_case) / n_cases - without_case
+  influence_of_row <- ifelse(weight > 0, (n_cases - 1) / n_cases * deviation, 0)
+  result$influence <- c(0, influence_of_row)[rows$of_pattern + 1L]
+  result
 }

@@ -165,60 +165,63 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #'
 #' `Po` is observed agreement: the share of pairs of ratings of the same case that agree. `Pe` is
 #' the agreement expected by chance, `N` the number of categories, and `p` the vector of shares of
-#' the categories in all ratings. Measures with a `Pe` below are `(Po - Pe) / (1 - Pe)`. With
-#' `scale_weights`, let `w` be the `N` x `N` matrix of weights. `Po` is then the mean weight of all
+#' the categories in all ratings. If a `Pe` is given below, the measure is `(Po - Pe) / (1 - Pe)`.
+#' With `scale_weights`, `w` is the `N` x `N` matrix of weights, and `Po` is the mean weight of all
 #' pairs of ratings of the same case.
 #'
 #' * `percent_agreement()`: `Po`.
-#' * `chance_kappa()`, `bennett_s()`: `Pe = 1/N` (Lehner 2015), also known as Brennan and Prediger's
-#'   kappa and PABAK. With weights, `Pe = mean(w)`.
+#' * `chance_kappa()` and `bennett_s()`, two names of the same measure: `Pe = 1/N` (Lehner 2015).
+#'   With weights, `Pe = mean(w)`. It is also known as Brennan and Prediger's kappa and PABAK.
 #' * `scott_pi()` for two raters, `fleiss_kappa()` for any number: `Pe = sum(p^2)`. With weights,
 #'   `Pe = sum(w * outer(p, p))`.
 #' * `cohen_kappa()` for two raters: `Pe = sum(p1 * p2)`, where `p1` and `p2` are the shares of the
 #'   categories in the ratings of each rater. With weights, `Pe = sum(w * outer(p1, p2))`.
-#' * `conger_kappa()` for any number of raters: `Pe` is the mean of this `Pe` over all pairs of
-#'   raters.
+#' * `conger_kappa()` for any number of raters: `Pe` is the mean of the `Pe` of Cohen's kappa over
+#'   all pairs of raters.
 #' * `light_kappa()`: the mean of Cohen's kappa over all pairs of raters.
 #' * `gwet_ac()`: AC1 has `Pe = sum(p * (1 - p)) / (N - 1)`. With weights, AC2 multiplies this `Pe`
 #'   by `sum(w) / N`.
-#' * `krippendorff_alpha()`: `1 - Do / De`, where `Do` is the mean disagreement (see `level`) of two
-#'   ratings of the same case, and `De` that of any two ratings. Cases with a single rating are left
-#'   out.
+#' * `krippendorff_alpha()`: `1 - Do / De`. `Do` is the mean disagreement (see `level`) of two
+#'   ratings of the same case, and `De` the mean disagreement of any two ratings. Cases with a
+#'   single rating are left out.
 #' * `bangdiwala_b()` for two raters: `sum(diag(A)^2) / sum(rowSums(A) * colSums(A))`, where `A` is
-#'   their agreement matrix.
+#'   the agreement matrix: numbers of cases by the categories of both raters.
 #' * `yule_y()` for two raters and two categories: `(sqrt(OR) - 1) / (sqrt(OR) + 1)`, where `OR` is
-#'   the odds ratio of their agreement matrix.
-#' * `information_agreement()` for two raters: their mutual information divided by the smaller of
-#'   their entropies. It is biased upwards in small samples.
+#'   the odds ratio of the agreement matrix.
+#' * `information_agreement()` for two raters: the mutual information of both ratings divided by the
+#'   smaller of their entropies. It is biased upwards in small samples.
 #'
 #' @inheritParams agreement
-#' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
-#'   of class [table][base::table]; see [as_ratings()].
-#' @param level How Krippendorff's alpha measures the disagreement of two ratings: `"nominal"` (the
-#'   default), 0 if they are equal and 1 otherwise; `"interval"`, squared difference of their
-#'   values; `"ratio"`, squared difference divided by the squared sum of their values; `"ordinal"`,
-#'   squared difference of their ranks among all ratings. Values are the labels, if all are numbers,
-#'   and otherwise the positions of the categories. Levels other than `"nominal"` need labels that
-#'   are numbers, or ordered categories. For `"interval"`, `x` may be a matrix of numbers with any
-#'   number of different values.
-#' @param continuity If a rater used only one category, the ratio of `information_agreement()` is 0
-#'   / 0. If `TRUE`, the default, the value is then the limit `1 - m / N`, where `m` is the number
-#'   of categories that the other rater used. If `FALSE`, it is `NA`.
-#' @param ... Not used; catches misspelt arguments.
+#' @param scale_weights Weights of pairs of categories, for partial agreement: 1 is full agreement,
+#'   0 full disagreement. `NULL`, the default: different categories have weight 0. `"linear"` or
+#'   `"quadratic"`: the weight falls with the absolute or squared difference of two categories.
+#'   [agreement()] describes further names, matrices, and answers with several labels.
+#' @param x Categories that raters assigned to cases: a [ratings()] object; a data frame or matrix
+#'   of labels (cases x raters); or the agreement matrix of two raters, a [table][base::table].
+#' @param level How Krippendorff's alpha measures the disagreement of two ratings:
+#'   * `"nominal"` (the default): 0 if they are equal and 1 otherwise.
+#'   * `"interval"`: squared difference of their values. Values are the labels, if all are numbers,
+#'     and otherwise the positions of the categories. `x` may be a matrix of numbers with any number
+#'     of different values.
+#'   * `"ratio"`: squared difference of the values, divided by their squared sum.
+#'   * `"ordinal"`: squared difference of their ranks among all ratings.
+#'
+#'   Levels other than `"nominal"` need labels that are numbers, or ordered categories.
+#' @param continuity For `information_agreement()`, whose ratio is 0 / 0 if a rater used only one
+#'   category. If `TRUE`, the default, the value is then the limit `1 - m / N`, where `m` is the
+#'   number of categories that the other rater used. If `FALSE`, it is `NA`.
+#' @param ... Not used.
 #' @return One number. If the measure is undefined, `NA` with a warning of class
 #'   `fallible_warning_undefined` that gives the reason.
 #' @family agreement
 #' @seealso [measures()] for references.
-#' @references Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition. Advanced
-#'   Analytics.
-#'
-#'   Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and
-#'   pragmatic annotation. *LREC 2006*.
 #' @examples
+#' # Six diagnoses of each patient, given as counts
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
 #' fleiss_kappa(x)
 #' gwet_ac(x)
 #'
+#' # The agreement matrix of two raters
 #' two <- as.table(rbind(c(40, 5), c(3, 2)))
 #' cohen_kappa(two)
 #' bangdiwala_b(two)
@@ -308,16 +311,13 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
   abort_argument_if(level != "nominal" && !is.null(scale_weights), "scale_weights",
     "{.arg scale_weights} and {.code level = {.val {level}}} both define disagreement.",
     i = "Give one of them.")
-  if (level == "interval" && has_too_many_numbers(x)) return(alpha_of_numbers(as.matrix(x)))
+  if (level == "interval" && (is.matrix(x) || is.data.frame(x))) {
+    values <- as.matrix(x)
+    has_too_many <- is.numeric(values) && n_distinct(c(values)) > max_categories
+    if (has_too_many) return(alpha_of_numbers(values))
+  }
   compute_measure(x, paste(c("krippendorff_alpha", if (level != "nominal") level), collapse = "_"),
     scale_weights)
-}
-
-# Does `x` (cases x raters) have more distinct numbers than the allowed number of categories?
-has_too_many_numbers <- function(x) {
-  if (!is.matrix(x) && !is.data.frame(x)) return(FALSE)
-  values <- as.matrix(x)
-  is.numeric(values) && n_distinct(c(values)) > max_categories
 }
 
 # Computes Krippendorff's alpha at the interval level (Krippendorff 2004) from sums of squares,

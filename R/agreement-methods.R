@@ -1,46 +1,51 @@
 #' Tables and benchmarks of agreement results
 #'
 #' Extracts tables from an [agreement()] result `x`, among them benchmark levels: names for ranges
-#' of kappa, such as "substantial" for 0.6 to 0.8, with their probabilities.
+#' of kappa, such as "substantial" for 0.6 to 0.8.
 #'
 #' @section Benchmark levels:
-#' A level is a range on a benchmark scale. Its probability is computed from a normal distribution
-#' that is truncated to \[-1, 1\] (Gwet 2014). The distribution has the estimate as mean and the
-#' standard error as standard deviation, both before truncation. The level *reached* is the highest
-#' level such that this level and all higher levels together have a probability of at least
-#' `conf_level` of [agreement()]. Column `benchmark` of `x` is the level reached on the scale of
-#' Landis and Koch.
+#' The probability of a level is computed from a normal distribution that is truncated to \[-1, 1\]
+#' (Gwet 2014). Before truncation, its mean is the estimate and its standard deviation the standard
+#' error. The level *reached* is the highest level such that this level and all higher levels
+#' together have a probability of at least `conf_level`, the argument of [agreement()]. Column
+#' `benchmark` of `x` is the level reached on the scale of Landis and Koch.
 #'
-#' @return `tidy()`: a tibble with the columns of `x`.
+#' @return `tidy(x)`: a tibble with the rows and columns of `x`.
 #'
-#'   `tidy(x, "cases")`: a row per case, with the number of `ratings`, `agreement` (the share of
-#'   pairs of ratings that agree) and the most frequent `category` (the first of tied categories).
+#'   `tidy(x, "cases")`: a row per `case`, with the number of `ratings`, `agreement` (the share of
+#'   pairs of ratings that agree, `NA` with fewer than two ratings) and the most frequent `category`
+#'   (the first of tied categories).
 #'
 #'   `tidy(x, "coincidence")`: Krippendorff's coincidence matrix over all raters, a row per
 #'   `category1` and `category2`. `n` is the number of ordered pairs of ratings of the same case in
 #'   these categories. Pairs of a case with `m` ratings have weight `1 / (m - 1)`.
 #'
-#'   `tidy(x, "overlap")`: a row per rater, with the number of `ratings` and three shares of all
+#'   `tidy(x, "overlap")`: a row per `rater`, with the number of `ratings` and three shares of all
 #'   cases: `coverage` (rated by this rater), `overlap` (rated by this and another rater) and
-#'   `conflict` (another rater chose another category). If all raters rate all cases, `conflict` is
-#'   the same for each of them. `tidy(x, "raters")` of [ratings()] then shows who deviates.
+#'   `conflict` (another rater chose another category).
 #'
 #'   `tidy(x, "benchmark", scale = "landis-koch")`: a row for each estimate in `x` and each level of
-#'   the scale, highest level first. `scale` may also be `"fleiss"` (Fleiss 1981) or `"altman"`
-#'   (Altman 1991). The first columns identify the estimate, as in `x`. The other columns are:
+#'   the scale, highest level first. Scales and the lower bounds of their levels are:
+#'
+#'   * `"landis-koch"` (the default): poor -1, slight 0, fair 0.2, moderate 0.4, substantial 0.6,
+#'     almost perfect 0.8.
+#'   * `"fleiss"` (Fleiss 1981): poor -1, intermediate to good 0.4, excellent 0.75.
+#'   * `"altman"` (Altman 1991): poor -1, fair 0.2, moderate 0.4, good 0.6, very good 0.8.
+#'
+#'   The first columns identify the estimate, as in `x`. The other columns are:
 #'
 #'   * `estimate`, `scale`, `level`; `lower`, `upper`: bounds of the level.
 #'   * `membership`: probability of the level; `cumulative`: probability of this or a higher level.
 #'   * `reached`: `TRUE` for the level that is reached.
-#'   * `reason`: why a probability is `NA`. The scales are not defined for measures that are not
-#'     corrected for chance.
+#'   * `reason`: why the probabilities are `NA`. Measures that are not corrected for chance have no
+#'     levels.
 #'
-#'   `glance()`: a tibble with one row: the numbers of `measures`, `raters`, `cases` (the largest
+#'   `glance(x)`: a tibble with one row: the numbers of `measures`, `raters`, `cases` (the largest
 #'   number used for an estimate), `estimates` and `missing` estimates; the settings `pairwise`,
 #'   `by_category`, `interval`, `conf_level`, `pooling`, `scale_weights` and `replicates` of
-#'   [agreement()].
+#'   [agreement()]. `conf_level` is `NA` without intervals, `replicates` without the bootstrap.
 #'
-#'   `format()`: one line of text, such as `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`.
+#'   `format(x)`: one line of text, such as `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`.
 #' @family agreement
 #' @references Landis, J. R. and Koch, G. G. (1977). The measurement of observer agreement for
 #'   categorical data. *Biometrics*, 33(1), 159--174. \doi{10.2307/2529310}
@@ -55,6 +60,7 @@
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
 #' result <- agreement(x)
 #' tidy(result)
+#' # Probabilities of the levels of Altman's scale
 #' tidy(result, "benchmark", scale = "altman")
 #' glance(result)
 #' format(agreement(x, "fleiss_kappa"))
@@ -196,21 +202,30 @@ tidy_benchmark <- function(x, ..., scale = names(benchmark_scales)) {
 # Returns the probabilities of benchmark levels, with a row per row of the agreement result `x` and
 # level. The highest level is first. The help page of tidy.agreement describes the columns.
 benchmark_table <- function(x, scale, conf_level) {
-  lower <- rev(benchmark_scales[[scale]])
-  row <- rep(row_numbers(x), each = length(lower))
-  reason <- why_no_benchmark(x)[row]
-  std_error <- ifelse(is.na(reason), x$std.error[row], NA)
-  p_below <- function(at) pnorm(at, x$estimate[row], std_error)
-  upper <- c(1, lower[-length(lower)])
-  membership <- (p_below(upper) - p_below(lower)) / (p_below(1) - p_below(-1))
+  levels <- rev(benchmark_scales[[scale]])
+  row <- rep(row_numbers(x), each = length(levels))
+  lower <- rep(unname(levels), nrow(x))
+  upper <- rep(c(1, unname(levels[-length(levels)])), nrow(x))
+  level <- rep(names(levels), nrow(x))
+  x <- plain_tibble(x)[row, ]
+  measures <- unname(all_measures()[as.character(x$measure)])
+  # The scales are for measures from -1 to 1. A measure that the user registered and later removed
+  # is treated as if it had this range.
+  least <- map_dbl(measures, function(m) m$lower %||% -1)
+  largest <- map_dbl(measures, function(m) m$upper %||% 1)
+  p_below <- function(at) pnorm(at, x$estimate, x$std.error)
+  p_in_range <- p_below(1) - p_below(-1)
+  reason <- ifelse(largest == 1, first_reason(
+    "no standard error" = is.na(x$estimate) | is.na(x$std.error),
+    "the estimate is far from all levels" = p_in_range < 1e-8
+  ), paste0("values go up to ", map_chr(largest, format), ", the benchmark scale to 1"))
+  reason[least >= 0] <- "not corrected for chance"
+  membership <- replace((p_below(upper) - p_below(lower)) / p_in_range, !is.na(reason), NA)
   cumulative <- ave(membership, row, FUN = cumsum)
   is_likely <- cumulative >= conf_level
   tibble::tibble(
-    plain_tibble(x)[row, agreement_label_columns(x)], estimate = x$estimate[row], scale = scale,
-    level = rep(names(lower), nrow(x)), lower = rep(unname(lower), nrow(x)),
-    upper = rep(unname(upper), nrow(x)), membership = membership,
-    cumulative = cumulative,
-    reached = is_likely %in% TRUE & !duplicated(data.frame(row, is_likely)), reason = reason
+    x[agreement_label_columns(x)], estimate = x$estimate, scale, level, lower, upper, membership,
+    cumulative, reached = is_likely %in% TRUE & !duplicated(data.frame(row, is_likely)), reason
   )
 }
 
@@ -220,17 +235,65 @@ level_reached <- function(x, conf_level) {
   rev(names(benchmark_scales[["landis-koch"]]))[apply(is_reached, 2L, match, x = TRUE)]
 }
 
-# Returns reasons why rows have no benchmark, or NA. The scales are for measures from -1 to 1. A
-# measure that the user registered and later removed is treated as if it had this range.
-why_no_benchmark <- function(x) {
-  measures <- unname(all_measures()[as.character(x$measure)])
-  lower <- map_dbl(measures, function(m) m$lower %||% -1)
-  upper <- map_dbl(measures, function(m) m$upper %||% 1)
-  p_below <- function(at) pnorm(at, x$estimate, x$std.error)
-  range_reason <- paste0("values go up to ", map_chr(upper, format), ", the benchmark scale to 1")
-  reason <- ifelse(upper == 1, first_reason(
-    "no standard error" = is.na(x$estimate) | is.na(x$std.error),
-    "the estimate is far from all levels" = p_below(1) - p_below(-1) < 1e-8
-  ), range_reason)
-  replace(reason, lower >= 0, "not corrected for chance")
+# ---- Tables of tidy(): agreement per case, coincidences of categories, overlap of raters ----
+
+# Makes a table of each view of an agreement result, and binds the rows. A view contains the ratings
+# of a variable or group (see new_judge_view()). `make_table`: a function of a view.
+stack_views <- function(x, make_table) {
+  columns <- part_columns_of(x)
+  views <- compared_views(x)
+  if (is_empty(columns)) return(make_table(views[[1L]]))
+  bind_parts(structure(views, column = columns), make_table)
+}
+
+# Returns numbers of ratings per category, in the form of kernel_rows(). Field `data` is a matrix of
+# distinct cases x categories.
+rows_of_counts <- function(view) kernel_rows(built_in_measures$fleiss_kappa, view)
+
+# Table of tidy(x, "cases"), with a row per case.
+agreement_by_case <- function(view) {
+  rated_rows <- rows_of_counts(view)
+  counts <- rated_rows$data
+  n_ratings <- rowSums(counts)
+  row_of_case <- rated_rows$of_pattern[pattern_of_case(view$x)]
+  row_of_case[row_of_case == 0L] <- NA
+  tibble::tibble(
+    case = view$x$cases, ratings = replace_na(n_ratings[row_of_case], 0),
+    agreement = ratio(rowSums(counts * (counts - 1)), n_ratings * (n_ratings - 1))[row_of_case],
+    category = view$labels[max.col(counts, "first")][row_of_case]
+  )
+}
+
+# Krippendorff's coincidence matrix as a table. In a case with m ratings, each ordered pair of
+# ratings has the weight 1 / (m - 1).
+coincidences <- function(view) {
+  rated_rows <- rows_of_counts(view)
+  n_ratings <- rowSums(rated_rows$data)
+  weighted_counts <- rated_rows$data * ifelse(n_ratings > 1, rated_rows$weight / (n_ratings - 1), 0)
+  coincidence_matrix <- crossprod(weighted_counts, rated_rows$data) -
+    diag(colSums(weighted_counts), ncol(weighted_counts))
+  columns_tibble(
+    category1 = rep(view$labels, length(view$labels)),
+    category2 = rep(view$labels, each = length(view$labels)), n = as.vector(coincidence_matrix)
+  )
+}
+
+# Returns a table with a row per rater and three shares of all cases:
+# * coverage: cases that the rater rated.
+# * overlap: cases that another rater rated, too.
+# * conflict: cases that another rater rated differently.
+overlap_of_raters <- function(view) {
+  check_named_raters(view$x, "what", "The raters are not identified.", i = NULL)
+  x <- view$x
+  answers <- answers_by_pattern(x)[, seq_along(x$raters), drop = FALSE]
+  is_rated <- !is.na(answers)
+  counts <- pattern_counts(x)
+  n_all <- rowSums(counts)
+  n_same <- counts[cbind(c(row(answers)), c(answers))]
+  share_of_cases <- function(is_rated) colSums(is_rated * view$cases) / sum(view$cases)
+  columns_tibble(
+    rater = x$raters, ratings = colSums(is_rated * view$cases), coverage = share_of_cases(is_rated),
+    overlap = share_of_cases(is_rated & n_all > 1),
+    conflict = share_of_cases(is_rated & n_all > n_same)
+  )
 }

@@ -199,9 +199,24 @@ prepare_for_agreement <- function(x, scale_weights, systems = FALSE, arg = "x", 
     i = "Give one of {.or {.val {set_scales}}}, or ask about one label at a time with
         {.fun single_label}.", arg = "scale_weights")
   check_single_answers(x, arg, "Sets of labels need one answer of each rater on a case.")
-  sets <- label_sets(x, systems, sets)
+  entries <- judgements(x)
+  chosen_sets <- chosen_labels(entries)
+  # The answers of systems are single labels.
+  system_sets <- if (systems && n_systems(x) > 0L) as.list(setdiff(pattern_answers(x), 0L))
+  sets <- lapply(sets, function(labels) sort(match(labels, x$categories)))
+  sets <- unique(c(chosen_sets, system_sets, sets))
+  codes <- seq_along(x$categories)
+  set_names <- map_chr(sets, function(set) paste(x$categories[set], collapse = " + "))
+  set_names[set_names == ""] <- "no label"
+  is_first <- !duplicated(answer_number(entries))
+  answers <- c(
+    lapply(entries[c("unit", "worker")], `[`, is_first), list(label = match(chosen_sets, sets))
+  )
+  recoded <- if (n_systems(x) > 0L) recode_answers(x, match(as.list(codes), sets)) else x
+  has_label <- t(vapply(sets, function(set) codes %in% set, codes > 0L))
   list(
-    x = sets$x, scale_weights = label_set_weights(sets$has, scale_weights), labels = x$categories
+    x = replace_ratings(recoded, answers, make.unique(set_names)),
+    scale_weights = label_set_weights(has_label, scale_weights), labels = x$categories
   )
 }
 
@@ -216,31 +231,6 @@ sets_of_answers <- function(x) {
 # judgements().
 chosen_labels <- function(entries) {
   unname(lapply(split(entries$label, answer_number(entries)), function(code) sort(code[code > 0L])))
-}
-
-# Makes each set of labels that occurs a category. The answers of systems are single labels, which
-# are sets only if `systems` is TRUE. `more_sets`: further sets, see sets_of_answers(). Returns a
-# list:
-# * x: ratings with sets as categories.
-# * has: does the set contain the label? A matrix, sets x labels.
-label_sets <- function(x, systems, more_sets = list()) {
-  entries <- judgements(x)
-  is_first <- !duplicated(answer_number(entries))
-  labels <- seq_along(x$categories)
-  chosen_sets <- chosen_labels(entries)
-  answered_labels <- if (systems && n_systems(x) > 0L) setdiff(pattern_answers(x), 0L)
-  more_sets <- lapply(more_sets, function(labels) sort(match(labels, x$categories)))
-  sets <- unique(c(chosen_sets, as.list(answered_labels), more_sets))
-  if (n_systems(x) > 0L) x <- recode_answers(x, match(as.list(labels), sets))
-  set_names <- map_chr(sets, function(set) paste(x$categories[set], collapse = " + "))
-  set_names[set_names == ""] <- "no label"
-  answers <- c(
-    lapply(entries[c("unit", "worker")], `[`, is_first), list(label = match(chosen_sets, sets))
-  )
-  list(
-    x = replace_ratings(x, answers, make.unique(set_names)),
-    has = t(vapply(sets, function(set) labels %in% set, labels > 0L))
-  )
 }
 
 # Returns scale weights of pairs of label sets: Jaccard's index, or MASI. MASI multiplies Jaccard's

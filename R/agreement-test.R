@@ -6,47 +6,55 @@
 #' cases.
 #'
 #' @section Standard errors:
-#' With `null = 0` and without `y`, `by` and `interval`, tests of Scott's pi, Fleiss' kappa,
-#' Krippendorff's alpha and Cohen's kappa use the standard error under independent ratings and the
-#' normal distribution. Column `method` is then `"null"`. These standard errors are those of Fleiss,
-#' Nee and Landis (1979), extended to weights and unequal numbers of ratings, and for Cohen's kappa
-#' those of Fleiss, Cohen and Everitt (1969). The error of Krippendorff's alpha is derived in the
-#' same way. All other tests use the standard error of [agreement()] and Student's t distribution
-#' with `n - 1` degrees of freedom. With few cases and a rare category, they reject too often.
+#' Scott's pi, Fleiss' kappa, Krippendorff's alpha and Cohen's kappa have a standard error for the
+#' hypothesis that ratings are independent. It is used with the normal distribution, if `null` is 0
+#' and neither `y`, `by` nor `interval` is given. It is the error of Fleiss, Nee and Landis (1979),
+#' extended to weights, unequal numbers of ratings and Krippendorff's alpha; for Cohen's kappa that
+#' of Fleiss, Cohen and Everitt (1969).
+#'
+#' All other tests use the standard error of [agreement()] and Student's t distribution with `n - 1`
+#' degrees of freedom, and reject too often with few cases and a rare category.
 #'
 #' @section Comparison of two panels:
 #' Two panels that rated the same cases are dependent. The standard error of their difference is
-#' therefore `sqrt(sum((e1 - e2)^2))`. For each case, `e1 = d1 * sqrt(n1 / (n1 - 1))`, where `d1` is
-#' the derivative of the first measure with respect to the weight of the case, and `n1` is the
-#' number of cases of the first panel. `e2` is the same for the second panel. `e1` or `e2` is 0 for
-#' a case that the panel did not rate. Student's t distribution has `min(n1, n2) - 1` degrees of
-#' freedom. Cases are matched by their identifiers, or by row if they have none.
+#' therefore `sqrt(sum((e1 - e2)^2))`, a sum over cases. For the first panel,
+#' `e1 = d1 * sqrt(n1 / (n1 - 1))`, where `d1` is the derivative of the measure with respect to the
+#' weight of the case, and `n1` is the number of cases. `e1` is 0 for a case that the panel did not
+#' rate. `e2` is the same for the second panel. Student's t distribution has `min(n1, n2) - 1`
+#' degrees of freedom. Cases are matched by their identifiers, or by row if they have none.
 #'
 #' @inheritParams agreement
-#' @param x A [ratings()] object, or other data as in [agreement()]. Also a named list of ratings,
-#'   with an element for each variable (question) that raters coded.
+#' @param scale_weights Weights of pairs of categories, for partial agreement: 1 is full agreement,
+#'   0 full disagreement. `NULL`, the default: different categories have weight 0. `"linear"` or
+#'   `"quadratic"`: the weight falls with the absolute or squared difference of two categories.
+#'   [agreement()] describes further names, matrices, and answers with several labels.
+#' @param measures Names of measures, see [measures()]. `NULL`, the default, selects the default
+#'   measures of [agreement()]. Without `y` and `by`, measures that cannot be negative are left out.
 #' @param y Ratings to compare with `x`, in the same forms as `x` except agreement matrices. If
 #'   `NULL`, the default, the agreement of `x` is compared with `null`.
 #' @param ... `by`: two groups of cases, whose agreement is compared (without `y`). The name of a
 #'   covariate of `x`, a vector named by case, or a data frame with the column `case`.
 #' @param null Tested value of the agreement or, with `y` or `by`, of the difference. In \[-1, 1),
 #'   by default 0.
-#' @param alternative `"two.sided"` (the default), `"greater"` or `"less"`.
+#' @param alternative The alternative hypothesis: agreement (or the difference) is different from
+#'   `null` (`"two.sided"`, the default), above `null` (`"greater"`) or below `null` (`"less"`).
 #' @param interval How the standard error is computed: by formula (`"analytic"`, the default), or by
 #'   leaving out one case at a time (`"jackknife"`).
-#' @return A tibble of class `agreement_test`, with a row per measure. Columns without `y` and `by`:
-#'   * `measure`; `scale_weights`, the name of the weights.
+#' @return A tibble of class `agreement_test`, with a row per measure. If `x` is a list, the first
+#'   column is `variable`. Columns without `y` and `by`:
+#'   * `measure`, its name; `scale_weights`, the name of the weights.
 #'   * `estimate`; `null`, the tested value; `std.error`; `statistic`, which is
 #'     `(estimate - null) / std.error`; `p.value`; `alternative`.
-#'   * `n`, the number of cases; `method` of the standard error; `reason`, why a value is `NA`.
+#'   * `n`, the number of cases; `method` of the standard error: `"null"`, `"analytic"` or
+#'     `"jackknife"`; `reason`, why a value is `NA`, otherwise `NA`.
 #'
-#'   With `y` or `by`, `estimate` is the measure of `x` minus that of `y`, or of the first minus the
-#'   second group. `estimate1` and `estimate2` are the two measures, `conf.low` and `conf.high` the
-#'   limits of the interval of the difference. `n` is the number of cases that both panels rated or,
-#'   with `by`, of all cases. There are no columns `null` and `alternative`.
+#'   With `y` or `by`, `estimate` is the measure of `x` minus the measure of `y`, or of the first
+#'   group minus the second group. `estimate1` and `estimate2` are the two measures, `conf.low` and
+#'   `conf.high` the limits of the interval of the difference. `n` is the number of cases that both
+#'   panels rated or, with `by`, of all cases. There are no columns `null` and `alternative`.
 #'
-#'   There are methods for `print()`, [tidy()][agreement_tests], [glance()][agreement_tests],
-#'   [format()][agreement_tests] and [autoplot()][autoplot.agreement_test].
+#'   Methods: [tidy()][agreement_tests], [glance()][agreement_tests], [format()][agreement_tests]
+#'   and [autoplot()][autoplot.agreement_test].
 #' @family agreement
 #' @references Fleiss, J. L., Cohen, J. and Everitt, B. S. (1969). Large sample standard errors of
 #'   kappa and weighted kappa. *Psychological Bulletin*, 72(5), 323--327. \doi{10.1037/h0028106}
@@ -54,20 +62,18 @@
 #'   Fleiss, J. L., Nee, J. C. M. and Landis, J. R. (1979). Large sample variance of kappa in the
 #'   case of different sets of raters. *Psychological Bulletin*, 86(5), 974--977.
 #'   \doi{10.1037/0033-2909.86.5.974}
-#'
-#'   Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition. Advanced Analytics.
-#'
-#'   Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and
-#'   pragmatic annotation. *LREC 2006*.
 #' @examples
+#' # Is Fleiss' kappa zero?
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
 #' compare_agreement(x, measures = "fleiss_kappa")
 #'
+#' # Do raters A1 and A2 agree more than A1 and A4?
 #' once <- dawid1979[!duplicated(dawid1979[c("case", "rater")]), ]
 #' anaesthetists <- ratings(once, case = case, rater = rater, rating = rating)
 #' compare_agreement(
 #'   anaesthetists[, c("A1", "A2")], anaesthetists[, c("A1", "A4")], "cohen_kappa"
 #' )
+#' # Two groups of cases
 #' half <- setNames(rep(c("first", "second"), length.out = 45), anaesthetists$cases)
 #' compare_agreement(anaesthetists, measures = "fleiss_kappa", by = half)
 #' @export
@@ -189,7 +195,7 @@ p_value <- function(statistic, degrees_of_freedom, alternative) {
   if (is.na(statistic)) return(NA_real_)
   switch(alternative,
     two.sided = 2 * pt(-abs(statistic), degrees_of_freedom),
-    greater = pt(statistic, degrees_of_freedom, lower.tail = FALSE),
+    greater = pt(-statistic, degrees_of_freedom),
     less = pt(statistic, degrees_of_freedom)
   )
 }
@@ -201,9 +207,19 @@ make_difference_row <- function(measure, samples, about) {
   x <- results$x
   y <- results$y
   cases <- lapply(samples, function(s) as_label(s$view$x$cases))
+  all_cases <- union(cases$x, cases$y)
   difference <- x$estimate - y$estimate
   reason <- if (is.na(x$reason)) y$reason else x$reason
-  error <- if (is.na(reason)) compute_difference_error(samples, results, cases) else NA_real_
+  error <- NA_real_
+  if (is.na(reason)) {
+    # The influences of a case (see evaluate_measure()) in both panels are subtracted, so that
+    # common variation cancels.
+    influence <- Map(function(sample, result, case) {
+      value <- result$influence[pattern_of_case(sample$view$x)][match(all_cases, case)]
+      replace_na(value, 0) * sqrt(result$n / (result$n - 1))
+    }, samples, results, cases)
+    error <- sqrt(sum((influence$x - influence$y)^2))
+  }
   if (isTRUE(error < 1e-12)) {
     error <- NA_real_
     reason <- paste0(no_interval_prefix, reason_no_influence)
@@ -221,32 +237,21 @@ make_difference_row <- function(measure, samples, about) {
   )
 }
 
-# Computes the standard error of the difference of a measure between two panels. The influences of a
-# case (see evaluate_measure()) in both panels are subtracted, so that common variation cancels.
-# * results: results of evaluate_measure().
-# * cases: names of the cases of each panel.
-compute_difference_error <- function(samples, results, cases) {
-  all_cases <- union(cases$x, cases$y)
-  influence <- Map(function(sample, result, case) {
-    value <- result$influence[pattern_of_case(sample$view$x)][match(all_cases, case)]
-    replace_na(value, 0) * sqrt(result$n / (result$n - 1))
-  }, samples, results, cases)
-  sqrt(sum((influence$x - influence$y)^2))
-}
-
 # Tables and printed form of tests and comparisons of agreement.
 
 #' Tables of tests and comparisons of agreement
 #'
-#' Extracts tables, a one-row summary and a line of text from a [compare_agreement()] result.
+#' Extracts a table, a one-row summary and a line of text from a [compare_agreement()] result `x`.
 #'
-#' @return `tidy()`: a tibble with the columns of the [compare_agreement()] result.
+#' @return `tidy(x)`: a tibble with the rows (one per measure) and columns of `x`.
 #'
-#'   `glance()`: a tibble with one row: `measures`, their number; `cases`, the largest number of
-#'   cases used; `p.value`, the smallest; `null` and `alternative` (only for tests of one panel);
-#'   `conf_level` (only for comparisons).
+#'   `glance(x)`: a tibble with one row:
+#'   * `measures`, the number of tests; `cases`, the largest number of cases in a test; `p.value`,
+#'     the smallest p-value.
+#'   * for tests of one panel `null`, the tested value, and `alternative`; for comparisons
+#'     `conf_level`, the confidence level of the intervals.
 #'
-#'   `format()`: one line of text, such as `Fleiss' kappa 0.43, p < .001`.
+#'   `format(x)`: one line of text, such as `Fleiss' kappa 0.43, p < .001`.
 #' @family agreement
 #' @name agreement_tests
 #' @examples
@@ -268,7 +273,7 @@ new_agreement_test <- function(table, about) {
     facts = c(
       list(
         measures = nrow(table), cases = n_cases,
-        p.value = if (all(is.na(p_values))) NA_real_ else min(p_values, na.rm = TRUE)
+        p.value = min_known(p_values)
       ),
       about[if (is_comparison) "conf_level" else c("null", "alternative")]
     ),

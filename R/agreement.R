@@ -4,94 +4,102 @@
 #' with standard errors and confidence intervals.
 #'
 #' @section Measures:
-#' [measures()] lists the measures, and [agreement_measures] has their formulas. Some measures are
-#' equal or have several names:
-#' * With two raters, Conger's and Light's kappa equal Cohen's kappa, and Fleiss' kappa equals
-#'   Scott's pi.
-#' * `chance_kappa` assumes chance agreement 1 / number of categories, as in Lehner (2015, see
-#'   [fit_raters()]). Other names are Bennett's S, Brennan and Prediger's kappa, and PABAK.
+#' [measures()] lists all measures with references, and [agreement_measures] has their formulas. By
+#' default, the result contains these measures, if they are defined for the ratings:
+#' * always `percent_agreement`, `chance_kappa`, `gwet_ac` and `krippendorff_alpha`;
+#' * for two raters `cohen_kappa`, `scott_pi`, `bangdiwala_b`, `yule_y` and `information_agreement`;
+#'   for more raters `fleiss_kappa`, `conger_kappa` and `light_kappa`;
+#' * for ordered categories `krippendorff_alpha_ordinal`, and the kappas of Cohen (two raters) or of
+#'   Fleiss and Conger with quadratic weights;
+#' * with `by_category = TRUE` also `specific_agreement`.
+#'
+#' With two raters, Conger's and Light's kappa equal Cohen's kappa, and Fleiss' kappa equals Scott's
+#' pi.
 #'
 #' @section Missing ratings:
-#' Measures for two raters use the cases that both rated. Light's kappa uses these cases for each
-#' pair of raters, and is the mean over pairs. Krippendorff's alpha uses cases with two or more
-#' ratings. All other measures compute observed agreement from cases with two or more ratings. They
-#' compute chance agreement from the shares of the categories in all ratings (Gwet 2014).
-#'
-#' If cases have different numbers of ratings, `pooling` sets their weights in these other measures:
-#' * `"pairs"`: in observed agreement, every pair of ratings of the same case has the same weight.
-#'   In the shares of categories, every rating has the same weight.
+#' Measures for two raters, and Light's kappa for each pair of raters, use the cases that both
+#' rated. Krippendorff's alpha uses cases with two or more ratings. All other measures compute
+#' observed agreement from cases with two or more ratings, and chance agreement from the shares of
+#' the categories in all ratings (Gwet 2014). For these other measures, `pooling` sets the weights
+#' of cases with different numbers of ratings:
+#' * `"pairs"`: every pair of ratings of the same case has the same weight in observed agreement,
+#'   and every rating in the shares of categories.
 #' * `"cases"`: every case has the same weight, as in Gwet (2014).
-#' * `"fleiss-cuzick"`: in observed agreement, a case with `k` ratings has weight `k - 1`. In the
-#'   shares of categories, every rating has the same weight (Fleiss and Cuzick 1979).
+#' * `"fleiss-cuzick"`: as `"pairs"`, but a case with `k` ratings has weight `k - 1` in observed
+#'   agreement (Fleiss and Cuzick 1979).
 #'
 #' @section Intervals:
-#' * `"analytic"`: the estimate plus and minus `t` standard errors. The standard error is
-#'   `sqrt(n / (n - 1) * sum(d^2))`, where `n` is the number of cases and `d` is, for each case, the
-#'   derivative of the estimate with respect to the weight of the case. `t` is the quantile of
-#'   Student's t distribution with `n - 1` degrees of freedom. Standard errors are those of Gwet
-#'   (2014) if every case has two or more ratings. For Cohen's kappa they are those of Fleiss, Cohen
-#'   and Everitt (1969), with `n - 1` in place of `n`; for Yule's Y those of Yule (1912).
-#' * `"jackknife"`: the same, with `d` from leaving out one case at a time. Measures added by
-#'   [register_measure()] always use the jackknife in place of `"analytic"`.
-#' * `"bootstrap"`: percentiles of estimates from resampled cases. With few cases these may be
-#'   biased; a warning reports it.
+#' * `"analytic"`: the estimate plus and minus `t` standard errors, where `t` is the quantile of
+#'   Student's t distribution with `n - 1` degrees of freedom for `n` cases. The standard error is
+#'   `sqrt(n / (n - 1) * sum(d^2))`. For each case, `d` is the derivative of the estimate with
+#'   respect to the weight of the case. These are the standard errors of Gwet (2014), if every case
+#'   has two or more ratings, and for Cohen's kappa of Fleiss, Cohen and Everitt (1969), with
+#'   `n - 1` in place of `n`.
+#' * `"jackknife"`: the same, but `d` is computed by leaving out one case at a time. Measures of
+#'   [register_measure()] have this interval in place of `"analytic"`.
+#' * `"bootstrap"`: percentiles of estimates from resampled cases. If few cases bias these
+#'   estimates, there is a warning.
 #' * `"none"`: no interval.
 #'
-#' Intervals are cut at the range of the measure. There is no interval if case weights are not whole
-#' numbers, if there is only one case, or if no case changes the estimate, for example because all
-#' ratings agree. `"jackknife"` also needs a measure that is defined without any one of the cases.
+#' Intervals are cut at the range of the measure. There is no interval if case weights (argument
+#' `weights` of [ratings()]) are not whole numbers, or if no case changes the estimate, for example
+#' because all ratings agree. The jackknife needs a measure that is defined without any one case.
 #' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, compared with five other packages
-#' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
-#'   of class [table][base::table]; see [as_ratings()]. Or a named list of ratings, with an element
-#'   for each variable (question) that raters coded.
-#' @param measures Names of measures, see [measures()]. `NULL`, the default, selects measures that
-#'   suit the number of raters and the type of categories. If `x` is a list, give measures by
-#'   variable: `c(tone = "gwet_ac")`.
-#' @param scale_weights Weights of pairs of categories, for partial agreement: 0 is full
-#'   disagreement, 1 agreement. One of:
-#'   * `NULL`, the default, or `"identity"`: different categories count as disagreement.
-#'   * `"linear"` or `"quadratic"`: `1 - d / max(d)`, where `d` is the matrix of absolute (linear)
-#'     or squared (quadratic) differences between the values of the categories. Values are the
-#'     labels, if all are numbers, and otherwise the positions of the categories.
-#'   * `"ordinal"`, `"radical"`, `"ratio"`, `"circular"` or `"bipolar"`: other weights of Gwet
-#'     (2014).
+#' @param x Categories that raters assigned to cases: a [ratings()] object; a data frame or matrix
+#'   of labels (cases x raters); the agreement matrix of two raters, a [table][base::table] of
+#'   numbers of cases; or other data that [as_ratings()] converts. Also a named list of such data,
+#'   with an element for each variable (question).
+#' @param measures Names of measures, see [measures()]. `NULL`, the default: see section *Measures*.
+#'   If `x` is a list, name measures by variable: `c(tone = "gwet_ac")`.
+#' @param scale_weights Weights of pairs of categories, for partial agreement: 1 is full agreement,
+#'   0 full disagreement. One of:
+#'   * `NULL`, the default, or `"identity"`: different categories have weight 0.
+#'   * A name. The weight is `1 - d / max(d)`, where the distance `d` is computed from the values
+#'     `a` and `b` of the two categories. Values are the labels, if all are numbers, and otherwise
+#'     the positions of the categories. `"linear"`: `abs(a - b)`. `"quadratic"`: `(a - b)^2`.
+#'     `"radical"`: `sqrt(abs(a - b))`. `"ratio"`: `((a - b) / (a + b))^2`. `"ordinal"`:
+#'     `m * (m + 1) / 2` for a difference `m` of positions. `"circular"`:
+#'     `sin(pi * (a - b) / (high - low + 1))^2`, where `low` and `high` are the extreme values.
+#'     `"bipolar"`: `(a - b)^2 / ((a + b - 2 * low) * (2 * high - a - b))`.
 #'   * A symmetric matrix (categories x categories) with 1 on the diagonal and no larger value.
-#'   * For answers with several labels (`repeats = "labels"` of [ratings()]): `"jaccard"`, the
+#'   * For answers with several labels (`repeats = "labels"` of [ratings()]) one of `"jaccard"`, the
 #'     number of labels in both answers divided by the number of labels in either; `"masi"`
-#'     (Passonneau 2006), which multiplies this by 2/3 if one answer is part of the other, and by
-#'     1/3 if neither is; or `"identity"`.
-#' @param conf_level Confidence level of the intervals, in (0, 1); see [fallible-options].
+#'     (Passonneau 2006), Jaccard's weight times 2/3 if one answer is part of the other, and times
+#'     1/3 if neither is; and `"identity"`.
+#' @param conf_level Confidence level of the intervals, in (0, 1), by default 0.9 (see
+#'   [fallible-options]).
 #' @param interval Kind of interval: `"analytic"` (the default), `"jackknife"`, `"bootstrap"` or
 #'   `"none"`; see section *Intervals*.
-#' @param ... `by`: groups of cases; the measures are computed in each group. The name of a
+#' @param ... `by`: groups of cases, in each of which the measures are computed. The name of a
 #'   covariate of `x`, a vector named by case, or a data frame with the column `case`.
-#' @param counts Counts of ratings: columns of the data frame `x`, one per category. Without `x`, a
-#'   matrix or data frame of cases x categories. By default `NULL`.
+#' @param counts For counts of ratings: the columns of the data frame `x` with the counts, one per
+#'   category. Or, without `x`, a matrix or data frame of counts (cases x categories). `NULL`, the
+#'   default, for single ratings.
 #' @param pairwise If `TRUE`, computes the measures for each pair of raters. If `FALSE`, the
 #'   default, for all raters together.
 #' @param by_category If `TRUE`, computes the measures for each category against all others. By
 #'   default `FALSE`.
-#' @param systems If `TRUE`, systems of `x` (classifiers) count as raters. By default the value of
-#'   `pairwise`.
+#' @param systems If `TRUE`, the systems of `x` (classifiers) count as raters. By default `TRUE` if
+#'   `pairwise` is `TRUE`.
 #' @param pooling How cases are weighted if they have different numbers of ratings: `"pairs"` (the
 #'   default), `"cases"` or `"fleiss-cuzick"`; see section *Missing ratings* of [agreement()].
 #' @param resampling A list of settings of the bootstrap: `replicates`, their number, by default
 #'   1000; `threads`, the number of threads, by default 1.
 #' @return A tibble of class `agreement` with a row per measure and these columns:
-#'   * `rater1` and `rater2`, only if `pairwise`; `category`, only if `by_category`; `variable` or
-#'     `group`, only if there are several.
-#'   * `measure`; `scale_weights`, the name of the weights (`"own"` for a matrix).
+#'   * `rater1` and `rater2`, only if `pairwise`; `category`, only if `by_category`; `variable`,
+#'     only if `x` is a list; `group`, only with `by`.
+#'   * `measure`, its name; `scale_weights`, the name of the weights (`"own"` for a matrix).
 #'   * `estimate`; `std.error`; `conf.low` and `conf.high`, limits of the interval; `n`, the number
-#'     of cases used; `method` of the interval.
-#'   * `benchmark`, a word for the size of the estimate, such as "moderate", on the scale of Landis
-#'     and Koch, see [tidy()][tidy.agreement].
-#'   * `reason`, why a value is `NA`.
+#'     of cases used; `method`, the kind of interval that was computed.
+#'   * `benchmark`, a word for the size of the estimate on the scale of Landis and Koch, from
+#'     `"poor"` to `"almost perfect"`, see [tidy.agreement]. `NA` without a standard error, or if
+#'     the measure is not corrected for chance.
+#'   * `reason`, why the estimate or its interval is `NA`; otherwise `NA`.
 #'
-#'   There are methods for `print()`, [tidy()][tidy.agreement], [glance()][tidy.agreement],
-#'   [format()][tidy.agreement] and [autoplot()][autoplot.agreement].
+#'   Methods: [tidy()][tidy.agreement], [glance()][tidy.agreement], [format()][tidy.agreement] and
+#'   [autoplot()][autoplot.agreement].
 #' @family agreement
-#' @seealso [compare_agreement()] for tests, also of two groups of cases (`by`); the article
-#'   *Agreement*.
+#' @seealso [compare_agreement()] for tests; the article *Agreement*.
 #' @references Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition. Advanced
 #'   Analytics.
 #'
@@ -104,16 +112,15 @@
 #'
 #'   Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and
 #'   pragmatic annotation. *LREC 2006*.
-#'
-#'   Yule, G. U. (1912). On the methods of measuring association between two attributes. *Journal
-#'   of the Royal Statistical Society*, 75(6), 579--652. \doi{10.2307/2340126}
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' # Default measures of four raters
 #' agreed <- agreement(x)
 #' agreed
 #' tidy(agreed)
+#' # Cohen's kappa of each pair of raters, and of each rater with the system
 #' agreement(x, "cohen_kappa", pairwise = TRUE)
-#' # Two raters, ordered categories
+#' # Two raters, ordered categories: credit for near misses
 #' crossed <- agreement_matrix(x, "rater1", "rater2")
 #' agreement(ratings(crossed, ordered = TRUE), scale_weights = "linear")
 #' @export
@@ -147,13 +154,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
     "scale_weights", "{.code by_category = TRUE} cannot use {.arg scale_weights}.",
     i = "Leave out {.arg scale_weights} or {.arg by_category}.")
-  views <- list(view)
-  if (check_flag(pairwise, "pairwise")) {
-    check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
-    check_pair_numbers(view$judges, columns_of_pairs)
-    views <- utils::combn(view$judges, 2L, restrict_view_to_pair, simplify = FALSE, view = view)
-  }
-  if (by_category) views <- unlist(lapply(views, views_of_categories), recursive = FALSE)
+  views <- separate_views(view, check_flag(pairwise, "pairwise"), by_category)
   measures <- find_measures(measures, views, settings)
   tasks <- list(
     view = rep(views, each = length(measures)), measure = rep(measures, length(views))
@@ -169,16 +170,17 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     )
   }, tasks$view, tasks$measure)))
   if (settings$interval == "bootstrap") table <- add_bootstrap(table, tasks, settings)
-  table$benchmark <- level_reached(table, settings$conf_level)
+  table <- tibble::add_column(table, benchmark = level_reached(table, settings$conf_level),
+    .before = "reason")
   pair_matrix <- if (view$judges == 2L && !has_counts(view$x) && !view$repeated) {
     agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
   }
-  new_agreement(table[c(setdiff(names(table), "reason"), "reason")], c(
+  new_agreement(table, c(
     settings[c("conf_level", "interval", "pooling", "scale_name", "replicates")],
     list(
       header = header_of_agreement(view), matrix = pair_matrix, pairwise = pairwise,
       by_category = by_category, judges = view$names, systems = view$names[view$system],
-      unequal = !pairwise && any(map_lgl(measures, uses_pooling)) && has_unequal_ratings(view),
+      unequal = !pairwise && depends_on_pooling(measures, view),
       ordered = view$x$ordered, views = list(view), silent = abstain_note(view$x)
     )
   ))
@@ -196,8 +198,18 @@ add_bootstrap <- function(table, tasks, settings) {
   seed <- draw_seed()
   replicates <- vapply(seq_along(defined_rows), function(i) {
     tick <- function(done) bar$tick((i - 1L) * settings$replicates + done)
-    row <- defined_rows[[i]]
-    bootstrap_estimates(tasks$measure[[row]], tasks$view[[row]], settings, seed, tick)
+    measure <- tasks$measure[[defined_rows[[i]]]]
+    view <- tasks$view[[defined_rows[[i]]]]
+    if (is.function(measure$kernel)) {
+      rows <- kernel_rows(measure, view)
+      resamples <- new_resampling(rows$weight, c(settings, list(seed = seed)))
+      return(unlist(run_replicates(function(weight) call_kernel(measure, rows, weight), resamples,
+        tick = tick)))
+    }
+    na_real(core_agreement_bootstrap(
+      view$x$patterns, view$weight, view_for_core(view, measure),
+      kernel_options(measure, view, settings), settings$replicates, settings$threads, seed, tick
+    ))
   }, double(settings$replicates))
   bar$close()
   table[defined_rows, ] <- add_intervals(
@@ -267,26 +279,33 @@ new_judge_view <- function(x, systems = FALSE) {
   )
 }
 
-# Returns a view (see new_judge_view()) with two of its judges. `pair`: their numbers.
-restrict_view_to_pair <- function(view, pair) {
-  view$rater <- match(view$rater, pair, nomatch = 0L)
-  view$system <- match(view$system, pair, nomatch = 0L)
-  view$judges <- 2L
-  view$names <- view$names[pair]
-  view$repeated <- any(view$rater[view$repeaters] > 0L)
-  view
-}
-
-# Returns a list with a view (see new_judge_view()) per category. In this view all other categories
-# become one category.
-views_of_categories <- function(view) {
-  view$binary <- TRUE
-  lapply(seq_along(view$labels), function(category) {
-    label <- view$labels[[category]]
-    view$category <- ifelse(view$category == category, 1L, 2L)
-    view$labels <- c(label, if (label == "others") "all others" else "others")
-    view
-  })
+# Returns a list of views (see new_judge_view()) in which measures are computed separately: a view
+# per pair of judges if `pairwise`, and per category if `by_category`. In the view of a category all
+# other categories become one category.
+separate_views <- function(view, pairwise, by_category) {
+  views <- list(view)
+  if (pairwise) {
+    check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
+    check_pair_numbers(view$judges, columns_of_pairs)
+    views <- utils::combn(view$judges, 2L, simplify = FALSE, FUN = function(pair) {
+      view$rater <- match(view$rater, pair, nomatch = 0L)
+      view$system <- match(view$system, pair, nomatch = 0L)
+      view$judges <- 2L
+      view$names <- view$names[pair]
+      view$repeated <- any(view$rater[view$repeaters] > 0L)
+      view
+    })
+  }
+  if (!by_category) return(views)
+  unlist(recursive = FALSE, lapply(views, function(view) {
+    view$binary <- TRUE
+    lapply(seq_along(view$labels), function(category) {
+      label <- view$labels[[category]]
+      view$category <- ifelse(view$category == category, 1L, 2L)
+      view$labels <- c(label, if (label == "others") "all others" else "others")
+      view
+    })
+  }))
 }
 
 # Returns the judges and categories of a view (see new_judge_view()) in the form that the core
@@ -302,78 +321,15 @@ view_for_core <- function(view, measure) {
   )
 }
 
-# Does the argument `pooling` of agreement() affect this measure?
-uses_pooling <- function(measure) {
-  measure$raters > 2 && is.character(measure$kernel) &&
-    !grepl("krippendorff|light", measure$kernel)
-}
-
-# Do cases with several ratings have different numbers of them?
-has_unequal_ratings <- function(view) {
+# Does the argument `pooling` of agreement() affect a measure, because cases with several ratings
+# have different numbers of them?
+depends_on_pooling <- function(measures, view) {
+  is_pooled <- map_lgl(measures, function(measure) {
+    measure$raters > 2 && is.character(measure$kernel) &&
+      !grepl("krippendorff|light", measure$kernel)
+  })
+  if (!any(is_pooled)) return(FALSE)
   rated_rows <- rows_of_counts(view)
   n_ratings <- rowSums(rated_rows$data)
   n_distinct(n_ratings[rated_rows$weight > 0 & n_ratings > 1]) > 1L
-}
-
-# ---- Tables of tidy(): agreement per case, coincidences of categories, overlap of raters ----
-
-# Makes a table of each view of an agreement result, and binds the rows. A view contains the ratings
-# of a variable or group (see new_judge_view()). `make_table`: a function of a view.
-stack_views <- function(x, make_table) {
-  columns <- part_columns_of(x)
-  views <- compared_views(x)
-  if (is_empty(columns)) return(make_table(views[[1L]]))
-  bind_parts(structure(views, column = columns), make_table)
-}
-
-# Returns numbers of ratings per category, in the form of kernel_rows(). Field `data` is a matrix of
-# distinct cases x categories.
-rows_of_counts <- function(view) kernel_rows(built_in_measures$fleiss_kappa, view)
-
-# Table of tidy(x, "cases"), with a row per case.
-agreement_by_case <- function(view) {
-  rated_rows <- rows_of_counts(view)
-  counts <- rated_rows$data
-  n_ratings <- rowSums(counts)
-  row_of_case <- rated_rows$of_pattern[pattern_of_case(view$x)]
-  row_of_case[row_of_case == 0L] <- NA
-  tibble::tibble(
-    case = view$x$cases, ratings = replace(n_ratings[row_of_case], is.na(row_of_case), 0),
-    agreement = ratio(rowSums(counts * (counts - 1)), n_ratings * (n_ratings - 1))[row_of_case],
-    category = view$labels[max.col(counts, "first")][row_of_case]
-  )
-}
-
-# Krippendorff's coincidence matrix as a table. In a case with m ratings, each ordered pair of
-# ratings has the weight 1 / (m - 1).
-coincidences <- function(view) {
-  rated_rows <- rows_of_counts(view)
-  n_ratings <- rowSums(rated_rows$data)
-  weighted_counts <- rated_rows$data * ifelse(n_ratings > 1, rated_rows$weight / (n_ratings - 1), 0)
-  coincidence_matrix <- crossprod(weighted_counts, rated_rows$data) -
-    diag(colSums(weighted_counts), ncol(weighted_counts))
-  columns_tibble(
-    category1 = rep(view$labels, length(view$labels)),
-    category2 = rep(view$labels, each = length(view$labels)), n = as.vector(coincidence_matrix)
-  )
-}
-
-# Returns a table with a row per rater and three shares of all cases:
-# * coverage: cases that the rater rated.
-# * overlap: cases that another rater rated, too.
-# * conflict: cases that another rater rated differently.
-overlap_of_raters <- function(view) {
-  check_named_raters(view$x, "what", "The raters are not identified.", i = NULL)
-  x <- view$x
-  answers <- answers_by_pattern(x)[, seq_along(x$raters), drop = FALSE]
-  is_rated <- !is.na(answers)
-  counts <- pattern_counts(x)
-  n_all <- rowSums(counts)
-  n_same <- counts[cbind(c(row(answers)), c(answers))]
-  share_of_cases <- function(is_rated) colSums(is_rated * view$cases) / sum(view$cases)
-  columns_tibble(
-    rater = x$raters, ratings = colSums(is_rated * view$cases), coverage = share_of_cases(is_rated),
-    overlap = share_of_cases(is_rated & n_all > 1),
-    conflict = share_of_cases(is_rated & n_all > n_same)
-  )
 }

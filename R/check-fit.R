@@ -1,11 +1,11 @@
 #' Checks of a Bayesian fit
 #'
-#' Checks a fit with posterior draws: convergence of the chains, agreement of the ratings with
-#' simulated ratings, predictive accuracy, and influence of the priors.
+#' Checks a Bayesian model of raters, fitted by [fit_raters()]: convergence of the chains, agreement
+#' of the ratings with simulated ratings, predictive accuracy, and influence of the priors.
 #'
 #' @section Posterior predictive checks:
 #' Ratings are simulated from the model, with the parameters of up to 400 posterior draws, and
-#' compared with the data (Gelman, Meng and Stern, 1996).
+#' compared with the data (Gelman, Meng and Stern, 1996). Cases with known truth are left out.
 #' * *Pairs of raters.* The statistic is the number of cases in which two raters agree. A small
 #'   p-value shows that they agree more often than the model allows: their errors are not
 #'   independent given the truth. A large p-value does not show that errors are independent.
@@ -18,25 +18,22 @@
 #' * *Contraction* is `1 - posterior variance / prior variance`. Below 0.3, the estimate is mostly
 #'   the prior (column `mostly_prior`), unless the ratings contradict the prior. The contraction is
 #'   negative if the posterior is wider than the prior.
-#' * *Conflict.* If prior and model are right, the posterior mean varies around the prior mean. Its
-#'   variance is about the prior variance times the contraction. The ratings contradict the prior if
-#'   the distance between the two means is above two standard deviations, that is, twice the square
-#'   root of this variance (column `conflict`; compare Evans and Moshonov, 2006). This variance is
-#'   not reliable if the contraction is below 0.3. The ratings then contradict the prior if the root
-#'   mean squared distance of the draws from the prior mean is above two prior standard deviations.
-#'   It is one on average, if prior and model are right, and it is large if the posterior is far
-#'   from the prior or much wider. Only informative priors of base rates and of correct ratings are
-#'   checked: `conflict` is `NA` for known raters and the prior `"partial"` of [rater_prior()].
+#' * *Conflict* (compare Evans and Moshonov, 2006). The ratings contradict the prior if the
+#'   posterior mean is more than `2 * s * sqrt(contraction)` from the prior mean, where `s` is the
+#'   prior standard deviation. If the contraction is below 0.3, the ratings contradict the prior if
+#'   the root mean squared distance of the draws from the prior mean is above `2 * s`. Only
+#'   informative priors of base rates and of correct ratings are checked.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
-#' @param priors Other priors with which the model is fitted again:
+#' @param priors Other priors, with each of which the model is fitted again:
 #'   * positive numbers (by default 0.5 and 2): each prior density is raised to this power. For
 #'     example, `Beta(a, b)` with power 0.5 becomes `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`;
 #'   * a named list of [rater_prior()] results, or `NULL` for none.
-#' @return An object of class `fit_check`. `tidy(x, what)` returns these tables:
+#' @return An object of class `fit_check`. `tidy(x, what)` returns one of these tibbles:
 #'   * `"terms"` (the default), a row per parameter: `term`, its name, as in [draws()];
-#'     `prior_mean`; `estimate`, the posterior mean; `contraction`, `mostly_prior` and `conflict`,
-#'     see *Influence of priors*; `rhat`, Rhat, which should be at most 1.01; `ess`, the smaller of
+#'     `prior_mean`; `estimate`, the posterior mean; `contraction`; `mostly_prior`, `TRUE` or
+#'     `FALSE`; `conflict`, `TRUE`, `FALSE` or, without a prior or with constant draws, `NA`;
+#'     `rhat`, Rhat, which should be at most 1.01; `ess`, the smaller of
 #'     two effective sample sizes (centre and tails), which should be at least 400.
 #'   * `"sensitivity"`, a row per parameter and other prior: `term`; `prior`, such as `"power 0.5"`
 #'     or the name in the list `priors`; `shift`, the change of the posterior mean in posterior
@@ -47,14 +44,16 @@
 #'     `p.value`, the share of simulated numbers that are at least as large as the observed one.
 #'   * `"patterns"`, one row for X2, or none if X2 cannot be computed: `observed`, `expected`,
 #'     `low`, `high` and `p.value`, with X2 in place of the number of cases.
-#'   * `"criteria"`, a row for WAIC and one for leave-one-out cross-validation (Vehtari, Gelman and
-#'     Gabry, 2017; `NA` without package \pkg{loo}): `criterion`; `elpd`, the expected log
-#'     predictive density of new ratings, summed over cases; `std.error`; `parameters`, their
-#'     effective number; `worst_k`, the largest Pareto k, above 0.7 if leave-one-out is unreliable.
+#'   * `"criteria"`, two rows (Vehtari, Gelman and Gabry, 2017): `criterion`, `"waic"` or `"loo"`
+#'     (leave-one-out cross-validation, `NA` without package \pkg{loo}); `elpd`, the expected log
+#'     predictive density of new ratings, summed over cases; `std.error`; `parameters`, the
+#'     effective number of parameters; `worst_k`, the largest Pareto k, above 0.7 if leave-one-out
+#'     is unreliable, `NA` for WAIC.
 #'
-#'   `glance()` returns one row: `worst_rhat`, `worst_ess` and `worst_k` (Pareto k); `least_p`, the
-#'   smallest p-value of a pair; `p_patterns`, the p-value of X2; `elpd` of WAIC; and the numbers of
-#'   `pairs`, of `mostly_prior` parameters, and of flagged shifts (`sensitive`).
+#'   `glance(x)` returns a tibble with one row: `worst_rhat`, the largest Rhat; `worst_ess`, the
+#'   smallest `ess`; `worst_k`; `least_p`, the smallest p-value of a pair; `p_patterns`, the p-value
+#'   of X2; `elpd` of WAIC; and the numbers of `pairs`, of `mostly_prior` parameters, and of flagged
+#'   shifts (`sensitive`).
 #' @family estimation
 #' @references Evans, M. and Moshonov, H. (2006). Checking for prior-data conflict. *Bayesian
 #'   Analysis*, 1, 893-914. \doi{10.1214/06-BA129}
@@ -71,6 +70,7 @@
 #' fit <- fit_raters(x, dawid_skene(), method = "bayes", sampling = list(draws = 1000))
 #' checks <- check_fit(fit)
 #' checks
+#' # Observed and simulated numbers of agreements of each pair of raters
 #' tidy(checks, "pairs")
 #' @export
 check_fit <- function(fit, priors = c(0.5, 2), ...) {
@@ -91,8 +91,20 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
   )
   predictive_checks <- with_one_seed(list(pairs = pair_checks(fit, draws, weight),
     patterns = pattern_check(fit, draws, weight)))
-  new_fit_check(fit, c(list(terms = terms, sensitivity = prior_shifts(fit, priors)),
-    predictive_checks, list(criteria = criteria_of_fit(fit)$table)))
+  # Posterior means with each other prior. All fits use the same seed, so that shifts are not due to
+  # random numbers.
+  names <- fit$terms$term
+  means <- vapply(priors, function(prior) {
+    refit <- fit_checked_draws(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
+    colMeans(refit$draws)[match(names, refit$terms$term)]
+  }, numeric(length(names)))
+  shift <- na_real(as.vector((means - colMeans(fit$draws)) / apply(fit$draws, 2L, sd)))
+  sensitivity <- columns_tibble(
+    term = rep(names, length(priors)), prior = rep(names2(priors), each = length(names)),
+    shift = shift, flagged = !is.na(shift) & abs(shift) > max_shift
+  )
+  new_fit_check(fit, c(list(terms = terms, sensitivity = sensitivity), predictive_checks,
+    list(criteria = criteria_of_fit(fit)$table)))
 }
 
 # ---- Posterior predictive checks ----------------------------------------------------------------
@@ -190,7 +202,13 @@ pattern_check <- function(fit, draws, weight) {
 resolve_priors <- function(priors, fit) {
   if (is.null(priors)) return(list())
   if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
-    return(lapply(setNames(priors, paste("power", priors)), raise_prior, prior = fit$prior))
+    return(lapply(setNames(priors, paste("power", priors)), function(power) {
+      # replace(), and not pmax() only, because NULL must stay NULL.
+      raised <- rapply(fit$prior[c("raters", "system", "base_rates")], function(a) {
+        replace(a, TRUE, pmax(1 + power * (a - 1), min_parameter))
+      }, how = "replace")
+      replace(fit$prior, names(raised), raised)
+    }))
   }
   is_valid <- is.list(priors) && !inherits(priors, "rater_prior") && is_named(priors) &&
     all(map_lgl(priors, inherits, "rater_prior"))
@@ -198,33 +216,6 @@ resolve_priors <- function(priors, fit) {
     "must be positive numbers (powers of the prior), a named list of {.fun rater_prior} results, or
         NULL.", not = priors)
   lapply(priors, resolve_prior, x = fit$x, model = fit$model)
-}
-
-# Raises all densities of a prior to a power, see argument `priors` of check_fit().
-raise_prior <- function(prior, power) {
-  densities <- c("raters", "system", "base_rates")
-  prior[densities] <- rapply(prior[densities], function(a) {
-    # replace(), and not pmax() only, because NULL must stay NULL.
-    replace(a, TRUE, pmax(1 + power * (a - 1), min_parameter))
-  }, how = "replace")
-  prior
-}
-
-# Fits the model again with each prior. Returns a row per parameter and prior with the shift of the
-# posterior mean, in posterior standard deviations. All fits use the same seed, so that shifts are
-# not due to random numbers.
-prior_shifts <- function(fit, priors) {
-  terms <- fit$terms$term
-  means <- vapply(priors, function(prior) {
-    refit <- fit_checked_draws(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
-    colMeans(refit$draws)[match(terms, refit$terms$term)]
-  }, numeric(length(terms)))
-  shift <- na_real(as.vector((means - colMeans(fit$draws)) / apply(fit$draws, 2L, sd)))
-  columns_tibble(
-    term = rep(terms, length(priors)),
-    prior = rep(names2(priors), each = length(terms)),
-    shift = shift, flagged = !is.na(shift) & abs(shift) > max_shift
-  )
 }
 
 max_shift <- 0.3 # largest shift that is not flagged, in posterior standard deviations
@@ -235,30 +226,12 @@ max_shift <- 0.3 # largest shift that is not flagged, in posterior standard devi
 # criteria, see ?check_fit.
 new_fit_check <- function(fit, x) {
   mixing <- worst_mixing(fit)
-  smallest_p <- function(p) if (length(p) > 0L) min(p) else NA_real_
   n_mostly_prior <- sum(x$terms$mostly_prior)
   line <- sprintf("Rhat at most %s; %s of %d with p below .05; %s mostly prior",
     format_decimals(mixing$rhat), count_noun(sum(x$pairs$p.value < 0.05), "pair"), nrow(x$pairs),
     count_noun(n_mostly_prior, "parameter"))
-  new_result("fit_check",
-    fit = fit, tables = x,
-    facts = list(
-      worst_rhat = mixing$rhat, worst_ess = mixing$size, pairs = nrow(x$pairs),
-      least_p = smallest_p(x$pairs$p.value), p_patterns = smallest_p(x$patterns$p.value),
-      elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]],
-      mostly_prior = n_mostly_prior, sensitive = sum(x$sensitivity$flagged)
-    ),
-    line = line, head = paste0(format(fit$model), ", ", line),
-    shown = view_of_terms(x, is_convergence_checked(fit$terms)),
-    notes = fit_check_notes(fit, mixing, x),
-    more = "tidy(), plot(), compare_models()"
-  )
-}
-
-# Returns the printed table of the parameters (see view()), with a column of shifts per prior.
-# `is_shown`: a logical vector, the parameters to show.
-view_of_terms <- function(x, is_shown) {
-  terms <- x$terms[is_shown, ]
+  # The printed table of the parameters has a column of shifts per prior.
+  terms <- x$terms[is_convergence_checked(fit$terms), ]
   table <- terms[c("term", "prior_mean", "estimate", "contraction")]
   for (name in unique(x$sensitivity$prior)) {
     shifts <- x$sensitivity[x$sensitivity$prior == name, ]
@@ -266,9 +239,21 @@ view_of_terms <- function(x, is_shown) {
     table[[name]] <- paste0(format_decimals(shifts$shift, 2L), ifelse(shifts$flagged, "*", " "))
   }
   table$note <- prior_notes(terms)
-  view(table, most = 15L, columns = c(
-    parameter = "term", prior = "prior_mean", posterior = "estimate", names(table)[-(1:3)]
-  ))
+  new_result("fit_check",
+    fit = fit, tables = x,
+    facts = list(
+      worst_rhat = mixing$rhat, worst_ess = mixing$size, pairs = nrow(x$pairs),
+      least_p = min_known(x$pairs$p.value), p_patterns = min_known(x$patterns$p.value),
+      elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]],
+      mostly_prior = n_mostly_prior, sensitive = sum(x$sensitivity$flagged)
+    ),
+    line = line, head = paste0(format(fit$model), ", ", line),
+    shown = view(table, most = 15L, columns = c(
+      parameter = "term", prior = "prior_mean", posterior = "estimate", names(table)[-(1:3)]
+    )),
+    notes = fit_check_notes(fit, mixing, x),
+    more = "tidy(), plot(), compare_models()"
+  )
 }
 
 fit_check_notes <- function(fit, mixing, x) {

@@ -1,41 +1,44 @@
 #' Tables of checks of the K-properties
 #'
-#' Results of [check_k_properties()] as tables and plots. The check tests the assumptions of
-#' [k_model()]: raters are equally accurate, wrong categories equally probable, cases equally
-#' difficult, and errors of raters independent.
+#' Extracts tables, a one-row summary and a line of text from a [check_k_properties()] result `x`,
+#' which contains tests of the assumptions of [k_model()].
 #'
-#' @return `tidy()`: a tibble with a row per test, as in the [check_k_properties()] result.
+#' @return `tidy(x)`: a tibble with a row per test and the columns of `x`.
 #'
 #'   `tidy(x, "pairs")`: a tibble with a row per pair of raters with at least 10 common cases, from
-#'   the test of independence. The system that is used as an additional rater counts as a rater.
+#'   the test of independence. A system (classifier) that is used as an additional rater counts as a
+#'   rater.
 #'   * `rater1`, `rater2`: their names.
 #'   * `n`: number of cases that both rated.
 #'   * `observed`, `expected`: share of these cases in which the two agree, in the data and under
 #'     the fitted model with independent errors.
-#'   * `excess`: the difference of the two shares, divided by its standard error.
-#'   * `p.value`: share of simulated data sets whose largest excess over all pairs is at least as
-#'     large.
+#'   * `excess`: `observed` minus `expected`, divided by the standard error of the difference.
+#'   * `p.value`: bootstrap p-value of the excess, adjusted for the number of pairs.
 #'
-#'   `tidy(x, "disagreements")`: a tibble with a row per pair of categories. A disagreement is a
-#'   pair of ratings of the same case, one in each of the two categories.
+#'   `tidy(x, "disagreements")`: a tibble with a row per pair of categories, from the test of equal
+#'   errors. A disagreement is a pair of ratings of the same case, one in each of the two
+#'   categories.
 #'   * `category1`, `category2`: the categories.
 #'   * `observed`, `expected`: number of disagreements, in the data and if all errors are equally
 #'     probable.
 #'
-#'   `glance()`: a tibble with one row.
+#'   `glance(x)`: a tibble with one row.
 #'   * `cases`, `raters`, `categories`: their numbers.
 #'   * `system`: name of the system that is used as an additional rater, or `NA`.
 #'   * `tests`: number of tests that could be significant; `violated`: number of tests with verdict
 #'     `"violated"` or `"contradiction"`.
 #'   * `p.value`: the smallest adjusted p-value.
-#'   * `alpha`, `replicates`: the settings of the check.
+#'   * `alpha`, `replicates`: significance level, and largest number of simulated data sets.
 #'
-#'   `format()`: a string with the number of significant tests.
+#'   `format(x)`: a string with the number of significant tests.
+#'
+#'   A table of a test that was not made has no rows.
 #' @family estimation
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
 #' checks <- check_k_properties(x, "independence", resampling = list(replicates = 49))
+#' # Do some raters agree more than their accuracies explain?
 #' tidy(checks, "pairs")
 #' glance(checks)
 #' @name tidy.k_check
@@ -50,13 +53,24 @@ new_k_check <- function(table, about) {
   shown <- table
   shown$property <- unname(k_property_names[table$property])
   shown$verdict[is_violated] <- capitals(table$verdict[is_violated])
+  # Notes on the raters or categories with the largest deviations
+  has_concerns <- !is.na(table$concerns)
+  beginnings <- c(
+    "disagreeing pairs" = "Confused more often than under equal errors: ",
+    "residual agreement" = "Agree more than their accuracies explain: ",
+    "share of one category" = "", "agreement below chance" = "Below chance: "
+  )
+  # Properties that were not tested, one text per reason
+  untested <- map_chr(
+    split(shown$property, factor(table$reason, unique(table$reason))),
+    function(labels) shorten(unique(labels), most = 3L)
+  )
   new_result("k_check",
     again = new_k_check, about = about,
     tables = list(tests = table, pairs = about$pairs, disagreements = about$disagreements),
     facts = c(about$size, list(
       system = c(about$system, NA)[[1L]], tests = n_tests, violated = sum(is_violated),
-      p.value = if (all(is.na(table$p.adjusted))) NA_real_ else min(table$p.adjusted, na.rm = TRUE),
-      alpha = about$alpha, replicates = about$replicates
+      p.value = min_known(table$p.adjusted), alpha = about$alpha, replicates = about$replicates
     )),
     line = paste0(
       sprintf(
@@ -68,10 +82,25 @@ new_k_check <- function(table, about) {
     shown = view(shown, c("property", "test", "verdict", `adjusted p` = "p.adjusted"),
       left = 1:3, most = Inf),
     notes = c(
-      concern_notes(table), untested_notes(table), note("What to do:", "heading"),
+      paste0(beginnings[table$test[has_concerns]], table$concerns[has_concerns]),
+      sprintf("Not tested (%s): %s", untested, names(untested)), note("What to do:", "heading"),
       paste("*", advice_on_k_model(table, about)), caveats_on_k_tests(table, about), about$silent
     ),
     more = "summary(), tidy(), plot(); vignette(\"how-far-to-trust\")"
+  )
+}
+
+# Returns a row per pair of judges with observed and expected agreement. The p-value of a pair
+# allows for the number of pairs. It is computed from simulated values of the largest excess over
+# all pairs. No rows if `result` is NULL.
+pair_table <- function(result, judges) {
+  pairs <- lapply(result$agreement, as.double)
+  n <- as.double(pairs$cases)
+  excess <- as.double(pairs$excess)
+  columns_tibble(
+    rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n,
+    observed = pairs$observed / n, expected = pairs$expected / n, excess = excess,
+    p.value = map_dbl(excess, bootstrap_p, simulated = simulated_statistics(result, "residual"))
   )
 }
 
@@ -91,25 +120,6 @@ k_property_names <- c(
   alternative = "other models"
 )
 
-# Returns notes on the raters or categories with the largest deviations, one per test that names
-# raters or categories. `x`: a row per test.
-concern_notes <- function(x) {
-  rows <- which(!is.na(x$concerns))
-  beginnings <- c(
-    "disagreeing pairs" = "Confused more often than under equal errors: ",
-    "residual agreement" = "Agree more than their accuracies explain: ",
-    "share of one category" = "", "agreement below chance" = "Below chance: "
-  )
-  paste0(beginnings[x$test[rows]], x$concerns[rows])
-}
-
-# Returns notes on properties that were not tested, one per reason. `x`: a row per test.
-untested_notes <- function(x) {
-  properties <- split(k_property_names[x$property], factor(x$reason, unique(x$reason)))
-  labels_of_reason <- map_chr(properties, function(labels) shorten(unique(labels), most = 3L))
-  sprintf("Not tested (%s): %s", labels_of_reason, names(labels_of_reason))
-}
-
 # Returns advice for printing: which model to fit and which estimates not to use, given the
 # verdicts. `x`: a row per test. `about`: see new_k_check().
 advice_on_k_model <- function(x, about) {
@@ -117,9 +127,13 @@ advice_on_k_model <- function(x, about) {
   problems <- c(x$property[is_violated], x$test[is_violated])
   violated <- map_lgl(c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"),
     `%in%`, problems)
+  is_by_distance <- any(x$test == "likelihood ratio, distance" & x$verdict == "violated")
+  arguments <- sprintf("%s = \"%s\"", names(violated),
+    c("rater", if (is_by_distance) "distance" else "free", "strata"))
   advice <- c(
     if (any(violated)) c(
-      sprintf("Fit %s, and use it in estimate_accuracy().", better_model(x, violated)),
+      sprintf("Fit rater_model(%s), and use it in estimate_accuracy().",
+        toString(arguments[violated])),
       one_line("Do not use methods that assume the K-model (\"binned\", \"unbinned\"), nor its
         estimates of rater accuracy and base rates.")
     ),
@@ -152,15 +166,6 @@ advice_on_k_model <- function(x, about) {
     return("Nothing could be tested, so the K-properties are neither supported nor contradicted.")
   }
   "No test contradicts the K-model. Report the interval and the range with each estimate."
-}
-
-# Returns the text of a call of rater_model(), for a model that does not assume the violated
-# properties. `violated`: a logical vector named accuracy, errors, difficulty.
-better_model <- function(x, violated) {
-  is_by_distance <- any(x$test == "likelihood ratio, distance" & x$verdict == "violated")
-  arguments <- sprintf("%s = \"%s\"", names(violated),
-    c("rater", if (is_by_distance) "distance" else "free", "strata"))
-  sprintf("rater_model(%s)", toString(arguments[violated]))
 }
 
 caveats_on_k_tests <- function(x, about) {

@@ -1,28 +1,27 @@
 #' Tests of the assumptions of the K-model (K-properties)
 #'
-#' Tests whether the ratings contradict the assumptions of the K-model ([k_model()]): all raters are
-#' equally accurate, all wrong categories are equally probable, all cases are equally difficult (the
-#' three *K-properties*), and errors of raters are independent. Under these assumptions, the
-#' agreement of raters determines their accuracy. Two further tests look for inattentive raters, and
-#' for results that are impossible under the K-model. No known truth is needed. `print()` recommends
-#' what to do.
+#' Tests whether the ratings contradict the assumptions of the K-model ([k_model()]), under which
+#' the agreement of raters determines their accuracy. It assumes that all raters are equally
+#' accurate, all wrong categories equally probable, and all cases equally difficult (the three
+#' *K-properties*), and that errors of raters are independent. Further tests look for inattentive
+#' raters, and for results that are impossible under the K-model.
 #'
 #' @section Tests:
-#' Each test has a `property` and a name, the column `test` of the result.
+#' Each test has a property and a name, the columns `property` and `test` of the result. Likelihood
+#' ratio tests name the null model first.
 #' * `"accuracy"`, `"likelihood ratio"`: one accuracy for all raters against an accuracy for each
 #'   rater.
 #' * `"errors"`, `"likelihood ratio, distance"`: equally probable errors against errors whose
 #'   probability depends on the distance from the true category, in the order of the categories.
 #' * `"errors"`, `"likelihood ratio, free"`: equally probable errors against free error
 #'   probabilities.
-#' * `"errors"`, `"disagreeing pairs"`: do raters confuse some pairs of categories more than others?
-#'   The statistic is the chi-squared distance between the numbers of disagreements and the numbers
-#'   expected if all errors are equally probable.
+#' * `"errors"`, `"disagreeing pairs"` (three or more categories): do raters confuse some pairs of
+#'   categories more than others? The statistic is the chi-squared distance between the numbers of
+#'   disagreements and the numbers expected if all errors are equally probable.
 #' * `"difficulty"`, `"likelihood ratio"`: equally difficult cases against three equally large
 #'   groups of easy, medium and difficult cases.
 #' * `"independence"`, `"residual agreement"`: the largest standardised difference, over all pairs
-#'   of raters, between their agreement and the agreement expected for independent errors. The
-#'   expectation does not assume the K-properties.
+#'   of raters, between their agreement and the agreement expected for independent errors.
 #' * `"one category"`, `"share of one category"`: do raters give one category in at least 95% of at
 #'   least 10 ratings, more often than other raters of the same cases?
 #' * `"chance"`, `"agreement below chance"`: is the lowest agreement of a pair with at least 10
@@ -34,26 +33,26 @@
 #'
 #' The statistic of a likelihood ratio test is twice the difference of two log likelihoods. The
 #' tests of accuracy, errors and difficulty relax one property and do not assume the other two,
-#' unless there are too few raters for such general models. The columns `null` and `alternative`
-#' contain the arguments `accuracy`, `errors` and `difficulty` of the two models; see
-#' [rater_model()]. One system counts as an additional rater with a separate accuracy.
+#' unless there are too few raters for such general models. One system (a classifier) counts as an
+#' additional rater with a separate accuracy.
 #'
 #' @section P-values:
 #' P-values are computed by a parametric bootstrap: data sets with the same missing ratings are
 #' simulated from the fitted null model. If `b` of `n` data sets have a statistic at least as large
 #' as the observed one, the p-value is `(1 + b) / (n + 1)`. Simulation stops early if the test
-#' cannot become significant (Besag and Clifford, 1991). The smallest possible p-value is
-#' `1 / (n + 1)`, which the adjustment multiplies by up to the number of tests. The default of 199
-#' replicates suffices for ten tests at level 0.05. P-values of one category and of agreement
-#' below chance are binomial probabilities times the number of raters or pairs. Verdicts use
-#' `p.adjusted`, the p-value adjusted for all tests of the table by Holm's method.
+#' cannot become significant (Besag and Clifford, 1991). Two tests need no simulation: p-values of
+#' `"share of one category"` and `"agreement below chance"` are binomial probabilities times the
+#' number of raters or pairs.
+#'
+#' Verdicts use `p.adjusted`, the p-value adjusted for all tests of the table by Holm's method. With
+#' the default of 199 replicates, up to ten tests can be significant at level 0.05.
 #'
 #' @section Limitations:
 #' A test that is not significant does not prove a property. Errors that all raters share equally
 #' look like accuracy and are not detected; see `vignette("how-far-to-trust")`.
 #'
 #' @srrstats {UL7.1} tests of what models assume
-#' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
+#' @param x A [ratings()] object, or data that [as_ratings()] can convert.
 #' @param properties Properties to test, some of `"accuracy"`, `"errors"`, `"difficulty"`,
 #'   `"independence"`, `"one category"` and `"chance"`; by default all. See *Tests*.
 #' @param system Name of the system (classifier) that is used as an additional rater. `NULL`, the
@@ -64,24 +63,28 @@
 #' @param alpha Significance level of the tests, in (0, 1); by default 0.05.
 #' @param resampling A list with some of these elements: `replicates`, the largest number of data
 #'   sets simulated for each test, by default 199; `threads`, the number of threads.
-#' @param alternative Further models to test: a [rater_model()] or [rater_family()], or a list of
-#'   them. `NULL`, the default, for none. Their priors are not used.
+#' @param alternative Further models to test: a [rater_model()] or [rater_family()] result, or a
+#'   list of such results. `NULL`, the default, for none. Priors of these models are not used.
 #' @param ... Not used.
 #' @return A tibble of class `k_check` with a row per test:
 #'   * `property`, `test`: see *Tests*.
-#'   * `null`, `alternative`: the two models.
-#'   * `statistic`; `df`, the difference of their numbers of parameters.
+#'   * `null`, `alternative`: the two models, as text with their arguments `accuracy`, `errors` and
+#'     `difficulty` of [rater_model()]; `NA` for tests without models.
+#'   * `statistic`; `df`, the difference of the numbers of parameters of the two models, or `NA`.
 #'   * `p.value`, `p.adjusted`: see *P-values*.
-#'   * `verdict`: `"violated"`, `"contradiction"`, `"not significant"`, `"not tested"` or `"too few
-#'     replicates"`. With too few replicates, the smallest possible adjusted p-value is above
-#'     `alpha`, so that the test cannot be significant. `"contradiction"` has two causes. A test of
-#'     `"chance"` is significant, or all raters together agree no better than by chance. In the
-#'     second case the K-model has no estimate, but it is not refuted: weak raters and few cases
-#'     often lead to it.
-#'   * `concerns`: the raters or categories with the largest deviation.
-#'   * `reason`: why a property was not tested.
+#'   * `verdict`:
+#'     * `"violated"`: the test is significant at level `alpha`.
+#'     * `"contradiction"`: a test of `"chance"` is significant, or all raters together agree no
+#'       better than by chance. In the second case the K-model has no estimate, but it is not
+#'       refuted: weak raters and few cases often lead to it.
+#'     * `"not significant"`, or `"not tested"` (see `reason`).
+#'     * `"too few replicates"`: the smallest possible adjusted p-value is above `alpha`, so that
+#'       the test cannot be significant.
+#'   * `concerns`: the raters or categories with the largest deviation, as text. `NA` unless the
+#'     verdict is `"violated"` or `"contradiction"`.
+#'   * `reason`: why a property was not tested, otherwise `NA`.
 #'
-#'   See [tidy.k_check()] for its methods.
+#'   [tidy.k_check()] describes further tables.
 #' @family estimation
 #' @templateVar where Robustness
 #' @template ref-lehner
@@ -90,6 +93,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
+#' # Three raters of unequal accuracy, and a system as the fourth rater
 #' check_k_properties(x)
 #' @export
 check_k_properties <- function(x, properties = k_properties, system = NULL, errors = NULL,
@@ -97,9 +101,24 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   check_call()
   x <- check_several_raters(with_votes(as_ratings(x)))
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
+  properties <- intersect(k_properties, check_choices(properties, k_properties, "properties"))
+  # Index of the system that is used as an additional rater; 0 for none
+  system_index <- if (is.null(system)) {
+    answers <- colSums((pattern_answers(x) > 0L) * pattern_weights(x) * is_rated_pattern(x))
+    if (any(answers > 0)) which.max(answers) else 0L
+  } else if (is.atomic(system) && isTRUE(is.na(system))) {
+    0L
+  } else {
+    check_string(system, "system")
+    match(system, x$systems)
+  }
+  abort_if(is.na(system_index), "system",
+    "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
+    x = "It is {.val {system}}.",
+    i = if (n_systems(x) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
+    system = system)
   settings <- list(
-    properties = intersect(k_properties, check_choices(properties, k_properties, "properties")),
-    system = find_added_system(system, x),
+    properties = properties, system = system_index,
     errors = if (is.null(errors)) c(
       if (x$ordered) "distance", if (n_raters(x) <= max_free_raters) "free"
     ) else sort_strings(check_choices(errors, c("distance", "free"), "errors")),
@@ -112,31 +131,14 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   results <- run_k_tests(x, plan, settings)
   rows <- c(
     unlist(Map(model_rows, plan, results, list(x), list(settings)), recursive = FALSE),
-    if ("one category" %in% settings$properties) list(one_category_row(x)),
-    if ("chance" %in% settings$properties) list(below_chance_row(x, settings$alpha)),
+    if ("one category" %in% properties) list(one_category_row(x)),
+    if ("chance" %in% properties) list(below_chance_row(x, settings$alpha)),
     alternative_rows(x, alternative, settings)
   )
   new_k_result(drop_null(rows), plan, results, x, settings)
 }
 
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
-
-# Returns the index of the system that is used as an additional rater; 0 for none.
-find_added_system <- function(system, x) {
-  if (is.atomic(system) && isTRUE(is.na(system))) return(0L)
-  if (is.null(system)) {
-    answers <- colSums((pattern_answers(x) > 0L) * pattern_weights(x) * is_rated_pattern(x))
-    return(if (any(answers > 0)) which.max(answers) else 0L)
-  }
-  check_string(system, "system")
-  index <- match(system, x$systems)
-  abort_if(is.na(index), "system",
-    "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
-    x = "It is {.val {system}}.",
-    i = if (n_systems(x) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
-    system = system)
-  index
-}
 
 # Returns the names of the raters and, last, of the system that is used as an additional rater.
 judge_names <- function(x, settings) c(x$raters, x$systems[settings$system])
@@ -307,20 +309,6 @@ new_k_result <- function(rows, plan, results, x, settings) {
 
 # Verdicts of tests that contradict the K-properties.
 bad_verdicts <- c("violated", "contradiction")
-
-# Returns a row per pair of judges with observed and expected agreement. The p-value of a pair
-# allows for the number of pairs. It is computed from simulated values of the largest excess over
-# all pairs. No rows if `result` is NULL.
-pair_table <- function(result, judges) {
-  pairs <- lapply(result$agreement, as.double)
-  n <- as.double(pairs$cases)
-  excess <- as.double(pairs$excess)
-  columns_tibble(
-    rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n,
-    observed = pairs$observed / n, expected = pairs$expected / n, excess = excess,
-    p.value = map_dbl(excess, bootstrap_p, simulated = simulated_statistics(result, "residual"))
-  )
-}
 
 # ---- Plan: the models that are compared for each property ---
 

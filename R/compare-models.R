@@ -1,36 +1,36 @@
 #' Compare Bayesian models of the same ratings
 #'
 #' Compares how well models predict the ratings of a new case, and compares their estimates of base
-#' rates and raters. The models may differ in the dependence of errors (are errors of raters
-#' independent given the truth, or correlated?) or in other assumptions.
+#' rates and of raters. The models may differ in the dependence of errors given the truth, or in
+#' other assumptions.
 #'
 #' Ratings often cannot distinguish models with different estimates of accuracy (Albert and Dodd,
 #' 2004). A warning of class `fallible_warning_dependence` then shows how much the estimates differ;
-#' report all of them. A model with better predictions need not have better estimates. On public
-#' data with known truth, estimates of systems' accuracies became worse if the dependence was chosen
-#' by its fit.
+#' report all of them. A model with better predictions need not have better estimates: on public
+#' data with known truth, choosing the dependence by its fit made estimates of accuracy worse.
 #'
 #' @param ... Several [fit_raters()] results with `method = "bayes"` for the same ratings, with or
-#'   without names. Or one such result: its model is then fitted again with each type of
-#'   `dependence` of [rater_model()] that its ratings and priors allow: independent errors and
-#'   `"easy"`. The type `"pairs"` is only included if the model of the fit has it, because the pairs
-#'   must be named.
-#' @return An object of class `model_comparison`. `tidy()` returns a tibble with a row per model,
-#'   the best (with the highest `elpd`) first:
-#'   * `model`: its name.
-#'   * `elpd`, `std.error`: expected log predictive density, summed over cases, computed by WAIC.
+#'   without names of the models. Or one such result: its model is then fitted again with other
+#'   types of `dependence` of [rater_model()], if the ratings and priors allow them: `"none"`
+#'   (independent errors) and `"easy"` (in a share of the cases, all raters are right). The type
+#'   `"pairs"` is only included if the model of the fit has it, because the pairs must be named.
+#' @return An object of class `model_comparison`. `tidy(x)` returns a tibble with a row per model.
+#'   The best model, with the highest `elpd`, is first:
+#'   * `model`: its name or, without a name, a description.
+#'   * `elpd`, `std.error`: expected log predictive density, summed over cases, computed by WAIC,
+#'     and its standard error.
 #'   * `parameters`: effective number of parameters.
-#'   * `difference`, `difference.error`: `elpd` minus the `elpd` of the best model, with standard
-#'     error.
-#'   * `undecided`: `TRUE` if the ratings do not distinguish the model from the best one. This is
-#'     the case if the difference is at most 4, or at most two standard errors.
+#'   * `difference`, `difference.error`: `elpd` minus the `elpd` of the best model, and the standard
+#'     error of this difference.
+#'   * `undecided`: `TRUE` if the ratings do not distinguish the model from the best one: `elpd` is
+#'     lower by at most 4, or by at most two standard errors of the difference.
 #'
-#'   `tidy(x, "terms")` returns a tibble with a row per parameter that all models have: `term`, its
+#'   `tidy(x, "terms")` returns a tibble with a row per parameter that all models have: `term`, the
 #'   name; a column per model with the posterior median; `lowest` and `highest`, the range of the
 #'   medians over undecided models.
 #'
-#'   `glance()` returns a tibble with one row: the numbers of `models` and of `undecided` models
-#'   (the best one included), and the name of the `best` model.
+#'   `glance(x)` returns a tibble with one row: the numbers of `models` and of `undecided` models
+#'   (the best model included), and the name of the `best` model.
 #' @family estimation
 #' @references Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the robustness of latent
 #'   class models for estimating diagnostic error without a gold standard. *Biometrics*, 60,
@@ -40,6 +40,7 @@
 #' x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8, 0.9), categories = c("-", "+"), n = 300))
 #' sampling <- list(draws = 1000)
 #' fit <- fit_raters(x, dawid_skene(), method = "bayes", sampling = sampling)
+#' # The same model with independent errors and with easy cases
 #' compare_models(fit)
 #' @export
 compare_models <- function(...) {

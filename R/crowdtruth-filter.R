@@ -2,8 +2,9 @@
 
 #' Leave out unclear units or weak workers
 #'
-#' Leaves out workers (raters) or units (the items that they label), and computes the [crowdtruth()]
-#' metrics again from the other answers. `print()` reports how many were left out and why.
+#' Leaves out workers (raters) or units (the cases that workers label), and computes the
+#' [crowdtruth()] metrics again from the other answers. `print()` reports how many were left out and
+#' why.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], for which version 2014 is computed first.
 #' @param what `"workers"` (the default): leave out workers by `min_units` and `flagged`. `"units"`:
@@ -11,21 +12,22 @@
 #' @param min_units Workers who judged fewer units are left out; by default 3.
 #' @param flagged Additional workers to leave out: names of workers, or a [flag_workers()] result,
 #'   whose flagged workers are left out. `NULL`, the default, for none.
-#' @param below Units with a lower clarity than this value, in \[0, 1\], are left out. In version
-#'   2.0 the unit quality `uqs` is used in place of clarity. By default `NULL`: the mean over units
-#'   minus `sd` standard deviations, with the number of units as divisor in the standard deviation.
-#' @param sd Number of standard deviations for the default of `below`; by default 1.
-#' @param ... Not used; catches misspelt arguments.
-#' @return A [crowdtruth()] result, with the same version and settings. Its element `ratings`
-#'   contains the remaining ratings, for [ground_truth()] and other functions. A remaining worker
-#'   without any remaining unit, and a remaining unit without any remaining worker, stay in the
-#'   tables, with `NA` and a `reason`.
+#' @param below Limit in \[0, 1\]: units with a lower clarity are left out (in version 2.0, with a
+#'   lower unit quality `uqs`). `NULL`, the default: the mean over units minus `sd` standard
+#'   deviations, with the number of units as divisor in the standard deviation.
+#' @param sd Number of standard deviations for the default of `below`, at least 0; by default 1.
+#' @param ... Not used.
+#' @return An object of class `crowdtruth` with the same version and settings as `x`. Its element
+#'   `ratings` contains the remaining ratings, for [ground_truth()] and other functions. A remaining
+#'   worker without any remaining unit, and a remaining unit without any remaining worker, stay in
+#'   the tables, with `NA` and a `reason`.
 #' @family CrowdTruth
 #' @templateVar where Sections 5.1 and 5.3
 #' @template ref-crowdtruth
 #' @examples
 #' set.seed(1)
 #' x <- crowdtruth(simulate_crowd(spammers = c(random = 3)))
+#' # Leaves out flagged workers, then unclear units
 #' filter_crowd(filter_crowd(x, "workers", flagged = flag_workers(x)), "units")
 #' @export
 filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagged = NULL,
@@ -42,12 +44,7 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
   abort_argument_if(unused_arguments, unused_arguments[[1L]],
     "{.arg {unused_arguments[[1L]]}} needs
         {.code what = \"{setdiff(c('workers', 'units'), what)}\"}.")
-  if (what == "workers") drop_workers(x, min_units, flagged) else drop_units(x, below, sd)
-}
-
-# Leaves out units with low clarity (in version 2.0: low quality) and computes the metrics again.
-# For the arguments, see filter_crowd().
-drop_units <- function(x, below, sd) {
+  if (what == "workers") return(drop_workers(x, min_units, flagged))
   measure <- unit_measure(x)
   values <- x$units[[measure]]
   sd <- check_number(sd, "sd", 0)
@@ -74,7 +71,16 @@ drop_workers <- function(x, min_units, flagged) {
   check_named_workers(x$ratings)
   min_units <- check_count(min_units, "min_units", min = 0L)
   has_few_units <- x$workers$units < min_units
-  is_flagged <- x$workers$worker %in% flagged_names(flagged, x)
+  if (inherits(flagged, "worker_flags")) {
+    flagged <- flagged$workers$worker[flagged$workers$flagged %in% TRUE]
+  } else if (!is_empty(flagged)) {
+    unknown <- if (is.atomic(flagged)) printable(setdiff(as_label(flagged), x$workers$worker))
+    abort_argument_if(!is.atomic(flagged) || !is_empty(unknown), "flagged",
+      "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
+      x = if (!is_empty(unknown)) "There is no worker {.val {unknown}}." else "It is
+          {describe(flagged)}.")
+  }
+  is_flagged <- x$workers$worker %in% as_label(flagged)
   is_dropped <- has_few_units | is_flagged
   kept_workers <- x$workers$worker[!is_dropped]
   total <- number(length(is_dropped))
@@ -107,51 +113,39 @@ check_named_workers <- function(x) {
   check_named_raters(x, "x", "Workers can be measured only if each answer names its worker.")
 }
 
-# Returns the names of the flagged workers. `flagged`: names, NULL, or a flag_workers() result.
-flagged_names <- function(flagged, x) {
-  if (inherits(flagged, "worker_flags")) {
-    return(flagged$workers$worker[flagged$workers$flagged %in% TRUE])
-  }
-  if (is_empty(flagged)) return(character())
-  unknown <- if (is.atomic(flagged)) printable(setdiff(as_label(flagged), x$workers$worker))
-  abort_argument_if(!is.atomic(flagged) || !is_empty(unknown), "flagged",
-    "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
-    x = if (!is_empty(unknown)) "There is no worker {.val {unknown}}." else "It is
-        {describe(flagged)}.")
-  as_label(flagged)
-}
-
 #' Merge annotations that are vague or mean the same
 #'
-#' Replaces annotations (the labels that workers give to units) by others in all answers, and
-#' computes the [crowdtruth()] metrics again. If an answer then has an annotation twice, it counts
-#' once.
+#' Replaces annotations (the labels that workers give to units, the cases) by other annotations in
+#' all answers, and computes the [crowdtruth()] metrics again. If an answer then has an annotation
+#' twice, the annotation counts once.
 #'
 #' @section Default merges:
-#' By default, two kinds of annotations are merged. *Vague* annotations are given on at least a
-#' share `frequent` of the units, but have a clarity below `clear`. They are merged into `other`.
-#' *Ambiguous* annotations have an ambiguity of at least `similar`. Of an ambiguous annotation and
-#' the annotation to which it is most similar, the less frequent is merged into the more frequent
-#' one. [crowdtruth()] defines clarity and ambiguity. `tidy(x, "kinds")` shows these merges in
-#' advance, see [tidy.crowdtruth()].
+#' By default, two kinds of annotations are merged:
+#' * *Vague* annotations are given on at least a share `frequent` of the units, but have a clarity
+#'   below `clear`. Clarity is the largest score of the annotation on any unit, see [crowdtruth()].
+#'   Vague annotations are merged into `other`.
+#' * *Ambiguous* annotations have a similarity of at least `similar` to another annotation. The less
+#'   frequent of the two is merged into the more frequent one.
+#'
+#' `tidy(x, "kinds")` shows these merges in advance, see [tidy.crowdtruth()].
 #'
 #' @inheritParams filter_crowd
 #' @param into Annotations to merge: a named vector, `c("old label" = "new label")`. With
-#'   `c(a = "b", b = "c")` both `a` and `b` become `c`. By default `NULL`, see section *Default
-#'   merges*.
+#'   `c(a = "b", b = "c")` both `a` and `b` become `c`. `NULL`, the default: see section *Default
+#'   merges*; the other arguments are used only then.
 #' @param other Name of the annotation that means "none of the others", into which vague annotations
-#'   are merged. With `NULL`, the default, they are not merged.
+#'   are merged. With `NULL`, the default, vague annotations are not merged.
 #' @param frequent Share of the units, in \[0, 1\], from which an annotation counts as frequent; by
 #'   default 0.5.
 #' @param clear Clarity, in \[0, 1\], below which an annotation counts as unclear; by default 0.6.
-#' @param similar Ambiguity, at most 1, from which an annotation counts as ambiguous; by default
+#' @param similar Similarity, at most 1, from which an annotation counts as ambiguous; by default
 #'   0.6.
-#' @return A [crowdtruth()] result, with the same version and settings.
+#' @return An object of class `crowdtruth` with the same version and settings as `x`.
 #' @family CrowdTruth
 #' @templateVar where Section 5.4
 #' @template ref-crowdtruth
 #' @examples
-#' # The merges of the paper
+#' # The merges of the paper: sAW becomes sOTH, and so on
 #' figure2 <- crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
 #' merge_annotations(figure2, c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA"))
 #' @export
@@ -168,7 +162,21 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   is_merged <- targets != seq_along(targets)
   if (!any(is_merged)) return(measure_again(x, x$ratings, "Merged nothing"))
   merge_words <- toString(paste(categories, "into", categories[targets])[is_merged])
-  measure_again(x, merge_labels(x$ratings, targets), paste("Merged", merge_words))
+  kept_categories <- sort(unique(targets))
+  new_index <- match(targets, kept_categories)
+  entries <- judgements(x$ratings)
+  has_label <- entries$label > 0L
+  given_labels <- lapply(entries[judgement_fields], `[`, has_label)
+  given_labels$label <- new_index[given_labels$label]
+  # If an answer then contains a label twice, the label is kept once.
+  answer_and_label <- answer_number(entries)[has_label] * (length(kept_categories) + 1) +
+    given_labels$label
+  merged <- replace_ratings(
+    recode_answers(x$ratings, new_index),
+    lapply(given_labels, `[`, !duplicated(answer_and_label)),
+    categories[kept_categories], x$ratings$repeats
+  )
+  measure_again(x, merged, paste("Merged", merge_words))
 }
 
 # Returns, for each category, the index of the category into which it is merged. A category that is
@@ -199,23 +207,6 @@ merge_targets <- function(into, categories) {
   abort_if(n_distinct(target) < 2L, "categories_few", "At least two annotations must remain.",
     categories = categories[unique(target)])
   target
-}
-
-# Merges categories of ratings and returns the ratings. If an answer then contains a label twice,
-# the label is kept once. `target`: a result of merge_targets().
-merge_labels <- function(x, target) {
-  kept_categories <- sort(unique(target))
-  new_index <- match(target, kept_categories)
-  entries <- judgements(x)
-  has_label <- entries$label > 0L
-  given_labels <- lapply(entries[judgement_fields], `[`, has_label)
-  given_labels$label <- new_index[given_labels$label]
-  answer_and_label <- answer_number(entries)[has_label] * (length(kept_categories) + 1) +
-    given_labels$label
-  replace_ratings(
-    recode_answers(x, new_index), lapply(given_labels, `[`, !duplicated(answer_and_label)),
-    x$categories[kept_categories], x$repeats
-  )
 }
 
 # Returns the table "kinds" of a CrowdTruth result, with a row per annotation. Columns `kind` and

@@ -9,18 +9,17 @@ spam_sign <- c(
 #' Flag workers of low quality
 #'
 #' Flags workers (raters) who probably answer carelessly or at random, by a rule on their
-#' [crowdtruth()] metrics. There are three rules: a rule on deviations from the mean, a linear rule
-#' with given weights, and a linear rule fitted to workers of known quality.
+#' [crowdtruth()] metrics.
 #'
 #' @section Rules:
+#' The rule gives each worker a score. Workers with a score above 0 are flagged.
 #' * **Standard-deviation rule** (without `weights` and `known`): a metric of a worker is suspicious
 #'   if it is more than `sd` standard deviations from the mean over workers, in the direction of
-#'   high disagreement, low quality or many annotations. A worker with at least `votes` suspicious
-#'   metrics is flagged. The score is the number of suspicious metrics minus `votes` plus 0.5. With
-#'   many spammers the rule finds few of them, because they change the mean and the standard
-#'   deviation.
+#'   high disagreement, low quality or many annotations. The score is the number of suspicious
+#'   metrics minus `votes` plus 0.5. With many spammers the rule finds few of them, because they
+#'   change the mean and the standard deviation.
 #' * **Linear rule** (with `weights`): the score is the weighted sum of the metrics plus the weight
-#'   `(Intercept)`. A worker with a score above 0 is flagged.
+#'   `(Intercept)`.
 #' * **Fitted rule** (with `known`): a linear rule from a logistic regression of the known quality
 #'   on the standardised metrics. Slopes have a normal prior with standard deviation 2.5. The
 #'   accuracy of the rule is estimated by cross-validation: the *held-out* score of a known worker
@@ -28,33 +27,34 @@ spam_sign <- c(
 #'
 #' @param x A [crowdtruth()] result; or [ratings()] or a [fit_raters()] result, for which version
 #'   2014 of [crowdtruth()] is computed first.
-#' @param metrics Names of the metrics that the rule uses, columns of `x$workers`. By default
-#'   `NULL`: for version 2014 `unit_disagreement`, `worker_disagreement` and `annotations_per_unit`;
-#'   for version 2.0 `wwa`, `wua` and `annotations_per_unit`.
-#' @param weights `NULL` (the default), or a numeric vector of weights named by metric. It may
-#'   include the weight `(Intercept)`.
-#' @param known `NULL` (the default), or a logical vector named by worker: `TRUE` for workers of low
-#'   quality, `FALSE` for others, at least two of each.
-#' @param folds Number of folds of the cross-validation, by default 10. If it is at least the number
-#'   of known workers, one worker is left out at a time. Folds are drawn at random, stratified by
-#'   quality.
-#' @param sd,votes Settings of the standard-deviation rule. By default `sd` is 1, and `votes` is 2,
-#'   or 1 if there is a single metric.
+#' @param metrics Names of the metrics that the rule uses, columns of `x$workers`. `NULL`, the
+#'   default, selects `annotations_per_unit` and, for version 2014, the disagreements
+#'   `unit_disagreement` and `worker_disagreement`; for version 2.0 the agreements `wwa` and `wua`.
+#' @param weights Weights of the linear rule, a numeric vector named by metric, which may include
+#'   `(Intercept)`. By default `NULL`.
+#' @param known Known quality for the fitted rule, a logical vector named by worker: `TRUE` for
+#'   workers of low quality, `FALSE` for others, at least two of each. By default `NULL`.
+#' @param folds Number of folds of the cross-validation for the fitted rule, by default 10. If it is
+#'   at least the number of known workers, one worker is left out at a time. Folds are drawn at
+#'   random, stratified by quality.
+#' @param sd,votes For the standard-deviation rule: number of standard deviations, by default 1, and
+#'   number of suspicious metrics from which a worker is flagged, by default 2, or 1 if there is a
+#'   single metric.
 #' @param min_cases Smallest number of units of a worker, by default 1. Workers with fewer units
 #'   have no score, and the rule is computed without them.
-#' @param ... Not used; catches misspelt arguments.
+#' @param ... Not used.
 #' @return An object of class `worker_flags`, a list with
 #'   * `workers`: a tibble with a row per worker: `worker`; `units`, the number judged; the metrics;
-#'     `score`; `flagged`; `reason`, why the score is `NA`. If `known` was given, also `known` and
-#'     `held_out`, the held-out score.
+#'     `score`; `flagged`, `TRUE` or `FALSE`; `reason`, why `score` and `flagged` are `NA`. If
+#'     `known` was given, also `known` and `held_out`, the held-out score.
 #'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), its `metrics`, and the `version` of the metrics;
-#'     for linear rules `weights`; for the standard-deviation rule `thresholds` and `votes`; for the
-#'     fitted rule `folds`.
+#'     for linear rules `weights`; for the standard-deviation rule `votes` and `thresholds`, the
+#'     limits of the metrics; for the fitted rule `folds`.
 #'
-#'   `tidy()` returns `workers`. `glance()` returns a tibble with one row: `rule`; the numbers of
+#'   `tidy(x)` returns `workers`. `glance(x)` returns a tibble with one row: `rule`; the numbers of
 #'   `workers`, of `flagged` workers and of workers without a score (`undefined`). The other columns
-#'   are `NA` unless `known` was given. They are the numbers of `known` workers and of those of
-#'   `low` quality, and statistics of the held-out scores:
+#'   are `NA` unless `known` was given. They are the numbers of `known` workers and of workers of
+#'   `low` quality among them, and statistics of the held-out scores:
 #'   * `accuracy`, `precision` and `recall` of the flags that the held-out scores give.
 #'   * `auc`: the probability that a worker of low quality has a higher score than another worker.
 #'   * `separation`: the difference of the mean scores of both kinds, in pooled standard deviations.
@@ -64,9 +64,10 @@ spam_sign <- c(
 #' @examples
 #' set.seed(1)
 #' x <- simulate_crowd(spammers = c(random = 6, constant = 4))
+#' # The standard-deviation rule
 #' flag_workers(crowdtruth(x))
 #'
-#' # Quality known for half of the workers
+#' # A rule fitted to half of the workers, whose quality is known
 #' workers <- tidy(x, "workers")
 #' known <- setNames(workers$kind != "faithful", workers$worker)
 #' flag_workers(crowdtruth(x), known = known[c(TRUE, FALSE)])
@@ -89,14 +90,18 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   has_few_units <- x$workers$units < check_count(min_cases, "min_cases", 1L)
   metric_values[has_few_units, ] <- NA
   rule <- if (!is.null(known)) {
-    known <- check_known_quality(known, x)
-    apply_fitted_rule(metric_values, known, check_count(folds, "folds", min = 2L))
+    apply_fitted_rule(metric_values, known, x$workers$worker, check_count(folds, "folds", min = 2L))
   } else if (!is.null(weights)) {
     weights <- c(weights[setdiff(names(weights), metrics)], weights[metrics])
     list(rule = "weights", weights = weights, score = compute_linear_scores(metric_values, weights))
   } else {
-    sd <- check_number(sd, "sd", 0)
-    apply_sd_rule(metric_values, sd, check_count(votes, "votes", max = length(metrics)))
+    sign <- spam_sign[metrics]
+    limits <- colMeans(metric_values, na.rm = TRUE) +
+      sign * check_number(sd, "sd", 0) * apply(metric_values, 2L, stats::sd, na.rm = TRUE)
+    votes <- check_count(votes, "votes", max = length(metrics))
+    # With the tolerance 1e-9, a metric that is equal for all workers is never suspicious.
+    n_suspicious <- colSums((t(metric_values) - limits) * sign > 1e-9)
+    list(rule = "sd", thresholds = limits, votes = votes, score = n_suspicious - votes + 0.5)
   }
   missing_metrics <- apply(is.na(metric_values), 1L, function(is_missing) {
     toString(metrics[is_missing])
@@ -132,31 +137,6 @@ check_rule_metrics <- function(metrics, weights, x) {
   metrics_named
 }
 
-# Returns the known quality of each worker: TRUE if it is low, FALSE if not, NA if it is unknown.
-check_known_quality <- function(known, x) {
-  names <- names(known)
-  unknown <- setdiff(names, x$workers$worker)
-  problem <- if (!is.logical(known)) "It is {describe(known)}." else
-    if (is.null(names)) "It has no names." else
-      if (!is_empty(unknown)) "There is no worker {.val {unknown}}." else
-        if (any_repeated(names)) "It has several values for
-          {.val {unique(names[duplicated(names)])}}."
-  abort_argument_if(problem, "known",
-    "must be a logical vector whose names are workers, each at most once.", x = problem)
-  unname(known[match(x$workers$worker, names)])
-}
-
-# Applies the standard-deviation rule of flag_workers(). Returns a list with the settings of the
-# rule, `thresholds` of the metrics and the `score` of each worker. `value`: metrics of workers
-# (workers x metrics).
-apply_sd_rule <- function(value, sd, votes) {
-  sign <- spam_sign[colnames(value)]
-  limits <- colMeans(value, na.rm = TRUE) + sign * sd * apply(value, 2L, stats::sd, na.rm = TRUE)
-  # The tolerance 1e-9 ensures that a metric that is equal for all workers is never suspicious.
-  n_suspicious <- colSums((t(value) - limits) * sign > 1e-9)
-  list(rule = "sd", thresholds = limits, votes = votes, score = n_suspicious - votes + 0.5)
-}
-
 # Returns the score of each worker by a linear rule: the weighted sum of the metrics, plus the
 # intercept if the rule has it. `value`: workers x metrics. `weights`: a vector named by metric.
 compute_linear_scores <- function(value, weights) {
@@ -165,9 +145,18 @@ compute_linear_scores <- function(value, weights) {
 
 # Fits a linear rule to workers of known quality, see flag_workers(). Returns a list with the
 # `weights` of the rule, the `score` of each worker, and `held_out`, the cross-validated score of
-# each worker of known quality. `value`: metrics (workers x metrics). `known`: is the quality of the
-# worker low? NA if unknown.
-apply_fitted_rule <- function(value, known, folds) {
+# each worker of known quality. `value`: metrics (workers x metrics). `workers`: names of workers.
+apply_fitted_rule <- function(value, known, workers, folds) {
+  names <- names(known)
+  unknown <- setdiff(names, workers)
+  problem <- if (!is.logical(known)) "It is {describe(known)}." else
+    if (is.null(names)) "It has no names." else
+      if (!is_empty(unknown)) "There is no worker {.val {unknown}}." else
+        if (any_repeated(names)) "It has several values for {.val {repeated_values(names)}}."
+  abort_argument_if(problem, "known",
+    "must be a logical vector whose names are workers, each at most once.", x = problem)
+  # Is the quality of the worker low? NA if unknown.
+  known <- unname(known[match(workers, names)])
   used_workers <- which(!is.na(known) & complete.cases(value))
   kinds <- table(factor(known[used_workers], c(FALSE, TRUE)))
   abort_argument_if(any(kinds < 2L), "known",

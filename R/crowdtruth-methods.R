@@ -1,43 +1,46 @@
 #' Tables and summaries of a CrowdTruth result
 #'
-#' Extracts tables, a matrix of scores, and a one-row summary from a [crowdtruth()] result. That
-#' page defines units, workers, annotations and the metrics.
+#' Extracts tables and a matrix of scores from a [crowdtruth()] result, whose page defines the
+#' metrics. A *unit* is a case, a *worker* a rater, and an *annotation* a label.
 #'
 #' @section Tables:
-#' `tidy(x, what)` returns a tibble. `"workers"`, `"units"`, `"annotations"`, `"scores"` and
-#' `"convergence"` are described in [crowdtruth()]. The other tables are:
+#' `tidy(x, what)` returns a tibble. [crowdtruth()] describes `"workers"` (the default), `"units"`,
+#' `"annotations"`, `"scores"` and `"convergence"` (version 2.0). The other tables are:
 #'
 #' * `"similarity"`: a row per ordered pair of different annotations, with the columns `annotation`,
-#'   `other`, and `similarity` of the first to the second.
+#'   `other`, and `similarity` of the first annotation to the second (at most 1).
 #' * `"labels"`: a row per unit, with the column `case` and a column for each annotation. The values
 #'   are shares of the votes of the unit, in version 2.0 weighted by the quality of the workers.
 #'   They sum to one. They are `NA` for a unit without labels, or if all its workers have quality 0.
-#' * `"kinds"`: a row per annotation, with its kind. The arguments `other`, `frequent`, `clear` and
-#'   `similar` set the limits; they have the meaning that they have in [merge_annotations()]. `kind`
-#'   is `"vague"` (frequent, but with a clarity below `clear`), `"useless"` (rare, with a clarity
-#'   below `clear`), `"ambiguous"` (ambiguity of at least `similar`) or `NA`. `into` is the
-#'   annotation into which [merge_annotations()] would merge it, or `NA`. `probability` is the share
-#'   of the units with the annotation. `clarity` and `ambiguity` are as in table `"annotations"`.
-#'   `similar_to` is the annotation to which it is most similar.
+#' * `"kinds"`: a row per annotation. Arguments are `other = NULL`, `frequent = 0.5`, `clear = 0.6`
+#'   and `similar = 0.6`. `kind` is `"vague"` (clarity below `clear`, on at least a share `frequent`
+#'   of the units), `"useless"` (clarity below `clear`, on fewer units), `"ambiguous"` (ambiguity of
+#'   at least `similar`) or `NA`. The annotation `other` has no kind. `into` is the annotation into
+#'   which [merge_annotations()] would merge it, or `NA`. `probability`, `clarity`, `ambiguity` and
+#'   `similar_to` are as in table `"annotations"`.
 #'
 #' @param x A [crowdtruth()] result.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `as.matrix()`: a matrix of the scores, units x annotations, numbers in \[0, 1\]. It is
 #'   `NA` for a unit without labels (in version 2.0 without judgements).
 #'
-#'   `glance()`: a tibble with one row:
+#'   `glance(x)`: a tibble with one row:
 #'   * `version`; the numbers of `units`, `workers`, `annotations`, `judgements` and `labels` given.
 #'   * In version 2014 the means `clarity` (over units), `unit_disagreement` and
-#'     `worker_disagreement`. In version 2.0 the means `uqs`, `wqs` and `aqs`, the number of
-#'     `steps`, and `converged`. Columns of the other version are `NA`.
+#'     `worker_disagreement`. In version 2.0 the means `uqs`, `wqs` and `aqs` (qualities of units,
+#'     workers and annotations), the number of `steps`, and `converged`. Columns of the other
+#'     version are `NA`.
 #'
-#'   `format()`: one line of text.
+#'   `format(x)`: one line of text with the version and the numbers of `glance(x)`.
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)
 #' x <- crowdtruth(simulate_crowd())
+#' # Metrics of workers
 #' tidy(x)
+#' # Shares of the votes of each unit
 #' tidy(x, "labels")
+#' # Scores of the first three units
 #' as.matrix(x)[1:3, ]
 #' @name tidy.crowdtruth
 NULL
@@ -94,8 +97,10 @@ similarity_table <- function(x) {
 # Returns the name of the column that measures how clear a unit is.
 unit_measure <- function(x) if (x$options$version == "2.0") "uqs" else "clarity"
 
-# Returns the mean of the values that are not NA. Returns NA if all values are NA.
-mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
+# Mean, and smallest, of the values that are not NA. NA if there are none.
+mean_known <- function(x) if (any_known(x)) mean(x, na.rm = TRUE) else NA_real_
+
+min_known <- function(x) if (any_known(x)) min(x, na.rm = TRUE) else NA_real_
 
 crowd_notes <- function(x) {
   is_version2 <- x$options$version == "2.0"
@@ -170,8 +175,8 @@ as_crowdtruth <- function(x) if (inherits(x, "crowdtruth")) x else crowdtruth(as
 #' Simulates the answers of workers (raters) who give one or two labels to each unit (case). Some
 #' workers are spammers, whose answers do not depend on the unit.
 #'
-#' Every unit has a random main label and a clarity `c`, drawn uniformly between 0.3 and 1. Labels 1
-#' and 2 are neighbours of each other, 3 and 4 too, and so on. Workers are assigned to units at
+#' Every unit has a random main label and a clarity `c`, drawn uniformly between 0.3 and 1. Labels A
+#' and B are neighbours of each other, C and D too, and so on. Workers are assigned to units at
 #' random, and all have about the same number of units.
 #'
 #' The kinds of workers are:
@@ -185,14 +190,15 @@ as_crowdtruth <- function(x) if (inherits(x, "crowdtruth")) x else crowdtruth(as
 #' @param units,workers,per_unit Numbers of units, of workers, and of workers per unit; by default
 #'   60, 30 and 10. `per_unit` is at most `workers`.
 #' @param labels Number of labels, from 2 to 26, by default 6. Their names are capital letters.
-#' @param spammers Numbers of spammers of each kind, a vector with the names `random`, `constant`
-#'   and `copy`; by default 0. The other workers are faithful.
-#' @param ... Not used; catches misspelt arguments.
+#' @param spammers Numbers of spammers of each kind, a vector with some of the names `random`,
+#'   `constant` and `copy`; by default all 0. The other workers are faithful.
+#' @param ... Not used.
 #' @return A [ratings()] object with `repeats = "labels"`. `tidy(x, "workers")` is a tibble with the
 #'   columns `worker` and `kind` (`"faithful"`, `"random"`, `"constant"` or `"copy"`).
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)
+#' # 20 workers, of whom five are spammers
 #' x <- simulate_crowd(units = 40, workers = 20, spammers = c(random = 2, copy = 3))
 #' x
 #' table(tidy(x, "workers")$kind)

@@ -2,9 +2,8 @@
 #'
 #' Computes the CrowdTruth metrics: the clarity of units, the quality of workers and the ambiguity
 #' of annotations. A *unit* is a case, a *worker* a rater, an *annotation* a label, and a
-#' *judgement* the answer of a worker on a unit, which may have several labels. If several answers
-#' can be right, disagreement is not only error. It may come from an unclear unit, a careless
-#' worker, or annotations with nearly the same meaning.
+#' *judgement* the answer of a worker on a unit, which may have several labels. Disagreement may
+#' come from an unclear unit, a careless worker, or annotations with nearly the same meaning.
 #'
 #' @section Version 2014:
 #' The answer `w` of a worker on a unit is a vector with a 1 for each annotation that the worker
@@ -20,12 +19,12 @@
 #'   kappa with each other worker who shares a unit. A kappa is computed from the 0 and 1 of both
 #'   workers for all annotations of their common units, and is weighted by the number of these
 #'   units.
-#' * **Overlap disagreement** (`overlap_disagreement`): the same, with an overlap in place of kappa,
-#'   as in the authors' programs. The overlap is the share of the worker's annotations that the
-#'   other worker gave too.
-#' * **Similarity** of annotation i to annotation j: `(p - q) / (1 - q)`. Here `p` is the share of
-#'   units with j among units with i, and `q` is this share among units without i. Similarity is at
-#'   most 1.
+#' * **Overlap disagreement** (`overlap_disagreement`): as `worker_disagreement`, but with the
+#'   overlap in place of kappa. The overlap is the share of the
+#'   worker's annotations that the other worker gave too.
+#' * **Similarity** of annotation i to annotation j: `(p - q) / (1 - q)`. `p` is the share of units
+#'   with annotation j among units with annotation i, and `q` is the share of units with j among
+#'   units without i. Similarity is at most 1.
 #' * **Ambiguity** of an annotation: its largest similarity to another annotation.
 #'
 #' @section Version 2.0:
@@ -45,38 +44,39 @@
 #'   `wqs`.
 #'
 #' @section Undefined values:
-#' Undefined values are `NA`, and column `reason` gives the reason. For example, the disagreement of
-#' a worker who shares no unit is undefined. In version 2.0, denominators and `aqs` are at least
-#' 1e-8, as in the authors' program; column `reason` reports where this limit was reached.
+#' Undefined values are `NA`, and column `reason` gives the reason. In version 2.0, denominators and
+#' `aqs` are at least 1e-8; column `reason` reports where this limit was reached.
 #'
-#' @param x [ratings()], usually with `repeats = "labels"`. From counts, version 2014 measures units
-#'   and annotations but not workers.
+#' @param x A [ratings()] object without case weights. If answers may have several labels, make it
+#'   with `repeats = "labels"`. From counts of labels, version 2014 measures units and annotations
+#'   but not workers.
 #' @param version Version of the metrics: `"2014"` (the default) or `"2.0"`.
 #' @param task For version 2.0: `"closed"` (the default) if workers choose among given annotations;
-#'   `"open"` if they write annotations. Annotation quality `aqs` is then `NA`, and counts as 1 in
-#'   the other qualities.
+#'   `"open"` if workers write annotations. For an open task, annotation quality `aqs` is `NA`, and
+#'   counts as 1 in the other qualities.
 #' @param tolerance,max_steps For version 2.0: stop when all qualities change by less than
-#'   `tolerance` in a step, by default 0.001, or after `max_steps` steps, by default 1000. In the
-#'   second case there is a warning of class `fallible_warning_no_convergence`.
-#' @param ... Not used; catches misspelt arguments.
+#'   `tolerance` in a step, by default 0.001, or after `max_steps` steps, by default 1000, with a
+#'   warning of class `fallible_warning_no_convergence`.
+#' @param ... Not used.
 #' @return An object of class `crowdtruth`, a list of these elements. The first four are tibbles.
-#'   * `units`: `unit`; `workers`, the number of judgements; `votes`, the number of labels given;
-#'     `annotation`, the annotation with most votes (tied annotations are joined by "|"); `clarity`
-#'     or, in version 2.0, `uqs`; `reason`.
-#'   * `workers`: `worker`; `units`, the number judged; `unit_disagreement`, `worker_disagreement`
-#'     and `overlap_disagreement` or, in version 2.0, `wqs`, `wwa` and `wua`;
-#'     `annotations_per_unit`; `reason`.
+#'   * `units`: `unit`; `workers`, the number of judgements (`NA` from counts); `votes`, the number
+#'     of labels given; `annotation`, the annotation with most votes (tied annotations are joined by
+#'     "|"); `clarity` or, in version 2.0, `uqs`; `reason`.
+#'   * `workers` (no rows from counts): `worker`; `units`, the number judged; `unit_disagreement`,
+#'     `worker_disagreement` and `overlap_disagreement` or, in version 2.0, `wqs`, `wwa` and `wua`;
+#'     `annotations_per_unit`, the mean number of labels given; `reason`.
 #'   * `annotations`: `annotation`; `frequency`, the number of units with the annotation;
-#'     `probability`, their share; `clarity` and `ambiguity`, in both versions as in version 2014;
-#'     `similar_to`, the annotation to which it is most similar; in version 2.0 `aqs`; `reason`.
+#'     `probability`, the share of units with it; `clarity` and `ambiguity`, in both versions as in
+#'     version 2014; `similar_to`, the annotation to which it is most similar; in version 2.0 `aqs`;
+#'     `reason`.
 #'   * `scores`: `unit`, `annotation`, `votes` and `score`, a row for each annotation with votes on
 #'     a unit.
 #'   * `similarity`: a matrix with the similarity of annotation i (row) to annotation j (column).
-#'   * `converged` (version 2.0): did the qualities converge? `convergence` (version 2.0): a tibble
-#'     with a row per `step`, with the largest changes of the qualities of `units`, `workers` and
-#'     `annotations`.
-#'   * `ratings`: the ratings `x`. `options`: the settings. `history`: text on previous calls of
-#'     [filter_crowd()] and [merge_annotations()].
+#'   * `converged` (version 2.0): `TRUE` if the qualities converged. `convergence` (version 2.0): a
+#'     tibble with a row per `step`, with the largest changes of the qualities of `units`, `workers`
+#'     and `annotations`.
+#'   * `ratings`: the ratings `x`. `options`: a list of the settings. `history`: text on previous
+#'     calls of [filter_crowd()] and [merge_annotations()].
 #' @family CrowdTruth
 #' @templateVar where Section 4
 #' @template ref-crowdtruth
@@ -85,6 +85,7 @@
 #' # Figure 2 of the paper: votes, workers unknown
 #' crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
 #'
+#' # Version 2.0 for a simulated crowd with four spammers
 #' set.seed(1)
 #' crowdtruth(simulate_crowd(spammers = c(random = 2, copy = 2)), version = "2.0")
 #' @export
@@ -99,21 +100,17 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
     tolerance = check_number(tolerance, "tolerance", 0, open_min = TRUE),
     max_steps = check_count(max_steps, "max_steps")
   )
-  check_judgements(x, options$version)
-  measure_crowd(x, options)
-}
-
-# Raises an error for ratings from which CrowdTruth cannot be computed.
-check_judgements <- function(x, version) {
   abort_if(has_repeats(x), "repeat",
     "CrowdTruth needs one answer per worker and unit, but {.arg x} has repeated ratings.",
     i = "If repeated rows are labels of one answer, call {.fun ratings} with
         {.code repeats = \"labels\"}.", case = NULL, rater = NULL)
-  if (version == "2.0") check_named_raters(x, "x", "Version 2.0 needs the worker of each answer.",
+  if (options$version == "2.0") check_named_raters(x, "x",
+    "Version 2.0 needs the worker of each answer.",
     i = "{.code version = \"2014\"} measures units and annotations from counts.")
   if (in_database(x)) abort_no_cases("CrowdTruth measures cases")
   abort_if(!is.null(x$weights), "weights", "CrowdTruth has no case weights.",
     i = "Make {.arg x} without {.arg weights}.", row = NULL)
+  measure_crowd(x, options)
 }
 
 # Computes all CrowdTruth metrics of the ratings `x` and creates the result. `history`: sentences
@@ -122,10 +119,28 @@ measure_crowd <- function(x, options, history = character()) {
   entries <- judgements(x)
   cells <- na_real(core_crowd_units(entries))
   is_version2 <- options$version == "2.0"
+  # Calls a function of the core and shows a progress bar with `total` steps (NA if the number is
+  # unknown).
+  run_with_progress_bar <- function(name, total, core, ...) {
+    bar <- progress_bar(name, total)
+    out <- core(entries, ..., bar$tick)
+    bar$close()
+    na_real(out)
+  }
   qualities <- if (is_version2) {
-    measure_quality(entries, options)
+    run_with_progress_bar("Steps", NA, core_crowd_quality, options)
   } else if (!has_counts(x)) {
-    run_with_progress_bar("Workers", entries$workers, core_crowd_workers, entries)
+    run_with_progress_bar("Workers", entries$workers, core_crowd_workers)
+  }
+  if (is_version2) {
+    changes <- qualities[c("unit_change", "worker_change", "annotation_change")]
+    change <- max(unlist(lapply(changes, tail, 1L)))
+    warn_if(!qualities$converged, "no_convergence",
+      "Qualities did not converge in {options$max_steps} step{?s}.",
+      x = "The largest change in the last step is {signif(change, 3)}, not below
+        {options$tolerance}.",
+      i = "Raise {.arg max_steps} or {.arg tolerance}.", change = change)
+    if (options$open) qualities$aqs[] <- NA_real_
   }
   similarity <- cells$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
@@ -140,8 +155,8 @@ measure_crowd <- function(x, options, history = character()) {
     similarity = similarity_table, labels = label_shares, kinds = annotation_kinds
   )
   if (is_version2) tables$convergence <- columns_tibble(
-    step = seq_along(qualities$unit_change), units = qualities$unit_change,
-    workers = qualities$worker_change, annotations = qualities$annotation_change
+    step = seq_along(changes$unit_change), units = changes$unit_change,
+    workers = changes$worker_change, annotations = changes$annotation_change
   )
   new_crowdtruth(tables, list(
     similarity = similarity, converged = qualities$converged, ratings = x, options = options,
@@ -152,33 +167,6 @@ measure_crowd <- function(x, options, history = character()) {
 # Computes the metrics of changed ratings `x`, with the options of the CrowdTruth result `object`.
 # `step`: a sentence about the change, which print() shows.
 measure_again <- function(object, x, step) measure_crowd(x, object$options, c(object$history, step))
-
-# Calls the function `core` with arguments `...` and shows a progress bar with `total` steps (NA if
-# the number is unknown). Returns the value of the function, with NaN replaced by NA.
-run_with_progress_bar <- function(name, total, core, ...) {
-  bar <- progress_bar(name, total)
-  out <- core(..., bar$tick)
-  bar$close()
-  na_real(out)
-}
-
-# Computes the qualities of units, workers and annotations of version 2.0. Warns if the iteration
-# did not converge. `entries`: a result of judgements().
-measure_quality <- function(entries, options) {
-  out <- run_with_progress_bar("Steps", NA, core_crowd_quality, entries, options)
-  if (!out$converged) {
-    change <- max(unlist(lapply(
-      out[c("unit_change", "worker_change", "annotation_change")], tail, 1L
-    )))
-    warn_fallible("no_convergence",
-      "Qualities did not converge in {options$max_steps} step{?s}.",
-      x = "The largest change in the last step is {signif(change, 3)}, not below
-        {options$tolerance}.",
-      i = "Raise {.arg max_steps} or {.arg tolerance}.", change = change)
-  }
-  if (options$open) out$aqs[] <- NA_real_
-  out
-}
 
 # ---- Tables -------------------------------------------------------------------------------------
 
@@ -226,29 +214,24 @@ worker_table <- function(x, entries, measured) {
     !!!measured[intersect(names(spam_sign), names(measured))]
   )
   out$annotations_per_unit <- ratio(count_by_worker(entries$label > 0L), out$units)
-  out$reason <- worker_reasons(out, measured)
-  out
-}
-
-# Returns column `reason` of the table of workers: why a metric of the worker is NA, is at its lower
-# limit, or is computed from only some of the units. `table`: the table of workers without reasons.
-# `measured`: metrics from the core.
-worker_reasons <- function(table, measured) {
-  notes <- if (!is.null(measured$wqs)) {
+  # The reason why a metric of the worker is NA, is at its lower limit, or is computed from only
+  # some of the units
+  reason <- if (!is.null(measured$wqs)) {
     first_reason("floor of 1e-8: no other worker or no unit with quality above 0" =
       measured$worker_floored)
   } else {
-    has_no_comparison <- is.na(table$unit_disagreement)
+    has_no_comparison <- is.na(out$unit_disagreement)
     fewer_units_words <-
-      sprintf("unit_disagreement is over %s of %s units", measured$compared, table$units)
+      sprintf("unit_disagreement is over %s of %s units", measured$compared, out$units)
     Reduce(join_reasons, list(
-      ifelse(!has_no_comparison & measured$compared < table$units, fewer_units_words, NA),
+      ifelse(!has_no_comparison & measured$compared < out$units, fewer_units_words, NA),
       first_reason("no unit with labels of the worker and of others" = has_no_comparison),
-      first_reason("no kappa with any other worker" = is.na(table$worker_disagreement)),
-      first_reason("no overlap with any other worker" = is.na(table$overlap_disagreement))
+      first_reason("no kappa with any other worker" = is.na(out$worker_disagreement)),
+      first_reason("no overlap with any other worker" = is.na(out$overlap_disagreement))
     ))
   }
-  replace(notes, table$units == 0L, "no unit judged")
+  out$reason <- replace(reason, out$units == 0L, "no unit judged")
+  out
 }
 
 # Returns, for each row, the first reason that applies; NA if none applies. Each argument is a

@@ -114,10 +114,32 @@ notes_of_checks <- function(parts) {
   note(c(merge_part_notes(lines), "", heading_of_questions), "heading")
 }
 
+# Returns sentences about problems of the fitted ratings, which printed estimates show. The checks
+# are those of data_check() for agreement, constant raters, duplicates and systems. `is_gold`: are
+# all estimates computed from gold cases? Systems are then not checked. Near-perfect agreement of
+# all raters is a doubt only, because accurate people also agree. It is reported if the kind of
+# raters is not declared.
+panel_problems <- function(fit, is_gold) {
+  x <- fit$x
+  agreement_facts <- list(
+    share = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
+    at_chance = fit$identified != "yes"
+  )
+  checks <- rbind(
+    if (!agreement_facts$at_chance) finding_on_agreement(agreement_facts, x),
+    finding_on_constant_raters(x), finding_on_duplicates(x), if (!is_gold) finding_on_systems(x)
+  )
+  is_nearly_copied <- checks$check == "duplicates" & checks$status == "doubt" &
+    panel_kind(x) == "undeclared"
+  shown_checks <- checks[checks$status == "problem" | is_nearly_copied, ]
+  findings <- ifelse(shown_checks$check == "agreement", "", paste0(shown_checks$found, ". "))
+  paste0(findings, shown_checks$advice, recycle0 = TRUE)
+}
+
 #' Plot of a data check
 #'
-#' Draws one row per check: a point whose colour and shape show the status, and the finding in
-#' words.
+#' Draws one row per check: a point whose colour and shape show the status (`"ok"`, `"doubt"` or
+#' `"problem"`), and the finding in words.
 #'
 #' @param object A [data_check()] result.
 #' @param ... For `plot()`: `title` and `subtitle`, see [autoplot()].

@@ -4,51 +4,57 @@
 #' can answer, can answer under an assumption, or cannot answer without cases of known truth.
 #'
 #' @section Checks:
-#' Each check has the status `"ok"`, `"doubt"` or `"problem"`. Column `check` has these names:
+#' Each check has the status `"ok"`, `"doubt"` or `"problem"`. A single rater has only the checks
+#' `"raters"`, `"categories"`, `"missing ratings"` and `"systems"`. Checks are:
 #' * `"cases"`: the number of cases with two or more ratings. Fewer than 50 are a problem, fewer
 #'   than 200 a doubt. Lehner (2015) advises at least 200 cases if agreement is weak.
 #' * `"raters"`: fewer than three raters are a doubt, because two raters contain little information
 #'   on which of them is more accurate. Names of raters that differ only in capitals or blanks are a
-#'   doubt, too. The check also counts cases with a single rating.
-#' * `"agreement"`: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt. It is also a problem
-#'   if agreement is undefined, because no case has two ratings or only one category exists.
+#'   doubt, too.
+#' * `"agreement"`: Fleiss' kappa or, for three or more ordered categories, Krippendorff's ordinal
+#'   alpha. Below 0.2 is a problem, below 0.4 a doubt. It is also a problem if agreement is
+#'   undefined, because no case has two ratings or only one category exists.
 #' * `"constant raters"` (not for counts): a problem if raters always choose the same category,
-#'   although this is improbable by chance. [estimate_accuracy()] and [ground_truth()] leave them
-#'   out by default.
-#' * `"duplicates"` (for up to 200 raters and systems): a problem if two raters or systems differ in
-#'   at most 1% of at least 20 common cases. Not reported: pairs of the same `rater_groups`, and
-#'   pairs for which this is probable with independent errors (p of .01 or more). A doubt if half of
-#'   all pairs of raters agree in more than 95% of their cases.
+#'   although this is improbable by chance.
+#' * `"duplicates"` (for up to 200 raters and systems): a problem if two raters or systems have
+#'   equal answers in at least 99% of 20 or more common cases. Not reported are pairs whose equal
+#'   answers may be independent (p of .01 or more, adjusted for the number of pairs), and pairs of
+#'   raters in the same group (`rater_groups` of [ratings()]). A doubt if half of all pairs
+#'   of raters agree in more than 95% of their cases.
 #' * `"categories"`: a problem if a category has more than 95% of the ratings. A doubt if a category
-#'   is unused, has fewer than 5 ratings, or is not the most frequent rating of any case. Also if
-#'   labels differ only in capitals or blanks, or if a label is `"-1"` (a code of missing answers?).
+#'   is unused, has fewer than 5 ratings, or is not the most frequent rating of any case; if labels
+#'   differ only in capitals or blanks; or if a label is `"-1"`, which often means a missing answer.
 #' * `"missing ratings"` (not for counts): a problem if groups of raters have no case in common. A
-#'   doubt if more than half of the ratings are missing and cases differ in their number of ratings.
-#' * `"systems"`: a problem if a system seems to be made from the ratings: it has the most frequent
-#'   rating in at least 99% of at least 20 cases in which this rating leads by one vote (p below .01
-#'   for independent errors). A doubt if there is no system, or if one of several lacks answers.
+#'   doubt if more than half of the ratings are missing, unless all cases have the same number of
+#'   ratings, two or more.
+#' * `"systems"` (classifiers): a problem if a system seems to be made from the ratings. It then has
+#'   the most frequent rating in at least 99% of 20 or more cases in which this rating leads by one
+#'   vote (p below .01 for independent errors). A doubt if there is no system, or if one of several
+#'   systems lacks answers.
 #' * `"who rates"`: `rater_kind` of [ratings()]. A doubt if it was not declared, if people and
-#'   machines are mixed, or if all are machines (they tend to make the same errors).
-#' * `"reruns"`, only if reruns of a rater tie: a doubt, because the rater then has no vote.
-#' @param x A [ratings()] object, or anything that [as_ratings()] accepts; or a named list of
-#'   ratings, with an element for each variable (question) that raters coded.
-#' @param ... Not used; catches misspelt arguments.
-#' @return An object of class `data_check`; for a list of ratings, a list of such objects. `tidy()`
-#'   returns a tibble with a row per check:
-#'   * `check`, its name, and `status`: see section *Checks*. `found`: the finding in words.
-#'     `advice`: what to do, `NA` if the status is `"ok"`.
+#'   machines are mixed, or if all raters are machines, which tend to make the same errors.
+#' * `"reruns"`, only if two answers of a rater to the same case are equally frequent: a doubt,
+#'   because the rater then has no vote.
+#' @param x A [ratings()] object, or data that [as_ratings()] can convert; or a named list of such
+#'   data, with an element for each variable (question) that raters coded.
+#' @param ... Not used.
+#' @return An object of class `data_check`; for a list of ratings, a list of such objects.
 #'
-#'   `tidy(x, "questions")` returns a row per question:
-#'   * `question`; `answer`, which is `"yes"`, `"assumption"` (only under an assumption), `"gold"`
-#'     (only with cases of known truth) or `"no"`; `reason`, in words.
+#'   `tidy(x)` returns a tibble with a row per check: `check`, its name; `status`; `found`, the
+#'   finding in words; `advice`, what to do, `NA` if the status is `"ok"`.
 #'
-#'   `glance()` returns one row: the numbers of `problems`, `doubts`, `checks`, `cases`, `raters`,
-#'   `systems` and `categories`.
+#'   `tidy(x, "questions")` returns a tibble with a row per question: `question`; `answer`, which is
+#'   `"yes"`, `"assumption"` (only under an assumption), `"gold"` (only with cases of known truth)
+#'   or `"no"`; `reason`, in words.
+#'
+#'   `glance(x)` returns a tibble with one row: the numbers of `problems`, `doubts`, `checks`,
+#'   `cases`, `raters`, `systems` and `categories`.
 #' @templateVar where It gives advice on numbers of cases
 #' @template ref-lehner
 #' @family data
 #' @seealso [check_k_properties()] tests model assumptions, [plan_cases()] plans numbers of cases.
 #' @examples
+#' # Checks of four raters and a system, and questions that the ratings can answer
 #' data_check(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
 #' @export
 data_check <- function(x, ...) {
@@ -70,6 +76,7 @@ data_check <- function(x, ...) {
       suppressMessages(or_null(compute_measure(x, "krippendorff_alpha_ordinal")))
   )
   voted_ratings <- merge_reruns(x)
+  ties <- tie_lines(x)
   has_panel <- n_raters(x) > 1L
   checks <- rbind(
     if (has_panel) finding_on_cases(with_votes(x)), finding_on_raters(voted_ratings),
@@ -78,7 +85,9 @@ data_check <- function(x, ...) {
       finding_on_duplicates(voted_ratings)
     ),
     finding_on_categories(x), finding_on_missing_ratings(x), finding_on_systems(x),
-    if (has_panel) finding_on_rater_kind(x), finding_on_ties(x)
+    if (has_panel) finding_on_rater_kind(x),
+    if (!is_empty(ties)) finding_row("reruns", paste("Reruns tie:", shorten(ties)),
+      doubt = "Where they tie, there is no vote: take an odd number of runs.")
   )
   new_data_check(checks, list_questions(x, agreement_facts), facts)
 }
@@ -181,7 +190,10 @@ finding_on_duplicates <- function(x) {
   is_explained <- pairs$first %in% constant_names & pairs$second %in% constant_names |
     rater_group[pairs$first] == rater_group[pairs$second]
   pairs <- pairs[!(pairs$raters & is_explained), ]
-  if (all_nearly_copies(pairs[pairs$raters, ], n_raters(x)))
+  # Pairs that contain no more than half of the raters are not reported as copies.
+  rater_pairs <- pairs[pairs$raters, ]
+  n_compared <- length(union(rater_pairs$first, rater_pairs$second))
+  if (n_compared > max(1, n_raters(x) / 2) && median(rater_pairs$same) > 0.95)
     return(finding_row("duplicates", near_copies_message, doubt =
       "If they are one source, their agreement is no evidence: use `ratings(rater_groups = )`."))
   pairs <- pairs[which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs)), ]
@@ -232,36 +244,6 @@ table_of_pairs <- function(counts, least) {
   )
 }
 
-# Returns TRUE if at least half of the pairs of raters agree in more than 95% of their cases. Always
-# returns FALSE if the pairs contain no more than half of the raters. `pairs`: rows of
-# compared_answers(). `n_panel`: number of raters.
-all_nearly_copies <- function(pairs, n_panel) {
-  length(union(pairs$first, pairs$second)) > max(1, n_panel / 2) &&
-    median(pairs$same) > 0.95
-}
-
-# Returns sentences about problems of the fitted ratings, which printed estimates show. The checks
-# are those of data_check() for agreement, constant raters, duplicates and systems. `is_gold`: are
-# all estimates computed from gold cases? Systems are then not checked. Near-perfect agreement of
-# all raters is a doubt only, because accurate people also agree. It is reported if the kind of
-# raters is not declared.
-panel_problems <- function(fit, is_gold) {
-  x <- fit$x
-  agreement_facts <- list(
-    share = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
-    at_chance = fit$identified != "yes"
-  )
-  checks <- rbind(
-    if (!agreement_facts$at_chance) finding_on_agreement(agreement_facts, x),
-    finding_on_constant_raters(x), finding_on_duplicates(x), if (!is_gold) finding_on_systems(x)
-  )
-  is_nearly_copied <- checks$check == "duplicates" & checks$status == "doubt" &
-    panel_kind(x) == "undeclared"
-  shown_checks <- checks[checks$status == "problem" | is_nearly_copied, ]
-  findings <- ifelse(shown_checks$check == "agreement", "", paste0(shown_checks$found, ". "))
-  paste0(findings, shown_checks$advice, recycle0 = TRUE)
-}
-
 finding_on_categories <- function(x) {
   ratings_per_category <- rowsum_codes(rating_category(x), pattern_cases(x)[rating_pattern(x)],
     n_categories(x))
@@ -291,12 +273,6 @@ finding_on_categories <- function(x) {
       categories, or add cases of it. If it is a code for a missing answer, use `na` of
       `ratings()`.")
   )
-}
-
-finding_on_ties <- function(x) {
-  ties <- tie_lines(x)
-  if (!is_empty(ties)) finding_row("reruns", paste("Reruns tie:", shorten(ties)),
-    doubt = "Where they tie, there is no vote: take an odd number of runs.")
 }
 
 finding_on_missing_ratings <- function(x) {

@@ -67,12 +67,11 @@ sensitivity_specificity <- function(matrices, base_rates, j, k) {
 # a result of sensitivity_specificity(). `rate`: base rate of the category in each draw.
 transformed_measures_of_test <- function(right, rate) {
   right <- round_on_boundary(right)
-  logit <- qlogis
   positive <- log(right[1L, ]) - log1p(-right[2L, ])
   negative <- log1p(-right[1L, ]) - log(right[2L, ])
   rbind(
-    logit(right), logit(rate) + positive, -logit(rate) - negative, positive, negative,
-    positive - negative, logit(pmin(colSums(right) / 2, 1))
+    qlogis(right), qlogis(rate) + positive, -qlogis(rate) - negative, positive, negative,
+    positive - negative, qlogis(pmin(colSums(right) / 2, 1))
   )
 }
 

@@ -4,65 +4,64 @@
 #'
 #' Computes sensitivity, specificity, predictive values and likelihood ratios of each rater (or
 #' diagnostic test) for each category, from a latent class model fitted by [fit_raters()]. No gold
-#' standard is needed if the model holds (Hui and Walter, 1980). With more than two categories, the
-#' measures of a category compare it with all other categories together. The other categories are
-#' weighted by their base rates in the fit.
+#' standard is needed if the model holds (Hui and Walter, 1980). An answer is positive for a
+#' category if it is this category, and negative if it is any other category. Cases of the other
+#' categories are weighted by the base rates of the fit.
 #'
 #' @section Two tests: `combine` evaluates two tests as one test. In series, `"a and b"` is positive
 #' for a category if both tests give this category. In parallel, `"a or b"` is positive if at least
-#' one of them does. The joint probability of the two answers is computed from the fitted model.
-#' Errors are independent given the truth, unless the model has `dependence` or strata of
-#' difficulty; see [rater_model()].
+#' one of them does. Errors are independent given the truth, unless the model has `dependence` or
+#' strata of difficulty; see [rater_model()].
 #'
 #' @section Intervals: For fits by `method = "bayes"`, estimates are medians of the posterior draws
 #' of a measure, standard errors are standard deviations, and limits are quantiles. Standard errors
-#' of `lr_positive`, `lr_negative` and `dor` are `NA`, because a few extreme draws would determine
-#' them.
+#' of `lr_positive`, `lr_negative` and `dor` are `NA`.
 #'
 #' For fits by likelihood, intervals are computed by the delta method, on the log scale for ratios
-#' and on the logit scale for probabilities. With a pooled prior (see [rater_model()]), they ignore
-#' that the prior is estimated. With more than 500 parameters, standard errors ignore that the true
-#' categories are uncertain, and are too small if raters often disagree. Standard errors are `NA` if
-#' the fit models abstentions, weights of cases are not whole numbers, or the estimate is 0, 1 or
-#' infinite.
+#' and on the logit scale for probabilities. They ignore that a pooled prior (see [rater_model()])
+#' is estimated. With more than 500 parameters, standard errors ignore that the true categories are
+#' uncertain, and are too small if raters often disagree. Standard errors are `NA` if the fit models
+#' abstentions, weights of cases are not whole numbers, or the estimate is 0, 1 or infinite.
 #'
 #' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`. User-defined models,
 #'   such as [rater_family()], are not supported.
-#' @param prevalence Base rates for the predictive values: a vector of probabilities named by
-#'   category or, with two categories, the probability of the second category. `NULL`, the default,
-#'   uses the base rates of the fit.
-#' @param combine Names of two raters that are also evaluated as one test, in series and in
-#'   parallel; `NULL`, the default, for none. See *Two tests*.
-#' @param conf_level Nominal coverage of the intervals, in (0, 1); the default is the level of the
-#'   fit, see [fallible-options].
-#' @param positive The category of positive results. `NULL`, the default, for a table of all
-#'   categories.
-#' @param ... Not used; catches misspelt arguments.
-#' @return A tibble with a row per rater, category and measure.
-#'   * `rater`, `category`, `measure`.
-#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.
+#' @param prevalence Base rates for `ppv` and `npv`: a vector of
+#'   probabilities named by category or, with two categories, the probability of the second
+#'   category. `NULL`, the default, uses the base rates of the fit.
+#' @param combine Names of two raters that are also evaluated as one test, see *Two tests*. `NULL`,
+#'   the default, for none.
+#' @param conf_level Nominal coverage of the intervals, in (0, 1). The default is the level of a
+#'   Bayesian fit, and otherwise 0.9 (see [fallible-options]).
+#' @param positive A category, for a result with only the rows of this category. `NULL`, the
+#'   default, for all categories.
+#' @param ... Not used.
+#' @return A tibble with a row per rater, category and measure, and these columns:
+#'   * `rater`; `category`, of positive answers; `measure`.
+#'   * `estimate`, `std.error`; `conf.low`, `conf.high`, limits of the interval.
 #'   * `note`: `"mostly prior"` if the rater has fewer ratings than the prior is worth, a number
 #'     that `print()` of the fit shows; otherwise `NA`.
-#'   * `reason`: why there is no interval or no standard error.
+#'   * `reason`: why there is no interval or no standard error, otherwise `NA`.
 #'
 #'   Measures are:
-#'   * `sensitivity`, `specificity`;
-#'   * `ppv`, `npv`: positive and negative predictive values;
-#'   * `lr_positive`, `lr_negative`: likelihood ratios of a positive answer (the category) and of a
-#'     negative answer (any other category);
-#'   * `dor`: diagnostic odds ratio; `youden`: sensitivity + specificity - 1.
+#'   * `sensitivity`: probability of a positive answer in cases of the category; `specificity`:
+#'     probability of a negative answer in other cases.
+#'   * `ppv`, `npv`: probability that a positive or a negative answer is correct.
+#'   * `lr_positive`, `lr_negative`: probability of a positive or a negative answer in cases of the
+#'     category, divided by its probability in other cases (likelihood ratios).
+#'   * `dor`: diagnostic odds ratio, `lr_positive / lr_negative`; `youden`: sensitivity +
+#'     specificity - 1.
 #'
 #'   If the fit models abstentions (indeterminate results, see [rater_model()]), these measures
 #'   refer to determinate results. With two categories, there are further measures without intervals
 #'   (Simel et al., 1987; Shinkins et al., 2013):
 #'   * `yield`: share of determinate results; `yield_positive`, `yield_negative`: this share in
-#'     cases of the category and in cases of the other category;
+#'     cases of the category and in cases of the other category.
 #'   * `sensitivity_worst`, `specificity_worst`: values if all indeterminate results are wrong;
 #'     `sensitivity_best`, `specificity_best`: values if all of them are correct.
 #'
-#'   If base rates have a formula of factors and `prevalence` is `NULL`, the first columns are these
-#'   factors, and there are further rows of `ppv` and `npv` for each combination of their levels.
-#'   The factors are `NA` in rows about all cases.
+#'   If base rates have a formula of factors (see [rater_model()]) and `prevalence` is `NULL`, the
+#'   first columns are these factors. There are further rows of `ppv` and `npv` for each combination
+#'   of their levels. In rows about all cases, the factors are `NA`.
 #' @family estimation
 #' @references Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
@@ -90,15 +89,22 @@
 test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
                           conf_level = level_of(fit), positive = NULL, ...) {
   check_call()
-  check_tested_fit(fit)
+  check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.")
+  abort_argument_if(!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs", "fit",
+    "must be a fit of a {.fun rater_model} by method {.val likelihood} or {.val bayes}.",
+    x = if (inherits(fit$model, user_models)) "User-defined models are not supported." else
+      "It is a fit of {.val {format(fit$model)}} by method {.val {fit$method}}.",
+    i = "Use {.code fit_raters(x, dawid_skene())}, with a confusion matrix for each rater.")
   categories <- fit$x$categories
   if (!is.null(positive)) check_choice(positive, categories)
   conf_level <- check_level(conf_level)
   raters <- fit$x$raters
   rates <- check_prevalence(prevalence, categories)
-  combined <- check_combined(combine, raters)
+  combined <- match(as_label(combine), raters)
   is_mostly_prior <- raters %in% find_raters_mostly_prior(fit)
-  if (length(combined) > 0L) {
+  if (!is.null(combine)) {
+    abort_argument_if(length(combined) != 2L || anyNA(combined) || any_repeated(combined),
+      "combine", "must be the names of two raters of {.arg fit}.", not = combine)
     raters <- c(raters, paste(raters[combined[1L]], c("and", "or"), raters[combined[2L]]))
     is_mostly_prior <- c(is_mostly_prior, rep(any(is_mostly_prior[combined]), 2L))
   }
@@ -139,15 +145,12 @@ tested_table <- function(fit, rows, numbers, notes) {
     reason = replace(
       replace(
         reason, inherits(fit, "draws_fit") & is.na(numbers$error) & !is.na(numbers$low),
-        reason_ratio_of_draws
+        "standard errors of ratios are not computed from draws: a few extreme draws determine them"
       ),
       is_on_boundary, "the estimate is on a boundary"
     )
   )
 }
-
-reason_ratio_of_draws <-
-  "standard errors of ratios are not computed from draws: a few extreme draws determine them"
 
 reason_abstain_errors <- "standard errors of fits with abstentions are not computed"
 
@@ -214,31 +217,18 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
     value = value, error = slope * error, low = back_transform(transformed - z * error),
     high = back_transform(transformed + z * error)
   )
-  if (uses_known_truth(fit)) add_known_intervals(numbers, fit, z) else numbers
-}
-
-# Replaces intervals of sensitivities and specificities that are 0 or 1 by Wilson's intervals for
-# the number of cases with known truth. `numbers`: a result of measure_tests(). `z`: a normal
-# quantile.
-add_known_intervals <- function(numbers, fit, z) {
+  if (!uses_known_truth(fit)) return(numbers)
+  # Sensitivities and specificities that are 0 or 1 have Wilson's intervals for the number of cases
+  # with known truth.
   n <- count_known_by_truth(fit)
-  n_known <- numbers$value + NA
+  n_known <- value + NA
   n_known[1L, , seq_len(nrow(n))] <- t(n)
   n_known[2L, , seq_len(nrow(n))] <- t(rowSums(n) - n)
-  boundary_cells <- which(is_on_boundary(numbers$value) & n_known > 0)
-  limits <- probability_interval(numbers$value[boundary_cells], 0, z, n_known[boundary_cells])
+  boundary_cells <- which(is_on_boundary(value) & n_known > 0)
+  limits <- probability_interval(value[boundary_cells], 0, z, n_known[boundary_cells])
   numbers$low[boundary_cells] <- limits[, 1L]
   numbers$high[boundary_cells] <- limits[, 2L]
   numbers
-}
-
-check_tested_fit <- function(fit) {
-  check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.")
-  abort_argument_if(!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs", "fit",
-    "must be a fit of a {.fun rater_model} by method {.val likelihood} or {.val bayes}.",
-    x = if (inherits(fit$model, user_models)) "User-defined models are not supported." else
-      "It is a fit of {.val {format(fit$model)}} by method {.val {fit$method}}.",
-    i = "Use {.code fit_raters(x, dawid_skene())}, with a confusion matrix for each rater.")
 }
 
 check_prevalence <- function(prevalence, categories) {
@@ -273,17 +263,6 @@ weak_prior_size <- function(fit) {
 }
 
 # ---- Two tests as one ---------------------------------------------------------------------------
-
-# Checks argument `combine` of test_accuracy(), and returns the indices of its two raters. Returns
-# an empty vector if it is NULL.
-check_combined <- function(combine, raters) {
-  if (is.null(combine)) return(integer())
-  rater_numbers <- match(as_label(combine), raters)
-  abort_argument_if(length(rater_numbers) != 2L || anyNA(rater_numbers) ||
-    rater_numbers[[1L]] == rater_numbers[[2L]], "combine",
-    "must be the names of two raters of {.arg fit}.", not = combine)
-  rater_numbers
-}
 
 # Adds the combinations "a and b" and "a or b" of two raters to `p` as two further raters, and
 # returns the larger array. Arguments:
