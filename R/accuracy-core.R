@@ -1,7 +1,8 @@
-# Functions that call the C++ core to compute the accuracy of systems. An estimator computes an
-# estimate and its bootstrap replicates. It is usually a pointer to a C++ object, and is created
-# once per call of an exported function. Results do not contain estimators, because pointers are not
-# valid in another R session.
+# Functions that call the C++ core to compute the accuracy of systems, the assumed amount of shared
+# errors, and the object that estimate_accuracy() returns. An estimator computes an estimate and its
+# bootstrap replicates. It is usually a pointer to a C++ object, and is created once per call of an
+# exported function. Results do not contain estimators, because pointers are not valid in another R
+# session.
 
 # Creates the estimator of `method` (a record made by new_method()) from a fit of the raters.
 make_estimator <- function(fit, method, options) {
@@ -88,9 +89,7 @@ compute_estimate <- function(estimator) {
   point <- core_estimate(estimator)
   is_number <- function(value) is.double(value) && length(value) == 1L
   number_fields <- names(Filter(is_number, point$systems[[1L]]))
-  point$numbers <- na_real(lapply(rlang::set_names(number_fields), function(field) {
-    vapply(point$systems, `[[`, 0, field)
-  }))
+  point$numbers <- na_real(stack_tables(lapply(point$systems, `[`, number_fields)))
   point
 }
 
@@ -132,9 +131,10 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
 }
 
 # Combines an estimator that assumes independent errors with one that assumes shared errors.
-# `correction`: position of each system's value between independent (0) and shared errors (1).
+# `correction`: position of each system's value between independent (0) and shared errors (1); NA
+# for a system without an estimate.
 combine_estimators <- function(independent, shared, correction) {
-  if (!is_corrected(correction)) independent else
+  if (!any(correction != 0, na.rm = TRUE)) independent else
     list(independent = independent, shared = shared, back = correction)
 }
 
@@ -163,8 +163,6 @@ needs_average <- function(options) is_averaged(options) || interval_of(options)$
 # ---- Assumed amount of errors that systems share with raters: `common` of estimate_accuracy() ----
 # The formulas are in src/core/accuracy/common.hpp.
 
-common_choices <- c("typical", "none", "all")
-
 # Returns "typical", "none", "all" or a number in [0, 1]; NULL if `common` is not given.
 check_common <- function(common, method) {
   if (is.null(common)) return(NULL)
@@ -172,7 +170,7 @@ check_common <- function(common, method) {
     "{.arg common} cannot be used with {.code method = \"{method$id}\"}, whose assumption about
         shared errors is fixed.",
     i = "Methods with {.arg common}: {.val {ids_with(\"common\", accuracy_methods)}}.")
-  if (is.character(common)) check_choice(common, common_choices, "common") else
+  if (is.character(common)) check_choice(common, c("typical", "none", "all"), "common") else
     check_number(common, "common", 0, 1)
 }
 
@@ -186,12 +184,12 @@ common_setting <- function(x) {
 # conditional on this amount. `x`: see method_of().
 has_fixed_common <- function(x) {
   common <- (x$options %||% x)$common
-  !is.null(common) && common != common_choices[[1L]]
+  !is.null(common) && common != "typical"
 }
 
 # Is the assumed amount of shared errors "typical"? The amount is then computed from the averaged
 # models.
-has_typical_common <- function(x) identical(common_setting(x), common_choices[[1L]])
+has_typical_common <- function(x) identical(common_setting(x), "typical")
 
 # Returns the position of each system's estimate between the accuracies with independent errors (0)
 # and with shared errors (1). `typical`: positions computed from the averaged models. They are used
@@ -207,10 +205,6 @@ correct_for_shared_errors <- function(independent, shared, correction) {
   correction <- rep_len(correction, length(independent))
   independent - ifelse(correction == 0, 0, correction * (independent - shared))
 }
-
-# Is any system corrected for shared errors? `correction`: result of correction_share(), with NA for
-# a system without an estimate.
-is_corrected <- function(correction) any(correction != 0, na.rm = TRUE)
 
 # Is the assumed amount of shared errors "typical", although the averaged models show no shared
 # errors?
@@ -273,17 +267,89 @@ explain_estimate <- function(record, estimate) {
   gsub("\\s+", " ", sentences)
 }
 
-# Adds the fields that robust intervals need to `average_results`, for systems with scores. Their
-# models are not averaged, so parts_of_average() does not compute these fields. The dependence
-# weight is 1, because scores do not show whether errors are independent. `value`: accuracies, NA
-# for systems without an estimate.
-add_score_results <- function(average_results, fit, value) {
-  n_raters <- fit$scored$raters
-  is_missing <- is.na(value)
-  n_wrong <- n_raters * (1 - if (n_raters > 0L) fit$rater_accuracy else 0) +
-    sum(1 - value, na.rm = TRUE)
-  utils::modifyList(average_results, lapply(list(
-    rater_error = n_wrong / (n_raters + sum(!is_missing)), dependence_weight = 1,
-    base_rate_range = base_rate_ranges(fit$x)
-  ), function(result) ifelse(is_missing, NA_real_, result)))
+# ---- Result of estimate_accuracy() ---------------------------------------------------------------
+
+# Creates an estimate from a draft (an estimate without intervals) and its intervals. Fields:
+# * fit, options: see draft_estimate().
+# * table: the table of tidy().
+# * bins: the table of tidy(x, "bins").
+# * details: a row per system, with further columns for glance() and print().
+# * replicates: a matrix with a column per system.
+# * posterior: for each system a matrix, patterns of ratings x categories.
+# * members: a row per system and averaged model.
+# * typical: the typical share of shared errors, a number per system.
+# * end_counts: for each system a list of `independent_counts` and `shared_counts`, the expected
+#   numbers of cases by true category and answer; answers vary fastest.
+# * gold: see correct_by_gold(); NULL without a sample of gold cases.
+# Estimates from posterior draws have further fields (`...`).
+new_accuracy_estimate <- function(draft, interval, ...) {
+  fit <- draft$fit
+  systems <- fit$x$systems
+  point <- draft$point
+  average_results <- draft$parts
+  options <- draft$options
+  has_one_rater <- is_one_rater(fit$x)
+  table <- columns_tibble(
+    system = systems, estimate = point$value, !!!interval$table[interval_columns],
+    shared = point$shared %||% average_results$shared,
+    independent = point$independent %||% average_results$independent, n = draft$n,
+    method = options$method, reason = interval$table$reason, why = NA_character_
+  )
+  # An estimate gets a reason, although it is not NA, if the ratings carry no information (kappa is
+  # zero).
+  is_uninformative <- isTRUE(average_results$no_kappa) & !is.na(table$estimate) &
+    is.na(table$reason)
+  table[is_uninformative, c("reason", "why")] <- list(sprintf(
+    "raters %s, so that their agreement carries no information", agreement_by_chance_words
+  ), "chance")
+  if (has_one_rater && fit$identified == "no_pairs") {
+    table[c("reason", "why")] <- list(reason_one_rater, "one_rater")
+  }
+  sampling <- interval$sampling %||% average_sampling_error(draft)
+  replicates <- interval$replicates
+  details <- columns_tibble(
+    system = systems, uninformative = point$uninformative, mean_posterior = point$mean_posterior,
+    failed = if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates))),
+    sampling = sampling,
+    common = if (is.null(common_setting(options))) NA_real_ else
+      correction_share(options, average_results$typical),
+    !!!average_results[c("rater_error", "independence_weight", "dependence_weight")],
+    average_shared = average_results$shared, base_rate_range = average_results$base_rate_range,
+    disagreement_error = if (has_one_rater) NA_real_ else plurality_disagreement(fit$x),
+    centre = interval$centre %||%
+      robust_error(draft, point$value, sampling, average_results)$centre
+  )
+  # Rounding removes numerical errors of limits such as 1 - 0.7.
+  bins <- modify_fields(stack_systems(systems, point$bins), c("lower", "upper"), round, 10L)
+  if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
+  results_by_system <- draft$average$point$systems
+  new_result("accuracy_estimate",
+    fit = fit, options = options, table = table, bins = bins, details = details,
+    replicates = replicates, posterior = point$posterior,
+    members = if (!is.null(results_by_system)) {
+      stack_systems(systems, lapply(results_by_system, `[[`, "members"))
+    },
+    typical = average_results$typical,
+    end_counts = lapply(results_by_system, `[`, c("independent_counts", "shared_counts")), ...
+  )
+}
+
+# Returns reasons why estimates are NA, a string per estimate; NA if there is an estimate.
+# * identified, agreement: fields of the fit of each estimate, or of the fit of all.
+# * n: number of rated cases that each system answered.
+# * used: number of categories that raters used.
+why_no_estimate <- function(identified, agreement, categories, estimate, n, used = categories) {
+  reason <- ifelse(n == 0, "no case of the system has a rating", if (used < 2L)
+    "raters used one category only" else
+    "no category stands out in any case, so answers carry no information")
+  reason <- ifelse(rep_len(identified, length(estimate)) == "yes", reason,
+    why_not_identified(identified, agreement, categories))
+  replace(reason, !is.na(estimate), NA_character_)
+}
+
+# Stacks the tables of all systems into one table with a column `system`.
+stack_systems <- function(systems, tables) {
+  columns_tibble(
+    system = rep(systems, lengths(lapply(tables, `[[`, 1L))), !!!na_real(stack_tables(tables))
+  )
 }

@@ -10,62 +10,76 @@
 
 #' Accuracy of systems from posterior draws
 #'
-#' Computes the posterior distribution of the accuracy of systems (classifiers) from a fit by
-#' [fit_raters()] with `method = "bayes"`. It allows for errors that raters and systems may share
-#' (*correlated errors*). [compare_systems()], [estimate_metrics()] and [confusion()] of the result
-#' use its posterior draws.
+#' Computes the posterior distribution of the accuracy of systems (classifiers) from a Bayesian fit
+#' of raters. The accuracy is the probability that a system gives a case its true category.
 #'
 #' @section Shared errors:
-#' The ratings give the accuracy of a system under two extreme assumptions. `independent` assumes
-#' that its errors are independent of the raters' errors. `shared` assumes that it errs where the
-#' raters err. The ratings do not show where the accuracy is between these values. It is
+#' Raters and systems share errors (*correlated errors*) if they are wrong on the same cases more
+#' often than by chance. `independent` is the accuracy if the errors of the system are independent
+#' of the raters' errors. `shared` is the accuracy if the system errs where the raters err. The
+#' ratings do not show where the accuracy is between these values. It is
 #' `independent - c (independent - shared)`, and argument `common` sets `c`:
 #' * `"none"`: `c = 0`. `"all"`: `c = 1`. A number: `c` is this number. Intervals then contain only
 #'   sampling error.
 #' * `"typical"`: `c` has a normal prior with standard deviation 0.5 and mean `1 / sqrt(N - 1)`,
-#'   where `N` is the number of categories that raters used. In public data, this mean is about the
-#'   probability that two wrong answers are the same. With two categories it is 1: on average, the
-#'   system shares all errors. For a diagnostic test whose errors have other causes than those of
-#'   the raters, use `"none"`, or make the test one of the raters.
+#'   where `N` is the number of categories that raters used. With two categories the mean is 1: on
+#'   average, the system shares all errors. If the errors of a diagnostic test have other causes
+#'   than those of the raters, use `"none"`.
 #'
 #' There may also be cases on which all raters err. With `"typical"`, a normal error with mean 0 is
 #' therefore added to each draw. Its standard deviation increases with the share of wrong ratings.
 #' If all raters are declared as machines (language models or programs), the prior of `c` and this
-#' error are replaced by the error for machines, see *Machines as raters* in [estimate_accuracy()].
-#' `print()` reports the shares of the variance that are due to sampling, shared errors and cases on
-#' which all raters err. More ratings reduce only the first.
+#' error are replaced by another error, see *Machines as raters* in [estimate_accuracy()].
+#' `print()` shows the shares of the variance that are due to sampling, shared errors, and cases on
+#' which all raters err. More ratings reduce only the share of sampling.
 #'
 #' @section Known truths:
-#' Known truths given to [fit_raters()] improve the estimates of the raters. They show shared errors
-#' only if their cases are a random sample (`gold_sample = "random"`). Draws are then computed
-#' without these truths, and weighted by the probability of the number of correct answers in the
-#' sample. Because the model may be wrong, a share of `0.3 m^2 / (m^2 + 100)` of the draws is first
-#' replaced by draws from Beta(1/2, 1/2), where `m` is the number of cases in the sample.
+#' Known truths show shared errors only if their cases are a random sample
+#' (`gold_sample = "random"`). Draws are then computed without these truths, and weighted by the
+#' probability of the number of correct answers in the sample. Because the model may be wrong, a
+#' share of `0.3 m^2 / (m^2 + 100)` of the draws is first replaced by draws from Beta(1/2, 1/2),
+#' where `m` is the number of cases in the sample.
 #'
 #' @inheritParams estimate_accuracy
-#' @param x A [fit_raters()] result with `method = "bayes"`.
+#' @param x A [fit_raters()] result with `method = "bayes"`, for a [ratings()] object with answers
+#'   of systems.
 #' @param method `"joint"` (the default): the accuracy depends on the assumed amount of shared
-#'   errors, see *Shared errors*. `"shared"`: the accuracy is `shared`, and the system's answers are
-#'   not used as evidence about the truth. The result is then a cut distribution, not a posterior.
+#'   errors. `"shared"`: the accuracy is `shared`, see *Shared errors*. The system's answers are
+#'   then not evidence about the truth (a cut distribution instead of a posterior).
 #' @param interval `"posterior"`, the only interval: quantiles of the draws.
 #' @param conf_level Probability that the accuracy is between `conf.low` and `conf.high`, in (0, 1).
-#'   The default is the level of the fit.
-#' @param common Degree to which the system shares the errors of the raters, for method `"joint"`:
-#'   `"typical"` (the default `NULL` is the same), `"none"`, `"all"` or a number in \[0, 1\]; see
-#'   *Shared errors*.
-#' @param gold_sample `"random"` if `known_truth` (or the known truth of the fit) is a random
-#'   sample. `NULL`, the default, if it is not.
+#'   The default is the `conf_level` of the fit.
+#' @param common Degree to which the system shares the errors of the raters, for method `"joint"`,
+#'   see *Shared errors*: `"typical"` (the default, `NULL`), `"none"`, `"all"` or a number in
+#'   \[0, 1\].
+#' @param known_truth True categories of a random sample of cases: a vector named by case, a data
+#'   frame with columns `case` and `truth`, a [gold_cases()] result, or `TRUE` for the truth that
+#'   the ratings contain. `NULL`, the default: none or, with `gold_sample = "random"`, the known
+#'   truth of the fit.
+#' @param gold_sample `"random"` for a random sample, the only kind that is accepted. `NULL`, the
+#'   default, if there is none, or if `known_truth` is a [gold_cases()] result with a random sample.
 #' @param bins,resampling Not used.
-#' @return An object of class `accuracy_estimate`, see [estimate_accuracy()]. `estimate` is the
-#'   posterior mean of the accuracy in the population of which the cases are a sample. `tidy(x,
-#'   "replicates")` returns the draws.
+#' @return An object of class `accuracy_estimate`, see [estimate_accuracy()]. `tidy()` returns a
+#'   tibble with a row per system:
+#'   * `system`: its name; `method`: `"joint"` or `"shared"`.
+#'   * `estimate`, `std.error`: posterior mean and standard deviation of the accuracy in the
+#'     population of which the cases are a sample; `conf.low`, `conf.high`: quantiles.
+#'   * `shared`, `independent`: posterior means of the values defined in *Shared errors*.
+#'   * `n`: number of rated cases that the system answered. If it is 0, the estimate is `NA`, with a
+#'     `reason`.
+#'
+#'   `tidy(x, "replicates")` returns the draws. [compare_systems()], [estimate_metrics()] and
+#'   [confusion()] of the result use them.
 #' @family estimation
 #' @examples
+#' # Three raters and systems a (truly .8) and b (truly .7)
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.7), n = 100))
 #' fit <- fit_raters(x, method = "bayes", sampling = list(draws = 1000))
 #' estimate <- estimate_accuracy(fit)
 #' estimate
+#'
+#' # The difference between the systems, from the same draws
 #' compare_systems(estimate)
 #' @name posterior_accuracy
 #' @export
@@ -81,12 +95,17 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
     conf_level = check_level(conf_level), replicates = nrow(x$draws)
   )
   options$common <- check_common(common, method_record) %||%
-    if (!is.null(method_record$common)) common_choices[[1L]]
+    if (!is.null(method_record$common)) "typical"
   chosen_ratings <- choose_systems(x$x, systems)
   check_has_systems(chosen_ratings)
   gold <- resolve_gold_sample(x, known_truth, gold_sample)
   # Known truths that are a sample measure the accuracy, so the sampler must not use them.
-  if (!is.null(gold) && any(is_known_pattern(x))) x <- refit_without_truth(x)
+  if (!is.null(gold) && any(is_known_pattern(x))) {
+    x <- fit_checked_draws(
+      join_patterns(x$x, setdiff(names(x$x$patterns$values), ".truth")), x$model,
+      replace(x$known, "truth", list(integer())), x$prior, x$sampling, x$seed
+    )
+  }
   estimate_from_draws(x, chosen_ratings, options, gold)
 }
 
@@ -108,17 +127,13 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
   gold
 }
 
-# Runs the sampler again without known truths, which then measure the accuracy as gold cases.
-refit_without_truth <- function(fit) {
-  fit_checked_draws(
-    join_patterns(fit$x, setdiff(names(fit$x$patterns$values), ".truth")), fit$model,
-    replace(fit$known, "truth", list(integer())), fit$prior, fit$sampling, fit$seed
-  )
-}
-
 # Estimates accuracy from a fit with posterior draws.
 # * chosen_ratings: the ratings of the fit, with the answers of the systems to evaluate.
 # * gold: result of resolve_gold_sample().
+# The result has three more fields than other estimates:
+# * cells: draws of the tables of truth and answer of all systems.
+# * parts: variances by source of error.
+# * drawn_gold: the argument `gold`.
 estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
   fit <- replace_answers(fit, chosen_ratings)
   unmixed_draws <- draw_accuracies(fit)
@@ -128,7 +143,34 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
     draws <- mix_draws(fit, unmixed_draws, options)
     if (is.null(gold)) draws else resample_by_gold(draws, fit$x, gold)
   })
-  as_draws_estimate(fit, draws, options, gold)
+  n_rated <- count_answered_cases(fit)
+  is_missing <- n_rated == 0
+  sizes <- draws$sizes
+  summarise_draws <- function(...) replace(apply(draws$accuracy, 2L, ...), is_missing, NA_real_)
+  mean_accuracy <- summarise_draws(mean)
+  table <- result_table(mean_accuracy,
+    reason = ifelse(is_missing, "no case of the system has a rating", NA_character_))
+  tail_probability <- (1 - options$conf_level) / 2
+  table$std.error <- summarise_draws(sd)
+  table$conf.low <- summarise_draws(quantile, tail_probability, names = FALSE)
+  table$conf.high <- summarise_draws(quantile, 1 - tail_probability, names = FALSE)
+  average_results <- parts_of_average(mean_accuracy, NULL)
+  average_results[c("typical", "rater_error", "base_rate_range")] <-
+    sizes[c("back", "rater_error", "range")]
+  show_accuracy(new_accuracy_estimate(
+    list(
+      fit = fit, options = options, parts = average_results, n = n_rated,
+      point = new_point(mean_accuracy, shared = colMeans(unmixed_draws$shared),
+        independent = colMeans(unmixed_draws$independent))
+    ),
+    list(
+      table = table, replicates = draws$accuracy, sampling = sizes$sampling, centre = mean_accuracy
+    ),
+    cells = list(
+      values = do.call(cbind, Map(`*`, draws$cells, n_rated)), cells = n_categories(fit$x)^2
+    ),
+    parts = sizes[c("of_sampling", "of_common", "of_hidden")], drawn_gold = gold
+  ))
 }
 
 # Draws accuracies with independent and with shared errors. Returns a list:
@@ -191,7 +233,7 @@ make_joint_task <- function(fit, system_number) {
 #   `of_hidden` are the variances due to sampling, to shared errors, and to cases on which all
 #   raters err. `back` is the mean degree of sharing. `rater_error` is the expected share of wrong
 #   ratings. `range`: see base_rate_ranges().
-# * ends: `unmixed_draws`, the result of draw_accuracies().
+# `unmixed_draws`: result of draw_accuracies().
 mix_draws <- function(fit, unmixed_draws, options) {
   x <- fit$x
   difference <- unmixed_draws$independent - unmixed_draws$shared
@@ -201,9 +243,11 @@ mix_draws <- function(fit, unmixed_draws, options) {
   sharing <- mean_sharing + 0 * difference
   accuracy <- unmixed_draws$independent - mean_sharing * difference
   sampling <- apply(accuracy, 2L, sd)
+  p_rating_correct <- fit$posterior[cbind(rating_pattern(x), rating_category(x))]
   sizes <- columns_tibble(
     sampling = sampling, of_sampling = sampling^2, of_common = 0, of_hidden = 0,
-    back = mean_sharing, rater_error = expected_error_rate(fit), range = base_rate_ranges(x)
+    back = mean_sharing, rater_error = 1 - weighted.mean(p_rating_correct, rating_weights(x)),
+    range = base_rate_ranges(x)
   )
   if (is_typical) {
     mean_accuracy <- colMeans(accuracy)
@@ -232,7 +276,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
       sharing[, s] * unmixed_draws$shared_cells[[s]]
     rescale_cells(pmax(mixed_cells, 0), accuracy[, s], n_categories(x))
   })
-  list(accuracy = accuracy, cells = cells, sizes = sizes, ends = unmixed_draws)
+  list(accuracy = accuracy, cells = cells, sizes = sizes)
 }
 
 # Prior standard deviation of the degree to which a system shares the errors of raters, from 0
@@ -248,13 +292,6 @@ rescale_cells <- function(cells, accuracy, n_labels) {
   rescaled_cells <- cells * ifelse(wrong_sum > 0, (1 - accuracy) / wrong_sum, 0)
   rescaled_cells[, diagonal] <- cells[, diagonal] * ifelse(right_sum > 0, accuracy / right_sum, 0)
   rescaled_cells / rowSums(rescaled_cells)
-}
-
-# Expected share of wrong ratings, under the posterior probabilities of the fit.
-expected_error_rate <- function(fit) {
-  x <- fit$x
-  pattern <- rating_pattern(x)
-  1 - weighted.mean(fit$posterior[cbind(pattern, rating_category(x))], rating_weights(x))
 }
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
@@ -294,38 +331,4 @@ resample_by_gold <- function(draws, x, gold) {
     draws$cells[[s]] <- rescale_cells(draws$cells[[s]], new_accuracy, n_categories(x))
   }
   draws
-}
-
-# Creates an estimate of accuracy from draws (see mix_draws()). It has three more fields than other
-# estimates:
-# * cells: draws of the tables of truth and answer of all systems.
-# * parts: variances by source of error.
-# * drawn_gold: gold cases, see resolve_gold_sample(); NULL if there are none.
-as_draws_estimate <- function(fit, draws, options, gold) {
-  n_rated <- count_answered_cases(fit)
-  is_missing <- n_rated == 0
-  sizes <- draws$sizes
-  summarise_draws <- function(...) replace(apply(draws$accuracy, 2L, ...), is_missing, NA_real_)
-  mean_accuracy <- summarise_draws(mean)
-  table <- result_table(mean_accuracy,
-    reason = ifelse(is_missing, "no case of the system has a rating", NA_character_))
-  tail_probability <- (1 - options$conf_level) / 2
-  table$std.error <- summarise_draws(sd)
-  table$conf.low <- summarise_draws(quantile, tail_probability, names = FALSE)
-  table$conf.high <- summarise_draws(quantile, 1 - tail_probability, names = FALSE)
-  average_results <- parts_of_average(mean_accuracy, NULL)
-  average_results[c("typical", "rater_error", "base_rate_range")] <-
-    sizes[c("back", "rater_error", "range")]
-  show_accuracy(new_accuracy_estimate(
-    list(
-      fit = fit, options = options, parts = average_results, n = n_rated,
-      point = new_point(mean_accuracy, shared = colMeans(draws$ends$shared),
-        independent = colMeans(draws$ends$independent))
-    ),
-    c(new_interval_result(table, draws$accuracy, sizes$sampling), list(centre = mean_accuracy)),
-    cells = list(
-      values = do.call(cbind, Map(`*`, draws$cells, n_rated)), cells = n_categories(fit$x)^2
-    ),
-    parts = sizes[c("of_sampling", "of_common", "of_hidden")], drawn_gold = gold
-  ))
 }

@@ -65,23 +65,25 @@ gold_notes <- function(x) {
 
 #' Update of an accuracy estimate with more gold cases
 #'
-#' Adds gold cases (cases with known truth) to an accuracy estimate that has gold cases, without
-#' fitting the ratings again. If you add batches of gold cases until the interval is narrow enough,
-#' use `interval = "anytime"` (see [estimate_accuracy()]). If you stop when an interval of another
-#' kind happens to be narrow, its coverage is too low.
+#' Adds *gold cases* (cases whose true category is known) to an accuracy estimate that has gold
+#' cases, without fitting the ratings again. To add batches of gold cases until the interval is
+#' narrow enough, use `interval = "anytime"`. The coverage of other kinds of intervals is then too
+#' low.
 #'
 #' @param object An [estimate_accuracy()] result, for all cases or by group (argument `by`), with
-#'   gold cases that are a sample.
-#' @param known_truth Further gold cases, in a form that [estimate_accuracy()] accepts. A case that
-#'   was already a gold case must have the same truth. If cases were drawn with unequal
-#'   probabilities, as by [plan_gold()], give all gold cases with their probabilities.
-#' @param gold_sample How the cases were chosen, as in [estimate_accuracy()]. `NULL`, the default,
-#'   if all gold cases are a random sample. If cases had different probabilities of being chosen,
-#'   give for each case its probability of being in any of the batches.
-#' @param interval Kind of interval: `r list_ids(gold_intervals)`, see [estimate_accuracy()]. The
-#'   default is the kind in `object`.
+#'   gold cases that are a random sample, or a sample with known probabilities.
+#' @param known_truth Further gold cases: a vector of categories named by case, a data frame with
+#'   columns `case` and `truth`, or a [gold_cases()] result. A case that was already a gold case
+#'   must have the same truth. If cases were drawn with unequal probabilities, give all gold cases.
+#'   Without `known_truth`, only the interval changes.
+#' @param gold_sample `NULL`, the default, if all gold cases are a random sample. Otherwise the
+#'   probability of each case of being in any of the batches, in (0, 1]: a vector named by case, or
+#'   a data frame with columns `case` and `probability`. Not needed if `known_truth` has a column
+#'   `probability`.
+#' @param interval Kind of interval: `r list_ids(gold_intervals)`, see *Gold cases* in
+#'   [estimate_accuracy()]. The default is the kind in `object`.
 #' @param ... Not used. For an estimate by group: `interval`.
-#' @return An estimate of the same class as `object`.
+#' @return An estimate of the same class as `object`, from all gold cases.
 #' @family estimation
 #' @examples
 #' # Label in batches of 25 until the half-width is below .06
@@ -97,6 +99,8 @@ gold_notes <- function(x) {
 #'   estimate <- update(estimate, known_truth = labels[done + 1:25, ])
 #'   done <- done + 25
 #' }
+#'
+#' # Number of labels, and the estimate
 #' done
 #' estimate
 #' @export

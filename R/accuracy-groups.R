@@ -86,9 +86,6 @@ warn_groups <- function(conditions) {
 
 # Cases in clusters: `cluster` of estimate_accuracy().
 
-# Converts cluster labels of cases to whole numbers; NULL without clusters.
-number_clusters <- function(cluster) if (!is.null(cluster)) match(cluster, unique(cluster))
-
 # Number of clusters with at least one rated case of positive weight.
 count_clusters <- function(estimate) {
   x <- estimate$fit$x
@@ -103,14 +100,17 @@ is_one_cluster <- function(estimate) {
   !is.null(estimate$options$cluster) && count_clusters(estimate) < 2L
 }
 
-# Words for a printed note on the bootstrap: which units are resampled, cases or clusters.
-resampling_note <- function(estimate) {
-  if (is.null(estimate$options$cluster)) return("case bootstrap")
-  n_clusters <- count_clusters(estimate)
-  paste0(
-    "bootstrap of ", count_noun(n_clusters, "cluster"),
-    if (n_clusters < few_clusters) " (few, so intervals are too narrow)"
-  )
+# Words for a printed note on the bootstrap, such as "case bootstrap, 200 replicates".
+replicates_note <- function(estimate) {
+  options <- estimate$options
+  resampled <- if (is.null(options$cluster)) "case bootstrap" else {
+    n_clusters <- count_clusters(estimate)
+    paste0(
+      "bootstrap of ", count_noun(n_clusters, "cluster"),
+      if (n_clusters < few_clusters) " (few, so intervals are too narrow)"
+    )
+  }
+  paste0(resampled, ", ", number(options$replicates), " replicates")
 }
 
 few_clusters <- 20L # with fewer clusters, bootstrap intervals are too narrow

@@ -6,9 +6,13 @@
 #' * `"average"` (the default) fits several models in which the system is one more rater. They
 #'   differ in three assumptions: raters are equally accurate or not; errors are equally probable,
 #'   depend on the distance between ordered categories, or have a separate confusion matrix for each
-#'   judge (rater or system); and cases are equally difficult or not. The estimate is the mean
-#'   accuracy, weighted by the posterior probability of each model, and corrected for shared errors
-#'   (next section).
+#'   rater and system; and cases are equally difficult or not. The estimate is the mean accuracy,
+#'   weighted by the posterior probability of each model, and corrected for shared errors (next
+#'   section).
+#' * `"joint"` fits the `model` by likelihood with the system as one more rater. Errors of the
+#'   system are independent of the raters' errors, given the truth.
+#' * `"shared"` fits the `model` to the raters only. The accuracy is the mean posterior probability
+#'   of the system's answers. This assumes that the system shares all errors of the raters.
 #' * `"binned"` is the method of Lehner (2015). Cases are grouped into bins by the highest posterior
 #'   probability of their categories under `model`. In a bin, `Pg` is the mean of these
 #'   probabilities, and `Pa` is the share of cases for which the system's answer is the most
@@ -19,33 +23,28 @@
 #'   probability of the system's answers. `S2` is the sum over categories of the squared posterior
 #'   probabilities, averaged over cases. The accuracy is `((N - 1) Q - 1 + S2) / (N S2 - 1)`,
 #'   limited to \[0, 1\].
-#' * `"joint"` fits the `model` by likelihood with the system as one more rater. Errors of the
-#'   system are independent of the raters' errors, given the truth.
-#' * `"shared"` fits the `model` to the raters only. The accuracy is the mean posterior probability
-#'   of the system's answers. This assumes that the system shares all errors of the raters.
-#' * A function takes a [ratings()] object and returns a number per system, or a data frame with a
-#'   row per system and a column `estimate`. Its `interval` is `"bootstrap"` (the default) or
-#'   `"none"`. A function with an argument `weights` gets the original ratings in each replicate,
-#'   and the number of times that each case was drawn.
+#' * A function is called with a [ratings()] object. It returns a number per system, or a data frame
+#'   with a row per system and a column `estimate`. The bootstrap calls it with resampled ratings
+#'   or, if it has an argument `weights`, with the original ratings and the number of times that
+#'   each case was drawn.
 #'
 #' On 36 groups of public data sets in which people rated, the mean absolute error of `"average"`
 #' was .053.
 #'
 #' @section Shared errors of systems and raters:
 #' A system and the raters share errors (*correlated errors*) if they are wrong on the same cases
-#' more often than by chance. The ratings do not identify how often. Two columns of the result are
-#' the extremes. `independent` is the accuracy if the errors of system and raters are independent.
-#' `shared` is the accuracy if the system shares all errors of the raters: the mean posterior
-#' probability of its answers under models that are fitted to the raters only. For methods
-#' `"average"` and `"joint"`, the estimate is `independent - c (independent - shared)`, where
-#' argument `common` sets `c`. It is 0 for `"none"`, 1 for `"all"`, and `s / sqrt(N - 1)` for
-#' `"typical"`:
-#' * `N` is the number of categories that raters used. In public data, `1 / sqrt(N - 1)` was about
+#' more often than by chance. The ratings do not show how often. `independent` is the accuracy if
+#' the errors of system and raters are independent. `shared` is the accuracy if the system shares
+#' all errors of the raters: the mean posterior probability of its answers under models that are
+#' fitted to the raters only. For methods `"average"` and `"joint"`, the estimate is
+#' `independent - c (independent - shared)`, where argument `common` sets `c`: 0 for `"none"`, 1 for
+#' `"all"`, and `s / sqrt(M - 1)` for `"typical"`.
+#' * `M` is the number of categories that raters used. In public data, `1 / sqrt(M - 1)` was about
 #'   the probability that two wrong answers to a case are equal.
-#' * `s`, from 0 to 1, is the weight of shared errors: `max(0, 1 - 2 w)`. Here `w` is the
-#'   weight of those models of method `"average"`, fitted to the raters only, in which cases are
-#'   equally difficult and raters have no separate confusion matrices. If the raters' error rate is
-#'   above .9 times the error rate of guessing, `s` is 1.
+#' * `s`, from 0 to 1, is the weight of shared errors: `max(0, 1 - 2 w)`. `w` is the posterior
+#'   probability of simple models, in which cases are equally difficult and raters have no separate
+#'   confusion matrices. It is computed from the models of `"average"`, fitted to the raters only.
+#'   If the raters' error rate is above .9 times the error rate of guessing, `s` is 1.
 #'
 #' This correction is a heuristic. It is too large if the errors are in fact independent.
 #'
@@ -57,32 +56,31 @@
 #'     posterior and the differences between models (`"average"`), or by a bootstrap.
 #'   - `o` is the share of the system's cases with unknown truth, and `s` is defined above.
 #'   - `E` is the share of wrong ratings under the models of method `"average"`.
-#'   - `R` is the range of the accuracy over all base rates that are compatible with the ratings.
-#'     For example, raters who nearly always answer "yes" nearly always agree, whatever the base
-#'     rate is, and `R` is then large. If the agreement of raters may be chance, by a one-sided
-#'     test at level .05, `R` and `s` are 1 and the interval is wide.
+#'   - `R` is the range of the accuracy over all base rates (shares of the true categories) that are
+#'     compatible with the ratings. For example, raters who nearly always answer "yes" nearly always
+#'     agree, whatever the base rate is, and `R` is then large. If the agreement of raters may be
+#'     chance, by a one-sided test at level .05, `R` and `s` are 1 and the interval is wide.
 #'   - `gap` is `independent - shared` for `"average"`; for other methods, the estimate minus the
 #'     accuracy `shared` of `"average"`.
 #'
-#'   The limits are 1.64 standard errors from the estimate at level .9, and 1.18, 2.14 and 3.55 at
-#'   levels .8, .95 and .99. These are quantiles of Student's t distribution with 4 degrees of
-#'   freedom, scaled to the normal quantile at level .9. If `common` is `"none"`, `"all"` or a
-#'   number, the variance is `sampling^2`, and the quantiles are normal.
+#'   The limits are quantiles of Student's t distribution with 4 degrees of freedom, scaled to the
+#'   normal quantile at level .9 (1.64 standard errors from the estimate). If `common` is `"none"`,
+#'   `"all"` or a number, the variance is `sampling^2`, and the quantiles are normal.
 #' * `"bootstrap"` contains sampling error only: percentiles of estimates from resampled cases. On
-#'   public data, nominal 90% intervals covered far fewer than 90% of the accuracies. The number of
-#'   replicates without an estimate is in column `failed` of `tidy(x, "details")`.
-#' * `"profile"` (for method `"joint"`) contains sampling error only. The accuracy is fixed at a
-#'   value, and the log posterior is maximised over all other parameters. The interval contains the
-#'   values for which this maximum is less than half the `conf_level` quantile of the chi-squared
-#'   distribution (one degree of freedom) below the overall maximum. It is `NA` with a pooled prior,
-#'   for fits by `"pairs"`, and for a system that gives all cases the same answer.
-#' * `"posterior"` is for fits by `fit_raters(method = "bayes")`, see [posterior_accuracy].
+#'   public data, nominal 90% intervals covered far fewer than 90% of the accuracies.
+#' * `"profile"` (for method `"joint"`) contains sampling error only: all accuracies at which the
+#'   log posterior, maximised over all other parameters, is at most `q / 2` below its maximum. `q`
+#'   is the `conf_level` quantile of the chi-squared distribution with one degree of freedom. The
+#'   interval is `NA` for a model with a pooled prior, for fits by `fit_raters(method = "pairs")`,
+#'   and for a system that gives all cases the same answer.
 #' * `"corrected"`, `"combined"` and `"anytime"` need a sample of gold cases, see *Gold cases*.
 #' * `"none"` computes no interval.
 #'
+#' Fits by `fit_raters(method = "bayes")` have `"posterior"` intervals, see [posterior_accuracy].
+#'
 #' In 43 public data sources in which people rated, robust 90% intervals covered the accuracies of
 #' .94 of the systems (standard error over sources .02). If the constants of the formula were chosen
-#' without the tested source, coverage was .90. In the worst source, it was one third.
+#' without the tested source, coverage was .90. In the worst source, coverage was one third.
 #'
 #' @section Machines as raters:
 #' If all raters are declared as language models or programs (`rater_kind` of [ratings()]), their
@@ -90,19 +88,18 @@
 #' `estimate + o (.65 - estimate) / 2`, with variance `sampling^2 + (.17 o)^2`, where .65 is the
 #' typical accuracy and .17 the typical error in public data with such raters. `sampling` and `o`
 #' are defined in *Intervals*. The estimate itself does not change. In 20 public sources, 90%
-#' intervals covered .91 of the accuracies, and .72 if machines were not declared. About 20 random
-#' gold cases make the interval narrower.
+#' intervals covered .91 of the accuracies, and .72 if machines were not declared.
 #'
 #' @section Gold cases:
-#' Gold cases are cases with known truth (`known_truth`). If they are a random sample, or a sample
-#' with known probabilities of being drawn (`gold_sample`), they measure the accuracy, including the
-#' effect of shared errors. For each case, the ratings predict the probability `q` that the system's
-#' answer is correct. `q` is the mean of the posterior probability of the answer (from a model with
-#' an accuracy per rater) and the share of the ratings that equal the answer. `y` is 1 if the answer
-#' is correct and 0 if not. The estimate is `mean(y - slope q)` over gold cases plus `slope mean(q)`
+#' Gold cases measure the accuracy, including the effect of shared errors, if they are a random
+#' sample, or a sample with known probabilities of being drawn (`gold_sample`). For each case, the
+#' ratings predict the probability `q` that the system's answer is correct. `q` is the mean of two
+#' numbers: the posterior probability of the answer (from a model with an accuracy per rater), and
+#' the share of the ratings that equal the answer. For a gold case, `y` is 1 if the answer is
+#' correct and 0 if not. The estimate is `mean(y - slope q)` over gold cases plus `slope mean(q)`
 #' over all cases (prediction-powered inference, Angelopoulos et al. 2023). `slope`, from 0 to 1, is
-#' the regression slope of `y` on `q`, shrunk towards .5 if there are few gold cases. If gold cases
-#' have different probabilities of being drawn, they are weighted by the inverse probabilities.
+#' the regression slope of `y` on `q`, shrunk towards .5 if there are few gold cases. Gold cases
+#' with different probabilities of being drawn are weighted by the inverse probabilities.
 #' * `"corrected"` is the interval of Wilson (1927) for this estimate. It is valid for any amount of
 #'   shared errors.
 #' * `"combined"` (the default) also uses the estimate from ratings, as a normal prior with the
@@ -111,11 +108,11 @@
 #'   contradict the prior, the result moves towards `"corrected"`. For many cases, the coverage of
 #'   90% intervals is at least .85, however wrong the ratings are.
 #' * `"anytime"` is wider than `"corrected"`, and approximately valid at all numbers of gold cases
-#'   simultaneously. You may look at it after every batch of labels, and stop when it is narrow
-#'   enough, see [update()][update.accuracy_estimate].
+#'   simultaneously. You may label in batches until it is narrow enough, see
+#'   [update()][update.accuracy_estimate].
 #'
-#' Coverage and mean width of nominal 90% intervals on 28 data sets with known truth, with random
-#' gold cases; the last column is Wilson's interval from gold cases only:
+#' Coverage and mean width of 90% intervals on 28 data sets, with random gold cases (last column:
+#' Wilson's interval):
 #'
 #' | gold cases | `"corrected"` | `"combined"` | gold cases only |
 #' |---|---|---|---|
@@ -124,70 +121,48 @@
 #' | 50 | .919, width .150 | .922, width .147 | .909, width .185 |
 #' | 100 | .913, width .106 | .912, width .105 | .896, width .133 |
 #'
-#' A system that answered no gold case keeps the estimate from ratings, with a reason. If cases have
-#' weights, the known truth of a case with weight `w` counts as `w` independent gold cases. If it
-#' was found only once for all of them, intervals are too narrow unless each case is a cluster
-#' (`resampling`).
+#' A system that answered no gold case keeps the estimate from ratings, with a reason. A gold case
+#' with weight `w` counts as `w` independent gold cases.
 #'
 #' Gold cases that were chosen by hand (`gold_sample = "given"`) do not measure the accuracy. They
-#' only improve the model of the raters, as in [fit_raters()]. A sample is used in the same way if
-#' `interval` is not one of the three above.
+#' only improve the model of the raters, as in [fit_raters()]. A random sample is used in the same
+#' way if `interval` is not `"corrected"`, `"combined"` or `"anytime"`.
 #'
 #' @section One rater:
 #' With one rater (such as a language model as judge, or one imperfect test), there is no agreement
-#' between raters. The accuracy is estimated from a sample of gold cases, as above; `q` is the share
-#' of the rater's ratings of a case that equal the answer. The ratings of the other cases reduce the
-#' standard error. The default interval is `"corrected"`. With `systems = c(app = "pass")` in
-#' [ratings()], the estimate is the share of cases that pass. Gold cases must not be chosen by their
-#' truth, such as 50 of each category. [plan_gold()] computes how many gold cases are needed,
-#' [gate()] compares the result with a threshold, and [compare_systems()] compares versions of an
-#' application.
-#'
-#' In simulations with 500 cases and 20 to 100 gold cases, coverage of 90% intervals was .91 to .93
-#' on average, and .87 in the worst setting. The mean width was .83 times the width of intervals
-#' from gold cases only.
+#' between raters, and a sample of gold cases is needed. The accuracy is estimated as in *Gold
+#' cases*, but `q` is the share of the rater's ratings of a case that equal the answer. A system
+#' that gives all cases the same answer, such as `systems = c(app = "pass")` in [ratings()], has the
+#' share of cases that pass as its accuracy. [plan_gold()] computes how many gold cases are needed.
 #'
 #' @section Calibration samples:
 #' A calibration sample shows the error rates of one rater on other cases with known truth. It is a
 #' matrix of counts (true categories x ratings), given as `known_raters = list(judge = counts)` for
-#' a rater named `judge`. If this rater is the only one, the accuracy of a system that gives all
-#' cases the same answer is estimated, such as `systems = c(app = "pass")` in [ratings()]. It is the
-#' base rate of this answer, corrected for the rater's errors. `method` and `interval` of the result
-#' are `"calibrated"`. [fit_raters()], whose result has class `judge_fit` in this case, explains the
-#' formulas.
+#' a rater named `judge`. If this rater is the only one, systems must give all cases the same
+#' answer. The accuracy is the base rate of this answer, corrected for the rater's errors, see
+#' *Calibration samples* in [fit_raters()]. A fit for such data has class `judge_fit`. `method` and
+#' `interval` of the result are `"calibrated"`.
 #'
-#' The estimate assumes that the rater makes the same errors on these cases as in the sample. This
-#' assumption often fails. In public results of language models as judges, the sample was from
-#' another part of the same benchmark, and 90% intervals covered .51 of 135 pass rates.
+#' The estimate assumes that the rater makes the same errors on these cases as in the sample. For
+#' language models as judges, with samples from another part of the same benchmark, 90% intervals
+#' covered .51 of 135 pass rates.
 #'
 #' @section Groups and clusters:
-#' With `by`, each group of cases is fitted separately. If groups differ only in base rates, a model
-#' with a formula for base rates needs fewer parameters, see [rater_model()]. With a
-#' parallel `future::plan()`, its workers fit the groups, with the same results.
+#' With `by`, each group of cases is fitted separately. A parallel `future::plan()` is used.
 #'
-#' Cases of one patient, or passages of one document, are not independent. With `cluster`, whole
-#' clusters are resampled, and sampling errors allow for the dependence. Estimates do not change.
-#' With fewer than about 20 clusters, intervals are too short; with one cluster they are `NA`. With
-#' gold cases in fewer than five clusters, there is no interval from gold cases.
-#'
-#' @section Warnings:
-#' * `fallible_warning_few_data`: sampling error by itself makes the interval wider than .2. It is
-#'   also the larger part of the error, or the agreement of raters may be chance. More cases help.
-#' * `fallible_warning_assumption`: the standard error is above .08, and the allowance for shared
-#'   errors is at least as large as sampling error; or all raters are machines. Gold cases help.
-#' * `fallible_warning_raters`: some raters gave the same answer to all cases, which would be
-#'   improbable by chance. Such a rater carries no information about the truth. Method `"average"`
-#'   leaves these raters out by default.
-#'
-#' An estimate without a warning can be wrong, too. Of 43 public data sets in which people rated,
-#' and the mean error was above .05, 6 had no warning.
+#' Cases of one patient, or passages of one document, are not independent. With `cluster` (an
+#' element of `resampling`), whole clusters are resampled, and sampling errors allow for the
+#' dependence. With fewer than about 20 clusters, intervals are too short;
+#' with one cluster they are `NA`. With gold cases in fewer than five clusters, there is no interval
+#' from gold cases.
 #'
 #' @section Missing values and weights:
 #' * *No agreement.* All values are `NA`, with a reason, if the ratings do not identify the
-#'   accuracy. With the default `method`, there are two causes. Either no case has ratings by two
-#'   raters; raters who always give the same answer do not count. Or, of all pairs of ratings of the
-#'   same case, at most a share of 1 / (number of categories) is equal. For other models, see
+#'   accuracy. With the default `method`, there are two causes. No case has ratings by two raters,
+#'   not counting raters who always give the same answer. Or, of all pairs of ratings of the same
+#'   case, at most a share of 1 / (number of categories) is equal. For other models, see
 #'   *Identification* in [fit_raters()].
+#' * *No ratings.* The estimate is `NA` if the system answered no rated case.
 #' * *One category.* If raters used only one category, the estimate is `NA` with
 #'   `common = "typical"`.
 #' * *No variation.* The bootstrap interval is `NA` if replicates do not vary, as for a system that
@@ -195,9 +170,17 @@
 #' * *Weights* of cases that are whole numbers are numbers of cases. Other weights are relative, and
 #'   there is no interval. If they sum to one, they are the probabilities of a population.
 #'
-#' @section Errors:
-#' Unsuitable arguments raise an error of class `fallible_error_argument`, which names the argument
-#' and describes what to do. [conditions] lists all classes.
+#' @section Warnings and errors:
+#' * `fallible_warning_few_data`: sampling error by itself makes the interval wider than .2. It is
+#'   also the larger part of the error, or the agreement of raters may be chance. More cases help.
+#' * `fallible_warning_assumption`: the standard error is above .08, and the allowance for shared
+#'   errors is at least as large as sampling error; or all raters are machines. Gold cases help.
+#' * `fallible_warning_raters`: some raters gave the same answer to all cases, which would be
+#'   improbable by chance. Method `"average"` leaves these raters out by default.
+#' * `fallible_error_argument`: an argument is unsuitable; the message describes what to do.
+#'
+#' [conditions] lists all classes. In public data sets in which people rated, the mean error was
+#' above .05 in 6 of 60 sets without a warning, and in 37 of 60 sets with a warning.
 #' @name estimate_accuracy
 #' @rdname estimate_accuracy
 NULL

@@ -6,27 +6,13 @@
   abort_argument_if(!is.null(r_model_field(x$fit$model)) || any(is_known_pattern(x$fit)), "x",
     "uses a fit of all systems together, so that systems cannot be selected afterwards.",
     i = "Choose {.arg systems} in {.fun estimate_accuracy}.")
-  show_accuracy(structure(select_systems(unclass(x), system_numbers), class = class(x)))
-}
-
-#' @export
-`[[.accuracy_estimate` <- function(x, i, ...) {
-  systems <- setdiff(unclass(x)$table$system, names(x))
-  abort_argument_if(is.character(i) && length(i) > 0L && all(i %in% systems), "i",
-    "is the name of a system, and {.code [[} selects elements.", x = "Found {.val {i}}.",
-    i = "Use one bracket: {.code x[\"{i}\"]}. {.code x[[\"name\"]]} is for estimates of several
-      groups or variables.")
-  NextMethod()
-}
-
-# Returns an estimate with only some systems. Patterns (combinations of ratings and answers) may
-# become equal without the other systems. Equal patterns are joined, and get the posterior
-# probabilities of the first of them.
-select_systems <- function(x, system_numbers) {
   gold <- x$gold
   interval <- x$options$interval
   all_ratings <- x$fit$x
-  x <- undo_gold_correction(x)
+  classes <- class(x)
+  x <- undo_gold_correction(unclass(x))
+  # Patterns (combinations of ratings and answers) may become equal without the other systems. Equal
+  # patterns are joined, and get the posterior probabilities of the first of them.
   x$fit <- replace_answers(x$fit, join_patterns(keep_systems(all_ratings, system_numbers)))
   pattern <- matching_patterns(all_ratings, x$fit$x)
   select_patterns <- function(posterior) pick_rows(posterior, pattern)
@@ -44,9 +30,21 @@ select_systems <- function(x, system_numbers) {
       pick_columns(x$replicates, system_numbers), seed = attr(x$replicates, "seed")
     )
   }
-  if (is.null(gold)) return(x)
-  x$options$interval <- interval
-  correct_by_gold(x, gold, select_patterns(gold$evidence$predicted))
+  if (!is.null(gold)) {
+    x$options$interval <- interval
+    x <- correct_by_gold(x, gold, select_patterns(gold$evidence$predicted))
+  }
+  show_accuracy(structure(x, class = classes))
+}
+
+#' @export
+`[[.accuracy_estimate` <- function(x, i, ...) {
+  systems <- setdiff(unclass(x)$table$system, names(x))
+  abort_argument_if(is.character(i) && length(i) > 0L && all(i %in% systems), "i",
+    "is the name of a system, and {.code [[} selects elements.", x = "Found {.val {i}}.",
+    i = "Use one bracket: {.code x[\"{i}\"]}. {.code x[[\"name\"]]} is for estimates of several
+      groups or variables.")
+  NextMethod()
 }
 
 #' @rdname tidy.accuracy_estimate
@@ -281,33 +279,30 @@ interval_note <- function(record, x) {
 # Returns the tables of summary() as a list of views (see view()): details of the systems, weights
 # of averaged models, and bins.
 make_summary_views <- function(x) {
-  details <- tidy(x, "details")
-  omitted_systems <- details$system[-(1:5)] # more columns do not fit on a screen
+  all_details <- tidy(x, "details")
+  details <- head(all_details, 5L) # more columns do not fit on a screen
+  omitted_systems <- all_details$system[-(1:5)]
+  shown_fields <- Filter(function(field) any_known(details[[field]]), names(detail_titles))
+  details_view <- if (length(shown_fields) > 0L) {
+    words <- stack_rows(details[shown_fields], function(x) {
+      if (all(x == round(x), na.rm = TRUE)) format(x) else format_decimals(x)
+    })
+    dimnames(words) <- list(detail_titles[shown_fields], details$system)
+    view_of_matrix(words, "fact", most = Inf, title = paste0(
+      "What the estimates rest on",
+      if (length(omitted_systems) > 0L) {
+        paste0(". See tidy(\"details\") for ", shorten(omitted_systems), ".")
+      }
+    ))
+  }
   drop_null(list(
-    if (any_known(details[names(detail_titles)])) {
-      view_of_matrix(format_details(head(details, 5L)), "fact", most = Inf, title = paste0(
-        "What the estimates rest on",
-        if (length(omitted_systems) > 0L) {
-          paste0(". See tidy(\"details\") for ", shorten(omitted_systems), ".")
-        }
-      ))
-    },
+    details_view,
     if (is_averaged(x) && length(x$members) > 0L) view(
       relaxation_weights(x$members), left = integer(),
       title = "Weight of the models that drop each property"
     ),
     if (method_of(x)$bins) view(x$bins, left = integer(), most = 30L, title = "Bins")
   ))
-}
-
-# Details as a matrix of strings, with a row per detail and a column per system.
-format_details <- function(details) {
-  shown_fields <- Filter(function(field) any_known(details[[field]]), names(detail_titles))
-  words <- stack_rows(details[shown_fields], function(x) {
-    if (all(x == round(x), na.rm = TRUE)) format(x) else format_decimals(x)
-  })
-  dimnames(words) <- list(detail_titles[shown_fields], details$system)
-  words
 }
 
 detail_titles <- c(

@@ -41,9 +41,12 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 #   replicates) or "delta" (by the delta method); "" if it is for accuracy only
 # * compiled: can a simulation study compute it in compiled code?
 # * own_fit: is it available for a fit by as_rater_fit()?
-# * find: function that computes the intervals. Its arguments are a draft (an estimate without
-#   intervals, see draft_estimate()) and its table. It returns new_interval_result(). NULL for
-#   "none"
+# * find: function that computes the intervals; NULL for "none". Its arguments are a draft (an
+#   estimate without intervals, see draft_estimate()) and its table. It returns a list: `table` with
+#   columns std.error, conf.low, conf.high and reason; `replicates` (replicates x systems) or NULL;
+#   `sampling`, the standard error due to sampling (NULL for average_sampling_error()); `centre` and
+#   `hidden`, centre and hidden error of robust intervals; and a new `draft` if the search for
+#   limits finds a better optimum
 # * draws: function of an estimate and its replicates that returns draws of all systems jointly
 #   (draws x systems), or a string with the reason why it cannot; NULL if the interval treats
 #   systems separately
@@ -240,7 +243,7 @@ combination_misfit <- function(method, interval, model, fit = NULL, clustered = 
     new_misfit("cluster",
       "A ", interval$words, " assumes independent cases, so it cannot use clusters.",
       i = "Use {.code interval = \"bootstrap\"}, which draws whole clusters.")
-  } else if (!supports_model(method, model, fit)) {
+  } else {
     model_misfit(method, model, fit)
   }
 }
@@ -284,15 +287,14 @@ misfit_outside_core <- function(field, method, interval, fit) {
   }, i = sprintf("Use %s.", paste0("{.val ", allowed_values[[arg]], "}", collapse = " or ")))
 }
 
-supports_model <- function(method, model, fit) {
-  switch(method$model,
+# Returns an error (see new_misfit()) if a method does not support the model; NULL otherwise.
+model_misfit <- function(method, model, fit) {
+  is_supported <- switch(method$model,
     any = TRUE,
     own = is_k_model(model) && (is.null(fit) || !any(is_known_rater(fit))),
     k = is_outside_core(model) || if (is.null(fit)) is_k_model(model) else fit$method == "algebraic"
   )
-}
-
-model_misfit <- function(method, model, fit) {
+  if (is_supported) return(NULL)
   methods_for_any_model <- names(Filter(function(method) method$model == "any", accuracy_methods))
   new_misfit(if (is.null(fit)) "model" else "method",
     "{.code method = \"", method$id, "\"} ", switch(method$model,

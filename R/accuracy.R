@@ -1,31 +1,39 @@
 #' Accuracy of systems
 #'
 #' Estimates the accuracy of systems (classifiers): the probability that a system gives a case its
-#' true category. The estimates are computed from ratings, the categories that several raters gave
-#' to the same cases. True categories are not needed. If they are known for a random sample of the
-#' cases, they correct the estimates. [fallible-glossary] defines the terms.
+#' true category. The estimates are computed from *ratings*: the categories that several raters
+#' (people, tests or programs) gave to the same cases. The true categories need not be known. *Gold
+#' cases* are cases whose true category is known. If they are a random sample, they correct the
+#' estimates.
 #'
-#' @param x A [ratings()] object with systems, or a [fit_raters()] result for such an object.
-#' @param method Name of the estimation method: `r list_ids(accuracy_methods)`; see *Methods*. The
-#'   default `NULL` is `"average"`; with another `model` than the default, or with known raters, it
-#'   is `"joint"`; for an [as_rater_fit()] result, it is `"shared"`. A function is also accepted.
-#' @param model Model of the raters, a [rater_model()] or [rater_family()]. The default [k_model()]
-#'   has one accuracy for all raters. `"joint"` and `"shared"` work with any model, other methods
-#'   with the default; `"binned"` and `"unbinned"` also with a [rater_family()], ordinal errors or
-#'   confidence. If `x` is a fit, its model is used.
-#' @param interval Kind of interval: `r list_ids(accuracy_intervals)`; see *Intervals*. The default
-#'   `NULL` is `"combined"` with a sample of gold cases and `"robust"` without. If the model is a
-#'   [rater_family()], `x` is an [as_rater_fit()] result, or `method` is a function, it is
-#'   `"bootstrap"`, and the only other choice is `"none"`.
-#' @param conf_level Nominal coverage of intervals, in (0, 1). Default: 0.9, see [fallible-options].
+#' @param x A [ratings()] object with the answers of systems (argument `systems` of [ratings()]), or
+#'   a [fit_raters()] result for such an object. Other objects are converted by [as_ratings()]. A
+#'   list of [ratings()] objects, named by variable, gives a list of estimates.
+#' @param method How the accuracy is computed, see *Methods*. `"average"`: mean over several models.
+#'   `"joint"`: one model of raters and system. `"shared"`: one model of the raters only. `"binned"`
+#'   and `"unbinned"`: formulas of Lehner (2015). Or a function of the ratings. The default `NULL`
+#'   is `"average"`; it is `"joint"` if `model` is not the default or there are known raters, and
+#'   `"shared"` for an [as_rater_fit()] result.
+#' @param model Model of the raters' errors, a [rater_model()] or [rater_family()]. The default
+#'   [k_model()] assumes equally accurate raters, equally probable errors and equally difficult
+#'   cases. `"joint"` and `"shared"` accept any model; `"average"` only the default; `"binned"` and
+#'   `"unbinned"` the default, a [rater_family()], and a [rater_model()] with `errors = "ordinal"`
+#'   or `confidence = TRUE`. If `x` is a fit, its model is used.
+#' @param interval Kind of interval, see *Intervals* and *Gold cases*: `"robust"`, `"bootstrap"`,
+#'   `"profile"` or `"none"`; with a sample of gold cases also `"combined"`, `"corrected"` or
+#'   `"anytime"`. The default `NULL` is `"combined"` with such a sample (`"corrected"` for one
+#'   rater), and `"robust"` without. For a [rater_family()], an [as_rater_fit()] result, or a
+#'   function as `method`, the choices are `"bootstrap"` (the default) and `"none"`.
+#' @param conf_level Probability with which an interval should contain the accuracy, in (0, 1).
+#'   Default: 0.9, see [fallible-options].
 #' @param bins A list of settings for methods `"binned"` and `"unbinned"`. `width`: width of the
 #'   bins of `"binned"`, in \[0.001, 1\], by default 0.1. `clip`: where estimates are limited to
 #'   \[0, 1\]: in each `"bin"` (the default), only `"overall"` in the mean of the bins, or `"none"`.
 #' @param common Degree to which a system is assumed to share the errors of the raters. `"none"`:
-#'   its errors are independent. `"all"`: it errs where the raters err. `"typical"`: a degree found
-#'   in public data. Or a number from 0 (none) to 1 (all). `NULL`, the default, is `"typical"` for
-#'   method `"average"` and `"none"` for `"joint"`. Other methods do not accept `common`. See
-#'   section *Shared errors of systems and raters* of [estimate_accuracy()].
+#'   its errors are independent. `"all"`: it errs where the raters err. `"typical"`: a degree that
+#'   was typical in public data. Or a number from 0 (none) to 1 (all). `NULL`, the default, is
+#'   `"typical"` for method `"average"` and `"none"` for `"joint"`. Other methods do not accept
+#'   `common`. See section *Shared errors of systems and raters* of [estimate_accuracy()].
 #' @param resampling A list of settings for the bootstrap. `replicates`: number of replicates, by
 #'   default 1000 for bootstrap intervals and 200 for other intervals that need replicates.
 #'   `threads`: number of threads, by default 1, or option `fallible.threads`. `cluster`: groups of
@@ -36,27 +44,32 @@
 #'   named by case, or a data frame with columns `case` and `truth`. `TRUE` uses the truth that `x`
 #'   contains (argument `truth` of [ratings()]). A result of [gold_cases()] also contains how the
 #'   cases were sampled. `NULL`, the default, for none.
-#' @param known_raters Raters with known error rates, as in [fit_raters()]. Cannot be used together
-#'   with `known_truth`. See *Calibration samples*.
-#' @param gold_sample How the gold cases were chosen: `"random"`; the probability with which each
-#'   case was chosen, in one of the forms of argument `sample` of [gold_cases()]; or `"given"`,
-#'   chosen by hand. `NULL`, the default, is treated as `"given"`, with a warning.
+#' @param gold_sample How the gold cases were chosen. `"random"`: a simple random sample of the
+#'   cases. `"given"`: chosen by hand; `NULL`, the default, is treated in the same way, with a
+#'   warning. Or the probability with which each gold case was chosen, in (0, 1]: a vector named by
+#'   case, a data frame with columns `case` and `probability`, or the name of a column of
+#'   `known_truth`.
+#' @param known_raters Raters whose error rates are known: a list named by rater. An element is the
+#'   probability of a correct rating, or a matrix of probabilities or counts (see *Calibration
+#'   samples*), with true categories in rows. Cannot be used together with `known_truth`. `NULL`,
+#'   the default, for none.
 #' @param ... Not used.
-#' @return An object of class `accuracy_estimate` with methods for `print()`, `summary()`,
-#'   [tidy()][tidy.accuracy_estimate], [glance()][tidy.accuracy_estimate],
-#'   [autoplot()][autoplot.accuracy_estimate] and [update()][update.accuracy_estimate], which adds
-#'   gold cases. With `by`, a list of such objects, see [accuracy_by_group].
-#'
-#'   `tidy()` returns a row per system:
+#' @return An object of class `accuracy_estimate`. With `by`, a list of such objects, named by
+#'   group; see [accuracy_by_group]. [tidy()][tidy.accuracy_estimate] returns a tibble with a row
+#'   per system:
 #'   * `system`: its name.
 #'   * `estimate`: its accuracy, a probability; `std.error`: standard error; `conf.low`,
-#'     `conf.high`: limits of the interval.
-#'   * `shared`, `independent`: its accuracy if it shares all of the raters' errors, and if its
-#'     errors are independent of theirs.
+#'     `conf.high`: limits of the interval, `NA` without an interval.
+#'   * `shared`, `independent`: its accuracy if it shares all errors of the raters, and if its
+#'     errors are independent of theirs. `NA` for methods `"binned"` and `"unbinned"` without a
+#'     robust interval.
 #'   * `n`: number of rated cases that it answered.
-#'   * `method`; `reason`: why a value is `NA`, or why an estimate is doubtful.
+#'   * `method`: name of the method.
+#'   * `reason`: why a value is `NA` (see *Missing values and weights*), or why an estimate is
+#'     doubtful; otherwise `NA`.
 #'
-#'   [tidy.accuracy_estimate] describes the other tables, such as `tidy(x, "details")`.
+#'   [tidy.accuracy_estimate] describes other columns, other tables and `glance()`.
+#'   [update()][update.accuracy_estimate] adds gold cases.
 #' @family estimation
 #' @templateVar where Equations 6-7
 #' @template ref-lehner
@@ -65,30 +78,33 @@
 #' x <- simulate_ratings(
 #'   rater_design(c(0.7, 0.7, 0.8), c(a = 0.8, b = 0.6), n = 300), rater_kind = "expert"
 #' )
+#'
+#' # Accuracies of systems a (truly .8) and b (truly .6), from three raters
 #' estimate <- estimate_accuracy(x)
 #' estimate
 #' tidy(estimate)
 #' if (requireNamespace("ggplot2", quietly = TRUE)) plot(estimate)
 #'
-#' # At two sites, and with several cases of each patient; values are matched by `case`
+#' # A separate estimate for each of two sites; values are matched by `case`
 #' data <- data.frame(
 #'   case = 1:300, site = rep(c("east", "west"), each = 150), patient = rep(1:100, 3)
 #' )
 #' estimate_accuracy(x, by = data[c("case", "site")], systems = "a")
+#'
+#' # Dependent cases: an interval that allows for several cases of each patient
 #' patients <- data[c("case", "patient")]
 #' estimate_accuracy(x, systems = "a", resampling = list(cluster = patients, replicates = 50))
 #'
-#' # Names are enough if `x` has the values as covariates
+#' # A name is enough for `by` if `x` contains the values as a covariate
 #' sites <- data.frame(site = c("east", "west"), weight = c(0.5, 0.5))
 #' named <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), covariates = sites), 300)
-#' head(as.data.frame(named, "covariates"), 3)
 #' estimate_accuracy(named, by = site, interval = "none")
 #'
-#' # Sixty cases at random, whose truth was found out
+#' # Gold cases: the truth of sixty random cases corrects the estimates
 #' gold <- truth(x)[sample(300, 60), ]
 #' estimate_accuracy(x, known_truth = gold, gold_sample = "random")
 #'
-#' # The example of Lehner (2015), as published
+#' # The example of Lehner (2015), as published, with the table of bins
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' published <- estimate_accuracy(x, method = "binned", interval = "bootstrap")
 #' published
@@ -232,17 +248,30 @@ estimate_by_group <- function(x, by, fit_ratings, gold, arguments) {
 # * cluster: cluster of each case, or NULL.
 # * gold: result of resolve_gold(), or NULL.
 estimate_systems <- function(fit, cluster, gold, options) {
-  options$cluster <- number_clusters(cluster)
+  if (!is.null(cluster)) options$cluster <- match(cluster, unique(cluster))
   options$given_cluster <- cluster # the user's values; numbers of clusters differ between groups
   check_has_systems(fit$x)
   check_combination(options, fit$model, fit, gold)
-  fit <- fit_without_constant(fit_without_abstentions(fit), options)
+  fit <- fit_without_abstentions(fit)
+  # Fits of other classes than k_fit have known truths or known raters. They keep constant raters.
+  if (inherits(fit, "k_fit") && drops_constant_raters(options)) {
+    x <- without_constant_raters(store_abstain_decision(fit$x))
+    is_changed <- !identical(x$raters, fit$x$raters) ||
+      !identical(x$only_constant, fit$x$only_constant)
+    if (is_changed || isTRUE(x$panel$abstain$by_replies)) {
+      new_fit <- fit_algebraic(x, fit$model)
+      new_fit$given <- fit$given
+      fit <- new_fit
+    }
+  }
   warn_gold(gold, fit$x)
   draft <- draft_estimate(fit, options)
   interval <- compute_interval(draft)
   estimate <- new_accuracy_estimate(interval$draft %||% draft, interval)
   estimate <- correct_by_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
-  if (!is.null(draft$average)) warn_doubtful(estimate)
+  # Gold cases change the estimate, from which the hidden error is then computed again.
+  hidden <- if (is.null(gold)) interval$hidden
+  if (!is.null(draft$average)) warn_doubtful(estimate, hidden %||% hidden_error(estimate))
   show_accuracy(estimate)
 }
 
@@ -269,7 +298,20 @@ draft_estimate <- function(fit, options) {
     estimate_in_r(fit, options)
   estimates <- draft$point$value
   draft$parts <- parts_of_average(estimates, draft$average)
-  if (has_scores) draft$parts <- add_score_results(draft$parts, fit, estimates)
+  if (has_scores) {
+    # Models of scores are not averaged. The dependence weight is 1, because scores do not show
+    # whether errors are independent.
+    n_raters <- fit$scored$raters
+    is_missing <- is.na(estimates)
+    n_wrong <- sum(1 - estimates, na.rm = TRUE) +
+      if (n_raters > 0L) n_raters * (1 - fit$rater_accuracy) else 0
+    score_results <- list(
+      rater_error = n_wrong / (n_raters + sum(!is_missing)), dependence_weight = 1,
+      base_rate_range = base_rate_ranges(fit$x)
+    )
+    draft$parts[names(score_results)] <-
+      lapply(score_results, function(result) ifelse(is_missing, NA_real_, result))
+  }
   draft$n <- count_answered_cases(fit)
   draft$reason <- draft$point$reason %||% why_no_estimate(
     identification_code(fit), fit$agreement, n_categories(fit$x), estimates, draft$n,
@@ -299,102 +341,13 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
   mget(names(formals()))
 }
 
-# Creates the result of function `find` of new_interval(): the intervals of all systems.
-# * table: columns std.error, conf.low, conf.high and reason.
-# * replicates: NULL, or a matrix with a column per system.
-# * sampling: standard error due to sampling. If NULL, average_sampling_error() is used.
-# Robust intervals add field `centre`. If the search for limits finds a better optimum of the
-# likelihood, the result also contains a new `draft` (an estimate without intervals).
-new_interval_result <- function(table, replicates = NULL, sampling = NULL) mget(names(formals()))
-
 # Computes the intervals of a draft (an estimate without intervals). Systems without an interval get
-# a reason.
+# a reason. Returns the list that function `find` of new_interval() returns.
 compute_interval <- function(draft) {
   interval <- interval_of(draft)
   table <- result_table(draft$point$value, reason = draft$reason)
-  if (is.null(interval$find)) return(new_interval_result(table))
+  if (is.null(interval$find)) return(list(table = table))
   reason <- why_no_interval(interval, draft)
-  if (!is.null(reason)) return(new_interval_result(add_no_interval_reason(table, reason)))
-  if (all(is.na(draft$point$value))) new_interval_result(table) else interval$find(draft, table)
-}
-
-# Creates an estimate from a draft (an estimate without intervals) and its intervals. Fields:
-# * fit, options: see draft_estimate().
-# * table: the table of tidy().
-# * bins: the table of tidy(x, "bins").
-# * details: a row per system, with further columns for glance() and print().
-# * replicates: a matrix with a column per system.
-# * posterior: for each system a matrix, patterns of ratings x categories.
-# * members: a row per system and averaged model.
-# * typical: the typical share of shared errors, a number per system.
-# * end_counts: expected confusion tables with shared and with independent errors.
-# * gold: see correct_by_gold(); NULL without a sample of gold cases.
-# Estimates from posterior draws have further fields (`...`).
-new_accuracy_estimate <- function(draft, interval, ...) {
-  fit <- draft$fit
-  systems <- fit$x$systems
-  point <- draft$point
-  average_results <- draft$parts
-  options <- draft$options
-  has_one_rater <- is_one_rater(fit$x)
-  table <- columns_tibble(
-    system = systems, estimate = point$value, !!!interval$table[interval_columns],
-    shared = point$shared %||% average_results$shared,
-    independent = point$independent %||% average_results$independent, n = draft$n,
-    method = options$method, reason = interval$table$reason, why = NA_character_
-  )
-  # An estimate gets a reason, although it is not NA, if the ratings carry no information (kappa is
-  # zero).
-  is_uninformative <- isTRUE(average_results$no_kappa) & !is.na(table$estimate) &
-    is.na(table$reason)
-  table[is_uninformative, c("reason", "why")] <- list(sprintf(
-    "raters %s, so that their agreement carries no information", agreement_by_chance_words
-  ), "chance")
-  if (has_one_rater && fit$identified == "no_pairs") {
-    table[c("reason", "why")] <- list(reason_one_rater, "one_rater")
-  }
-  sampling <- interval$sampling %||% average_sampling_error(draft)
-  replicates <- interval$replicates
-  details <- columns_tibble(
-    system = systems, uninformative = point$uninformative, mean_posterior = point$mean_posterior,
-    failed = if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates))),
-    sampling = sampling,
-    common = if (is.null(common_setting(options))) NA_real_ else
-      correction_share(options, average_results$typical),
-    !!!average_results[c("rater_error", "independence_weight", "dependence_weight")],
-    average_shared = average_results$shared, base_rate_range = average_results$base_rate_range,
-    disagreement_error = if (has_one_rater) NA_real_ else plurality_disagreement(fit$x),
-    centre = interval$centre %||%
-      robust_error(draft, point$value, sampling, average_results)$centre
-  )
-  # Rounding removes numerical errors of limits such as 1 - 0.7.
-  bins <- modify_fields(stack_systems(systems, point$bins), c("lower", "upper"), round, 10L)
-  if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
-  new_result("accuracy_estimate",
-    fit = fit, options = options, table = table, bins = bins, details = details,
-    replicates = replicates, posterior = point$posterior,
-    members = if (!is.null(draft$average)) stack_systems(
-      systems, lapply(draft$average$point$systems, `[[`, "members")
-    ), typical = average_results$typical, end_counts = end_counts(draft$average), ...
-  )
-}
-
-# Returns reasons why estimates are NA, a string per estimate; NA if there is an estimate.
-# * identified, agreement: fields of the fit of each estimate, or of the fit of all.
-# * n: number of rated cases that each system answered.
-# * used: number of categories that raters used.
-why_no_estimate <- function(identified, agreement, categories, estimate, n, used = categories) {
-  reason <- ifelse(n == 0, "no case of the system has a rating", if (used < 2L)
-    "raters used one category only" else
-    "no category stands out in any case, so answers carry no information")
-  reason <- ifelse(rep_len(identified, length(estimate)) == "yes", reason,
-    why_not_identified(identified, agreement, categories))
-  replace(reason, !is.na(estimate), NA_character_)
-}
-
-# Stacks the tables of all systems into one table with a column `system`.
-stack_systems <- function(systems, tables) {
-  columns_tibble(
-    system = rep(systems, lengths(lapply(tables, `[[`, 1L))), !!!na_real(stack_tables(tables))
-  )
+  if (!is.null(reason)) return(list(table = add_no_interval_reason(table, reason)))
+  if (all(is.na(draft$point$value))) list(table = table) else interval$find(draft, table)
 }

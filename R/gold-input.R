@@ -17,10 +17,11 @@
 #'     frame with columns `case` and `probability`, or the name of a column of `truth`. A column
 #'     `probability` of `truth` is used by default.
 #'   * `"given"`: chosen by hand. Such cases do not measure accuracy; they only improve the model of
-#'     the raters. The default, `NULL`, is treated in the same way, with a warning.
-#' @param target What intervals are computed for: accuracy in the `"population"` of which all cases
-#'   of the ratings are a sample (the default), or accuracy on exactly the `"cases"` of the ratings.
-#'   Intervals for `"cases"` are narrower.
+#'     the raters.
+#'   * `NULL`, the default, is treated like `"given"`, with a warning.
+#' @param target The accuracy for which intervals are computed. `"population"` (the default): the
+#'   accuracy in the population of which all cases of the ratings are a sample. `"cases"`: the
+#'   accuracy on exactly the cases of the ratings; intervals are then narrower.
 #' @param widen Used only for `interval = "combined"` of [estimate_accuracy()], which combines gold
 #'   cases with a prior computed from the ratings. `NULL`, the default: the variance of the prior
 #'   increases with the number of gold cases, and the prior is not used if gold cases contradict it.
@@ -30,15 +31,20 @@
 #' @return An object of class `gold_cases`.
 #'   * `tidy()`: a tibble with a row per gold case: `case` and `truth`. It has no rows if `truth` is
 #'     `TRUE`.
-#'   * `glance()`: a tibble with one row: `cases`, the number of gold cases; `gold_sample`, how they
-#'     were chosen; `target`; `widen`.
+#'   * `glance()`: a tibble with one row. `cases`: number of gold cases, `NA` if `truth` is `TRUE`.
+#'     `gold_sample`: `"random"`, `"given"`, `"probability"` or, for `NULL`, `"undeclared"`.
+#'     `target`; `widen`, `NA` for `NULL`.
 #'   * `format()`: a string with these values.
 #' @family estimation
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 500))
+#'
+#' # The truth of 60 random cases
 #' gold <- gold_cases(truth(x)[sample(500, 60), ], sample = "random", target = "cases")
 #' gold
+#'
+#' # The accuracy of system a on the 500 cases
 #' estimate_accuracy(x, known_truth = gold)
 #' @export
 gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), widen = NULL, ...) {
@@ -90,7 +96,14 @@ read_gold <- function(known_truth, gold_sample, x) {
   known_truth <- name_cases(replace_key_columns(known_truth, names(x$keys)))
   case <- which(truth_codes > 0L)
   probability <- read_sampling_probability(known_truth, gold_sample, x)
-  check_gold_probability(probability[case], x$cases[case])
+  wrong <- case[!(probability[case] > 0 & probability[case] <= 1) %in% TRUE]
+  wrong_cases <- as_label(x$cases[wrong])
+  wrong_values <- unique(probability[wrong])
+  abort_if(wrong, "gold",
+    "Every gold case needs the probability in (0, 1] with which it was chosen.",
+    x = "The probability is missing or outside (0, 1] for {length(wrong)} of {length(case)}
+         case{?s}. The first is case {.val {wrong_cases[[1L]]}}: {.val {wrong_values[[1L]]}}.",
+    case = wrong_cases, found = wrong_values)
   if (is.null(probability) && !is.null(gold_sample)) {
     # check_choice() takes the first element of a character vector. Here a vector such as
     # c("random", "given") must be an error, so it is converted to a list.
@@ -181,17 +194,6 @@ look_up_probability <- function(case, probability, x) {
   probability[match(as_label(x$cases), case)]
 }
 
-check_gold_probability <- function(probability, case) {
-  wrong_rows <- !(probability > 0 & probability <= 1) %in% TRUE
-  case <- as_label(case[wrong_rows])
-  values <- unique(probability[wrong_rows])
-  abort_if(any(wrong_rows), "gold",
-    "Every gold case needs the probability in (0, 1] with which it was chosen.",
-    x = "The probability is missing or outside (0, 1] for {length(case)} of {length(wrong_rows)}
-         case{?s}. The first is case {.val {case[[1L]]}}: {.val {values[[1L]]}}.",
-    case = case, found = values)
-}
-
 # Returns the number of gold cases of an estimate. A gold case with weight n counts n times.
 count_gold <- function(estimate) sum(weights_of_cases(estimate$fit$x)[estimate$gold$case])
 
@@ -269,7 +271,7 @@ truth_of_variables <- function(known, x) {
   if (rlang::is_bare_list(known)) {
     abort_argument_if(!all(names(known) %in% names(x)) || is.null(names(known)), "known_truth",
       "must have names of variables.", i = "They are {.val {names(x)}}.")
-    return(lapply(setNames(nm = names(x)), function(name) known[[name]]))
+    return(setNames(known[names(x)], names(x)))
   }
   has_truth <- map_lgl(x, function(x) !is.null(x$truth))
   if (isTRUE(known) && any(has_truth)) lapply(has_truth, function(stored) if (stored) TRUE) else

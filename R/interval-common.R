@@ -99,27 +99,7 @@ bootstrap_interval <- function(draft, table) {
   limited_table <- replace(table, "estimate", list(pmin(table$estimate, 1)))
   warn_outside(systems, limited_table,
     'Use {.code interval = "profile"} or {.code interval = "robust"}.')
-  new_interval_result(table, replicates)
-}
-
-# Returns the note on the interval for print(): what was resampled, and how many replicates have no
-# estimate. The note adds "too narrow" if this number is larger than the number of replicates
-# outside the interval on one side. `x`: an accuracy estimate.
-bootstrap_note <- function(x) {
-  max_failed <- max(x$details$failed)
-  paste0(
-    "sampling error only; ", replicates_note(x),
-    if (max_failed > 0L) paste0(
-      ", ", format_span(x$details$failed), " of them without an estimate",
-      if (max_failed > (1 - x$options$conf_level) / 2 * x$options$replicates)
-        " (too narrow)"
-    )
-  )
-}
-
-# Returns words such as "case bootstrap, 200 replicates".
-replicates_note <- function(x) {
-  paste0(resampling_note(x), ", ", number(x$options$replicates), " replicates")
+  list(table = table, replicates = replicates)
 }
 
 # Record of the bootstrap interval: percentiles of replicates from resampled cases or clusters.
@@ -128,7 +108,19 @@ interval_bootstrap <- new_interval(
   spread = "percentile", compiled = TRUE, own_fit = TRUE,
   uncounted = "so there are no cases to resample",
   find = bootstrap_interval, draws = function(estimate, replicates) replicates,
-  note = bootstrap_note,
+  # What was resampled, and how many replicates have no estimate. The interval is "too narrow" if
+  # this number is larger than the number of replicates outside the interval on one side.
+  note = function(estimate) {
+    n_failed <- estimate$details$failed
+    paste0(
+      "sampling error only; ", replicates_note(estimate),
+      if (max(n_failed) > 0L) paste0(
+        ", ", format_span(n_failed), " of them without an estimate",
+        if (max(n_failed) > (1 - estimate$options$conf_level) / 2 * estimate$options$replicates)
+          " (too narrow)"
+      )
+    )
+  },
   explain = function(estimate) {
     paste(
       "The {interval} is from percentiles of", number(estimate$options$replicates),
@@ -140,32 +132,29 @@ interval_bootstrap <- new_interval(
 
 # ---- Posterior intervals: quantiles of posterior draws, see accuracy-draws.R --------------------
 
-# Returns the note on the interval for print(): the sources of error, with their shares of the
-# variance. `x`: an accuracy estimate from posterior draws. `x$parts`: variance by source (systems x
-# sources).
-posterior_note <- function(x) {
-  if (!is.null(x$drawn_gold)) {
-    return(paste0("quantiles of posterior draws, weighted by ",
-      count_noun(length(x$drawn_gold$case), "case"), " with known truth"))
-  }
-  mean_variances <- colMeans(x$parts)
-  percent <- paste0(round(100 * mean_variances / sum(mean_variances)), "%")
-  if (is.null(x$options$common) || has_fixed_common(x)) {
-    return("quantiles of posterior draws; sampling error only, given the assumption")
-  }
-  sprintf(
-    paste("quantiles of posterior draws. Of its variance %s is sampling, %s shared errors and %s",
-      "cases on which all raters err; the ratings cannot reduce the last two"),
-    percent[[1L]], percent[[2L]], percent[[3L]]
-  )
-}
-
 interval_posterior <- new_interval(
   "posterior",
   words = "posterior interval", spread = "percentile", drawn = TRUE, clusters = FALSE,
   uncounted = "so there are no cases to draw the truth of",
-  find = function(draft, table) new_interval_result(table),
-  draws = interval_bootstrap$draws, note = posterior_note,
+  find = function(draft, table) list(table = table),
+  draws = interval_bootstrap$draws,
+  # The sources of error. `parts`: variance by source (systems x sources).
+  note = function(estimate) {
+    if (!is.null(estimate$drawn_gold)) {
+      return(paste0("quantiles of posterior draws, weighted by ",
+        count_noun(length(estimate$drawn_gold$case), "case"), " with known truth"))
+    }
+    if (is.null(estimate$options$common) || has_fixed_common(estimate)) {
+      return("quantiles of posterior draws; sampling error only, given the assumption")
+    }
+    mean_variances <- colMeans(estimate$parts)
+    percent <- paste0(round(100 * mean_variances / sum(mean_variances)), "%")
+    sprintf(
+      paste("quantiles of posterior draws. Of its variance %s is sampling, %s shared errors and %s",
+        "cases on which all raters err; the ratings cannot reduce the last two"),
+      percent[[1L]], percent[[2L]], percent[[3L]]
+    )
+  },
   explain = function(estimate) {
     paste0("The {interval}s are quantiles of draws from the posterior",
       if (!has_fixed_common(estimate)) {
@@ -192,7 +181,7 @@ profile_interval <- function(draft, table) {
     "a fit to pairs of ratings has no likelihood"
   }
   if (!is.null(no_profile_reason)) {
-    return(new_interval_result(add_no_interval_reason(table, no_profile_reason)))
+    return(list(table = add_no_interval_reason(table, no_profile_reason)))
   }
   # A system that gives all cases the same answer has no accuracy parameter (see latent.cpp).
   is_constant <- !is.na(table$estimate) &
@@ -222,7 +211,7 @@ profile_interval <- function(draft, table) {
   table$reason[has_failed] <- paste0(no_interval_prefix, "a fit did not converge")
   table$reason[is_constant] <- paste0(no_interval_prefix, reason_constant_system)
   if (any(has_failed)) warn_convergence("profile")
-  new_interval_result(table)
+  list(table = table)
 }
 
 reason_constant_system <- "the system gives all cases the same answer"

@@ -146,9 +146,10 @@ ratings_prior <- function(from_ratings, gold, case_variance, cases, widen, error
 combined_interval <- function(x, from_ratings, target, conf_level, widen = default_widen) {
   corrected <- corrected_interval(x, target, conf_level)
   squared_error <- x$variance * relative_error_variance(x, "cases")
+  # Variance of a case, computed as if the estimate from ratings were the accuracy.
+  case_variance <- bernoulli_variance(from_ratings$estimate) * x$at_hand
   prior <- ratings_prior(
-    from_ratings, x$labels, case_variance_of_ratings(x, from_ratings), x$cases, widen,
-    squared_error, x$at_hand
+    from_ratings, x$labels, case_variance, x$cases, widen, squared_error, x$at_hand
   )
   ratings_weight <- weight_of_ratings(x, prior, corrected$estimate, squared_error, conf_level,
     widen)
@@ -160,11 +161,6 @@ combined_interval <- function(x, from_ratings, target, conf_level, widen = defau
     half_width <- normal_quantile(conf_level) * prior$sd
     extend_to_boundary(interval, x, prior$centre <= half_width, prior$centre + half_width >= 1)
   })
-}
-
-# Returns the variance of a case, computed as if the estimate from ratings were the accuracy.
-case_variance_of_ratings <- function(x, from_ratings) {
-  bernoulli_variance(from_ratings$estimate) * x$at_hand
 }
 
 # Returns the weight of the prior from ratings. A combined interval is the weighted mean of an
@@ -264,9 +260,8 @@ min_gold_to_test <- 5L # smallest number of gold cases for a test against the ra
 # p-value of each system, NA with fewer than five gold cases. `x`: estimates from gold cases, a
 # result of gold_accuracy(). `from_ratings`: estimates from ratings.
 gold_test <- function(x, from_ratings) {
-  prior <- ratings_prior(
-    from_ratings, 0, case_variance_of_ratings(x, from_ratings), x$cases, 0, unit = x$at_hand
-  )
+  case_variance <- bernoulli_variance(from_ratings$estimate) * x$at_hand # as in combined_interval()
+  prior <- ratings_prior(from_ratings, 0, case_variance, x$cases, 0, unit = x$at_hand)
   test_result <- test_contradiction(
     prior, clip01(x$estimate), x$variance * relative_error_variance(x, "cases")
   )

@@ -28,31 +28,32 @@ robust_error <- function(estimate, value, sampling, parts) {
   }
   # Distance between the accuracies with independent and with shared errors. It is not computed for
   # metrics of scores, and is then set to 0.
-  independent <- if (is_averaged(estimate)) parts$independent else value
-  gap <- independent - (parts$average_shared %||% parts$shared)
+  uses_average <- is_averaged(estimate)
+  gap <- (if (uses_average) parts$independent else value) -
+    (parts$average_shared %||% parts$shared)
   if (!is.null(fit$scored)) gap <- 0 * value
   error_parts <- core_robust_error(
     value, sampling, gap, parts$dependence_weight, parts$rater_error,
     range_for_error(fit$x, parts$base_rate_range), unknown_truth_share(fit), panel_kind(fit)
   )
-  if (!is_averaged(estimate)) error_parts$centre <- value
+  if (!uses_average) error_parts$centre <- value
   error_parts
 }
 
-# Adds robust intervals to `table`. Returns a list in the form of new_interval_result(). The
-# sampling error is computed by a formula for method "average", and by a bootstrap for others.
-# `draft`: an estimate without interval, see draft_estimate().
+# Adds robust intervals to `table`, as function `find` of new_interval(). The sampling error is
+# computed by a formula for method "average", and by a bootstrap for others. `draft`: an estimate
+# without interval, see draft_estimate().
 robust_interval <- function(draft, table) {
-  if (is.null(draft$average) && is.null(draft$fit$scored)) return(new_interval_result(table))
+  if (is.null(draft$average) && is.null(draft$fit$scored)) return(list(table = table))
   if (is_averaged(draft)) {
-    interval <- new_interval_result(table,
-      sampling = average_sampling_error(draft) * cluster_widening(draft))
+    sampling <- average_sampling_error(draft) * cluster_widening(draft)
+    interval <- list(table = table, sampling = sampling)
   } else {
     interval <- bootstrap_interval(draft, table)
     interval$sampling <- interval$table$std.error # NA, with a reason, if the bootstrap has none
   }
   error <- robust_error(draft, table$estimate, interval$sampling, draft$parts)
-  interval$centre <- error$centre
+  interval[c("centre", "hidden")] <- error[c("centre", "hidden")]
   interval$table$std.error <- error$std.error
   interval$table <- with_limits(
     interval$table, error$centre, robust_quantile(draft, draft$options$conf_level)
@@ -104,28 +105,24 @@ robust_draws <- function(estimate, replicates) {
   if (length(unknown_systems) > 0L) {
     return(paste("the sampling error of", shorten(unknown_systems), "is not known"))
   }
-  error <- normal_draws(
+  covariance <- eigen(
     correlation * outer(sampling, sampling) +
-      equal_answer_share^hidden_correlation_power * outer(hidden, hidden)
+      equal_answer_share^hidden_correlation_power * outer(hidden, hidden),
+    symmetric = TRUE
   )
-  # Systems with equal answers get exactly the same draws.
-  error <- pick_columns(error, max.col(equal_answer_share == 1, "first"))
-  n_draws <- nrow(error)
-  factors <- if (has_fixed_common(estimate)) rep(1, n_draws) else
-    heavy_tail_factors(n_draws)
-  structure(rep(estimate$details$centre, each = n_draws) + factors * error, times = factors)
-}
-
-# Returns normal draws (draws x systems) whose sample covariance matrix is exactly `covariance`. The
-# number of draws is so large that chance hardly changes the second decimal of a probability.
-normal_draws <- function(covariance) {
-  n_systems <- ncol(covariance)
+  # The draws are so numerous that chance hardly changes the second decimal of a probability. Their
+  # sample covariance is exactly the covariance of the errors.
+  n_systems <- length(hidden)
   n_draws <- max(2000, 2 * n_systems, min(1e4, 4e5 %/% n_systems))
   noise <- matrix(rnorm(n_draws * n_systems), n_draws)
   noise <- qr.Q(qr(sweep(noise, 2L, colMeans(noise)))) * sqrt(n_draws - 1)
-  decomposition <- eigen(covariance, symmetric = TRUE)
   # Uses the symmetric root: the sign of eigenvectors is arbitrary and must not affect the draws.
-  noise %*% decomposition$vectors %*% scaled_eigenvectors(decomposition)
+  error <- noise %*% covariance$vectors %*% scaled_eigenvectors(covariance)
+  # Systems with equal answers get exactly the same draws.
+  error <- pick_columns(error, max.col(equal_answer_share == 1, "first"))
+  factors <- if (has_fixed_common(estimate)) rep(1, n_draws) else
+    heavy_tail_factors(n_draws)
+  structure(rep(estimate$details$centre, each = n_draws) + factors * error, times = factors)
 }
 
 # Returns the eigenvectors of a covariance matrix as rows, each multiplied by the standard deviation
@@ -195,17 +192,6 @@ compute_by_blocks <- function(answer, first, compute) {
   lapply(fields, function(field) unlist(lapply(blocks, `[[`, field)))
 }
 
-# Returns the note for print() on the sources of error that the interval contains, and on how
-# sampling error was computed.
-robust_note <- function(x) {
-  resampling_words <- if (!is.null(x$replicates)) replicates_note(x) else
-    if (!is.null(x$options$cluster)) count_noun(count_clusters(x), "cluster")
-  paste0(
-    "sampling error", paste0(" (", resampling_words, ")", recycle0 = TRUE), hidden_error_words(x),
-    "."
-  )
-}
-
 # Returns the end of a sentence that begins with "sampling error": the other errors in the interval.
 hidden_error_words <- function(x) {
   if (has_fixed_common(x)) {
@@ -218,25 +204,6 @@ hidden_error_words <- function(x) {
     " only (no sign of shared errors)"
   } else {
     " and an allowance for shared errors"
-  }
-}
-
-# Returns a description of the interval for a methods paragraph.
-explain_robust <- function(estimate) {
-  if (has_fixed_common(estimate)) {
-    "The {interval} covers sampling error, given that assumption."
-  } else if (panel_kind(estimate) == "machines" && is_averaged(estimate)) {
-    "The raters are language models or programs, whose agreement is little evidence of accuracy. The
-      {interval} is therefore based on other data sources with such raters: its centre is halfway
-      between the estimate and .65, and its standard error contains .17 in addition to sampling
-      error."
-  } else {
-    "The {interval} allows for sampling error and for errors that raters and systems share, which
-      are not identified from ratings. Its variance has a term for shared errors. This term
-      increases with the share of wrong ratings, with the range of accuracies over possible base
-      rates, and with the distance between the accuracies with independent and with shared errors.
-      It vanishes if the ratings favour models with equal raters and equally difficult cases. Its
-      size was chosen on public data sets with known truth."
   }
 }
 
@@ -271,5 +238,31 @@ interval_robust <- new_interval(
   "robust",
   words = "robust interval", average = TRUE, hidden = TRUE, replicates = 200L, compiled = TRUE,
   spread = "delta", uncounted = "so sampling error has no scale", find = robust_interval,
-  draws = robust_draws, note = robust_note, explain = explain_robust
+  draws = robust_draws,
+  # The sources of error, and how sampling error was computed.
+  note = function(estimate) {
+    resampled <- if (!is.null(estimate$replicates)) replicates_note(estimate) else
+      if (!is.null(estimate$options$cluster)) count_noun(count_clusters(estimate), "cluster")
+    paste0(
+      "sampling error", paste0(" (", resampled, ")", recycle0 = TRUE),
+      hidden_error_words(estimate), "."
+    )
+  },
+  explain = function(estimate) {
+    if (has_fixed_common(estimate)) {
+      "The {interval} covers sampling error, given that assumption."
+    } else if (panel_kind(estimate) == "machines" && is_averaged(estimate)) {
+      "The raters are language models or programs, whose agreement is little evidence of accuracy.
+        The {interval} is therefore based on other data sources with such raters: its centre is
+        halfway between the estimate and .65, and its standard error contains .17 in addition to
+        sampling error."
+    } else {
+      "The {interval} allows for sampling error and for errors that raters and systems share, which
+        are not identified from ratings. Its variance has a term for shared errors. This term
+        increases with the share of wrong ratings, with the range of accuracies over possible base
+        rates, and with the distance between the accuracies with independent and with shared errors.
+        It vanishes if the ratings favour models with equal raters and equally difficult cases. Its
+        size was chosen on public data sets with known truth."
+    }
+  }
 )

@@ -7,27 +7,13 @@
 drops_constant_raters <-
   function(options) is_averaged(options) && !has_fixed_common(options)
 
-# Returns a fit without constant raters, if the method leaves them out. Otherwise returns `fit`.
-# Only fits of class k_fit are changed. Fits of other classes have known truths or known raters.
-fit_without_constant <- function(fit, options) {
-  if (!inherits(fit, "k_fit") || !drops_constant_raters(options)) return(fit)
-  x <- without_constant_raters(store_abstain_decision(fit$x))
-  is_unchanged <- identical(x$raters, fit$x$raters) &&
-    identical(x$only_constant, fit$x$only_constant)
-  if (is_unchanged && !isTRUE(x$panel$abstain$by_replies)) return(fit)
-  new_fit <- fit_algebraic(x, fit$model)
-  new_fit$given <- fit$given
-  new_fit
-}
-
 # Computes the estimates of method "average", which robust intervals of other methods also use. NULL
 # if accuracy is not identified. Returns a list:
 # * estimator: pointer to an estimator in compiled code
 # * point: estimates of this estimator for all systems
 # * x: ratings without constant raters
 #
-# For the method "average" itself, fit_without_constant() has already removed constant raters from
-# `fit`.
+# For the method "average" itself, estimate_systems() has already removed constant raters.
 compute_average <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs", "constant_raters", "labels_only")) return(NULL)
   check_model_size(fit$x)
@@ -94,7 +80,7 @@ parts_of_average <- function(value, average) {
   average$point$numbers$base_rate_range <- base_rate_ranges(average$x, category_usage)
   results <- average$point$numbers[fields]
   results[estimate_fields] <- lapply(results[estimate_fields], replace, is.na(value), NA_real_)
-  results$no_kappa <- has_no_kappa(category_usage)
+  results$no_kappa <- all(category_usage$kappa %in% 0)
   results
 }
 
@@ -110,17 +96,6 @@ base_rate_ranges <- function(x, leaders = leading_categories(x)) {
 # result of base_rate_ranges().
 range_for_error <- function(x, range) {
   if (any(leading_categories(x)$chance)) pmax(range, 1) else range
-}
-
-# Is the agreement of raters no better than chance? `leaders`: result of leading_categories().
-has_no_kappa <- function(leaders) all(leaders$kappa %in% 0)
-
-# Returns the expected numbers of cases by true category and answer, if errors are independent and
-# if they are shared. The result is a list with an element per system. Each element is a list of two
-# vectors, `independent_counts` and `shared_counts`, in which answers vary fastest. `average`:
-# result of compute_average(); if it is NULL, the result is NULL.
-end_counts <- function(average) {
-  lapply(average$point$systems, `[`, c("independent_counts", "shared_counts"))
 }
 
 # Returns the standard error due to sampling of each system, by a formula of method "average". NA
@@ -155,8 +130,7 @@ max_total_error <- 0.08 # total standard error
 #   if the user gives the share of shared errors, or if gold cases measure the accuracy
 # * width: width of an interval for sampling error only, for all systems
 # * hidden: hidden error, for all systems
-find_doubtful <- function(estimate) {
-  hidden <- hidden_error(estimate)
+find_doubtful <- function(estimate, hidden = hidden_error(estimate)) {
   sampling <- estimate$details$sampling
   is_from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
   width <- 2 * normal_quantile(estimate$options$conf_level) * sampling
@@ -181,7 +155,7 @@ rests_on_machines <- function(estimate) {
 
 # Warns about doubtful estimates (see find_doubtful()). The warnings advise more data, or a few
 # cases with known truth. Also warns about raters who always give the same answer.
-warn_doubtful <- function(estimate) {
+warn_doubtful <- function(estimate, hidden) {
   x <- estimate$fit$x
   systems <- estimate$table$system
   system_words <- function(numbers) escape_braces(shorten(systems[numbers], most = 3L))
@@ -190,7 +164,7 @@ warn_doubtful <- function(estimate) {
   warn_if(constant, "raters",
     paste0("{.val {constant}} always gave the same answer. Such ratings carry no information about
       the truth", left_out_words, "."), raters = constant)
-  doubtful <- find_doubtful(estimate)
+  doubtful <- find_doubtful(estimate, hidden)
   few_data <- doubtful$few_data
   warn_if(few_data, "few_data", paste0(
     "There are few data: sampling error by itself makes the ",
@@ -231,7 +205,7 @@ causes_of_doubt <- function(estimate) {
   independent <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   rating_error <- details$rater_error / 4
   category_usage <- leading_categories(estimate$fit$x)
-  usage_words <- if (has_no_kappa(category_usage)) {
+  usage_words <- if (all(category_usage$kappa %in% 0)) {
     paste("raters", agreement_by_chance_words)
   } else if (any(category_usage$chance)) {
     may_be_chance_words

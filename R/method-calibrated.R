@@ -66,7 +66,7 @@ calibrated_estimate <- function(fit, options) {
     if (anyNA(limits)) table <- add_no_interval_reason(table,
       if (weights_are_counts(x)) "the estimate is 0 or 1" else "weights are not counts")
   }
-  estimate <- new_accuracy_estimate(draft, new_interval_result(table))
+  estimate <- new_accuracy_estimate(draft, list(table = table))
   estimate$table$why[is.na(estimates)] <- fit$identified
   show_accuracy(estimate)
 }

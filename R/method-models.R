@@ -43,7 +43,7 @@ estimate_latent <- function(fit, options, average) {
   if (!point$converged) warn_convergence(options$method)
   correction <- correction_share(options, average_field(average, "typical", length(missing_values)))
   posterior <- posteriors_of(point)
-  if (is_corrected(correction)) {
+  if (any(correction != 0, na.rm = TRUE)) {
     posterior <- Map(correct_for_shared_errors, posterior, posteriors_of(points$shared), correction)
   }
   new_point(
@@ -182,17 +182,6 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   )
 }
 
-# Creates the record (see new_method()) of a method that calls a user-defined function `run`. The
-# record is not in the registry of methods. The options of the estimate contain it.
-function_method <- function(run) {
-  estimate <- function(fit, ...) {
-    estimator <- function_estimator(fit$x, run)
-    result <- estimator(NULL, NULL)
-    new_point(result$estimate, estimator, reason = result$reason)
-  }
-  c(new_method("own function", "function of the user's", "none", estimate), run = run)
-}
-
 # Returns an estimator, a function that calls the user's function `run`. The argument `times` of the
 # estimator is the number of times that each case was drawn, NULL for the original ratings. If `run`
 # has an argument `weights`, it is called with the original ratings and `weights = times`. Otherwise
@@ -233,10 +222,28 @@ case_replicates <- function(estimator, resampling, tick) {
 # each group of cases. `given`: list of other arguments of estimate_accuracy().
 estimate_by_function <- function(x, run, given, by) {
   if (in_database(x)) abort_no_cases("A function as {.arg method} is given cases")
-  options <- function_options(given)
-  options$record <- function_method(run)
+  unusable <- names(drop_null(given[c("model", "common", "known_truth", "gold_sample")]))
+  abort_argument_if(unusable, unusable[1L],
+    "{.arg {unusable}} cannot be used if {.arg method} is a function.")
+  interval <- given$interval %||% interval_bootstrap$id
+  abort_argument_if(!interval %in% ids_with("own_fit", accuracy_intervals), "interval",
+    "If {.arg method} is a function, {.arg interval} must be {.val bootstrap} or {.val none}.",
+    x = "{.arg interval} is {describe(interval)}.")
+  given[c("method", "interval")] <- list(method_shared$id, interval) # a method without options
+  options <- check_accuracy_options(given)
+  options$method <- "own function"
+  options$threads <- check_threads(given$threads)
+  # The record of the method is not in the registry of methods, but in the options.
+  options$record <- c(
+    new_method("own function", "function of the user's", "none", function(fit, ...) {
+      estimator <- function_estimator(fit$x, run)
+      result <- estimator(NULL, NULL)
+      new_point(result$estimate, estimator, reason = result$reason)
+    }),
+    run = run
+  )
   estimate_each_group(x, by, function(x, cluster, gold) {
-    options$cluster <- number_clusters(cluster)
+    if (!is.null(cluster)) options$cluster <- match(cluster, unique(cluster))
     function_estimate(x, options)
   }, given$cluster, NULL)
 }
@@ -248,21 +255,6 @@ function_estimate <- function(x, options) {
   check_has_systems(fit$x)
   draft <- draft_estimate(fit, options)
   show_accuracy(new_accuracy_estimate(draft, compute_interval(draft)))
-}
-
-# Checks the arguments of estimate_accuracy() if `method` is a function. Returns the options of the
-# estimate. `given`: list of the arguments.
-function_options <- function(given) {
-  unusable <- names(drop_null(given[c("model", "common", "known_truth", "gold_sample")]))
-  interval <- given$interval %||% interval_bootstrap$id
-  abort_argument_if(unusable, unusable[1L],
-    "{.arg {unusable}} cannot be used if {.arg method} is a function.")
-  abort_argument_if(!interval %in% ids_with("own_fit", accuracy_intervals), "interval",
-    "If {.arg method} is a function, {.arg interval} must be {.val bootstrap} or {.val none}.",
-    x = "{.arg interval} is {describe(interval)}.")
-  given[c("method", "interval")] <- list(method_shared$id, interval) # a method without options
-  c(replace(check_accuracy_options(given), "method", "own function"),
-    threads = check_threads(given$threads))
 }
 
 # ---- User-defined families of models, see rater_family() -----------------------------------------

@@ -100,7 +100,14 @@ warn_above <- function(topic, message, names, share, unit, least = 0, i = NULL) 
 # * rows: names of the rows. A note lists at most `most` of them.
 # * no: noun for a missing value, in "No ... for".
 reason_notes <- function(table, rows, most = 4L, no = "interval") {
-  code_of_row <- reason_codes(table)
+  # The code of a reason, such as "missing" or "no_interval", is in column `why`. If it is NA, or
+  # the column does not exist, the code depends on whether the estimate is NA. Code branches on
+  # these codes, not on texts of reasons. The help page fallible-conditions lists all codes.
+  n_rows <- length(table$reason)
+  derived_codes <-
+    ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n_rows)), "missing", "no_interval")
+  given_codes <- rep_len(table[["why"]] %||% NA_character_, n_rows)
+  code_of_row <- ifelse(is.na(given_codes), derived_codes, given_codes)
   reason_key <- number_distinct_rows(list(code_of_row, table$reason))
   map_chr(unique(reason_key[!is.na(table$reason)]), function(one_key) {
     matching_rows <- which(reason_key == one_key)
@@ -117,18 +124,6 @@ reason_notes <- function(table, rows, most = 4L, no = "interval") {
       substring(table$reason[[first_row]], nchar(prefix) + 1L)
     )
   })
-}
-
-# Returns the code of the reason for each row of a table, such as "missing" or "no_interval". The
-# code is in column `why`. If it is NA, or the column does not exist, the code depends on whether
-# the estimate is NA. Code branches on these codes and not on the text of reasons. The help page
-# fallible-conditions lists all codes.
-reason_codes <- function(table) {
-  n_rows <- length(table$reason)
-  derived_codes <-
-    ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n_rows)), "missing", "no_interval")
-  given_codes <- rep_len(table[["why"]] %||% NA_character_, n_rows)
-  ifelse(is.na(given_codes), derived_codes, given_codes)
 }
 
 # Warns about systems with too many failed replicates. `share`: share of failed replicates for each
