@@ -116,26 +116,27 @@ abort_unknown_arguments <- function(given, valid_names, accepted = character(),
   arguments <- arguments[!names2(arguments) %in% accepted]
   if (is_empty(arguments)) return()
   names <- names2(arguments)
-  valid_names <- setdiff(c(passed_argument_names(), valid_names, accepted), "...")
+  # Methods pass on `...` from the functions of the package on the stack that have an argument `x`.
+  passed_names <- lapply(seq_len(sys.nframe()), function(i) {
+    f <- sys.function(i)
+    if (identical(environment(f), topenv()) && has_columns(formals(f), c("x", "...")))
+      names(formals(f))
+  })
+  valid_names <- setdiff(c(unlist(passed_names), valid_names, accepted), "...")
   unknown_names <- mark_untruncated(names[names != ""])
   similar_names <- find_similar_names(names[names != ""], valid_names)
   unnamed_code <- map_chr(arguments[names == ""], rlang::as_label)
+  hints <- argument_hints[intersect(names, names(argument_hints))]
+  needed_arguments <- hint_needs[names(hints)]
   abort_fallible("argument", "The function was called with arguments that it does not have.",
     x = c(if (!is_empty(unknown_names)) "Found {.arg {unknown_names}}.",
       if (!is_empty(unnamed_code)) "Found {.code {unnamed_code}} without a name."),
-    i = c(hints_for(names, valid_names),
+    i = c(hints[is.na(needed_arguments) | needed_arguments %in% valid_names],
+      if ("replicates" %in% names && "runs" %in% valid_names)
+        "The number of simulated panels is {.arg runs}.",
       if (!is_empty(similar_names)) "Did you mean {.arg {similar_names}}?",
       if (!is_empty(valid_names)) "It has {.arg {mark_untruncated(valid_names)}}."),
     arg = names, call = call)
-}
-
-# Returns the names of arguments of all functions of the package on the stack that have an argument
-# `x` and pass on `...`.
-passed_argument_names <- function() {
-  unlist(lapply(lapply(seq_len(sys.nframe()), sys.function), function(f) {
-    if (identical(environment(f), topenv()) && has_columns(formals(f), c("x", "...")))
-      names(formals(f))
-  }))
 }
 
 # Hints that are given for several arguments.
@@ -167,16 +168,6 @@ argument_hints <- c(
 hint_needs <- c(iter = "sampling", chains = "sampling", ci = "conf_level",
   replicates = "resampling", cluster = "resampling", positive = "category")
 
-# Returns hints for the unknown arguments `names` of a function with the arguments `valid_names`.
-hints_for <- function(names, valid_names) {
-  hints <- argument_hints[intersect(names, names(argument_hints))]
-  needed_arguments <- hint_needs[names(hints)]
-  c(hints[is.na(needed_arguments) | needed_arguments %in% valid_names],
-    if ("replicates" %in% names && "runs" %in% valid_names) {
-      "The number of simulated panels is {.arg runs}."
-    })
-}
-
 # Marks a vector so that cli messages list all its elements. By default, cli lists at most 20.
 mark_untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 
@@ -206,16 +197,13 @@ check_installed <- function(package, purpose) {
 # Describes a value in a few words for an error message, such as "a vector of type double and length
 # 3".
 describe <- function(x) {
-  is_plain_vector <- is.atomic(x) && !is.object(x)
   if (is.null(x)) return("NULL")
   if (rlang::is_formula(x)) return("a formula")
   if (is.function(x)) return("a function")
-  if (is.symbol(x)) return(paste("the symbol", as.character(x)))
-  if (is_plain_vector && length(x) == 1L) {
-    return(if (is.character(x) && !is.na(x)) paste0("\"", printable(x), "\"") else format(x))
-  }
-  if (is_plain_vector && is.null(dim(x))) {
-    return(sprintf("a vector of type %s and length %s", typeof(x), length(x)))
+  if (is.symbol(x)) return(paste("the symbol", x))
+  if (is.atomic(x) && !is.object(x)) {
+    if (length(x) == 1L) return(if (is_string(x)) paste0("\"", printable(x), "\"") else format(x))
+    if (is.null(dim(x))) return(sprintf("a vector of type %s and length %s", typeof(x), length(x)))
   }
   if (is.data.frame(x) && !any_columns(x)) return("a data frame without columns")
   if (is.data.frame(x)) {
@@ -224,8 +212,8 @@ describe <- function(x) {
       ngettext(length(x), "column", "columns"), columns))
   }
   if (is.matrix(x)) return(sprintf("a matrix (%d x %d) of type %s", nrow(x), ncol(x), typeof(x)))
-  is_named_list <- is.list(x) && !is.object(x) && !is.null(names(x))
-  if (is_named_list) return(paste("a list with names", shorten(names(x))))
+  if (is.list(x) && !is.object(x) && has_names(x))
+    return(paste("a list with names", shorten(names(x))))
   # Class "fallible_result" is left out, because all results of the package have it.
   sprintf("an object of class <%s>", paste(setdiff(class(x), "fallible_result"), collapse = "/"))
 }
@@ -329,7 +317,7 @@ why_no_matrix <- function(x, n, least = -Inf) {
 # * a matrix or data frame with two columns
 # * NULL, which is returned.
 as_limits <- function(limits, names, arg) {
-  if (is.null(limits)) return(NULL)
+  if (is.null(limits)) return()
   values <- if (is.data.frame(limits)) as.matrix(limits) else limits
   n <- length(names)
   if (is.numeric(values) && is.null(dim(values))) {

@@ -1,19 +1,22 @@
 #' Classes of errors and warnings
 #'
-#' Every error and warning of the package has a class for its topic, so that programs can catch it.
-#' See [fallible-glossary] for terms.
+#' Every error and warning of the package has a class for its topic, so that programs can catch it
+#' with [tryCatch()].
 #'
-#' Errors have the class `fallible_error` and the class `fallible_error_` followed by one of the
-#' topics below. An error is a list, whose elements in the last column contain the cause: `arg` is
-#' the name of the argument, `row` and `column` the place in the data, `found` the wrong value,
-#' `path` the file, `pieces` the lost tasks, and `finished` the values of the other tasks. Other
-#' elements are named by their contents.
+#' An error has the class `fallible_error` and the class `fallible_error_` followed by one of the
+#' topics below. It is a list, whose elements in the last column contain the cause: `arg`, the name
+#' of the argument; `row` and `column`, the place in the data; `found`, the wrong value. `path` is
+#' the file, `pieces` the lost tasks, and `finished` the values of the other tasks. Other elements
+#' are named by their contents.
+#'
+#' Systems are classifiers to be evaluated, gold cases are cases with known truth.
+#' [fallible-glossary] defines other terms.
 #'
 #' | topic | raised when | elements |
 #' |---|---|---|
 #' | `argument` | an argument has the wrong type, length or range | `arg` |
 #' | `columns` | a column is missing, repeated, or has a type that cannot be used | `arg` |
-#' | `empty` | there are no cases, or a filter would drop all units | |
+#' | `empty` | there are no cases, or a filter would drop all cases | |
 #' | `missing` | there is no rating at all, or a covariate is missing | `row`, `column` |
 #' | `blank` | a label is an empty string | `row`, `column` |
 #' | `category` | an answer, or the truth, is not a declared category | `row`, `column`, `found` |
@@ -49,7 +52,7 @@
 #' | `worker` | a parallel R process ended too early | `pieces`, `finished` |
 #' | `option` | an option of the package has a value that cannot be used | `option` |
 #'
-#' Warnings have the class `fallible_warning` and the class `fallible_warning_` followed by one of
+#' A warning has the class `fallible_warning` and the class `fallible_warning_` followed by one of
 #' these topics:
 #'
 #' | topic | raised when |
@@ -63,7 +66,7 @@
 #' | `switched` | categories of a fit seem to have exchanged their labels (label switching) |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; estimates from ratings leave them out |
-#' | `grouped` | a grouped data frame is read as if it were not grouped |
+#' | `grouped` | a grouped data frame is read as if it had no groups |
 #' | `uninformative` | bins of cases have no information on a system, and are left out of a mean |
 #' | `reruns` | reruns of a rater tie, or seem to be ratings of different systems or versions |
 #' | `labels` | some labels may not be categories |
@@ -85,15 +88,15 @@
 #' | `gold_none` | `known_truth` has no case with a truth |
 #' | `gold_unrated` | no gold case has a rating |
 #' | `gold_all` | the truth of all cases is known |
-#' | `undefined` | an agreement measure is undefined; the function returns `NA` |
+#' | `undefined` | an agreement measure is undefined, and its value is `NA` |
 #' | `no_convergence` | a fit, or an iteration of [crowdtruth()], did not converge |
 #'
 #' @section Reasons:
 #' Column `reason` of a result explains, as text, why a value is `NA` or unreliable. For programs,
 #' `x$table` of an [estimate_accuracy()] result and `x$differences` of a [compare_systems()] result
-#' also have a column `why`. It contains one of these codes, or `NA` for other reasons:
+#' have a column `why` with one of these codes, or `NA` for other reasons:
 #' * `chance`: there is an estimate, but raters agree no better than by chance.
-#' * `uncalibrated`: a category has no case in the calibration sample.
+#' * `uncalibrated`: a category has no case in the calibration sample (cases with known truth).
 #' * `judge`: the only rater is no better than chance in the calibration sample.
 #' * `unrated`: no case has a rating.
 #' * `ratings_alone`: the estimate is from ratings only, because gold cases could not be used.
@@ -109,6 +112,7 @@
 #' @aliases fallible-conditions fallible_error fallible_warning
 #' @return Conditions; see [base::conditions].
 #' @examples
+#' # Too few raters: returns the raters that were found
 #' tryCatch(
 #'   ratings(matrix(c("a", "b"), ncol = 1)),
 #'   fallible_error_raters = function(e) e$raters

@@ -75,12 +75,6 @@ cat_lines <- function(...) {
   }
 }
 
-# Puts all labels in quotes if one of them contains a comma, or begins or ends with a blank. A list
-# of labels is then unambiguous.
-quote_labels <- function(x) {
-  if (any(x != trimws(x) | grepl(",", x, fixed = TRUE))) paste0("\"", x, "\"") else x
-}
-
 # Joins labels to one string. If there are more than `most`, only the first `most` are shown, with
 # the total number: "a, b, ... (12)".
 shorten <- function(x, separator = ", ", most = 8L) {
@@ -139,40 +133,6 @@ interval_words <- function(table, level, show) {
 # Inserts values into `words`, a template for sprintf(). Returns "" for values that are NA.
 format_unless_missing <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
 
-# Pads the text of some columns, and their names, so that they are printed aligned to the left.
-# `columns`: numbers of the columns.
-align_left <- function(table, columns) {
-  for (i in columns) {
-    table[[i]] <- format(table[[i]], justify = "left")
-    names(table)[[i]] <- format(names(table)[[i]], width = max(nchar(table[[i]])))
-  }
-  table
-}
-
-# Returns a data frame in which columns of doubles are strings with three decimals, except columns
-# of whole numbers.
-round_columns <- function(table) {
-  shown <- as.data.frame(table)
-  shown[] <- lapply(shown, function(x) {
-    if (is.double(x) && any(x != round(x), na.rm = TRUE)) format_decimals(x) else x
-  })
-  shown
-}
-
-# Prints a title, and the first twelve rows of a data frame with three decimals.
-print_table <- function(title, table) {
-  cat("\n", printable(title), "\n", sep = "")
-  print(round_columns(head(table, 12L)), row.names = FALSE, right = TRUE)
-  if (nrow(table) > 12L) cat("... and", nrow(table) - 12L, "more\n")
-}
-
-# Prints a table with one row as lines of names and values. Leaves out columns that are NA.
-print_facts <- function(table) {
-  table <- round_columns(drop_empty_columns(table))
-  if (is_empty(table)) return()
-  cat("", paste0(format(names(table)), "  ", printable(map_chr(table, format))), sep = "\n")
-}
-
 # Formats numbers like number(), without padding to a common width.
 format_unpadded <- function(n) trimws(number(n))
 
@@ -197,9 +157,6 @@ format_unpadded <- function(n) trimws(number(n))
 #' * **panel**: all ratings and predictions of some cases.
 #' * **pattern**: a combination of the answers of all raters and systems to a case. Computations use
 #'   the number of cases with each pattern.
-#' * **tally**: for one case, the number of raters who chose each category. Raters are not
-#'   identified.
-#' * **covariate**: another property of a case, such as a site or an age.
 #' * **kind of raters**: people (`"expert"`, `"crowd"`) or machines (`"model"`, `"tool"`); argument
 #'   `rater_kind` of [ratings()].
 #'
@@ -223,13 +180,10 @@ format_unpadded <- function(n) trimws(number(n))
 #'
 #' @section Agreement:
 #' * **agreement**: the share of pairs of ratings of the same case that are equal.
-#' * **agreement matrix**: a contingency table of the ratings of two raters. Its cells are numbers
-#'   of cases, see [agreement_matrix()].
 #' * **chance agreement**: the agreement expected from raters who guess. **Chance kappa** is
 #'   `(agreement - chance) / (1 - chance)` with `chance` = 1 / number of categories, as in Lehner
 #'   (2015). **Kappa** without a name is Fleiss' kappa, whose chance agreement is computed from the
 #'   shares of the categories.
-#' * **measure** of agreement: one of the statistics of [measures()].
 #' * **shared errors**: raters or systems have shared errors if they are wrong on the same cases
 #'   more often than by chance. The literature calls them **correlated errors**. [shared_errors()]
 #'   measures them.
@@ -239,52 +193,40 @@ format_unpadded <- function(n) trimws(number(n))
 #' * **design**: properties of raters in a simulation, see [rater_design()].
 #' * **K-properties**: the assumptions of Lehner (2015) that raters are equally accurate, errors
 #'   equally probable, and cases equally difficult. The **K-model** has all three, see [k_model()].
-#' * **family**: a user-defined distribution of ratings for each true category, see
-#'   [rater_family()].
-#' * **difficulty**: differences in accuracy between cases. A **stratum** contains cases of the same
-#'   difficulty; in [plan_gold()], cases of similar uncertainty.
-#' * **dispersion**: for ordered categories, the factor by which the probability of an error
-#'   decreases with each step from the true category.
-#' * **error range** `r`: in simulations, error probabilities are multiplied by random numbers from
-#'   `1 - r` to `1 + r`.
+#' * **family**: a user-defined model of the ratings, given the true category, see [rater_family()].
+#' * **difficulty** of a case: how often raters get it wrong. A **stratum** is a group of equally
+#'   difficult cases; in [plan_gold()], of similarly uncertain cases.
 #' * **identified**: a quantity is identified if the distribution of the ratings determines its
 #'   value.
 #'
 #' @section Estimation of accuracy:
-#' * **method**: a way to estimate accuracy, see [estimate_accuracy()]. An **estimator** is a method
-#'   with its options, see [accuracy_estimator()].
+#' * **method**: in [estimate_accuracy()], a way to estimate accuracy. An **estimator** is a method
+#'   with its options, see [accuracy_estimator()]. In [fit_raters()], a method is an algorithm.
 #' * **member**: one of the models that method `"average"` averages.
-#' * **bin**: a group of cases whose highest posterior probability is in the same range.
-#' * **confidence interval**: a range that contains the true value with probability `conf_level`.
-#' * **robust interval**: an interval that allows for shared errors, which ratings do not show.
+#' * **bin**: a group of cases whose most probable categories have similar posterior probabilities.
+#' * **confidence interval**: a range computed so that it contains the true value in a share
+#'   `conf_level` of repeated samples.
+#' * **robust interval**: an interval that allows for sampling error and for shared errors.
 #' * **bootstrap interval**: percentiles of estimates from resampled cases. A **replicate** is one
 #'   resample.
-#' * **profile interval**: the values whose profile log posterior is within a given distance of its
-#'   maximum.
-#' * **corrected interval**: an interval for the accuracy. The estimate from ratings is first
-#'   corrected by its error on the gold cases.
+#' * **profile interval**: the values of a parameter for which the log posterior, maximised over all
+#'   other parameters, is close to its overall maximum.
+#' * **corrected interval**: an interval around the estimate from ratings, after the error of this
+#'   estimate on the gold cases was subtracted.
 #' * **combined interval**: an interval from gold cases that uses the estimate from ratings as a
-#'   prior, unless gold cases contradict it.
-#' * **bounds**: the lowest and the highest accuracy over all possible shared errors, see
-#'   [accuracy_bounds()].
-#' * **run**: one simulated panel of a [simulation_study()].
+#'   prior, unless gold cases contradict this estimate.
+#' * **bounds**: the lowest and the highest accuracy over all possible shared errors of a system and
+#'   the raters, see [accuracy_bounds()].
 #'
 #' @section Words with several meanings:
 #' * **weight**: of a case, the number of cases that it represents; of a member, its share in the
 #'   average; `scale_weights`, agreement between two categories.
 #' * **shared**: common to the system and the raters. Column `shared` of an estimate is the accuracy
 #'   if the system shares all errors of the raters, column `independent` if it shares none.
-#' * **method**: in [fit_raters()] the algorithm; in [estimate_accuracy()] the way to estimate
-#'   accuracy; in tables of agreement the way to compute standard errors.
-#' * **missing**: in [rater_design()] the share of missing ratings; in results the number of
-#'   estimates that are `NA`; in studies and plans the share of estimates that are `NA`.
-#' * **n**: a number of cases, unless the page defines it otherwise.
 #' @name fallible-glossary
 #' @aliases glossary
-#' @seealso [conditions] for the classes of errors and warnings, [fallible-options] for options,
-#'   the article *Why it is built so* for the parts of the package.
 #' @examples
-#' # The truth, and its estimate
+#' # The simulated truth, and the estimated ground truth
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(system = 0.9), categories = 3, n = 100))
 #' head(truth(x))
 #' ground_truth(fit_raters(x))
@@ -320,10 +262,3 @@ short_names <- function(names) {
   ifelse(short %in% repeated_values(short[!duplicated(names)]), names, short)
 }
 
-# Sorts judges: raters before systems. Within raters and within systems, judges are sorted by the
-# mean of their values with other judges, highest first. `pairs`: argument `cells` of heat_map().
-sort_by_mean_value <- function(pairs, judges, systems) {
-  other_pairs <- pairs[as.character(pairs$judge1) != as.character(pairs$judge2), ]
-  means <- tapply(other_pairs$value, as.character(other_pairs$judge1), mean, na.rm = TRUE)
-  judges[order(judges %in% systems, -means[judges])]
-}

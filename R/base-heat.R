@@ -6,7 +6,8 @@
 # * columns, rows: names in their order.
 # * ...: titles, see plot_titles().
 # * systems: names that facets separate from the others.
-# * sorted: are more than 12 columns sorted by their mean value?
+# * sorted: are more than 12 columns sorted by their mean value in other rows, highest first? Raters
+#   are before systems.
 # * facets: columns of `cells`, with a map for each combination of values.
 # * numbers: do tiles have text?
 # * top: are the names of columns above the plot?
@@ -15,7 +16,12 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
                      top = FALSE, row_labels = short_names) {
   maps <- ggplot2::wrap_dims(max(1L, number_distinct_rows(cells[facets])))
   most_columns <- length(columns) * maps[[2L]]
-  if (sorted && length(columns) > 12L) columns <- sort_by_mean_value(cells, columns, systems)
+  if (sorted && length(columns) > 12L) {
+    judge1 <- as.character(cells$judge1)
+    is_pair <- judge1 != cells$judge2
+    means <- tapply(cells$value[is_pair], judge1[is_pair], mean, na.rm = TRUE)
+    columns <- columns[order(columns %in% systems, -means[columns])]
+  }
   most_rows <- length(rows) * maps[[1L]]
   most_tiles <- max(most_columns, most_rows)
   has_both_roles <- !is_empty(systems) && length(systems) < length(columns)
@@ -82,17 +88,14 @@ text_size <- function(n) min(8.8, 140 / n)
 # Returns the theme of a heat map. The more names an axis has, the smaller they are. Names of
 # columns are rotated if they would overlap. `names`: names of columns. `rows`: number of rows.
 heat_theme <- function(names, rows) {
-  rotated_text <- function(angle, ...) {
-    ggplot2::element_text(size = text_size(length(names)), angle = angle, hjust = 1, ...)
-  }
+  angle <- if (length(names) > 16L) 90 else if (sum(nchar(names)) > 45L) 45
   ggplot2::theme(
     panel.grid = ggplot2::element_blank(),
     axis.text.y = ggplot2::element_text(size = text_size(rows)),
-    axis.text.x = if (length(names) > 16L) {
-      rotated_text(90, vjust = 0.5)
-    } else if (sum(nchar(names)) > 45L) {
-      rotated_text(45, vjust = 1)
-    },
+    axis.text.x = if (!is.null(angle)) ggplot2::element_text(
+      size = text_size(length(names)), angle = angle, hjust = 1,
+      vjust = if (angle == 90) 0.5 else 1
+    ),
     strip.text.x = ggplot2::element_text(hjust = 0.5), strip.clip = "off",
     plot.margin = ggplot2::margin(5.5, 20, 5.5, 5.5),
     panel.spacing.x = ggplot2::unit(5.5, "pt"),

@@ -1,9 +1,9 @@
 #' @description
-#' Estimates the accuracy of classifiers if there is no ground truth, but raters have judged the
-#' same cases and disagree. There are three kinds of methods: the method of Lehner (2015)
-#' \doi{10.22237/jmasm/1430453520}; latent class models such as that of Dawid and Skene (1979)
-#' \doi{10.2307/2346806}, and averages over models; and ratings combined with a few cases of known
-#' truth.
+#' Estimates the accuracy of classifiers without ground truth, from the ratings of several fallible
+#' raters of the same cases. Raters are people, language models or tests. There are three kinds of
+#' methods: the method of Lehner (2015) \doi{10.22237/jmasm/1430453520}; latent class models, such
+#' as that of Dawid and Skene (1979) \doi{10.2307/2346806}, and averages over models; and ratings
+#' combined with a few cases of known truth.
 #'
 #' @details
 #' Where to start:
@@ -17,10 +17,10 @@
 #' The main functions:
 #' * Data: [ratings()] and [read_ratings()] take ratings and answers of systems. [data_check()]
 #'   shows which questions they can answer.
-#' * Systems: [estimate_accuracy()] estimates the accuracy of each system, [compare_systems()]
-#'   differences between systems, [estimate_metrics()] other metrics.
-#' * Raters: [fit_raters()] estimates the accuracy of raters, [ground_truth()] the category of each
-#'   case. [agreement()] measures agreement, [shared_errors()] correlated errors.
+#' * Systems (the classifiers to be evaluated): [estimate_accuracy()] estimates their accuracies,
+#'   [compare_systems()] differences between systems, [estimate_metrics()] other metrics.
+#' * Raters: [fit_raters()] estimates the accuracy of raters, [ground_truth()] the true category of
+#'   each case. [agreement()] measures agreement, [shared_errors()] correlated errors.
 #' * Assumptions and reports: [check_k_properties()] tests assumptions. [may_say()] and
 #'   [accuracy_report()] write sentences and reports.
 #' * Planning: [plan_cases()] and [plan_gold()] plan studies. [simulation_study()] tests estimators.
@@ -57,25 +57,26 @@ generics::tidy
 
 #' Package options: confidence level, threads, messages and file limits
 #'
-#' Options are set by [options()]. They apply to all functions; an argument overrides its option.
+#' Changes defaults of all functions of this package. Options are set by [options()]. If a function
+#' is called with an argument such as `conf_level`, the argument overrides the option.
 #'
 #' | option | default | meaning |
 #' |---|---|---|
-#' | `fallible.conf_level` | 0.9 | the default of `conf_level`, in (0, 1), except in [regression] |
-#' | `fallible.threads` | 1 | the default of every argument `threads`, a number of threads |
-#' | `fallible.quiet` | `FALSE` | whether progress bars and messages are hidden |
-#' | `fallible.file_limits` | none | limits for files that replace those in [fallible-limits] |
+#' | `fallible.conf_level` | 0.9 | default of `conf_level`, the level of intervals, in (0, 1) |
+#' | `fallible.threads` | 1 | default of all arguments `threads`, a whole number of at least 1 |
+#' | `fallible.quiet` | `FALSE` | `TRUE` hides progress bars and messages, but not warnings |
+#' | `fallible.file_limits` | none | named numbers, limits for files in [fallible-limits] |
 #'
-#' A result keeps the level with which it was computed. It is the default of `conf_level` in
-#' functions of an estimate, or of a fit with `method = "bayes"`. `fallible.quiet` does not hide
-#' warnings and errors. Progress bars are shown only in interactive sessions, and not in knitted
-#' documents. An option with a wrong value causes an error of class `fallible_error_option` when it
-#' is used.
+#' A result keeps the level with which it was computed. Functions of an estimate, or of a fit with
+#' `method = "bayes"`, use this level as their default. [regression] does not use the option.
+#' Progress bars are shown only in interactive sessions, and not in knitted documents. An option
+#' with a wrong value causes an error of class `fallible_error_option` when it is used.
 #' @srrstats {BS2.12, BS2.13, BS2.14} option `fallible.quiet`, and classes of all conditions
 #' @name fallible-options
 #' @aliases fallible.file_limits fallible.conf_level fallible.threads fallible.quiet
 #' @seealso [conditions] for classes of errors and warnings.
 #' @examples
+#' # Intervals of level 0.95, and no messages
 #' before <- options(fallible.conf_level = 0.95, fallible.quiet = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' glance(estimate_accuracy(x))$conf_level
@@ -201,10 +202,10 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 
 #' Largest sizes of data, computations and files
 #'
-#' An input above one of these limits is an error, before memory is allocated. Limits with the
-#' reason "8 GB" would need more than 8 GB of memory; the error has class `fallible_error_memory`.
-#' So have errors if memory does not suffice. The other errors are named in [conditions]. See
-#' [fallible-glossary] for terms such as replicates and panels.
+#' An input above one of these limits is an error, which is raised before memory is allocated. An
+#' input above a limit with the reason "8 GB" would need more than 8 GB of memory; the error has
+#' class `fallible_error_memory`. [conditions] lists other classes. Systems are classifiers to be
+#' evaluated, replicates are resampled data sets, and a panel is one data set.
 #'
 #' | quantity | largest value | reason |
 #' |---|---|---|
@@ -222,10 +223,11 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' | replicates x systems in [accuracy_bounds()] | 5e8 | 8 GB |
 #' | runs of a [simulation_study()] | 1e6 | more would not change the first three digits of a bias |
 #'
-#' A file above a limit is an error of class `fallible_error_limit`, before it is parsed. Unpacked
-#' sizes are checked while a file is unpacked. The option `fallible.file_limits` changes limits by
-#' name, for example `options(fallible.file_limits = c(megabytes = 5000, ratio = 1000))`.
-#' [explore()] has lower limits, its arguments `max_size` and `max_cells`.
+#' A file above a limit causes an error of class `fallible_error_limit` before the file is parsed.
+#' Unpacked sizes are checked while a file is unpacked. The option `fallible.file_limits` changes
+#' limits by their names in the last column, for example
+#' `options(fallible.file_limits = c(megabytes = 5000, ratio = 1000))`. [explore()] has lower
+#' limits, its arguments `max_size` and `max_cells`.
 #'
 #' | property of a file | largest value | name |
 #' |---|---|---|

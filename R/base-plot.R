@@ -8,8 +8,7 @@ plot_colours <- list(
 )
 
 # Returns a plot component that is added with `+`. It wraps titles and captions to the width of a
-# plot of five inches, or of 5.5 inches with a wide font. If `themed` is TRUE, it also adds the
-# theme of plot_theme().
+# plot of five inches, or of 5.5 inches with a wide font. If `themed` is TRUE, it also adds a theme.
 fallible_look <- function(themed = TRUE) structure(list(themed = themed), class = "fallible_look")
 
 # Plot components: titles, names of axes (none by default), wrapped texts and the theme.
@@ -23,26 +22,11 @@ ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
   for (text in intersect(names(width), names(plot$labels))) {
     plot$labels[[text]] <- wrap_text(plot$labels[[text]], width[[text]])
   }
-  n_rows <- nlevels(plot$data[[rlang::as_label(plot$mapping$y)]])
-  if (object$themed) plot + plot_theme(n_rows) else plot
-}
-
-# Breaks each paragraph of a string into lines of at most `width` characters.
-wrap_text <- function(text, width) {
-  if (!is.character(text)) return(text)
-  paste(strwrap(strsplit(text, "\n", fixed = TRUE)[[1L]], width), collapse = "\n")
-}
-
-# The user's theme if ggplot2::theme_set() was called, otherwise the theme of this package. The more
-# rows with names a plot has, the smaller are the names.
-plot_theme <- function(n_rows) {
-  for_all <- ggplot2::theme(
-    legend.position = "bottom", panel.spacing.x = ggplot2::unit(22, "pt") # for numbers of axes
-  )
-  if (!identical(ggplot2::theme_get(), ggplot2::theme_grey())) {
-    return(ggplot2::theme_get() + for_all)
-  }
-  ggplot2::theme_minimal(base_size = 11) + for_all +
+  if (!object$themed) return(plot)
+  # The user's theme if ggplot2::theme_set() was called, otherwise the theme of this package. The
+  # more rows with names a plot has, the smaller are the names.
+  theme <- ggplot2::theme_get()
+  if (identical(theme, ggplot2::theme_grey())) theme <- ggplot2::theme_minimal(base_size = 11) +
     ggplot2::theme(
       panel.grid.minor = ggplot2::element_blank(),
       plot.title = ggplot2::element_text(face = "bold"),
@@ -50,9 +34,20 @@ plot_theme <- function(n_rows) {
       plot.subtitle = ggplot2::element_text(colour = "grey35"),
       strip.text = ggplot2::element_text(hjust = 0, face = "bold"),
       strip.clip = "off",
-      axis.text.y = ggplot2::element_text(size = text_size(n_rows)),
+      axis.text.y = ggplot2::element_text(
+        size = text_size(nlevels(plot$data[[rlang::as_label(plot$mapping$y)]]))
+      ),
       plot.margin = ggplot2::margin(5.5, 16, 5.5, 5.5) # space for half a label of the x axis
     )
+  plot + theme + ggplot2::theme(
+    legend.position = "bottom", panel.spacing.x = ggplot2::unit(22, "pt") # for numbers of axes
+  )
+}
+
+# Breaks each paragraph of a string into lines of at most `width` characters.
+wrap_text <- function(text, width) {
+  if (!is.character(text)) return(text)
+  paste(strwrap(strsplit(text, "\n", fixed = TRUE)[[1L]], width), collapse = "\n")
 }
 
 # Starts a plot of a table. `...`: names of the columns for x and y and, as named arguments, for
@@ -72,18 +67,23 @@ check_drawn <- function(value, what, reason) {
 
 #' Plots of results
 #'
-#' `autoplot()` returns a ggplot of a result, to which themes, scales and titles can be added, as in
+#' `autoplot()` creates a ggplot of a result, to which themes, scales and titles can be added, as in
 #' `autoplot(x) + theme_bw()`. It is the generic [ggplot2::autoplot()] and needs package
-#' \pkg{ggplot2}. `plot()` draws the same plot and returns it invisibly. Its arguments `title` and
-#' `subtitle` replace the titles.
-#' @param object Any result that has a plot, such as [ratings()], [estimate_accuracy()] or
-#'   [agreement()].
-#' @param ... Arguments of the method for the class of `object`; most methods have `type`, the kind
-#'   of plot.
-#' @return An object of class `ggplot`.
-#' @family plots
+#' \pkg{ggplot2}. `plot()` draws the same plot. Its arguments `title` and `subtitle`, two strings,
+#' replace the titles.
+#' @param object A result of this package that has a plot, such as [ratings()],
+#'   [estimate_accuracy()] or [agreement()].
+#' @param ... Arguments of the method for the class of `object`; most methods have `type`, a string:
+#'   the kind of plot. See the pages below.
+#' @return `autoplot()`: an object of class `ggplot`. `plot()`: the same object, invisibly. A result
+#'   without a plot raises an error of class `fallible_error_argument`. If \pkg{ggplot2} is not
+#'   installed, the error has class `fallible_error_package`.
+#' @seealso [autoplot.ratings()], [autoplot.agreement()], [autoplot.accuracy_estimate()],
+#'   [autoplot.draws_fit()], [autoplot.crowdtruth()], [autoplot.data_check()]; for other results,
+#'   the pages of their tables, such as [tidy.rater_fit].
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' # A plot of the ratings with another title
 #' autoplot(x) + ggplot2::labs(title = "Answers of raters")
 #' @export
 autoplot <- function(object, ...) {
@@ -110,9 +110,7 @@ autoplot.fallible_result <- function(object, ...) { # nolint: object_name.
 # Draws the plot of autoplot() and returns it invisibly. `title` and `subtitle` replace its titles.
 draw <- function(x, ..., title = NULL, subtitle = NULL) {
   titles <- do.call(ggplot2::labs, drop_null(list(title = title, subtitle = subtitle)))
-  drawn_plot <- autoplot(x, ...) + titles + fallible_look(FALSE)
-  print(drawn_plot)
-  invisible(drawn_plot)
+  print(autoplot(x, ...) + titles + fallible_look(FALSE))
 }
 
 # The colours of Okabe and Ito (2008), three of them a little darker. Any two colours have a
@@ -125,18 +123,11 @@ okabe_ito <- c(
 # A colour for each category, by name. From the ninth category on, colours are paler shades of the
 # first eight.
 category_colours <- function(categories) {
-  n_colours <- length(categories)
-  n_shades <- ceiling(n_colours / length(okabe_ito))
-  pale_shades <- function(colour) {
-    grDevices::colorRampPalette(c(colour, "white"))(2L * n_shades)[seq_len(n_shades)]
-  }
-  setNames(t(vapply(okabe_ito, pale_shades, character(n_shades)))[seq_len(n_colours)], categories)
-}
-
-# Returns "black" or "white" for each colour of a tile: the colour of text that is readable on it.
-text_colour_on <- function(colours) {
-  is_light <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114)) > 110
-  ifelse(is_light, "black", "white")
+  shades <- seq_len(ceiling(length(categories) / length(okabe_ito)))
+  colours <- stack_rows(okabe_ito, function(colour) {
+    grDevices::colorRampPalette(c(colour, "white"))(2L * length(shades))[shades]
+  })
+  setNames(colours[seq_along(categories)], categories)
 }
 
 # Formats probabilities as percentages without decimals, for axes and labels of points.
@@ -226,20 +217,18 @@ share_breaks <- function(limits) {
   for (n in 3:4) {
     breaks <- pretty(limits, n)
     breaks <- breaks[breaks >= limits[[1L]] & breaks <= limits[[2L]]]
-    if (length(breaks) >= 3L) break
+    if (length(breaks) >= 3L) return(breaks)
   }
   breaks
 }
 
 # Facets with titles on several lines, because names may be long; NULL without columns.
 wrapped_facets <- function(columns, ...) {
-  if (length(columns) > 0L) ggplot2::facet_wrap(columns, ..., labeller = wrap_labeller())
+  if (!is_empty(columns)) ggplot2::facet_wrap(columns, ..., labeller = wrap_labeller())
 }
 
 # A facet for each value of a column; NULL if all rows have the same value.
 facet_by <- function(table, column) if (n_distinct(table[[column]]) > 1L) wrapped_facets(column)
-# A facet for each variable or group of a combined result (see stack_results()); otherwise NULL.
-facet_by_part <- function(x) wrapped_facets(part_columns_of(x))
 
 # A subtitle such as "Estimates with 90% intervals"; NULL if no row of the table has an interval.
 interval_subtitle <- function(table, level, words = "Estimates with") {
@@ -268,21 +257,18 @@ choice_subtitle <- function(shown, all, noun, how = "evenly spaced") {
 # Layers with estimates as points, their intervals, and their values as text above the points.
 # More than 15 points have no text. `words`: a function that formats the values.
 interval_layers <- function(words = function(x) format_decimals(x, 2L)) {
+  # The argument of geom_label() for the border is `label.size` up to ggplot2 3.5.
+  border <- if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size"
   list(
     interval_lines(),
     # Labels have a background, so that a reference line may pass behind them.
     inject(ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), function(table) table[nrow(table) <= 15L, ],
       vjust = -0.6, size = 3.3, colour = plot_colours$main,
-      label.padding = ggplot2::unit(1.5, "pt"), !!!no_border()
+      label.padding = ggplot2::unit(1.5, "pt"), !!!setNames(0, border)
     )),
     main_points(3)
   )
-}
-
-# The argument of geom_label() that removes the border. Its name is `label.size` up to ggplot2 3.5.
-no_border <- function() {
-  setNames(0, if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size")
 }
 
 # A vertical axis of names with space above the first and below the last row. `add`: space at the
@@ -294,14 +280,14 @@ row_axis_with_space <- function(add = c(0.6, 0.9), ...) {
 # Labeller of facets that wraps long names. The more facets, the shorter are the lines.
 wrap_labeller <- function() {
   ggplot2::as_labeller(function(names) {
-    break_names(shorten_many(names), 52L %/% ggplot2::wrap_dims(length(unique(names)))[[2L]])
+    break_names(shorten_many(names), 52L %/% ggplot2::wrap_dims(n_distinct(names))[[2L]])
   })
 }
 
 # Shortens names if there are more than six. Without attributes, because only legends with equal
 # labels are merged.
 shorten_many <- function(names) {
-  if (length(unique(names)) > 6L) short_names(names) else as.character(names)
+  if (n_distinct(names) > 6L) short_names(names) else as.character(names)
 }
 
 # Breaks names into lines of at most `width` characters, at spaces and after punctuation. Longer

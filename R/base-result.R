@@ -115,80 +115,47 @@ view_of_matrix <- function(matrix, row_heading, ...) {
   view(data.frame(rownames(matrix), unname(unclass(matrix))), columns, ...)
 }
 
-# Formats a column of a view as strings. The format of p-values and intervals depends on the name of
-# the column. The format of other columns depends on their type.
-format_column <- function(name, view) {
-  values <- view$table[[name]]
-  if (name %in% c("p.value", "p.adjusted")) return(format_p(values))
-  if (name == "conf.low") return(format_interval(values, view$table$conf.high))
-  if (is.logical(values)) return(ifelse(values, "yes", "no"))
-  if (!is.numeric(values)) return(as.character(values))
-  column <- if (name %in% names(view$digits)) name else 1L
-  cells <- if (is.integer(values) || name %in% c("n", "cases")) number(values) else
-    format_decimals(values, view$digits[[column]])
-  replace(cells, is.na(values), if (name == "std.error") "" else "NA")
-}
-
-# Converts the first `most` rows of a view (see view()) to a data frame of strings, as printed.
+# Converts the first `most` rows of a view (see view()) to a data frame of strings, as printed. The
+# format of p-values and intervals depends on the name of the column. The format of other columns
+# depends on their type.
 format_view <- function(view, most = Inf) {
-  view$table <- head(view$table, most)
-  names <- names(view$table)
-  headings <- replace(view$headings, names == "conf.low", interval_title(view$level %||% NA))
-  shown <- setNames(names, headings)[names != "conf.high"]
-  list2DF(lapply(shown, format_column, view))
+  table <- head(view$table, most)
+  headings <- replace(view$headings, names(table) == "conf.low",
+    interval_title(view$level %||% NA))
+  shown <- setNames(names(table), headings)[names(table) != "conf.high"]
+  list2DF(lapply(shown, function(name) {
+    values <- table[[name]]
+    if (name %in% c("p.value", "p.adjusted")) return(format_p(values))
+    if (name == "conf.low") return(format_interval(values, table$conf.high))
+    if (is.logical(values)) return(ifelse(values, "yes", "no"))
+    if (!is.numeric(values)) return(as.character(values))
+    column <- if (name %in% names(view$digits)) name else 1L
+    cells <- if (is.integer(values) || name %in% c("n", "cases")) number(values) else
+      format_decimals(values, view$digits[[column]])
+    replace(cells, is.na(values), if (name == "std.error") "" else "NA")
+  }))
 }
 
 # Prints a view with its title, and the number of rows that are not shown.
 print_view <- function(view, most = view$most) {
   if (view$total == 0L || most == 0) return()
   cat("", if (!is.null(view$title)) printable(view$title), sep = "\n")
-  print(align_left(format_view(view, most), view$left), row.names = FALSE)
+  shown <- format_view(view, most)
+  for (i in view$left) {
+    # The text and the name are padded, so that they are printed aligned to the left.
+    shown[[i]] <- format(shown[[i]], justify = "left")
+    names(shown)[[i]] <- format(names(shown)[[i]], width = max(nchar(shown[[i]])))
+  }
+  print(shown, row.names = FALSE)
   n_hidden <- view$total - min(most, max_view_rows)
   if (n_hidden > 0L) cat("... and", number(n_hidden), "more; see tidy()\n")
 }
-
-class_name <- function(x) schema_of(x)$class %||% class(x)[[1L]]
 
 # Does `x` contain only some columns, or no rows, of a result that is a tibble? It is then printed
 # as a plain tibble.
 is_partial_result <- function(x) {
   is.data.frame(x) && is.null(schema_of(x)) && length(format(x)) != 1L
 }
-
-#' Methods for all results: coefficients, intervals, tables and plots
-#'
-#' Every result of this package has a specific class and the class `fallible_result`. The methods on
-#' this page work for all results.
-#'
-#' @param x,object A result of any function of this package.
-#' @param row.names,optional,stringsAsFactors Not used.
-#' @param n Number of rows of each table to print, at most 1000; the default depends on the class.
-#' @param what Name of a table of the result, by default its first. The help page of the function
-#'   that computed the result lists its tables.
-#' @param ... For `tidy()` and `as.data.frame()`: arguments of the table, see the help page of the
-#'   result. For `plot()`: `title` and `subtitle`, and arguments of `autoplot()`.
-#' @param spreadsheet If `TRUE`, an apostrophe is put before text that begins with `=`, `+`, `-`,
-#'   `@`, a tab or a line break, which a spreadsheet would read as a formula. By default `FALSE`.
-#' @param parm Names or numbers of the estimates whose intervals are returned; by default all.
-#' @param level `NULL`, the default, or the confidence level of `object`. Other levels are an error;
-#'   compute the result again with another `conf_level`.
-#' @return
-#'   * `tidy()`: a tibble. `as.data.frame()`: the same table as a data frame.
-#'   * `glance()`: a tibble with one row.
-#'   * `format()`: a string, or several for results about several systems or variables.
-#'   * `summary()`: an object that prints all tables of the result.
-#'   * `plot()`: draws the ggplot of [autoplot()], if the result has one, and returns it invisibly.
-#'   * `coef()`: column `estimate` of `tidy()`, named by the text columns before it.
-#'   * `confint()`: a matrix with a row per estimate and two columns, the limits of its interval.
-#'   * `vcov()`: the covariance matrix of the estimates, from bootstrap replicates if the result has
-#'     them. Otherwise the diagonal contains squared standard errors, and covariances are `NA`.
-#' @name fallible_result
-#' @family systems
-#' @examples
-#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' as.data.frame(fit_raters(x))
-#' utils::write.csv(as.data.frame(fit_raters(x), spreadsheet = TRUE), row.names = FALSE)
-NULL
 
 #' @rdname fallible_result
 #' @export
@@ -204,15 +171,14 @@ print.fallible_result <- function(x, ..., n = NULL) {
 # Prints the header, the views and the notes of a result. `n`: number of rows of each view; NULL for
 # the default. `details`: views that are printed below the notes, for summary().
 print_schema <- function(x, schema, n = NULL, details = NULL) {
-  cat_lines(sprintf("<%s> %s", class_name(x), schema$head[[1L]]), schema$head[-1L])
+  name <- schema$class %||% class(x)[[1L]]
+  cat_lines(sprintf("<%s> %s", name, schema$head[[1L]]), schema$head[-1L])
   if (is.list(schema$shown)) for (view in schema$shown) print_view(view, n %||% view$most)
-  notes <- map_chr(schema$notes, `[[`, "text")
   more <- paste0(names(schema$more) %||% "More", ": ", schema$more, ".", recycle0 = TRUE)
-  has_details <- !is_empty(details)
-  if (!has_details) notes <- c(notes, more)
+  notes <- c(map_chr(schema$notes, `[[`, "text"), if (is_empty(details)) more)
   if (!is_empty(notes)) cat_lines("", notes)
   for (view in details) print_view(view)
-  if (has_details) cat_lines("", more)
+  if (!is_empty(details)) cat_lines("", more)
 }
 
 #' @rdname fallible_result
@@ -228,7 +194,13 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
       for measures of each category or pair.")
   table <- tables[[what]]
   if (has_arguments(table)) {
-    check_known_dots(setdiff(names(formals(table)), "x"), ...)
+    known <- setdiff(names(formals(table)), "x")
+    # If the table has an argument `...`, it checks the arguments itself.
+    unknown_names <- if (!"..." %in% known) setdiff(names2(list(...)), known)
+    abort_argument_if(unknown_names, "...",
+      if (any(unknown_names == "")) "Arguments in {.arg ...} must be named." else
+        "This table has no argument {.arg {unknown_names}}.",
+      i = "Its arguments are {.arg {known}}.")
     return(tibble::as_tibble(table(x, ...)))
   }
   check_dots_empty(...)
@@ -236,15 +208,6 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
   table <- table %||% if (is.data.frame(x)) plain_tibble(x) else x[[what]]
   # Column `why` has a code of the reason, for programs. Column `reason` has the text.
   tibble::as_tibble(table[names(table) != "why"])
-}
-
-# Checks the arguments that tidy() passes on in `...` to a function that makes a table. All must be
-# named, and their names must be in `known`. If `known` contains "...", that function checks them.
-check_known_dots <- function(known, ...) {
-  unknown_names <- if (!"..." %in% known) setdiff(names2(list(...)), known)
-  abort_argument_if(unknown_names, "...",
-    if (any(unknown_names == "")) "Arguments in {.arg ...} must be named." else
-      "This table has no argument {.arg {unknown_names}}.", i = "Its arguments are {.arg {known}}.")
 }
 
 # Is an element of `tables` of a schema a function that has arguments other than the result?
@@ -371,7 +334,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   facts <- first_schema$facts[map_lgl(names(first_schema$facts), function(name) {
     n_distinct(lapply(schemas, function(schema) schema$facts[[name]])) == 1L
   })]
-  cases <- map_dbl(schemas, function(schema) schema$facts$cases)
+  cases <- map_dbl(schemas, `[[`, c("facts", "cases"))
   facts$cases <- if (column == "group") sum(cases) else max(cases)
   facts$missing <- sum(is.na(view$table$estimate))
   new_schema(

@@ -1,6 +1,54 @@
 # Methods of all results for estimates, documents and spreadsheets. Methods for printing are in
 # base-result.R.
 
+#' Methods for all results: coefficients, intervals, tables and plots
+#'
+#' Prints the results of this package, extracts their tables, and draws them. Every result, such as
+#' that of [estimate_accuracy()], has the class `fallible_result`.
+#'
+#' @param x,object A result of a function of this package.
+#' @param row.names,optional,stringsAsFactors Not used.
+#' @param n Number of rows of each table to print, from 0 to 1000. `Inf` prints at most 1000 rows.
+#'   `NULL`, the default, prints up to 20 or 30 rows, depending on the result.
+#' @param what Name of a table of the result, a string. `NULL`, the default, is the main table. The
+#'   help page of the result lists the names; the error for an unknown name also lists them.
+#' @param ... For `tidy()` and `as.data.frame()`: named arguments of the table, see the help page of
+#'   the result. For `plot()`: `title` and `subtitle`, strings that replace the titles, and
+#'   arguments of `autoplot()`. Other methods do not use `...`.
+#' @param spreadsheet If `TRUE`, an apostrophe is put before text that begins with `=`, `+`, `-`,
+#'   `@`, a tab or a line break, which a spreadsheet would read as a formula. By default `FALSE`.
+#' @param parm Names (as in `coef()`) or positions of the estimates whose intervals are returned; by
+#'   default all.
+#' @param level `NULL`, the default, or the confidence level of `object`. Other levels are an error;
+#'   compute the result again with another `conf_level`.
+#' @return
+#'   * `print()`: `x`, invisibly.
+#'   * `tidy()`: a tibble, the table `what`. `as.data.frame()`: the same table as a data frame.
+#'   * `glance()`: a tibble with one row of totals and settings.
+#'   * `format()`: a string, or several for results about several systems or variables.
+#'   * `summary()`: an object that prints the row of `glance()` and the first rows of all tables.
+#'   * `plot()`: draws the ggplot of [autoplot()] and returns it invisibly.
+#'   * `coef()`: a numeric vector, column `estimate` of `tidy()`, named by the text columns before
+#'     it, such as the system. `NA` if a value cannot be estimated.
+#'   * `confint()`: a matrix with a row per estimate and two columns, the limits of its interval.
+#'     `NA` without interval.
+#'   * `vcov()`: the covariance matrix of the estimates, from bootstrap replicates (estimates from
+#'     resampled cases) if the result has them. Otherwise the diagonal contains squared standard
+#'     errors, and covariances are `NA`.
+#'
+#'   A result without plot or estimates is an error of these methods.
+#' @name fallible_result
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' estimate <- estimate_accuracy(x)
+#' # The main table, and the estimate with its interval
+#' tidy(estimate)
+#' coef(estimate)
+#' confint(estimate)
+#' # The main table for a spreadsheet
+#' utils::write.csv(as.data.frame(estimate, spreadsheet = TRUE), row.names = FALSE)
+NULL
+
 #' @rdname fallible_result
 #' @export
 as.data.frame.fallible_result <- function(x, row.names = NULL, # nolint: object_name.
@@ -27,19 +75,18 @@ plot.fallible_result <- function(x, ...) draw(x, ...)
 #' @export
 coef.fallible_result <- function(object, ...) { # nolint: object_name.
   table <- table_of_estimates(object)
-  setNames(table$estimate, names_of_rows(table))
+  setNames(table$estimate, table$name)
 }
 
 #' @rdname fallible_result
 #' @export
 vcov.fallible_result <- function(object, ...) { # nolint: object_name.
   table <- table_of_estimates(object)
-  names <- names_of_rows(table)
-  covariance <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
+  names <- table$name
   replicates <- unclass(object)[["replicates"]]
-  if (is.matrix(replicates) && ncol(replicates) == length(names)) {
-    covariance[] <- cov(replicates, use = "complete.obs")
-  }
+  has_replicates <- is.matrix(replicates) && ncol(replicates) == length(names)
+  covariance <- matrix(if (has_replicates) cov(replicates, use = "complete.obs") else NA_real_,
+    length(names), length(names), dimnames = list(names, names))
   diag(covariance) <- table$std.error^2
   covariance
 }
@@ -53,39 +100,33 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
     "must be the confidence level of {.arg object}.", not = level,
     i = "The intervals of {.arg object} have level {level_used}. For another level, compute
         {.arg object} again with another {.arg conf_level}.")
-  chosen_rows(interval_matrix(table, names_of_rows(table), level_used %||% NA_real_), parm)
+  interval_matrix(table, table$name, level_used %||% NA_real_, parm)
 }
 
-# Returns the rows of a matrix of intervals that the argument `parm` of confint() selects, by name
-# or number. `intervals`: a matrix with a row per estimate.
-chosen_rows <- function(intervals, parm) {
-  if (missing(parm)) return(intervals)
-  if (is.numeric(parm)) parm <- rownames(intervals)[parm]
-  pick_rows(intervals, check_names_among(parm, rownames(intervals), "parm"))
-}
-
-# A matrix of intervals as in confint(): a row per estimate, columns such as "5 %" and "95 %".
-interval_matrix <- function(table, names, level) {
+# Returns a matrix of intervals as in confint(): a row per estimate that the argument `parm` of
+# confint() selects, by name or number; columns such as "5 %" and "95 %".
+interval_matrix <- function(table, names, level, parm) {
   percents <- paste(format(100 * (1 + c(-1, 1) * level) / 2, trim = TRUE), "%")
-  matrix(unlist(table[limit_columns]), ncol = 2L, dimnames = list(names, percents))
+  intervals <- matrix(unlist(table[limit_columns]), ncol = 2L, dimnames = list(names, percents))
+  if (missing(parm)) return(intervals)
+  if (is.numeric(parm)) parm <- names[parm]
+  pick_rows(intervals, check_names_among(parm, names, "parm"))
 }
 
 # Returns the main table of a result. If it lacks columns of standard errors or intervals, they are
-# added with NA. Raises an error if the table has no estimates.
+# added with NA. Column `name` is the name of each estimate: the text columns before column
+# `estimate`, pasted. Raises an error if the table has no estimates.
 table_of_estimates <- function(object) {
   table <- tidy(object)
   abort_argument_if(!is.numeric(table[["estimate"]]), "object",
     "A result of class {.cls {class(object)[[1L]]}} has no estimates.", i = "See {.fun tidy}.")
   table[setdiff(interval_columns, names(table))] <- NA_real_
-  table
-}
-
-# A name for each row of a table: the text columns before column `estimate`, pasted.
-names_of_rows <- function(table) {
   columns <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
   columns$scale_weights <- NULL # left out, because it is equal in all rows
   columns <- Filter(function(x) is.character(x) || is.factor(x), unname(columns))
-  trimws(paste_columns(lapply(lapply(columns, as.character), replace_na, ""), " "))
+  columns <- lapply(columns, function(x) replace_na(as.character(x), ""))
+  table$name <- trimws(paste_columns(columns, " "))
+  table
 }
 
 # With these two methods, paste() and toString() use the text of format(). Without them, they would
@@ -127,15 +168,36 @@ summary_tables <- function(x) {
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object
-  if (is.null(x$views)) {
-    cat_lines(sprintf("<summary of %s> %s", class_name(object), x$schema$caption))
-    print_facts(glance(object))
-    tables <- summary_tables(object)
-    for (name in names(tables)) print_table(capitalised(name), drop_empty_columns(tables[[name]]))
-  } else {
+  if (!is.null(x$views)) {
     print_schema(object, x$schema, details = x$views)
+    return(invisible(x))
+  }
+  name <- x$schema$class %||% class(object)[[1L]]
+  cat_lines(sprintf("<summary of %s> %s", name, x$schema$caption))
+  facts <- summary_rows(glance(object))
+  if (!is_empty(facts)) {
+    cat("", paste0(format(names(facts)), "  ", printable(map_chr(facts, format))), sep = "\n")
+  }
+  tables <- summary_tables(object)
+  for (table in names(tables)) {
+    cat("\n", printable(capitalised(table)), "\n", sep = "")
+    print(summary_rows(tables[[table]]), row.names = FALSE)
+    n_hidden <- nrow(tables[[table]]) - max_summary_rows
+    if (n_hidden > 0L) cat("... and", n_hidden, "more\n")
   }
   invisible(x)
+}
+
+max_summary_rows <- 12L # largest number of rows of a table in summary()
+
+# Returns the first rows of a table, without columns that are NA. Columns of doubles are strings
+# with three decimals, except columns of whole numbers.
+summary_rows <- function(table) {
+  shown <- head(as.data.frame(drop_empty_columns(table)), max_summary_rows)
+  shown[] <- lapply(shown, function(x) {
+    if (is.double(x) && any(x != round(x), na.rm = TRUE)) format_decimals(x) else x
+  })
+  shown
 }
 
 max_document_rows <- 40L # largest number of rows of a table in a document
@@ -236,17 +298,20 @@ table_as_text <- function(table) {
   setNames(table, escape_for_document(names(table)))
 }
 
-#' Results in R Markdown
+#' Results in R Markdown and Quarto
 #'
-#' If a chunk of R Markdown or Quarto returns a result of this package, the document shows it as a
-#' table with a caption and notes. Objects without a table, such as [ratings()] and models, are
-#' printed as in the console. So are all results in chunks with the option `fallible.table = FALSE`.
-#' In inline code, a result becomes the text of `format()`, such as `78% (90% interval 67% to 90%)`
-#' for an estimate.
+#' Formats results of this package for documents. If a chunk of R Markdown or Quarto returns a
+#' result, \pkg{knitr} calls this method, and the document shows a table with a caption and notes.
+#' The table has at most 40 rows.
+#'
+#' Objects without a table, such as [ratings()] and models, are printed as in the console. All
+#' results are printed so in chunks with the option `fallible.table = FALSE`. In inline code, a
+#' result becomes the text of `format()`, such as `78% (90% interval 67% to 90%)` for an estimate.
 #' @name knit_print
 #' @return Markdown text, a string of class `knit_asis`; see [knitr::knit_print()].
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' # The text of an estimate in inline code, without and with an interval
 #' format(estimate_accuracy(x, interval = "none"))
 #' format(estimate_accuracy(x))
 #' @rawNamespace S3method(knitr::knit_print,fallible_result,knit_result)

@@ -9,10 +9,12 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   reading_code <- shiny::reactiveVal(quote(x))
   with_messages <-
     function(name, make) shiny::reactive(record_messages(messages, name, make()))
-  # Returns a function that returns the value. An output that calls this function stays empty while
-  # the value is missing.
-  require_value <- function(value) function() shiny::req(value())
-  required_result <- function(...) require_value(with_messages(...))
+  # Returns a function that returns a result. An output that calls this function stays empty while
+  # the result is missing.
+  required_result <- function(...) {
+    result <- with_messages(...)
+    function() shiny::req(result())
+  }
   check_needed <- function(value, words) shiny::validate(shiny::need(value, words))
   read_upload <-
     function(id) with_messages(id, function() read_uploaded_file(shiny::req(input[[id]]), limits))
@@ -55,7 +57,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   check_result <- required_result("check", function() data_check(current_ratings()))
 
   # Each input field depends only on fields above it, so that updates do not trigger each other.
-  file <- require_value(file_or_null)
+  file <- function() shiny::req(file_or_null())
   output$mapping <- shiny::renderUI(layout_field(file()))
   output$columns <- shiny::renderUI(column_fields(file(), chosen_layout()))
   output$names <- shiny::renderUI(system_field(file(), chosen_layout(), input$rater, input$case))

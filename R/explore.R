@@ -1,27 +1,36 @@
 #' Interactive page for analyses without code
 #'
-#' Opens a page in the browser. Choose a file (or an example) and its columns, and declare the kind
-#' of raters (people or machines) and known truths. The page shows checks of the ratings, agreement,
-#' accuracy, comparisons of systems, and the number of cases to label with their true category. You
-#' can download the list of these cases, the report of [accuracy_report()], and R code for the same
+#' Opens a page in the browser that estimates the accuracy of systems (classifiers) from ratings.
+#' You choose a file (or an example) and its columns. You may also declare whether raters are people
+#' or machines, and give the true categories of some cases.
+#'
+#' The page shows checks of the ratings, agreement, accuracy, and comparisons of systems. It
+#' computes how many cases to label with their true category for a given margin of error. You can
+#' download the list of these cases, the report of [accuracy_report()], and R code for the same
 #' analysis.
 #'
 #' The page is served only on this machine. Files are read as by [read_ratings()]. Nothing in them
 #' is executed, and nothing is written outside a temporary folder.
 #'
-#' @param x A [ratings()] object to start with; `NULL`, the default, to choose a file on the page.
+#' @param x A [ratings()] object to start with. `NULL`, the default, starts without ratings; you
+#'   then choose a file on the page.
 #' @param ... Not used; catches misspelt arguments.
-#' @param port Port of the server, a whole number; `NULL`, the default, for a free port.
-#' @param max_size Size of the largest file, in megabytes, by default 5. Compressed files may unpack
-#'   to at most twice this size.
-#' @param max_cells Largest number of cells of a file, by default 200000. For a table, it is the
-#'   number of rows times columns. For JSON, a field counts as one cell, and an object or array as
-#'   ten. Files with more than 200 columns, and archives of more than 1000 files, are also refused.
+#' @param port Port of the server, a whole number from 1 to 65535. `NULL`, the default, uses a free
+#'   port.
+#' @param max_size Size of the largest file, in megabytes, above 0; by default 5. Compressed files
+#'   may unpack to at most twice this size.
+#' @param max_cells Largest number of cells of a file, from 1 to 1e9; by default 200000. The cells
+#'   of a table are its rows times its columns. In JSON, a field is one cell, and an object or array
+#'   is ten. Files with more than 200 columns, and archives of more than 1000 files, are also
+#'   refused.
 #' @return A Shiny app, which runs when it is printed. If \pkg{shiny}, \pkg{bslib} or \pkg{ggplot2}
 #'   is not installed, an error of class `fallible_error_package` is raised.
 #' @family systems
 #' @examplesIf interactive()
+#' # Choose a file on the page
 #' explore()
+#' # Start with ratings
+#' explore(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
 #' @export
 explore <- function(x = NULL, ..., port = NULL, max_size = 5, max_cells = 2e5) {
   check_dots_empty(...)
@@ -280,8 +289,8 @@ short_table <- function(x) {
     needed = "labels needed",
     shared = "if it shares the raters' errors", independent = "if it errs independently"
   )
-  has_words <- names(table) %in% names(column_words)
-  setNames(table, replace(names(table), has_words, column_words[names(table)[has_words]]))
+  words <- column_words[names(table)]
+  setNames(table, ifelse(is.na(words), names(table), words))
 }
 
 sentence_list <- function(estimate) {

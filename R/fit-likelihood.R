@@ -283,7 +283,7 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
   table <- if (shows_regression) tidy_regression(object, FALSE, cluster, level) else
     tidy(object, conf_level = level)
   terms <- if (shows_regression) rate_coefficient_names(object) else table$term
-  chosen_rows(interval_matrix(table, terms, level), parm)
+  interval_matrix(table, terms, level, parm)
 }
 
 # For some fits, vcov() knows only variances, and covariances are NA. This is the largest number of

@@ -1,32 +1,37 @@
 #' Plots of estimated accuracy
 #'
-#' Draws the accuracies of systems (classifiers) that [estimate_accuracy()] estimated, or how they
-#' depend on shared errors, which are errors that systems and raters make on the same cases.
+#' Draws estimated accuracies of systems (classifiers), or how the estimates depend on shared
+#' errors. A system and the raters share errors if they are wrong on the same cases more often than
+#' by chance.
 #'
 #' @param object An [estimate_accuracy()] result.
 #' @param type Kind of plot:
-#'   * `"systems"` (the default): estimates with intervals. A dashed line shows the accuracy of a
-#'     rater, if raters err independently of each other.
-#'   * `"bins"`, for method `"binned"`: for each bin of cases, the share of cases in which the
-#'     system gives the most probable category, against the mean probability of this category. A
-#'     dashed curve shows the values expected at the estimated accuracy.
-#'   * `"sensitivity"`: for each system, accuracy against the assumed share of shared errors, from 0
-#'     (errors are independent) to 1 (the system shares all errors of the raters), with a band for
-#'     sampling error. Marks show the shares `"none"`, `"typical"` and `"all"` (argument `common` of
-#'     [estimate_accuracy()]), and a bar shows the interval of the estimate.
-#'   * `"gold"`: for each system, the estimates of `tidy(object, "gold")`: from gold cases (cases
-#'     with known truth) only, from ratings only, and with each kind of interval that uses both. A
-#'     shaded area is the range from `shared` to `independent`.
-#'   * `"roc"`, `"reliability"`: curves of scores, see [score_curves].
+#'   * `"systems"` (the default): estimates with intervals. A dashed line shows the mean accuracy of
+#'     the raters, estimated as if their errors were independent.
+#'   * `"bins"`, for method `"binned"`: cases are grouped into bins by the probability of their most
+#'     probable category. Each point is a bin: the mean of these probabilities (x), and the share of
+#'     cases to which the system gives the most probable category (y). A dashed curve shows the
+#'     values expected at the estimated accuracy.
+#'   * `"sensitivity"`: accuracy against the assumed share of shared errors, from 0 (errors are
+#'     independent) to 1 (the system shares all errors of the raters). A band shows sampling error,
+#'     and a bar the interval of the estimate. Marks show the shares `"none"`, `"typical"` and
+#'     `"all"` of argument `common` of [estimate_accuracy()].
+#'   * `"gold"`, for estimates with gold cases (cases with known truth): estimates from gold cases
+#'     only, from ratings only, and from both with each kind of interval. A shaded area is the range
+#'     from the accuracy if all errors are shared to the accuracy if errors are independent.
+#'   * `"roc"`, `"reliability"`, for systems with scores (numbers for each category): curves of
+#'     sensitivity against 1 - specificity; and the share of right answers against the score.
 #' @param ... For `"roc"` and `"reliability"`, arguments of [score_curves], such as `category`.
 #'   `plot()` passes its arguments on to `autoplot()`.
 #' @inherit autoplot.ratings return
-#' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' plot(estimate_accuracy(x))
+#' estimate <- estimate_accuracy(x)
+#' # The accuracy with its interval, and its dependence on shared errors
+#' plot(estimate)
+#' plot(estimate, type = "sensitivity")
+#' # The bins of the method of Lehner (2015)
 #' plot(estimate_accuracy(x, "binned", interval = "none"), type = "bins")
-#' plot(estimate_accuracy(x), type = "sensitivity")
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_estimate)
 autoplot.accuracy_estimate <- function(object, # nolint: object_name.
                                        type = c("systems", "bins", "sensitivity", "gold", "roc",
@@ -76,12 +81,12 @@ plot_bins <- function(object) {
   # category, as a function of the probability of this category.
   n <- n_categories(object$fit$x)
   probability <- seq(1 / n, 1, length.out = 50L)
-  curve <- stack_rows(Map(function(system, accuracy) {
-    data.frame(
-      system = factor(system, levels(table$system)), probability,
-      agreement = probability * accuracy + (1 - probability) * (1 - accuracy) / (n - 1)
-    )
-  }, estimates$system, estimates$estimate))
+  accuracy <- rep(estimates$estimate, each = length(probability))
+  curve <- data.frame(
+    system = rep(factor(estimates$system, levels(table$system)), each = length(probability)),
+    probability,
+    agreement = probability * accuracy + (1 - probability) * (1 - accuracy) / (n - 1)
+  )
   start_plot(table, "probability", "agreement") +
     ggplot2::geom_line(data = curve, colour = plot_colours$accent, linetype = "dashed") +
     ggplot2::geom_point(aes_columns(size = "cases"), colour = plot_colours$main, alpha = 0.75) +
@@ -139,22 +144,18 @@ plot_score_curve <- function(object, type, ...) {
   table$who <- factor_in_order(
     ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
   )
-  (if (type == "roc") draw_roc(table, object) else draw_reliability(table, object)) +
-    diagonal_line("accent", "dashed") +
-    category_scale(levels(table$who)) +
-    square_panel()
-}
-
-draw_roc <- function(table, object) {
-  table$other <- 1 - table$specificity
-  start_plot(table, "other", "sensitivity", colour = "who") +
-    ggplot2::geom_step(linewidth = 0.9) +
-    plot_titles(
-      "ROC curves", truth_subtitle(list(object)), "1 - specificity", "sensitivity", colour = NULL
-    )
-}
-
-draw_reliability <- function(table, object) {
+  layers <- list(
+    diagonal_line("accent", "dashed"), category_scale(levels(table$who)), square_panel()
+  )
+  if (type == "roc") {
+    table$other <- 1 - table$specificity
+    return(start_plot(table, "other", "sensitivity", colour = "who") +
+      ggplot2::geom_step(linewidth = 0.9) +
+      plot_titles(
+        "ROC curves", truth_subtitle(list(object)), "1 - specificity", "sensitivity", colour = NULL
+      ) +
+      layers)
+  }
   start_plot(table, "probability", "estimate", colour = "who") +
     upright_lines(main = FALSE) +
     ggplot2::geom_point(aes_columns(size = "n")) +
@@ -163,7 +164,8 @@ draw_reliability <- function(table, object) {
       "Reliability of scores",
       truth_subtitle(list(object), interval_subtitle(table, object$options$conf_level, "with")),
       "score, mean of a bin", "share that is right", colour = NULL
-    )
+    ) +
+    layers
 }
 
 # Returns the subtitle of a plot: words on intervals (`intervals`, or NULL), then words on the truth
@@ -177,13 +179,14 @@ truth_subtitle <- function(estimates, intervals = NULL) {
 
 #' @rdname tidy.system_comparison
 #' @param object A [compare_systems()] result.
-#' @param type `"differences"` (the default): the difference of each pair of systems with its
-#'   interval. Two systems differ if the interval excludes zero. If there are more than 20 pairs,
-#'   the 20 pairs that `print()` shows first are drawn. `"ranks"`: a heat map with the probability
-#'   of each rank of each system.
+#' @param type Kind of plot. `"differences"` (the default): the difference of each pair of systems
+#'   with its interval. Two systems differ if the interval excludes zero. At most 20 pairs are
+#'   drawn, those that `print()` shows first. `"ranks"`: a heat map with the probability of each
+#'   rank of each system, where rank 1 is the best.
 #' @param ... Not used.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' # Differences with intervals, and probabilities of ranks
 #' plot(comparison)
 #' plot(comparison, type = "ranks")
 #' @rawNamespace S3method(ggplot2::autoplot,system_comparison)
@@ -196,7 +199,18 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
     i = "Use {.code type = \"differences\"}, or call {.fun compare_systems} without
         {.arg reference}.")
   check_drawn(tidy(object)$probability, "The comparison is", tidy(object)$reason)
-  if (type == "differences") plot_differences(object) else plot_ranks(object)
+  if (type == "differences") return(plot_differences(object))
+  ranks <- tidy(object, "ranks")
+  share <- ranks$probability
+  systems_from_best <- object$accuracy$system[order(-object$accuracy$estimate)]
+  heat_map(
+    data.frame(
+      judge1 = ranks$rank, judge2 = ranks$system, value = share,
+      label = ifelse(share < 0.005, "", format_decimals(share, 2L))
+    ),
+    sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_system_words(object)),
+    rows = intersect(systems_from_best, ranks$system), top = TRUE
+  )
 }
 
 max_drawn_pairs <- 20L # a plot shows at most this number of pairs
@@ -204,9 +218,8 @@ max_drawn_pairs <- 20L # a plot shows at most this number of pairs
 plot_differences <- function(object) {
   table <- head(shown_pairs(object), max_drawn_pairs)
   between_groups <- inherits(object, "group_comparison")
-  pair_label <- pair_names(table)
-  if (between_groups) pair_label <- paste(pair_label, table$system)
-  table$pair <- factor_from_top(short_names(pair_label))
+  pairs <- if (between_groups) paste(pair_names(table), table$system) else pair_names(table)
+  table$pair <- factor_from_top(short_names(pairs))
   table$verdict <- ifelse(
     (table$conf.low > 0 | table$conf.high < 0) %in% TRUE, "different", "undecided"
   )
@@ -237,20 +250,6 @@ plot_differences <- function(object) {
     )
 }
 
-plot_ranks <- function(object) {
-  ranks <- tidy(object, "ranks")
-  share <- ranks$probability
-  systems_from_best <- object$accuracy$system[order(-object$accuracy$estimate)]
-  heat_map(
-    data.frame(
-      judge1 = ranks$rank, judge2 = ranks$system, value = share,
-      label = ifelse(share < 0.005, "", format_decimals(share, 2L))
-    ),
-    sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_system_words(object)),
-    rows = intersect(systems_from_best, ranks$system), top = TRUE
-  )
-}
-
 #' @rdname metric_estimate
 #' @param object An `estimate_metrics()` result.
 #' @return `autoplot()`: a ggplot of estimates (points) and intervals (lines), with a panel for each
@@ -262,7 +261,20 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   check_drawn(table$estimate, "All metrics are", table$reason)
-  table <- add_plot_columns(table, object$plan)
+  # Panels: one for each metric of categories, and one for all other metrics.
+  titles <- map_chr(object$plan$records, `[[`, "title")
+  title_of_row <- titles[table$metric]
+  has_no_category <- is.na(table$category)
+  is_whole_table <- has_no_category & is.na(table$average)
+  table$panel <- factor(ifelse(is_whole_table, "All categories", title_of_row),
+    unique(c("All categories", titles)))
+  row_label <- ifelse(has_no_category, average_words(table$average), table$category)
+  table$row <- factor(ifelse(is_whole_table, title_of_row, row_label), rev(unique(c(
+    titles, object$plan$categories, average_words(c(metric_averages, "hand_till"))
+  ))))
+  table$kind <- ifelse(has_no_category, "overall", "category")
+  table$who <- factor_in_order(paste_columns(table[c("system", part_columns_of(table))]))
+  table$from_top <- -as.integer(table$who) # the first level is at the top
   dodge <- ggplot2::position_dodge(width = if (nlevels(table$who) > 1L) 0.6 else 0)
   is_within_1 <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)
   start_plot(
@@ -286,30 +298,6 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
       truth_subtitle(object$estimates, interval_subtitle(table, object$options$conf_level, "with")),
       colour = NULL, caption = missing_caption(table)
     )
-}
-
-# Adds the columns that autoplot() of a metric_estimate needs. `table`: metrics, with a row per
-# system and metric. `plan`: see metric_plan().
-# * panel: a factor with a level for each metric of categories, and one for all other metrics
-# * row: label of the row, a factor. The first level is at the bottom of the plot
-# * kind: "category" for one category, "overall" for averages and metrics of the whole table
-# * who: the system, with the group if there are groups
-# * from_top: minus the number of the level of `who`, so that the first level is at the top
-add_plot_columns <- function(table, plan) {
-  titles <- map_chr(plan$records, `[[`, "title")
-  title_of_row <- titles[table$metric]
-  has_no_category <- is.na(table$category)
-  is_whole_table <- has_no_category & is.na(table$average)
-  row_label <- ifelse(has_no_category, average_words(table$average), table$category)
-  row_label[is_whole_table] <- title_of_row[is_whole_table]
-  rows <- unique(c(titles, plan$categories, average_words(c(metric_averages, "hand_till"))))
-  table$row <- factor(row_label, rev(rows))
-  panels <- unique(c("All categories", titles))
-  table$panel <- factor(ifelse(is_whole_table, "All categories", title_of_row), panels)
-  table$kind <- ifelse(has_no_category, "overall", "category")
-  table$who <- factor_in_order(paste_columns(table[c("system", part_columns_of(table))]))
-  table$from_top <- -as.integer(table$who)
-  table
 }
 
 #' @rdname confusion_matrix

@@ -4,23 +4,27 @@
 #' from an [agreement()] result.
 #'
 #' @param object An [agreement()] result.
-#' @param type Kind of plot:
-#'   * `"measures"` (the default): estimates with intervals. Results by category or by pair are in
-#'     one panel per measure.
-#'   * `"pairs"` (the default for a pairwise result): a heat map of all pairs of raters. For several
-#'     measures or groups, each has a heat map; the first four are drawn.
-#'   * `"chart"`: Bangdiwala's agreement chart of two raters. It has a rectangle for each category.
-#'     Its width is the number of cases to which the second rater gave the category, its height the
-#'     number for the first rater. A dark square shows the cases to which both gave the category. If
-#'     rectangles leave the dashed diagonal, one rater uses some categories more often than the
-#'     other. Bangdiwala's B is the dark share of the area of all rectangles.
+#' @param type Kind of plot. `NULL`, the default, is `"pairs"` if the measures were computed for
+#'   each pair of raters, and otherwise `"measures"`.
+#'   * `"measures"`: estimates with intervals. Results by category or by pair are in one panel per
+#'     measure.
+#'   * `"pairs"`: a heat map of all pairs of raters. Each measure or group has a heat map; at most
+#'     four are drawn.
+#'   * `"chart"`: Bangdiwala's agreement chart of two raters, with a rectangle for each category.
+#'     The width of a rectangle is the number of cases to which the second rater gave the category;
+#'     its height is the number for the first rater. A dark square shows the cases to which both
+#'     raters gave the category. If rectangles leave the dashed diagonal, one rater uses some
+#'     categories more often than the other rater. Bangdiwala's B is the dark share of the area of
+#'     all rectangles.
 #' @param ... For `plot()`: arguments of `autoplot()`. Not used by `autoplot()`.
 #' @inherit autoplot.ratings return
-#' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' # All measures with intervals
 #' plot(agreement(x))
+#' # Cohen's kappa of each pair of raters
 #' plot(agreement(x, "cohen_kappa", pairwise = TRUE))
+#' # The agreement chart of two raters
 #' plot(agreement(agreement_matrix(x, "rater1", "rater2")), type = "chart")
 #' @rawNamespace S3method(ggplot2::autoplot,agreement)
 autoplot.agreement <- function(object, # nolint: object_name.
@@ -98,11 +102,12 @@ plot_pairs <- function(object, about) {
   abort_argument_if(about$by_category, "type", "A heat map of pairs cannot show categories.",
     i = "Use {.code type = \"measures\"}.")
   titles <- levels(object$title)
-  map_columns <- c(part_columns_of(object), if (length(titles) > 1L) "title")
-  map_index <- number_distinct_rows(object[c(part_columns_of(object), "title")])
+  key_columns <- c(part_columns_of(object), "title")
+  map_index <- number_distinct_rows(object[key_columns])
   drawn_pairs <- plain_data_frame(object)[map_index <= max_maps, ]
-  keys <- drawn_pairs[c(part_columns_of(object), "title")]
+  keys <- drawn_pairs[key_columns]
   cells <- data.frame(symmetric_cells(drawn_pairs), rbind(keys, keys))
+  map_columns <- if (length(titles) > 1L) key_columns else part_columns_of(object)
   heat_map(
     cells, about$judges, if (length(titles) > 1L) "Agreement of pairs" else titles,
     "Each pair of raters, over the cases that both rated",
@@ -181,22 +186,19 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
   about <- attr(object, "about")
   rows <- estimated_rows(plain_data_frame(object), "object")
   rows$title <- factor_from_top(measure_titles(rows$measure, about$scale_name)[rows$measure])
+  rows$label <- paste("p", sub("^(?=[0-9])", "= ", format_p(rows$p.value), perl = TRUE))
+  plot <- start_plot(rows, "estimate", "title") + wrapped_facets(part_columns_of(rows)) +
+    row_axis_with_space()
   # Only the result of a comparison has columns `estimate1` and `estimate2`.
   if (has_columns(rows, "estimate1")) {
-    subtitle_start <- paste0(about$caption, "with")
-    return(start_plot(rows, "estimate", "title") +
-      line_at(0) +
-      interval_layers() +
-      facet_by_part(rows) +
-      row_axis_with_space() +
-      plot_titles(
-        "Differences of agreement",
-        interval_subtitle(rows, about$conf_level, subtitle_start), "difference of agreement"
-      ))
+    return(plot + line_at(0) + interval_layers() + plot_titles(
+      "Differences of agreement",
+      interval_subtitle(rows, about$conf_level, paste0(about$caption, "with")),
+      "difference of agreement"
+    ))
   }
   null_value <- about$null
-  rows$label <- paste("p", sub("^(?=[0-9])", "= ", format_p(rows$p.value), perl = TRUE))
-  start_plot(rows, "estimate", "title") +
+  plot +
     line_at(null_value) +
     ggplot2::geom_segment(
       ggplot2::aes(xend = null_value, yend = .data$title), colour = plot_colours$muted
@@ -204,7 +206,5 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
     main_points(3) +
     ggplot2::geom_text(aes_columns(label = "label"), vjust = -1.1, size = 3.3, na.rm = TRUE) +
     ggplot2::scale_x_continuous(limits = range(0, 1, null_value, rows$estimate)) +
-    facet_by_part(rows) +
-    row_axis_with_space() +
     plot_titles(schema_of(object)$caption, "Dashed: the value that is tested", "agreement")
 }

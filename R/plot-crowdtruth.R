@@ -1,32 +1,33 @@
 #' Plots of CrowdTruth metrics
 #'
 #' Draws metrics of units (cases), annotations (categories) and workers (raters) from a
-#' [crowdtruth()] result, or flagged workers from a [flag_workers()] result.
+#' [crowdtruth()] result, or the workers that [flag_workers()] flagged for low quality.
 #'
-#' @param object A [crowdtruth()] or [flag_workers()] result. For a [flag_workers()] result, the
-#'   plot is a scatter plot of the first two metrics by which workers were flagged, with flagged
-#'   workers in another colour. It is an error if only one metric was used.
+#' @param object A [crowdtruth()] or [flag_workers()] result. The plot of a [flag_workers()] result
+#'   is a scatter plot of the first two metrics by which workers were flagged. Flagged workers have
+#'   another colour. It is an error if only one metric was used.
 #' @param type Kind of plot of a [crowdtruth()] result:
 #'   * `"scores"` (the default): a heat map of units and annotations, shaded by the unit-annotation
-#'     score (0 to 1: how clearly workers see the annotation in the unit). Its numbers are numbers
-#'     of workers, as in Figure 2 of Aroyo and Welty (2014), or the scores for version 2.0 of the
-#'     metrics.
+#'     score (0 to 1: how clearly workers see the annotation in the unit). The numbers in the cells
+#'     are numbers of workers, as in Figure 2 of Aroyo and Welty (2014). For version 2.0 of the
+#'     metrics, they are the scores.
 #'   * `"similarity"`: a heat map of ordered pairs of annotations. A cell shows how much the
 #'     annotation of its row increases the probability of the annotation of its column (causal
 #'     power, at most 1). Cells without an increase are not shaded.
-#'   * `"workers"`: the plot of `flags`.
+#'   * `"workers"`: the scatter plot of `flags`.
 #' @param flags For `type = "workers"`, a [flag_workers()] result. `NULL`, the default, uses
 #'   `flag_workers(object)`.
-#' @param max_units Largest number of units to draw, by default 25. If there are more, an evenly
-#'   spaced selection of them is drawn.
+#' @param max_units Largest number of units to draw, a whole number of at least 1; by default 25. If
+#'   there are more, an evenly spaced selection of them is drawn.
 #' @param ... For `plot()`: arguments of `autoplot()`. Not used by `autoplot()`.
 #' @inherit autoplot.ratings return
-#' @family plots
 #' @templateVar where Figure 2
 #' @template ref-crowdtruth
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' # Scores of units and annotations
 #' plot(crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH)))
 #'
+#' # Simulated workers, some of whom answer at random, always the same, or copy others
 #' set.seed(1)
 #' x <- simulate_crowd(spammers = c(random = 3, constant = 2, copy = 3))
 #' plot(crowdtruth(x), type = "workers")
@@ -40,10 +41,21 @@ autoplot.crowdtruth <- function(object, # nolint: object_name.
   if (!is.null(flags)) {
     check_class(flags, "worker_flags", "flags", "Make them with {.fun flag_workers}.")
   }
-  switch(type,
-    scores = plot_scores(object, max_units),
-    similarity = plot_similarity(object),
-    workers = ggplot2::autoplot(flags %||% flag_workers(object))
+  if (type == "workers") return(ggplot2::autoplot(flags %||% flag_workers(object)))
+  if (type == "scores") return(plot_scores(object, max_units))
+  cells <- tidy(object, "similarity")
+  annotations <- tidy(object, "annotations")$annotation
+  heat_map(
+    data.frame(
+      judge1 = cells$other, judge2 = cells$annotation,
+      value = ifelse(cells$similarity > 0, cells$similarity, NA)
+    ),
+    annotations, "Similarity of annotations", paste(
+      "How much the annotation of a row increases the probability of the annotation of a column;",
+      "not shaded if there is no increase"
+    ),
+    numbers = length(annotations) <= 16L, top = TRUE,
+    scale = share_scale("causal power", low = near_zero_colour)
   )
 }
 
@@ -75,23 +87,6 @@ plot_scores <- function(object, max_units) {
   )
 }
 
-plot_similarity <- function(object) {
-  cells <- tidy(object, "similarity")
-  annotations <- tidy(object, "annotations")$annotation
-  heat_map(
-    data.frame(
-      judge1 = cells$other, judge2 = cells$annotation,
-      value = ifelse(cells$similarity > 0, cells$similarity, NA)
-    ),
-    annotations, "Similarity of annotations", paste(
-      "How much the annotation of a row increases the probability of the annotation of a column;",
-      "not shaded if there is no increase"
-    ),
-    numbers = length(annotations) <= 16L, top = TRUE,
-    scale = share_scale("causal power", low = near_zero_colour)
-  )
-}
-
 #' @rdname autoplot.crowdtruth
 #' @rawNamespace S3method(ggplot2::autoplot,worker_flags)
 autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
@@ -110,6 +105,13 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     )
   }
   n_without_score <- nrow(table) - nrow(scored)
+  # Abbreviations of version 2.0 are spelled out.
+  axis_labels <- map_chr(metrics[1:2], function(metric) {
+    switch(metric,
+      wqs = "worker quality (wqs)", wua = "agreement with units (wua)",
+      wwa = "agreement with workers (wwa)", gsub("_", " ", metric, fixed = TRUE)
+    )
+  })
   start_plot(scored, metrics[[1L]], metrics[[2L]], colour = "state") +
     ggplot2::geom_point(
       aes_columns(size = "units", shape = if (is_fitted_rule) "truth"), alpha = 0.75,
@@ -124,16 +126,8 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
         count_noun(sum(scored$flagged), "worker"), " of ", number(nrow(table)), " flagged",
         if (n_without_score > 0L) paste0("; ", n_without_score, " without metrics not shown")
       ),
-      metric_axis_label(metrics[[1L]]), metric_axis_label(metrics[[2L]])
+      axis_labels[[1L]], axis_labels[[2L]]
     ) +
     ggplot2::theme(legend.box = "vertical", legend.spacing.y = ggplot2::unit(0, "pt"))
 }
 
-# Returns the axis label of the metric `name`. Abbreviations of version 2.0 are spelled out. In
-# other names, blanks replace underscores.
-metric_axis_label <- function(name) {
-  switch(name,
-    wqs = "worker quality (wqs)", wua = "agreement with units (wua)",
-    wwa = "agreement with workers (wwa)", gsub("_", " ", name, fixed = TRUE)
-  )
-}

@@ -1,15 +1,18 @@
 #' @rdname tidy.rater_fit
 #' @srrstats {UL6.0, UL6.1, UL6.2} autoplot() and plot(); long labels are shortened
 #' @param object A [fit_raters()] result.
-#' @param type `"parameters"` (the default): estimates of accuracies, base rates and other
-#'   probabilities, with their intervals; a dashed line shows the accuracy by chance. `"confusion"`:
-#'   a heat map of the confusion matrix ([confusion()]) of each rater, or of the common matrix of
-#'   all raters.
-#' @param max_raters Largest number of raters to draw: by default 30, or 12 confusion matrices. If
-#'   there are more raters, those with the most ratings are drawn.
+#' @param type Kind of plot. `"parameters"` (the default): estimates of accuracies, base rates and
+#'   other probabilities, with their intervals; a dashed line shows the accuracy by chance.
+#'   `"confusion"`: a heat map of the confusion matrix ([confusion()]) of each rater, or of the
+#'   common matrix of all raters.
+#' @param max_raters Largest number of raters to draw, a whole number of at least 1. `NULL`, the
+#'   default, is 30 for `"parameters"` and 12 for `"confusion"`. If there are more raters, those
+#'   with the most ratings are drawn.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' # Accuracies and base rates with intervals
 #' plot(fit)
+#' # Confusion matrices of raters
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), categories = 3, n = 200))
 #' plot(fit_raters(x, dawid_skene()), "confusion")
@@ -20,8 +23,11 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
   type <- check_choice(type)
   max_raters <- check_count(max_raters %||% c(parameters = 30L, confusion = 12L)[[type]],
     "max_raters")
-  if (type == "parameters") plot_parameters(object, max_raters) else
-    plot_confusion(object, max_raters)
+  if (type == "parameters") return(plot_parameters(object, max_raters))
+  matrices <- different_matrices(confusion(object))
+  n_matrices <- length(matrices)
+  if (n_matrices > max_raters) matrices <- matrices[most_active_raters(object$x, max_raters)]
+  draw_matrices(matrices, drawn_raters_words(max_raters, n_matrices), reason_of_fit(object))
 }
 
 # Returns words for a subtitle if only some of the raters are drawn, otherwise NULL.
@@ -68,13 +74,6 @@ plot_parameters <- function(object, max_raters) {
     ggplot2::theme(strip.text.y = ggplot2::element_text(angle = 0))
 }
 
-plot_confusion <- function(fit, max_raters) {
-  matrices <- different_matrices(confusion(fit))
-  n_matrices <- length(matrices)
-  if (n_matrices > max_raters) matrices <- matrices[most_active_raters(fit$x, max_raters)]
-  draw_matrices(matrices, drawn_raters_words(max_raters, n_matrices), reason_of_fit(fit))
-}
-
 #' @rdname base_rates
 #' @param object A `confusion()` result.
 #' @rawNamespace S3method(ggplot2::autoplot,rater_confusion)
@@ -106,23 +105,23 @@ draw_matrices <- function(matrices, words, reason = "the fit is not identified")
 #'
 #' @srrstats {BS6.1, BS6.2, BS6.3, BS6.5} traces and densities
 #' @param object A [fit_raters()] result with `method = "bayes"`.
-#' @param type Kind of plot:
-#'   * `"density"` (the default): the posterior density of each parameter. A dashed line shows the
-#'     density of its prior.
+#' @param type Kind of plot. All but `"prior"` have a panel per parameter.
+#'   * `"density"` (the default): the posterior density. A dashed line shows the prior density, if
+#'     the prior is a Beta distribution.
 #'   * `"trace"`: the draws of each chain in their order.
 #'   * `"rank"`: for each chain, a histogram of the ranks of its draws among the draws of all
-#'     chains. The histograms are level if the chains have mixed.
-#'   * `"prior"`: median and interval of each parameter in the prior and in the posterior. The
+#'     chains. The histograms are level if all chains have drawn from the same distribution.
+#'   * `"prior"`: medians and intervals of the prior and the posterior of all parameters. The
 #'     intervals have the `conf_level` of the fit.
-#' @param terms Names of parameters, as in [draws()]. `NULL`, the default, selects the first twelve
-#'   parameters that are not probabilities of wrong ratings.
+#' @param terms Names of parameters, column `term` of `tidy(object)`. `NULL`, the default, selects
+#'   the first twelve parameters that are not probabilities of wrong ratings.
 #' @param ... For `plot()`: arguments of `autoplot()`. Not used by `autoplot()`.
 #' @inherit autoplot.ratings return
-#' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' x <- ratings(lehner2015, raters = rater1:rater4, case = case)
 #' fit <- fit_raters(x, method = "bayes", sampling = list(draws = 1000))
+#' # Densities of all parameters, and ranks of the draws of one parameter
 #' plot(fit)
 #' plot(fit, type = "rank", terms = "right")
 #' @rawNamespace S3method(ggplot2::autoplot,draws_fit)
@@ -245,7 +244,8 @@ draw_priors <- function(object, terms) {
   quantiles <-
     stack_rows(plotted_probabilities(level), stats::qbeta, priors$a, priors$total - priors$a)
   table <- rbind(
-    quantile_table(quantiles, terms, "prior"), quantiles_of_draws(object, terms, level)
+    quantile_table(quantiles, terms, "prior"),
+    quantiles_of_draws(object, terms, level, "posterior")
   )
   colours <- c(prior = plot_colours$accent, posterior = plot_colours$main)
   plot_medians(drop_missing(table, "low"), terms, colours, 0.5) +
@@ -256,11 +256,9 @@ draw_priors <- function(object, terms) {
 # the median, and the upper limit.
 plotted_probabilities <- function(level) (1 + c(-1, 0, 1) * level) / 2
 
-quantiles_of_draws <- function(fit, terms, level, group = "posterior") {
-  quantile_table(
-    apply(fit$draws[, terms, drop = FALSE], 2L, quantile, plotted_probabilities(level)), terms,
-    group
-  )
+quantiles_of_draws <- function(fit, terms, level, group) {
+  draws <- pick_columns(fit$draws, terms)
+  quantile_table(apply(draws, 2L, quantile, plotted_probabilities(level)), terms, group)
 }
 
 # Returns a data frame of quantiles, with a row per term. `quantiles`: a matrix with three rows
@@ -288,10 +286,10 @@ plot_medians <- function(table, terms, colours, width) {
 
 #' @rdname check_fit
 #' @param object A `check_fit()` result.
-#' @param type `"pairs"` (the default): observed agreement of each pair of raters (points), and the
-#'   middle 90% of the agreement in simulated ratings (bars). At most 20 pairs are drawn, those with
-#'   the lowest p-values. `"prior"`: median and interval of parameters in the prior and in the
-#'   posterior, at most twelve; `plot(fit, "prior", terms = )` of the fit draws others.
+#' @param type Kind of plot. `"pairs"` (the default): observed agreement of each pair of raters
+#'   (points), and the middle 90% of the agreement in simulated ratings (bars). At most 20 pairs are
+#'   drawn, those with the lowest p-values. `"prior"`: medians and intervals of the prior and the
+#'   posterior of at most twelve parameters; `plot(fit, "prior", terms = )` of the fit draws others.
 #' @param ... For `plot()`, passed on to `autoplot()`; otherwise not used.
 #' @return `autoplot()`: a ggplot.
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
@@ -301,7 +299,7 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
   rows <- tidy(object, "pairs")
   rows <- head(rows[order(rows$p.value), ], max_drawn_pairs)
   share_columns <- c("observed", "low", "high")
-  rows[share_columns] <- lapply(rows[share_columns], `/`, rows$cases)
+  rows[share_columns] <- rows[share_columns] / rows$cases
   rows$pair <- factor_from_top(short_names(paste(rows$rater1, "-", rows$rater2)))
   start_plot(rows, "observed", "pair") +
     interval_lines("low", "high", linewidth = 3) +
@@ -330,8 +328,8 @@ autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
 
 #' @rdname tidy.ground_truth
 #' @param object A [ground_truth()] result.
-#' @param max_cases Largest number of cases to draw, by default 150. If there are more, an evenly
-#'   spaced selection of them is drawn.
+#' @param max_cases Largest number of cases to draw, a whole number of at least 1; by default 150.
+#'   If there are more, an evenly spaced selection of them is drawn.
 #' @rawNamespace S3method(ggplot2::autoplot,ground_truth)
 autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: object_name.
   check_dots_empty(...)
@@ -370,7 +368,8 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
 #' @param object A `calibration()` result.
 #' @param ... For `plot()`, passed on to `autoplot()`; otherwise not used.
 #' @return `autoplot()`: a ggplot with a point and an interval per bin. Points are on the diagonal
-#'   if probabilities equal the observed shares. The area of a point is proportional to `n`.
+#'   if probabilities equal the observed shares. The area of a point is proportional to the number
+#'   `n` of probabilities in the bin.
 #' @rawNamespace S3method(ggplot2::autoplot,calibration)
 autoplot.calibration <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)

@@ -4,19 +4,21 @@
 #'
 #' @param object,x A [ratings()] object.
 #' @param type Kind of plot:
-#'   * `"ratings"` (the default): one tile per rating, with cases in columns and raters and systems
-#'     in rows. If raters are not identified, a stacked bar shows the ratings of each case.
-#'   * `"agreement"`: a heat map of the share of cases on which two raters or systems agree. If
-#'     raters are not identified, systems are needed, and all raters together are one row.
-#' @param max_cases,max_raters Largest numbers of cases and raters to draw, by default 150 and 30.
-#'   If there are more, an evenly spaced selection of cases is drawn, and the raters with the most
-#'   ratings.
+#'   * `"ratings"` (the default): one tile per rating, coloured by category. Cases are columns;
+#'     raters and systems (classifiers to be evaluated) are rows. If `x` contains only counts of
+#'     ratings, a stacked bar shows the ratings of each case.
+#'   * `"agreement"`: a heat map of the share of cases on which two raters or systems agree. If `x`
+#'     contains only counts, systems are needed, and all raters together are one row.
+#' @param max_cases Largest number of cases to draw, a whole number of at least 1; by default 150.
+#'   If there are more, an evenly spaced selection is drawn.
+#' @param max_raters Largest number of raters to draw, a whole number of at least 2; by default 30.
+#'   If there are more, the raters with the most ratings are drawn.
 #' @param ... For `plot()`: arguments of `autoplot()`. Not used by `autoplot()`.
-#' @return `autoplot()`: a ggplot. `plot()` draws this plot and returns it invisibly. Both
-#'   need \pkg{ggplot2}.
-#' @family plots
+#' @return `autoplot()`: an object of class `ggplot`. `plot()` draws this plot and returns it
+#'   invisibly. Both need package \pkg{ggplot2}.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' # All ratings, and the agreement of pairs
 #' plot(x)
 #' plot(x, type = "agreement")
 #' @rawNamespace S3method(ggplot2::autoplot,ratings)
@@ -28,8 +30,23 @@ autoplot.ratings <- function(object, # nolint: object_name.
   type <- check_choice(type)
   max_cases <- check_count(max_cases, "max_cases")
   max_raters <- check_count(max_raters, "max_raters", min = 2L)
-  if (type == "ratings") plot_who_rated(object, max_cases, max_raters) else
-    plot_agreement(object, max_raters)
+  if (type == "ratings") return(plot_who_rated(object, max_cases, max_raters))
+  x <- as_ratings_of_several(object, "object")
+  if (n_systems(x) == 0L) check_named_raters(x, "type",
+    "There are no pairs of raters to draw.", i = "Use {.code type = \"ratings\"}.")
+  raters <- if (!has_counts(x)) most_active_raters(x, max_raters)
+  pairs <- pairwise_agreement(x, raters)
+  pairs$value <- pairs$agreement
+  heat_map(
+    pairs, unique(pairs$judge1),
+    paste("Agreement of raters", if (n_systems(x) > 0L) "and systems"),
+    paste(c(
+      paste("Share of the cases that both rated; chance is",
+        format_decimals(1 / n_categories(x), 2L)),
+      choice_subtitle(length(raters), length(named_raters(x)), "rater", "those with most ratings")
+    ), collapse = "\n"),
+    systems = x$systems, sorted = TRUE, scale = share_scale("share of cases")
+  )
 }
 
 autoplot.ratings_labels <- autoplot.ratings # nolint: object_name.
@@ -83,7 +100,10 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     match(tiles$case, drawn_ratings$cases), tiles$judge, if (length(cases) <= 60L) 0.92 else 1
   )
   tiles$label <- substr(tiles$category, 1L, 3L)
-  tiles$ink <- text_colour_on(category_colours(x$categories))[tiles$category]
+  # Text is black on light tiles and white on dark tiles.
+  colours <- category_colours(x$categories)
+  is_light <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114)) > 110
+  tiles$ink <- ifelse(is_light, "black", "white")[tiles$category]
   start_plot(tiles, "column", "judge", fill = "category") +
     ggplot2::geom_tile(aes_columns(width = "width"), height = 0.86, show.legend = TRUE) +
     (if (n_systems(x) > 0L) ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")) +
@@ -120,25 +140,6 @@ place_tiles <- function(column, judge, tile_width) {
   data.frame(
     column = column + tile_width * ((repeat_number - 0.5) / n_repeats - 0.5),
     width = tile_width / n_repeats
-  )
-}
-
-plot_agreement <- function(x, max_raters) {
-  x <- as_ratings_of_several(x, "object")
-  if (n_systems(x) == 0L) check_named_raters(x, "type",
-    "There are no pairs of raters to draw.", i = "Use {.code type = \"ratings\"}.")
-  raters <- if (!has_counts(x)) most_active_raters(x, max_raters)
-  pairs <- pairwise_agreement(x, raters)
-  pairs$value <- pairs$agreement
-  heat_map(
-    pairs, unique(pairs$judge1),
-    paste("Agreement of raters", if (n_systems(x) > 0L) "and systems"),
-    paste(c(
-      paste("Share of the cases that both rated; chance is",
-        format_decimals(1 / n_categories(x), 2L)),
-      choice_subtitle(length(raters), length(named_raters(x)), "rater", "those with most ratings")
-    ), collapse = "\n"),
-    systems = x$systems, sorted = TRUE, scale = share_scale("share of cases")
   )
 }
 

@@ -19,7 +19,16 @@ plot_sensitivity <- function(object) {
     rows
   }
   marks <- keep_estimated(sensitivity_marks(object))
-  line_ends <- sensitivity_ends(object)
+  # Two ends of the line of each system, at shares of shared errors of 0 and 1. The limits of the
+  # band for sampling error are NA if the estimate is not on the line or has no interval.
+  sampling_margin <- normal_quantile(object$options$conf_level) * object$details$sampling
+  if (!estimate_is_on_line(object) || !has_interval(object)) sampling_margin <- NA_real_
+  line_ends <- data.frame(
+    system = rep(table$system, 2L), common = rep(c(0, 1), each = nrow(table)),
+    value = c(table$independent, table$shared)
+  )
+  line_ends$low <- pmax(0, line_ends$value - sampling_margin)
+  line_ends$high <- pmin(1, line_ends$value + sampling_margin)
   start_plot(keep_estimated(line_ends), "common", "value") +
     sensitivity_layers(line_ends, marks, object, keep_estimated(table)) +
     facet_by(marks, "system") +
@@ -62,22 +71,6 @@ estimate_is_on_line <- function(object) {
   table <- object$table
   is.null(object$gold) &&
     (!is.null(common_setting(object$options)) || all(table$estimate == table$shared, na.rm = TRUE))
-}
-
-# Returns the two ends of the line of each system, as a data frame with a row per end:
-# * common: share of shared errors, 0 or 1
-# * value: accuracy with this share
-# * low, high: limits of the band for sampling error; NA if the estimate is not on the line or has
-#   no interval
-sensitivity_ends <- function(object) {
-  table <- tidy(object)
-  sampling_margin <- normal_quantile(object$options$conf_level) * object$details$sampling
-  if (!estimate_is_on_line(object) || !has_interval(object)) sampling_margin <- NA_real_
-  value <- c(table$independent, table$shared)
-  data.frame(
-    system = rep(table$system, 2L), common = rep(c(0, 1), each = nrow(table)), value = value,
-    low = pmax(0, value - sampling_margin), high = pmin(1, value + sampling_margin)
-  )
 }
 
 # Returns the marks on the line of each system, as a data frame with a row per system and mark:
@@ -162,16 +155,13 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
 #' @rawNamespace S3method(ggplot2::autoplot,shared_errors)
 autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  if (all(is.na(tidy(object)$estimate))) return(plot_open_ranges(object))
-  heat_map(
-    symmetric_cells(tidy(object)), object$judges, "Shared errors",
+  table <- tidy(object)
+  if (any_known(table$estimate)) return(heat_map(
+    symmetric_cells(table), object$judges, "Shared errors",
     paste0("Correlation of being right, where truth is known\n", format(object)),
     sorted = TRUE, scale = share_scale("correlation", negative = TRUE, low = "white")
-  )
-}
-
-plot_open_ranges <- function(object) {
-  table <- tidy(object)
+  ))
+  # Without known truth, the ranges of correlations that the ratings allow.
   pairs <- head(drop_missing(table, "lowest"), max_drawn_pairs)
   pairs$pair <- factor_from_top(short_names(paste(pairs$rater1, "-", pairs$rater2)))
   start_plot(pairs, y = "pair") +

@@ -1,9 +1,10 @@
 #' @rdname summary.simulation_study
-#' @param estimators Names of estimators to draw; `NULL`, the default, for all.
-#' @param type `"estimates"` (the default): estimated against true accuracy, with a facet for each
-#'   design. Each panel has up to two points per system, one for each true accuracy.
-#'   `"performance"`: bias, root mean squared error (RMSE) and coverage of each estimator, with the
-#'   expected accuracy as truth. Lines extend two Monte Carlo standard errors to either side.
+#' @param estimators Names of the estimators to draw. `NULL`, the default, draws all.
+#' @param type Kind of plot. `"estimates"` (the default): estimated against true accuracy, with a
+#'   panel for each design and estimator. A system has two points per simulated data set, one for
+#'   each true accuracy: the expected accuracy, and the accuracy in the sample. `"performance"`:
+#'   bias, root mean squared error (RMSE) and coverage of each estimator, with the expected accuracy
+#'   as truth. Lines extend two Monte Carlo standard errors to either side.
 #' @return `autoplot()`: a ggplot.
 #' @rawNamespace S3method(ggplot2::autoplot,simulation_study)
 autoplot.simulation_study <- function(object, # nolint: object_name.
@@ -12,9 +13,8 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type)
   all_estimators <- names(object$estimators)
-  estimators <- estimators %||% all_estimators
   if (is.character(estimators)) estimators <- unique(estimators)
-  check_names_among(estimators, all_estimators, "estimators")
+  estimators <- check_names_among(estimators %||% all_estimators, all_estimators, "estimators")
   if (type == "performance") return(plot_performance(object, estimators))
   runs <- tidy(object)
   runs <- runs[runs$estimator %in% estimators, ]
@@ -99,13 +99,11 @@ label_designs <- function(table) {
 # Returns two rows for each row of `runs`. The column `truth` is the expected accuracy in one row,
 # and the accuracy in the sample in the other row. Drops rows without a truth.
 stack_truth_measures <- function(runs) {
-  measures <- c(expected = "expected", sample = "in the sample")
-  drop_missing(stack_rows(names(measures), function(measure) {
-    data.frame(
-      runs[c("label", "estimator", "estimate")], truth = runs[[measure]],
-      measure = factor(measures[[measure]], measures)
-    )
-  }), "truth")
+  columns <- runs[c("label", "estimator", "estimate")]
+  drop_missing(data.frame(
+    rbind(columns, columns), truth = c(runs$expected, runs$sample),
+    measure = factor_in_order(rep(c("expected", "in the sample"), each = nrow(runs)))
+  ), "truth")
 }
 
 #' @rdname tidy.case_plan
@@ -115,6 +113,7 @@ stack_truth_measures <- function(runs) {
 #'   dashed line shows the required value. Bands are plus and minus two Monte Carlo standard errors.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' # Probability of a precise estimate, and precision, by the number of cases
 #' plot(plan)
 #' plot(plan, type = "half_width")
 #' @rawNamespace S3method(ggplot2::autoplot,case_plan)
@@ -228,10 +227,10 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
 
 #' @rdname tidy.k_check
 #' @param object A [check_k_properties()] result.
-#' @param type `"tests"` (the default): the adjusted p-value of each test; the area below the
-#'   significance level `alpha` is shaded. `"pairs"`: observed against expected agreement of each
-#'   pair of raters. Points above the line are pairs that agree more often than expected.
-#'   `"disagreements"`: observed against expected number of disagreements of each pair of
+#' @param type Kind of plot. `"tests"` (the default): the adjusted p-value of each test; the area
+#'   below the significance level `alpha` is shaded. `"pairs"`: observed against expected agreement
+#'   of each pair of raters. Points above the line are pairs that agree more often than expected.
+#'   `"disagreements"`: observed against expected number of disagreements between each pair of
 #'   categories.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `autoplot()`: a ggplot.

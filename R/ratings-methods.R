@@ -296,6 +296,10 @@ format_header <- function(x) {
   n_unrated <- sum(cases_per_pattern[!is_rated_pattern(x)])
   unused_categories <- setdiff(seq_along(x$categories), rating_category(x))
   group_sizes <- lengths(groups_with_several_raters(x))
+  # Quotes make a list of labels unambiguous if a label contains a comma, or begins or ends with a
+  # blank.
+  needs_quotes <- x$categories != trimws(x$categories) | grepl(",", x$categories, fixed = TRUE)
+  labels <- if (any(needs_quotes)) paste0("\"", x$categories, "\"") else x$categories
   c(
     toString(c(
       count_noun(nrow(x), "case"),
@@ -304,7 +308,7 @@ format_header <- function(x) {
       count_noun(n_categories(x), "category")
     )),
     paste0(
-      "Categories: ", shorten(quote_labels(x$categories), if (x$ordered) " < " else ", "),
+      "Categories: ", shorten(labels, if (x$ordered) " < " else ", "),
       if (!is_empty(unused_categories)) paste0("; unused: ",
         shorten(x$categories[unused_categories]))
     ),

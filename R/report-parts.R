@@ -241,18 +241,30 @@ say_sentences.fit_check <- function(x) say_sentences(x$fit) # nolint: object_nam
 # reporting standard for Bayesian latent class models (STARD-BLCM) requires.
 
 #' @export
-describe_methods.fit_check <- function(x) say_draws(x$fit, x) # nolint: object_name.
+describe_methods.fit_check <- function(x) { # nolint: object_name.
+  describe_methods.draws_fit(x$fit, x$sensitivity)
+}
 
+# `shifts`: shifts of posterior means with other priors, a table of check_fit().
 #' @export
-describe_methods.draws_fit <- function(x) say_draws(x) # nolint: object_name.
-
-say_draws <- function(fit, checks = NULL) {
-  facts <- glance(fit)
-  prior <- compare_with_prior(fit)
-  driven_terms <- fit$terms$term[prior$mostly_prior]
-  conflicts <- fit$terms$term[which(prior$conflict)]
-  sampling <- fit$sampling
-  populations <- rownames(fit$prior$base_rates)
+describe_methods.draws_fit <- function(x, shifts = NULL) { # nolint: object_name.
+  facts <- glance(x)
+  prior <- compare_with_prior(x)
+  driven_terms <- x$terms$term[prior$mostly_prior]
+  conflicts <- x$terms$term[which(prior$conflict)]
+  sampling <- x$sampling
+  populations <- rownames(x$prior$base_rates)
+  shift_sentence <- if (NROW(shifts) == 0L) {
+    "Sensitivity to the priors was not examined; see check_fit()."
+  } else {
+    shifts <- shifts[order(-abs(shifts$shift)), ]
+    shifts <- shifts[!duplicated(shifts$prior), ]
+    fill_template(
+      "The largest shift of a posterior mean, in posterior standard deviations, was %s.",
+      paste(format_decimals(shifts$shift, 2L), "of", shifts$term, "with the prior",
+        dQuote(shifts$prior, FALSE), collapse = " and ")
+    )
+  }
   fill_template(
     "The accuracy of %s was estimated without a gold standard from %s by a Bayesian latent class
     model (Dawid and Skene 1979; Joseph et al. 1995), the %s%s. The target condition is the
@@ -262,23 +274,23 @@ say_draws <- function(fit, checks = NULL) {
     R package fallible: %d chains of %s draws each after %s warm-up sweeps%s; Rhat was at most %s
     and effective sample sizes at least %s (Vehtari et al. 2021). Estimates are posterior medians;
     %ss are between quantiles of the draws. %s%s%s",
-    join_words(fit$x$raters), count_noun(sum(weights_of_cases(fit$x)), "case"),
-    format(if (is.null(populations)) fit$model else replace(fit$model, "base_rates", list(NULL))),
+    join_words(x$x$raters), count_noun(sum(weights_of_cases(x$x)), "case"),
+    format(if (is.null(populations)) x$model else replace(x$model, "base_rates", list(NULL))),
     words_if(!is.null(populations), ", with separate base rates in %s (Hui and Walter 1980)",
       join_words(populations)),
-    switch(dependence_type(fit$model), none = "independent",
+    switch(dependence_type(x$model), none = "independent",
       pairs = "dependent as this model specifies (Dendukuri and Joseph 2001)",
       easy = "dependent as this model specifies"),
-    prior_sentence(fit), sampling$chains, number(sampling$kept), number(sampling$warmup),
+    prior_sentence(x), sampling$chains, number(sampling$kept), number(sampling$warmup),
     words_if(sampling$thin > 1L,
       ", with one of every %d sweeps kept", sampling$thin),
     format_decimals(facts$worst_rhat), number(round(facts$worst_ess)),
-    interval_title(level_of(fit)),
+    interval_title(level_of(x)),
     words_if(!is_empty(driven_terms),
       "Estimates that depend mostly on their priors: %s. ", join_words(driven_terms)),
     words_if(!is_empty(conflicts),
       "The ratings contradict the priors of %s. ", join_words(conflicts)),
-    shift_sentence(checks)
+    shift_sentence
   )
 }
 
@@ -290,9 +302,9 @@ prior_sentence <- function(fit) {
   rater_priors <- fit$prior$text$raters
   is_binary <- n_categories(fit$x) == 2L
   prior_words <- map_chr(rater_priors, function(prior) {
-    has_several_rows <- length(prior) > 1L
-    if (has_several_rows && is_binary) prior <- paste(c("specificity", "sensitivity"), prior)
-    paste0(if (has_several_rows && !is_binary) "rows ", toString(prior))
+    if (length(prior) == 1L) return(prior)
+    if (is_binary) toString(paste(c("specificity", "sensitivity"), prior)) else
+      paste("rows", toString(prior))
   })
   rater_words <- if (n_distinct(rater_priors) == 1L && length(rater_priors) > 2L)
     paste("all raters", prior_words[[1L]]) else paste(names(rater_priors), prior_words)
@@ -309,36 +321,26 @@ prior_sentence <- function(fit) {
   ), collapse = "; ")
 }
 
-shift_sentence <- function(checks) {
-  shifts <- checks$sensitivity
-  if (NROW(shifts) == 0L) return("Sensitivity to the priors was not examined; see check_fit().")
-  shifts <- shifts[order(-abs(shifts$shift)), ]
-  largest_shifts <- shifts[!duplicated(shifts$prior), ]
-  fill_template(
-    "The largest shift of a posterior mean, in posterior standard deviations, was %s.",
-    paste(
-      format_decimals(largest_shifts$shift, 2L), "of", largest_shifts$term, "with the prior",
-      dQuote(largest_shifts$prior, FALSE), collapse = " and "
-    )
-  )
-}
-
 # Methods for results in documents: flextable::as_flextable() and report::report().
 
 #' Tables for Word and PowerPoint, and sentences for reports
 #'
-#' `flextable::as_flextable()` of the package \pkg{flextable} converts any result of fallible to a
-#' table for Word, PowerPoint or a web page. The table has the rows that `print()` shows, a title,
-#' and the notes as a footer. `report::report()` of the package \pkg{report} returns the sentences
-#' of [may_say()] that a result supports, and the paragraph on the method. It accepts the results of
-#' [estimate_accuracy()], [compare_systems()], [estimate_metrics()], [agreement()] and [alt_test()].
+#' Methods for two generics of other packages. `flextable::as_flextable(x)` converts a result to a
+#' table for Word, PowerPoint or a web page. `report::report(x)` writes the sentences that a result
+#' supports, and a paragraph on the method.
+#'
+#' `x` is any result of this package for `as_flextable()`. For `report()`, it is a result of
+#' [estimate_accuracy()], [compare_systems()], [estimate_metrics()], [agreement()] or [alt_test()].
+#' There are no other arguments.
 #'
 #' @name as_flextable
-#' @return `as_flextable()` returns a `flextable`. `report()` returns a string of class
-#'   `report_text`, which the package \pkg{report} defines.
+#' @return `as_flextable()`: an object of class `flextable`. It has the rows that `print()` shows, a
+#'   title, and the notes as a footer. `report()`: a string of class `report_text`, which package
+#'   \pkg{report} defines. It contains the supported sentences and the paragraph of [may_say()].
 #' @family systems
 #' @examplesIf requireNamespace("flextable", quietly = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' # A table of estimated accuracies
 #' flextable::as_flextable(estimate_accuracy(x, interval = "none"))
 #' @rawNamespace S3method(flextable::as_flextable,fallible_result,flextable_result)
 #' @rawNamespace S3method(report::report,accuracy_estimate,report_result)

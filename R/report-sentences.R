@@ -3,26 +3,29 @@
 #' Sentences about results
 #'
 #' Writes sentences that a result supports, with intervals and assumptions, and lists common claims
-#' that it does not support. With `what = "methods"`, it writes a paragraph on the method, with
-#' references. For Bayesian fits, this paragraph contains the items that the guideline STARD-BLCM
-#' requires (Kostoulas et al. 2017): the priors, the sensitivity of results to the priors, and the
-#' target condition. The target condition is the latent class, that is, the true category, which is
-#' not observed.
+#' that the result does not support. With `what = "methods"`, it writes a paragraph on the method,
+#' with references.
+#'
+#' For Bayesian fits, the paragraph contains the items that the guideline STARD-BLCM requires
+#' (Kostoulas et al. 2017): the priors, the sensitivity of results to the priors, and the target
+#' condition. The target condition is the latent class, that is, the true category, which is not
+#' observed.
 #'
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()],
 #'   [agreement()] or [alt_test()]; a [fit_raters()] result with `method = "bayes"`; or a
 #'   [check_fit()] result of such a fit, which adds the sensitivity to the priors. For
-#'   `"sentences"`, the result may have several groups or variables.
-#' @param what `"sentences"` (the default) or `"methods"`.
+#'   `"sentences"`, the result may have several groups of cases or several rated variables.
+#' @param what `"sentences"` (the default) for sentences, or `"methods"` for the paragraph.
 #' @param ... Not used; catches misspelt arguments.
-#' @return For `"sentences"`, a tibble with a row per sentence:
+#' @return For `"sentences"`, a tibble with a row per sentence. Supported sentences are first.
 #'
-#'   * `group` or `variable`: its name, only if the result has several groups or variables.
-#'   * `system`: name of the system (for a fit, of the rater); `"a - b"` for the difference of two
-#'     systems; `NA` for sentences about all systems.
+#'   * `group` or `variable`: name of the group or variable, only if the result has several.
+#'   * `system`: name of the system (classifier) that the sentence is about; for a fit, of the
+#'     rater; `"a - b"` for the difference of systems `a` and `b`. `NA` for sentences about all
+#'     systems or about agreement.
 #'   * `may`: `TRUE` if the result supports the sentence, `FALSE` for a common claim that it does
 #'     not support.
-#'   * `sentence`: the sentence.
+#'   * `sentence`: the sentence, a string.
 #'
 #'   For `"methods"`, a character vector: the paragraph, then the references that it cites.
 #' @family systems
@@ -33,10 +36,12 @@
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' estimate <- estimate_accuracy(x, interval = "none")
+#' # Sentences on the accuracy of the system, and the paragraph on the method
 #' may_say(estimate)
 #' writeLines(strwrap(may_say(estimate, "methods")))
-#' claims <- may_say(agreement(x))
-#' claims$sentence[claims$may]
+#' # Only the supported sentences on agreement
+#' sentences <- may_say(agreement(x))
+#' sentences$sentence[sentences$may]
 #' @export
 may_say <- function(x, what = c("sentences", "methods"), ...) {
   check_call()
@@ -196,13 +201,21 @@ say_sentences.accuracy_estimate <- function(x) {
   is_known <- !is.na(table$estimate)
   is_constant <- table$system %in% x$fit$x$constant
   quantity_words <- ifelse(is_constant, "pass rate", "accuracy")
+  # One end of the range of an estimate assumes that the system shares all errors of the raters, the
+  # other end that errors are independent.
+  lower_end <- whole_percent(pmin(table$shared, table$independent))
+  upper_end <- whole_percent(pmax(table$shared, table$independent))
+  range_words <- ifelse(
+    lower_end == upper_end, paste("; whatever this number is, the estimate is", lower_end),
+    paste("; depending on this number, the estimate is between", lower_end, "and", upper_end)
+  )
   supported_sentences <- ifelse(
     is_known,
     sprintf(
       ifelse(is_constant, "%s, %s passes in %s of the cases.%s",
         "%s, the accuracy of %s is estimated at %s.%s"),
       basis_words(x, table$n), table$system, format(x),
-      reservation_sentences(x, "it shares", accuracy_range_words(table))
+      reservation_sentences(x, "it shares", range_words)
     ),
     sprintf("The %s of %s is not identified from these ratings: %s.", quantity_words, table$system,
       table$reason)
@@ -220,18 +233,6 @@ say_sentences.accuracy_estimate <- function(x) {
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
     sprintf("The same %s holds for other cases.", quantity_words[[1L]])
   ), c(table$system, names(raw_pass_rates)))
-}
-
-# Returns the end of a sentence about shared errors: the range of the accuracy estimate. One end of
-# the range assumes that the system shares all errors of the raters, the other end that errors are
-# independent.
-accuracy_range_words <- function(table) {
-  lower_end <- whole_percent(pmin(table$shared, table$independent))
-  upper_end <- whole_percent(pmax(table$shared, table$independent))
-  ifelse(
-    lower_end == upper_end, paste("; whatever this number is, the estimate is", lower_end),
-    paste("; depending on this number, the estimate is between", lower_end, "and", upper_end)
-  )
 }
 
 describe_methods.accuracy_estimate <- function(x) {
@@ -297,8 +298,9 @@ describe_methods.metric_estimate <- function(x) {
   records <- Filter(function(record) !record$reference %in% c(yardstick_reference, ""),
     x$plan$records[is_built_in])
   works <- map_chr(c(records, user_defined), `[[`, "reference")
-  citations <- paste0(map_chr(records, `[[`, "title"), ": ",
-    shorten_citation(map_chr(records, `[[`, "reference")), recycle0 = TRUE)
+  citations <- map_chr(records, function(record) {
+    paste0(record$title, ": ", shorten_citation(record$reference))
+  })
   uses_delta_method <- accuracy_intervals[[x$options$interval]]$spread == "delta"
   c(fill_template(
     "%s Other metrics are computed from the expected joint table of true category and answer. Each

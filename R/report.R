@@ -1,51 +1,56 @@
 #' Report of the accuracy of systems
 #'
-#' Writes a report about systems (classifiers) for readers who do not use R, as a web page, a Word
-#' document or a PDF.
+#' Writes a report on the accuracy of systems (classifiers), estimated from ratings, for readers who
+#' do not use R. The report is a web page, a Word document or a PDF.
 #'
 #' The report contains:
-#' * for each system, the estimated accuracy, its interval, its assumptions, and the accuracies if
-#'   the system shares all errors of the raters and if its errors are independent;
+#' * for each system, the estimated accuracy, its interval and its assumptions, and the accuracies
+#'   if its errors are those of the raters, or independent of them;
 #' * the sentences of [may_say()] that the results support or do not support;
-#' * the raters and their agreement, comparisons of systems, other metrics, and checks of the data
-#'   and the assumptions;
+#' * agreement of raters, comparisons of systems, other metrics, and checks of data and assumptions;
 #' * the method with references, versions and the seed;
-#' * if raters are language models: their [shared_errors()], the equivalent number of independent
-#'   raters, the alternative annotator test ([alt_test()]), and the [disputed_cases()].
+#' * with `judges = TRUE`: [shared_errors()] of raters, the equivalent number of independent raters,
+#'   the alternative annotator test ([alt_test()]), and [disputed_cases()].
 #'
 #' To change the report, copy its R Markdown source with
 #' `rmarkdown::draft("report.Rmd", "accuracy-report", "fallible")`.
 #'
 #' @srrstats {G4.0} `file` must end as one of the formats that can be written
 #' @inheritParams estimate_accuracy
-#' @param x A [ratings()] object with systems, or a named list of them, one for each variable of a
-#'   codebook. The report of a list begins with a table of all variables.
+#' @param x A [ratings()] object with systems. Or a named list of such objects, one for each
+#'   variable that was rated; the report then begins with a table of all variables.
 #' @param file Path of the report, by default `"accuracy-report.html"`. It ends in `.html` (one file
 #'   that loads nothing from the network), in `.docx` for Word or, if LaTeX is installed, in `.pdf`.
-#' @param title The title of the report. `NULL`, the default, is `"Accuracy without known truth"`,
-#'   or `"Accuracy of systems"` if known truths are given.
-#' @param judges `TRUE` if the report should have the sections on language models as raters. `NULL`,
-#'   the default, is `TRUE` if the raters of `x` are declared to be machines (`rater_kind`).
-#' @param rater_kind Kind of raters, as in [ratings()], which affects the intervals. `NULL`, the
-#'   default, uses the kind declared in `x`.
-#' @param seed Seed of the random number generator, by default 1. Two HTML reports with the same
-#'   seed and date are identical.
-#' @param date Date of the report, a string or a [Date]; `NULL` for none. By default today.
-#' @param known_truth,gold_sample Cases whose true category is known, and how they were sampled, as
-#'   in [estimate_accuracy()]. By default `NULL`, no such cases. `known_truth = TRUE` uses the
-#'   truths in `x`.
+#'   An existing file is replaced.
+#' @param title Title of the report, a string. `NULL`, the default, is `"Accuracy without known
+#'   truth"`, or `"Accuracy of systems"` if `known_truth` is given.
+#' @param judges `TRUE` or `FALSE`: does the report have the sections on language models as raters?
+#'   `NULL`, the default, is `TRUE` if all raters of `x` are declared as machines (`rater_kind`).
+#' @param seed Seed of the random number generator, a whole number of at least 0. HTML reports with
+#'   the same seed and date are identical.
+#' @param date Date of the report, a string or a [Date]. By default today; `NULL` for none.
+#' @param known_truth Cases whose true category is known: a vector of categories named by case, a
+#'   data frame with columns `case` and `truth`, or a [gold_cases()] result. `TRUE` uses the truths
+#'   in `x`. `NULL`, the default, for none. If `x` is a list, `known_truth` may be a list with the
+#'   names of `x`.
+#' @param gold_sample How the cases of `known_truth` were chosen: `"random"`, `"given"` (by hand),
+#'   or the probability with which each case was chosen, as in [gold_cases()]. `NULL`, the default,
+#'   is treated as `"given"`, with a warning. Cases chosen by hand do not measure the accuracy.
+#' @param rater_kind Kind of raters, which affects the intervals: `"expert"`, `"crowd"`, `"model"`
+#'   (language models) or `"tool"` (other programs) for all raters, or a vector of kinds named by
+#'   rater. `NULL`, the default, uses the kinds in `x`.
 #' @param positive The positive category, if there are two categories. Sensitivity, specificity,
 #'   predictive values and likelihood ratios are computed for it. `NULL`, the default, is the last
 #'   category.
 #' @param ... Arguments of [estimate_accuracy()]: `by`, groups of cases, for a section with
 #'   estimates for each group and comparisons of groups; `known_raters`, raters whose confusion
 #'   matrices are known; `resampling`, settings such as clusters of cases.
-#' @return The path of the report, invisibly. Fails with an error of class
-#'   `fallible_error_package` if \pkg{rmarkdown} or pandoc is missing, or LaTeX for a PDF.
+#' @return The path of the report, invisibly. If \pkg{rmarkdown} or pandoc is missing, or LaTeX for
+#'   a PDF, an error of class `fallible_error_package` is raised.
 #' @family systems
-#' @seealso [may_say()] for the sentences; [data_check()], [alt_test()].
 #' @examplesIf requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_available()
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' # A web page in a temporary folder
 #' accuracy_report(x, tempfile(fileext = ".html"))
 #' @export
 accuracy_report <- function(x, file = "accuracy-report.html", ...,
@@ -195,26 +200,32 @@ report_format <- function(file) {
 
 #' Cases with the least certain labels
 #'
-#' Lists the cases with the least certain labels, with all their ratings and the answers of systems.
-#' The label of a case is its most probable category, computed by [ground_truth()]: by the model of
-#' the fit if `x` is a fit, and by an average over models if `x` is ratings. The case whose label
-#' has the lowest posterior probability is first. Cases on which all raters agree are left out.
+#' Lists the cases with the least certain labels, with all their ratings and the answers of systems
+#' (classifiers). The label of a case is its most probable category. It is computed by
+#' [ground_truth()] from the model of the fit if `x` is a fit, and from an average over models if
+#' `x` is a [ratings()] object. Cases on which all raters agree are left out.
 #'
-#' @param x A [ratings()] object or a [fit_raters()] result. To leave out cases with known truth,
-#'   select the other cases: `x[!x$cases %in% gold$case, ]`.
-#' @param most Largest number of cases to list; by default 15. `Inf` for all cases.
-#' @return A tibble with a row per case.
+#' @param x A [ratings()] object with at least two raters, or a [fit_raters()] result. To leave out
+#'   cases with known truth (data frame `known`), use `x[!x$cases %in% known$case, ]`.
+#' @param most Largest number of cases to list, a whole number of at least 1; by default 15. `Inf`
+#'   lists all cases.
+#' @return A tibble with a row per case. The case with the lowest `.probability` is first.
 #'   * `case`: name of the case.
-#'   * `.fitted`: the label; `NA` for all cases if the ratings do not identify labels. The cases
-#'     whose most frequent category has the smallest share of the ratings are then first.
-#'   * `.probability`: posterior probability of the label.
-#'   * `.votes`: number of ratings per category, as a string. Reruns of the same language model (see
-#'     [rater_groups]) count as one rating.
-#'   * a column for each rater, if raters are identified and rate each case at most once, and a
-#'     column for each system. `print()` leaves them out if there are more than eight.
-#' @family data
+#'   * `.fitted`: the label, a factor.
+#'   * `.probability`: posterior probability of the label, in \[0, 1\].
+#'   * `.votes`: number of ratings per category, a string such as `"yes: 3, no: 2"`. Reruns of the
+#'     same language model (see [rater_groups]) count as one rating.
+#'   * A column for each rater, if raters are identified and rate each case at most once, and a
+#'     column for each system: the category, or `NA` without an answer. `print()` leaves these
+#'     columns out if there are more than eight.
+#'
+#'   If the ratings do not identify the labels, `.fitted` and `.probability` are `NA`. The first
+#'   case is then the case whose most frequent category has the smallest share of the ratings.
 #' @examples
-#' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' # The three least certain cases: by an average over models, and by one model
+#' disputed_cases(x, 3)
+#' disputed_cases(fit_raters(x), 3)
 #' @export
 disputed_cases <- function(x, most = 15L, ...) {
   check_call()
@@ -224,7 +235,7 @@ disputed_cases <- function(x, most = 15L, ...) {
   most <- if (identical(most, Inf)) nrow(x) else check_count(most, "most", 1L)
   counts <- category_counts(x)
   n_ratings <- rowSums(counts)
-  largest_share <- ifelse(n_ratings >= 2, apply(counts, 1L, max) / n_ratings, 1)
+  largest_share <- ifelse(n_ratings >= 2, row_maximum(counts) / n_ratings, 1)
   labels <- without_warnings(finish_labels(initial_labels(ratings_or_fit, NULL, NULL, NULL)))
   best_label <- most_probable(pick_rows(labels$posterior, pattern_of_case(labels$x)))
   shown_cases <- order(best_label$probability, largest_share)
@@ -247,7 +258,7 @@ disputed_cases <- function(x, most = 15L, ...) {
 }
 
 #' @rdname disputed_cases
-#' @param ... Passed on to the `print()` of tibbles.
+#' @param ... For `print()`: passed on to the `print()` of tibbles. Not used by `disputed_cases()`.
 #' @export
 print.disputed_cases <- function(x, ...) {
   answers <- setdiff(names(x), c("case", ".fitted", ".probability", ".votes"))
