@@ -50,7 +50,7 @@
 #'     `precision`, means over systems and categories; `method`, `interval`, `conf_level`,
 #'     `replicates`.
 #'   * `format()`: a string with the means of recall and precision.
-#' @family estimation
+#' @family metrics
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = 0.7))

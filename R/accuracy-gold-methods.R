@@ -84,7 +84,7 @@ gold_notes <- function(x) {
 #'   [estimate_accuracy()]. The default is the kind in `object`.
 #' @param ... Not used. For an estimate by group: `interval`.
 #' @return An estimate of the same class as `object`, from all gold cases.
-#' @family estimation
+#' @family gold cases
 #' @examples
 #' # Label in batches of 25 until the half-width is below .06
 #' set.seed(1)

@@ -116,7 +116,7 @@
 #'   * `rerun_reliability`: correlation between repeated ratings of a case by a single rater
 #'     (`repeats = "reruns"` of [ratings()]); each rating is coded by whether it equals the first
 #'     system's answer. `NA` with several raters, or without reruns.
-#' @family estimation
+#' @family metrics
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' estimate <- estimate_accuracy(x)
@@ -192,7 +192,7 @@ no_members <- tibble::tibble(
 #'
 #'   `format()`: a line per estimate, named by group (and by system, if there are several).
 #'   `autoplot()`: a ggplot of estimates and intervals.
-#' @family estimation
+#' @family metrics
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3))

@@ -54,7 +54,7 @@
 #'   smallest `ess`; `worst_k`; `least_p`, the smallest p-value of a pair; `p_patterns`, the p-value
 #'   of X2; `elpd` of WAIC; and the numbers of `pairs`, of `mostly_prior` parameters, and of flagged
 #'   shifts (`sensitive`).
-#' @family estimation
+#' @family models of raters
 #' @references Evans, M. and Moshonov, H. (2006). Checking for prior-data conflict. *Bayesian
 #'   Analysis*, 1, 893-914. \doi{10.1214/06-BA129}
 #'

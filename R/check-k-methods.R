@@ -33,7 +33,7 @@
 #'   `format(x)`: a string with the number of significant tests.
 #'
 #'   A table of a test that was not made has no rows.
-#' @family estimation
+#' @family models of raters
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))

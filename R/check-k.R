@@ -85,7 +85,7 @@
 #'   * `reason`: why a property was not tested, otherwise `NA`.
 #'
 #'   [tidy.k_check()] describes further tables.
-#' @family estimation
+#' @family models of raters
 #' @templateVar where Robustness
 #' @template ref-lehner
 #' @references Besag, J. and Clifford, P. (1991). Sequential Monte Carlo p-values. *Biometrika*, 78,

@@ -42,7 +42,7 @@
 #'
 #'   `format()`: a string. It names the system with the highest probability of being the most
 #'   accurate, or gives the numbers of systems that are better and worse than the reference.
-#' @family estimation
+#' @family comparisons
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.75, c = 0.5)))

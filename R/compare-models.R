@@ -31,7 +31,7 @@
 #'
 #'   `glance(x)` returns a tibble with one row: the numbers of `models` and of `undecided` models
 #'   (the best model included), and the name of the `best` model.
-#' @family estimation
+#' @family models of raters
 #' @references Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the robustness of latent
 #'   class models for estimating diagnostic error without a gold standard. *Biometrics*, 60,
 #'   427-435. \doi{10.1111/j.0006-341X.2004.00187.x}

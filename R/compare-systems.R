@@ -103,7 +103,7 @@
 #' @return An object of class `system_comparison` with methods for `print()`,
 #'   [tidy()][tidy.system_comparison], [glance()][tidy.system_comparison], `as.data.frame()` and
 #'   [autoplot()][autoplot.system_comparison]. `tidy()` returns a row per pair of systems.
-#' @family estimation
+#' @family comparisons
 #' @seealso [confusion()] for the categories in which systems differ.
 #' @examples
 #' set.seed(1)

@@ -49,7 +49,7 @@
 #' @param gradient Function that returns derivatives; see *Functions*. The default `NULL` is for
 #'   numerical derivatives, which can be slow.
 #' @return An object of class `rater_model`, for [fit_raters()] and [estimate_accuracy()].
-#' @family estimation
+#' @family models of raters
 #' @seealso [as_rater_fit()] for a model that is fitted by other software.
 #' @examples
 #' # Raters who guess if they do not know

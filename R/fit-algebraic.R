@@ -139,7 +139,7 @@ draw_confidence <- function(fit, row, at, rater, right) {
 #' @param model Name of the model in printed results, a string.
 #' @return An object of class `rater_fit`, like the result of [fit_raters()]. `coef()` returns the
 #'   mean accuracy of a rating and the base rates. Standard errors, likelihood and AIC are `NA`.
-#' @family estimation
+#' @family models of raters
 #' @examples
 #'
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)

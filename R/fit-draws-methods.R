@@ -34,7 +34,7 @@
 #'     [estimate_accuracy()] allows for correlated errors.
 #'
 #'   The rater is left out of a name if all raters have the same parameters.
-#' @family estimation
+#' @family models of raters
 #' @examples
 #' # Two tests of an infection, without a gold standard, and priors of their error rates
 #' tests <- data.frame(

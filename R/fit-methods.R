@@ -31,7 +31,7 @@
 #'   * A column per category with its posterior probability, such as `.posterior_A`.
 #'
 #'   All columns except `case` are `NA` if the fit is not identified.
-#' @family estimation
+#' @family models of raters
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, case = case)
 #' fit <- fit_raters(x)
@@ -157,7 +157,7 @@ entropy <- function(probability) {
 #' @return A list of `nsim` [ratings()] objects, with the raters and categories of the fit. Each
 #'   contains the simulated true categories, which [truth()] returns. A case with weight n is
 #'   simulated as n cases. The list has an attribute `seed`, as in [stats::simulate()].
-#' @family estimation
+#' @family models of raters
 #' @examples
 #' # Simulate 20 data sets from a fit of the K-model
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -297,7 +297,7 @@ rating_distribution.rater_fit <- function(fit) {
 #'   `rater` and `rating`. `NULL`, the default, for none. Cannot be used together with `x`.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`; see [fit_raters()].
-#' @family estimation
+#' @family models of raters
 #' @examples
 #' x <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
 #' fit <- fit_raters(x)

@@ -14,7 +14,7 @@
 #' @param ... Not used.
 #' @return An object of class `rater_model`, a list. Three elements represent the K-properties:
 #'   `accuracy` is `"common"`, `errors` is `"uniform"`, and `difficulty` is `"none"`.
-#' @family estimation
+#' @family models of raters
 #' @templateVar where Theorem 1
 #' @template ref-lehner
 #' @examples
@@ -154,7 +154,7 @@ k_model <- function(...) {
 #' @param ... Not used.
 #' @return An object of class `rater_model`, a list with the assumptions, for [fit_raters()] and
 #'   [estimate_accuracy()].
-#' @family estimation
+#' @family models of raters
 #' @references Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the robustness of latent
 #'   class models for estimating diagnostic error without a gold standard. *Biometrics*, 60,
 #'   427-435. \doi{10.1111/j.0006-341X.2004.00187.x}

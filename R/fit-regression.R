@@ -63,7 +63,7 @@
 #' detected in 48% to 69% of simulated data sets.
 #'
 #' @name regression
-#' @family estimation
+#' @family models of raters
 #' @references Bolck, A., Croon, M. and Hagenaars, J. (2004). Estimating latent structure models
 #'   with categorical variables: one-step versus three-step estimators. *Political Analysis*, 12,
 #'   3-27.

@@ -183,7 +183,7 @@ parameters_to_print <- function(x, ...) {
 #'   For fits by `method = "bayes"`, values are posterior means. All values are `NA` if the fit is
 #'   not identified. A rater without ratings has `NA` in models with a matrix per rater. Intervals
 #'   are in [tidy()][tidy.rater_fit] and, for `newdata`, in the examples of [rater_model()].
-#' @family estimation
+#' @family models of raters
 #' @examples
 #' # Counts of ratings by six psychiatrists per case
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -334,7 +334,7 @@ is_probability_term <- function(terms, fit) {
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `tidy()` and `glance()`: tibbles. `confint()`: a matrix. Their columns are described in
 #'   the sections of this page.
-#' @family estimation
+#' @family models of raters
 #' @examples
 #' # Counts of ratings by six psychiatrists per case
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))

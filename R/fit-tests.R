@@ -62,7 +62,7 @@
 #'   If base rates have a formula of factors (see [rater_model()]) and `prevalence` is `NULL`, the
 #'   first columns are these factors. There are further rows of `ppv` and `npv` for each combination
 #'   of their levels. In rows about all cases, the factors are `NA`.
-#' @family estimation
+#' @family models of raters
 #' @references Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
 #'

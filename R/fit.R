@@ -127,7 +127,7 @@
 #'   intervals. Other methods are `print()`, `summary()`, `coef()`, `vcov()`, `nobs()`, `logLik()`,
 #'   `AIC()`, `BIC()`, [predict()][predict.rater_fit], [simulate()][simulate.rater_fit],
 #'   [update()][update.rater_fit] and [autoplot()][autoplot.rater_fit].
-#' @family estimation
+#' @family models of raters
 #' @templateVar where Equations 1-5
 #' @template ref-lehner
 #' @references Lang, Z. and Reiczigel, J. (2014). Confidence limits for prevalence of disease

@@ -50,7 +50,7 @@
 #'
 #'   `glance()`: a tibble with one row: `status`, `at_least`, and the numbers `passed`, `failed` and
 #'   `undecided`. `format()`: the decisions in one line.
-#' @family estimation
+#' @family comparisons
 #' @seealso [plan_gold()] for the number of labels needed for a given precision.
 #' @examples
 #' set.seed(1)

@@ -35,7 +35,7 @@
 #'     `gold_sample`: `"random"`, `"given"`, `"probability"` or, for `NULL`, `"undeclared"`.
 #'     `target`; `widen`, `NA` for `NULL`.
 #'   * `format()`: a string with these values.
-#' @family estimation
+#' @family gold cases
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 500))

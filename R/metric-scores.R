@@ -67,7 +67,7 @@
 #'   Natarajan, N., Dhillon, I. S., Ravikumar, P. and Tewari, A. (2013). Learning with noisy labels.
 #'   *NeurIPS*.
 #' @return This page documents metrics, not a function; see [estimate_metrics()].
-#' @family estimation
+#' @family metrics
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.8, 0.7, 0.75), c(new = 0.8), n = 300, categories = 2))

@@ -47,7 +47,7 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' @references Gorodkin, J. (2004). Comparing two K-category assignments by a K-category correlation
 #'   coefficient. *Computational Biology and Chemistry*, 28, 367-374.
 #' @name system_metrics
-#' @family estimation
+#' @family metrics
 #' @examples
 #' measures("metric")
 #'
@@ -198,7 +198,7 @@ check_cost_matrix <- function(cost, categories) {
 #'   The latter is the posterior probability of `truth` times the weight of the case, which is the
 #'   number of cases that it represents. Cases without an answer or a rating are left out. Not
 #'   available for estimates from posterior draws.
-#' @family estimation
+#' @family metrics
 #' @seealso [register_measure()] for user-defined metrics; the article *Beyond accuracy*.
 #' @examples
 #' set.seed(1)

@@ -49,7 +49,7 @@
 #'   (or, if it is `NA`, `gold`), but `half_width` belongs to the column `gold` of `tidy()`.
 #'
 #'   `format()`: a string with the total number of gold cases.
-#' @family estimation
+#' @family gold cases
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 1000))

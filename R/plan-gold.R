@@ -86,7 +86,7 @@
 #'   of interval, and [glance()][tidy.gold_plan] those for the system that needs most gold cases.
 #'   [augment()][tidy.gold_plan] returns the cases to label. [autoplot()][autoplot.gold_plan] draws
 #'   half-widths against numbers of gold cases.
-#' @family estimation
+#' @family gold cases
 #' @references Angelopoulos, A. N., Eisenstein, J., Berant, J., Agarwal, A. and Fisch, A. (2025).
 #'   Cost-optimal active AI model evaluation. *arXiv* 2506.07949.
 #'

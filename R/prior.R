@@ -66,7 +66,7 @@
 #'
 #'   `glance()` returns one row: the number of `raters` with a prior in `...`; `others` (`"own"` if
 #'   it is the prior of a rater) and `order`; and the number of `populations` with priors.
-#' @family estimation
+#' @family models of raters
 #' @references Joseph, L., Gyorkos, T. W. and Coupal, L. (1995). Bayesian estimation of disease
 #'   prevalence and the parameters of diagnostic tests in the absence of a gold standard. *American
 #'   Journal of Epidemiology*, 141, 263-272. \doi{10.1093/oxfordjournals.aje.a117428}

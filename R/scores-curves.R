@@ -44,7 +44,7 @@
 #' among these). They are slightly optimistic, and intervals treat the threshold as fixed, although
 #' it was chosen with the same cases.
 #' @name score_curves
-#' @family estimation
+#' @family metrics
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.8, 0.7, 0.75), c(new = 0.8), n = 300, categories = 2))

@@ -41,7 +41,7 @@
 #' @param ... Not used.
 #' @return An object of class `rater_fit` with the estimated probabilities, as returned by
 #'   [as_rater_fit()].
-#' @family estimation
+#' @family metrics
 #' @references Terrell, G. R. and Scott, D. W. (1985). Oversmoothed nonparametric density estimates.
 #'   *Journal of the American Statistical Association*, 80, 209-214.
 #' @examples
