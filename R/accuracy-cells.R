@@ -1,54 +1,55 @@
 #' Confusion matrix of a system
 #'
-#' Estimates which categories a system (a classifier) confuses, without known truth. Returns the
-#' probability of each answer given the true category, and the recall and precision of each
+#' Estimates which categories a system (a classifier) confuses, from ratings: the categories that
+#' several raters gave to the same cases. True categories need not be known. Returns the probability
+#' of each answer of the system given the true category, and the recall and precision of each
 #' category.
 #'
-#' @details
-#' A case contributes to every category with its posterior probability: the probability that the
-#' category is true, computed by the `method` of `x` (see [estimate_accuracy()]). Method `"shared"`
-#' assumes that the system errs where the raters err. Its matrix therefore also contains the raters'
-#' confusions. Models with one accuracy per system make the recalls of its categories more similar.
-#' Method `"joint"` with `rater_model(errors = "free")` estimates each recall separately.
+#' @details A case is counted in the row of every category, weighted by its posterior probability:
+#' the probability, given the ratings, that the category is true. The `method` of `x` computes these
+#' probabilities. Method `"shared"` assumes that the system errs where the raters err, so its matrix
+#' also contains the raters' confusions. Method `"joint"` with `rater_model(errors = "free")`
+#' estimates each recall separately; other models make the recalls of a system more similar.
 #'
-#' Robust intervals contain sampling error and an allowance for shared errors, as in
-#' [estimate_metrics()]. Bootstrap intervals are percentiles of replicates and contain sampling
-#' error only. In each replicate, cases (or clusters of cases, if `x` has clusters) are resampled
-#' and the model is fitted again. For method `"average"`, replicates are from method `"joint"`,
-#' shifted on the logit scale so that their medians are the estimates. Repeated calls return the
-#' same intervals. If almost no case is expected in a category, its row is `NA`.
+#' In bootstrap replicates, cases (or the clusters of `x`) are resampled and the model is fitted
+#' again (for `"average"`, the model of `"joint"`).
 #'
-#' @section Known truths:
-#' Gold cases are cases with known truth (argument `known_truth` of [estimate_accuracy()]). If they
-#' are a sample, each cell of the matrix, recall and precision is corrected by them like an accuracy
-#' (see *Gold cases* in [estimate_accuracy()]). Rows may then not sum to exactly one. With
-#' `"combined"` intervals the prior is the estimate from ratings; its standard error contains
-#' sampling error and an allowance for shared errors. If no gold case has the true category (for
-#' precision: the answer), the estimate is computed from ratings only and has no interval.
+#' @section Gold cases: Gold cases are cases with known truth (argument `known_truth` of
+#' [estimate_accuracy()]). If they are a sample, they correct each cell of the matrix, recall and
+#' precision like an accuracy, and rows may not sum to exactly one. `"corrected"` intervals are
+#' valid whatever errors raters make. `"combined"` also uses the estimate from ratings, as a prior.
+#' `"anytime"` is valid at all numbers of gold cases simultaneously. If no gold case has the true
+#' category (for precision: the answer), the estimate is computed from ratings only and has no
+#' interval.
 #'
-#' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
-#' @param interval Kind of interval: `"bootstrap"`, `"none"`, or with gold cases
-#'   `r list_ids(gold_intervals)`. `NULL`, the default, is the kind of interval in `x`, which may
-#'   also be `"robust"`. There are no `"profile"` intervals of matrices.
+#' @param x For `confusion()`: an [estimate_accuracy()] result with method `"average"` (its
+#'   default), `"joint"` or `"shared"`. For `as.matrix()`: a `confusion()` result.
+#' @param interval Kind of interval. `NULL`, the default, is the kind of interval in `x`. Others are
+#'   `"bootstrap"` (percentiles of bootstrap replicates, which contain sampling error only),
+#'   `"none"` and, if `x` has gold cases, `r list_ids(gold_intervals)` (see *Gold cases*).
+#'   `"robust"` (sampling error and an allowance for errors that system and raters share) is
+#'   available only as the kind in `x`. For posterior draws, `"posterior"` replaces `"bootstrap"`.
+#'   There are no `"profile"` intervals of matrices.
 #' @param systems Names of the systems whose matrices are computed; `NULL`, the default, for all.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1). `NULL`, the default, is the
 #'   confidence level of `x`.
 #' @param ... Not used.
 #' @return An object of class `confusion_estimate`.
-#'   * `as.matrix()`: the matrix of a system: probabilities, with the truth in rows and answers in
-#'     columns. For several systems, a list of matrices.
-#'   * `tidy()`: a tibble with a row per system, true category and answer: `system`, `truth`,
-#'     `prediction` (the answer), `estimate` (probability of the answer given the truth),
-#'     `std.error`, `conf.low`, `conf.high`, `n` (expected number of cases with this truth) and
-#'     `reason` (why a value is `NA`).
-#'   * `tidy(x, "categories")`: a row per system, category and measure: `system`, `category`,
-#'     `measure`, `estimate`, `std.error`, `conf.low`, `conf.high`, `n` and `reason`. `measure` is
+#'   * `as.matrix()`: a numeric matrix of the probabilities of answers (columns) given the true
+#'     category (rows). For several systems, a list of matrices, named by system.
+#'   * `tidy()`: a tibble with a row per system, true category and answer. `system`; `truth`, the
+#'     true category; `prediction`, the answer; `estimate`, the probability of the answer given the
+#'     truth; `std.error`; `conf.low` and `conf.high`, limits of the interval; `n`, the expected
+#'     number of cases with this truth and this answer; `reason`, why a value is `NA`. If almost no
+#'     case is expected in a category, the estimates of its row of the matrix are `NA`.
+#'   * `tidy(x, "categories")`: a tibble with a row per system, category and measure. `measure` is
 #'     `"recall"`, the probability that a case of the category gets this answer, or `"precision"`,
 #'     the probability that this answer is correct. `n` is the expected number of cases of the
-#'     category (recall), or the number of these answers (precision).
+#'     category (recall), or the number of these answers (precision). Other columns: `system`,
+#'     `category`; `estimate`, `std.error`, `conf.low`, `conf.high` and `reason` as above.
 #'   * `glance()`: a tibble with one row: the numbers of `systems` and `categories`; `recall` and
-#'     `precision`, means over systems and categories; `method`, `interval`, `conf_level`,
-#'     `replicates`.
+#'     `precision`, means over systems and categories; `method` and `interval`; `conf_level` and
+#'     `replicates` (number of bootstrap replicates), `NA` without intervals.
 #'   * `format()`: a string with the means of recall and precision.
 #' @family metrics
 #' @examples
@@ -57,7 +58,9 @@
 #' estimate <- estimate_accuracy(x)
 #' matrices <- confusion(estimate)
 #' matrices
+#' # Recall and precision of each category
 #' tidy(matrices, what = "categories")
+#' # The confusion matrix, with the truth in rows
 #' as.matrix(matrices)
 #' @name confusion_estimate
 #' @export
@@ -71,17 +74,26 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   abort_argument_if(!has_posterior(x), "x",
     "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}}.")
-  fitted_ratings <- x$fit$x
-  system_indices <- match(systems, fitted_ratings$systems)
+  categories <- x$fit$x$categories
+  system_indices <- match(systems, x$fit$x$systems)
   counts <- confusion_counts(undo_gold_correction(x))[system_indices]
   draws <- table_draws(x, interval)
   compute_metrics <- function(plan) {
     metrics_of_table(x, plan, interval, conf_level, draws, system_indices)
   }
+  # Recall and precision are computed like other metrics, so they equal the results of
+  # estimate_metrics().
+  measures <- compute_metrics(
+    metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
+  )
+  names(measures)[names(measures) == "metric"] <- "measure"
+  measures$n <- unlist(lapply(counts, function(cases) {
+    table_sums(matrix(cases, 1L), length(categories))[c("truth", "answer")]
+  }), use.names = FALSE)
   has_intervals <- !is.null(draws$values) || is_measured_by_gold(x, interval)
   new_confusion_estimate(
-    confusion_cells(compute_metrics, counts, systems, fitted_ratings$categories),
-    recall_and_precision(compute_metrics, counts, fitted_ratings$categories),
+    confusion_cells(compute_metrics, counts, systems, categories),
+    measures[c("system", "category", "measure", estimate_columns, "n", "reason")],
     c(x$options[c("method", "replicates")], list(
       interval = if (has_intervals) interval else interval_none$id, conf_level = conf_level,
       words = estimator_words(x)
@@ -137,41 +149,36 @@ max_block_size <- 1e6 # largest number of matrix elements that are processed at 
 # * f: a function of a matrix (replicates x cells of the system).
 apply_in_blocks <- function(draws, s, f) {
   columns <- (s - 1L) * draws$cells + seq_len(draws$cells)
-  blocks <- split_in_runs(seq_len(nrow(draws$values)), ceiling(max_block_size / draws$cells))
+  blocks <- split_in_runs(row_numbers(draws$values), ceiling(max_block_size / draws$cells))
   stack_rows(blocks, function(block) f(draws$values[block, columns, drop = FALSE]))
 }
 
-# Returns the confusion matrices as a table with a row per system, true category and answer. Blocks
-# of true categories save memory.
-# * compute_metrics: a function that computes a table of metrics from a plan (see make_cell_plan()).
+# Returns the confusion matrices as a table with a row per system, true category and answer. Each
+# cell is a metric. Blocks of true categories save memory.
+# * compute_metrics: a function that computes a table of metrics from a plan (see metric_plan()).
 # * counts: result of confusion_counts().
 # * systems, categories: names.
 confusion_cells <- function(compute_metrics, counts, systems, categories) {
   n_labels <- length(categories)
+  # The probability of the answer given the truth is the number of cases in the cell, divided by the
+  # number of cases with the same true category.
+  metric <- new_metric("cell", "", "", function(tables, n) {
+    ratio_of(tables, pick_columns(table_sums(tables, n)$truth, rep(seq_len(n), each = n)))
+  }, "cell", undefined = reason_no_case)
   blocks <- split_in_runs(seq_len(n_labels), max(1, max_block_size %/% n_labels^3))
-  cells <- stack_rows(blocks, function(truth) compute_metrics(make_cell_plan(categories, truth)))
+  cells <- stack_rows(blocks, function(truth) {
+    truth <- rep(truth, each = n_labels)
+    metric$cells <- (truth - 1L) * n_labels + seq_len(n_labels)
+    compute_metrics(list(
+      records = list(cell = metric), categories = categories, averages = NULL, settings = list(),
+      rows = data.frame(metric = "cell", average = NA_character_, category = categories[truth])
+    ))
+  })
   cells <- cells[order(match(cells$system, systems)), ]
   columns_tibble(
     system = cells$system, truth = cells$category,
     prediction = rep(categories, nrow(cells) / n_labels), !!!cells[estimate_columns],
     n = unlist(counts), reason = cells$reason
-  )
-}
-
-# Returns recall and precision as a table with a row per system, category and measure. Both are
-# computed like other metrics, so they equal the results of estimate_metrics(). Arguments: see
-# confusion_cells().
-recall_and_precision <- function(compute_metrics, counts, categories) {
-  values <- compute_metrics(
-    metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
-  )
-  columns_tibble(
-    !!!values[c("system", "category")], measure = values$metric,
-    !!!values[estimate_columns],
-    n = unlist(lapply(counts, function(cases) {
-      table_sums(matrix(cases, 1L), length(categories))[c("truth", "answer")]
-    })),
-    reason = values$reason
   )
 }
 
@@ -190,25 +197,6 @@ table_sums <- function(tables, n) {
 
 min_expected_cases <- 1e-6 # the recall of a category with fewer cases is NA
 
-# Divides each cell by the number of cases with the same true category. The result is the
-# probability of the answer given the truth. Arguments: see table_sums().
-cell_probabilities <- function(tables, n) {
-  ratio_of(tables, pick_columns(table_sums(tables, n)$truth, rep(seq_len(n), each = n)))
-}
-
-# Returns a plan (a list of metrics for metrics_of_table()) in which each cell of the confusion
-# matrix is a metric. `truth`: indices of the true categories whose cells are computed.
-make_cell_plan <- function(categories, truth) {
-  n_labels <- length(categories)
-  truth <- rep(truth, each = n_labels)
-  metric <- new_metric("cell", "", "", cell_probabilities, "cell", undefined = reason_no_case)
-  metric$cells <- (truth - 1L) * n_labels + seq_len(n_labels)
-  list(
-    records = list(cell = metric), categories = categories, averages = NULL, settings = list(),
-    rows = data.frame(metric = "cell", average = NA_character_, category = categories[truth])
-  )
-}
-
 # Shifts replicates on the logit scale so that their medians equal `estimate`. Replicates of exactly
 # 0 and 1 are not shifted. `values`: replicates x quantities. `estimate`: a number per quantity.
 shift_replicates <- function(values, estimate) {
@@ -223,24 +211,30 @@ shift_replicates <- function(values, estimate) {
 
 # Creates the result of confusion().
 # * cells: table of the confusion matrices, see confusion_cells().
-# * categories: table of recall and precision, see recall_and_precision().
+# * categories: table of recall and precision, with a row per system, category and measure.
 # * options: list of settings.
 # * note: a sentence about the sources of error in the intervals. NULL without intervals.
 new_confusion_estimate <- function(cells, categories, options, note) {
-  mean_of <- function(measure) mean_known(categories$estimate[categories$measure == measure])
+  recall <- categories[categories$measure == "recall", ]
+  precision <- categories[categories$measure == "precision", ]
   na_without_intervals <- function(value) if (is.null(note)) value[NA_integer_] else value
   n_systems <- n_distinct(cells$system)
   facts <- list(
     systems = n_systems, categories = n_distinct(cells$truth),
-    recall = mean_of("recall"), precision = mean_of("precision"), method = options$method,
+    recall = mean_known(recall$estimate), precision = mean_known(precision$estimate),
+    method = options$method,
     interval = options$interval, conf_level = na_without_intervals(options$conf_level),
     replicates = na_without_intervals(options$replicates)
   )
   size_words <- paste0(
-    count_noun(facts$systems, "system"), ", ",
-    count_noun(facts$categories, "category", "categories")
+    count_noun(n_systems, "system"), ", ",
+    count_noun(facts$categories, "category")
   )
-  by_category <- format_recall_and_precision(categories)
+  by_category <- data.frame(
+    system = recall$system, category = recall$category, recall = format_estimates(recall),
+    precision = format_estimates(precision), cases = format_decimals(recall$n, 1L),
+    answers = number(round(precision$n, 1L))
+  )
   new_result("confusion_estimate",
     tables = list(cells = cells, categories = categories), facts = facts, options = options,
     line = sprintf("%s: mean recall %s, mean precision %s", size_words,
@@ -266,7 +260,7 @@ new_confusion_estimate <- function(cells, categories, options, note) {
 # Returns the tables that are printed for the first four systems (see view()). The confusion matrix
 # is left out if it has more than 12 categories.
 # * matrices: list of confusion matrices, named by system.
-# * by_category: result of format_recall_and_precision().
+# * by_category: recall and precision as strings, a row per system and category.
 make_confusion_views <- function(matrices, by_category) {
   unlist(lapply(head(names(matrices), 4L), function(system) {
     matrix <- matrices[[system]]
@@ -296,25 +290,13 @@ list_confusion_matrices <- function(cells) {
     dimnames = list(truth = category_names, prediction = category_names))
 }
 
-# Returns recall and precision as strings, in a data frame with a row per system and category.
-# `measures`: table of recall_and_precision().
-format_recall_and_precision <- function(measures) {
-  recall <- measures[measures$measure == "recall", ]
-  precision <- measures[measures$measure == "precision", ]
-  data.frame(
-    system = recall$system, category = recall$category, recall = format_estimates(recall),
-    precision = format_estimates(precision), cases = format_decimals(recall$n, 1L),
-    answers = number(round(precision$n, 1L))
-  )
-}
-
 #' @export
 confusion.result_parts <- function(x, ...) { # nolint: object_name.
   check_estimate(x)
 }
 
 #' @rdname confusion_estimate
-#' @param object A `confusion()` result for an estimate of accuracy.
+#' @param object A `confusion()` result for an [estimate_accuracy()] result.
 #' @return `autoplot()`: a ggplot, the matrix of each system as a heat map.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(matrices)
@@ -323,12 +305,11 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   cells <- tidy(object)
   check_drawn(cells$estimate, "The matrix is", cells$reason)
-  heat_cells <- data.frame(
-    judge1 = cells$prediction, judge2 = cells$truth, value = cells$estimate,
-    system = factor_in_order(cells$system)
-  )
   heat_map(
-    heat_cells, unique(cells$truth), "Answers by true category",
+    data.frame(
+      judge1 = cells$prediction, judge2 = cells$truth, value = cells$estimate,
+      system = factor_in_order(cells$system)
+    ), unique(cells$truth), "Answers by true category",
     "Probability of the answer given the truth, which is estimated", "answer of the system",
     "true category", facets = "system"
   )

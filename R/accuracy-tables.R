@@ -2,37 +2,37 @@
 
 #' Tables of an accuracy estimate
 #'
-#' `tidy()` and `glance()` return tables of an [estimate_accuracy()] result as tibbles. `x[i]` keeps
-#' some of its systems, and `format()` returns short text.
+#' An [estimate_accuracy()] result contains accuracies of systems (classifiers), estimated from the
+#' categories that raters gave to cases. `tidy()` and `glance()` return its tables as tibbles,
+#' `x[i]` keeps some systems, and `format()` returns short text.
 #'
 #' @param x An [estimate_accuracy()] result.
-#' @param i Systems to keep: names, numbers or truth values.
-#' @param digits Number of decimals of the percentages, by default 0.
+#' @param i Systems to keep: names, numbers, or `TRUE` and `FALSE` for each system.
+#' @param digits Number of decimals of the percentages of `format()`, by default 0.
 #' @param ... Not used.
 #' @return `x[i]`: an estimate for the systems `i` only. `format()`: a line per system, such as
 #'   `78% (90% interval 67% to 90%)`.
 #'
-#'   `tidy(x, what)`: a table named by `what`, with a row per `system` by default. The
-#'   sections *Methods*, *Shared errors of systems and raters* and *Intervals* of
-#'   [estimate_accuracy()] define the terms.
+#'   `tidy(x, what)`: the table with the name `what`. It has a row per `system`, unless another row
+#'   is named. [estimate_accuracy()] defines methods and intervals.
 #'
 #'   `"estimate"` (the default): accuracies for the cases that a system answered.
 #'   * `estimate`: accuracy, a probability; `std.error`: its standard error; `conf.low`,
 #'     `conf.high`: limits of the interval.
-#'   * `shared`, `independent`: accuracy if the system shares all errors of the raters, and if its
-#'     errors are independent of the raters' errors. `NA` for methods `"binned"` and `"unbinned"`
-#'     without a robust interval.
+#'   * `shared`, `independent`: accuracy if the system shares all errors of the raters (errs where
+#'     they err), and if its errors are independent of the raters' errors. `NA` for methods
+#'     `"binned"` and `"unbinned"` without a robust interval.
 #'   * `n`: number of rated cases that the system answered, or of all cases that it answered if some
-#'     gold cases have no ratings; `method`; `reason`: why a value is `NA`, or why an estimate is
-#'     doubtful.
+#'     gold cases (cases with known truth) have no ratings. `method`: the method. `reason`: why a
+#'     value is `NA`, or why an estimate is doubtful.
 #'   * `answered`: share of its cases that the system answered. This and the next columns exist only
 #'     if systems abstained (argument `abstain` of [ratings()]).
 #'   * `accuracy_all`: accuracy if abstentions count as wrong, which is `answered` times `estimate`;
 #'     `all.low`, `all.high`: limits of its interval.
 #'
 #'   `"details"`: quantities from which estimates and intervals are computed. *Averaged models* are
-#'   the models of method `"average"`, which robust intervals of other methods also use. Without
-#'   them, columns that need them are `NA`.
+#'   the models of raters over which method `"average"` averages; robust intervals of other methods
+#'   also use them. Columns that need them are otherwise `NA`.
 #'   * `uninformative`, for method `"binned"`: share of the system's cases in bins in which all
 #'     categories are equally probable.
 #'   * `mean_posterior`: mean posterior probability of the system's answers.
@@ -42,10 +42,10 @@
 #'   * `sampling`: standard error due to sampling.
 #'   * `rater_error`: share of wrong ratings under the averaged models.
 #'   * `independence_weight`: posterior probability, 0 to 1, that errors are independent. It is the
-#'     total weight of the averaged models in which cases are equally difficult and raters have no
-#'     separate confusion matrices. The models are fitted to the raters only.
+#'     total weight of the averaged models (fitted to the raters only) in which cases are equally
+#'     difficult and raters have no separate confusion matrices.
 #'   * `dependence_weight`: weight of shared errors in the estimate and the interval, from 0 to 1.
-#'     It is `1 - 2 independence_weight`, but at least 0, and 1 if raters are nearly at chance.
+#'     It is `1 - 2 independence_weight`, but at least 0; and 1 if raters are nearly at chance.
 #'   * `average_shared`: accuracy `shared` (see table `"estimate"`) under the averaged models.
 #'   * `base_rate_range`: range of the accuracy over all base rates that are compatible with the
 #'     ratings.
@@ -68,20 +68,20 @@
 #'   * `estimate`, `std.error`, `rater_accuracy`: accuracy of the system, its standard error, and
 #'     mean accuracy of raters under the model.
 #'
-#'   `"gold"`: a row per system and interval, if gold cases (cases with known truth) measure the
-#'   accuracy.
+#'   `"gold"`: a row per system and interval, if gold cases measure the accuracy.
 #'   * `interval`: `"gold alone"` (Wilson's interval from gold cases only), `"ratings alone"` (from
 #'     ratings only), or an interval of [estimate_accuracy()] that uses both.
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`: as above.
-#'   * `labels`: number of gold cases that would give the same standard error without ratings.
+#'   * `labels`: number of gold cases that would give the same standard error if there were no
+#'     ratings.
 #'   * `weight`: weight of the gold cases in the estimate, from 0 to 1. It is 1 if the estimate from
 #'     ratings is not used as a prior. `reason`: why a value is `NA`.
 #'
 #'   `"gold_details"`: tests and other results from gold cases.
-#'   * `gold`: number of gold cases that the system answered; `cases`: number of cases of which they
-#'     are a sample.
-#'   * `worth`: factor by which ratings reduce the number of gold cases that are needed. With worth
-#'     3, a gold case that was also rated gives as much information as three that were not.
+#'   * `gold`: number of gold cases that the system answered; `cases`: number of cases from which
+#'     the gold cases are a sample.
+#'   * `worth`: factor by which ratings reduce the number of gold cases that are needed for the same
+#'     standard error.
 #'   * `statistic`, `p.value`: z statistic and p-value of the test that gold cases and ratings have
 #'     the same accuracy; `NA` with fewer than five gold cases.
 #'   * `common`: degree of sharing errors, as in table `"details"`, but estimated from gold cases
@@ -106,13 +106,15 @@
 #'   `glance()`: a tibble with one row.
 #'   * `systems`: number of systems; `method`, `interval`, `conf_level`: as in
 #'     [estimate_accuracy()].
-#'   * `agreement`, `kappa`, `chance_kappa`, `rater_accuracy`, `cases`, `raters`, `categories`: as
-#'     in [glance()][tidy.rater_fit] of a fit.
+#'   * `agreement`, `kappa`, `chance_kappa`, `rater_accuracy`, `cases`, `raters`, `categories`:
+#'     agreement and mean accuracy of raters, and numbers, as in [glance()][tidy.rater_fit] of a
+#'     fit.
 #'   * `negative`: number of base rates that were estimated below zero and set to zero.
 #'   * `clip`, `bin_width`: settings in argument `bins` of [estimate_accuracy()]; `replicates`:
 #'     number of bootstrap replicates.
 #'   * `gold`, `gold_sample`, `target`: number of gold cases, how they were sampled, and what the
-#'     interval is for, see [gold_cases()]. `NA` if no gold cases measure the accuracy.
+#'     interval is for (these `"cases"`, or the `"population"` of cases). `NA` if no gold cases
+#'     measure the accuracy.
 #'   * `rerun_reliability`: correlation between repeated ratings of a case by a single rater
 #'     (`repeats = "reruns"` of [ratings()]); each rating is coded by whether it equals the first
 #'     system's answer. `NA` with several raters, or without reruns.
@@ -120,8 +122,11 @@
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' estimate <- estimate_accuracy(x)
+#' # Accuracies and intervals
 #' tidy(estimate)
+#' # Quantities from which they are computed
 #' tidy(estimate, "details")
+#' # Numbers and settings of the whole estimate
 #' glance(estimate)
 #' format(estimate)
 #' @name tidy.accuracy_estimate
@@ -140,26 +145,23 @@ schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
     members = function(x) if (NROW(x$members) > 0L) x$members else no_members,
     gold = function(x) x$gold$sources %||% no_gold_sources,
     gold_details = function(x) x$gold$details %||% no_gold_details,
-    replicates = replicate_table, bins = bins_table, roc = roc_of_estimate,
-    reliability = reliability_of_estimate, threshold = threshold_of_estimate
+    replicates = function(x) {
+      replicates <- x$replicates %||% matrix(0, 0L, 0L)
+      columns_tibble(
+        replicate = as.vector(row(replicates)),
+        system = rep(colnames(replicates) %||% character(), each = nrow(replicates)),
+        estimate = as.double(replicates)
+      )
+    },
+    bins = function(x) {
+      abort_argument_if(!method_of(x)$bins, "what",
+        "There are no bins in an estimate with method {.val {x$options$method}}.",
+        i = "Use {.code estimate_accuracy(method = \"binned\")}.")
+      x$bins
+    },
+    roc = roc_of_estimate, reliability = reliability_of_estimate, threshold = threshold_of_estimate
   )
   schema
-}
-
-bins_table <- function(x) {
-  abort_argument_if(!method_of(x)$bins, "what",
-    "There are no bins in an estimate with method {.val {x$options$method}}.",
-    i = "Use {.code estimate_accuracy(method = \"binned\")}.")
-  x$bins
-}
-
-replicate_table <- function(x) {
-  replicates <- x$replicates %||% matrix(0, 0L, 0L)
-  columns_tibble(
-    replicate = as.vector(row(replicates)),
-    system = rep(colnames(replicates) %||% character(), each = nrow(replicates)),
-    estimate = as.double(replicates)
-  )
 }
 
 no_members <- tibble::tibble(
@@ -171,20 +173,24 @@ no_members <- tibble::tibble(
 
 #' Accuracy estimates by group of cases
 #'
-#' The result of [estimate_accuracy()] with `by`: a list with an estimate per group, named by group.
-#' An element `x[["name"]]` is an estimate for [compare_systems()], [confusion()] and other
-#' functions. [compare_systems()] of the whole list compares the groups, if they have gold cases
-#' (cases with known truth) that are a sample.
+#' With argument `by`, [estimate_accuracy()] estimates the accuracy of systems (classifiers)
+#' separately in each group of cases. The result `x` is a list with an estimate per group, named by
+#' group. `x[["name"]]` is an ordinary [estimate_accuracy()] result. [compare_systems()]
+#' of `x` compares groups that have a sample of gold cases (cases with known truth).
 #'
-#' Each group is fitted separately. Only a few properties of the raters are computed from all cases,
-#' such as which raters always give the same answer, and how often raters use their most frequent
-#' category. Intervals may therefore differ from those of an estimate from the cases of one group.
+#' Each group is fitted separately. Only a few properties of the raters, such as which raters always
+#' give the same answer, are computed from all cases. Intervals may therefore differ from those of
+#' an estimate from the cases of one group.
 #'
 #' @param object An [estimate_accuracy()] result with `by`.
 #' @param ... Not used.
-#' @return `tidy()`: the tables of [tidy.accuracy_estimate()], with `group` as the first column.
+#' @return `tidy(x)`: a tibble with a row per group and system: `group`, `system`, `estimate` (the
+#'   accuracy), `std.error`, the limits `conf.low` and `conf.high` of its interval, and further
+#'   columns. [tidy.accuracy_estimate()] describes these and other tables; all have a column
+#'   `group`.
 #'
-#'   `tidy(x, "groups")`: a row per group, the columns of `glance()` of its estimate.
+#'   `tidy(x, "groups")`: a tibble with a row per group: `group`, and the columns of `glance()` of
+#'   its estimate, such as `cases`.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `groups`, `systems`, `cases` and `missing`
 #'   estimates, and values that are the same in all groups, such as `method`, `interval` and
@@ -201,7 +207,9 @@ no_members <- tibble::tibble(
 #'   x, method = "unbinned", by = ward, resampling = list(replicates = 200)
 #' )
 #' groups
+#' # A row per group and system
 #' tidy(groups)
+#' # The estimate for one group
 #' groups[["east"]]
 #' @name accuracy_by_group
 NULL
@@ -251,19 +259,26 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
     i = "Name another system in {.arg systems}, or give an accuracy or a rater as
       {.arg better_than}.", system = better_than)
   table <- x$estimate$table
-  system_rows <- table[match(systems, table$system), ]
+  ends <- c("independent", "shared")
   if (is.null(claimed_accuracy)) {
-    compared_accuracy <- table[match(better_than, table$system), ]
-    lowest <- lowest_differences(systems, better_than, x)
+    compared <- unlist(table[match(better_than, table$system), ends])
+    # Lower bounds of the differences of all pairs of systems. NA without such bounds.
+    bounded <- x$bounds$system
+    bounds <- matrix(NA_real_, length(bounded), length(bounded))
+    pairs <- t(pairs_of_systems(length(bounded)))
+    if (!is.null(x$differences)) {
+      bounds[pairs] <- x$differences$lowest
+      bounds[pick_columns(pairs, 2:1)] <- -x$differences$highest
+    }
+    lowest <- bounds[match(systems, bounded), match(better_than, bounded)]
   } else {
-    compared_accuracy <- list(independent = claimed_accuracy, shared = claimed_accuracy)
+    compared <- rep(claimed_accuracy, 2L)
     lowest <- x$bounds$lowest[match(systems, x$bounds$system)] - claimed_accuracy
   }
-  independent <- system_rows$independent - compared_accuracy$independent
-  shared <- system_rows$shared - compared_accuracy$shared
-  claim_range <- where_claim_holds(independent, shared)
+  differences <- Map(`-`, table[match(systems, table$system), ends], compared)
+  claim_range <- where_claim_holds(differences$independent, differences$shared)
   tibble::tibble(
-    system = systems, better_than = as_label(better_than), independent, shared,
+    system = systems, better_than = as_label(better_than), !!!differences,
     breakdown = claim_range$to, from = claim_range$from, lowest, holds_at_lowest = lowest > 0,
     reason = claim_range$reason
   )
@@ -297,18 +312,4 @@ where_claim_holds <- function(independent, shared) {
       "the claim holds for no amount of shared errors" = never_holds
     )
   )
-}
-
-# Returns lower bounds of the difference in accuracy between each of `systems` and system `other`.
-# NA if the bounds contain no differences. `bounds`: result of accuracy_bounds().
-lowest_differences <- function(systems, other, bounds) {
-  differences <- bounds$differences
-  if (is.null(differences)) return(NA_real_)
-  names <- bounds$bounds$system
-  n <- length(names)
-  cells <- t(pairs_of_systems(n))
-  lowest <- matrix(NA_real_, n, n, dimnames = list(names, names))
-  lowest[cells] <- differences$lowest
-  lowest[pick_columns(cells, 2:1)] <- -differences$highest
-  unname(lowest[systems, other])
 }

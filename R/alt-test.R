@@ -1,51 +1,53 @@
 #' Alternative annotator test: can a model replace a rater?
 #'
-#' The alternative annotator test of Calderon, Reichart and Dror (2025) compares each rater with the
-#' system (the model under test): which of the two agrees more with the other raters? A system that
-#' wins against at least half of the raters (see *Method*) passes, and may replace a rater. The test
-#' does not measure accuracy: a system passes if it makes the same errors as the raters.
+#' The alternative annotator test of Calderon, Reichart and Dror (2025) compares a system (a model
+#' that labels cases) with each rater: which of the two agrees more with the other raters? A system
+#' that wins against at least half of the raters passes, and may replace a rater. The test does not
+#' measure accuracy: a system with the same errors as the raters also passes.
 #'
 #' @section Method:
 #' The score of an answer to a case is its agreement with the *other* raters of the case. With
 #' `score = "accuracy"`, it is the share of the other raters who gave the same answer. With
-#' `"neg_rmse"`, it is minus the root of the mean squared difference from their answers. Categories
-#' are then numbers, or positions in the order of the categories.
+#' `score = "neg_rmse"`, it is minus the root of the mean squared difference from their answers.
+#' Categories are numbers, or positions in the order of the categories.
 #'
 #' The *advantage* of the system over a rater is the share of cases in which the system's score is
 #' at least as high as the rater's. The *lead* of the rater is the share of cases in which the
-#' rater's score is at least as high, minus the advantage. A one-sided t-test per rater tests
-#' whether the lead is below `epsilon`. The system *wins* against the raters with a significant
-#' test, after adjustment by the method of Benjamini and Yekutieli with false discovery rate `q`.
-#' The *winning rate* is the share of raters against whom the system wins. To compare systems, use
-#' the mean advantage.
+#' rater's score is at least as high as the system's, minus the advantage. A one-sided t-test per
+#' rater tests whether the lead is below `epsilon`. The p-values of all raters are adjusted by the
+#' method of Benjamini and Yekutieli. The system *wins* against a rater if the adjusted p-value is
+#' at most `q`. The *winning rate* is the share of raters against whom the system wins.
 #'
 #' @param x A [ratings()] object with systems and without weights, with at most one rating per rater
 #'   and case.
 #' @param ... Not used; catches misspelt arguments.
 #' @param epsilon Largest lead of a rater (see *Method*) at which the system is still preferred
 #'   because it costs less, in \[0, 1\]; by default 0.2. The authors suggest 0.2 for experts, 0.15
-#'   for skilled raters and 0.1 for crowds.
-#' @param score Score of an answer: `"accuracy"` (the default) or, for ordered or numeric
-#'   categories, `"neg_rmse"`, with which near misses count less; see *Method*.
+#'   for skilled raters, 0.1 for crowds.
+#' @param score Score of an answer, see *Method*: `"accuracy"` (the default) or, for ordered or
+#'   numeric categories, `"neg_rmse"`, with which near misses count less.
 #' @param q False discovery rate, in (0, 1); by default 0.05.
-#' @param min_raters Smallest number of ratings of a case, at least and by default 2. Cases with
+#' @param min_raters Smallest number of ratings of a case, at least 2 (the default). Cases with
 #'   fewer ratings are left out.
 #' @param min_cases Smallest number of cases that both the rater and the system answered, at least
 #'   2; by default 30. Raters with fewer cases are left out.
-#' @param systems Names of the systems to test; `NULL`, the default, for all.
+#' @param systems Names of the systems to test; `NULL`, the default, for all. Systems with one
+#'   answer to all cases are not tested.
 #' @return An object of class `alt_test`. `tidy()` returns a tibble with a row per system:
-#'   * `system`: its name.
-#'   * `winning_rate`: see *Method*; `advantage`: mean of the advantages over the raters.
-#'   * `passed`: `TRUE` if the winning rate is at least 0.5.
-#'   * `raters`, `cases`: numbers of raters and cases used.
-#'   * `reason`: why a value is `NA`.
+#'   * `system`: name of the system.
+#'   * `winning_rate`: share of raters against whom the system wins, in \[0, 1\].
+#'   * `advantage`: mean of the advantages over raters, in \[0, 1\].
+#'   * `passed`: `TRUE` if `winning_rate` is at least 0.5.
+#'   * `raters`: number of raters with enough cases; `cases`: number of cases with an answer of the
+#'     system and enough ratings.
+#'   * `reason`: why values are `NA`: no rater has enough cases.
 #'
 #'   `tidy(x, what = "raters")` returns a tibble with a row per system and rater: `system`, `rater`,
-#'   `advantage`, `lead`, `p.value`, `won` (`TRUE` if the system wins), `n` (number of cases) and
-#'   `reason`.
+#'   `advantage`, `lead`, `p.value` (before adjustment), `won` (`TRUE` if the system wins), `n`
+#'   (number of cases that both answered) and `reason` (why values are `NA`: too few cases).
 #'
-#'   `glance()` returns one row: the numbers of `systems`, of systems that `passed`, of `raters` and
-#'   of `cases`; and the arguments `epsilon`, `score`, `q`, `min_raters` and `min_cases`.
+#'   `glance()`: one row with the numbers of `systems`, of systems that `passed`, of `raters` and of
+#'   all `cases`, and the arguments `epsilon`, `score`, `q`, `min_raters` and `min_cases`.
 #'
 #'   `autoplot()`: a ggplot of the lead of each rater over each system. A dashed line shows
 #'   `epsilon`. Points are filled if the system wins against the rater.
@@ -53,12 +55,14 @@
 #'   LLM-as-a-judge: How to statistically justify replacing human annotators with LLMs. *Proceedings
 #'   of ACL 2025*. \doi{10.48550/arXiv.2501.10970}.
 #' @family systems
-#' @seealso [estimate_accuracy()] for the accuracy of a system; [shared_errors()] for shared errors.
+#' @seealso [estimate_accuracy()] for the accuracy of a system.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(good = 0.9, poor = 0.5), 3, n = 100))
-#' alt_test(x)
-#' tidy(alt_test(x), what = "raters")
+#' test <- alt_test(x)
+#' test
+#' # Advantage, lead and p-value for each rater
+#' tidy(test, what = "raters")
 #' @export
 alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q = 0.05,
                      min_raters = 2, min_cases = 30, systems = NULL) {
@@ -72,8 +76,22 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
     min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x),
     silent = abstain_note(x)
   )
-  tests <- lapply(seq_along(x$systems), test_against_raters, x,
-    closeness_of_answers(x, options$score), options)
+  # Closeness of two answers (categories x categories). The test compares sums of closeness between
+  # an answer and the other raters of a case. For "neg_rmse", closeness is minus the squared
+  # difference. Its sums have the same order as minus the root mean squared error.
+  closeness <- diag(n_categories(x))
+  if (options$score == "neg_rmse") {
+    values <- suppressWarnings(as.numeric(x$categories))
+    abort_argument_if(anyNA(values) && !x$ordered, "score",
+      "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
+      x = "The categories are {.val {x$categories}}.",
+      i = "Give {.code ordered = TRUE} to {.fun ratings}, or use {.code score = \"accuracy\"}.")
+    if (anyNA(values)) values <- seq_along(values)
+    # After this division, ties do not depend on the unit of the values.
+    values <- values / max(diff(range(values)), .Machine$double.xmin)
+    closeness <- -outer(values, values, `-`)^2
+  }
+  tests <- lapply(seq_along(x$systems), test_against_raters, x, closeness, options)
   new_alt_test(stack_rows(tests, `[[`, "system"), stack_rows(tests, `[[`, "raters"), options)
 }
 
@@ -90,30 +108,13 @@ check_alt_ratings <- function(x) {
     "must have at most one rating per rater and case, and no weights.", x = misfit)
 }
 
-# Returns the closeness of two answers as a matrix (categories x categories). The test compares sums
-# of closeness between an answer and the other raters of a case. For "neg_rmse", closeness is minus
-# the squared difference. Its sums have the same order as minus the root mean squared error.
-closeness_of_answers <- function(x, score) {
-  n_labels <- n_categories(x)
-  if (score == "accuracy") return(diag(n_labels))
-  values <- suppressWarnings(as.numeric(x$categories))
-  abort_argument_if(anyNA(values) && !x$ordered, "score",
-    "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
-    x = "The categories are {.val {x$categories}}.",
-    i = "Give {.code ordered = TRUE} to {.fun ratings}, or use {.code score = \"accuracy\"}.")
-  if (anyNA(values)) values <- seq_len(n_labels)
-  # After this division, ties do not depend on the unit of the values.
-  values <- values / max(diff(range(values)), .Machine$double.xmin)
-  -outer(values, values, `-`)^2
-}
-
 # Tests a system against each rater. Returns a list of two tables: `system` with one row, and
 # `raters` with a row per rater. Cases are counted by pattern: all cases of a pattern have the same
-# answers of all raters and systems. `closeness_matrix`: result of closeness_of_answers().
-test_against_raters <- function(system_number, x, closeness_matrix, options) {
+# answers of all raters and systems. `closeness`: closeness of two answers, see alt_test().
+test_against_raters <- function(system_number, x, closeness, options) {
   cases <- pattern_times(x) *
     (pattern_answers(x)[, system_number] > 0L & pattern_lengths(x) >= options$min_raters)
-  comparison <- core_nearer_answers(x$patterns, system_number, closeness_matrix)
+  comparison <- core_nearer_answers(x$patterns, system_number, closeness)
   count_by_rater <- function(selected) {
     core_pattern_weights(rating_rater(x), selected * cases[rating_pattern(x)], n_raters(x))
   }
@@ -123,7 +124,12 @@ test_against_raters <- function(system_number, x, closeness_matrix, options) {
   has_enough_cases <- n_cases >= options$min_cases
   n_used <- replace(n_cases, !has_enough_cases, NA_real_)
   lead <- (n_rater_nearer - n_system_nearer) / n_used
-  p_values <- compute_lead_p_value(lead, n_system_nearer, n_rater_nearer, n_used, options$epsilon)
+  # One-sided t-test: is the lead below `epsilon`? If the difference has the same sign in all cases,
+  # the p-value is 0 or 1.
+  sum_of_squares <- n_system_nearer * (1 + lead)^2 + n_rater_nearer * (1 - lead)^2 +
+    (n_used - n_system_nearer - n_rater_nearer) * lead^2
+  statistic <- (lead - options$epsilon) / sqrt(sum_of_squares / (n_used - 1) / n_used)
+  p_values <- pt(replace(statistic, is.nan(statistic), Inf), n_used - 1)
   too_few_cases <- paste(
     "fewer than", options$min_cases, "cases with", options$min_raters, "ratings"
   )
@@ -144,28 +150,12 @@ test_against_raters <- function(system_number, x, closeness_matrix, options) {
   ))
 }
 
-# Computes the one-sided p-value of a t-test: is the lead of a rater below `epsilon`? If the
-# difference has the same sign in all cases, the p-value is 0 or 1.
-# * n_system_nearer: number of cases in which the system has a higher score than the rater.
-# * n_rater_nearer: number of cases in which the system has a lower score than the rater.
-# * n_cases: number of all cases.
-compute_lead_p_value <- function(lead, n_system_nearer, n_rater_nearer, n_cases, epsilon) {
-  sum_of_squares <- n_system_nearer * (1 + lead)^2 + n_rater_nearer * (1 - lead)^2 +
-    (n_cases - n_system_nearer - n_rater_nearer) * lead^2
-  statistic <- (lead - epsilon) / sqrt(sum_of_squares / (n_cases - 1) / n_cases)
-  pt(replace(statistic, is.nan(statistic), Inf), n_cases - 1)
-}
-
 # Printed form and plot of the alternative annotator test.
 
 new_alt_test <- function(systems, raters, options) {
   n_raters <- n_distinct(raters$rater)
   skipped_pairs <- drop_missing(raters, "reason")
-  is_known <- !is.na(systems$passed)
-  verdict <- ifelse(is_known, "fails", "unknown")
-  verdict[systems$passed %in% TRUE] <- "passes"
-  win_words <-
-    ifelse(is_known, sprintf(" (wins %s)", format_decimals(systems$winning_rate, 2L)), "")
+  verdict <- replace_na(ifelse(systems$passed, "passes", "fails"), "unknown")
   new_result("alt_test",
     tables = list(systems = systems, raters = raters), options = options,
     facts = c(list(
@@ -174,7 +164,9 @@ new_alt_test <- function(systems, raters, options) {
     ), options[c("epsilon", "score", "q", "min_raters", "min_cases")]),
     line = printable(paste(
       "Alternative annotator test:",
-      shorten(paste0(systems$system, " ", verdict, win_words), "; ", 4L)
+      shorten(paste0(
+        systems$system, " ", verdict, format_unless_missing(systems$winning_rate, " (wins %.2f)")
+      ), "; ", 4L)
     )),
     caption = paste0(
       "Alternative annotator test, epsilon ", format(options$epsilon), ", ",

@@ -2,9 +2,9 @@
 #'
 #' Computes the lowest and the highest accuracy that a system (a classifier) may have, whatever
 #' errors it shares with the raters. A system and raters share errors if they are wrong on the same
-#' cases more often than by chance (*correlated errors*). Ratings do not show how often, so they
-#' determine the accuracy only within bounds. The bounds assume that the fitted model of the raters
-#' estimates the posterior probabilities of the true categories correctly.
+#' cases more often than by chance (*correlated errors*). Ratings therefore determine the accuracy
+#' only within bounds. The bounds assume that the fitted model of the raters estimates the posterior
+#' probabilities of the true categories correctly.
 #'
 #' @section Method:
 #' Cases with the same ratings form a pattern. For a pattern `R` and a category `k`:
@@ -20,8 +20,8 @@
 #' `highest = sum_R P(R) sum_k min(P(k | R), P(S = k | R))`.
 #'
 #' These are the bounds of Frechet for each pattern (partial identification, Manski 2003). They are
-#' sharp: some joint distribution of truth and answers attains each of them. If truth and answers
-#' are independent within each pattern, the system shares all errors of the raters. Its accuracy is
+#' sharp: some joint distribution of truth and answers attains each of them. A system whose answers
+#' are independent of the truth within each pattern shares all errors of the raters. Its accuracy is
 #' then the mean posterior probability of its answers (column `shared`).
 #'
 #' *Correlated raters.* The fit assumes that errors of raters are independent given the truth. In
@@ -35,25 +35,22 @@
 #' is then a group, and `k` is the rank of a category in a case, from the most to the least
 #' probable. A small bias remains, which the confidence set corrects.
 #'
-#' @section Confidence set:
-#' The interval from `conf.low` to `conf.high` contains the whole range from `lowest` to `highest`
-#' with probability `conf_level`. It consists of basic bootstrap limits, which are twice the
-#' estimate minus a quantile of the replicates. Each of the two limits has half of the error
+#' @section Confidence set: The interval from `conf.low` to `conf.high` contains the whole range
+#' from `lowest` to `highest` with probability `conf_level`. Its limits are basic bootstrap limits:
+#' twice the bound minus a quantile of the bound over replicates. Each limit has half of the error
 #' probability. In each replicate, cases (or the clusters of an [estimate_accuracy()] result) are
-#' resampled, and the raters are fitted again. In simulations with 200 and 1000 cases, nominal 90%
-#' sets covered the whole range with probability .85 to .93.
+#' resampled, and the raters are fitted again. In simulations, the coverage of 90% sets was .85 to
+#' .93.
 #'
-#' There is no set, with a reason in column `reason`, in four situations:
-#' * all replicates have the same bounds, for example because raters and system always agree;
-#' * more than half of the replicates have no bounds, because their fit is not identified;
-#' * all cases are in one cluster;
-#' * weights of cases are not whole numbers.
+#' There is no set if all replicates have the same bounds, or if more than half of them have no
+#' bounds. There is also none if all cases are in one cluster, or if weights of cases are not whole
+#' numbers.
 #'
 #' @references Manski, C. F. (2003). *Partial identification of probability distributions*.
 #'   Springer. \doi{10.1007/b97478}
 #' @param x A [ratings()] object with systems, to which [k_model()] is fitted (a model with one
-#'   accuracy for all raters); or a [fit_raters()] result; or an [estimate_accuracy()] result, whose
-#'   fit is used.
+#'   accuracy for all raters); or a [fit_raters()] result for such ratings; or an
+#'   [estimate_accuracy()] result, whose fit is used.
 #' @param systems Names of the systems whose bounds are computed; `NULL`, the default, for all.
 #' @param group_size Smallest number of cases in a group of patterns, see *Method*. `NULL`, the
 #'   default, is four times the square root of the number of cases, or 0 if weights of cases are not
@@ -61,21 +58,24 @@
 #' @param interval `"bootstrap"`, the default, for a confidence set (see *Confidence set*), or
 #'   `"none"`.
 #' @param conf_level Probability, in (0, 1), that the confidence set contains the range. The default
-#'   is the level of `x`, or the level of [fallible-options] if it has none.
-#' @param resampling A list with the element `replicates`, the number of bootstrap replicates, by
-#'   default 200.
+#'   is the level of `x` or, if `x` has none, the level of [fallible-options], usually 0.9.
+#' @param resampling A list with the element `replicates`, the number of bootstrap replicates, at
+#'   least 2. The default is 200.
 #' @param ... Not used.
-#' @return An object of class `accuracy_bounds`. [tidy()][tidy.accuracy_bounds] returns a row per
-#'   system: `system`; its bounds `lowest` and `highest`; limits of the confidence set, `conf.low`
-#'   and `conf.high`; `shared`, see *Method*; `n`, number of its cases with ratings; and `reason`,
-#'   why a value is `NA`. Bounds are `NA` if the fit is not identified, or no case of the system has
-#'   a rating.
+#' @return An object of class `accuracy_bounds`. [tidy()][tidy.accuracy_bounds] returns a tibble
+#'   with a row per system:
+#'   * `system`: name of the system; `lowest`, `highest`: bounds of its accuracy, in \[0, 1\].
+#'   * `conf.low`, `conf.high`: limits of the confidence set; `NA` with `interval = "none"`.
+#'   * `shared`: accuracy if the system shares all errors of the raters.
+#'   * `n`: number of cases with an answer of the system and a rating.
+#'   * `reason`: why a value is `NA`. Bounds are `NA` if the fit is not identified, or if `n` is 0.
 #' @family shared errors
 #' @seealso `tidy(x, "breakdown")` in [tidy.accuracy_bounds] for the degree of sharing errors at
 #'   which a claim fails, [shared_errors()] for estimates of errors that raters and systems share.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
+#' # Bounds for systems a and b, with confidence sets
 #' bounds <- accuracy_bounds(x, resampling = list(replicates = 50))
 #' bounds
 #' tidy(bounds)
@@ -156,30 +156,27 @@ fit_ranges <- function(fit, weight, group_size, pairs) {
   core_accuracy_bounds(fit$x$patterns, fit$known$truth, weight, posterior(fit), group_size, pairs)
 }
 
-# Returns ratings with one case per pattern (combination of ratings and answers), whose weight is
-# the number of cases with the pattern. The bootstrap resamples these weights instead of cases.
-patterns_as_cases <- function(x) {
-  x$weights <- pattern_weights(x)
+# Returns a function that refits the model and returns its bounds for `systems`: a list of lowest
+# and highest. The argument of this function is the weight of each pattern. The function returns
+# NULL if the refit is not identified.
+make_refit_bounds <- function(fit, systems, group_size) {
+  # Ratings with one case per pattern (combination of ratings and answers). The bootstrap resamples
+  # the weights of these cases instead of cases.
+  x <- fit$x
   first_cases <- first_cases(x)
   x$covariates <- x$covariates[first_cases, ] # NULL stays NULL
   for (field in c("confidence", "abstained")) {
     x[[field]] <- subset_case_entries(x[[field]], first_cases) # NULL stays NULL
   }
+  x$weights <- pattern_weights(x)
   x$index <- x$cases <- seq_along(first_cases)
   x$truth <- NULL
-  leave_database(x)
-}
-
-# Returns a function that refits the model and returns its bounds for `systems`: a list of lowest
-# and highest. The argument of this function is the weight of each pattern. The function returns
-# NULL if the refit is not identified.
-make_refit_bounds <- function(fit, systems, group_size) {
-  pattern_panel <- patterns_as_cases(fit$x)
+  x <- leave_database(x)
   gold_patterns <- which(fit$known$truth > 0L)
   known_truth <- if (length(gold_patterns) > 0L) {
-    setNames(fit$x$categories[fit$known$truth[gold_patterns]], gold_patterns)
+    setNames(x$categories[fit$known$truth[gold_patterns]], gold_patterns)
   }
-  no_pairs <- pairs_of_systems(0L)
+
   # The chains of replicates are short, which adds Monte Carlo error. This error increases the
   # variance of each bound by a factor of about 1 + 1 / (effective number of draws). That number is
   # at least 100 if the chains of the fit were long enough.
@@ -188,10 +185,10 @@ make_refit_bounds <- function(fit, systems, group_size) {
   }
   function(weight) {
     refit <- without_warnings(fit_again(
-      fit, weigh_patterns(pattern_panel, weight), known_truth = known_truth, sampling = sampling
+      fit, weigh_patterns(x, weight), known_truth = known_truth, sampling = sampling
     ))
     if (refit$identified == "yes") lapply(
-      fit_ranges(refit, weight, group_size, no_pairs)$systems, `[`, systems
+      fit_ranges(refit, weight, group_size, pairs_of_systems(0L))$systems, `[`, systems
     )
   }
 }
@@ -266,57 +263,58 @@ replicate_bounds <- function(bounds, weight, refit_bounds) {
 
 #' Tables of bounds and breakdown points
 #'
-#' Tables with the bounds of the accuracy of each system, from [accuracy_bounds()]. They also show
-#' how far a system may share the errors of the raters before a claim about its accuracy fails (the
-#' breakdown point of the claim).
+#' Tables with the lowest and the highest accuracy that a system (a classifier) may have, whatever
+#' errors it shares with the raters, from [accuracy_bounds()]. The table `"breakdown"` shows how far
+#' a system may share these errors before a claim about its accuracy fails.
 #'
-#' @section Breakdown points:
-#' An [estimate_accuracy()] result has two extreme accuracies of a system: `independent`, if its
-#' errors are independent of the raters' errors, and `shared`, if it shares all of them. Accuracies
-#' in between are `independent - c (independent - shared)`, where `c`, from 0 to 1, is the degree of
-#' sharing. The *breakdown point* of a claim is the largest `c` for which the claim holds. The claim
-#' holds for every `c` if the breakdown point is 1 and column `from` is 0.
+#' @section Breakdown points: An [estimate_accuracy()] result has two extreme accuracies of a
+#' system: `independent`, if its errors are independent of the raters' errors, and `shared`, if it
+#' shares all of them. Accuracies in between are `independent - c (independent - shared)`, where
+#' `c`, from 0 to 1, is the degree of sharing. The *breakdown point* of a claim is the largest `c`
+#' for which the claim holds. The claim holds for every `c` if the breakdown point is 1 and column
+#' `from` is 0.
 #'
-#' If two systems are compared, the quantity is the difference of their accuracies on the cases that
-#' both answered, with the same `c` for both. If a system is compared with a rater, the accuracy of
-#' the rater is taken from the fit of the estimate. If that fit has one accuracy for all raters, it
-#' is taken from a fit of `rater_model("rater")`, which has one for each.
+#' Two systems are compared with the same `c` for both. The accuracy of a rater is computed from the
+#' fit of the estimate. If that fit has one accuracy for all raters, `rater_model("rater")`, which
+#' has one accuracy per rater, is fitted instead.
 #'
 #' The accuracy can be lower than both extremes if a system errs on cases that the raters get right.
 #' Columns `lowest` and `holds_at_lowest` show whether the claim holds even then.
 #'
 #' @param x An [accuracy_bounds()] result.
-#' @param digits Number of decimals, by default 3.
+#' @param digits Number of decimals of `format()`, by default 3.
 #' @param ... Not used.
-#' @return `tidy()`: a tibble with a row per system.
-#'   * `system`: its name.
+#' @return `tidy(x)`: a tibble with a row per system.
+#'   * `system`: name of the system.
 #'   * `lowest`, `highest`: bounds of its accuracy, in \[0, 1\].
 #'   * `conf.low`, `conf.high`: limits of the confidence set, which contains the range from `lowest`
-#'     to `highest`.
-#'   * `shared`: its accuracy if it shares all errors of the raters.
-#'   * `n`: number of its cases with ratings; `reason`: why a value is `NA`.
+#'     to `highest` with probability `conf_level`.
+#'   * `shared`: accuracy if the system shares all errors of the raters.
+#'   * `n`: number of cases with an answer of the system and a rating.
+#'   * `reason`: why a value is `NA`.
 #'
-#'   `tidy(x, "breakdown", better_than =, systems = NULL)`: breakdown points of the claim that
-#'   `systems` (names; `NULL` for all others) are better than `better_than`, which is an accuracy in
-#'   \[0, 1\], or the name of a rater or of a system. If `x` was computed from ratings or a fit, and
-#'   not from an [estimate_accuracy()] result, this is an error. There is a row per system.
+#'   `tidy(x, "breakdown", better_than =, systems = NULL)`: breakdown points. The claim is that
+#'   `systems` (names; `NULL` for all others) are better than `better_than`, an accuracy in \[0, 1\]
+#'   or the name of a rater or system. `x` must have been computed from an [estimate_accuracy()]
+#'   result. There is a row per system.
 #'   * `system`, `better_than`: what is compared.
 #'   * `independent`, `shared`: accuracy of the system minus the compared accuracy, for `c = 0` and
 #'     for `c = 1` (see *Breakdown points*).
-#'   * `from`, `breakdown`: smallest and largest `c` for which the claim holds; `NA` if it holds for
-#'     no `c`.
-#'   * `lowest`: lowest accuracy of the system minus the compared accuracy. For two systems it is a
-#'     conservative bound, which may be lower than the smallest possible difference.
-#'   * `holds_at_lowest`: does the claim hold at `lowest`?
-#'   * `reason`: why a value is `NA`.
+#'   * `from`, `breakdown`: smallest and largest `c` for which the claim holds; `NA` if the claim
+#'     holds for no `c`.
+#'   * `lowest`: lowest accuracy of the system minus the compared accuracy. For two systems, the
+#'     smallest possible difference may be higher. `NA` if `x` lacks bounds of a system.
+#'   * `holds_at_lowest`: `TRUE` if `lowest` is above 0.
+#'   * `reason`: why `from` and `breakdown` are `NA`.
 #'
 #'   `glance()`: a tibble with one row.
-#'   * `systems`: number of systems; `n`: largest number of cases of a system; `model`: the fitted
-#'     model.
+#'   * `systems`: number of systems; `n`: largest number of cases of a system; `model`: name of the
+#'     fitted model of the raters.
 #'   * `group_size`, `groups`: smallest number of cases in a group of patterns, and number of
 #'     groups, see [accuracy_bounds()].
-#'   * `interval`, `conf_level`, `replicates`: settings of the confidence set; `failed`: largest
-#'     number of replicates without bounds for a system.
+#'   * `interval`: `"bootstrap"` or `"none"`; `conf_level`, `replicates`: confidence level and
+#'     number of bootstrap replicates; `failed`: largest number of replicates without bounds for a
+#'     system. The last three are `NA` without confidence sets.
 #'
 #'   `format()`: a character vector with the range of each system.
 #' @family shared errors
@@ -325,7 +323,9 @@ replicate_bounds <- function(bounds, weight, refit_bounds) {
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
 #' estimate <- estimate_accuracy(x, method = "joint", interval = "none")
 #' bounds <- accuracy_bounds(estimate, interval = "none")
+#' # Claims that the systems are more accurate than 0.75
 #' tidy(bounds, "breakdown", better_than = 0.75)
+#' # Claim that system a is more accurate than system b
 #' tidy(bounds, "breakdown", better_than = "b")
 #' @name tidy.accuracy_bounds
 NULL
@@ -357,7 +357,19 @@ new_bounds <- function(x) {
     head = sprintf("%s; probabilities of the truth are from the %s", system_words, model),
     shown = view(table, c("system", `lowest to highest` = "range",
       if (has_set) setNames("set", set_title(options$conf_level)), cases = "n"), left = integer()),
-    notes = bounds_notes(x), more = "tidy(), glance(), summary(), plot()",
+    notes = c(
+      abstain_note(x$fit$x), paste(
+        "If the fit has the right probabilities of the truth, accuracy is in this range, whatever",
+        "errors systems and raters share"
+      ),
+      paste0(
+        "The fit assumes that raters err ", independence_words(x$fit$model),
+        "; if they do not, its probabilities are too extreme, and the range is too narrow"
+      ),
+      reason_notes(
+        list(estimate = table$lowest, reason = table$reason), table$system, no = "confidence set"
+      )
+    ), more = "tidy(), glance(), summary(), plot()",
     !!!x[names(x) != "bounds"]
   ))
 }
@@ -374,20 +386,3 @@ format.accuracy_bounds <- function(x, digits = 3L, ...) {
 }
 
 set_title <- function(level) paste0(format(100 * level), "% confidence set")
-
-bounds_notes <- function(x) {
-  c(
-    abstain_note(x$fit$x), paste(
-      "If the fit has the right probabilities of the truth, accuracy is in this range, whatever",
-      "errors systems and raters share"
-    ),
-    paste0(
-      "The fit assumes that raters err ", independence_words(x$fit$model),
-      "; if they do not, its probabilities are too extreme, and the range is too narrow"
-    ),
-    reason_notes(
-      list(estimate = x$bounds$lowest, reason = x$bounds$reason), x$bounds$system,
-      no = "confidence set"
-    )
-  )
-}

@@ -11,7 +11,16 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   options$clusters <- count_gold_clusters(estimate)
   comparison$options <- options
   comparison$accuracy <- estimate$table[c("system", "estimate")]
-  gold <- measure_pairs_by_gold(estimate, pairs)
+  # Measurements of each difference by gold cases, a list of vectors. `known` has an element per
+  # pair: do gold cases measure the pair? All other vectors have an element per measured pair. They
+  # are left out if no pair is measured.
+  evidence <- estimate$gold$evidence
+  if (!is.null(evidence) && are_probabilities_too_small(evidence)) evidence <- NULL
+  gold <- compute_by_blocks(pattern_answers(estimate$fit$x), pairs$first, function(pair_indices) {
+    without_deviations(
+      gold_accuracy(evidence, pairs$first[pair_indices], pairs$second[pair_indices])
+    )
+  })
   comparison$gold <- list(
     settings = estimate$gold$settings, cases = count_gold(estimate),
     differ = fill_known(gold$known, gold$disputed)
@@ -33,24 +42,11 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   comparison
 }
 
-# Measures each difference by gold cases, as gold_accuracy() does. Returns a list of vectors.
-# `known` has an element per pair: do gold cases measure the pair? All other vectors have an element
-# per measured pair. They are left out if no pair is measured.
-measure_pairs_by_gold <- function(estimate, pairs) {
-  evidence <- estimate$gold$evidence
-  if (!is.null(evidence) && are_probabilities_too_small(evidence)) evidence <- NULL
-  compute_by_blocks(pattern_answers(estimate$fit$x), pairs$first, function(pair_indices) {
-    without_deviations(
-      gold_accuracy(evidence, pairs$first[pair_indices], pairs$second[pair_indices])
-    )
-  })
-}
-
 # Returns estimates of each difference from gold, from ratings and from both: a row per pair and
 # source.
 # * estimate: the estimate with gold.
 # * table: differences from ratings only.
-# * gold: result of measure_pairs_by_gold().
+# * gold: measurements by gold cases, see compare_with_gold().
 sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
   centre <- estimate$details$centre
   first <- pairs$first

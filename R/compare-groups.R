@@ -40,12 +40,12 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
       match(systems, estimate$table$system), group_measurement, estimate = estimate, level = level
     ), systems)
   })
-  differences <- stack_rows(seq_len(nrow(table)), function(i) {
+  differences <- stack_rows(row_numbers(table), function(i) {
     row <- table[i, ]
     measurements_of_pair <- lapply(measurements[c(row$group1, row$group2)], `[[`, row$system)
     columns_tibble(!!!difference_of_sides(measurements_of_pair, method))
   })
-  gold <- list(settings = first_estimate$gold$settings, cases = min(vapply(x, count_gold, 0)))
+  gold <- list(settings = first_estimate$gold$settings, cases = min(map_dbl(x, count_gold)))
   new_group_comparison(tibble::tibble(table, differences), x, gold, list(
     method = method, conf_level = conf_level, simultaneous = simultaneous,
     metric = if (is_pass_rate(first_estimate)) "pass rate",
@@ -94,7 +94,8 @@ influence_of_clusters <- function(estimate, measured, s) {
 
 # Returns the difference between two groups for one system. `sides`: list of two results of
 # group_measurement(), named by group. The interval is computed from both intervals and the
-# correlation of their errors over common clusters (Zou and Donner, 2008).
+# correlation of their errors over common clusters (Zou and Donner, 2008). The correlation is shrunk
+# towards 0 with the weight of `prior_cases` gold cases.
 difference_of_sides <- function(sides, method) {
   first <- sides[[1L]]
   second <- sides[[2L]]
@@ -104,24 +105,19 @@ difference_of_sides <- function(sides, method) {
     names(sides)[[missing_side]], ": ", reasons$reason[[missing_side]]
   )
   cluster_reasons <- na.omit(c(why_no_cluster_interval(first$x), why_no_cluster_interval(second$x)))
+  common_clusters <- intersect(names(first$influence), names(second$influence))
+  scale <- sqrt(sum(first$influence^2) * sum(second$influence^2))
+  correlation <- 0
+  if (length(common_clusters) > 0L && scale > 0) {
+    n_gold <- min(first$x$gold, second$x$gold)
+    covariance <- sum(first$influence[common_clusters] * second$influence[common_clusters])
+    correlation <- covariance / scale * n_gold / (n_gold + prior_cases)
+  }
   c(
-    difference_of_intervals(first$interval, second$interval, correlation_of_sides(first, second)),
+    difference_of_intervals(first$interval, second$interval, correlation),
     n = first$n + second$n, method = method, reason = reason %||% cluster_reasons[1L],
     why = reasons$why[missing_side]
   )
-}
-
-# Returns the correlation of the errors of two groups over common clusters. It is shrunk towards 0
-# with the weight of `prior_cases` gold cases. `first`, `second`: results of group_measurement().
-correlation_of_sides <- function(first, second) {
-  influence1 <- first$influence
-  influence2 <- second$influence
-  common_clusters <- intersect(names(influence1), names(influence2))
-  scale <- sqrt(sum(influence1^2) * sum(influence2^2))
-  if (length(common_clusters) == 0L || scale == 0) return(0)
-  n_gold <- min(first$x$gold, second$x$gold)
-  covariance <- sum(influence1[common_clusters] * influence2[common_clusters])
-  covariance / scale * n_gold / (n_gold + prior_cases)
 }
 
 # Returns the estimate and interval of the difference of two quantities with intervals, given the

@@ -1,53 +1,54 @@
 #' Tables and text of a comparison of systems
 #'
-#' Results of [compare_systems()] as tables and text: differences between pairs of systems, ranks,
-#' and the evidence from gold cases and from ratings.
+#' Results of [compare_systems()], which compares the accuracy or another metric of systems
+#' (classifiers), as tables and text: differences between pairs of systems, ranks, and the evidence
+#' from gold cases (cases with known truth) and from ratings.
 #'
-#' @return `tidy(x, what = "differences")`: a tibble with a row per pair of systems. Other
-#'   tables are `what = "ranks"` and `what = "sources"`.
+#' @return `tidy(x)`, or `tidy(x, "differences")`: a tibble with a row per pair of systems.
 #'   * `system1`, `system2`: names of the systems. With argument `reference` of [compare_systems()],
 #'     `system2` is the reference. With argument `best`, `system1` is one of the best systems, and
 #'     its estimate is not lower than that of `system2`.
 #'   * `estimate`: accuracy (or another metric) of the first system minus that of the second. For
 #'     accuracies it is in \[-1, 1\].
-#'   * `std.error`: standard error; `conf.low`, `conf.high`: limits of the interval.
-#'   * `probability`: probability that the first system is more accurate.
-#'   * `n`: number of cases; `method`: method of the estimates.
-#'   * `order_known`: is the order of the estimates the same as the order by agreement with the most
-#'     frequent rating of each case? `FALSE` if the orders differ, or if the two systems are equal
-#'     in one of them. `NA` for other methods than `"average"`, with gold cases (cases with known
-#'     truth), and if the truth of all cases is known.
+#'   * `std.error`: standard error of `estimate`; `conf.low`, `conf.high`: limits of its interval.
+#'   * `probability`: probability that the first system is better.
+#'   * `n`: number of cases; `method`: method of [estimate_accuracy()].
+#'   * `order_known`: `TRUE` if the two systems have the same order by their estimates and by their
+#'     agreement with the most frequent rating of each case. `FALSE` if the orders differ, or if the
+#'     systems are equal in one of the orders. `NA` for methods other than `"average"`, with gold
+#'     cases or if all truths are known, and for metrics other than accuracy.
 #'   * `reason`: why a value is `NA`.
 #'
 #'   `tidy(x, "ranks")`: a row per system and rank; no rows with `reference`.
-#'   * `system`; `rank`: 1 is the most accurate system. With `best`, only the best systems are
-#'     ranked, against each other.
-#'   * `probability`: that the system has this rank.
+#'   * `system`; `rank`: 1 is the best system. With `best`, only the best systems are ranked,
+#'     against each other.
+#'   * `probability`: probability that the system has this rank.
 #'   * `known`: is `order_known` `TRUE` in all pairs with the system?
 #'
 #'   `tidy(x, "sources")`: a row per pair and source of evidence; no rows without gold cases.
-#'   * `system1`, `system2`.
+#'   * `system1`, `system2`: names of the systems.
 #'   * `interval`: the source. `"gold alone"` uses gold cases only, and `"ratings alone"` ratings
-#'     only. Other values are the names of intervals that use both, see [estimate_accuracy()].
-#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: the difference, its standard error and
-#'     interval.
+#'     only. `"corrected"`, `"combined"` and `"anytime"` use both, see [compare_systems()].
+#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: difference, standard error and interval.
 #'   * `weight`: weight of gold cases in the estimate, in \[0, 1\]; `reason`: why a value is `NA`.
 #'
 #'   `glance()`: a tibble with one row.
-#'   * `systems`, `pairs`, `cases`: numbers of systems, pairs and cases; `left_out`: number of
-#'     cases that not all systems answered.
-#'   * `best`, `probability`: the system that is most probably the most accurate, and the
-#'     probability that it is. `NA` with `reference`.
-#'   * `method`, `conf_level`, `simultaneous`: as in [compare_systems()].
+#'   * `systems`, `pairs`, `cases`: numbers of systems, pairs and cases; `left_out`: number of cases
+#'     that not all systems answered.
+#'   * `best`, `probability`: the system that is most probably the best, and this probability. `NA`
+#'     with `reference`, or if a system has no estimate.
+#'   * `method`, `conf_level`; `simultaneous`: do intervals cover all differences at once?
 #'
-#'   `format()`: a string. It names the system with the highest probability of being the most
-#'   accurate, or gives the numbers of systems that are better and worse than the reference.
+#'   `format()`: a string. It names the system that is most probably the best or, with `reference`,
+#'   gives the numbers of systems that are better and worse than the reference.
 #' @family comparisons
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.75, c = 0.5)))
 #' comparison <- compare_systems(x, method = "unbinned", resampling = list(replicates = 200))
+#' # Differences between pairs of systems
 #' tidy(comparison)
+#' # The best system and its probability
 #' glance(comparison)
 #' @name tidy.system_comparison
 NULL

@@ -1,29 +1,30 @@
 #' Compare Bayesian models of the same ratings
 #'
-#' Compares how well models predict the ratings of a new case, and compares their estimates of base
-#' rates and of raters. The models may differ in the dependence of errors given the truth, or in
+#' Compares how well Bayesian models of ratings predict the ratings of a new case, and compares
+#' their estimates of base rates and of the raters' accuracies. The models may differ in the
+#' dependence of errors (are errors of raters independent given the truth, or correlated?) or in
 #' other assumptions.
 #'
 #' Ratings often cannot distinguish models with different estimates of accuracy (Albert and Dodd,
 #' 2004). A warning of class `fallible_warning_dependence` then shows how much the estimates differ;
-#' report all of them. A model with better predictions need not have better estimates: on public
-#' data with known truth, choosing the dependence by its fit made estimates of accuracy worse.
+#' report all of them. A model with better predictions need not have better estimates. On public
+#' data, estimates of accuracies became worse if the dependence was chosen by its fit.
 #'
-#' @param ... Several [fit_raters()] results with `method = "bayes"` for the same ratings, with or
-#'   without names of the models. Or one such result: its model is then fitted again with other
-#'   types of `dependence` of [rater_model()], if the ratings and priors allow them: `"none"`
-#'   (independent errors) and `"easy"` (in a share of the cases, all raters are right). The type
-#'   `"pairs"` is only included if the model of the fit has it, because the pairs must be named.
-#' @return An object of class `model_comparison`. `tidy(x)` returns a tibble with a row per model.
-#'   The best model, with the highest `elpd`, is first:
-#'   * `model`: its name or, without a name, a description.
-#'   * `elpd`, `std.error`: expected log predictive density, summed over cases, computed by WAIC,
-#'     and its standard error.
+#' @param ... Several [fit_raters()] results with `method = "bayes"` for the same ratings. Names of
+#'   arguments are names of models; the default is a description. Or one such result: its model is
+#'   then fitted again with each type of `dependence` of [rater_model()] that its ratings and priors
+#'   allow: independent errors, and `"easy"` (all raters are right on easy cases). The type
+#'   `"pairs"` (correlated errors of named pairs) is only included if the model of the fit has it.
+#' @return An object of class `model_comparison`. `tidy()` returns a tibble with a row per model,
+#'   the best (with the highest `elpd`) first:
+#'   * `model`: name of the model.
+#'   * `elpd`, `std.error`: expected log predictive density, summed over cases, by WAIC (the widely
+#'     applicable information criterion), and its standard error.
 #'   * `parameters`: effective number of parameters.
-#'   * `difference`, `difference.error`: `elpd` minus the `elpd` of the best model, and the standard
-#'     error of this difference.
-#'   * `undecided`: `TRUE` if the ratings do not distinguish the model from the best one: `elpd` is
-#'     lower by at most 4, or by at most two standard errors of the difference.
+#'   * `difference`, `difference.error`: `elpd` minus the `elpd` of the best model, and its standard
+#'     error.
+#'   * `undecided`: `TRUE` if the ratings do not distinguish the model from the best one. This is
+#'     the case if the difference is at most 4, or at most two standard errors.
 #'
 #'   `tidy(x, "terms")` returns a tibble with a row per parameter that all models have: `term`, the
 #'   name; a column per model with the posterior median; `lowest` and `highest`, the range of the
@@ -40,7 +41,7 @@
 #' x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8, 0.9), categories = c("-", "+"), n = 300))
 #' sampling <- list(draws = 1000)
 #' fit <- fit_raters(x, dawid_skene(), method = "bayes", sampling = sampling)
-#' # The same model with independent errors and with easy cases
+#' # The model with independent errors, and with easy cases
 #' compare_models(fit)
 #' @export
 compare_models <- function(...) {
@@ -63,7 +64,18 @@ compare_models <- function(...) {
   names(fits) <- make.unique(names, sep = " ")
   models <- compared_table(fits)
   fits <- fits[models$model]
-  terms <- compared_terms(fits, models)
+  # Parameters that all models have, with their posterior medians.
+  common_terms <- Reduce(intersect, lapply(fits, function(fit) {
+    fit$terms$term[is_convergence_checked(fit$terms) & !is_dependence_term(fit$terms$term)]
+  }))
+  medians <- lapply(fits, function(fit) {
+    unname(apply(pick_columns(fit$draws, common_terms), 2L, median))
+  })
+  undecided_medians <- unname(medians[models$undecided])
+  terms <- columns_tibble(
+    term = common_terms, !!!medians, lowest = do.call(pmin, undecided_medians),
+    highest = do.call(pmax, undecided_medians)
+  )
   warn_undecided(fits[models$undecided], terms)
   new_model_comparison(models, terms, fits, names_given)
 }
@@ -72,9 +84,11 @@ compare_models <- function(...) {
 # that the model names, if any. Priors stay the same. Models that cannot be fitted are left out.
 fits_of_all_dependences <- function(fit) {
   fitted_dependence <- fit$model$dependence
-  dependences <- list(NULL, list(type = "easy"))
-  if (length(fitted_dependence$pairs) > 0L) dependences <- c(dependences, list(fitted_dependence))
-  fits <- lapply(dependences, function(dependence) {
+  dependences <- c(
+    list(NULL, list(type = "easy")),
+    if (length(fitted_dependence$pairs) > 0L) list(fitted_dependence)
+  )
+  drop_null(lapply(dependences, function(dependence) {
     if (identical(dependence$type, fitted_dependence$type)) return(fit)
     model <- fit$model
     model["dependence"] <- list(dependence)
@@ -83,13 +97,12 @@ fits_of_all_dependences <- function(fit) {
       check_dependence_identified(fit$x, model, nrow(fit$prior$base_rates), fit$named)
       TRUE
     }, fallible_error_prior = function(e) FALSE, fallible_error_argument = function(e) FALSE)
-    sampling <- replace(fit$sampling, "thin", list(NULL))
     if (!can_fit) return(NULL)
+    sampling <- replace(fit$sampling, "thin", list(NULL))
     refit <- fit_checked_draws(fit$x, model, fit$known, fit$prior, sampling, fit$seed)
     refit[c("given", "named")] <- fit[c("given", "named")]
     refit
-  })
-  drop_null(fits)
+  }))
 }
 
 # Returns a row per model with its WAIC (widely applicable information criterion) and the difference
@@ -111,22 +124,6 @@ compared_table <- function(fits) {
   )
   table$undecided <- -table$difference <= pmax(4, 2 * table$difference.error)
   table[order(-table$elpd), ]
-}
-
-# Returns a row per parameter that all models have, with posterior medians. `fits`: fits in the
-# order of the rows of `models`, the result of compared_table().
-compared_terms <- function(fits, models) {
-  terms <- Reduce(intersect, lapply(fits, function(fit) {
-    fit$terms$term[is_convergence_checked(fit$terms) & !is_dependence_term(fit$terms$term)]
-  }))
-  medians <- lapply(fits, function(fit) {
-    unname(apply(pick_columns(fit$draws, terms), 2L, median))
-  })
-  undecided_medians <- unname(medians[models$undecided])
-  columns_tibble(
-    term = terms, !!!medians, lowest = do.call(pmin, undecided_medians),
-    highest = do.call(pmax, undecided_medians)
-  )
 }
 
 # Warns if posterior medians of undecided models differ by more than `max_shift` posterior

@@ -163,9 +163,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     block_rows <- add_intervals(block_rows, core_difference_intervals(
       block$values, block$first, block$second, conf_level, is_iterated
     ))
-    if (!is.null(block$error)) {
-      block_rows$std.error <- ifelse(is.na(block_rows$std.error), NA_real_, block$error)
-    }
+    if (!is.null(block$error)) block_rows$std.error <- block$error + 0 * block_rows$std.error
     table[block$pairs, ] <- block_rows
   }
   is_same <- same_answer_shares(estimate$fit, first, second) == 1
@@ -177,10 +175,15 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     pair_names(table), table, 'Use {.code interval = "robust"} for the estimate.'
   )
   if (!simultaneous) return(table)
-  simultaneous_intervals(
-    table, blocks, conf_level,
-    if (has_hidden_errors) centre[first] - centre[second] else table$estimate
-  )
+  # Simultaneous intervals contain all differences at once with probability `conf_level`. Their
+  # half-width is the standard error times a quantile of the largest deviations.
+  middle <- if (has_hidden_errors) centre[first] - centre[second] else table$estimate
+  has_limits <- !is.na(table$conf.low)
+  max_deviations <- largest_deviations(blocks, replace(table$std.error, !has_limits, NA))
+  half_width <- quantile(max_deviations, conf_level, names = FALSE) * table$std.error
+  table$conf.low[has_limits] <- pmax(middle - half_width, -1)[has_limits]
+  table$conf.high[has_limits] <- pmin(middle + half_width, 1)[has_limits]
+  table
 }
 
 # Divides pairs of systems into blocks, which are processed one after the other to limit memory.
@@ -219,23 +222,11 @@ pair_blocks <- function(pairs, drawn_blocks, centre = NULL) {
   blocks
 }
 
-# Replaces the intervals in `table` by simultaneous intervals. They contain all differences at once
-# with probability `conf_level`. The half-width of each interval is its standard error times a
-# factor. The factor is a quantile of largest_deviations(). `centre`: centre of each interval.
-simultaneous_intervals <- function(table, blocks, conf_level, centre) {
-  has_limits <- !is.na(table$conf.low)
-  max_deviations <- largest_deviations(blocks, replace(table$std.error, !has_limits, NA))
-  half_width <- quantile(max_deviations, conf_level, names = FALSE) * table$std.error[has_limits]
-  table$conf.low[has_limits] <- pmax(centre[has_limits] - half_width, -1)
-  table$conf.high[has_limits] <- pmin(centre[has_limits] + half_width, 1)
-  table
-}
-
 # Returns, for each draw, the largest standardised deviation over all pairs. This is the absolute
 # deviation of a drawn difference from its mean, divided by its standard error. `blocks`: a result
 # of pair_blocks(). `error`: standard error of each pair. Pairs are left out if it is NA or 0.
 largest_deviations <- function(blocks, error) {
-  n_draws <- min(vapply(blocks, function(block) nrow(block$values), 0L))
+  n_draws <- min(map_int(blocks, function(block) nrow(block$values)))
   max_deviations <- numeric(n_draws)
   for (block in blocks) {
     pairs_with_error <- which(error[block$pairs] > 0)

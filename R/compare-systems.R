@@ -1,61 +1,56 @@
 #' Compare systems on the same cases
 #'
 #' Estimates differences of accuracy between pairs of systems (classifiers), with intervals, and the
-#' probability that each system is the most accurate. All systems are evaluated by the same raters
-#' on the same cases, so part of their errors is equal and cancels. A difference is therefore more
-#' precise than a difference of estimates from separate studies.
+#' probability that each system is the most accurate. The accuracies are estimated from ratings, the
+#' categories that several raters gave to the same cases; true categories are not needed. As all
+#' systems are evaluated on the same cases, part of the estimation errors is equal and cancels.
 #'
-#' @section Cases:
-#' Systems are compared on the rated cases that all of them answered. If this leaves out cases,
-#' accuracies are estimated again from the remaining cases, and the result reports the number of
-#' cases left out.
+#' @section Cases: Systems are compared on the rated cases that all of them answered. If this leaves
+#' out cases, accuracies are estimated again from the remaining cases.
 #'
 #' @section Errors of differences:
-#' *Method `"average"` (the default), or robust intervals* (see [estimate_accuracy()]). The error of
-#' an estimate has two parts. One is sampling error; its correlation between two systems is computed
-#' from bootstrap replicates. The other is an allowance for errors that systems share with the
-#' raters. Its correlation between two systems is the third power of the share of cases with equal
-#' answers, such as .73 if nine of ten answers are equal. This rule is approximate. It was chosen on
-#' public data with known truth.
+#' How errors are computed depends on `method` and `interval` of [estimate_accuracy()].
+#'
+#' *Method `"average"` (the default), or robust intervals.* The error of an estimate has two parts.
+#' One is sampling error; its correlation between two systems is computed from bootstrap replicates.
+#' The other is an allowance for errors that systems share with the raters. Its correlation between
+#' two systems is the third power of the share of cases with equal answers, a rule that was chosen
+#' on public data with known truth.
 #'
 #' *Other methods and intervals.* Cases (or clusters of cases, if the estimate has them) are
 #' resampled, with the same resamples for all systems. Intervals are percentiles of the differences,
-#' and probabilities of ranks are shares of replicates. Both allow for sampling error only. If the
-#' estimate has posterior draws, these are used instead of resamples.
+#' and probabilities of ranks are shares of replicates. Both contain sampling error only. Posterior
+#' draws, if the estimate has them, replace resamples.
 #'
 #' Results depend on random numbers; call [set.seed()] before a comparison to repeat it exactly.
 #'
-#' @section Order of systems:
-#' Systems can also be ordered by the share of cases on which they agree with the most frequent
-#' rating of the case. If this order of two systems differs from the order of their estimates, treat
-#' their order as unknown. In 14 public data sources, the estimates were right for only 4 of 10 such
-#' pairs. Column `order_known` of [tidy()][tidy.system_comparison] is then `FALSE`.
+#' @section Order of systems: Systems can also be ordered by the share of cases on which they agree
+#' with the most frequent rating. If this order of two systems differs from the order of their
+#' estimates, treat their order as unknown (column `order_known` is `FALSE`). In 14 public data
+#' sources, the estimates were right for only 4 of 10 such pairs.
 #'
-#' @section Known truths:
-#' If the estimate has gold cases (cases with known truth, argument `known_truth` of
-#' [estimate_accuracy()]), they also measure the differences, and the kind of interval is that of
-#' the estimate. Only gold cases on which two systems gave different answers are informative about
-#' the difference. Ratings predict which of the two is right on these cases, and gold cases correct
-#' the predictions.
+#' @section Known truths: Gold cases are cases with known truth (argument `known_truth` of
+#' [estimate_accuracy()]). If the estimate has a sample of gold cases, they also measure the
+#' differences, and the kind of interval is the kind in the estimate. Only gold cases on which two
+#' systems gave different answers are informative about the difference. Ratings predict which system
+#' is right on these cases, and gold cases correct the predictions.
 #' * `"corrected"` intervals use gold cases and predictions, with quantiles of Student's t
 #'   distribution.
-#' * `"combined"` intervals also use the difference computed from ratings, as a prior. The prior is
-#'   a mixture of a normal and a uniform distribution. The uniform one is from `-d` to `d`, where
-#'   `d` is the share of cases with different answers.
+#' * `"combined"` intervals also use the difference computed from ratings, as a prior.
 #'
-#' A pair without gold cases has the difference from ratings only. To measure a single difference,
-#' let [plan_gold()] draw cases with different answers. With 50 such gold cases, `"corrected"` 90%
-#' intervals had .49 times the width of intervals from 50 random gold cases without ratings
-#' (coverage .91). With random gold cases and ratings, the factor was .76 (coverage .92).
+#' * `"anytime"` intervals are wider, and valid at all numbers of gold cases simultaneously.
 #'
-#' @section Groups:
-#' If `x` is an [estimate_accuracy()] result with groups of cases (`by`), groups are compared with
-#' each other, such as two versions of an application. Each group needs gold cases, because raters
-#' may rate one version more favourably. The interval of a difference is computed from the
-#' `"corrected"` intervals of both groups by the method of Zou and Donner (2008). If the same
-#' clusters of cases occur in several groups, such as prompts in the example, they are paired, which
-#' makes intervals narrower. `reference` is then the name of a group, and
-#' `simultaneous` intervals use the correction of Bonferroni.
+#' For a pair of systems without gold cases, the difference is estimated from ratings only. To
+#' measure a single difference, let [plan_gold()] draw cases with different answers.
+#'
+#' @section Groups: In an [estimate_accuracy()] result with groups of cases (argument `by`), such as
+#' two versions of an application, groups are compared. Each group needs a random sample of gold
+#' cases, because raters may rate one version more favourably. The interval of a difference is
+#' computed from the `"corrected"` intervals of both groups by the method of Zou and Donner (2008).
+#' If the same clusters of cases occur in several groups, such as prompts in the example, they are
+#' paired, which makes intervals narrower. `reference` is then the name of a group, and
+#' `simultaneous` intervals use the correction of Bonferroni. `best`, `metric`, `category` and
+#' `cost` cannot be used.
 #'
 #' The result has class `group_comparison`. `tidy()` returns a row per pair of groups and system:
 #' `group1`, `group2`, `system`; `estimate`, the accuracy in the first group minus the accuracy in
@@ -65,15 +60,12 @@
 #' and `differences`, and `method`, `conf_level` and `simultaneous`. `autoplot()` draws the
 #' differences.
 #'
-#' @section Many pairs:
-#' Among many intervals, some miss the true difference by chance, and the highest of many estimates
-#' is likely to be too high. Intervals with `simultaneous = TRUE` allow for this. Their width is
-#' determined by the largest standardised error over all pairs in the replicates.
+#' @section Many pairs: With `simultaneous = TRUE`, the width of intervals is determined by the
+#'   largest standardised error over all pairs in the replicates.
 #'
-#' At most 200,000 pairs can be compared, which are all pairs of about 600 systems. For more
-#' systems, use `reference` or `best`. Choose the number `best` before you look at results. With
-#' more than 100 systems, bootstrap replicates of method `"joint"` are first-order approximations
-#' (infinitesimal jackknife, Efron 1982).
+#' At most 200,000 pairs can be compared, all pairs of about 600 systems. For more, use `reference`
+#' or `best`. With more than 100 systems, bootstrap replicates of method `"joint"` are first-order
+#' approximations (infinitesimal jackknife, Efron 1982).
 #'
 #' @references Efron, B. (1982). *The Jackknife, the Bootstrap and Other Resampling Plans*. SIAM.
 #'
@@ -82,7 +74,7 @@
 #' @param x An [estimate_accuracy()] result with at least two systems, or with groups (see
 #'   *Groups*). Or a [ratings()] object or a [fit_raters()] result, from which accuracies are
 #'   estimated first.
-#' @param systems Names of the systems to compare; `NULL`, the default, for all.
+#' @param systems Names of at least two systems to compare; `NULL`, the default, for all.
 #' @param conf_level Confidence level of the intervals, in (0, 1); `NULL`, the default, for the
 #'   level of the estimate.
 #' @param simultaneous If `TRUE`, all intervals together cover their differences with probability
@@ -93,16 +85,22 @@
 #' @param best Number `k` of systems: the `k` systems with the highest estimates are compared with
 #'   each other and with all other systems, and only they have ranks. `NULL`, the default, compares
 #'   all pairs. Cannot be combined with `reference`.
-#' @param metric The metric to compare, one of [system_metrics]; `NULL`, the default, for accuracy.
-#'   Then "most accurate" means the highest value or, for costs, the lowest. Needs an estimate for
-#'   which [estimate_metrics()] computes the metric with robust or bootstrap intervals.
-#' @param category For a metric of single categories, such as recall: the category; `NULL`, the
-#'   default, for the mean over categories (macro average).
-#' @param cost For `metric = "loss"`: the costs of errors, as in [estimate_metrics()].
+#' @param metric Name of the metric to compare, such as `"f_meas"`, see [system_metrics]; `NULL`,
+#'   the default, for accuracy. With another metric, the best system has the highest value or, for
+#'   errors and costs, the lowest. The estimate must be by method `"average"`, `"joint"` or
+#'   `"shared"`, without gold cases. Prevalences, odds and likelihood ratios, `accuracy_all` and
+#'   metrics of scores cannot be compared.
+#' @param category For a metric of single categories, such as recall: the name of the category;
+#'   `NULL`, the default, for the mean over categories (macro average).
+#' @param cost For `metric = "loss"`: a matrix of costs, with true categories in rows and answers in
+#'   columns. The default is `NULL`.
 #' @param ... If `x` is ratings or a fit, arguments of [estimate_accuracy()]; otherwise not used.
 #' @return An object of class `system_comparison` with methods for `print()`,
 #'   [tidy()][tidy.system_comparison], [glance()][tidy.system_comparison], `as.data.frame()` and
-#'   [autoplot()][autoplot.system_comparison]. `tidy()` returns a row per pair of systems.
+#'   [autoplot()][autoplot.system_comparison]. `tidy()` returns a tibble with a row per pair of
+#'   systems, `system1` and `system2`: `estimate`, the accuracy (or metric) of the first minus that
+#'   of the second, with `std.error`, `conf.low` and `conf.high`; `probability`, that the first is
+#'   better; `n`, the number of cases; `method`, `order_known`, and `reason`, why a value is `NA`.
 #' @family comparisons
 #' @seealso [confusion()] for the categories in which systems differ.
 #' @examples
@@ -111,12 +109,13 @@
 #' estimate <- estimate_accuracy(x, method = "joint", resampling = list(replicates = 200))
 #' comparison <- compare_systems(estimate)
 #' comparison
+#' # The probability of each rank
 #' tidy(comparison, what = "ranks")
 #'
 #' # Compare all systems with system a
 #' compare_systems(estimate, reference = "a")
 #'
-#' # By the macro average of F
+#' # Compare the mean of the F measure over categories
 #' compare_systems(estimate, metric = "f_meas")
 #'
 #' # Two versions of an application, rated by one language model, with 120 gold cases

@@ -1,10 +1,10 @@
 #' Decide whether systems pass a threshold
 #'
-#' Compares confidence intervals with a threshold. The intervals are of accuracies, of pass rates
-#' (shares of an application's answers that are right) or of differences between systems. A system
-#' passes if the lower limit of its interval is at or above the threshold, and fails if the upper
-#' limit is below it. Otherwise it is undecided. Scripts, such as continuous integration, can use
-#' the exit status in the result.
+#' Compares confidence intervals with a threshold: intervals of accuracies of systems (classifiers),
+#' of pass rates (shares of an application's answers that are right) or of differences between
+#' systems. A system passes if the lower limit of its interval is at or above the threshold, and
+#' fails if the upper limit is below the threshold. Otherwise, or without an interval, the system is
+#' undecided. Scripts can use the exit status in the result.
 #'
 #' @section Exit status:
 #' `gate(...)$status` is 0 if all systems pass, 2 if at least one fails, and 3 if none fails and
@@ -17,24 +17,22 @@
 #' @section Error rates:
 #' A system whose accuracy is exactly `at_least` should pass with probability (1 - `conf_level`) /
 #' 2, which is .05 with 90% intervals. In simulations with 20 to 200 gold cases (cases with known
-#' truth), this probability was .02 to .05 on average, and at most .11. If estimates were compared
-#' with the threshold, without intervals, it would be .5.
+#' truth), this probability was .02 to .05 on average, and at most .11.
 #'
 #' These rates are for a single test. If gold cases are added until the system passes, a system at
 #' the threshold passes far more often (.12 to .17 after eight tests). Fix the number of gold cases
 #' beforehand, or estimate with `interval = "anytime"`, see [estimate_accuracy()].
 #'
-#' If an application changes, its answers are new, and gold cases of the old answers are not valid
-#' for them.
+#' If an application changes, gold cases of its old answers are not valid for the new answers.
 #'
-#' @param x A result of [estimate_accuracy()] or [compare_systems()], also with several groups of
-#'   cases. If all raters are declared as machines (language models or programs, `rater_kind` of
-#'   [ratings()]), an estimate needs gold cases, or argument `common` of [estimate_accuracy()] set
-#'   to `"none"`, `"all"` or a number. Otherwise there is an error, because the agreement of
-#'   machines is little evidence of accuracy.
+#' @param x A result of [estimate_accuracy()] or [compare_systems()], with intervals, also with
+#'   several groups of cases (argument `by`). The agreement of machines is little evidence of
+#'   accuracy. If all raters are declared as machines (language models or programs, `rater_kind` of
+#'   [ratings()]), an estimate therefore needs gold cases, or argument `common` of
+#'   [estimate_accuracy()] set to `"none"`, `"all"` or a number. In comparisons, high values of the
+#'   metric must be better.
 #' @param at_least The threshold. For accuracies and pass rates, a number in \[0, 1\]. For
-#'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority), of a metric
-#'   of which high values are good.
+#'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority).
 #' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `gate` with the field `status` (see *Exit status*). `tidy()` returns a
 #'   tibble with a row per system, or per pair of systems for a comparison:
@@ -44,23 +42,27 @@
 #'   * `estimate`, `conf.low`, `conf.high`: estimate, and limits of its interval.
 #'   * `at_least`: the threshold; `decision`: `"pass"`, `"fail"` or `"undecided"`.
 #'   * `needed`: number of further gold cases for a decision, if the estimate and the precision per
-#'     gold case do not change; 0 if there is a decision. `NA` if even the truth of all cases would
-#'     not decide, and for results for which it is not computed, such as comparisons.
-#'   * `reason`: why the interval or `needed` is missing.
+#'     gold case do not change; 0 if the decision is `"pass"` or `"fail"`. `NA` if even the truth of
+#'     all cases would not decide, without gold cases that measure the system, and for comparisons,
+#'     anytime intervals and posterior draws.
+#'   * `reason`: why the interval or `needed` is `NA`.
 #'
-#'   `glance()`: a tibble with one row: `status`, `at_least`, and the numbers `passed`, `failed` and
-#'   `undecided`. `format()`: the decisions in one line.
+#'   `glance()`: a tibble with one row: `status`, `at_least`, and the numbers of systems or pairs
+#'   that `passed`, `failed` or are `undecided`. `format()`: the decisions in one line.
 #' @family comparisons
 #' @seealso [plan_gold()] for the number of labels needed for a given precision.
 #' @examples
 #' set.seed(1)
+#' # 400 answers of an application, rated by a language model; 60 gold cases
 #' data <- data.frame(case = 1:400, good = runif(400) < 0.85)
 #' data$judge <- ifelse(runif(400) < 0.9, data$good, !data$good)
 #' x <- ratings(data, raters = judge, case = case, systems = c(app = "TRUE"), rater_kind = "model")
 #' labels <- data.frame(case = data$case, truth = data$good)[sample(400, 60), ]
 #' e <- estimate_accuracy(x, known_truth = labels, gold_sample = "random")
-#' gate(e, at_least = 0.7)
-#' gate(e, at_least = 0.7)$status
+#' # Is the pass rate of the application at least 0.7?
+#' decision <- gate(e, at_least = 0.7)
+#' decision
+#' decision$status
 #' @export
 gate <- function(x, at_least, ...) {
   check_call()
@@ -131,12 +133,24 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
     colSums((pick_rows(case_answers(fitted_ratings), drawn_gold$case) > 0L) *
       weights_of_cases(fitted_ratings)[drawn_gold$case])
   undecided_rows <- which(rows$decision == "undecided" & gold$measured$known)
-  rows$needed[undecided_rows] <- vapply(undecided_rows, function(s) {
-    count_needed_labels(extract_gold_accuracy(gold, s), rows$estimate[[s]], at_least, x)
-  }, 0L)
+  # Anytime intervals are confidence sequences, for which the formula of `needed` does not hold.
+  is_anytime <- isTRUE(interval_of(x)$gold$anytime)
+  # The smallest number of further gold cases for which Wilson's interval excludes the threshold. NA
+  # if the interval contains the threshold even if all cases are gold cases. The accuracy and the
+  # precision per gold case are assumed not to change.
+  if (!is_anytime) rows$needed[undecided_rows] <- map_int(undecided_rows, function(s) {
+    measured <- extract_gold_accuracy(gold, s)
+    further_labels <- seq_len(max(0, measured$cases - measured$gold))
+    measured$gold <- measured$gold + further_labels
+    effective_size <- 1 / relative_error_variance(measured, gold$settings$target)
+    share <- rows$estimate[[s]]
+    limits <- wilson_interval(share, effective_size, normal_quantile(x$options$conf_level))
+    is_decisive <- if (share >= at_least) limits[, 1L] >= at_least else limits[, 2L] < at_least
+    further_labels[which(is_decisive)[1L]]
+  })
   undecided_rows <- undecided_rows[is.na(x$table$reason[undecided_rows])]
   rows$reason[undecided_rows] <- ifelse(!is.na(rows$needed[undecided_rows]), NA,
-    if (interval_of(x)$gold$anytime) "it is not computed for anytime intervals" else
+    if (is_anytime) "it is not computed for anytime intervals" else
       "gold labels of all cases would not decide")
   verb_phrase <- ifelse(rows$system %in% fitted_ratings$constant, " passes in ", " is right in ")
   add_decision_words(rows, paste0(rows$system, verb_phrase), at_least)
@@ -190,19 +204,4 @@ add_decision_words <- function(rows, claim, at_least, words_of = whole_percent, 
       ifelse(rows$needed %in% c(0, NA), "", needed_clause))
   )
   rows
-}
-
-# Returns the smallest number of further gold cases for which Wilson's interval excludes the
-# threshold `at_least`. NA if the interval contains the threshold even if all cases are gold cases.
-# The accuracy `share` and the precision per gold case are assumed not to change. `measured`: result
-# of extract_gold_accuracy() for the system.
-count_needed_labels <- function(measured, share, at_least, estimate) {
-  # Anytime intervals are confidence sequences, for which this formula does not hold.
-  if (interval_of(estimate)$gold$anytime) return(NA_integer_)
-  further_labels <- seq_len(max(0, measured$cases - measured$gold))
-  measured$gold <- measured$gold + further_labels
-  effective_size <- 1 / relative_error_variance(measured, estimate$gold$settings$target)
-  limits <- wilson_interval(share, effective_size, normal_quantile(estimate$options$conf_level))
-  is_decisive <- if (share >= at_least) limits[, 1L] >= at_least else limits[, 2L] < at_least
-  further_labels[is_decisive %in% TRUE][1L]
 }

@@ -40,7 +40,7 @@ new_metric <- function(id, title, reference, kernel, form = "category", needs = 
 
 # Reasons why a metric is undefined.
 reason_zero_denominator <- "its denominator is 0"
-reason_zero_ratio <- "its numerator and its denominator are 0"
+
 reason_no_case <- "no case is of this category"
 reason_no_answer <- "the system never gives this answer"
 reason_one_category <- "no case, or every case, is of this category"
@@ -61,7 +61,9 @@ category_metric <- function(id, title, kernel, ..., reference = yardstick_refere
 }
 
 odds_metric <- function(...) {
-  category_metric(..., odds = TRUE, undefined = reason_zero_ratio, diagnostic = TRUE)
+  category_metric(
+    ..., odds = TRUE, undefined = "its numerator and its denominator are 0", diagnostic = TRUE
+  )
 }
 
 # Sensitivity, specificity and positive predictive value, as default arguments of kernels. R
@@ -109,21 +111,19 @@ kappa_of_costs <- function(table, cell_costs) {
   1 - ratio_of(sum(cell_costs * table), round_to_zero(chance_cost))
 }
 
-kappa_gradient <- function(table, cell_costs) {
-  truth <- rowSums(table)
-  answer <- colSums(table)
-  chance_cost <- sum(cell_costs * outer(truth, answer))
-  chance_term <- outer(as.vector(cell_costs %*% answer), as.vector(truth %*% cell_costs), `+`)
-  (chance_term * sum(cell_costs * table) / chance_cost - cell_costs) / chance_cost
-}
-
 # Creates the record of a weighted kappa. `cost`: function of a table that returns the cost of each
 # cell.
 kappa_metric <- function(id, title, reference, cost, ...) {
   new_metric(
     id, title, reference, function(table) kappa_of_costs(table, cost(table)), "table",
-    gradient = function(table) kappa_gradient(table, cost(table)), lower = -1,
-    undefined = "all cases and answers are of one category", ...
+    gradient = function(table) {
+      cell_costs <- cost(table)
+      truth <- rowSums(table)
+      answer <- colSums(table)
+      chance_cost <- sum(cell_costs * outer(truth, answer))
+      chance_term <- outer(as.vector(cell_costs %*% answer), as.vector(truth %*% cell_costs), `+`)
+      (chance_term * sum(cell_costs * table) / chance_cost - cell_costs) / chance_cost
+    }, lower = -1, undefined = "all cases and answers are of one category", ...
   )
 }
 
@@ -253,15 +253,14 @@ built_in_metrics <- name_by_id(list(
 #' `measures()` returns a table of the measures of agreement that [agreement()] computes, such as
 #' kappa. `measures("metric")` returns a table of the metrics of systems that [estimate_metrics()]
 #' estimates, such as recall. `register_measure()` adds a user-defined measure or metric for the
-#' rest of the session; it gets standard errors and intervals like any other.
+#' rest of the session.
 #'
 #' @section Kernels:
 #' A kernel is the function that computes a measure or a metric. Its arguments depend on `form`, and
 #' are passed by position. It returns `NA` or `NaN` if the value is undefined.
 #'
 #' A kernel of a measure of agreement gets the ratings of all cases. Cases with the same ratings are
-#' one row, and `weights` contains the number of cases of each row. For bootstrap replicates,
-#' `weights` may be 0.
+#' one row, and `weights` contains the number of cases of each row, which may be 0.
 #' * `"counts"`, the default: `kernel(counts, weights)`. `counts` is a matrix with a row per
 #'   distinct case and a column per category. It contains numbers of ratings.
 #' * `"ratings"`: `kernel(ratings, weights)`. `ratings` is a matrix of category numbers, with a row
@@ -317,6 +316,7 @@ built_in_metrics <- name_by_id(list(
 #' @seealso [agreement_measures] and [system_metrics] for definitions.
 #' @family agreement
 #' @examples
+#' # All measures of agreement
 #' measures()
 #'
 #' # The share of cases on which all raters agree
@@ -330,7 +330,21 @@ built_in_metrics <- name_by_id(list(
 #' @export
 measures <- function(kind = c("agreement", "metric"), ...) {
   check_call()
-  if (check_choice(kind) == "metric") return(metric_table())
+  if (check_choice(kind) == "metric") {
+    records <- lapply(all_metrics(), function(record) {
+      record$range <- if (is.function(record$lower)) {
+        if (record$ordered) "of steps" else "of costs"
+      } else {
+        paste(record$lower, "to", if (record$odds) Inf else record$upper)
+      }
+      record$settings <- toString(record$settings)
+      record
+    })
+    return(records_table(records, c(
+      "id", "title", "form", "range", "better", "settings", "needs", "same_as", "default",
+      "reference"
+    )))
+  }
   records <- lapply(all_measures(), function(record) {
     record$range <- paste(format(record$lower), "to", format(record$upper))
     record$raters <- if (record$raters == 2) "2" else "2 or more"
@@ -365,36 +379,18 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
       not = range)
     check_kernel(kernel, form, kernel_arguments[[form]])
     fields <- list(id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]])
-    do.call(if (is_metric) new_metric else new_measure, c(fields, if (is_metric) {
-      list(better = check_choice(better, c("high", "low"), "better"), drops = "undefined")
-    } else {
-      check_measured_raters(raters %||% if (form == "table") 2 else Inf, form)
-    }))
+    if (is_metric) return(inject(new_metric(
+      !!!fields, better = check_choice(better, c("high", "low"), "better"), drops = "undefined"
+    )))
+    raters <- raters %||% if (form == "table") 2 else Inf
+    is_two <- identical(as.double(raters), 2)
+    abort_argument_if(!is_two && !(identical(raters, Inf) && form != "table"), "raters",
+      "must be {.code 2}, or {.code Inf} for two or more.", not = raters)
+    # `least` is the number of raters that a case needs.
+    inject(new_measure(!!!fields, raters = as.double(raters), least = if (is_two) 2L else 1L))
   }
   register(
     if (is_metric) "metric" else "measure", id, kernel,
     names(if (is_metric) package_metrics() else built_in_measures), make_record
   )
-}
-
-# Checks the argument `raters` of register_measure(): 2, or Inf for two or more. Returns a list of
-# `raters`, and `least`, the number of raters that a case needs.
-check_measured_raters <- function(raters, form) {
-  is_two <- identical(as.double(raters), 2)
-  abort_argument_if(!is_two && !(identical(raters, Inf) && form != "table"), "raters",
-    "must be {.code 2}, or {.code Inf} for two or more.", not = raters)
-  list(raters = as.double(raters), least = if (is_two) 2L else 1L)
-}
-
-# Returns the records of the metrics that estimate_metrics() estimates by default. With two
-# categories, and if the user named the positive one, these are the metrics of a diagnostic test.
-# * records: records of all metrics
-# * settings: settings of a metric_plan()
-# * scored: do systems have scores?
-default_metrics <- function(records, settings, scored) {
-  is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
-  Filter(function(m) {
-    if (m$needs == "scores") m$default && scored else
-      if (is_diagnostic) m$id %in% c("accuracy", "sens", "spec", "ppv", "npv") else m$default
-  }, records)
 }

@@ -131,26 +131,24 @@ rows_to_unit <- function(rows, ranges) {
 # * answer: answer of the system, by pattern
 # * all_known: is the truth of all cases known?
 gold_tables <- function(evidence, s, n) {
-  gold_data <- if (!is.null(evidence)) gold_of_system(evidence, s)
-  if (is.null(gold_data)) return(NULL)
-  answer <- gold_data$answer <- evidence$answer[, s]
-  gold_data$predicted <- fill_unrated(evidence$predicted, gold_data$weight)
-  gold_data$mean <- predicted_table(gold_data, seq_along(answer), gold_data$weight)
-  w <- gold_data$w / sum(gold_data$w)
-  gold_data$gold_table <- rowsum_codes((gold_data$truth - 1L) * n + answer[gold_data$at], w, n^2)
-  gold_data$off <- predicted_table(gold_data, gold_data$at, gold_data$w) - gold_data$mean
-  start <- pmax(gold_data$gold_table - prior_slope * gold_data$off, 0)
-  gold_data$start <- (gold_data$gold * start / sum(start) + gold_data$mean) / (gold_data$gold + 1)
-  gold_data$all_known <- gold_data$gold >= sum(gold_data$weight)
-  gold_data
-}
-
-# Returns the joint table of truth and answer that ratings predict, a vector in which answers vary
-# fastest. It contains the mean probability of each cell over patterns of ratings. `at`: indices of
-# the patterns. `w`: their weights.
-predicted_table <- function(gold_data, at, w) {
-  is_answer <- indicator_matrix(gold_data$answer[at], ncol(gold_data$predicted))
-  as.vector(crossprod(is_answer * w, pick_rows(gold_data$predicted, at))) / sum(w)
+  gold <- if (!is.null(evidence)) gold_of_system(evidence, s)
+  if (is.null(gold)) return(NULL)
+  answer <- evidence$answer[, s]
+  predicted <- fill_unrated(evidence$predicted, gold$weight)
+  # The mean probability of each cell over the patterns `at`, which have weights `w`.
+  predicted_table <- function(at, w) {
+    is_answer <- indicator_matrix(answer[at], n)
+    as.vector(crossprod(is_answer * w, pick_rows(predicted, at))) / sum(w)
+  }
+  mean <- predicted_table(seq_along(answer), gold$weight)
+  off <- predicted_table(gold$at, gold$w) - mean
+  gold_table <- rowsum_codes((gold$truth - 1L) * n + answer[gold$at], gold$w / sum(gold$w), n^2)
+  start <- pmax(gold_table - prior_slope * off, 0)
+  c(gold, list(
+    answer = answer, predicted = predicted, mean = mean, gold_table = gold_table, off = off,
+    start = (gold$gold * start / sum(start) + mean) / (gold$gold + 1),
+    all_known = gold$gold >= sum(gold$weight)
+  ))
 }
 
 # Returns TRUE for metrics that depend only on the answers and not on the truth. An example is the
@@ -184,8 +182,14 @@ gold_metrics <- function(gold_data, slope, plan, ranges) {
   scale <- function(mean, spread, gold) pmax(spread, slope_variance)
   largest_slope <- apply(abs(slope), 2L, max)
   value <- function(mean, slope) {
+    # Each row of the plan has a separate table of truth and answer.
     shares <- t(pmax(gold_data$gold_table - outer(gold_data$off, slope), 0))
-    to_unit(values_by_row(plan, shares / rowSums(shares)), ranges)
+    tables <- shares / rowSums(shares)
+    values <- lapply(unique(plan$rows$metric), function(id) {
+      plan$records <- plan$records[id]
+      diag(metric_values(plan, pick_rows(tables, plan$rows$metric == id)))
+    })
+    to_unit(unlist(values), ranges)
   }
   gold_influence(gold_data, gold_data$predicted, influence, scale, largest_slope, value)
 }
@@ -213,15 +217,6 @@ gold_influence <- function(gold_data, predicted, influence, scale, steepest, val
     }
   )
   without_deviations(x)
-}
-
-# Returns the values of all rows of a plan. Each row has a separate table of truth and answer.
-# `tables`: rows of the plan x cells.
-values_by_row <- function(plan, tables) {
-  unlist(lapply(unique(plan$rows$metric), function(id) {
-    plan$records <- plan$records[id]
-    diag(metric_values(plan, pick_rows(tables, plan$rows$metric == id)))
-  }))
 }
 
 # Converts an estimate of metrics from gold cases to the form of an estimated share, because
@@ -306,13 +301,22 @@ reason_by_row <- function(plan, x, expected, words, absent) {
 score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_level) {
   gold_data <- scored_gold(estimate, judge)
   ranges <- ranges_of_plan(plan)
-  reason <- why_no_gold_scores(estimate, gold_data)
+  reason <- if (is.null(estimate$gold$evidence)) {
+    why_no_evidence(estimate)
+  } else if (gold_data$gold == 0L) {
+    "the system has no scores for gold cases"
+  } else if (!gold_data$representative) {
+    reason_not_all_drawn
+  }
   measurements <- NULL
-  if (is.na(reason)) {
+  if (is.null(reason)) {
     judge$truth[gold_data$at] <- gold_data$truth
     judge$w <- score_weights(judge)
     measurements <- gold_scores(gold_data, plan, judge, ranges)
-    reason <- why_no_score_rows(gold_data, plan, judge, measurements)
+    expected <- colSums(judge$p * judge$v) >= min_expected_cases
+    is_of_category <- field_of_rows(plan, "form") == "category"
+    reason <- reason_by_row(plan, measurements, expected, "no gold case is of category %s",
+      function(i) is_of_category[[i]] & !seq_along(expected) %in% gold_data$truth)
   }
   rows <- measured_rows(rows, measurements, rows_to_unit(rows, ranges), reason, ranges, estimate,
     interval, conf_level)
@@ -325,7 +329,8 @@ scored_gold <- function(estimate, judge) {
   gold <- estimate$gold
   weight <- judge$v
   position <- match(gold$case, judge$at)
-  gold_rows <- rep.int(which(!is.na(position)), weight[position[!is.na(position)]])
+  scored_rows <- which(!is.na(position))
+  gold_rows <- rep.int(scored_rows, weight[position[scored_rows]])
   w <- drawn_weight(gold, gold_rows)
   cluster <- estimate$options$cluster
   list(
@@ -347,10 +352,13 @@ scored_gold <- function(estimate, judge) {
 gold_scores <- function(gold_data, plan, judge, ranges) {
   start_values <- to_unit(score_values(plan, judge), ranges)
   influence <- Map(`/`, score_influence(plan, judge), widths(ranges))
-  mean_influence <- vapply(influence, mean_loss, 0, judge$w, judge$v)
-  influence_variance <- unlist(Map(function(g, m) mean_loss((g - m)^2, judge$p, judge$v),
-    influence, mean_influence))
+  mean_influence <- map_dbl(influence, mean_loss, judge$w, judge$v)
+  influence_variance <- unlist(Map(
+    function(values, mean) mean_loss((values - mean)^2, judge$p, judge$v), influence, mean_influence
+  ))
   is_linear <- field_of_rows(plan, "linear")
+  gold_truths <- indicator_matrix(gold_data$truth, ncol(judge$p))
+  gold_weight <- gold_data$w / sum(gold_data$w) * sum(judge$v) / judge$v[gold_data$at]
   # Variance of the influence, shrunk to its expected value. A few gold cases may have equal
   # influence by chance.
   scale <- function(mean, spread, gold) {
@@ -360,7 +368,11 @@ gold_scores <- function(gold_data, plan, judge, ranges) {
     value <- clip01(start_values + mean - mean_influence)
     for (share in unique(slope[!is_linear])) {
       row_numbers <- which(!is_linear & slope %in% share)
-      judge$w <- weights_with_gold(gold_data, judge, share)
+      # The weight of each case for each possible true category is the predicted probability times
+      # the slope. For gold cases, the weighted difference between truth and prediction is added.
+      weights <- share * judge$p
+      difference <- gold_truths - pick_rows(weights, gold_data$at)
+      judge$w <- weights + rowsum_rows(gold_data$at, difference * gold_weight, nrow(weights))
       value[row_numbers] <- to_unit(score_values(plan, judge), ranges)[row_numbers]
     }
     value
@@ -368,31 +380,4 @@ gold_scores <- function(gold_data, plan, judge, ranges) {
   gold_influence(
     gold_data, judge$p, function(i) influence[[i]], scale, 0 * influence_variance, values_on_unit
   )
-}
-
-# Returns the weight of each case for each possible true category (cases x categories). It is the
-# predicted probability times `slope`. For gold cases, the weighted difference between truth and
-# prediction is added.
-weights_with_gold <- function(gold_data, judge, slope) {
-  weights <- slope * judge$p
-  at <- gold_data$at
-  difference <- indicator_matrix(gold_data$truth, ncol(weights)) - pick_rows(weights, at)
-  share <- gold_data$w / sum(gold_data$w) * sum(judge$v) / judge$v[at]
-  weights + rowsum_rows(at, difference * share, nrow(weights))
-}
-
-# Returns the reason why gold cases cannot measure any metric of the scores of a system, or NA.
-why_no_gold_scores <- function(estimate, gold_data) {
-  if (is.null(estimate$gold$evidence)) return(why_no_evidence(estimate))
-  if (gold_data$gold == 0L) return("the system has no scores for gold cases")
-  if (gold_data$representative) NA_character_ else reason_not_all_drawn
-}
-
-# Returns, for each row of the plan, the reason why gold cases do not measure the metric of scores,
-# or NA.
-why_no_score_rows <- function(gold_data, plan, judge, x) {
-  expected <- colSums(judge$p * judge$v) >= min_expected_cases
-  reason_by_row(plan, x, expected, "no gold case is of category %s", function(i) {
-    field_of_rows(plan, "form")[[i]] == "category" & !seq_along(expected) %in% gold_data$truth
-  })
 }

@@ -68,11 +68,24 @@ slopes_by_answer <- function(slopes, weight) {
 # the answer of a cell occur?
 slopes_of_table <- function(record, plan, joint_table, occurs) {
   cells <- as.vector(t(joint_table))
-  if (record$form == "cell") return(slopes_of_cells(record, plan, cells))
+  if (record$form == "cell") {
+    # A cell of a confusion matrix is a share of the cases with one truth. Its slope is 0 in cells
+    # of the table with another truth.
+    truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
+    in_row <- truth[record$cells]
+    total <- rep(rowsum(cells, truth)[in_row], each = length(cells))
+    share <- rep(cells[record$cells], each = length(cells)) / total
+    is_cell <- outer(seq_along(cells), record$cells, `==`)
+    return((is_cell - share) * outer(truth, in_row, `==`) / total)
+  }
   slope <- if (is.na(values_of_tables(record, plan, matrix(cells, 1L)))) {
     NA_real_ * cells
   } else if (is.null(record$gradient)) {
-    numeric_slopes(record, plan, cells, which(occurs))
+    step_sizes <- c(0, 0.5, 1) * slope_step
+    replace(0 * cells, which(occurs), map_dbl(which(occurs), function(cell) {
+      moved_tables <- outer(1 - step_sizes, cells) + outer(step_sizes, seq_along(cells) == cell)
+      one_sided_derivative(t(values_of_tables(record, plan, moved_tables)))
+    }))
   } else {
     gradient <- do.call(record$gradient, c(list(joint_table), plan$settings[record$settings]))
     as.vector(t(gradient - sum(joint_table * gradient)))
@@ -80,32 +93,10 @@ slopes_of_table <- function(record, plan, joint_table, occurs) {
   replace(slope, !occurs, 0)
 }
 
-# Returns the slopes of cells of a confusion matrix (cells of the table x cells of the matrix). A
-# cell of the matrix is a share of the cases with one truth. Its slope is 0 in cells of the table
-# with another truth. `table`: probabilities of cells, in which answers vary fastest.
-slopes_of_cells <- function(record, plan, table) {
-  truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
-  cells <- record$cells
-  truth_total <- rowsum(table, truth)[truth[cells]]
-  repeat_by_cell <- function(value) rep(value, each = length(table))
-  difference <- outer(seq_along(table), cells, `==`) - repeat_by_cell(table[cells] / truth_total)
-  difference * outer(truth, truth[cells], `==`) / repeat_by_cell(truth_total)
-}
-
 # Returns one-sided numerical derivatives of functions. `value`: values of the functions (rows) at
 # 0, half a step and a step (columns).
 one_sided_derivative <- function(value) {
   (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
-}
-
-# Returns numerical slopes for kernels without a gradient, such as user-defined kernels. The result
-# has a number per cell of `table`, 0 for cells that are not in `cells`.
-numeric_slopes <- function(record, plan, table, cells) {
-  step_sizes <- c(0, 0.5, 1) * slope_step
-  replace(0 * table, cells, vapply(cells, function(cell) {
-    moved_tables <- outer(1 - step_sizes, table) + outer(step_sizes, seq_along(table) == cell)
-    one_sided_derivative(t(values_of_tables(record, plan, moved_tables)))
-  }, 0))
 }
 
 # Returns the slopes of a metric of one category against the rest, by numerical differentiation of
@@ -124,9 +115,25 @@ slopes_of_categories <- function(record, plan, counts) {
     diag(fn - tn, n) + rep(tn, each = n), diag(fp - tn, n), diag(slope[, 1L] - fn - fp + tn, n)
   )
   averages <- lapply(plan$averages, function(average) {
-    if (average == "micro") micro_slope(record, plan, counts) else mean_slope(
-      by_category, value, average == "macro_weighted", counts$tp + counts$fn, record$drops
+    if (average == "micro") {
+      # The average is computed from the sums of tp, fn, fp and tn over categories. A case with a
+      # correct answer is a true positive of one category and a true negative of all others.
+      added_counts <- cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2))
+      slope <- kernel_slopes(record, plan, lapply(counts, sum), added_counts)$slope
+      return(rep(c(slope[[2L]], 0, slope[[1L]] - slope[[2L]]), each = n))
+    }
+    weight <- weights_in_mean(
+      value, average == "macro_weighted", counts$tp + counts$fn, record$drops
     )
+    has_no_slope <- weight == 0 | (record$drops == "caseless" & is.na(value))
+    by_category[, has_no_slope] <- 0
+    value[has_no_slope] <- 0
+    total_weight <- sum(weight)
+    slope <- as.vector(by_category %*% weight) / total_weight
+    if (average == "macro") return(slope)
+    # The weights also depend on the table, which adds a term to the slopes of true categories.
+    weight_slope <- (value - sum(value * weight) / total_weight) / total_weight
+    slope + c(replace(weight_slope, weight == 0, 0), numeric(2L * n))
   })
   do.call(cbind, c(averages, list(by_category)))
 }
@@ -143,38 +150,6 @@ kernel_slopes <- function(record, plan, counts, added) {
   value <- run_kernel(record, list(moved_counts), length(step_sizes), plan$settings)
   value <- matrix(value, ncol = 3L)
   list(value = value[seq_len(n), 1L], slope = matrix(one_sided_derivative(value), n))
-}
-
-# Returns the slopes of an average over categories, a number per total.
-# * by_category: slopes of the metric of each category (totals x categories). They are results of
-#   slopes_of_categories().
-# * value: values of the metric of each category
-# * weighted: is the average weighted by the shares of true categories? These weights also depend on
-#   the table, which adds a term to the slopes
-# * cases: share of cases of each category
-# * drops: see new_metric()
-mean_slope <- function(by_category, value, weighted, cases, drops) {
-  weight <- weights_in_mean(value, weighted, cases, drops)
-  has_no_slope <- weight == 0 | (drops == "caseless" & is.na(value))
-  by_category[, has_no_slope] <- 0
-  value[has_no_slope] <- 0
-  total_weight <- sum(weight)
-  slope <- as.vector(by_category %*% weight) / total_weight
-  if (weighted) {
-    weight_slope <- (value - sum(value * weight) / total_weight) / total_weight
-    slope <- slope + c(replace(weight_slope, weight == 0, 0), numeric(2L * length(value)))
-  }
-  slope
-}
-
-# Returns the slopes of a micro average, which is computed from the sums of tp, fn, fp and tn over
-# categories. A case with a correct answer is a true positive of one category and a true negative of
-# all other categories.
-micro_slope <- function(record, plan, counts) {
-  n <- length(counts$tp)
-  added_counts <- cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2))
-  slope <- kernel_slopes(record, plan, lapply(counts, sum), added_counts)$slope
-  rep(c(slope[[2L]], 0, slope[[1L]] - slope[[2L]]), each = n)
 }
 
 # ---- Influence of cases on metrics of scores -----------------------------------------------------

@@ -100,20 +100,16 @@ point_rows <- function(estimate, plan, counts, s) {
 metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
   rows <- plan$rows
   values <- if (is.null(no_value_reason)) na_real(values) else NA_real_
+  undefined <- field_of_rows(plan, "undefined")
+  undefined[field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)] <- reason_not_ordered
+  undefined[!is.na(rows$average)] <- "it is undefined for one of the averaged categories"
   columns_tibble(
     system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
     average = rows$average, category = rows$category, !!!result_table(values)[estimate_columns],
     n = n, method = estimate$options$method,
-    reason = no_value_reason %||% ifelse(is.na(values), undefined_reason(plan), NA_character_),
+    reason = no_value_reason %||% ifelse(is.na(values), undefined, NA_character_),
     why = NA_character_, sampling = NA_real_, hidden = NA_real_, cases = n
   )
-}
-
-# Returns, for each row of the plan, words for the reason why the metric may be undefined.
-undefined_reason <- function(plan) {
-  reason <- field_of_rows(plan, "undefined")
-  reason[field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)] <- reason_not_ordered
-  ifelse(is.na(plan$rows$average), reason, "it is undefined for one of the averaged categories")
 }
 
 # Replaces the metric "accuracy" in `rows` by the accuracy of `estimate`, so that both are equal.
@@ -123,11 +119,13 @@ with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   accuracy_rows <- which(rows$metric == built_in_metrics$accuracy$id)
   if (length(accuracy_rows) == 0L || unknown_truth_share(estimate$fit)[[s]] %in% 0) return(rows)
   accuracy <- estimate$table[s, ]
-  has_same_interval <- interval == estimate$options$interval
-  if (has_same_interval && conf_level != estimate$options$conf_level) {
-    has_same_interval <- accuracy_intervals[[interval]]$spread == "delta"
-    if (has_same_interval) accuracy <- with_limits(accuracy, estimate$details$centre[[s]],
-      robust_quantile(estimate, conf_level))
+  is_same_level <- conf_level == estimate$options$conf_level
+  has_same_interval <- interval == estimate$options$interval &&
+    (is_same_level || accuracy_intervals[[interval]]$spread == "delta")
+  if (has_same_interval && !is_same_level) {
+    accuracy <- with_limits(
+      accuracy, estimate$details$centre[[s]], robust_quantile(estimate, conf_level)
+    )
   }
   columns <- c("estimate", if (has_same_interval) interval_columns,
     if (has_same_interval || !has_posterior(estimate)) c("reason", "why"))
@@ -165,7 +163,7 @@ unit_percentiles <- function(rows, values, ranges, conf_level) {
 # number per metric, or a matrix with a column per metric. `ranges`: range of each metric (metrics x
 # 2).
 to_unit <- function(value, ranges) {
-  if (is.matrix(value)) ranges <- pick_rows(ranges, rep(seq_len(nrow(ranges)), each = nrow(value)))
+  if (is.matrix(value)) ranges <- pick_rows(ranges, rep(row_numbers(ranges), each = nrow(value)))
   (value - ranges[, 1L]) / widths(ranges)
 }
 
@@ -180,11 +178,18 @@ delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   if (anyNA(table)) return(rows) # there are no values; point_rows() has added the reason
   slopes <- metric_slopes(plan, table)
   ranges <- ranges_of_plan(plan)
-  rows$sampling <- table_errors(draws, slopes, estimate, s)
+  # The sampling error is the standard deviation over replicates of the joint table.
+  first_order <- apply_in_blocks(draws, s, function(counts) {
+    tables <- as_shares(counts, slopes$n)
+    cbind(rowSums(table_sums(tables, slopes$n)$right), first_order_changes(slopes, tables))
+  })
+  error <- apply(pick_rows(first_order, !is.na(first_order[, 1L])), 2L, sd)
+  # The accuracy may vary less between replicates than its sampling error. All errors are then
+  # increased in proportion. They are never decreased.
+  error_ratio <- estimate$details$sampling[[s]] / error[[1L]]
+  rows$sampling <- error[-1L] * if (is.finite(error_ratio)) max(1, error_ratio) else 1
   rows$hidden <- hidden_errors(estimate, table, s, slopes)
-  largest_slope <- vapply(seq_len(nrow(rows)), function(i) {
-    max(abs(slopes_of_row(slopes, i, TRUE)))
-  }, 0)
+  largest_slope <- map_dbl(row_numbers(rows), function(i) max(abs(slopes_of_row(slopes, i, TRUE))))
   rows <- add_standard_errors(rows, largest_slope, ranges)
   interval_rows(rows, ranges, robust_quantile(estimate, conf_level))
 }
@@ -216,20 +221,6 @@ add_standard_errors <- function(rows, largest_slope, ranges) {
   rows
 }
 
-# Returns the sampling error of each metric of system number `s`. It is the standard deviation over
-# replicates (`draws`) of the joint table. The accuracy may vary less between replicates than its
-# sampling error. All errors are then increased in proportion. They are never decreased. `slopes`:
-# result of metric_slopes().
-table_errors <- function(draws, slopes, estimate, s) {
-  first_order <- apply_in_blocks(draws, s, function(counts) {
-    tables <- as_shares(counts, slopes$n)
-    cbind(rowSums(table_sums(tables, slopes$n)$right), first_order_changes(slopes, tables))
-  })
-  error <- apply(pick_rows(first_order, !is.na(first_order[, 1L])), 2L, sd)
-  error_ratio <- estimate$details$sampling[[s]] / error[[1L]]
-  error[-1L] * if (is.finite(error_ratio)) max(1, error_ratio) else 1
-}
-
 # Returns the hidden error of each metric: the standard deviation of the bias due to shared errors,
 # which ratings do not identify (see interval-robust.R). The hidden error has two parts:
 # * Errors that the system shares with raters. The joint table of truth and answer may be anywhere
@@ -242,7 +233,16 @@ table_errors <- function(draws, slopes, estimate, s) {
 # cases with each answer.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
-  line <- first_order_changes(slopes, t(table_difference(estimate, table, s, n)))[1L, ]
+  # Difference between the tables with independent and with shared errors. For methods other than
+  # "average", the first is the table of the estimate. The difference is 0 if the table with shared
+  # errors was not computed.
+  difference <- 0 * table
+  counts <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
+  if (length(counts$shared_counts) > 0L) {
+    first_table <- if (is_averaged(estimate)) as_shares(counts$independent_counts, n) else table
+    difference <- first_table - as_shares(counts$shared_counts, n)
+  }
+  line <- first_order_changes(slopes, t(difference))[1L, ]
   joint_table <- matrix(table, n) # answers x truths
   answer_share <- rowSums(joint_table)
   wrong_cells <- joint_table - diag(diag(joint_table), n)
@@ -283,17 +283,6 @@ wrong_by_answer <- function(estimate, s) {
   ifelse(is.na(share_by_answer), estimate$details$rater_error[[s]], share_by_answer)
 }
 
-# Returns the difference of two joint tables of truth and answer, a vector in which answers vary
-# fastest. The first table is the table with independent errors for method "average", and the table
-# of the estimate for other methods. The second is the table with shared errors. The difference is 0
-# if the second table was not computed.
-table_difference <- function(estimate, table, s, n) {
-  counts_of_system <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
-  if (length(counts_of_system$shared_counts) == 0L) return(rep(0, length(table)))
-  if (is_averaged(estimate)) table <- as_shares(counts_of_system$independent_counts, n)
-  table - as_shares(counts_of_system$shared_counts, n)
-}
-
 # Adds limits to `rows`, about `z` standard errors from the estimate. `ranges`: range of each row
 # (rows x 2). The data do not show how the error depends on the value of the metric. Two intervals
 # are therefore computed under different assumptions, and the result contains both intervals:
@@ -316,9 +305,11 @@ interval_rows <- function(rows, ranges, z) {
     other_error <- sqrt(pmax(error^2 - variance / size, 0))
     add_error_to_half_width(z * other_error, wilson_interval(value, size, z), value)
   }
-  half_widths <- compute_half_widths(pmax(size, cases, na.rm = TRUE))
-  is_too_few <- !(size >= cases_of_a_share)
-  half_widths <- pmax(half_widths, replace(compute_half_widths(size), c(is_too_few, is_too_few), 0))
+  is_too_few <- rep(!(size >= cases_of_a_share), 2L)
+  half_widths <- pmax(
+    compute_half_widths(pmax(size, cases, na.rm = TRUE)),
+    replace(compute_half_widths(size), is_too_few, 0)
+  )
   rows$conf.low[known_rows] <- from_unit(pmax(0, value - half_widths[, 1L]), ranges)
   rows$conf.high[known_rows] <- from_unit(pmin(1, value + half_widths[, 2L]), ranges)
   rows

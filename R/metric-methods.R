@@ -98,7 +98,7 @@ metric_interval_note <- function(interval, conf_level, estimates) {
   )
   description <- if (is_measured_by_gold(estimate, interval)) {
     sprintf("each by itself, in the %s, with %s gold cases", estimate$gold$settings$target,
-      format_span(vapply(estimates, count_gold, 0), format_unpadded))
+      format_span(map_dbl(estimates, count_gold), format_unpadded))
   } else if (record$spread == "delta") {
     paste0("sampling error (delta method, ", resampling_words, ")", hidden_error_words(estimate))
   } else if (record$spread == "percentile" && !record$drawn) {
@@ -126,7 +126,23 @@ augment.metric_estimate <- function(x, ...) {
         \"likelihood\"}. {.fun ground_truth} of the fit returns probabilities that do not use the
         answers of systems.")
   over_groups(x$estimates, x$options$grouped, function(estimate) {
-    stack_rows(x$options$systems, weighted_answers, estimate = estimate)
+    ratings <- estimate$fit$x
+    n <- n_categories(ratings)
+    pattern <- pattern_of_case(ratings)
+    as_category <- function(code) factor(ratings$categories[code], levels = ratings$categories)
+    stack_rows(x$options$systems, function(system) {
+      s <- match(system, ratings$systems)
+      answer <- pattern_answers(ratings)[pattern, s]
+      # Only cases with an answer and ratings are used.
+      cases <- which(answer > 0L & is_usable_pattern(estimate$fit)[pattern])
+      posterior <- pick_rows(estimate$posterior[[s]], pattern[cases])
+      tibble::as_tibble(columns_tibble(
+        case = rep(ratings$cases[cases], each = n), system = system,
+        truth = as_category(rep(seq_len(n), length(cases))),
+        prediction = as_category(rep(answer[cases], each = n)),
+        weight = as.vector(t(posterior * weights_of_cases(ratings)[cases]))
+      ))
+    })
   })
 }
 
@@ -134,26 +150,6 @@ augment.metric_estimate <- function(x, ...) {
 # `grouped` is FALSE, there is only one estimate.
 over_groups <- function(estimates, grouped, f, ...) {
   if (grouped) bind_parts(estimates, f, ...) else f(estimates[[1L]], ...)
-}
-
-# Returns the table of augment() for one system, with a row per case and possible true category.
-# Only cases with an answer and ratings are used. The column `weight` is the posterior probability
-# times the weight of the case.
-weighted_answers <- function(estimate, system) {
-  x <- estimate$fit$x
-  n <- n_categories(x)
-  s <- match(system, x$systems)
-  pattern <- pattern_of_case(x)
-  answer <- pattern_answers(x)[pattern, s]
-  answered_cases <- which(answer > 0L & is_usable_pattern(estimate$fit)[pattern])
-  posterior <- pick_rows(estimate$posterior[[s]], pattern[answered_cases])
-  as_category <- function(code) factor(x$categories[code], levels = x$categories)
-  tibble::as_tibble(columns_tibble(
-    case = rep(x$cases[answered_cases], each = n), system = system,
-    truth = as_category(rep(seq_len(n), length(answered_cases))),
-    prediction = as_category(rep(answer[answered_cases], each = n)),
-    weight = as.vector(t(posterior * weights_of_cases(x)[answered_cases]))
-  ))
 }
 
 # ---- Comparisons of systems by a metric other than accuracy --------------------------------------
@@ -168,20 +164,7 @@ check_compared_metric <- function(metric, category, cost, estimate) {
   if (is.null(metric) || identical(metric, built_in_metrics$accuracy$id)) return(NULL)
   check_string(metric, "metric")
   plan <- resolve_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x)
-  check_comparable_metric(plan$records[[1L]], estimate)
-  plan$row <- 1L
-  if (is.null(category)) return(plan)
-  abort_argument_if(plan$records[[1L]]$form != "category", "category",
-    "{.arg category} can only be used with metrics of one category.",
-    x = "{.val {metric}} is a metric of all categories.")
-  check_choice(category, plan$categories)
-  plan$row <- match(category, plan$rows$category)
-  plan
-}
-
-# Raises an error if differences of a metric between systems cannot be computed from the estimate.
-# `record`: see new_metric().
-check_comparable_metric <- function(record, estimate) {
+  record <- plan$records[[1L]]
   has_gold <- has_gold_cases(estimate$gold)
   why <- if (record$needs != "table" || record$better == "" || record$odds) {
     "comparisons do not support prevalences, ratios, scores or \"accuracy_all\""
@@ -197,6 +180,14 @@ check_comparable_metric <- function(record, estimate) {
     i = "Use {.fun estimate_metrics}, or
         {.code metric = \"accuracy\"}{if (has_gold) ', or an estimate without gold cases'}.",
     metric = record$id)
+  plan$row <- 1L
+  if (is.null(category)) return(plan)
+  abort_argument_if(record$form != "category", "category",
+    "{.arg category} can only be used with metrics of one category.",
+    x = "{.val {metric}} is a metric of all categories.")
+  check_choice(category, plan$categories)
+  plan$row <- match(category, plan$rows$category)
+  plan
 }
 
 # Returns the estimate with values of the compared metric in place of accuracies. Replicates and

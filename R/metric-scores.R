@@ -5,10 +5,10 @@
 
 #' ROC area, Brier score and calibration without known truth
 #'
-#' Defines metrics of the scores that systems (classifiers) give to categories. Scores are
-#' probabilities, or numbers that only order the cases. To estimate the metrics, give `scores` to
-#' [ratings()] and call [estimate_metrics()]. If all truths are known, all metrics except `ece` and
-#' `ece_plugin` equal those of the R package yardstick.
+#' Defines metrics of the scores that systems (classifiers) give to the categories of a case. Scores
+#' are probabilities, or numbers that only order the cases. To estimate the metrics from ratings,
+#' give `scores` to [ratings()] and call [estimate_metrics()]. If all true categories are known, all
+#' metrics except `ece` and `ece_plugin` equal those of the R package yardstick.
 #'
 #' @section Definitions:
 #' * `roc_auc`: area under the ROC curve of a category. It is the probability that a case of the
@@ -25,26 +25,26 @@
 #'   mean score minus the share of cases in which the category with the highest score is true. `ece`
 #'   is the mean of absolute gaps, weighted by the number of cases. Sampling makes gaps larger on
 #'   average. An estimate of this increase is subtracted (Kumar, Liang and Ma 2019).
-#' * `ece_plugin`: the same without subtraction (Guo et al. 2017).
+#' * `ece_plugin`: the same as `ece`, but without this subtraction (Guo et al. 2017).
 #'
 #' All except `roc_auc`, `pr_auc` and `average_precision` need scores that are probabilities.
 #'
 #' @section Estimates without known truth: The truth of a case is replaced by a weight for each
 #' category. Weights are computed from the posterior probabilities of the categories given the
-#' ratings. Scores and answers of systems are not used for these probabilities, so that no system
-#' evaluates itself. (The joint model of [fit_scores()] also uses scores.) The argument `method` of
-#' [estimate_accuracy()] defines the weights:
+#' ratings. Except in the joint model of [fit_scores()], scores and answers of systems are not used
+#' for them, so that no system evaluates itself. The argument `method` of [estimate_accuracy()]
+#' defines the weights:
 #'
 #' * Method `"shared"`: the weights are the posterior probabilities. This is valid if, given the
-#'   ratings, a score contains no further information about the truth. Otherwise every metric is
-#'   biased towards its value for an uninformative system.
+#'   ratings, a score contains no further information about the truth. Otherwise metrics are biased
+#'   towards their values for an uninformative system.
 #' * Methods `"joint"` and `"average"` assume that scores and ratings are independent given the
 #'   truth. For each case, let `p` be the vector of posterior probabilities. Let `M` be the mean
 #'   over cases of the matrix `p p'` (`p'` is the transpose), and `D` the diagonal matrix of base
 #'   rates (the mean of `p`). The weights are `D M^-1 p` (Natarajan et al. 2013), which may be below
 #'   0 or above 1. Metrics are `NA` if ratings hardly distinguish the categories.
-#' * If the argument `common` of [estimate_accuracy()] is a number from 0 to 1, the weights are
-#'   between those of `"joint"` (0) and those of `"shared"` (1).
+#' * If argument `common` of [estimate_accuracy()] (assumed sharing of errors) is a number from 0 to
+#'   1, the weights are between those of `"joint"` (0) and those of `"shared"` (1).
 #' * A case with known truth has weight 1 for its true category, and 0 for others.
 #'
 #' @section Intervals: The argument `interval` of [estimate_metrics()] is the kind of interval.
@@ -53,7 +53,8 @@
 #'
 #' * `"bootstrap"` intervals are percentiles over replicates.
 #' * `"robust"` intervals also allow for errors that systems share with raters, and that raters
-#'   share with each other. They are too wide if scores do not depend on the raters' errors.
+#'   share with each other. These intervals are too wide if scores do not depend on the raters'
+#'   errors.
 #' * `"combined"`, `"corrected"` and `"anytime"` intervals use a sample of gold cases (cases with
 #'   known truth). Gold cases correct the estimate from ratings, as in [estimate_accuracy()].
 #' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
@@ -71,13 +72,14 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.8, 0.7, 0.75), c(new = 0.8), n = 300, categories = 2))
-#' # Scores simulated from the true categories
+#' # Scores of system "new" for category 2
 #' p <- plogis(rnorm(300, ifelse(truth(x)$category == "2", 1, -1), 1.4))
 #' y <- ratings(
 #'   as.data.frame(x), case = case, rater = rater, rating = rating,
 #'   systems = data.frame(case = x$cases, system = "new", prediction = ifelse(p > 0.5, "2", "1")),
 #'   scores = data.frame(case = x$cases, system = "new", category = "2", score = p)
 #' )
+#' # ROC area, Brier score and calibration error
 #' estimate_metrics(y, c("roc_auc", "brier_class", "ece"), method = "joint", interval = "none")
 #' @name score_metrics
 NULL
@@ -135,12 +137,11 @@ auc_of_weights <- function(order, a, b, v) {
 # and with more than two categories `by_category`, each against all others.
 roc_auc_of_scores <- function(score_data, w, v, settings) {
   n <- ncol(w)
-  auc_by_pair <- vapply(category_pairs(w, v), function(pair) {
+  auc_by_pair <- map_dbl(category_pairs(w, v), function(pair) {
     auc_of_weights(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
-  }, 0)
-  whole <- if (length(auc_by_pair) > 0L) mean(auc_by_pair) else NA_real_
-  list(whole = whole, by_category = if (n > 2L) {
-    vapply(seq_len(n), function(k) auc_of_weights(score_data$order[[k]], w[, k], 1 - w[, k], v), 0)
+  })
+  list(whole = na_real(mean(auc_by_pair)), by_category = if (n > 2L) {
+    map_dbl(seq_len(n), function(k) auc_of_weights(score_data$order[[k]], w[, k], 1 - w[, k], v))
   })
 }
 
@@ -151,30 +152,24 @@ category_pairs <- function(w, v) {
   unname(split(pairs, row(pairs)))
 }
 
-# Returns recall and precision of a category for each threshold. Thresholds are the distinct scores,
-# from the highest. All cases with at least this score get the category as answer. The first point
-# is recall 0 and precision 1, as in yardstick. `a`: weight with which each case is of the category.
-pr_points <- function(order, a, v) {
-  hits <- cumulative_weight(order, a * v)
-  cases <- cumulative_weight(order, v)
-  is_drawn <- cases > 0 # in replicates the highest scores may not be drawn
-  list(
-    recall = clip01(c(0, cummax(pmax(hits[is_drawn], 0)) / sum(a * v))),
-    precision = clip01(c(1, hits[is_drawn] / cases[is_drawn]))
-  )
-}
-
 # Returns the kernel of the area under the precision-recall curve. `average`: TRUE if precision is
-# constant between two points of the curve (average precision), FALSE if it is linear.
+# constant between two points of the curve (average precision), FALSE if it is linear. There is a
+# point for each distinct score. All cases with at least this score get the category as answer. The
+# first point is recall 0 and precision 1, as in yardstick.
 precision_of_scores <- function(average) {
   function(score_data, w, v, settings) {
-    list(by_category = vapply(seq_len(ncol(w)), function(k) {
-      if (sum(w[, k] * v) <= 0) return(NA_real_)
-      points <- pr_points(score_data$order[[k]], w[, k], v)
-      precision <- points$precision
+    list(by_category = map_dbl(seq_len(ncol(w)), function(k) {
+      category_weight <- w[, k] * v
+      if (sum(category_weight) <= 0) return(NA_real_)
+      order <- score_data$order[[k]]
+      cases <- cumulative_weight(order, v)
+      is_drawn <- cases > 0 # in replicates the highest scores may not be drawn
+      hits <- cumulative_weight(order, category_weight)[is_drawn]
+      recall <- clip01(c(0, cummax(pmax(hits, 0)) / sum(category_weight)))
+      precision <- clip01(c(1, hits / cases[is_drawn]))
       compared_precision <- precision[if (average) -1L else -length(precision)]
-      sum(diff(points$recall) * (precision[-1L] + compared_precision) / 2)
-    }, 0))
+      sum(diff(recall) * (precision[-1L] + compared_precision) / 2)
+    }))
   }
 }
 
@@ -260,7 +255,7 @@ score_values <- function(plan, judge) {
 # for the metric of all categories together.
 score_averages <- function(plan, record) {
   rows <- plan$rows[plan$rows$metric == record$id & is.na(plan$rows$category), ]
-  replace(rows$average, is.na(rows$average), "whole")
+  replace_na(rows$average, "whole")
 }
 
 # Creates the record of a metric of scores. It has the fields of new_metric() and these:

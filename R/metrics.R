@@ -9,7 +9,8 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #'
 #' Defines the metrics of a system (a classifier) that [estimate_metrics()] estimates.
 #' `measures("metric")` lists them, and [register_measure()] adds a user-defined metric. Metrics
-#' that are also in the R package yardstick have the same names and definitions.
+#' that are also in the R package yardstick have the same names and definitions. A metric is `NA` if
+#' a denominator is 0.
 #'
 #' @section Metrics of one category: Let `tp`, `fn`, `fp` and `tn` be the probabilities of true
 #' positives, false negatives, false positives and true negatives of one category against the rest.
@@ -23,9 +24,9 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' * `bal_accuracy`: `(sens + spec) / 2`; `j_index`, Youden's J: `sens + spec - 1`.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`;
-#'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. They have no averages over categories. Their
-#'   intervals are symmetric for the logarithm, unless they are percentiles. Estimates of 0 and
-#'   `Inf` have no interval.
+#'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. These three have no averages over categories.
+#'   Their intervals are symmetric for the logarithm, unless they are percentiles. Estimates of 0
+#'   and `Inf` have no interval.
 #'
 #' @section Metrics of all categories: Let `p` be the joint table of truth (rows) and answer
 #' (columns), with probabilities that sum to 1.
@@ -44,14 +45,16 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' The last four metrics need ordered categories (`ordered` of [ratings()]) or two categories;
 #' otherwise they are `NA`.
 #'
+#' @return This page documents metrics, not a function; see [estimate_metrics()].
 #' @references Gorodkin, J. (2004). Comparing two K-category assignments by a K-category correlation
 #'   coefficient. *Computational Biology and Chemistry*, 28, 367-374.
 #' @name system_metrics
 #' @family metrics
 #' @examples
+#' # Names, ranges and settings of all metrics
 #' measures("metric")
 #'
-#' # The critical success index of forecasters
+#' # A user-defined metric: the critical success index of forecasters
 #' register_measure(
 #'   "csi", "Critical success index", function(tp, fn, fp, tn) tp / (tp + fn + fp), kind = "metric"
 #' )
@@ -60,26 +63,16 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' register_measure("csi", kernel = NULL, kind = "metric")
 NULL
 
-# Returns the result of measures("metric").
-metric_table <- function() {
-  records <- lapply(all_metrics(), function(record) {
-    record$range <- if (is.function(record$lower)) {
-      if (record$ordered) "of steps" else "of costs"
-    } else {
-      paste(record$lower, "to", if (record$odds) Inf else record$upper)
-    }
-    record$settings <- toString(record$settings)
-    record
-  })
-  records_table(records, c(
-    "id", "title", "form", "range", "better", "settings", "needs", "same_as", "default", "reference"
-  ))
-}
-
 # Returns the records of the metrics with the names `ids` or, if `ids` is NULL, of the default
-# metrics. `scored`: do the ratings contain scores?
+# metrics. With two categories, and if the user named the positive one, these are the metrics of a
+# diagnostic test. `scored`: do the ratings contain scores?
 find_metrics <- function(ids, settings, scored) {
-  if (is.null(ids)) return(default_metrics(all_metrics(), settings, scored))
+  is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
+  if (is.null(ids)) return(Filter(function(record) {
+    if (record$needs == "scores") record$default && scored else
+      if (is_diagnostic) record$id %in% c("accuracy", "sens", "spec", "ppv", "npv") else
+        record$default
+  }, all_metrics()))
   if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
   records <- select_records("metric", ids, all_metrics())
   for (record in records) {
@@ -118,44 +111,43 @@ check_cost_matrix <- function(cost, categories) {
 #' Recall, precision and other metrics without known truth
 #'
 #' Estimates recall, precision, F measure, Matthews' correlation, mean cost and other metrics of
-#' systems (classifiers) if the true categories of cases are not known. It uses the methods of
-#' [estimate_accuracy()], which estimates only the accuracy. [system_metrics] and [score_metrics]
-#' define the metrics.
+#' systems (classifiers) from ratings, the categories that several raters gave to the same cases.
+#' True categories need not be known. [system_metrics] and [score_metrics] define the metrics.
 #'
-#' @section Joint table: All metrics of answers are computed from the joint table of truth and
-#' answer of a system. A case with unknown truth is counted in the row of every category, weighted
-#' by the posterior probability of the category, which the method of [estimate_accuracy()] computes.
-#' A case with known truth is counted only in the row of its true category. The argument `common` of
-#' [estimate_accuracy()] (how many of the raters' errors a system is assumed to share) also applies
-#' to this table. The metric `accuracy` is equal to the estimate of [estimate_accuracy()].
+#' @section Joint table: All metrics of answers are computed from the joint table of truth (rows)
+#'   and answer (columns) of a system. A case with unknown truth is counted in the row of every
+#'   category, weighted by the posterior probability that the category is true, given the ratings. A
+#'   case with known truth is counted only in the row of its true category. The argument `common` of
+#'   [estimate_accuracy()] (how far a system is assumed to share the raters' errors) also
+#'   applies to this table. The metric `accuracy` is equal to the estimate of [estimate_accuracy()].
 #'
 #' Methods `"binned"` and `"unbinned"`, and methods that are functions, estimate only the accuracy;
 #' other metrics are then `NA`. A metric of a category is also `NA` if its denominator is 0. Macro
-#' averages of recall, precision and F measure leave out categories without cases. Precision and F
-#' measure of a category that the system never gives as answer count as 0 in them, as in
-#' scikit-learn.
+#' averages of recall, precision and F measure leave out categories without cases. As in
+#' scikit-learn, precision and F measure of a category that the system never gives as answer count
+#' as 0 in these averages.
 #'
-#' @section Intervals: By default, the kind of interval is the same as for the accuracy; see
-#' [estimate_accuracy()]. For metrics of the joint table:
-#' * `"robust"` intervals allow for sampling error and for shared errors, which are errors that
-#'   judges (raters and systems) make on the same cases. The sampling error is computed by the delta
-#'   method, with covariances of the cells of the table from a bootstrap of cases. For human raters,
-#'   the allowance for shared errors is large for the recall of a rare category.
+#' @section Intervals: By default, the kind of interval is the same as for the accuracy. For metrics
+#'   of the joint table:
+#' * `"robust"` intervals allow for sampling error and for shared errors, which raters and systems
+#'   make on the same cases. The sampling error is computed by the delta method, with covariances of
+#'   the cells of the table from a bootstrap of cases.
 #' * `"bootstrap"` intervals are percentiles over bootstrap replicates. They allow only for sampling
 #'   error.
 #' * `"combined"`, `"corrected"` and `"anytime"` intervals use a sample of gold cases (cases with
 #'   known truth) to correct the joint table. A metric of a category needs gold cases with this true
-#'   category and gold cases with this answer. Recall needs only the former, precision only the
-#'   latter. Without them, the metric is estimated from ratings only, and has no interval. The same
-#'   is true of averages that include the category, and of kappa and Matthews' correlation if all
-#'   gold cases have the same true category.
-#' * `"profile"` intervals exist only for the accuracy.
+#'   category and gold cases with this answer (recall: only the true category; precision: only the
+#'   answer). Otherwise the metric, and averages that include the category, are estimated from
+#'   ratings only, without interval. The same is true of kappa and Matthews' correlation if all gold
+#'   cases have the same true category.
+#' * `"profile"` intervals exist only for the accuracy. `"none"` computes no intervals.
 #'
-#' @param x [ratings()] with systems, or the result of [fit_raters()] or [estimate_accuracy()].
-#' @param metrics Names of metrics. The default, `NULL`, selects the metrics for which column
-#'   `default` of `measures("metric")` is `TRUE`; metrics of scores are included only if `x` has
-#'   scores. If `positive` is given and there are two categories, the default is accuracy,
-#'   sensitivity, specificity, `ppv`, `npv` and the metrics of scores.
+#' @param x A [ratings()] object with systems, or a result of [fit_raters()] or
+#'   [estimate_accuracy()] for such an object.
+#' @param metrics Names of metrics. `NULL`, the default, selects accuracy, `kap`, `mcc`, recall,
+#'   precision, `f_meas` and `bal_accuracy`, and, if `x` has scores, `roc_auc`, `brier_class` and
+#'   `ece`. If `positive` is given and there are two categories, it selects accuracy, sensitivity,
+#'   specificity, `ppv`, `npv` and the metrics of scores.
 #' @param average Averages over categories of the metrics that are defined for one category: one or
 #'   more of `"macro"`, the mean (the default); `"macro_weighted"`, the mean weighted by the share
 #'   of cases of each category; and `"micro"`, computed from counts summed over categories (not for
@@ -185,19 +177,20 @@ check_cost_matrix <- function(cost, categories) {
 #'     otherwise `NA`.
 #'   * `category`: the category, for metrics of one category; otherwise `NA`.
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.
-#'   * `n`: number of cases that have a rating and an answer of the system.
+#'   * `n`: number of cases with a rating and an answer (for metrics of scores: a score) of the
+#'     system.
 #'   * `method`: the method of [estimate_accuracy()].
 #'   * `reason`: why a value is `NA`.
 #'
 #'   `glance()`: a tibble with one row: numbers of `groups`, `systems`, `metrics`, `categories`,
 #'   `estimates` and `missing` estimates; `method`, `interval` and `conf_level`. `format()`: a
-#'   string with one line.
+#'   string.
 #'
 #'   `augment()`: a tibble with a row per case, system and possible true category: `group` (only if
 #'   groups were given), `case`, `system`, `truth`, `prediction` (the system's answer) and `weight`.
-#'   The latter is the posterior probability of `truth` times the weight of the case, which is the
-#'   number of cases that it represents. Cases without an answer or a rating are left out. Not
-#'   available for estimates from posterior draws.
+#'   `weight` is the posterior probability of `truth` times the weight of the case, 1 by default.
+#'   Cases without an answer or a rating are left out. Not available for estimates from posterior
+#'   draws.
 #' @family metrics
 #' @seealso [register_measure()] for user-defined metrics; the article *Beyond accuracy*.
 #' @examples
@@ -205,9 +198,10 @@ check_cost_matrix <- function(cost, categories) {
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.6)))
 #' estimates <- estimate_metrics(x)
 #' estimates
+#' # A row per system, metric, and category or average
 #' tidy(estimates)
 #'
-#' # Costs of errors: the answer A for a case of category E costs ten times as much as others
+#' # The answer 1 for a case of category 5 costs ten times as much as other errors
 #' cost <- 1 - diag(5)
 #' cost[5, 1] <- 10
 #' estimate_metrics(x, c("accuracy", "loss"), cost = cost)
@@ -302,11 +296,16 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
     systems)
   options <- list(method = first_estimate$options$method, interval = interval,
     conf_level = conf_level, grouped = is_grouped, systems = systems)
-  n_groups <- if (is_grouped) length(estimates) else NA_integer_
+  facts <- list(
+    groups = if (is_grouped) length(estimates) else NA_integer_, systems = length(systems),
+    metrics = length(plan$records), categories = n_categories(plan), estimates = nrow(table),
+    missing = sum(is.na(table$estimate)), method = options$method, interval = interval,
+    conf_level = if (has_interval(options)) conf_level else NA_real_
+  )
   caption <- printable(paste0(
-    count_noun(length(plan$records), "metric"), " of ", count_noun(length(systems), "system"),
-    if (is_grouped) paste(" in", count_noun(n_groups, "group")), ", ",
-    count_noun(n_categories(plan), "category", "categories"),
+    count_noun(facts$metrics, "metric"), " of ", count_noun(facts$systems, "system"),
+    if (is_grouped) paste(" in", count_noun(facts$groups, "group")), ", ",
+    count_noun(facts$categories, "category"),
     sprintf(" (positive: %s)", plan$settings$positive), ", ", estimator_words(first_estimate)
   ))
   shown <- shown_metrics(table, first_estimate, plan)
@@ -314,13 +313,7 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
   metric_words <- paste(system_titles(whole_rows), metric_labels(whole_rows),
     format_decimals(whole_rows$estimate, 2L), recycle0 = TRUE)
   new_result("metric_estimate",
-    tables = list(table = table),
-    facts = list(
-      groups = n_groups, systems = length(systems), metrics = length(plan$records),
-      categories = n_categories(plan), estimates = nrow(table),
-      missing = sum(is.na(table$estimate)), method = options$method, interval = interval,
-      conf_level = if (has_interval(options)) conf_level else NA_real_
-    ),
+    tables = list(table = table), facts = facts,
     line = paste0(caption, if (nrow(whole_rows) > 0L) ": ",
       printable(shorten(metric_words, most = 3L))),
     caption = caption, shown = metrics_to_print(shown),

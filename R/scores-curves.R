@@ -1,16 +1,17 @@
 #' Curves and thresholds of scores
 #'
-#' Scores are numbers that a system (classifier) gives to the categories of a case. `tidy()` of an
-#' [estimate_accuracy()] result returns the ROC curve of the scores, their calibration, or a
-#' threshold of the scores that reaches a required sensitivity, specificity or cost. The truth of
-#' cases need not be known: it is replaced by weights that are computed from ratings, see
-#' [score_metrics]. `autoplot()` draws the curves, see [autoplot.accuracy_estimate()].
+#' Scores are numbers that a system (classifier) gives to the categories of a case (argument
+#' `scores` of [ratings()]). `tidy()` of an [estimate_accuracy()] result `x` returns the ROC curve
+#' of the scores, their calibration, or a threshold of the scores that reaches a required
+#' sensitivity, specificity or cost. True categories need not be known: they are replaced by weights
+#' that are computed from ratings, see [score_metrics]. `autoplot()` draws the curves, see
+#' [autoplot.accuracy_estimate()].
 #'
-#' All tables have the arguments `systems`, names of systems (by default all systems with scores),
-#' and `category`, the name of one category. Columns `std.error`, `conf.low` and `conf.high` are
-#' standard errors and intervals from a bootstrap of cases. They cover sampling error only, and are
-#' `NA` if the estimate has no interval. `n` is a number of cases, and `reason` is why a value is
-#' `NA`.
+#' All tables have the arguments `systems`, names of systems (`NULL`, the default, for all with
+#' scores), and `category`, the name of one category. Columns `std.error`, `conf.low` and
+#' `conf.high` are standard errors and intervals from a bootstrap of cases. They contain sampling
+#' error only, and are `NA` if `x` has no interval. `n` is the number of cases, and `reason` is why
+#' a value is `NA`.
 #'
 #' @section ROC curve:
 #' `tidy(x, "roc", category = NULL, systems = NULL)` returns sensitivity and specificity at every
@@ -18,13 +19,13 @@
 #' is at least the threshold. Columns: `system`, `category`, `threshold`, `sensitivity` and
 #' `specificity`.
 #'
-#' @section Calibration:
-#' `tidy(x, "reliability", category = NULL, bins = 10, systems = NULL)` returns the share of cases
-#' in which a category is true, for each bin of its score; there are `bins` bins of equal width from
-#' 0 to 1. By default, `category` is the category with the highest score of each case, and column
-#' `category` is `NA`. Scores must be probabilities. Columns: `system`; `category`; `lower` and
-#' `upper`, the limits of the bin; `probability`, the mean score in the bin; `estimate`, the share
-#' of cases in which the category is true; `std.error`; `conf.low`; `conf.high`; `n`; `reason`.
+#' @section Calibration: `tidy(x, "reliability", category = NULL, bins = 10, systems = NULL)`
+#' returns the share of cases in which a category is true, for each bin of its score; there are
+#' `bins` bins of equal width from 0 to 1. With `NULL`, the default, `category` is the category with
+#' the highest score of each case, and column `category` is `NA`. Scores must be probabilities.
+#' Columns: `system`; `category`; `lower` and `upper`, the limits of the bin; `probability`, the
+#' mean score in the bin; `estimate`, the share of cases in which the category is true; `std.error`;
+#' `conf.low`; `conf.high`; `n`; `reason`.
 #'
 #' @section Threshold:
 #' `tidy(x, "threshold", category, sensitivity = , specificity = , cost = , systems = NULL)` chooses
@@ -40,15 +41,16 @@
 #' The result has a row per system and metric, with columns `system`, `category`, `threshold`,
 #' `metric`, `estimate`, `std.error`, `conf.low`, `conf.high`, `n` and `reason`. The metrics at the
 #' chosen threshold are `"sensitivity"`, `"specificity"`, `"detection_prevalence"` (the share of
-#' cases with a score of at least the threshold) and `"ppv"` (the share of cases of the category
-#' among these). They are slightly optimistic, and intervals treat the threshold as fixed, although
-#' it was chosen with the same cases.
+#' cases with a score of at least the threshold) and `"ppv"` (among these cases, the share of cases
+#' of the category). These values are slightly optimistic, and intervals treat the threshold as
+#' fixed, although it was chosen with the same cases.
+#' @return A tibble with the columns that the section of the table describes.
 #' @name score_curves
 #' @family metrics
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.8, 0.7, 0.75), c(new = 0.8), n = 300, categories = 2))
-#' # Scores simulated from the true categories
+#' # Scores of system "new" for category 2
 #' p <- plogis(rnorm(300, ifelse(truth(x)$category == "2", 1, -1), 1.4))
 #' y <- ratings(
 #'   as.data.frame(x), case = case, rater = rater, rating = rating,
@@ -58,6 +60,7 @@
 #' estimate <- estimate_accuracy(
 #'   y, "joint", interval = "bootstrap", resampling = list(replicates = 50)
 #' )
+#' # The ROC curve for category 2
 #' tidy(estimate, "roc", category = "2")
 #' # The threshold that finds at least 95% of the cases of category 2, and its specificity
 #' tidy(estimate, "threshold", category = "2", sensitivity = 0.95)
@@ -175,33 +178,33 @@ threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity =
   category <- check_choice(category, score_input$categories, "category")
   bind_score_tables(score_input, category, function(scored_system, k) {
     v <- scored_system$v
-    points <- roc_points(scored_system, k)
+    points <- roc_points(scored_system, k) # thresholds are from the highest to the lowest
     base_rate <- sum(scored_system$w[, k] * v) / sum(v)
-    threshold <- points$threshold[[find_goal_point(points, goal, base_rate)]]
-    at_or_above <- scored_system$book$scores[, k] >= threshold
-    add_score_intervals(
-      list(threshold = threshold, metric = threshold_metrics), sum(v), score_input, scored_system,
-      function(drawn) {
-      clip01(threshold_metric_values(drawn$w[, k] * drawn$v, drawn$v, at_or_above))
+    chosen <- switch(names(goal),
+      sensitivity = which(points$sensitivity >= goal[[1L]] - 1e-12)[[1L]],
+      specificity = max(which(points$specificity >= goal[[1L]] - 1e-12)),
+      cost = which.min(
+        cost[["missed"]] * base_rate * (1 - points$sensitivity) +
+          cost[["false_alarm"]] * (1 - base_rate) * (1 - points$specificity)
+      )
+    )
+    threshold <- points$threshold[[chosen]]
+    is_detected <- scored_system$book$scores[, k] >= threshold
+    columns <- list(threshold = threshold, metric = threshold_metrics)
+    add_score_intervals(columns, sum(v), score_input, scored_system, function(drawn) {
+      v <- drawn$v
+      hits <- drawn$w[, k] * v
+      # The values of `threshold_metrics`, in this order.
+      clip01(c(
+        sum(hits[is_detected]) / sum(hits), sum((v - hits)[!is_detected]) / sum(v - hits),
+        if (any(is_detected)) sum(hits[is_detected]) / sum(v[is_detected]) else NA_real_,
+        sum(v[is_detected]) / sum(v)
+      ))
     })
   })
 }
 
 threshold_metrics <- c("sensitivity", "specificity", "ppv", "detection_prevalence")
-
-# Returns the values of `threshold_metrics`, in this order.
-# * hits: expected weight of each case that is truly in the category.
-# * v: total weight of each case.
-# * at_or_above: is the score at least the threshold?
-threshold_metric_values <- function(hits, v, at_or_above) {
-  detected_hits <- sum(hits[at_or_above])
-  total_above <- sum(v[at_or_above])
-  c(
-    detected_hits / sum(hits), sum((v - hits)[!at_or_above]) / sum(v - hits),
-    if (any(at_or_above)) detected_hits / total_above else NA_real_,
-    total_above / sum(v)
-  )
-}
 
 check_goal <- function(sensitivity, specificity, cost) {
   goal <- drop_null(list(sensitivity = sensitivity, specificity = specificity, cost = cost))
@@ -218,19 +221,4 @@ check_goal <- function(sensitivity, specificity, cost) {
       not = cost)
   }
   goal
-}
-
-# Returns the index of the point of the ROC curve that reaches the goal.
-# * points: result of roc_points(), with thresholds from the highest to the lowest.
-# * goal: result of check_goal(), a list with one element.
-# * base_rate: share of cases in the category.
-find_goal_point <- function(points, goal, base_rate) {
-  switch(names(goal),
-    sensitivity = which(points$sensitivity >= goal[[1L]] - 1e-12)[[1L]],
-    specificity = max(which(points$specificity >= goal[[1L]] - 1e-12)),
-    cost = which.min(
-      goal$cost[["missed"]] * base_rate * (1 - points$sensitivity) +
-        goal$cost[["false_alarm"]] * (1 - base_rate) * (1 - points$specificity)
-    )
-  )
 }

@@ -3,10 +3,10 @@
 
 #' Joint model of ratings and scores
 #'
-#' Estimates the probability of each category for each case from ratings and from the scores that
-#' systems (classifiers) give to the categories. [estimate_metrics()] and [estimate_accuracy()] can
-#' then evaluate the systems with these probabilities. With `trust`, the scores of some systems are
-#' used as the probabilities.
+#' Estimates the probability that each category is true, for each case, from ratings and from the
+#' scores that systems (classifiers) give to the categories. [estimate_metrics()] and
+#' [estimate_accuracy()] can then evaluate the systems with these probabilities. With `trust`, the
+#' scores of some systems are used as the probabilities.
 #'
 #' @section Joint model (without `trust`):
 #' The model needs at least three raters and systems in total, or known truths. Each rater, and each
@@ -17,30 +17,26 @@
 #'
 #' The distribution of a score is a histogram whose bins have equal numbers of cases. For `n` scored
 #' cases there are `(2 n)^(1/3)` bins, rounded up (Terrell and Scott 1985). The log density is
-#' interpolated linearly between the middles of neighbouring bins. With more than two categories,
-#' the cases are grouped by the category with the highest score, and each group has separate bins.
-#' The distribution for each true category is shrunk towards the distribution over all cases, with
-#' the weight of one case.
+#' interpolated between bins. With more than two categories, cases with different highest categories
+#' have separate bins.
 #'
 #' Systems that were trained on the same data make the same errors. Their agreement then makes them
-#' look better than they are. To measure this, compare the estimates with cases of known truth that
-#' were not given as `known_truth`.
+#' look better than they are.
 #'
 #' @section Trusted scores: `trust` assumes that scores are calibrated. A system that is certain and
-#' wrong then looks good. If only one system is trusted, its calibration error (`ece`, see
-#' [score_metrics]) is about 0 by construction. Use the result as a baseline only.
+#'   wrong then looks good. Use the result as a baseline only.
 #'
-#' @param x [ratings()] with scores.
-#' @param known_truth Cases whose true category is known, as in [fit_raters()]. `NULL`, the default,
-#'   for none.
+#' @param x A [ratings()] object with systems and scores (argument `scores`).
+#' @param known_truth Cases whose true category is known: a vector of categories named by case, or a
+#'   data frame with columns `case` and `truth`. `NULL`, the default, for none.
 #' @param raters Names of the raters whose ratings are used. `NULL`, the default, uses all raters;
 #'   `character()` uses none.
 #' @param trust Names of systems whose scores are used as probabilities. The probability of each
 #'   category is the mean of these scores over the systems. `NULL`, the default, fits the joint
 #'   model.
 #' @param ... Not used.
-#' @return An object of class `rater_fit` with the estimated probabilities, as returned by
-#'   [as_rater_fit()].
+#' @return A fit of class `rater_fit`, to which [estimate_metrics()] and [estimate_accuracy()] can
+#'   be applied. [ground_truth()] of the fit returns the probability of each category for each case.
 #' @family metrics
 #' @references Terrell, G. R. and Scott, D. W. (1985). Oversmoothed nonparametric density estimates.
 #'   *Journal of the American Statistical Association*, 80, 209-214.
@@ -54,7 +50,9 @@
 #' cases$b <- ifelse(cases$q > 0.5, "yes", "no")
 #' scores <- list(a = c(yes = "p"), b = c(yes = "q"))
 #' x <- ratings(cases, raters = r1:r2, systems = c(a, b), scores = scores)
+#' # Two raters, and two systems with scores
 #' fit <- fit_scores(x)
+#' # ROC area and calibration error of both systems
 #' estimate_metrics(fit, c("roc_auc", "ece"), resampling = list(replicates = 50))
 #' @export
 fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) {
@@ -182,8 +180,19 @@ interpolate_within_bins <- function(codes, weight, first) {
     sums <- rowsum(weight[scored_rows] * cbind(place, 1), code)
     bin_middles <- unname(sums[, 1L] / sums[, 2L])
     bin_group <- cumsum(c(TRUE, diff(bin_middles) > bins_between))
-    c(list(table = first + s, used = scored_rows),
-      find_neighbouring_bins(place, code, bin_middles, bin_group))
+    # The two bins between which a score is interpolated are its bin and the neighbouring bin `to`.
+    # Bins of different groups are not neighbours.
+    direction <- ifelse(place >= bin_middles[code], 1L, -1L)
+    to <- code
+    for (bin in list(code - direction, code + direction)) {
+      is_neighbour <- bin_group[replace(bin, bin < 1L, NA)] == bin_group[code]
+      to <- ifelse(is_neighbour %in% TRUE, bin, to)
+    }
+    # Distance from the middle of the bin, divided by the distance between both middles. Beyond the
+    # middle of an outermost bin, it is negative, so the line is extrapolated.
+    distance <- bin_middles[to] - bin_middles[code]
+    share <- ifelse(distance == 0, 0, (place - bin_middles[code]) / distance)
+    list(table = first + s, used = scored_rows, from = code, to = to, share = share)
   })
   function(tables, n) {
     log_change <- matrix(0, nrow(codes$code), n)
@@ -196,37 +205,14 @@ interpolate_within_bins <- function(codes, weight, first) {
   }
 }
 
-# Finds the two bins between which each place (position of a score) is interpolated. Returns a list:
-# * from: the bin of the score.
-# * to: a neighbouring bin.
-# * share: distance from the middle of `from`, divided by the distance between both middles.
-#
-# `centre`: middle of each bin. `group`: bins of different groups are not neighbours. Beyond the
-# middle of an outermost bin, the share is negative, so the line is extrapolated.
-find_neighbouring_bins <- function(place, code, centre, group) {
-  n_bins <- length(centre)
-  bin_centre <- centre[code]
-  direction <- ifelse(place >= bin_centre, 1L, -1L)
-  is_same_group <- function(to) {
-    to >= 1L & to <= n_bins & group[clamp(to, 1L, n_bins)] == group[code]
-  }
-  neighbour <- code
-  for (to in list(code - direction, code + direction))
-    neighbour <- ifelse(is_same_group(to), to, neighbour)
-  distance <- centre[neighbour] - bin_centre
-  list(
-    from = code, to = neighbour,
-    share = ifelse(distance == 0, 0, (place - bin_centre) / distance)
-  )
-}
-
 # ---- Fits of the joint model, and trusted scores -------------------------------------------------
 
 # The probabilities of ratings or scores in a true category are shrunk towards their distribution
 # over all cases. `shrinkage_weight` is the weight of the latter distribution, as a number of cases.
 shrinkage_weight <- 1
 
-# Fits the joint model with the EM algorithm. Returns a list:
+# Fits the joint model with the EM algorithm. `case_of_pattern`: number of a case of each pattern.
+# Returns a list:
 # * posterior: probabilities of the true category (patterns x categories)
 # * rates: base rates
 # * refit: a function of weights of patterns that returns the posterior; NULL if fits are slow
@@ -239,7 +225,22 @@ fit_evidence <- function(x, codes, truth, is_used, case_of_pattern) {
     posterior <- fit$posterior * exp(log_change(fit$tables, rows$categories))
     posterior / rowSums(posterior)
   }
-  start <- starting_posterior(x, truth, is_used, case_of_pattern)
+  # Starting values of the posterior are the mean of ratings, of scores that are probabilities, and
+  # of answers without such scores.
+  rating_is_used <- is_used[rating_rater(x)]
+  cell_of_rating <- rating_pattern(x)[rating_is_used] +
+    (rating_category(x)[rating_is_used] - 1L) * n_patterns(x)
+  sums <- matrix(
+    tabulate(cell_of_rating, n_patterns(x) * rows$categories), ncol = rows$categories
+  )
+  for (s in seq_along(x$systems)) {
+    answers <- indicator_matrix(pattern_answers(x)[, s], rows$categories) + 0
+    values <- if (x$scores$scale == "probability")
+      x$scores$values[[x$systems[[s]]]][case_of_pattern, ]
+    sums <- sums + if (is.null(values)) answers else ifelse(is.na(values), answers, values)
+  }
+  sums[rowSums(sums) == 0, ] <- 1
+  start <- set_known_truths(sums / rowSums(sums), truth)
   fit <- core_fit_tables(rows, weight, start, shrinkage_weight, 2000L)
   if (!fit$converged) {
     warn_convergence("joint",
@@ -263,38 +264,16 @@ fit_evidence <- function(x, codes, truth, is_used, case_of_pattern) {
 # * categories: number of categories.
 evidence_input <- function(x, codes, truth, is_used) {
   rating_is_used <- is_used[rating_rater(x)]
-  categories <- n_categories(x)
-  n_raters <- n_raters(x)
   answer_cells <- which(codes > 0L, arr.ind = TRUE)
   pattern <- c(rating_pattern(x)[rating_is_used], answer_cells[, 1L])
-  source <- c(rating_rater(x)[rating_is_used], n_raters + answer_cells[, 2L])
-  pattern_order <- order(pattern)
-  widths <- pmax(apply(codes, 2L, max), 1L)
-  list(
-    start = c(0L, cumsum(tabulate(pattern, n_patterns(x)))),
-    source = as.integer(source[pattern_order]),
-    code = as.integer(c(rating_category(x)[rating_is_used], codes[answer_cells])[pattern_order]),
-    codes = as.integer(c(rep(categories, n_raters), widths)), truth = truth,
-    categories = categories
+  source <- c(rating_rater(x)[rating_is_used], n_raters(x) + answer_cells[, 2L])
+  code <- c(rating_category(x)[rating_is_used], codes[answer_cells])
+  n_codes <- c(rep(n_categories(x), n_raters(x)), pmax(apply(codes, 2L, max), 1L))
+  c(
+    list(start = c(0L, cumsum(tabulate(pattern, n_patterns(x))))),
+    lapply(list(source = source, code = code), function(x) as.integer(x[order(pattern)])),
+    list(codes = as.integer(n_codes), truth = truth, categories = n_categories(x))
   )
-}
-
-# Returns starting values of the posterior: the mean of ratings, of scores that are probabilities,
-# and of answers without such scores. `case_of_pattern`: number of a case of each pattern.
-starting_posterior <- function(x, truth, is_used, case_of_pattern) {
-  categories <- n_categories(x)
-  rating_is_used <- is_used[rating_rater(x)]
-  cell_of_rating <- rating_pattern(x)[rating_is_used] +
-    (rating_category(x)[rating_is_used] - 1L) * n_patterns(x)
-  sums <- matrix(tabulate(cell_of_rating, n_patterns(x) * categories), ncol = categories)
-  for (s in seq_along(x$systems)) {
-    answers <- indicator_matrix(pattern_answers(x)[, s], categories) + 0
-    values <- if (x$scores$scale == "probability")
-      x$scores$values[[x$systems[[s]]]][case_of_pattern, ]
-    sums <- sums + if (is.null(values)) answers else ifelse(is.na(values), answers, values)
-  }
-  sums[rowSums(sums) == 0, ] <- 1
-  set_known_truths(sums / rowSums(sums), truth)
 }
 
 # Returns the posterior if scores are used as probabilities of the truth. It is the mean of the

@@ -7,7 +7,16 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   from_ratings <- undo_gold_correction(estimate)
   panel <- score_panel(from_ratings)
   scored_systems <- lapply(seq_along(from_ratings$fit$x$systems), panel$judge)
-  tables <- lapply(scored_systems, score_point, estimate = from_ratings, plan = plan)
+  tables <- lapply(scored_systems, function(scored_system) {
+    rows <- metric_rows(from_ratings, plan, scored_system$s, sum(scored_system$v),
+      scored_system$lack, score_values(plan, scored_system))
+    if (is.null(scored_system$lack) && from_ratings$fit$x$scores$scale != "probability") {
+      needs_probability <- field_of_rows(plan, "probabilities")
+      rows$estimate[needs_probability] <- NA_real_
+      rows$reason[needs_probability] <- "scores are not probabilities, they only order cases"
+    }
+    rows
+  })
   systems_with_estimate <- which(map_lgl(tables, function(table) any_known(table$estimate)))
   interval_record <- accuracy_intervals[[interval]]
   if (is.null(interval_record$find) || length(systems_with_estimate) == 0L)
@@ -44,7 +53,8 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 # * known: is the truth of the case known, and was it used in the fit?
 # * truth: for gold cases, the number of the true category; 0 for other cases.
 # * book: sorted scores, the result of order_scores().
-# * back: position between independent errors (0) and shared errors (1).
+# * back: position between independent errors (0) and shared errors (1). It is 1 for the method that
+#   assumes shared errors. Otherwise it is the argument `common` of estimate_accuracy(), or 0.
 # * w: weights of truths (cases x categories), see truth_weights().
 #
 # Gold cases are used only if `gold` is given, a list of `case` and `truth`.
@@ -76,23 +86,16 @@ score_panel <- function(estimate, gold = NULL) {
       s = s, at = cases, v = weight[cases], p = pick_rows(p, cases),
       known = rater_posterior$known[cases],
       truth = truth[cases], book = order_scores(pick_rows(values, cases)),
-      back = shared_position(estimate, s)
+      # The typical share of shared errors is not used. It was measured for equal wrong answers, and
+      # scores of two systems are never equal.
+      back = if (identical(estimate$options$method, method_shared$id)) 1 else
+        if (has_fixed_common(estimate)) replace_na(estimate$details$common[[s]], 0) else 0
     )
     system_input$w <- score_weights(system_input)
     if (is.null(system_input$w)) system_input$lack <- "raters hardly separate the categories"
     system_input
   }
   list(rater_posterior = rater_posterior, judge = input_of_system)
-}
-
-# Returns the position of system `s` between independent errors (0) and shared errors (1). It is 1
-# for the method that assumes shared errors. Otherwise it is the argument `common` of
-# estimate_accuracy(), and 0 by default. The typical share of shared errors is not used. It was
-# measured for equal wrong answers, and scores of two systems are never equal.
-shared_position <- function(estimate, s) {
-  if (identical(estimate$options$method, method_shared$id)) return(1)
-  position <- if (has_fixed_common(estimate)) estimate$details$common[[s]] else 0
-  if (is.na(position)) 0 else position
 }
 
 # Returns weights of truths (see truth_weights()). Gold cases have weight 1 for their truth. NULL if
@@ -103,18 +106,6 @@ score_weights <- function(scored_system) {
     truth_weights(p, scored_system$known, scored_system$v, scored_system$back) %||%
     if (all(scored_system$truth > 0L)) p
   if (!is.null(weights)) set_known_truths(weights, scored_system$truth)
-}
-
-# Returns the rows of the table of metrics for one system, without intervals.
-score_point <- function(estimate, plan, scored_system) {
-  rows <- metric_rows(estimate, plan, scored_system$s, sum(scored_system$v), scored_system$lack,
-    score_values(plan, scored_system))
-  if (is.null(scored_system$lack) && estimate$fit$x$scores$scale != "probability") {
-    needs_probability <- field_of_rows(plan, "probabilities")
-    rows$estimate[needs_probability] <- NA_real_
-    rows$reason[needs_probability] <- "scores are not probabilities, they only order cases"
-  }
-  rows
 }
 
 # Computes bootstrap replicates of `measure`. Cases or clusters are resampled, and raters are
@@ -149,8 +140,15 @@ draw_score_replicates <- function(estimate, panel, scored_systems, n_values, mea
 # the hidden error (see hidden_error_of_scores()).
 score_intervals <- function(rows, estimate, plan, scored_system, draws, record, conf_level) {
   metric_ranges <- ranges_of_plan(plan)
-  unit_values <-
-    centre_on_estimate(to_unit(draws, metric_ranges), to_unit(rows$estimate, metric_ranges), plan)
+  unit_values <- to_unit(draws, metric_ranges)
+  # Calibration errors are sums of absolute gaps, which are larger in resampled data. Their
+  # replicates are shifted, so that the median is the estimate.
+  gaps <- which(field_of_rows(plan, "gaps") & !is.na(rows$estimate))
+  if (length(gaps) > 0L) {
+    medians <- apply(pick_columns(unit_values, gaps), 2L, median, na.rm = TRUE)
+    shift <- to_unit(rows$estimate, metric_ranges)[gaps] - medians
+    unit_values[, gaps] <- clip01(unit_values[, gaps] + rep(shift, each = nrow(unit_values)))
+  }
   rows <- if (record$spread == "percentile") {
     unit_percentiles(rows, unit_values, metric_ranges, conf_level)
   } else {
@@ -174,19 +172,6 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
     rows$conf.low[[i]] <- max(0, lower_limit - slack)
   }
   rows
-}
-
-# Shifts replicates of calibration errors, so that their median is the estimate. `values`:
-# replicates x metrics. A calibration error is a sum of absolute gaps, which is larger in resampled
-# data than in the original data.
-centre_on_estimate <- function(values, estimate, plan) {
-  is_calibration_error <- field_of_rows(plan, "gaps") & !is.na(estimate)
-  if (any(is_calibration_error)) {
-    medians <- apply(pick_columns(values, is_calibration_error), 2L, median, na.rm = TRUE)
-    shift <- rep(estimate[is_calibration_error] - medians, each = nrow(values))
-    values[, is_calibration_error] <- clip01(values[, is_calibration_error] + shift)
-  }
-  values
 }
 
 # Returns the hidden error of each metric: the standard deviation of the bias from shared errors
@@ -271,21 +256,22 @@ max_refitted <- 1e5
 fit_raters_only <- function(fit, estimate) UseMethod("fit_raters_only")
 
 fit_raters_only.rater_fit <- function(fit, estimate) {
-  model <- if (is_averaged(estimate)) model_of_average(estimate) else fit$model
+  members <- estimate$members
+  model <- if (!is_averaged(estimate)) {
+    fit$model
+  } else if (has_counts(fit$x)) {
+    k_model()
+  } else if (sum(members$weight[members$errors != "uniform"]) / n_distinct(members$system) > 0.5) {
+    dawid_skene("weak")
+  } else {
+    rater_model("rater")
+  }
   without_warnings(fit_again(fit, join_patterns(keep_systems(fit$x, integer())), model))
 }
 
 # The posterior from Markov chain Monte Carlo is not computed again. It does not depend on systems,
 # and a second run would add Monte Carlo error.
 fit_raters_only.draws_fit <- function(fit, estimate) fit # nolint: object_name.
-
-model_of_average <- function(estimate) {
-  if (has_counts(estimate$fit$x)) return(k_model())
-  members <- estimate$members
-  category_share <- sum(members$weight[members$errors != "uniform"]) /
-    n_distinct(members$system)
-  if (category_share > 0.5) dawid_skene("weak") else rater_model("rater")
-}
 
 # Returns weights of truths (cases x categories), as derived above. NULL if raters do not separate
 # the categories.

@@ -1,9 +1,9 @@
 #' Tables and plot of shared errors
 #'
-#' Results of [shared_errors()] as tables: correlations of errors per pair (`tidy()`), per rater
-#' (`tidy(x, "raters")`) and for all raters together (`glance()`). The effective number of raters is
-#' the number of raters with independent errors whose mean would have the same variance as the mean
-#' of the actual raters; see [shared_errors()].
+#' Results of [shared_errors()], which estimates how often raters and systems (classifiers) are
+#' wrong on the same cases: per pair (`tidy()`), per rater (`tidy(x, "raters")`) and for all raters
+#' together (`glance()`). The *effective number of raters* is the number of raters with independent
+#' errors whose mean would have the same variance as the mean of the actual raters.
 #'
 #' @param x A [shared_errors()] result.
 #' @param digits Number of decimals, by default 2.
@@ -13,9 +13,11 @@
 #'   * `kind`: `"raters"`, `"rater and system"` or `"systems"`.
 #'   * `n`: number of cases that both answered; `known`: number of these cases with known truth.
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`: correlation of the binary variables "is
-#'     right" (phi coefficient), in \[-1, 1\], with standard error and interval.
-#'   * `lowest`, `highest`: range of the correlation that the ratings allow if no truth is known.
-#'   * `both_wrong`: number of cases on which both are wrong.
+#'     right" over the cases with known truth (phi coefficient), in \[-1, 1\], with standard error
+#'     and interval.
+#'   * `lowest`, `highest`: range of the correlation that the ratings allow; `NA` if the truth of a
+#'     case is known.
+#'   * `both_wrong`: number of cases with known truth on which both are wrong.
 #'   * `coinciding`: share of these cases with equal answers; `expected`: this share if wrong
 #'     answers are independent given the truth; `surplus`: `coinciding - expected`.
 #'   * `reason`: why a value is `NA`.
@@ -49,7 +51,9 @@
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), 0.8, 4, n = 300))
 #' errors <- shared_errors(x)
+#' # A row per pair
 #' tidy(errors)
+#' # The matrix of correlations
 #' as.matrix(errors)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(errors)
@@ -66,8 +70,10 @@ new_shared_errors <- function(pairs, raters, about, counts, options, judges) {
   facts <- c(counts, about, conf_level = options$conf_level)
   has_truth <- facts$known > 0
   line <- correlation_line(facts)
+  better_without <- raters$rater[which(raters$change > 0)]
+  n_without_case <- length(judges) * (length(judges) - 1) / 2 - nrow(pairs)
   new_result("shared_errors",
-    tables = list(pairs = tidy_pairs, raters = raters), facts = facts, pairs = pairs,
+    tables = list(pairs = pairs_of_all, raters = raters), facts = facts, pairs = pairs,
     options = options, judges = judges, counts = counts, line = line,
     head = c(toString(c(
       count_noun(facts$raters, "rater"), count_noun(facts$systems, "system"),
@@ -75,14 +81,27 @@ new_shared_errors <- function(pairs, raters, about, counts, options, judges) {
       if (has_truth) paste(number(facts$known), "with known truth") else "no known truth"
     )), line),
     shown = pairs_to_print(pairs, has_truth, options$conf_level),
-    notes = shared_notes(pairs, raters, facts, options, length(judges)),
+    notes = c(
+      options$silent,
+      if (n_without_case > 0) paste(count_noun(n_without_case, "pair"), "without a common case"),
+      if (!has_truth) paste0(
+        "No truth is known, so only ranges are shown. Assumed: accuracies are within ",
+        limits_in_words(options$limits),
+        if (options$coinciding < 1) paste0(
+          ", and at least ", format_decimals(options$coinciding, 2L),
+          " of the cases on which two are wrong have the same wrong answer"
+        )
+      ),
+      if (isTRUE(facts$surplus > 0.005)) paste(
+        "When two raters are both wrong, they give the same answer",
+        format_decimals(100 * facts$surplus, 1L), "percentage points more often than by chance"
+      ),
+      if (length(better_without) > 0L) paste(
+        "The effective number of raters is higher without", shorten(better_without, most = 4L)
+      )
+    ),
     more = "tidy(what = \"raters\"), glance(), plot()"
   )
-}
-
-tidy_pairs <- function(x) {
-  table <- pairs_of_all(x)
-  table[!names(table) %in% c("one", "two", "covariance", "spread", "conf_level")]
 }
 
 #' @rdname tidy.shared_errors
@@ -132,7 +151,7 @@ correlation_line <- function(facts, digits = 2L) {
 # with fewer than 10 common cases with known truth last. Without known truth, the table shows the
 # range that the ratings allow.
 pairs_to_print <- function(pairs, has_truth, level) {
-  absolute_correlation <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
+  absolute_correlation <- abs(replace_na(pairs$estimate, 0))
   has_few_cases <- has_truth & pairs$known < 10
   shown_pairs <- pairs[head(order(has_few_cases, -absolute_correlation), max_view_rows), ]
   shown_pairs$pair <- paste(shown_pairs$rater1, "-", shown_pairs$rater2)
@@ -148,31 +167,6 @@ pairs_to_print <- function(pairs, has_truth, level) {
     columns <- c("pair", `correlation, without truth` = "interval", cases = "n")
   }
   view(shown_pairs, columns, c(2L, known = 0L), most = 12L, total = nrow(pairs))
-}
-
-shared_notes <- function(pairs, raters, facts, options, judges) {
-  rows_better_without <- which(raters$change > 0)
-  n_without_case <- judges * (judges - 1) / 2 - nrow(pairs)
-  c(
-    options$silent,
-    if (n_without_case > 0) paste(count_noun(n_without_case, "pair"), "without a common case"),
-    if (facts$known == 0) paste0(
-      "No truth is known, so only ranges are shown. Assumed: accuracies are within ",
-      limits_in_words(options$limits),
-      if (options$coinciding < 1) paste0(
-        ", and at least ", format_decimals(options$coinciding, 2L),
-        " of the cases on which two are wrong have the same wrong answer"
-      )
-    ),
-    if (isTRUE(facts$surplus > 0.005)) paste(
-      "When two raters are both wrong, they give the same answer",
-      format_decimals(100 * facts$surplus, 1L), "percentage points more often than by chance"
-    ),
-    if (length(rows_better_without) > 0L) paste(
-      "The effective number of raters is higher without",
-      shorten(raters$rater[rows_better_without], most = 4L)
-    )
-  )
 }
 
 limits_in_words <- function(limits) format_limits(min(limits[, 1L]), max(limits[, 2L]), 2L)
@@ -195,7 +189,7 @@ known_answers <- function(x, cells) {
   system_answers <- pick_rows(pattern_answers(x), cells$pattern)
   answered <- which(system_answers > 0L)
   row <- c(
-    rep.int(seq_len(nrow(cells)), pattern_lengths(x)[cells$pattern]), row(system_answers)[answered]
+    rep.int(row_numbers(cells), pattern_lengths(x)[cells$pattern]), row(system_answers)[answered]
   )
   category <- c(rating_category(x)[rating_index], system_answers[answered])
   list(
@@ -218,18 +212,10 @@ add_tied_runs <- function(answers, runs) {
   answers
 }
 
-# Returns shares of the common cases with known truth, a matrix with a row per pair. The four
-# columns: both are right, only the first, only the second, neither.
-right_shares <- function(pairs) {
-  both_right <- pairs$both_right
-  first_right <- pairs$one_right
-  second_right <- pairs$two_right
-  cbind(both_right, first_right - both_right, second_right - both_right,
-    pairs$known - first_right - second_right + both_right) / pairs$known
-}
-
-# Returns the correlation of being right (the phi coefficient) for each row of right_shares(), and
-# its standard error for one case. For n cases, the standard error is divided by sqrt(n).
+# Returns the correlation of being right (the phi coefficient) for each pair, and its standard error
+# for one case. For n cases, the standard error is divided by sqrt(n). `share`: shares of the common
+# cases with known truth, a matrix with a row per pair. The four columns: both are right, only the
+# first, only the second, neither.
 phi_of_shares <- function(share) {
   # a, b: accuracies of the first and the second rater. score1, score2: standardised values of "is
   # right".
@@ -245,18 +231,28 @@ phi_of_shares <- function(share) {
 no_common_truth <- "no common case has a known truth"
 
 # Adds the correlation of each pair, its standard error, its interval and the reason for missing
-# values.
-# * share: result of right_shares().
+# values to the table of pairs. Also adds columns covariance and spread. For a pair with n common
+# cases, covariance is n times the covariance of being right. spread is n times the product of the
+# standard deviations.
+# * pairs: result of core_shared_pairs().
+# * mean: share of right answers of each rater over all of its cases. Means over the common cases
+#   are not used, because in a crowd two raters have few common cases, and these means are often 1.
 # * weights_are_numbers: are weights numbers of cases? If they are probabilities, there is no number
 #   of cases and no standard error.
-add_correlations <- function(table, share, weights_are_numbers) {
+add_correlations <- function(table, pairs, mean, weights_are_numbers) {
+  columns <- c("known", "both_wrong", "coinciding", "expected", "surplus")
+  table[columns] <- pairs[columns]
+  known <- table$known
+  only_first <- pairs$one_right - pairs$both_right
+  share <- cbind(pairs$both_right, only_first, pairs$two_right - pairs$both_right,
+    known - only_first - pairs$two_right) / known
   correlations <- phi_of_shares(share)
   has_error <- !is.na(correlations$error) & correlations$error > 1e-9
   # If a cell is empty, one case is added to each cell. Otherwise the standard error would be much
   # too small, for example if no case is wrong in both.
   one_case <- rowSums(share == 0) > 0
-  share <- (share * table$known + one_case) / (table$known + 4 * one_case)
-  std_error <- phi_of_shares(share)$error / sqrt(table$known)
+  filled_share <- (share * known + one_case) / (known + 4 * one_case)
+  std_error <- phi_of_shares(filled_share)$error / sqrt(known)
   table$estimate <- na_real(clamp(correlations$phi, -1, 1)) # removes rounding errors
   if (weights_are_numbers) table$std.error[has_error] <- std_error[has_error]
   table[limit_columns] <- fisher_limits(table$estimate, table$std.error, table$conf_level)
@@ -264,7 +260,14 @@ add_correlations <- function(table, share, weights_are_numbers) {
     paste0(no_interval_prefix, "weights are not counts, so there is no number of cases")
   table$reason[!has_error] <- paste0(no_interval_prefix, "the correlation is exactly 1 or -1")
   table$reason[is.na(table$estimate)] <- "one of the two is always right or always wrong"
-  table$reason[table$known == 0] <- no_common_truth
+  table$reason[known == 0] <- no_common_truth
+  # Accuracies of the first and the second rater of each pair.
+  a <- mean[table$one]
+  b <- mean[table$two]
+  covariances <- rowSums(share * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))
+  spreads <- sqrt(bernoulli_variance(a) * bernoulli_variance(b))
+  table$covariance <- ifelse(known > 0, known * covariances, 0)
+  table$spread <- ifelse(known > 0, known * spreads, 0)
   table
 }
 
@@ -274,43 +277,50 @@ fisher_limits <- function(estimate, error, conf_level) {
   tanh(atanh(estimate) + outer(normal_quantile(conf_level) * error / (1 - estimate^2), c(-1, 1)))
 }
 
-# Adds columns covariance and spread. For a pair with n common cases, covariance is n times the
-# covariance of being right. spread is n times the product of the standard deviations. `mean`: share
-# of right answers of each rater over all of its cases. Means over the common cases are not used,
-# because in a crowd two raters have few common cases, and these means are often 1.
-add_products <- function(table, share, mean) {
-  # Accuracies of the first and the second rater of each pair.
-  a <- mean[table$one]
-  b <- mean[table$two]
-  covariances <- rowSums(share * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))
-  has_common_case <- table$known > 0
-  table$covariance <- ifelse(has_common_case, table$known * covariances, 0)
-  table$spread <- ifelse(has_common_case,
-    table$known * sqrt(bernoulli_variance(a) * bernoulli_variance(b)), 0)
-  table
-}
-
 # Returns the share of right answers of each rater and system. `answers`: result of known_answers().
 right_rates <- function(answers) {
   sum_by_judge <- function(value) core_pattern_weights(answers$judge, value, answers$judges)
   sum_by_judge(answers$weight * answers$right) / sum_by_judge(answers$weight)
 }
 
-# Returns confidence limits of the mean correlation of the raters. The mean is a ratio of two sums
-# over pairs: covariances, and products of standard deviations. Its standard error is computed from
-# the influence of each case on the two sums. `mean`: the mean correlation.
-mean_correlation_limits <- function(pairs, answers, raters, mean) {
-  if (all(is.na(pairs$std.error)) || is.na(mean)) return(c(NA_real_, NA_real_))
-  accuracy <- right_rates(answers)
-  is_of_rater <- answers$judge <= raters
-  judge <- answers$judge[is_of_rater]
-  row <- answers$row[is_of_rater]
-  sum_by_cell <- function(value) core_pattern_weights(row, value, length(answers$cells))
-  deviation <- answers$right[is_of_rater] - accuracy[judge]
-  spread <- sqrt(bernoulli_variance(accuracy))[judge]
-  squares <- ifelse(spread > 0, deviation^2 / spread, 0) * (sum_by_cell(spread)[row] - spread)
-  influence <- (sum_by_cell(deviation)^2 - sum_by_cell(deviation^2)) / 2 -
-    mean * sum_by_cell(squares) / 2
-  error <- sqrt(sum(answers$cells * influence^2)) / sum(pairs$spread)
-  if (error < 1e-9) c(NA_real_, NA_real_) else fisher_limits(mean, error, pairs$conf_level[[1L]])
+mean_of_known <- function(x, weight) {
+  is_used <- !is.na(x) & weight > 0
+  na_real(weighted.mean(x[is_used], weight[is_used]))
+}
+
+# Returns a list of results for all raters together: the mean correlation, the effective number of
+# raters, and their intervals or ranges. `raters`: number of raters. `mean_ratings`: mean number of
+# ratings per case.
+panel_summary <- function(rater_pairs, answers, raters, mean_ratings) {
+  mean_rho <- mean_correlation(rater_pairs)
+  # The mean is a ratio of two sums over pairs: covariances, and products of standard deviations.
+  # Its standard error is computed from the influence of each case on the two sums.
+  interval <- c(NA_real_, NA_real_)
+  if (any_known(rater_pairs$std.error) && !is.na(mean_rho)) {
+    accuracy <- right_rates(answers)
+    is_of_rater <- answers$judge <= raters
+    judge <- answers$judge[is_of_rater]
+    row <- answers$row[is_of_rater]
+    sum_by_cell <- function(value) core_pattern_weights(row, value, length(answers$cells))
+    deviation <- answers$right[is_of_rater] - accuracy[judge]
+    spread <- sqrt(bernoulli_variance(accuracy))[judge]
+    squares <- ifelse(spread > 0, deviation^2 / spread, 0) * (sum_by_cell(spread)[row] - spread)
+    influence <- (sum_by_cell(deviation)^2 - sum_by_cell(deviation^2)) / 2 -
+      mean_rho * sum_by_cell(squares) / 2
+    error <- sqrt(sum(answers$cells * influence^2)) / sum(rater_pairs$spread)
+    if (error >= 1e-9) {
+      interval <- fisher_limits(mean_rho, error, rater_pairs$conf_level[[1L]])
+    }
+  }
+  lowest <- mean_of_known(rater_pairs$lowest, rater_pairs$n)
+  highest <- mean_of_known(rater_pairs$highest, rater_pairs$n)
+  effective_at <- function(correlation) effective_raters(mean_ratings, correlation)
+  list(
+    raters_per_case = mean_ratings, correlation = mean_rho, conf.low = interval[[1L]],
+    conf.high = interval[[2L]], effective = effective_at(mean_rho),
+    effective.low = effective_at(interval[[2L]]), effective.high = effective_at(interval[[1L]]),
+    lowest = lowest, highest = highest, effective.lowest = effective_at(highest),
+    effective.highest = effective_at(lowest),
+    surplus = mean_of_known(rater_pairs$surplus, rater_pairs$both_wrong)
+  )
 }
