@@ -119,7 +119,8 @@ interval_matrix <- function(table, names, level, parm) {
 table_of_estimates <- function(object) {
   table <- tidy(object)
   abort_argument_if(!is.numeric(table[["estimate"]]), "object",
-    "A result of class {.cls {class(object)[[1L]]}} has no estimates.", i = "See {.fun tidy}.")
+    "A result of class {.cls {class(object)[[1L]]}} has no estimates.",
+    i = "{.fun tidy} returns its table.")
   table[setdiff(interval_columns, names(table))] <- NA_real_
   columns <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
   columns$scale_weights <- NULL # left out, because it is equal in all rows

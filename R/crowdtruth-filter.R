@@ -18,9 +18,9 @@
 #' @param sd Number of standard deviations for the default of `below`, at least 0; by default 1.
 #' @param ... Not used.
 #' @return An object of class `crowdtruth` with the same version and settings as `x`. Its element
-#'   `ratings` contains the remaining ratings, for [ground_truth()] and other functions. A remaining
-#'   worker without any remaining unit, and a remaining unit without any remaining worker, stay in
-#'   the tables, with `NA` and a `reason`.
+#'   `ratings` contains the remaining ratings, for [ground_truth()] and other functions. A
+#'   worker whose units were all left out stays in the tables, with `NA` and a `reason`; so does a
+#'   unit whose workers were all left out.
 #' @family CrowdTruth
 #' @templateVar where Sections 5.1 and 5.3
 #' @template ref-crowdtruth

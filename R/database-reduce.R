@@ -175,7 +175,7 @@ expand_predictions <- function(counted, values) {
     "A system can give only one prediction per case.",
     x = "A system has more than one prediction in up to
          {count_noun(sum(counted$times[which(has_repeats)]), 'case')}.",
-    case = NULL, rater = NULL)
+    i = "Keep one row for each case and system.", case = NULL, rater = NULL)
   setNames(
     expand_cells(counted, cells, values$system, values$prediction, counted$predictions, "s"),
     prediction_columns

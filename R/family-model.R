@@ -6,7 +6,7 @@
 #' ratings are independent given that category. The user writes the probability of each rating as a
 #' function of parameters. The parameters are estimated by maximum likelihood.
 #'
-#' @section Functions: The functions `start`, `law` and `gradient` have these arguments:
+#' @section Functions: The functions `start`, `law` and `gradient` have arguments from this list:
 #' * `parameters`: a vector of real numbers.
 #' * `judged`: a tibble with a row for each combination of a rater and covariates in the data. Its
 #'   columns are `rater`, a factor; `system`, `TRUE` if the rater is a system (a classifier to

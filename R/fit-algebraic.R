@@ -156,7 +156,7 @@ draw_confidence <- function(fit, row, at, rater, right) {
 as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own model") {
   check_call()
   x <- as_ratings(x)
-  if (in_database(x)) abort_no_cases("{.arg posterior} needs single cases")
+  if (in_database(x)) abort_no_cases("A table {.arg posterior} has a row per case")
   x <- with_votes(x)
   abort_argument_if(!is_string(model) || is.na(model) || model == "", "model",
     "must be a name, one string.", not = model)

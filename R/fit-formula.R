@@ -7,8 +7,8 @@ check_formula <- function(formula) {
     "must be a formula without a left side, such as {.code ~ site}.", not = formula)
   abort_argument_if(!attr(terms(formula, allowDotAsName = TRUE), "intercept"), "base_rates",
     "The formula for {.arg base_rates} must have an intercept.",
-    i = "Leave out {.code 0} or {.code - 1}, which does not change the model.
-      {.code base_rates(fit, newdata)} returns the base rates of each group.")
+    i = "Leave out {.code 0} or {.code - 1}. {.code base_rates(fit, newdata)} returns the base rates
+      of each group.")
   formula
 }
 

@@ -77,20 +77,21 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
 # probabilities (patterns of ratings x categories). `newdata`: other ratings, NULL for the fitted
 # ratings. Raises an error if `newdata` has a category or a rater that is not in the fit.
 posterior_of_cases <- function(fit, newdata) {
-  fitted <- fit$x
-  if (is.null(newdata)) return(list(x = fitted, posterior = posterior(fit)))
+  fitted_ratings <- fit$x
+  if (is.null(newdata)) return(list(x = fitted_ratings, posterior = posterior(fit)))
   check_has_model(fit, "Predicting new cases")
-  x <- votes_by_fitted_groups(as_further_ratings(newdata, fitted, "newdata"), fitted)
+  x <- as_further_ratings(newdata, fitted_ratings, "newdata")
+  x <- votes_by_fitted_groups(x, fitted_ratings)
   # Categories, levels of confidence and raters get the indices that the fit uses.
-  new_code <- match(x$categories, fitted$categories)
+  new_code <- match(x$categories, fitted_ratings$categories)
   unknown_labels <- x$categories[intersect(which(is.na(new_code)), rating_category(x))]
   abort_if(unknown_labels, "category", "{.arg newdata} must have the categories of the fit.",
-    x = "{.val {unknown_labels}} {?is/are} not among {.val {fitted$categories}}.",
+    x = "{.val {unknown_labels}} {?is/are} not among {.val {fitted_ratings$categories}}.",
     row = NA_integer_, column = NA_character_, found = unknown_labels)
-  x <- recode_ratings(x, new_code, fitted$categories)
-  x$ordered <- fitted$ordered
+  x <- recode_ratings(x, new_code, fitted_ratings$categories)
+  x$ordered <- fitted_ratings$ordered
   if (uses_confidence(fit$model) && !is.null(x$confidence)) {
-    levels <- fitted$confidence$levels
+    levels <- fitted_ratings$confidence$levels
     level <- x$confidence$code
     new_level <- match_to_fit(x$confidence$levels, levels, level,
       "must contain only levels of {.arg confidence} of the fit.")
@@ -99,8 +100,8 @@ posterior_of_cases <- function(fit, newdata) {
   if (fit$model$accuracy == "rater" || any(is_known_rater(fit))) {
     requirement <- "must contain only ratings by raters of the fit."
     check_named_raters(x, "newdata", requirement)
-    new_number <- match_to_fit(x$raters, fitted$raters, rating_rater(x), requirement)
-    x <- recode_raters(x, new_number, fitted$raters)
+    new_number <- match_to_fit(x$raters, fitted_ratings$raters, rating_rater(x), requirement)
+    x <- recode_raters(x, new_number, fitted_ratings$raters)
   }
   x <- patterns_for(fit$model, x)
   list(x = x, posterior = posterior(fit, x))

@@ -46,8 +46,8 @@ k_model <- function(...) {
 #'
 #' The model assumes distinct true categories with equally spaced means. If the truth is a
 #' continuous scale that is cut into categories, base rates are too small at both ends.
-#' Probabilities of true categories are then too high: in a simulation .80, although 62% of the most
-#' probable categories were correct.
+#' The most probable category then seems too certain: in a simulation its mean probability was .80,
+#' but it was correct in only 62% of the cases.
 #'
 #' @section Confidence: With `confidence = TRUE`, a rating consists of a category and a level of
 #' confidence (argument `confidence` of [ratings()]). Correct ratings have one distribution over the
@@ -130,7 +130,8 @@ k_model <- function(...) {
 #' @param difficulty `"none"` (the default): all cases are equally difficult. `"strata"`: there are
 #'   three equally large, unobserved groups of cases. A number, the *difficulty shift*, is added to
 #'   the accuracy in the first group and subtracted in the third. A shift estimated as 0 does not
-#'   show that cases are equally difficult: shared errors look like correct ratings.
+#'   show that cases are equally difficult: if raters make the same error on difficult cases, the
+#'   model takes their agreement for correct ratings.
 #' @param system Only for method `"joint"` of [estimate_accuracy()], which fits systems (the
 #'   classifiers to evaluate) together with the raters. `"shared"` (the default): systems have the
 #'   same dispersion and difficulty shift as the raters. `"own"`: systems have separate ones.

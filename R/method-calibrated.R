@@ -33,11 +33,12 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
   check_has_systems(panel)
   varying_systems <- setdiff(panel$systems, panel$constant)
   abort_if(varying_systems, "system",
-    "With one judge and a calibration sample, accuracy can be estimated only for systems that give
-        the same answer to all cases, such as a pass rate.",
+    "With one judge and a calibration sample, accuracy can be estimated only for a system that
+        gives the same answer to all cases. Its accuracy is then a rate, such as a pass rate.",
     x = "{.val {varying_systems}} {?gives/give} different answers, and the sample does not show
         which errors the judge shares with {?it/them}.",
-    i = "Label a random sample of the cases, and give it as {.arg known_truth}.",
+    i = "Label a random sample of the cases, give it as {.arg known_truth}, and leave out
+        {.arg known_raters}.",
     system = varying_systems)
   if (is.null(by)) return(calibrated_estimate(x, options))
   estimate_each_group(panel, by, function(part, cluster, gold) {
@@ -120,7 +121,7 @@ interval_calibrated <- new_interval(
 check_one_rater <- function(x, gold, method, interval) {
   check_has_systems(x)
   abort_if(is.null(gold), "raters",
-    "One rater has no agreement with other raters, so {.fun estimate_accuracy} needs
+    "With one rater there is no agreement between raters, so {.fun estimate_accuracy} needs
         {.arg known_truth}.",
     x = if (n_raters(x) > 1L) "All raters are in one group, which counts as one vote." else
       "The only rater is {.val {x$raters}}. Systems do not count as raters.",

@@ -1,8 +1,8 @@
 #' @rdname summary.simulation_study
 #' @param estimators Names of the estimators to draw. `NULL`, the default, draws all.
 #' @param type Kind of plot. `"estimates"` (the default): estimated against true accuracy, with a
-#'   panel for each design and estimator. A system has two points per simulated data set, one for
-#'   each true accuracy: the expected accuracy, and the accuracy in the sample. `"performance"`:
+#'   sub-plot (facet) for each design and estimator. A system has two points per panel, one for each
+#'   true accuracy: the expected accuracy, and the accuracy in the sample. `"performance"`:
 #'   bias, root mean squared error (RMSE) and coverage of each estimator, with the expected accuracy
 #'   as truth. Lines extend two Monte Carlo standard errors to either side.
 #' @return `autoplot()`: a ggplot.

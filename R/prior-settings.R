@@ -147,8 +147,8 @@ resolve_rate_law <- function(law, categories) {
     "The prior of base rates must be a positive number for all categories, or a vector of positive
         numbers with names {.val {categories}}.",
     not = parameters,
-    i = if (n == 2L) "With {.code list(a, b)} the base rate of the second category has the prior
-        Beta(a, b).")
+    i = if (n == 2L) "{.code list(a, b)} is accepted, too: the prior of the base rate of the second
+        category is then Beta(a, b).")
   as.double(if (is_named) parameters[categories] else parameters)
 }
 

@@ -176,7 +176,8 @@ abort_unclear <- function(unclear, roles, arg) {
 #' * `"patterns"`: one row per pattern, which is a group of cases with the same ratings, answers of
 #'   systems and covariates. Columns are a factor for each rater and system, the covariates, and
 #'   `n`, the number of cases or their total weight. If raters are not identified or rate a case
-#'   more than once, numbers of ratings in each category replace the factors of raters.
+#'   more than once, the table has a column per category, with the number of ratings, instead of a
+#'   column per rater.
 #' * `"raters"`: one row per `rater`, with the number of `ratings`, and `agreement`, the share of
 #'   equal pairs. A pair is a rating of this rater and one of another rater on the same case. If
 #'   they exist, also `group`, and `rerun_agreement`, the share of equal pairs of reruns (repeated

@@ -293,7 +293,8 @@ read_file <- function(file, settings) {
   input$failed <- format$failed
   # An error of the reader means that the file is not valid in this format.
   contents <- handle_foreign_error(format$read(input), function(cnd) {
-    abort_file(input, "cannot be read as {format$words}.", x = "{conditionMessage(cnd)}")
+    abort_file(input, "cannot be read as {format$words}.", x = "{conditionMessage(cnd)}",
+      i = "If the file has another format, give it as {.arg format}.")
   })
   contents$notes <- c(input$notes, contents$notes)
   c(contents, list(name = input$name, format = format, path = file))

@@ -149,7 +149,7 @@ zip_directory <- function(path, max_files) {
     seek(connection, position)
     readBin(connection, "raw", min(n, file.size(path)))
   }
-  # A comment of up to 65535 bytes may follow the directory.
+  # The last record of an archive has 22 bytes, and up to 65535 bytes of comment may follow it.
   tail_bytes <- bytes_at(max(0, file.size(path) - 65557), 65557)
   position <- max(grepRaw(as.raw(c(0x50, 0x4b, 5, 6)), tail_bytes, fixed = TRUE, all = TRUE)) - 1
   directory <- bytes_at(

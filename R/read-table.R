@@ -272,11 +272,11 @@ sheet_faults <- function(input, at) {
   }
   sheet_element <-
     find_matches(read_entry(file.path("xl", "workbook.xml")), "<(\\w+:)?sheet\\s.*?>")[at]
-  relationships <-
+  sheet_paths <-
     find_matches(read_entry(file.path("xl", "_rels", "workbook.xml.rels")), "<Relationship\\s.*?>")
   id <- sub('.*r:id=(".*?").*', "Id=\\1", sheet_element)
   path <- sub('.*Target="/?(xl/)?(.*?)".*', "xl/\\2",
-    grep(id, relationships, fixed = TRUE, value = TRUE))
+    grep(id, sheet_paths, fixed = TRUE, value = TRUE))
   empty_formulas <- find_matches(read_entry(path[1L]), paste0(
     '<c (?![^>]*t="str")[^>]*>\\s*<f(?:[^>]*/>|[^>]*>[^<]*</f>)\\s*',
     "(?:<v>\\s*</v>|<v\\s*/>)?\\s*</c>"

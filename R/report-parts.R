@@ -37,7 +37,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     sprintf("These data do not show whether %s or %s is better.", system1, system2),
     sprintf(
       "On the same %s %s, %s%s%s.%s", cases_words(table$n), x$options$judges, difference_words,
-      ifelse(is_undecided & !is.na(table$conf.low), order_is_open, ""),
+      ifelse(is_undecided & !is.na(table$conf.low), open_order_text, ""),
       ifelse(table$order_known %in% FALSE & !is_tie, order_unknown_words, ""),
       pmax(reservations[system1], reservations[system2])
     )
@@ -56,7 +56,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   )
 }
 
-order_is_open <- "; the interval contains 0, so it remains open which is better"
+open_order_text <- "; the interval contains 0, so it remains open which is better"
 
 points_words <- function(share) {
   sub("^(-?1 percentage point)s", "\\1", paste(format_points(share), "percentage points"))
@@ -77,7 +77,7 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
         if (is_pass) "pass rate" else "accuracy", table$system, table$group1, table$group2
       ), paste0("it is estimated that ", claim, ", by")), points_words(table$estimate),
       interval_words(table, x$options$conf_level, format_points),
-      ifelse(is_undecided, order_is_open, "")
+      ifelse(is_undecided, open_order_text, "")
     )
   )
   sentence_table(table$system, supported_sentences, c(

@@ -14,7 +14,7 @@
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()],
 #'   [agreement()] or [alt_test()]; a [fit_raters()] result with `method = "bayes"`; or a
 #'   [check_fit()] result of such a fit, which adds the sensitivity to the priors. For
-#'   `"sentences"`, the result may have several groups of cases or several rated variables.
+#'   `"sentences"`, not for `"methods"`, the result may have groups of cases or rated variables.
 #' @param what `"sentences"` (the default) for sentences, or `"methods"` for the paragraph.
 #' @param ... Not used; catches misspelt arguments.
 #' @return For `"sentences"`, a tibble with a row per sentence. Supported sentences are first.

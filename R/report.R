@@ -35,7 +35,8 @@
 #'   names of `x`.
 #' @param gold_sample How the cases of `known_truth` were chosen: `"random"`, `"given"` (by hand),
 #'   or the probability with which each case was chosen, as in [gold_cases()]. `NULL`, the default,
-#'   is treated as `"given"`, with a warning. Cases chosen by hand do not measure the accuracy.
+#'   is treated as `"given"`, with a warning. Cases chosen by hand do not
+#'   represent all cases, so they are not used to estimate the accuracy.
 #' @param rater_kind Kind of raters, which affects the intervals: `"expert"`, `"crowd"`, `"model"`
 #'   (language models) or `"tool"` (other programs) for all raters, or a vector of kinds named by
 #'   rater. `NULL`, the default, uses the kinds in `x`.
@@ -208,7 +209,7 @@ report_format <- function(file) {
 #' @param x A [ratings()] object with at least two raters, or a [fit_raters()] result. To leave out
 #'   cases with known truth (data frame `known`), use `x[!x$cases %in% known$case, ]`.
 #' @param most Largest number of cases to list, a whole number of at least 1; by default 15. `Inf`
-#'   lists all cases.
+#'   lists all cases on which raters disagree.
 #' @return A tibble with a row per case. The case with the lowest `.probability` is first.
 #'   * `case`: name of the case.
 #'   * `.fitted`: the label, a factor.

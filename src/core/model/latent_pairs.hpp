@@ -9,9 +9,10 @@
 namespace fallible {
 
 // Relative frequencies of pairs of ratings of the same case by different judges. Judges with equal
-// parameters count as one judge. A pair of their ratings counts half in either order. A kind is a
-// pair of judges; a cell is a pair of their ratings. With N categories, kind i has the cells i N^2
-// ... (i + 1) N^2 - 1; the rating of judge `second` changes fastest.
+// parameters are treated as one judge. If two such judges give the ratings a and b, the pair adds
+// 1/2 to cell (a, b) and 1/2 to cell (b, a). A kind is a pair of judges; a cell is a pair of their
+// ratings. With N categories, kind i has the cells i N^2 ... (i + 1) N^2 - 1; the rating of judge
+// `second` changes fastest.
 struct PairFrequencies {
   int categories = 0;
   std::vector<int> first, second;  // first and second judge of each kind, from 0
