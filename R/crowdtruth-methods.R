@@ -12,13 +12,13 @@
 #' * `"labels"`: a row per unit, with the column `case` and a column for each annotation. The values
 #'   are shares of the votes of the unit, in version 2.0 weighted by the quality of the workers.
 #'   They sum to one. They are `NA` for a unit without labels, or if all its workers have quality 0.
-#' * `"kinds"`: a row per annotation. Arguments: `frequent = 0.5`, `clear = 0.6` and `similar = 0.6`,
-#'   limits in \[0, 1\]; `other`, the name of an annotation that means "none of the others", or
-#'   `NULL` (the default) for none. An annotation with clarity below `clear` has `kind` `"vague"` if
-#'   workers chose it on at least the share `frequent` of the units, otherwise `"useless"`. Any other
-#'   annotation with ambiguity of at least `similar` is `"ambiguous"`. The rest, and the annotation
-#'   `other`, have `NA`. `into` is the annotation into
-#'   which [merge_annotations()] would merge it, or `NA`. `probability`, `clarity`, `ambiguity` and
+#' * `"kinds"`: a row per annotation. Arguments: `frequent = 0.5`, `clear = 0.6` and
+#'   `similar = 0.6`, limits in \[0, 1\]; `other`, the name of an annotation that means "none of the
+#'   others", or `NULL` (the default) for none. An annotation with clarity below `clear` has `kind`
+#'   `"vague"` if workers chose it on at least the share `frequent` of the units, otherwise
+#'   `"useless"`. Any other annotation with ambiguity of at least `similar` is `"ambiguous"`. The
+#'   rest, and the annotation `other`, have `NA`. `into` is the annotation into which
+#'   [merge_annotations()] would merge it, or `NA`. `probability`, `clarity`, `ambiguity` and
 #'   `similar_to` are as in table `"annotations"`.
 #'
 #' @param x A [crowdtruth()] result.

@@ -17,8 +17,9 @@
 #'     and a bar the interval of the estimate. Marks show the shares `"none"`, `"typical"` and
 #'     `"all"` of argument `common` of [estimate_accuracy()].
 #'   * `"gold"`, for estimates with gold cases (cases with known truth): estimates from gold cases
-#'     only, from ratings only, and from both, once for each interval that uses gold cases. A shaded area is the range
-#'     from the accuracy if all errors are shared to the accuracy if errors are independent.
+#'     only, from ratings only, and from both, once for each interval that uses gold cases. A shaded
+#'     area is the range from the accuracy if all errors are shared to the accuracy if errors are
+#'     independent.
 #'   * `"roc"`, `"reliability"`, for systems with scores (numbers for each category): curves of
 #'     sensitivity against 1 - specificity; and the share of right answers against the score.
 #' @param ... For `"roc"` and `"reliability"`, arguments of [score_curves], such as `category`.

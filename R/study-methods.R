@@ -38,10 +38,10 @@
 #'
 #'   These means are `NA` if there is no such estimate.
 #'
-#'   `glance()`: a tibble with one row: the numbers of `designs`, `cells` (combinations of design and
-#'   number of cases; also of system, if the study has `panels = "separate"`), `panels`,
-#'   `estimators` and `estimates`; `missing` and `failed` as in `summary()`. `format()`: a string with the numbers of
-#'   panels, designs and estimators.
+#'   `glance()`: a tibble with one row: the numbers of `designs`, `cells` (combinations of design
+#'   and number of cases; also of system, if the study has `panels = "separate"`), `panels`,
+#'   `estimators` and `estimates`; `missing` and `failed` as in `summary()`. `format()`: a string
+#'   with the numbers of panels, designs and estimators.
 #' @family simulation
 #' @examples
 #' set.seed(1)
