@@ -165,10 +165,8 @@ make_refit_bounds <- function(fit, systems, group_size) {
   x <- fit$x
   first_cases <- first_cases(x)
   x$covariates <- x$covariates[first_cases, ] # NULL stays NULL
-  for (field in c("confidence", "abstained")) {
-    x[[field]] <- subset_case_entries(x[[field]], first_cases) # NULL stays NULL
-  }
   x$weights <- pattern_weights(x)
+  for (field in entry_fields(x)) x[[field]] <- subset_case_entries(x[[field]], first_cases)
   x$index <- x$cases <- seq_along(first_cases)
   x$truth <- NULL
   x <- leave_database(x)

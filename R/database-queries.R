@@ -114,12 +114,10 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
     rating = as.character(!!sym(columns[["rating"]])),
     !!!syms(columns[names(columns) == "weight"])
   )
-  values <- if (is.null(cells$rating)) {
+  values <- if (!is.null(cells$rating)) Map(function(key, label) {
+    count_if(expr(rater == !!key & rating == !!label))
+  }, cells$rater, cells$rating) else
     lapply(cells$rater, function(key) expr(max(ifelse(rater == !!key, rating, NA), na.rm = TRUE)))
-  } else {
-    Map(function(key, label) count_if(expr(rater == !!key & rating == !!label)),
-      cells$rater, cells$rating)
-  }
   names(values) <- numbered_names(prefix, nrow(cells))
   dplyr::summarise(dplyr::group_by(rows, case), !!!values, !!!extra_columns)
 }
@@ -134,12 +132,10 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
 # systems, or NULL.
 cases_query <- function(origin, cells, systems) {
   count_given <- count_if(quote(!is.na(rating)))
-  weight_columns <- if ("weight" %in% names(origin$columns)) {
-    list(
-      lacking = count_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
-      weight = quote(max(weight, na.rm = TRUE))
-    )
-  }
+  weight_columns <- if ("weight" %in% names(origin$columns)) list(
+    lacking = count_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
+    weight = quote(max(weight, na.rm = TRUE))
+  )
   cases <- pivot_query(
     origin$data, origin$columns, cells, "r",
     c(rows = quote(dplyr::n()), given = count_given, weight_columns)
@@ -167,12 +163,11 @@ long_count_query <- function(cases, columns) {
 # * off: number of cases whose weight is invalid
 # * weight: sum of the weights
 count_query <- function(cases, columns, sums = list()) {
-  weight_columns <- if ("weight" %in% colnames(cases)) {
-    list( # `weight` must come last: it replaces the column that `off` uses
-      off = count_if(quote(is.na(weight) | weight < 0 | weight != floor(weight))),
-      weight = quote(sum(weight, na.rm = TRUE))
-    )
-  }
+  weight_columns <- if ("weight" %in% colnames(cases)) list(
+    # `weight` must come last: it replaces the column that `off` uses
+    off = count_if(quote(is.na(weight) | weight < 0 | weight != floor(weight))),
+    weight = quote(sum(weight, na.rm = TRUE))
+  )
   dplyr::summarise(
     dplyr::group_by(cases, !!!syms(columns)),
     times = dplyr::n(), !!!sums, !!!weight_columns, .groups = "drop"
@@ -186,6 +181,6 @@ add_key_columns <- function(table, columns) {
 # Returns a query with a row per case: its identifier, its weight and the keys of `columns`. The
 # keys show to which distinct row the case belongs.
 keyed_cases <- function(cases, columns) {
-  kept <- intersect(c("case", "weight"), colnames(cases))
-  take_columns(add_key_columns(cases, columns), c(kept, paste0("key_", columns)))
+  take_columns(add_key_columns(cases, columns),
+    c(intersect(c("case", "weight"), colnames(cases)), paste0("key_", columns)))
 }

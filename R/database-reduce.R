@@ -81,8 +81,7 @@ reduce_long <- function(origin) {
   cases <- cases_query(origin, cells, values$system$key)
   counted <- fetch_counts(long_count_query(cases, columns), columns, roles)
   # Cases that have only predictions have no counts of ratings.
-  counted$given[is.na(counted$given)] <- 0
-  counted$rows[is.na(counted$rows)] <- 0
+  counted <- modify_fields(counted, c("given", "rows"), replace_na, 0)
   abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
     "{.arg weights} must be the same in all rows of a case.",
     x = "They differ in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
@@ -153,11 +152,12 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
     )
   })
   check_same_rows(sum(counted$times[ratings$case]), sum(n_ratings, na.rm = TRUE), "rating")
-  unrated_rows <- setdiff(row_numbers(counted), ratings$case)
-  raters_without_ratings <- setdiff(seq_along(raters$key), ratings$rater)
   rows <- rbind(
-    ratings, expand.grid(case = unrated_rows, rater = 1L, rating = NA_integer_),
-    expand.grid(case = 1L, rater = raters_without_ratings, rating = NA_integer_)
+    ratings, expand.grid(
+      case = setdiff(row_numbers(counted), ratings$case), rater = 1L, rating = NA_integer_
+    ), expand.grid(
+      case = 1L, rater = setdiff(seq_along(raters$key), ratings$rater), rating = NA_integer_
+    )
   )
   rows <- rows[order(rows$case, rows$rater), ]
   data.frame(

@@ -145,7 +145,7 @@ check_in_database <- function(roles, options, systems) {
     "{.arg case} cannot be several columns in a database." = length(roles$case) > 1L,
     "{.arg truth} is not possible in a database." = !is.null(roles$truth),
     "{.arg covariates} are not possible in a database." = !is_empty(roles$covariates),
-    "{.arg confidence} is not possible in a database." = !is_empty(roles$confidence),
+    rep_named(sprintf("{.arg %s} is not possible in a database.", role_fields(roles)), TRUE),
     "{.arg abstain} is not possible in a database." = !is.null(options$abstain),
     "{.arg scores} are not possible in a database." = !is.null(options$scores),
     "A system that always gives the same answer is not possible in a database." =

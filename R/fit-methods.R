@@ -225,9 +225,9 @@ draw_from_fit <- function(fit) {
   }
   # In counts without names of raters, ratings of a case are sorted.
   if (has_counts(x)) rating <- rating[order(row, rating)]
-  x["confidence"] <- list(if (uses_confidence(fit$model)) {
+  x[names(rating_roles)] <- NULL # values of the old ratings
+  x$confidence <- if (uses_confidence(fit$model))
     draw_confidence(fit, row, rating_index, rater, rating == truth[row])
-  })
   has_weights <- !is.null(x$weights)
   x[c("abstained", "silent_systems", "weights")] <- list(NULL)
   x <- set_core_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))

@@ -48,7 +48,9 @@ check_can_add_ratings <- function(x, message, also) {
   reasons <- c(
     "They have weights." = !is.null(x$weights),
     "Their cases have covariates, which added cases would lack." = !is.null(x$covariates),
-    "They have a confidence, which added ratings would lack." = !is.null(x$confidence),
+    rep_named(
+      sprintf("They have a %s, which added ratings would lack.", role_fields(x)), TRUE
+    ),
     "They have abstentions." = has_abstentions(x) || !is.null(x$silent_systems), also
   )
   obstacles <- c(why_unnamed(x), names(which(reasons)))
@@ -243,8 +245,7 @@ split_systems <- function(input, systems, repeats) {
   ), nrow = sum(is_system))
   if (repeats == "reruns") input$system_table <- votes_of_systems(input$system_table)
   if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]
-  has_confidence <- if (!is.null(input$confidence)) !is.na(input$confidence[[1L]])
-  systems_with_confidence <- unique(rater[is_system & has_confidence])
+  systems_with_confidence <- unique(rater[is_system & !is.na(input$confidence[[1L]])])
   warn_if(systems_with_confidence, "confidence",
     "{.arg confidence} is used for raters only, and {.val {systems_with_confidence}}
         {cli::qty(length(systems_with_confidence))}{?is a system/are systems}.",
@@ -277,10 +278,9 @@ truth_field <- function(input, x) {
   abort_argument_if(has_labels(x), "truth",
     "{.arg truth} is one category per case, and cannot be used for answers with several labels.",
     i = "Convert the ratings to one label per answer with {.fun single_label}.")
-  column <- names(input$truth)
   code <- encode_labels(input$truth[[1L]], x$categories, input)
-  label <- values_by_case(x$categories[code], case_of_rows(input, x), x$cases, column,
-    "A case has one true category.")
+  label <- values_by_case(x$categories[code], case_of_rows(input, x), x$cases,
+    names(input$truth), "A case has one true category.")
   new_truth_field(match(label, x$categories), x)
 }
 

@@ -9,18 +9,22 @@
 # * labels: do these columns contain labels of categories (TRUE) or counts (FALSE)?
 # * by_rating: is a row a rating (TRUE) or a case (FALSE)?
 # * class: class of the ratings object.
+# * words: the arguments to give, in messages that list all layouts.
+# * split: function of the columns that `holds` selects. It returns columns of ratings or counts.
 new_layout <- function(args, build, labels = TRUE, by_rating = FALSE, class = "ratings",
-                       holds = args[[length(args)]]) {
+                       holds = args[[length(args)]], words = sprintf("{.arg %s}", holds),
+                       split = identity) {
   as.list(environment())
 }
 
-# Returns the records of wide data, long data and counts. If you add a layout, add it also to the
-# messages of find_layout().
+# Returns the records of wide data, long data and counts.
 rating_layouts <- function() {
   list(
-    new_layout("raters", build_wide),
-    new_layout(c("rater", "rating"), build_long, by_rating = TRUE),
-    new_layout("counts", build_counts, labels = FALSE, class = "ratings_counts")
+    new_layout("raters", build_wide, words = "{.arg raters} (wide)"),
+    new_layout(c("rater", "rating"), build_long, by_rating = TRUE,
+      words = "{.arg case}, {.arg rater} and {.arg rating} (long)"),
+    new_layout("counts", build_counts, labels = FALSE, class = "ratings_counts",
+      words = "or {.arg counts}")
   )
 }
 
@@ -29,8 +33,10 @@ build_wide <- function(input, categories, systems) {
   n_cases <- length(systems$cases)
   # Cases that only systems answered are the last ones. Their ratings are NA.
   columns <- lapply(columns, `length<-`, n_cases)
-  core_patterns <- core_patterns_wide(columns, systems$columns, n_cases)
-  ratings_fields(core_patterns, systems, input, categories, names(columns))
+  ratings_fields(
+    core_patterns_wide(columns, systems$columns, n_cases), systems, input, categories,
+    names(columns)
+  )
 }
 
 build_counts <- function(input, categories, systems) {
@@ -44,9 +50,10 @@ build_counts <- function(input, categories, systems) {
   n_cases <- length(systems$cases)
   # Cases that only systems answered are the last ones. Their counts are 0.
   columns <- lapply(columns[categories], function(x) c(x, integer(n_cases - length(x))))
-  core_patterns <- core_patterns_counts(columns, systems$columns, n_cases)
   raters <- as.character(seq_len(max(Reduce(`+`, columns))))
-  ratings_fields(core_patterns, systems, input, categories, raters)
+  ratings_fields(
+    core_patterns_counts(columns, systems$columns, n_cases), systems, input, categories, raters
+  )
 }
 
 build_long <- function(input, categories, systems) {
@@ -58,8 +65,10 @@ build_long <- function(input, categories, systems) {
       "A case must have the same weight in all its rows.", "weights")
   }
   rater <- label_codes(input$rater, raters)
-  core_patterns <- core_patterns_long(case, rater, category, systems$columns, length(systems$cases))
-  fields <- ratings_fields(core_patterns, systems, input, categories, raters)
+  fields <- ratings_fields(
+    core_patterns_long(case, rater, category, systems$columns, length(systems$cases)), systems,
+    input, categories, raters
+  )
   if (any(input$empty))
     fields$empty_answers <- list(case = case[input$empty], rater = rater[input$empty])
   fields
@@ -174,8 +183,9 @@ list_systems <- function(input, categories) {
   }
   check_identifiers(table$case, "systems$case")
   check_identifiers(table$system, "systems$system")
-  is_number <- c(ratings = is.numeric(cases), systems = is.numeric(table$case))
-  types <- ifelse(is_number, "numbers", "strings")
+  types <- ifelse(
+    c(ratings = is.numeric(cases), systems = is.numeric(table$case)), "numbers", "strings"
+  )
   abort_if(types[[1L]] != types[[2L]], "case_type",
     "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
     x = "They are {types[[1L]]} in {.arg data} and {types[[2L]]} in {.arg systems}.",

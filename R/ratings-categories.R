@@ -172,8 +172,9 @@ relabel_input <- function(input, old, new) {
     if (any(relabelled != old_labels, na.rm = TRUE)) relabelled else
       replace(x, is.na(relabelled), NA)
   }
-  fields <- intersect(c("columns", "systems", "truth"), names(input))
-  input <- modify_fields(input, fields, lapply, relabel)
+  input <- modify_fields(
+    input, intersect(c("columns", "systems", "truth"), names(input)), lapply, relabel
+  )
   if (!is.null(input$system_table))
     input$system_table$prediction <- relabel(input$system_table$prediction)
   input
@@ -194,11 +195,13 @@ resolve_input_labels <- function(input, options) {
     inform_fallible("Some labels were read as missing ratings: {.val {old[is_missing]}}.",
       i = "If they are categories, change {.arg na}.")
   new <- old
-  if (options$clean) input$covariates <-
-    modify_fields(input$covariates, map_lgl(input$covariates, is.character), function(column) {
-      clean_columns(list(column))[[1L]]
-    })
-  if (options$clean) new[!is_missing] <- clean_label(old[!is_missing])
+  if (options$clean) {
+    input$covariates <- modify_fields(
+      input$covariates, map_lgl(input$covariates, is.character),
+      function(column) clean_columns(list(column))[[1L]]
+    )
+    new[!is_missing] <- clean_label(old[!is_missing])
+  }
   inform_changed("Labels were cleaned.", old, new)
   relabel_input(input, old, replace(new, is_missing, NA))
 }

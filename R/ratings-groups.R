@@ -125,7 +125,7 @@ cast_votes <- function(x, unit_of_rater, names) {
     core_patterns_long(votes$pattern, votes$unit, votes$category, systems, n_patterns(x))
   core_patterns$index <- core_patterns$index[pattern_of_case(x)]
   x$raters <- names
-  x$confidence <- NULL # the confidence of several ratings is not combined
+  x[names(rating_roles)] <- NULL # values of several ratings are not combined
   set_core_patterns(x, core_patterns)
 }
 
@@ -237,7 +237,6 @@ group_table <- function(x) {
   if (is.null(x$rater_groups)) return(NULL)
   members <- groups_with_several_raters(x)
   groups <- names(members)
-  members <- unname(members)
   votes <- with_votes(x)
   n_voted <- map_dbl(match(groups, votes$raters), count_rated_cases, x = votes)
   agreement <- map_dbl(members, function(raters) agreement_in_core(x[, raters])$agreement)

@@ -25,7 +25,7 @@ max_categories <- 1000L
 # * system_table, constant: other forms of systems, see read_systems().
 # * groups: see read_groups().
 # * truth: a list of one column.
-# * covariates, confidence: lists of columns.
+# * covariates, and the roles in `rating_roles`: lists of columns.
 # * ordered: is a column of ratings an ordered factor?
 # * na: labels that mean missing ratings.
 # * is_file: has read_ratings() read `data`?
@@ -54,22 +54,21 @@ read_input <- function(data, quos, options) {
   case <- columns_of_role("case", unfactor)
   is_numeric_key <- if (length(case) > 1L) map_lgl(case, is.numeric)
   case <- if (is.null(is_numeric_key)) case[[1L]] else join_keys(case)
-  input <- list(
-    layout = layout, rows = attr(data, "rows"), columns = columns_of_role("raters"), case = case,
-    keys = is_numeric_key, rater = columns_of_role("rater")[[1L]],
+  input <- c(list(
+    layout = layout, rows = attr(data, "rows"), columns = layout$split(columns_of_role("raters")),
+    case = case, keys = is_numeric_key, rater = columns_of_role("rater")[[1L]],
     weights = columns_of_role("weights", identity)[[1L]],
     systems = columns_of_role("systems"), system_table = system_input$table,
     constant = system_input$constant,
     groups = read_groups(data, quos$rater_groups, roles$rater), truth = columns_of_role("truth"),
     covariates = columns_of_role("covariates", identity),
-    confidence = columns_of_role("confidence"),
     row_case = case, source = seq_len(attr(data, "rows")), abstain = options$abstain,
     case_names = if (is.null(case)) attr(data, "case_names"),
     is_file = !is.null(attr(data, "na_labels")),
     na = c(attr(data, "na_labels"), as_label(options$na)),
     data = data, extra = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key"),
       attr(quo_get_expr(quos$rating), "variables")))]
-  )
+  ), Map(columns_of_role, names(rating_roles)))
   input <- record_abstentions(drop_null(input), options)
   input <- resolve_input_labels(input, options)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
@@ -89,8 +88,7 @@ read_input <- function(data, quos, options) {
 # Keeps the given rows of long data in `input`. Stores the row numbers in the field `source`.
 keep_rows <- function(input, rows) {
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][rows]
-  fields <- intersect(c("columns", "confidence", "abstained"), names(input))
-  input <- modify_fields(input, fields, lapply, `[`, rows)
+  input <- modify_fields(input, c("columns", entry_fields(input)), lapply, `[`, rows)
   input$source <- rows
   input
 }
@@ -106,8 +104,9 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
     raters = NULL, systems = systems %||% character(),
     case = one_column("case"), rater = one_column("rater"),
     weights = one_column("weights"), truth = one_column("truth"),
-    covariates = several_columns("covariates"), confidence = one_or_several_columns("confidence")
+    covariates = several_columns("covariates")
   )
+  for (role in names(rating_roles)) roles[[role]] <- one_or_several_columns(role)
   if (layout$by_rating && is.null(roles$case)) abort_lacking("case")
   ratings_argument <- layout$holds
   roles$raters <- if (quo_is_null(quos[[ratings_argument]])) {
@@ -163,9 +162,8 @@ warn_grouped <- function(groups, roles) {
 find_layout <- function(data, quos) {
   given_arguments <- given_argument_names(quos)
   layouts <- rating_layouts()
-  candidates <- Filter(function(layout) any(layout$args %in% given_arguments), layouts)
-  how_to <- "Give {.arg raters} (wide), {.arg case}, {.arg rater} and {.arg rating} (long), or
-    {.arg counts}"
+  candidates <- given_layouts(given_arguments)
+  how_to <- paste("Give", toString(map_chr(layouts, `[[`, "words")))
   abort_argument_if(length(candidates) > 1L, "data",
     "The arguments describe several layouts of {.arg data}.",
     i = paste0(how_to, ", but only one of these."))
@@ -183,12 +181,19 @@ find_layout <- function(data, quos) {
   layout
 }
 
+# Returns the layouts that have any of the arguments `names`.
+given_layouts <- function(names) {
+  Filter(function(layout) any(layout$args %in% names), rating_layouts())
+}
+
 # Names of the arguments in `quos` (a list of quosures) that the user gave.
 given_argument_names <- function(quos) names(quos)[!map_lgl(quos, quo_is_null)]
 
-# Do the arguments describe long data, with a row per rating? This is assumed if neither `raters`
-# nor `counts` is given.
-describes_long_data <- function(quos) !any(c("raters", "counts") %in% given_argument_names(quos))
+# Do the arguments describe long data, with a row per rating? This is assumed if no argument for
+# another layout is given, such as `raters` or `counts`.
+describes_long_data <- function(quos) {
+  all(map_lgl(given_layouts(given_argument_names(quos)), `[[`, "by_rating"))
+}
 
 # Returns the names of variables and the strings in the expressions `quos`, such as c(a, "b"). Each
 # may be the name of a column.

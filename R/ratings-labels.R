@@ -8,12 +8,11 @@
 # * empty: is the new row an empty answer?
 expand_answers <- function(input) {
   has_flag_columns <- length(input$columns) > 1L
-  is_row_per_label <- !has_flag_columns && !is.list(input$columns[[1L]])
   check_case_and_rater(input)
   cases <- unique(input$case)
   answer_of_row <- match(input$case, cases) +
     length(cases) * match(input$rater, unique(input$rater)) # one number per case and rater
-  if (is_row_per_label) {
+  if (!has_flag_columns && !is.list(input$columns[[1L]])) { # a row per label
     # The NA would be lost.
     na_rows <- which(is.na(input$columns[[1L]]))
     partial_rows <- na_rows[answer_of_row[na_rows] %in% answer_of_row[-na_rows]]

@@ -248,14 +248,13 @@ system_answer_table <- function(x) {
 rating_table <- function(x) {
   ratings <- add_entries(unfold_ratings(x), x$abstained, NA)
   case_of_rating <- ratings$row
-  confidence_levels <- x$confidence$levels
   table <- tibble::tibble(
     case = x$cases[case_of_rating], rater = named_raters(x)[ratings$rater],
     rating = category_factor(ratings$category, x),
-    confidence = if (!is.null(confidence_levels)) factor(
-      confidence_of_ratings(x, case_of_rating, ratings$rater), seq_along(confidence_levels),
-      confidence_levels, ordered = TRUE
-    ),
+    !!!lapply(setNames(nm = role_fields(x)), function(role) {
+      code <- codes_of_ratings(x, role, case_of_rating, ratings$rater)
+      rating_roles[[role]]$values(x[[role]]$levels)[code]
+    }),
     abstained = if (has_abstentions(x)) is.na(ratings$category),
     rater_group = x$rater_groups[ratings$rater],
     weight = x$weights[case_of_rating] # NULL stays NULL
@@ -311,9 +310,10 @@ variables_of_columns <- function(data, columns, repeats) {
   if (!is.data.frame(data) || repeats == "labels" || !quo_is_call(rating, c("c", ":"))) return(NULL)
   names <- select_columns(data, rating, "rating")
   if (length(names) < 2L) return(NULL)
-  is_flag_column <- map_lgl(data[names], function(x) all(x %in% c(0, 1, NA)))
-  if (all(is_flag_column)) inform_fallible("Columns {.val {names}} of 0 and 1 are read as
-      variables of a codebook: each has separate ratings.",
+  has_flags <- function(x) all(x %in% c(0, 1, NA))
+  if (all(map_lgl(data[names], has_flags))) inform_fallible(
+    "Columns {.val {names}} of 0 and 1 are read as variables of a codebook: each has separate
+      ratings.",
     i = "If they are labels of one answer, give {.code repeats = \"labels\"}.")
   # read_input() uses the attribute.
   lapply(setNames(nm = names), function(name) list(rating = structure(name, variables = names)))
@@ -327,10 +327,10 @@ variables_of_columns <- function(data, columns, repeats) {
 # Arguments may be lists with the names of the variables; each variable then gets its element. A
 # vector `abstain` is used for all variables, and at least one variable must use its labels.
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
-  is_variable_list <- map_lgl(columns[c("systems", "truth", "confidence")], quo_is_call, "list")
+  lists <- Filter(function(quo) quo_is_call(quo, "list"),
+    columns[c("systems", "truth", names(rating_roles))])
   by_variable <- c(
-    lapply(columns[names(which(is_variable_list))], call_args),
-    Filter(is.list, options[c("categories", "abstain")])
+    lapply(lists, call_args), Filter(is.list, options[c("categories", "abstain")])
   )
   if (has_names(options$ordered)) by_variable$ordered <- as.list(options$ordered)
   for (arg in names(by_variable)) {

@@ -55,8 +55,8 @@ NULL
   x$covariates <- x$covariates[kept_cases, ] # NULL stays NULL, also below
   if (!is.null(x$scores) && !missing(i))
     x$scores$values <- lapply(x$scores$values, function(v) pick_rows(v, kept_cases))
-  x$confidence <- subset_case_entries(x$confidence, kept_cases, new_rater)
-  x$abstained <- subset_case_entries(x$abstained, kept_cases, new_rater)
+  for (field in entry_fields(x))
+    x[[field]] <- subset_case_entries(x[[field]], kept_cases, new_rater)
   x$silent_systems <- subset_case_entries(x$silent_systems, kept_cases, seq_along(x$systems), TRUE)
   x$rater_groups <- x$rater_groups[kept_raters]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, kept_cases)
@@ -139,8 +139,8 @@ agreement_matrix <- function(x, rater1, rater2, ...) {
 # * raters: names of the two raters.
 cross_table <- function(first, second, weight, labels, raters) {
   n <- length(labels)
-  counts <- rowsum_codes(first + (second - 1L) * n, weight, n^2)
-  as.table(matrix(counts, n, dimnames = setNames(list(labels, labels), raters)))
+  as.table(matrix(rowsum_codes(first + (second - 1L) * n, weight, n^2), n,
+    dimnames = setNames(list(labels, labels), raters)))
 }
 
 # Returns the answers of the rater or system `name`: a data frame of `pattern` and `category`.
@@ -241,12 +241,12 @@ table_of_raters <- function(x) {
     rowsum_codes(rating_rater(x), rating_weights(x) * n_equal * (n_equal - 1) / 2, n_raters(x))
   }
   rater_pattern_key <- (rating_pattern(x) - 1) * n_raters(x) + rating_rater(x)
-  equal_key <- rater_pattern_key * n_categories(x) + rating_category(x)
   tibble::tibble(
     rater = x$raters, group = x$rater_groups, ratings = ratings_of_raters(x),
     agreement = if (!has_labels(x)) ratio(counts$agreeing, counts$pairs),
     rerun_agreement = if (has_reruns(x))
-      ratio(count_pairs(equal_key), count_pairs(rater_pattern_key))
+      ratio(count_pairs(rater_pattern_key * n_categories(x) + rating_category(x)),
+        count_pairs(rater_pattern_key))
   )
 }
 
@@ -283,11 +283,9 @@ rowsum_rows <- function(code, values, n) {
 next_step <- function(x) {
   if (has_labels(x)) return("crowdtruth(), as.data.frame()")
   accuracy_call <- if (n_systems(x) > 0L) "estimate_accuracy()"
-  if (n_raters(x) < 2L) {
-    paste(accuracy_call %||% "fit_raters()", "with known_truth or known_raters")
-  } else {
+  if (n_raters(x) < 2L)
+    paste(accuracy_call %||% "fit_raters()", "with known_truth or known_raters") else
     sprintf("fit_raters(), ground_truth(), %s, plot()", accuracy_call %||% "summary()")
-  }
 }
 
 format_header <- function(x) {
@@ -343,13 +341,14 @@ count_clause <- function(n, noun, words) {
 format_systems <- function(systems) {
   if (nrow(systems) == 0L) return(NULL)
   shown_systems <- head(systems, 10L)
-  unrated_text <- sprintf(" (%s without ratings)", number(shown_systems$unrated))
   c(
     paste0(count_noun(nrow(systems), "system"), ":"),
     sprintf(
       "  %s  %s%s%s, agrees with %s of the ratings", format(shown_systems$system),
       number(shown_systems$cases), ifelse(shown_systems$cases == 1, " case", " cases"),
-      ifelse(shown_systems$unrated > 0, unrated_text, ""), percent(shown_systems$agreement)
+      ifelse(shown_systems$unrated > 0,
+        sprintf(" (%s without ratings)", number(shown_systems$unrated)), ""),
+      percent(shown_systems$agreement)
     ),
     if (nrow(systems) > 10L) sprintf("  ... and %s more", nrow(systems) - 10L)
   )

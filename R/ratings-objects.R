@@ -155,7 +155,8 @@ as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
 # Does `...` contain arguments of ratings() that select columns? Only the names of the arguments are
 # checked. Their values are column names, which cannot be evaluated here.
 gives_column_roles <- function(...) {
-  any(c("raters", "case", "rater", "rating", "counts") %in% names(substitute(list(...))))
+  names <- names(substitute(list(...)))
+  "case" %in% names || !is_empty(given_layouts(names))
 }
 
 # Warns if columns of ratings look like counts of ratings: they are whole numbers, all rows have the

@@ -137,8 +137,8 @@ pattern_codes <- function(x) {
 # repeated rating; and `rater`, the index of the rater of each column.
 all_pattern_codes <- function(x) {
   n <- n_raters(x)
-  cell <- rating_pattern(x) + (rating_rater(x) - 1) * n_patterns(x)
-  repetition <- sequence(rle(cell)$lengths) # ratings are sorted by pattern and rater
+  # Ratings are sorted by pattern and rater.
+  repetition <- sequence(rle(rating_pattern(x) + (rating_rater(x) - 1) * n_patterns(x))$lengths)
   slot <- rating_rater(x) + (repetition - 1L) * n
   slots <- union(seq_len(n), slot)
   codes <- matrix(0L, n_patterns(x), length(slots))
@@ -289,8 +289,7 @@ recode_ratings <- function(x, new_code, new_categories) {
 recode_raters <- function(x, new_number, new_raters) {
   x$patterns$rater <- new_number[x$patterns$rater]
   x$patterns$raters <- length(new_raters)
-  if (!is.null(x$confidence)) x$confidence$rater <- new_number[x$confidence$rater]
-  if (has_abstentions(x)) x$abstained$rater <- new_number[x$abstained$rater]
+  for (field in entry_fields(x)) x[[field]]$rater <- new_number[x[[field]]$rater]
   x$raters <- new_raters
   x
 }

@@ -8,32 +8,16 @@
 #' @section Formats:
 #' | `format` | kind of file | `case`, `rater`, `rating` by default |
 #' |---|---|---|
-#' | `"csv"` | a table of text with any separator | `case`, `rater`, `rating` |
-#' | `"excel"` | an Excel file (package \pkg{readxl}) | `case`, `rater`, `rating` |
-#' | `"label_studio"` | Label Studio, JSON | `id`, `completed_by`, the control |
-#' | `"label_studio_min"` | Label Studio, JSON-MIN or CSV | `id`, `annotator`; give `rating` |
-#' | `"prodigy"` | Prodigy, JSONL, choices | `_input_hash`, `_annotator_id`, `accept` |
-#' | | Prodigy, JSONL, single labels | `_task_hash`, `_annotator_id`, `answer` |
-#' | `"doccano"` | Doccano, JSONL or JSON | `id`, the name of the file, `label` |
-#' | `"argilla"` | Argilla, JSON or JSONL | `id`, `user`, the question |
-#' | `"mturk"` | a batch of Mechanical Turk, CSV | `HITId`, `WorkerId`, the column `Answer.*` |
-#' | `"appen"` | Appen or Figure Eight, full report | `_unit_id`, `_worker_id`, the question |
-#' | `"toloka"` | Toloka, TSV | the task, `ASSIGNMENT:worker_id`, the column `OUTPUT:*` |
-#' | `"inspect"` | a log of Inspect, JSON or `.eval` | `result`, `scorer`, `value` |
-#' | `"promptfoo"` | results of promptfoo, JSON or JSONL | `result`, `assertion`, `verdict` |
-#' | `"deepeval"` | a test run of DeepEval, JSON | `result`, `metric`, `verdict` |
-#' | `"openai_evals"` | a log of OpenAI evals, JSONL | `result`, `eval`, `value` |
-#' | `"lm_eval"` | samples of lm-evaluation-harness | `result`, `metric`, `value` |
-#' | `"jsonl"` | records with any fields, one per line | `case`, `rater`, `rating` |
-#' | `"json"` | an array of such records | `case`, `rater`, `rating` |
+#' `r list_formats()`
 #'
 #' The last column lists the columns that `case`, `rater` and `rating` select by default. "The
 #' question" (in Label Studio "the control") is the column of labels, used if there is only one;
 #' otherwise give `rating`. In evaluations, `result` identifies an answer of the evaluated model.
 #' Nested fields of JSON have names with dots, such as `meta.judge`.
 #'
-#' Files may be compressed by gzip. Formats based on JSON need the package \pkg{jsonlite}. Rows of
-#' several files are combined, with their names in the additional column `file`.
+#' Files may be compressed by gzip. Excel files need the package \pkg{readxl}, and formats based on
+#' JSON the package \pkg{jsonlite}. Rows of several files are combined, with their names in the
+#' additional column `file`.
 #'
 #' @section Dropped rows and missing ratings:
 #' `read_ratings()` drops rows without case, rater and rating; repeated copies of a row, in tables
@@ -161,13 +145,13 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
 ratings_from_contents <- function(contents, mapping, systems, settings, na, clean_labels = FALSE,
                                   ...) {
   dots <- enquos(...)
-  mapping <- add_default_columns(mapping, contents)
+  if (describes_long_data(c(mapping, dots))) mapping <- add_default_columns(mapping, contents)
   columns <- Map(
     function(quo, arg) mapped_columns(contents, quo, arg), mapping, names(mapping)
   )
   is_default_case <- identical(unname(columns$case), contents$map$case)
   contents$table <- resolve_cases(contents, columns, is_default_case, isTRUE(settings$same_cases))
-  systems <- find_systems(systems, contents, mapping, settings)
+  systems <- find_systems(systems, contents, c(mapping, dots), settings)
   if (is_quosure(systems$columns))
     columns$systems <- mapped_columns(contents, systems$columns, "systems")
   check_files(contents, columns)
@@ -230,7 +214,7 @@ column_selector <- function(mapping, dots) {
   quos <- c(mapping, dots)
   named_columns <- names_in_expressions(quos)
   called_functions <- setdiff(unlist(lapply(lapply(quos, quo_get_expr), all.names)), named_columns)
-  has_all_roles <- !describes_long_data(mapping) ||
+  has_all_roles <- !describes_long_data(quos) ||
     all(c("rater", "rating") %in% given_argument_names(mapping))
   if (has_all_roles && all(called_functions %in% c("c", "`")))
     function(names) intersect(names, c(named_columns, "case", "rater", "rating")) else identity
@@ -302,11 +286,10 @@ read_file <- function(file, settings) {
 
 # ---- Roles of columns, identifiers of cases, and systems ------------------------------------
 
-# Adds columns to `mapping` (the columns by role) for `case`, `rater` and `rating`, if the user did
-# not give them. They are the default columns of the file format. Wide tables and counts have no
+# Adds columns to `mapping` (the columns by role of long data) for `case`, `rater` and `rating`, if
+# the user did not give them. They are the default columns of the file format. Other layouts have no
 # defaults.
 add_default_columns <- function(mapping, contents) {
-  if (!describes_long_data(mapping)) return(mapping)
   for (arg in setdiff(c("case", "rater", "rating"), given_argument_names(mapping))) {
     choices <- if (arg == "rating") contents$choices
     abort_if(!any(contents$map[[arg]] %in% names(contents$table)), "file",

@@ -40,8 +40,9 @@ groups_of_cases <- function(by, x) {
 # Returns a list with the ratings of each group of cases. `by`: see groups_of_cases().
 split_by <- function(x, by) {
   if (!has_labels(x)) x <- as_ratings(x)
-  groups <- split(seq_along(x$cases), groups_of_cases(by, x), drop = TRUE)
-  lapply(groups, function(at) x[at, ])
+  lapply(
+    split(seq_along(x$cases), groups_of_cases(by, x), drop = TRUE), function(at) x[at, ]
+  )
 }
 
 case_values_hint <- function(arg) {
@@ -53,10 +54,8 @@ case_values_hint <- function(arg) {
 # may be the name of a covariate, a vector, or a data frame with columns `case` and one other.
 check_case_values <- function(value, x, arg) {
   if (is.null(value)) return(NULL)
-  if (in_database(x)) {
-    abort_no_cases("{.arg {arg}} needs single cases",
-      hint = "For one group, filter the table in the database with {.code dplyr::filter()}.")
-  }
+  if (in_database(x)) abort_no_cases("{.arg {arg}} needs single cases",
+    hint = "For one group, filter the table in the database with {.code dplyr::filter()}.")
   is_name <- is_string(value) && !has_names(value)
   case_columns <- if (is_name) columns_of_cases(x)
   if (is_name && value %in% names(case_columns)) return(case_columns[[value]])
@@ -150,8 +149,8 @@ reserved_names <- c(
 add_covariates <- function(x, input) {
   columns <- input$covariates
   if (is.null(columns)) return(x)
-  reserved_columns <- intersect(names(columns), c(reserved_names, x$raters, x$systems,
-    if (!is.null(x$confidence)) "confidence", if (has_abstentions(x)) "abstained"))
+  reserved_columns <-
+    intersect(names(columns), c(reserved_names, x$raters, x$systems, entry_fields(x)))
   abort_if(reserved_columns, "columns",
     "{.arg covariates} must not have names that tables of ratings use for other columns.",
     x = "{?This name is/These names are} reserved: {.val {reserved_columns}}.",

@@ -251,7 +251,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$rater_groups <- groups_of_raters(input$groups, x)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
   x$truth <- truth_field(input, x)
-  x <- add_confidence(x, input)
+  x <- add_rating_roles(x, input)
   x <- add_covariates(x, input)
   add_scores(x, options, data, layout$by_rating)
 }
@@ -283,7 +283,7 @@ check_long_data <- function(is_long_data, repeats) {
 # * truth: see subset_truth().
 # * covariates: a tibble with a row per case.
 # * scores: see add_scores().
-# * confidence: see add_confidence().
+# * confidence: see ratings-roles.R.
 # * abstained, silent_systems: see record_abstentions().
 # * panel: only in a group of cases. A list of properties of the ratings of all cases: `used`,
 #   number of used categories; `constant`, see constant_raters(); `leaders`, see

@@ -1,7 +1,8 @@
 # Formats of files: a record for each format, and detection of the format of a file.
 
 # Returns the record of a format, a list:
-# * words: name of the format in messages.
+# * words: name of the format in messages and in the table of ?read_ratings.
+# * columns: default columns for case, rater and rating, as Markdown.
 # * kinds: kinds of files (see open_input()) that can have the format.
 # * sniff: function of an input of these kinds. Does the input have this format?
 # * read: function of an input that returns its contents as a list, see below.
@@ -22,7 +23,7 @@
 # * truths (optional): for each rating column, the column of true labels.
 # * covariates (optional): names of columns.
 # * sparse (optional): is each row the answer to only one of several questions?
-new_format <- function(words, kinds, sniff, read, tabular = FALSE, shared = FALSE,
+new_format <- function(words, columns, kinds, sniff, read, tabular = FALSE, shared = FALSE,
                        failed = function(verdict) FALSE, programs = NULL, labels = NULL) {
   as.list(environment())
 }
@@ -34,12 +35,14 @@ file_formats <- function() {
     function(input) all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
   }
   list(
-    excel = new_format("an Excel file", c("ole", "zip"), function(input) {
+    excel = new_format("an Excel file", "`case`, `rater`, `rating`", c("ole", "zip"),
+      function(input) {
       input$kind == "ole" || file.path("xl", "workbook.xml") %in% input$entries$name
     }, read_excel),
-    inspect = new_format("a log of Inspect (JSON or .eval)", c("json", "zip"), function(input) {
-      if (input$kind == "json") has_fields("eval", "samples")(input) else has_log(input)
-    }, read_inspect, labels = list(
+    inspect = new_format("a log of Inspect (JSON or .eval)", "`result`, `scorer`, `value`",
+      c("json", "zip"), function(input) {
+        if (input$kind == "json") has_fields("eval", "samples")(input) else has_log(input)
+      }, read_inspect, labels = list(
       c("C", "I"), c("P", "I"), c("N", "C"), c("0", "1"), c("FALSE", "TRUE")
     ),
     failed = function(score) {
@@ -49,8 +52,8 @@ file_formats <- function() {
     },
     programs =
       "^(inspect_ai/)?(detect_)?(match|includes|exact|choice|pattern|answer|f1|math)[0-9]*$"),
-    promptfoo = new_format("results of promptfoo (JSON or JSONL)", c("json", "jsonl"),
-      function(input) {
+    promptfoo = new_format("results of promptfoo (JSON or JSONL)",
+      "`result`, `assertion`, `verdict`", c("json", "jsonl"), function(input) {
         results <- c(list(input$record), promptfoo_results(input$record))
         "gradingResult" %in% unlist(lapply(results, names))
       }, read_promptfoo, labels = list(c("fail", "pass")), failed = function(result) {
@@ -63,54 +66,72 @@ file_formats <- function() {
         "^(not-)?(i?contains|equals|regex|starts-with|is-|javascript|python|ruby|cost|latency|",
         "levenshtein|rouge|bleu|gleu|meteor|perplexity|f-score|webhook|word-count|similar)"
       )),
-    deepeval = new_format("a test run of DeepEval (JSON)", "json", function(input) {
-      any(lengths(lapply(deepeval_cases(input$record), deepeval_metrics)) > 0L)
-    }, read_deepeval, failed = function(metric) !is_empty(metric$error),
-    programs = "^(exact|pattern) ?match|^(json|tool) ?correctness",
-    labels = list(c("fail", "pass"))),
-    openai_evals = new_format("a log of OpenAI evals (JSONL)", "jsonl", function(input) {
-      has_fields("spec")(input) && "eval_name" %in% names(input$record$spec)
-    }, read_openai_evals, failed = function(data) identical(data$choice, "__invalid__"),
-    programs = " match$", labels = list(c("FALSE", "TRUE"))),
-    lm_eval = new_format("samples of lm-evaluation-harness (JSONL or JSON)", c("jsonl", "json"),
-      has_fields("doc_id", "resps"), read_lm_eval, programs = "", labels = list(c("0", "1"))),
-    argilla = new_format("records of Argilla (JSON or JSONL)", c("json", "jsonl"),
+    deepeval = new_format("a test run of DeepEval (JSON)", "`result`, `metric`, `verdict`", "json",
       function(input) {
+        any(lengths(lapply(deepeval_cases(input$record), deepeval_metrics)) > 0L)
+      }, read_deepeval, failed = function(metric) !is_empty(metric$error),
+      programs = "^(exact|pattern) ?match|^(json|tool) ?correctness",
+      labels = list(c("fail", "pass"))),
+    openai_evals = new_format("a log of OpenAI evals (JSONL)", "`result`, `eval`, `value`", "jsonl",
+      function(input) {
+        has_fields("spec")(input) && "eval_name" %in% names(input$record$spec)
+      }, read_openai_evals, failed = function(data) identical(data$choice, "__invalid__"),
+      programs = " match$", labels = list(c("FALSE", "TRUE"))),
+    lm_eval = new_format("samples of lm-evaluation-harness (JSONL or JSON)",
+      "`result`, `metric`, `value`", c("jsonl", "json"),
+      has_fields("doc_id", "resps"), read_lm_eval, programs = "", labels = list(c("0", "1"))),
+    argilla = new_format("records of Argilla (JSON or JSONL)", "`id`, `user`, the question",
+      c("json", "jsonl"), function(input) {
         has_fields("fields", "responses")(input) ||
           any(endsWith(as.character(names(input$record)), ".responses.users"))
       }, read_argilla, shared = TRUE,
       failed = function(answer) !(answer$status %||% "submitted") %in% "submitted"),
-    label_studio = new_format("an export of Label Studio (JSON)", "json", function(input) {
-      has_fields("data", "annotations")(input) || has_fields("data", "completions")(input)
-    }, read_label_studio, shared = TRUE),
-    label_studio_min = new_format("an export of Label Studio (JSON-MIN or CSV)", c("json", "text"),
+    label_studio = new_format("an export of Label Studio (JSON)",
+      "`id`, `completed_by`, the control", "json", function(input) {
+        has_fields("data", "annotations")(input) || has_fields("data", "completions")(input)
+      }, read_label_studio, shared = TRUE),
+    label_studio_min = new_format("an export of Label Studio (JSON-MIN or CSV)",
+      "`id`, `annotator`; give `rating`", c("json", "text"),
       has_fields("annotator", "annotation_id"), read_label_studio_min, shared = TRUE),
-    prodigy = new_format("annotations of Prodigy (JSONL)", "jsonl",
-      has_fields("_task_hash", "answer"), read_prodigy, shared = TRUE),
-    doccano = new_format("an export of Doccano (JSONL or JSON)", c("jsonl", "json"), is_doccano,
-      read_doccano, shared = TRUE),
-    jsonl = new_format("records of JSON, one per line (JSONL)", "jsonl",
-      function(input) TRUE, function(input) add_default_map(read_json_lines(input, input$keep))),
-    json = new_format("an array of records (JSON)", "json", function(input) {
-      !has_names(input$document) && length(names(input$record)) > 1L
-    }, read_json_array),
-    mturk = new_format("a batch of Amazon Mechanical Turk (CSV)", "text",
-      has_fields("HITId", "WorkerId"),
+    prodigy = new_format("annotations of Prodigy (JSONL)",
+      "`_task_hash`, `_annotator_id`, `answer`; choices: `_input_hash`, `_annotator_id`, `accept`",
+      "jsonl", has_fields("_task_hash", "answer"), read_prodigy, shared = TRUE),
+    doccano = new_format("an export of Doccano (JSONL or JSON)",
+      "`id`, the name of the file, `label`", c("jsonl", "json"), is_doccano, read_doccano,
+      shared = TRUE),
+    jsonl = new_format("records of JSON, one per line (JSONL)", "`case`, `rater`, `rating`",
+      "jsonl", function(input) TRUE,
+      function(input) add_default_map(read_json_lines(input, input$keep))),
+    json = new_format("an array of records (JSON)", "`case`, `rater`, `rating`", "json",
+      function(input) !has_names(input$document) && length(names(input$record)) > 1L,
+      read_json_array),
+    mturk = new_format("a batch of Amazon Mechanical Turk (CSV)",
+      "`HITId`, `WorkerId`, the column `Answer.*`", "text", has_fields("HITId", "WorkerId"),
       read_crowd("HITId", "WorkerId", "AssignmentStatus", "rejected",
         "with the status \"Rejected\"", "^Answer[.]"), shared = TRUE),
-    appen = new_format("a full report of Appen or Figure Eight (CSV)", "text",
-      has_fields("_unit_id", "_worker_id"),
+    appen = new_format("a full report of Appen or Figure Eight (CSV)",
+      "`_unit_id`, `_worker_id`, the question", "text", has_fields("_unit_id", "_worker_id"),
       read_crowd("_unit_id", "_worker_id", "_tainted", "true",
         "of workers who failed test questions", NULL, function(name) paste0(name, "_gold")),
       shared = TRUE),
-    toloka = new_format("assignments of Toloka (TSV)", "text", has_fields("ASSIGNMENT:worker_id"),
+    toloka = new_format("assignments of Toloka (TSV)",
+      "the task, `ASSIGNMENT:worker_id`, the column `OUTPUT:*`", "text",
+      has_fields("ASSIGNMENT:worker_id"),
       read_crowd("ASSIGNMENT:task_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status",
         c("rejected", "skipped", "expired"), "with the status rejected, skipped or expired",
         "^OUTPUT:", function(name) sub("OUTPUT", "GOLDEN", name, fixed = TRUE)), shared = TRUE),
-    csv = new_format("a table of text (CSV, TSV)", "text", function(input) {
-      length(input$header) > 1L
-    }, function(input) add_default_map(read_csv(input)), tabular = TRUE)
+    csv = new_format("a table of text (CSV, TSV)", "`case`, `rater`, `rating`", "text",
+      function(input) length(input$header) > 1L,
+      function(input) add_default_map(read_csv(input)), tabular = TRUE)
   )
+}
+
+# Returns the rows of the table of formats in ?read_ratings, as Markdown. The format that is tried
+# last is first.
+list_formats <- function() {
+  formats <- rev(file_formats())
+  paste0("| `\"", names(formats), "\"` | ", map_chr(formats, `[[`, "words"), " | ",
+    map_chr(formats, `[[`, "columns"), " |", collapse = "\n")
 }
 
 # Is `text` a string that matches `pattern`? Upper and lower case are equal.

@@ -28,11 +28,8 @@ add_scores <- function(x, options, data, by_rating) {
     scores <- scores[names(scores) != "scale"]
     if (length(scores) == 1L && is.data.frame(scores[[1L]])) scores <- scores[[1L]]
   }
-  table <- if (is.data.frame(scores)) {
-    table_of_scores(x, scores)
-  } else {
+  table <- if (is.data.frame(scores)) table_of_scores(x, scores) else
     columns_of_scores(x, scores, data, by_rating)
-  }
   systems <- setNames(nm = intersect(x$systems, table$system))
   x$scores <- list(scale = scale, values = lapply(systems, scores_of_system, x, table, scale))
   warn_scores(x)

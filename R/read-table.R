@@ -218,10 +218,9 @@ read_excel <- function(input) {
   # `entries` is computed when it is first used. This checks the files of the archive before readxl
   # unpacks them.
   if (input$kind == "zip") input$entries
-  fail <- function(cnd) {
+  try_excel <- function(value) handle_foreign_error(value, function(cnd) {
     abort_file(input, "cannot be read as an Excel file.", x = "{trimws(conditionMessage(cnd))}")
-  }
-  try_excel <- function(value) handle_foreign_error(value, fail)
+  })
   sheets <- try_excel(readxl::excel_sheets(input$plain))
   sheet <- input$sheet %||% sheets[[1L]]
   # The number of columns of a sheet without reading its cells. A hostile sheet with two cells can
@@ -239,19 +238,17 @@ read_excel <- function(input) {
     check_cells(n_columns, nrow(read_as(c("text", rep("skip", n_columns - 1)))), input)
   table <- read_as("text")
   abort_file_if(nrow(table) == 0L, input, "has no rows in sheet \"{sheet}\".")
-  if (is.null(input$sheet) && length(sheets) > 1L) {
+  if (is.null(input$sheet) && length(sheets) > 1L)
     add_note(input, fill_template("Of %s sheets only the first, \"%s\", was read; `file =
       list(sheet = )` names another.", length(sheets), sheet))
-  }
   is_date_column <- map_lgl(read_as("list"), function(cells) {
     any(map_lgl(cells, inherits, "POSIXct"))
   })
   date_columns <- input$keep(names(table)[is_date_column])
-  if (!is_empty(date_columns)) {
+  if (!is_empty(date_columns))
     add_note(input, fill_template("Dates in %s were read as the numbers that Excel stores. Excel
       turns labels such as 1-2 into dates; format the cells as text.",
       shorten(dQuote(date_columns, FALSE))))
-  }
   if (input$kind == "zip")
     add_note(input, sheet_faults(input, if (is.numeric(sheet)) sheet else match(sheet, sheets)))
   add_default_map(drop_title_rows(as.list(table), input))

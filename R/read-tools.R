@@ -57,10 +57,9 @@ read_inspect <- function(input) {
     )
   }, function(sample) sample[["scores"]] %||% sample["score"][is.list(sample[["score"]])],
   "scorer", function(score) score["value"], covariates = "sample")
-  if (n_distinct(contents$table$epoch) > 1L) {
+  if (n_distinct(contents$table$epoch) > 1L)
     inform_fallible("Samples were run in several epochs, and cases of one sample are dependent. Give
         {.code cluster = sample} to {.fun estimate_accuracy}.")
-  }
   contents
 }
 

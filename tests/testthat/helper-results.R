@@ -50,7 +50,11 @@ make_examples <- function() {
     accuracy_estimator = accuracy_estimator("joint"),
     gold_cases = gold_cases(truth(x)[1:5, ], "random"),
     fit_check = check_fit(drawn, NULL), model_comparison = compare_models(drawn, drawn),
-    results_by_variable = estimate_accuracy(list(first = x, second = x[1:30, ]), interval = "none")
+    results_by_variable = estimate_accuracy(list(first = x, second = x[1:30, ]), interval = "none"),
+    gate = gate(estimate_accuracy(x), at_least = 0.6),
+    group_comparison = quiet(compare_systems(estimate_accuracy(
+      x, by = rep(c("u", "v"), 30), known_truth = gold_cases(truth(x), "random")
+    )))
   )
 }
 
@@ -62,17 +66,32 @@ class_of_example <- function(name) {
 # Texts of all notes of a result.
 notes_of <- function(x) vapply(schema_of(x)$notes, `[[`, "", "text")
 
-# Classes of results: classes with methods for print() or autoplot() in NAMESPACE, and classes with
-# a method that makes their schema.
+# Classes of results: classes with methods for print() or autoplot() in NAMESPACE, classes with a
+# method that makes their schema, and classes in calls of new_result().
 classes_of_results <- function() {
   methods <- getNamespaceInfo("fallible", "S3methods")
   shown <- methods[methods[, 1L] %in% c("print", "autoplot"), 2L]
   schemas <- ls(asNamespace("fallible"), pattern = "^schema_of[.]")
   schemas <- sub("schema_of.", "", schemas, fixed = TRUE)
   setdiff(
-    c(shown[!grepl("^summary_|_summary$", shown)], schemas),
+    c(shown[!grepl("^summary_|_summary$", shown)], schemas, classes_of_new_results()),
     c("fallible_result", "default", "result_parts")
   )
+}
+
+# First class in each call of new_result() in the functions of the package.
+classes_of_new_results <- function() {
+  find_classes <- function(code) {
+    if (is.function(code)) return(find_classes(body(code)))
+    if (!is.call(code)) return(NULL)
+    is_result <- identical(code[[1L]], quote(new_result))
+    is_empty <- vapply(seq_along(code), function(i) identical(code[[i]], quote(expr = )), NA)
+    c(
+      if (is_result) eval(code[[2L]])[[1L]],
+      unlist(lapply(as.list(code)[!is_empty], find_classes))
+    )
+  }
+  unique(unlist(eapply(asNamespace("fallible"), find_classes)))
 }
 
 # Names of the tables of a result.
@@ -81,3 +100,6 @@ table_names <- function(x) names(schema_of(x)$tables)
 # Models, priors, designs, estimators and gold cases are inputs. They have no picture.
 instructions <- c("rater_model", "rater_prior", "rater_design", "accuracy_estimator",
   "gold_cases")
+
+# Decisions of gate() have no picture either.
+without_picture <- c(instructions, "gate")

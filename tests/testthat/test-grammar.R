@@ -1,6 +1,6 @@
 # What every result can do, whatever it is.
 
-test_that("every class that prints is among the examples", {
+test_that("every class that prints or that new_result() makes is among the examples", {
   tables <- c("disputed_cases", "said_sentences") # tibbles that print as a person reads them
   expect_setequal(setdiff(classes_of_results(), tables), unique(vapply(names(examples_of_results()), class_of_example, "")))
   for (class in names(examples_of_results())) {
@@ -24,7 +24,7 @@ test_that("every class has a method for every verb, its own or that of all resul
     expect_identical(setdiff(results, has(verb)), character(), label = verb)
   }
   for (verb in c("autoplot", "plot")) {
-    expect_identical(setdiff(results, c(has(verb), instructions)), character(), label = verb)
+    expect_identical(setdiff(results, c(has(verb), without_picture)), character(), label = verb)
   }
 })
 
@@ -69,8 +69,8 @@ test_that("columns have the same names everywhere", {
   )
   words <- c("system", "rater", "rater1", "rater2", "reason", "method", "measure")
   other <- c("se", "SE", "stderr", "lower.ci", "lcl", "ci_low", "p", "pvalue", "unit1", "why")
-  # The estimate of a bin is its `share`.
-  others <- c("ratings", "ratings_labels", "calibration", instructions)
+  # The estimate of a bin is its `share`. A decision repeats only the estimate and its interval.
+  others <- c("ratings", "ratings_labels", "calibration", "gate", instructions)
   for (class in setdiff(names(examples_of_results()), others)) {
     x <- examples_of_results()[[class]]
     for (table in summary_tables(x)) {
@@ -141,7 +141,7 @@ test_that("summaries print", {
 
 test_that("every result is drawn by either verb", {
   skip_if_not_installed("ggplot2")
-  for (class in setdiff(names(examples_of_results()), instructions)) {
+  for (class in setdiff(names(examples_of_results()), without_picture)) {
     x <- examples_of_results()[[class]]
     picture <- autoplot(x)
     expect_s3_class(picture, "ggplot")

@@ -29,7 +29,9 @@ example_pictures <- function(first) {
     k_check = c("pairs", "disagreements"), ratings_labels = "agreement"
   )
   results <- examples_of_results()
-  pictures <- lapply(setdiff(names(results), instructions), function(class) {
+  # A comparison of groups is drawn like one of systems.
+  drawn <- setdiff(names(results), c(without_picture, "group_comparison"))
+  pictures <- lapply(drawn, function(class) {
     types <- setdiff(types_of(class_of_example(class)), elsewhere[[class]])
     lapply(if (first) types[1L] else types[-1L], function(type) {
       c(paste(c(gsub("_", " ", class, fixed = TRUE), type), collapse = " "), results[class], type)

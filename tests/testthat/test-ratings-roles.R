@@ -170,3 +170,155 @@ test_that("lazy tables are judged by the names of their columns", {
   DBI::dbWriteTable(con, "epochs", data.frame(epoch = 1, a, b))
   expect_error(as_ratings(dplyr::tbl(con, "epochs")), class = "fallible_error_argument")
 })
+
+# ---- Columns with a value per rating: records in rating_roles ----------------------------------
+
+# Long data with a column `value` that a role accepts. One rating has no value. If no candidate is
+# accepted, add one for the new role.
+data_with_role <- function(role) {
+  candidates <- list(
+    c(0.1, 0.3, 0.5, 0.7), c(TRUE, FALSE), 1:4, factor(1:4), factor(1:4, ordered = TRUE),
+    as.Date("2025-01-01") + 1:4, as.POSIXct("2025-01-01", tz = "UTC") + 1:4, letters[1:4]
+  )
+  data <- expand.grid(case = 1:5, rater = c("ann", "bob", "cid"), stringsAsFactors = FALSE)
+  data$rating <- c("x", "y", "x", "y", "y", "x", "y", "y", "y", "x", "x", "y", "x", "x", "y")
+  for (values in candidates) {
+    data$value <- replace(rep_len(values, 15L), 7L, NA)
+    is_accepted <- tryCatch({
+      rate_with_role(role, data)
+      TRUE
+    }, fallible_error = function(cnd) FALSE)
+    if (is_accepted) return(data)
+  }
+  stop("No candidate is a valid column of `", role, "`")
+}
+
+# Calls ratings() with the column `value` as the argument `role`.
+rate_with_role <- function(role, data, ..., column = "value") {
+  rlang::inject(ratings(data, case = case, rater = rater, rating = rating, ...,
+    rater_kind = "expert", !!!stats::setNames(list(column), role)))
+}
+
+# Values of the ratings in a table, named by case and rater.
+values_of_role <- function(table, role) {
+  stats::setNames(as.character(table[[role]]), paste0(table$case, table$rater))
+}
+
+expect_same_values <- function(object, expected) {
+  expect_setequal(names(object), names(expected))
+  expect_identical(object[names(expected)], expected)
+}
+
+for (role in names(rating_roles)) local({
+  data <- data_with_role(role)
+  x <- rate_with_role(role, data)
+  values <- values_of_role(tidy(x), role)
+  name <- function(text) paste0("a column of ", role, " ", text)
+
+  test_that(name("is a field and a column of the table of ratings"), {
+    expect_named(x[[role]], c("levels", "case", "rater", "code"), ignore.order = TRUE)
+    expect_false(is.unsorted(x[[role]]$case * 10 + x[[role]]$rater))
+    expect_identical(names(values)[is.na(values)], "2bob")
+    expect_setequal(names(values), paste0(data$case, data$rater))
+    groups <- split(values, data$value[match(names(values), paste0(data$case, data$rater))])
+    expect_length(unique(unlist(lapply(groups, unique))), length(groups))
+    # Names of fields are not completed.
+    plain <- ratings(data, case = case, rater = rater, rating = rating, rater_kind = "expert")
+    expect_setequal(setdiff(names(x), names(plain)), role)
+    expect_identical(x$patterns, plain$patterns)
+    expect_equal(coef(fit_raters(x)), coef(fit_raters(plain)))
+  })
+
+  test_that(name("goes with cases and raters"), {
+    expect_same_values(values_of_role(tidy(x[c(4, 2), ]), role),
+      values[paste0(rep(c(4, 2), each = 3), c("ann", "bob", "cid"))])
+    expect_same_values(values_of_role(tidy(x[c(5, 2, 1), c("cid", "bob")]), role),
+      values[paste0(rep(c(5, 2, 1), each = 2), c("bob", "cid"))])
+    twice <- tidy(x[c(1, 1), ])[[role]]
+    once <- unname(values[paste0(1, c("ann", "bob", "cid"))])
+    expect_identical(as.character(twice), c(once, once))
+    expect_equal(tidy(x[5:1, 3:1][5:1, 3:1]), tidy(x))
+    # A combination of raters has no single value.
+    groups <- rate_with_role(role, data, rater_groups = c(ann = "g", bob = "g"))
+    expect_false(role %in% names(tidy(as_ratings(groups, votes = TRUE))))
+  })
+
+  test_that(name("survives tables and files"), {
+    table <- as.data.frame(x)
+    expect_identical(as.data.frame(rate_with_role(role, table, column = role)), table)
+    parts <- rbind(as.data.frame(x[4:5, ]), as.data.frame(x[1:3, ]))
+    joined <- tidy(rate_with_role(role, parts, column = role))
+    expect_same_values(values_of_role(joined, role), values)
+    for (bind in list(c, rbind, cbind)) {
+      expect_error(bind(x, x), class = "fallible_error_argument")
+    }
+    file <- withr::local_tempfile(fileext = ".csv")
+    utils::write.csv(data, file, row.names = FALSE)
+    read <- rlang::inject(read_ratings(file, rater_kind = "expert",
+      !!!stats::setNames(list("value"), role)))
+    expect_same_values(values_of_role(tidy(read), role), values)
+  })
+
+  test_that(name("is a column per rater in wide data"), {
+    wide <- stats::reshape(data, idvar = "case", timevar = "rater", direction = "wide")
+    rate <- function(data, ..., columns = paste0("value.", c("ann", "bob", "cid"))) {
+      argument <- stats::setNames(list(columns), role)
+      rlang::inject(ratings(data, ..., rater_kind = "expert", !!!argument))
+    }
+    raters <- paste0("rating.", c("ann", "bob", "cid"))
+    y <- rate(wide, case = case, raters = !!raters)
+    expect_identical(tidy(y)[[role]], tidy(x)[[role]])
+    error <- expect_error(rate(wide, raters = !!raters, columns = "value.ann"), role,
+      class = "fallible_error_argument")
+    expect_identical(error$arg, role)
+    error <- expect_error(
+      rate(data.frame(x = 2:1, y = 0:1, value = 1), counts = x:y, columns = "value"), role,
+      class = "fallible_error_argument"
+    )
+    expect_identical(error$arg, role)
+  })
+
+  test_that(name("belongs to one rating of a rater, in each variable"), {
+    for (repeats in c("ratings", "reruns", "labels")) {
+      error <- expect_error(rate_with_role(role, data, repeats = repeats), role,
+        class = "fallible_error_argument")
+      expect_identical(error$arg, role)
+    }
+    names(data)[[1L]] <- role
+    expect_error(rlang::inject(ratings(data, case = !!rlang::sym(role), rater = rater,
+      rating = rating, covariates = !!rlang::sym(role))), class = "fallible_error_columns")
+    names(data)[[1L]] <- "case"
+    data[[role]] <- rep(1:5, 3)
+    expect_error(rate_with_role(role, data, covariates = !!role), "reserved",
+      class = "fallible_error_columns")
+    data$topic <- data$tone <- data$rating
+    several <- rlang::inject(ratings(data, case = case, rater = rater, rating = c(topic, tone),
+      rater_kind = "expert", !!!stats::setNames(list(quote(list(topic = "value"))), role)))
+    expect_same_values(values_of_role(tidy(several$topic), role), values)
+    expect_false(role %in% names(tidy(several$tone)))
+  })
+
+  test_that(name("is kept by fits and refused where it would be lost"), {
+    fit <- fit_raters(x)
+    expect_same_values(values_of_role(tidy(fit$x), role), values)
+    expect_false(role %in% names(tidy(simulate(fit, seed = 1)[[1L]]))) # not simulated
+    y <- x[1:4, ]
+    expect_identical(tidy(update(fit, x = y)$x)[[role]], tidy(y)[[role]])
+    new <- data.frame(case = 1, rater = "dan", rating = "x")
+    expect_error(update(fit, new = new), role, class = "fallible_error_argument")
+    plain <- fit_raters(ratings(data, case = case, rater = rater, rating = rating,
+      rater_kind = "expert"))
+    expect_error(update(plain, new = x), role, class = "fallible_error_argument")
+    systems <- quiet(rate_with_role(role, data, systems = "cid"))
+    expect_same_values(values_of_role(tidy(systems), role), values[!grepl("cid", names(values))])
+    bounds <- patterns_as_cases(x)
+    expect_identical(nrow(tidy(bounds)), length(bounds$cases) * 3L)
+  })
+
+  test_that(name("is not possible in a database"), {
+    con <- sqlite()
+    DBI::dbWriteTable(con, "answers", transform(data, value = 0.5))
+    expect_error(rate_with_role(role, dplyr::tbl(con, "answers")), role,
+      class = "fallible_error_database")
+  })
+})

@@ -78,21 +78,13 @@ const char* name(Undefined reason) {
 double Kernel::null_error(const std::vector<double>&) const { return not_a_number; }
 
 std::unique_ptr<Kernel> make_kernel(const RatedRows& rows, const KernelOptions& options) {
-  const std::string& name = options.name;
-  if (name == "percent_agreement") return pair_kernel(rows, options, Chance::none);
-  if (name == "chance_kappa") return pair_kernel(rows, options, Chance::uniform);
-  if (name == "fleiss_kappa") return pair_kernel(rows, options, Chance::shares);
-  if (name == "gwet_ac") return pair_kernel(rows, options, Chance::gwet);
-  if (name == "specific_agreement") return specific_kernel(rows, options);
-  if (name == "krippendorff_alpha") return alpha_kernel(rows, options, false);
-  if (name == "krippendorff_alpha_ordinal") return alpha_kernel(rows, options, true);
-  if (name == "conger_kappa") return conger_kernel(rows, options);
-  if (name == "light_kappa") return light_kernel(rows, options);
-  if (name == "bangdiwala_b") return bangdiwala_kernel(rows);
-  if (name == "yule_y") return yule_kernel(rows);
-  if (name == "information_agreement") return information_kernel(rows, true);
-  if (name == "information_agreement_plain") return information_kernel(rows, false);
-  throw std::invalid_argument("no agreement measure is called " + name);
+  for (const auto* table :
+       {&count_kernels(), &alpha_kernels(), &rater_kernels(), &table_kernels()}) {
+    for (const auto& kernel : *table) {
+      if (kernel.name == options.name) return kernel.make(rows, options);
+    }
+  }
+  throw std::invalid_argument("no agreement measure is called " + options.name);
 }
 
 std::vector<double> jackknife_influence(const Kernel& kernel, const std::vector<double>& weight,

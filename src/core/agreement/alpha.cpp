@@ -140,10 +140,17 @@ class AlphaKernel : public SumKernel<AlphaSums> {
   bool ordinal_;
 };
 
+template <bool ordinal>
+KernelPointer alpha_kernel(const RatedRows& rows, const KernelOptions& options) {
+  return std::make_unique<AlphaKernel>(count_rows(rows, scale_of(rows, options)), ordinal);
+}
+
 }  // namespace
 
-KernelPointer alpha_kernel(const RatedRows& rows, const KernelOptions& options, bool ordinal) {
-  return std::make_unique<AlphaKernel>(count_rows(rows, scale_of(rows, options)), ordinal);
+const KernelTable& alpha_kernels() {
+  static const KernelTable out = {{"krippendorff_alpha", alpha_kernel<false>},
+                                  {"krippendorff_alpha_ordinal", alpha_kernel<true>}};
+  return out;
 }
 
 }  // namespace fallible

@@ -225,15 +225,25 @@ class SpecificKernel : public SumKernel<SpecificSums> {
   std::vector<double> both_, first_;
 };
 
-}  // namespace
-
 KernelPointer specific_kernel(const RatedRows& rows, const KernelOptions& options) {
   return std::make_unique<SpecificKernel>(rows, options.pooling);
 }
 
-KernelPointer pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance) {
+template <Chance chance>
+KernelPointer pair_kernel(const RatedRows& rows, const KernelOptions& options) {
   return std::make_unique<PairKernel>(count_rows(rows, scale_of(rows, options)), chance,
                                       options.pooling);
+}
+
+}  // namespace
+
+const KernelTable& count_kernels() {
+  static const KernelTable out = {{"percent_agreement", pair_kernel<Chance::none>},
+                                  {"chance_kappa", pair_kernel<Chance::uniform>},
+                                  {"fleiss_kappa", pair_kernel<Chance::shares>},
+                                  {"gwet_ac", pair_kernel<Chance::gwet>},
+                                  {"specific_agreement", specific_kernel}};
+  return out;
 }
 
 }  // namespace fallible

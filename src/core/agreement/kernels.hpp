@@ -1,4 +1,4 @@
-// Parts that kernels of several agreement measures share, and the functions that make the kernels.
+// Parts that kernels of several agreement measures share, and the tables of all kernels.
 #pragma once
 
 #include <Eigen/Core>
@@ -107,13 +107,18 @@ struct Observed {
 enum class Chance { none, uniform, shares, gwet };
 
 using KernelPointer = std::unique_ptr<Kernel>;
-KernelPointer pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance);
-KernelPointer specific_kernel(const RatedRows& rows, const KernelOptions& options);
-KernelPointer alpha_kernel(const RatedRows& rows, const KernelOptions& options, bool ordinal);
-KernelPointer conger_kernel(const RatedRows& rows, const KernelOptions& options);
-KernelPointer light_kernel(const RatedRows& rows, const KernelOptions& options);
-KernelPointer bangdiwala_kernel(const RatedRows& rows);
-KernelPointer yule_kernel(const RatedRows& rows);
-KernelPointer information_kernel(const RatedRows& rows, bool continuity);
+
+// Name of a measure, and the function that makes its kernel.
+struct NamedKernel {
+  const char* name;
+  KernelPointer (*make)(const RatedRows& rows, const KernelOptions& options);
+};
+
+// Measures of each file. The tables are at the end of the files.
+using KernelTable = std::vector<NamedKernel>;
+const KernelTable& count_kernels();
+const KernelTable& alpha_kernels();
+const KernelTable& rater_kernels();
+const KernelTable& table_kernels();
 
 }  // namespace fallible

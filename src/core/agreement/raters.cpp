@@ -252,14 +252,17 @@ class LightKernel : public SumKernel<LightSums> {
   Eigen::MatrixXd scale_;
 };
 
-}  // namespace
-
-KernelPointer conger_kernel(const RatedRows& rows, const KernelOptions& options) {
-  return std::make_unique<CongerKernel>(rows, options);
+template <class RaterKernel>
+KernelPointer rater_kernel(const RatedRows& rows, const KernelOptions& options) {
+  return std::make_unique<RaterKernel>(rows, options);
 }
 
-KernelPointer light_kernel(const RatedRows& rows, const KernelOptions& options) {
-  return std::make_unique<LightKernel>(rows, options);
+}  // namespace
+
+const KernelTable& rater_kernels() {
+  static const KernelTable out = {{"conger_kappa", rater_kernel<CongerKernel>},
+                                  {"light_kappa", rater_kernel<LightKernel>}};
+  return out;
 }
 
 }  // namespace fallible

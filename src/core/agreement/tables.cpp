@@ -145,18 +145,21 @@ struct Information {
   }
 };
 
+// `parts`: members of the measure.
+template <class Measure, auto... parts>
+KernelPointer table_kernel(const RatedRows& rows, const KernelOptions&) {
+  return std::make_unique<TableKernel<Measure>>(rows, Measure{parts...});
+}
+
 }  // namespace
 
-KernelPointer bangdiwala_kernel(const RatedRows& rows) {
-  return std::make_unique<TableKernel<Bangdiwala>>(rows, Bangdiwala());
-}
-
-KernelPointer yule_kernel(const RatedRows& rows) {
-  return std::make_unique<TableKernel<Yule>>(rows, Yule());
-}
-
-KernelPointer information_kernel(const RatedRows& rows, bool continuity) {
-  return std::make_unique<TableKernel<Information>>(rows, Information{continuity});
+const KernelTable& table_kernels() {
+  static const KernelTable out = {
+      {"bangdiwala_b", table_kernel<Bangdiwala>},
+      {"yule_y", table_kernel<Yule>},
+      {"information_agreement", table_kernel<Information, true>},
+      {"information_agreement_plain", table_kernel<Information, false>}};
+  return out;
 }
 
 }  // namespace fallible
