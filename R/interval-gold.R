@@ -338,41 +338,6 @@ anytime_difference <- function(x, target, conf_level, ...) {
 
 # ---- Records -------------------------------------------------------------------------------------
 
-# Creates the record of a kind of interval that uses gold cases, see new_interval().
-# * share: function that computes intervals of accuracies from `x`, a result of gold_accuracy(). It
-#   is also given the arguments `from_ratings`, `target`, `conf_level` and `widen`
-# * difference: the same for differences between accuracies
-# * note: text for print()
-# * explained: end of the sentence in methods paragraphs
-# * anytime: may the interval be computed after every gold case?
-# * believes: is the estimate from ratings used as a prior?
-gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
-                          believes = FALSE) {
-  stopifnot(is_bool(anytime), is_bool(believes))
-  with_settings <- function(interval_function) {
-    function(x, from_ratings, settings) {
-      do.call(interval_function, c(list(x = x, from_ratings = from_ratings), settings))
-    }
-  }
-  new_interval(
-    id,
-    words = paste(id, "interval"), average = TRUE, hidden = TRUE, replicates = 200L,
-    spread = "delta", gold = list(
-      share = with_settings(share), difference = with_settings(difference), anytime = anytime,
-      believes = believes
-    ),
-    uncounted = "so gold cases are not a sample of cases and are not used",
-    find = function(draft, table) robust_interval(draft, table),
-    note = function(estimate) {
-      paste0(note, "; ", gold_interval_words(estimate$gold$settings, count_gold_clusters(estimate),
-        if (is_pass_rate(estimate)) "pass rate in the " else "accuracy in the "))
-    },
-    explain = paste("On the cases with known truth, the mean error of the predictions from
-      ratings was measured. The mean prediction over all cases was corrected by this error
-      (prediction-powered inference, Angelopoulos et al. 2023). The {interval}", explained)
-  )
-}
-
 interval_combined <- gold_interval(
   "combined", combined_interval, combined_difference,
   "gold cases with ratings; the estimate from ratings is also used unless gold cases contradict it",
