@@ -161,12 +161,16 @@ argument_hints <- c(
   sheet = "{.fun read_ratings} takes the sheet in {.arg file}: {.code file = list(sheet = 2)}.",
   base_rates = "Base rates with covariates are in
     {.code rater_model(\"rater\", \"free\", base_rates = ~ site)}.",
-  measure = "{.fun plan_cases} takes a measure as {.arg agreement}."
+  measure = "{.fun plan_cases} takes a measure as {.arg agreement}.",
+  run = "{.arg row} is a row number of {.code tidy(study)}, which has columns {.field design},
+    {.field n} and {.field run}.",
+  systems = "Systems are raters of the model in {.code estimate_accuracy(x, \"joint\", model)}."
 )
 
 # Some hints mention another argument. They are only given for functions that have this argument.
 hint_needs <- c(iter = "sampling", chains = "sampling", ci = "conf_level",
-  replicates = "resampling", cluster = "resampling", positive = "category")
+  replicates = "resampling", cluster = "resampling", positive = "category", run = "row",
+  systems = "known_raters")
 
 # Marks a vector so that cli messages list all its elements. By default, cli lists at most 20.
 mark_untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))

@@ -245,16 +245,6 @@ message_in_one_line <- function(condition) {
   )
 }
 
-# Drops the trace and the call of a condition and of its parents, because they may contain large
-# data sets.
-without_trace <- function(condition) {
-  if (is.list(condition)) {
-    condition[c("trace", "call")] <- NULL
-    if (!is.null(condition$parent)) condition$parent <- without_trace(condition$parent)
-  }
-  condition
-}
-
 # Evaluates `code` and returns its value. If it fails with an error of another package, returns
 # `handler(error)`. Errors of this package are passed on unchanged.
 handle_foreign_error <- function(code, handler) {

@@ -179,7 +179,8 @@ elapsed <- function() proc.time()[["elapsed"]]
 
 # Writes a file so that it is always complete. The content is written to a temporary file, which is
 # then moved to `path`. After a failure the old file is unchanged. If `path` is a symbolic link, its
-# target is replaced. Returns whether the file was replaced.
+# target is replaced. Returns the reason of a failure, otherwise
+# NULL.
 # * write: a function of a path that writes the file.
 # * is_complete: a function of a path that checks the temporary file, because R may not report a
 #   full disk.
@@ -189,13 +190,22 @@ replace_file <- function(path, write, is_complete) {
   path <- normalizePath(path, mustWork = FALSE)
   temporary_path <- tempfile(".fallible-", dirname(path)) # a name that no file has
   on.exit(unlink(temporary_path))
-  suppressWarnings(tryCatch(
-    {
-      write(temporary_path)
-      is_complete(temporary_path) && file.rename(temporary_path, path)
-    },
-    error = function(e) FALSE
-  ))
+  reasons <- NULL # the first warning contains the cause of an error that follows
+  keep <- function(condition) reasons <<- c(reasons, conditionMessage(condition))
+  is_replaced <- withCallingHandlers(
+    tryCatch(
+      {
+        write(temporary_path)
+        is_complete(temporary_path) && file.rename(temporary_path, path)
+      },
+      error = function(e) is.null(keep(e))
+    ),
+    warning = function(w) {
+      keep(w)
+      invokeRestart("muffleWarning")
+    }
+  )
+  if (!is_replaced) c(reasons, "The written file is incomplete.")[[1L]]
 }
 
 file_bytes <- function(path) readBin(path, "raw", file.size(path))

@@ -91,17 +91,6 @@ tidy_draws <- function(x, ..., conf_level = level_of(x)) {
   parameter_table(x, check_level(conf_level), diagnose_parameters(x$draws, x$sampling$chains))
 }
 
-# Bayesian fits have no maximum of the likelihood, so the criteria are NA.
-#' @export
-AIC.draws_fit <- function(object, ...) {
-  inform_fallible("Bayesian fits have no AIC or BIC. Compare them with {.fun compare_models} or
-    {.fun loo::loo}.")
-  NextMethod()
-}
-
-#' @export
-BIC.draws_fit <- AIC.draws_fit
-
 # Returns the table of parameters for tidy(). `diagnostics`: a result of diagnose_parameters().
 # `prior`: a result of compare_with_prior().
 parameter_table <- function(fit, conf_level, diagnostics, prior = compare_with_prior(fit)) {

@@ -305,6 +305,19 @@ logLik.rater_fit <- function(object, ...) {
 }
 
 #' @export
+AIC.rater_fit <- function(object, ...) {
+  criteria <- NextMethod()
+  if (anyNA(criteria)) inform_fallible(
+    "AIC and BIC are {.val {NA}} unless a fit is identified, is by likelihood, and has no estimated
+      prior.", i = "Fit with {.code method = \"likelihood\"}, and models with
+      {.code prior = \"none\"}. Compare Bayesian fits with {.fun compare_models} or {.fun loo::loo}.")
+  criteria
+}
+
+#' @export
+BIC.rater_fit <- AIC.rater_fit
+
+#' @export
 anova.rater_fit <- function(object, ...) {
   abort_argument("object", "Fits have no table of variances.",
     i = "Compare models with {.fun AIC} or, if they are Bayesian, with {.fun compare_models}.")

@@ -127,7 +127,7 @@ likelihood_lines.rater_fit <- function(fit) {
       paste0(
         "Log-likelihood ", format_decimals(fit$log_likelihood, 2L), ", ",
         count_noun(fit$parameters, "free parameter"),
-        if (is.null(centre)) paste0(", AIC ", format_decimals(AIC(fit), 1L))
+        if (is.null(centre)) paste0(", AIC ", format_decimals(AIC(logLik(fit)), 1L))
       )
     },
     if (!is.null(centre)) paste(

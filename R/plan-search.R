@@ -42,7 +42,7 @@ simulate_panels <- function(settings, design, n, seed) {
   rows <- study_estimates(run_study(study, settings$threads))
   abort_argument_if(all(has_failed(rows)), "estimator",
     "{.arg estimator} fails on every simulated panel of {n} case{?s}.",
-    x = escape_braces(rows$reason[[1L]]), parent = rows$condition[[1L]])
+    x = escape_braces(rows$reason[[1L]]))
   rows$error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
   if (settings$of == "difference") {
     is_first <- rows$system == rows$system[[1L]]

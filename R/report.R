@@ -144,11 +144,11 @@ repeat_sections <- function(text, variables) {
 
 # Copies the rendered report `rendered_file` to `file`.
 copy_report <- function(rendered_file, file) {
-  is_written <- replace_file(
+  failure <- replace_file(
     file, function(temporary) file.copy(rendered_file, temporary, overwrite = TRUE),
     function(temporary) identical(file_bytes(temporary), file_bytes(rendered_file))
   )
-  abort_if(!is_written, "file", "{.file {file}} cannot be written.",
+  abort_if(failure, "file", "{.file {file}} cannot be written.", x = escape_braces(failure),
     i = "The folder must be writable and have space for a second copy.", path = file)
 }
 

@@ -11,11 +11,11 @@ abort_checkpoint_if <- function(wrong, path, message, x = NULL,
 save_checkpoint <- function(study, path, hashes) {
   # The content is computed before replace_file(), which reports all errors as errors of writing.
   content <- saved_study(study, hashes)
-  is_saved <- replace_file(
+  failure <- replace_file(
     path, function(temporary) write_hashed(content, temporary),
     function(temporary) identical(read_hashed(temporary), content)
   )
-  abort_checkpoint_if(!is_saved, path, "cannot be written.",
+  abort_checkpoint_if(failure, path, "cannot be written.", x = escape_braces(failure),
     i = "Check that the folder can be written to and the disk is not full.")
 }
 

@@ -23,7 +23,7 @@
 #'     this agreement have if all are equally accurate (see [k_model()]).
 #'   * `seed`: seed of R's random numbers for the estimator.
 #'   * `reason`: why the estimate or its interval is `NA`, otherwise `NA`.
-#'   * `condition`: a list; the error of an estimator that failed, otherwise `NULL`.
+#'   * `condition`: class of the error if the estimator failed, otherwise `NA`.
 #'
 #'   `summary()`: a tibble with two rows for each combination of the columns in `by`.
 #'   * `target`: the true accuracy with which estimates are compared, `"expected"` or `"sample"`.
@@ -206,7 +206,7 @@ study_notes <- function(rows, estimators) {
 has_expected <- function(rows) rows$design %in% rows$design[!is.na(rows$expected)]
 
 # Did the estimator of each row stop with an error?
-has_failed <- function(rows) !map_lgl(rows$condition, is.null)
+has_failed <- function(rows) !is.na(rows$condition)
 
 # Formats values with their Monte Carlo standard errors in brackets. Errors of NA are left out.
 value_and_error <- function(value, error) {

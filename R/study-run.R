@@ -212,7 +212,7 @@ compiled_results <- function(result, estimator, block) {
     reason_of_parameters(attr(estimator, "options")$model, categories)
   c(
     add_intervals(columns, result$interval),
-    list(condition = vector("list", length(columns$estimate)))
+    list(condition = repeat_runs(NA_character_))
   )
 }
 

@@ -8,13 +8,13 @@
 #' accuracy per system, named by system if there are several, or a data frame with a row per system:
 #' `estimate` and, optionally, `system`, `std.error`, `conf.low`, `conf.high` and `reason` (why the
 #' estimate is `NA`). If the function fails, the study continues: the estimate is `NA`, and columns
-#' `reason` and `condition` of [tidy()][summary.simulation_study] contain the error message and the
-#' error.
+#' `reason` and `condition` of [tidy()][summary.simulation_study] contain the message and the class
+#' of the error. `replay(study, row, "estimate")` raises the error again.
 #'
 #' @section User-defined designs: A function of the number of cases that returns [ratings()] of this
 #' number of cases, with answers of systems and the truth of all cases; see [with_truth()]. Its
 #' systems must be the same in each call. If it fails, the estimates of that run are `NA`, and their
-#' `condition` is an error of class `fallible_error_design`. Estimates are compared with the share
+#' `condition` is `"fallible_error_design"`. Estimates are compared with the share
 #' of correct answers in the panel, if the function does not give true accuracies (argument
 #' `expected` of [with_truth()]).
 #'

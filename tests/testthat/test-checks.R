@@ -178,6 +178,8 @@ test_that("every function refuses an argument that it does not have, and names i
   }
   expect_error(simulation_study(replicates = 40), "simulated panels is `runs`")
   expect_error(fit_raters(lehner_ratings(), chains = 3), "Give it in `sampling`")
+  expect_error(fit_raters(lehner_ratings(), systems = TRUE), "estimate_accuracy\\(x, \"joint\"")
+  expect_error(replay(simulation_study(lehner_design(3), runs = 1), run = 1), "row number of")
   error <- expect_error(rater_model(dificulty = "strata"), "Did you mean `difficulty`")
   expect_identical(error$arg, "dificulty")
   expect_identical(as.list(error$call)[[1L]], quote(rater_model))

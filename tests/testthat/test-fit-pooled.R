@@ -62,7 +62,9 @@ test_that("a one-coin centre is that of two other programs", {
 
 test_that("standard errors are given the centre, and nothing counts its parameters", {
   fit <- pooled(three_categories())
-  expect_identical(is.na(c(AIC(fit), BIC(fit), logLik(fit))), c(TRUE, TRUE, FALSE))
+  expect_message(criteria <- AIC(fit_raters(fit$x, method = "likelihood"), fit), "prior = \"none\"")
+  expect_identical(is.na(criteria$AIC), c(FALSE, TRUE))
+  expect_identical(is.na(c(quiet(BIC(fit)), logLik(fit))), c(TRUE, FALSE))
   expect_true(all(tidy(fit)$std.error > 0))
   # With known truths they are shares of rows to which the centre adds ratings.
   x <- withr::with_seed(4, panel(300))

@@ -9,7 +9,7 @@ test_that("a checkpoint that cannot be written is refused before the work", {
   }
   expect_error(
     simulation_study(rater_design(c(0.6, 0.6), 0.8), look, runs = 1, checkpoint = "/proc/study.rds"),
-    "cannot be written.*disk is not full", class = "fallible_error_file"
+    "cannot be written.*cannot open.*disk is not full", class = "fallible_error_file"
   )
   expect_false(ran)
 })
@@ -235,6 +235,27 @@ test_that("a file of which parts are not as they were written is refused", {
 test_that("what fails before the file is written is not blamed on the file", {
   file <- withr::local_tempfile(fileext = ".rds")
   expect_error(save_checkpoint(stop("no results"), file), "no results")
+})
+
+test_that("failures of estimators and designs are kept in a file", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  fails <- function(x) rlang::abort("no", class = "mine", data = new.env())
+  drawn <- 0
+  sometimes <- function(n) {
+    drawn <<- drawn + 1
+    if (drawn %% 2 == 0) stop("not drawn")
+    simulate_ratings(design, n)
+  }
+  run <- function(runs) simulation_study(
+    list(d = design, s = sometimes), list(f = fails, half = function(x) rep(0.5, n_systems(x))),
+    runs = runs, n = 30, panels = "same", checkpoint = file
+  )
+  run(2)
+  expect_message(rows <- tidy(run(3)), "4 panels are done")
+  expect_setequal(rows$condition, c("mine", "fallible_error_design", NA))
+  utils::write.csv(rows, withr::local_tempfile())
+  expect_message(again <- run(3), "6 panels are done")
+  expect_identical(tidy(again), rows)
 })
 
 test_that("a file that another process writes is refused, and free once that has gone", {

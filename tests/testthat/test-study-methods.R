@@ -6,7 +6,7 @@ fake_study <- function(rows, panels = "separate") {
   )
   table <- as.list(defaults)
   table[names(rows)] <- as.list(rows)
-  table$condition <- rep(list(NULL), nrow(rows))
+  table$condition <- rep(NA_character_, nrow(rows))
   structure(
     list(panels = panels, results = table),
     class = "simulation_study"

@@ -206,7 +206,7 @@ test_that("odd conditions do not stop a study", {
   )
   rows <- tidy(study)
   expect_identical(unique(rows$reason), c("<odd>", NA))
-  expect_s3_class(rows$condition[[1]], "odd")
+  expect_identical(rows$condition[[1]], "odd")
   expect_identical(is.na(summary(study)$coverage), rep(TRUE, 6))
   expect_output(print(study), "4 estimates failed")
   expect_output(print(study), "No estimates: s (failed), w (failed)", fixed = TRUE)
@@ -251,14 +251,12 @@ test_that("every system of a shared panel has the condition of its estimator", {
   rows <- tidy(simulation_study(
     small(), list(f = fragile, bare = function(x) c(NA, NA)), runs = 10, panels = "same"
   ))
-  failed <- !vapply(rows$condition, is.null, NA)
+  failed <- !is.na(rows$condition)
   expect_identical(failed, is.na(rows$estimate) & rows$estimator == "f")
   expect_true(any(failed) && !all(failed[rows$estimator == "f"]))
   given <- rows[!is.na(rows$estimate), ]
   expect_identical(given$estimate, c(a = 0.1, b = 0.2)[given$system], ignore_attr = TRUE)
-  one <- rows$condition[[which(failed)[[1]]]]
   expect_identical(rows$reason[[which(failed)[[1]]]], "low")
-  expect_null(one$parent$trace)
 })
 
 test_that("weak raters do not fill the console with warnings", {
@@ -311,17 +309,16 @@ test_that("failures are kept with their condition, and can be replayed", {
     rater_design(c(0.6, 0.6), 0.8, n = 30), list(f = fragile, w = wrong, t = table), runs = 20
   )
   rows <- tidy(study)
-  failed <- !vapply(rows$condition, is.null, NA)
+  failed <- !is.na(rows$condition)
   expect_identical(failed[rows$estimator == "f"], rows$chance_kappa[rows$estimator == "f"] < 0.2)
   expect_true(all(failed[rows$estimator == "w"]) && !any(failed[rows$estimator == "t"]))
   expect_identical(is.na(rows$estimate), failed)
   expect_identical(is.na(rows$reason), !failed)
   row <- which(failed & rows$estimator == "f")[[1]]
-  expect_s3_class(rows$condition[[row]], "too_little")
-  expect_null(rows$condition[[row]]$trace)
+  expect_identical(rows$condition[[row]], "too_little")
   expect_error(replay(study, row, what = "estimate"), class = "too_little")
   expect_s3_class(replay(study, row), "ratings")
-  expect_s3_class(rows$condition[[which(rows$estimator == "w")[[1]]]], "fallible_error_argument")
+  expect_identical(rows$condition[[which(rows$estimator == "w")[[1]]]], "fallible_error_argument")
   expect_identical(unique(rows$conf.high[rows$estimator == "t"]), 1)
   expect_identical(glance(study)$failed, sum(failed))
   expect_snapshot(print(study))
@@ -343,7 +340,7 @@ test_that("a panel that cannot be drawn fails in R, and has no estimate in compi
   design <- rater_design(c(0.6, 0.6), 0.8, n = 1, missing = 0.9999)
   rows <- tidy(simulation_study(design, list("binned", r = function(x) 1), runs = 1))
   expect_identical(rows$estimate, c(NA_real_, NA_real_))
-  expect_s3_class(rows$condition[[2]], "fallible_error_missing")
+  expect_identical(rows$condition[[2]], "fallible_error_missing")
   expect_identical(rows$reason[[1]], "no case was rated by two raters")
 })
 
