@@ -82,7 +82,7 @@ show_accuracy <- function(x) {
     ),
     notes = accuracy_notes(x, record),
     more = paste0(
-      if (record$bins) "tidy(\"bins\"), ", if (!is.null(x$gold)) "update() (more gold), ",
+      if (record$bins) "tidy(what = \"bins\"), ", if (!is.null(x$gold)) "update() (more gold), ",
       "tidy(), may_say(), plot()"
     ),
     summary = make_summary_views
@@ -291,7 +291,7 @@ make_summary_views <- function(x) {
     view_of_matrix(words, "fact", most = Inf, title = paste0(
       "What the estimates rest on",
       if (length(omitted_systems) > 0L) {
-        paste0(". See tidy(\"details\") for ", shorten(omitted_systems), ".")
+        paste0(". See tidy(what = \"details\") for ", shorten(omitted_systems), ".")
       }
     ))
   }

@@ -31,6 +31,8 @@
 #'     almost perfect 0.8.
 #'   * `"fleiss"` (Fleiss 1981): poor -1, intermediate to good 0.4, excellent 0.75.
 #'   * `"altman"` (Altman 1991): poor -1, fair 0.2, moderate 0.4, good 0.6, very good 0.8.
+#'   * `"krippendorff"` (Krippendorff 2004): unreliable -1, tentative 0.667 (only tentative
+#'     conclusions can be drawn), reliable 0.8.
 #'
 #'   The first columns identify the estimate, as in `x`. The other columns are:
 #'
@@ -53,6 +55,9 @@
 #'   Fleiss, J. L. (1981). *Statistical Methods for Rates and Proportions*, 2nd edition. Wiley.
 #'
 #'   Altman, D. G. (1991). *Practical Statistics for Medical Research*. Chapman and Hall.
+#'
+#'   Krippendorff, K. (2004). *Content Analysis: An Introduction to Its Methodology*, 2nd edition,
+#'   page 241. Sage.
 #'
 #'   Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition, chapter 6. Advanced
 #'   Analytics.
@@ -117,7 +122,7 @@ new_agreement <- function(table, about) {
       c(label_columns, "estimate", if (any_known(table$std.error)) interval_columns, "n"),
       level = about$conf_level, left = seq_along(label_columns), most = 40L
     ),
-    notes = agreement_notes(table, about), more = "tidy(\"benchmark\"), plot()"
+    notes = agreement_notes(table, about), more = "tidy(what = \"benchmark\"), plot()"
   )
 }
 
@@ -187,7 +192,8 @@ benchmark_scales <- list(
     poor = -1, slight = 0, fair = 0.2, moderate = 0.4, substantial = 0.6, `almost perfect` = 0.8
   ),
   fleiss = c(poor = -1, `intermediate to good` = 0.4, excellent = 0.75),
-  altman = c(poor = -1, fair = 0.2, moderate = 0.4, good = 0.6, `very good` = 0.8)
+  altman = c(poor = -1, fair = 0.2, moderate = 0.4, good = 0.6, `very good` = 0.8),
+  krippendorff = c(unreliable = -1, tentative = 0.667, reliable = 0.8)
 )
 
 # Table of tidy(x, "benchmark"): benchmark levels at the confidence level of the agreement result.

@@ -112,6 +112,9 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     pooling = check_choice(pooling), grouped = !is.null(groups),
     default_interval = missing(interval)
   )
+  abort_argument_if(is.character(y) && is.null(dim(y)), "y", "must be ratings.", not = y,
+    i = "To leave out a rater, {.code y = x[, x$raters != \"A\"]}. For each pair of raters,
+      {.code agreement(x, pairwise = TRUE)}.")
   panels <- c(list(x = x), if (!is.null(y)) list(y = y))
   # Sets of labels are categories. Both panels get the same sets, because some measures depend on
   # the number of categories.

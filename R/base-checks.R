@@ -25,7 +25,8 @@ check_call <- function(frames_up = 1L, except = NULL, dots = character()) {
     eval(call2(missing, as.name(arg)), frame)
   }, setdiff(names(Filter(is_missing, arguments)), c("...", except)))
   abort_argument_if(missing_arguments, missing_arguments,
-    "{.arg {missing_arguments}} must be given.", call = frame)
+    "{.arg {missing_arguments}} must be given.", call = frame,
+    i = argument_hints[intersect(missing_arguments, names(argument_hints))])
 }
 
 is_single_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
@@ -145,8 +146,10 @@ resampling_hint <- "Give it in {.arg resampling}:
 sampling_hint <- "Give it in {.arg sampling}:
   {.code sampling = list(draws = 4000, chains = 4, warmup = 500)}."
 
-# Hints for unknown arguments, named by the argument. Other packages use these argument names. In
-# this package, the settings are given in a different way.
+pairwise_hint <- "{.code agreement(x, pairwise = TRUE)} compares all pairs of raters."
+
+# Hints for unknown or missing arguments, named by the argument. Other packages use the names of
+# unknown arguments. In this package, the settings are given in a different way.
 argument_hints <- c(
   seed = "Call {.code set.seed(1)} before the function to get the same result each time.",
   iter = sampling_hint, chains = sampling_hint,
@@ -164,7 +167,8 @@ argument_hints <- c(
   measure = "{.fun plan_cases} takes a measure as {.arg agreement}.",
   run = "{.arg row} is a row number of {.code tidy(study)}, which has columns {.field design},
     {.field n} and {.field run}.",
-  systems = "Systems are raters of the model in {.code estimate_accuracy(x, \"joint\", model)}."
+  systems = "Systems are raters of the model in {.code estimate_accuracy(x, \"joint\", model)}.",
+  rater2 = pairwise_hint
 )
 
 # Some hints mention another argument. They are only given for functions that have this argument.
@@ -277,7 +281,8 @@ check_system_names <- function(systems, known) {
   abort_if(is_empty(known), "system",
     "{.arg systems} cannot choose systems, because the ratings contain none.",
     i = "First name the systems in {.code ratings(systems = )}.", system = character())
-  check_names_among(systems, known, "systems")
+  check_names_among(systems, known, "systems",
+    "To evaluate a rater, name it in {.arg systems} of {.fun ratings} and not in {.arg raters}.")
 }
 
 # Returns the hint "Did you mean ...?" with the known values that are similar to `given`. NULL if no
@@ -290,8 +295,8 @@ similar_values_hint <- function(given, known) {
 }
 
 # Checks that `x` contains at least one name, that its names are different, and that all are in
-# `choices`.
-check_names_among <- function(x, choices, arg) {
+# `choices`. `hint`: a hint for the error if a name is not in `choices`, nor similar to one.
+check_names_among <- function(x, choices, arg, hint = NULL) {
   names <- if (is.character(x)) x else character()
   unknown_names <- printable(setdiff(names, choices))
   repeated_names <- repeated_values(names)
@@ -299,7 +304,7 @@ check_names_among <- function(x, choices, arg) {
     if (!is_empty(unknown_names)) "There is no {.val {unknown_names}}." else
       if (!is_empty(repeated_names)) "{.val {repeated_names}} {?is/are} named more than once."
   abort_argument_if(problem, arg, "must be different names among {.val {choices}}.", x = problem,
-    i = similar_values_hint(unknown_names, choices))
+    i = similar_values_hint(unknown_names, choices) %||% if (!is_empty(unknown_names)) hint)
   x
 }
 

@@ -82,9 +82,10 @@ shorten <- function(x, separator = ", ", most = 8L) {
   if (length(x) > most) sprintf("%s, ... (%s)", shown, length(x)) else shown
 }
 
-# Returns words followed by labels, such as "unused: a, b"; NULL without labels. `...`: see
-# shorten().
+# Returns words followed by labels, such as "unused: a, b"; NULL without labels. Labels that begin
+# or end with a blank are quoted. `...`: see shorten().
 words_with_labels <- function(words, labels, ...) {
+  labels <- ifelse(labels == trimws(labels), labels, dQuote(labels, FALSE))
   if (!is_empty(labels)) paste(words, shorten(labels, ...))
 }
 

@@ -190,8 +190,8 @@ format.fallible_result <- function(x, ...) schema_of(x)$line %||% NextMethod()
 tidy.fallible_result <- function(x, what = NULL, ...) {
   tables <- (schema_of(x) %||% attr(x, "schema"))$tables
   what <- check_choice(what %||% names(tables)[[1L]], names(tables), "what",
-    if (inherits(x, "agreement")) "Give {.arg by_category} or {.arg pairwise} to {.fun agreement}
-      for measures of each category or pair.")
+    if (inherits(x, "agreement")) "Measures of each pair or category are the rows of
+      {.code tidy(agreement(x, pairwise = TRUE))} or of {.code by_category = TRUE}.")
   table <- tables[[what]]
   if (has_arguments(table)) {
     known <- setdiff(names(formals(table)), "x")

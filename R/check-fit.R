@@ -277,7 +277,7 @@ fit_check_notes <- function(fit, mixing, x) {
         printable(shown$rater2), number(shown$observed), number(round(shown$expected)),
         format_p(shown$p.value))
       paste0("Pairs that agree too often for this model: ", paste(words, collapse = "; "),
-        if (n_small_p > 3L) "; more in tidy(\"pairs\")")
+        if (n_small_p > 3L) "; more in tidy(what = \"pairs\")")
     } else if (nrow(pairs) > 0L) {
       sprintf("Pairs: none of %d agrees too often (smallest p %s)", nrow(pairs),
         format_p(pairs$p.value[[1L]]))

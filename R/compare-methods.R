@@ -235,7 +235,7 @@ comparison_notes <- function(x) {
       if (any_known(gold$differ)) paste0(
         "; systems differ on ",
         format_span(gold$differ, format_unpadded),
-        " of them, and only these measure a difference (see tidy(\"sources\"))"
+        " of them, and only these measure a difference (see tidy(what = \"sources\"))"
       ),
       ". They correct each difference separately, so it may differ from the difference of the
        estimates"

@@ -258,7 +258,8 @@ plan_gold_rows <- function(quantity, settings) {
     columns_tibble(
       system = quantity$system, interval = interval, !!!rows,
       labelled = quantity$labelled, more = pmax(0, n_drawn - quantity$labelled),
-      half_width = half_width_of(rows$gold), worth = shown_worth[["estimate"]],
+      half_width = half_width_of(if (is.na(rows$gold)) cases else rows$gold),
+      worth = shown_worth[["estimate"]],
       worth_lowest = shown_worth[["conf.low"]], worth_highest = shown_worth[["conf.high"]],
       cases = cases, reason = reason %||% NA_character_
     )
@@ -313,8 +314,11 @@ choose_gold <- function(table, quantities, estimate, settings) {
     pilot_prob <- pilot_probability(estimate$gold, x, spread)[x$index]
     probability <- 1 - (1 - pilot_prob) * (1 - probability)
   }
+  columns <- columns_of_cases(x)
   case_rows <- function(at, truth) {
-    list(case = x$cases[at], stratum = stratum[at], probability = probability[at], truth = truth)
+    rows <-
+      list(case = x$cases[at], stratum = stratum[at], probability = probability[at], truth = truth)
+    c(rows, lapply(columns[setdiff(names(columns), c(names(rows), part_columns))], `[`, at))
   }
   list(
     new = case_rows(at, rep(NA_character_, length(at))),

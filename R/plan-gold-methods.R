@@ -18,7 +18,8 @@
 #'   * `labelled`: number of gold cases in the data.
 #'   * `more`: number of cases still to label, for `highest` gold cases (or, if it is `NA`, for
 #'     `gold`).
-#'   * `half_width`: half-width of the interval with `gold` gold cases.
+#'   * `half_width`: half-width of the interval with `gold` gold cases; if `gold` is `NA`, with all
+#'     `cases`.
 #'   * `worth`: number of gold cases without ratings that are as informative as one gold case with
 #'     ratings, if few of the cases are gold; `worth_lowest`, `worth_highest`: its range, `NA` with
 #'     a pilot.
@@ -40,6 +41,7 @@
 #'   * `probability`: probability that the case is drawn, in the pilot or now; `NA` if cases of the
 #'     stratum had unequal probabilities in the pilot.
 #'   * `truth`: the true category, to be filled in; `NA`.
+#'   * the columns that identify cases, if there are several, and the covariates of `x`.
 #'
 #'   `tidy(x, "labelled")`: the gold cases of the pilot, with the same columns.
 #'
@@ -135,6 +137,8 @@ view_of_gold <- function(table, settings) {
     if (any(table$labelled > 0)) "more")
   table <- modify_fields(table, number_columns, format_unpadded)
   table$highest[no_upper_limit] <- "or more"
+  is_unreached <- !is.na(table$reason)
+  table$gold[is_unreached] <- paste(">", format_unpadded(table$cases[is_unreached]))
   view(table, c("system", "interval", number_columns, `half-width` = "half_width", "worth"),
     c(3L, worth = 1L), left = 1:2, most = Inf)
 }
@@ -164,8 +168,10 @@ gold_plan_notes <- function(x, hardest_row) {
     } else if (has_pilot) {
       "This is a first guess from ratings: gold cases are used only in plans for an accuracy"
     } else {
-      paste0("This is a first guess, with a range from lowest to highest: label 30 random cases
-        first, plan_gold(x, gold = 30, choice = \"random\"), and plan again",
+      paste0("This is a first guess",
+        if (any_known(x$answer$lowest)) ", with a range from lowest to highest",
+        ": label 30 random cases first, plan_gold(x, gold = 30, choice = \"random\"), and plan
+        again",
         if (x$raters == 1L) ". In 139
         combinations of a rater and a real data set, a label with a rating was worth 1.58 labels
         without (median; quartiles 1.06 and 4.29)")
@@ -181,11 +187,16 @@ gold_plan_notes <- function(x, hardest_row) {
       "Only cases on which the systems differ need a label; column gold also counts other cases",
       if (!is.na(hardest_row$gold)) power_note(hardest_row$half_width, settings)),
     if (n_drawn > 0L) sprintf(
-      "Cases to label: %s%s, drawn %s; see augment()", format_unpadded(n_drawn),
-      if (has_pilot) " more" else "", switch(settings$choice, random = "at random",
+      "Cases to label: %s%s, drawn %s: new <- augment(plan). Fill in new$truth, and give
+       known_truth = %s without gold_sample, which the column probability replaces",
+      format_unpadded(n_drawn), if (has_pilot) " more" else "",
+      switch(settings$choice, random = "at random",
         active = "with probabilities that increase with uncertainty",
-        "from strata of uncertainty")
+        "from strata of uncertainty"),
+      if (has_pilot) "rbind(tidy(plan, \"labelled\"), new)" else "new"
     ),
+    if (settings$choice != "random")
+      "Numbers are computed for random cases; the gain from the choice of cases is not included",
     if (x$in_database)
       "No cases are drawn from a database. Use plan_gold() on dplyr::collect() of the ratings",
     cost_note(x$costs), x$reruns

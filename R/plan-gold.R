@@ -38,6 +38,9 @@
 #' * `"active"`: cases are drawn with probabilities that increase with uncertainty.
 #' * `"random"`: all cases have the same probability.
 #'
+#' The numbers of gold cases are computed for random cases. The gain from the other two choices is
+#' not known before labelling, and is not included.
+#'
 #' Call `new <- augment(plan)` to get the cases to label. Fill in its column `truth`, keep its
 #' column `probability`, without which the estimate is biased, and give `new` to
 #' [estimate_accuracy()] as `known_truth`. After a pilot, give `rbind(tidy(plan, "labelled"), new)`.

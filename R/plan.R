@@ -158,6 +158,9 @@ plan_agreement <- function(arguments) {
   given <- unused_arguments[!unlist(Map(identical, arguments[unused_arguments], defaults))]
   abort_argument_if(given, given, "{.arg {given}} cannot be used with {.arg agreement}.",
     i = "Leave out {.arg {given}}; raters are described by the ratings {.arg design}.")
+  abort_argument_if(is.null(arguments$design), "design",
+    "must be ratings from a pilot study if {.arg agreement} is given.",
+    i = "Let the raters rate some cases; {.fun plan_cases} resamples them.")
   view <- new_judge_view(merge_reruns(as_ratings_of_several(arguments$design, "design")))
   abort_argument_if(!view$counted, "design",
     "must have weights that are numbers of cases, or no weights.")

@@ -72,7 +72,8 @@ check_case_values <- function(value, x, arg) {
     "must be the name of a covariate of {.arg x}, a vector whose names are cases, or a data frame
         with a column {.val case} and one other.",
     x = if (is_name) "There is no covariate {.val {value}}." else no_match_reason,
-    i = c(if (is_name) similar_values_hint(value, names(case_columns)), case_values_hint(arg)))
+    i = c(if (is_name) similar_values_hint(value, names(case_columns)),
+      if (identical(value, "pair")) pairwise_hint, case_values_hint(arg)))
   cases <- as_label(x$cases)
   if (has_names(value)) {
     case <- names(value)

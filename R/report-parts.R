@@ -63,21 +63,20 @@ points_words <- function(share) {
 }
 
 say_sentences.group_comparison <- function(x) { # nolint: object_name.
-  table <- better_first(tidy(x))
-  is_undecided <- !(table$conf.low > 0) %in% TRUE
+  table <- tidy(x)
+  is_undecided <- !(table$conf.low > 0 | table$conf.high < 0) %in% TRUE
   is_pass <- is_pass_rate(x$estimates[[1L]])
-  claim <- sprintf("%s %s more often in %s than in %s", table$system,
-    if (is_pass) "passes" else "is right", table$group1, table$group2)
+  claim <- sprintf("%s %s %s often in %s than in %s", table$system,
+    if (is_pass) "passes" else "is right",
+    ifelse(table$estimate < 0 & !is.na(table$estimate), "less", "more"), table$group1, table$group2)
   supported_sentences <- ifelse(
     is.na(table$conf.low),
     sprintf("These data do not show whether %s: %s.", claim, table$reason),
     sprintf(
-      "On %s, %s %s%s%s.", cases_words(table$n), ifelse(is_undecided, sprintf(
-        "the %s of %s in %s minus that in %s is estimated at",
-        if (is_pass) "pass rate" else "accuracy", table$system, table$group1, table$group2
-      ), paste0("it is estimated that ", claim, ", by")), points_words(table$estimate),
-      interval_words(table, x$options$conf_level, format_points),
-      ifelse(is_undecided, open_order_text, "")
+      "On %s, the %s of %s in %s minus that in %s is estimated at %s%s%s.", cases_words(table$n),
+      if (is_pass) "pass rate" else "accuracy", table$system, table$group1, table$group2,
+      points_words(table$estimate), interval_words(table, x$options$conf_level, format_points),
+      ifelse(is_undecided, open_order_text, paste0("; ", claim))
     )
   )
   sentence_table(table$system, supported_sentences, c(

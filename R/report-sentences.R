@@ -333,7 +333,8 @@ say_sentences.agreement <- function(x) {
       count_noun(view$judges, "rater")
     })
   benchmark_words <- sprintf(
-    "; with probability %s it is \"%s\" or better", format(about$conf_level), x$benchmark
+    "; with probability %s it is \"%s\" or better on the scale of Landis and Koch",
+    format(about$conf_level), x$benchmark
   )
   supported_sentences <- sprintf(
     "%sOn %s, %s of %s%s is %s%s.", part_sentence_start(x), cases_words(x$n), title, rater_words,

@@ -27,7 +27,7 @@ test_that("a summary has words for every fact, and names the systems that it lea
   x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.7, 3), systems, n = 60)))
   estimate <- published(x, interval = "none")
   expect_setequal(names(tidy(estimate, "details")), c("system", names(detail_titles)))
-  expect_output(print(summary(estimate)), "See tidy(\"details\") for f, g.", fixed = TRUE)
+  expect_output(print(summary(estimate)), "See tidy(what = \"details\") for f, g.", fixed = TRUE)
   expect_output(print(summary(estimate["a"])), "What the estimates rest on")
   expect_no_match(capture.output(print(summary(estimate["a"]))), "See tidy", fixed = TRUE)
 })

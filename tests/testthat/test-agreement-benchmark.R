@@ -69,3 +69,12 @@ test_that("an estimate far from all levels, or without an error, reaches none", 
   none <- tidy(x[0, ], "benchmark")
   expect_identical(vapply(none, typeof, ""), vapply(table, typeof, ""))
 })
+
+test_that("Krippendorff's thresholds are a scale, and sentences name the scale of their words", {
+  f <- ratings(fleiss1971, case = case, counts = depression:other)
+  table <- tidy(agreement(f, "krippendorff_alpha"), "benchmark", scale = "krippendorff")
+  expect_identical(table$level, c("reliable", "tentative", "unreliable"))
+  expect_identical(table$lower, c(0.8, 0.667, -1))
+  expect_match(may_say(agreement(f, "fleiss_kappa"))$sentence[[1]],
+    "or better on the scale of Landis and Koch")
+})

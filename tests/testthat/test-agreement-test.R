@@ -187,3 +187,10 @@ test_that("a test uses the interval that the user gives", {
   expect_equal(given$std.error,
     tidy(agreement(x, measures = "fleiss_kappa", interval = "jackknife"))$std.error)
 })
+
+test_that("the name of a rater is no panel, and the error shows how to leave the rater out", {
+  x <- lehner_ratings()
+  expect_error(compare_agreement(x, "rater1"), "leave out a rater",
+    class = "fallible_error_argument")
+  expect_s3_class(compare_agreement(x, y = x[, x$raters != "rater1"]), "agreement_test")
+})

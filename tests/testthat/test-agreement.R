@@ -509,3 +509,11 @@ test_that("the note about pooling is shown where pooling changes an estimate", {
   pairs <- utils::capture.output(print(agreement(x, "cohen_kappa", pairwise = TRUE)))
   expect_false(any(grepl("pooled over", pairs)))
 })
+
+test_that("errors point to the table of pairs", {
+  x <- lehner_ratings()
+  pairs <- agreement(x, pairwise = TRUE)
+  expect_error(tidy(pairs, "pairwise"), "rows of .*pairwise.*TRUE")
+  expect_error(agreement(x, by = "pair"), "pairwise = TRUE")
+  expect_error(agreement_matrix(x), "pairwise = TRUE")
+})

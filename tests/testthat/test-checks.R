@@ -253,3 +253,11 @@ test_that("common mistakes are answered with the right call", {
   expect_error(ratings(rbind(lehner2015, lehner2015[1, ]), raters = rater1:rater4, case = case), "unique\\(data\\)",
     class = "fallible_error_case")
 })
+
+test_that("who names a rater as a system learns how it becomes one", {
+  x <- lehner_ratings()
+  expect_error(estimate_accuracy(x, systems = "rater1"), "To evaluate a rater",
+    class = "fallible_error_argument")
+  expect_error(ratings(lehner2015, raters = rater1:system, systems = system, case = case),
+    "Leave \"system\" out of `raters`", class = "fallible_error_columns")
+})

@@ -90,3 +90,8 @@ test_that("notes of parts that differ only in percentages are merged", {
   expect_identical(merge_part_notes(list(p = NULL, q = NULL)), character())
   expect_identical(merge_part_notes(list("5% of x")), "5% of x")
 })
+
+test_that("labels with outer blanks are quoted in lists", {
+  expect_identical(words_with_labels("rare:", c("a", " b ", "c d")), "rare: a, \" b \", c d")
+  expect_null(words_with_labels("rare:", character()))
+})

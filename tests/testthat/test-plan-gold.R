@@ -578,7 +578,7 @@ test_that("a difference of groups is planned, labelled and compared", {
   expect_output(print(plan), "2 groups, Pass rate of the population")
   expect_error(ggplot2::autoplot(plan), "x\\[\\[\"new\"\\]\\]", class = "fallible_error_argument")
   unreached <- plan_gold(of$x, 0.01, of = "difference", by = version)
-  expect_output(print(unreached), "Difference of two groups within 0.01")
+  expect_output(print(unreached), "Difference of two groups within 0.060", fixed = TRUE)
 
   # A pilot, and a fixed number of labels.
   pilot <- estimate_accuracy(of$x,
@@ -636,4 +636,38 @@ test_that("a plan uses the clusters of the pilot", {
   expect_gt(needed, 200)
   reached <- with(tidy(estimate(sample(200, ceiling(needed / 5)))), (conf.high - conf.low) / 2)
   expect_lt(reached, 0.08)
+})
+
+test_that("where cases are too few, the plan prints what all cases give", {
+  plan <- planned(half_width = 0.01)
+  lines <- capture.output(print(plan))
+  expect_match(lines, "> 600 +0[.]0", all = FALSE)
+  expect_no_match(lines, "NA")
+  expect_no_match(lines, "lowest")
+  expect_false(anyNA(tidy(plan)$half_width))
+})
+
+test_that("a plan shows how its labels are given, with the columns that identify cases", {
+  data <- expand.grid(prompt = sprintf("p%03d", 1:150), version = c("v1", "v2"),
+    stringsAsFactors = FALSE)
+  data$topic <- rep(c("x", "y", "z"), 100)
+  set.seed(3)
+  data$truth <- sample(c("a", "b"), 300, TRUE)
+  for (name in c("r1", "r2", "r3", "s")) {
+    data[[name]] <- ifelse(stats::runif(300) < 0.8, data$truth, ifelse(data$truth == "a", "b", "a"))
+  }
+  x <- ratings(data, raters = r1:r3, systems = s, case = c(prompt, version), covariates = topic)
+  plan <- quiet(plan_gold(x, half_width = 0.08))
+  text <- paste(capture.output(print(plan)), collapse = " ")
+  expect_match(text, "known_truth = new without +gold_sample")
+  expect_match(text, "computed for random cases")
+  new <- augment(plan)
+  expect_identical(paste(new$prompt, new$version, sep = "/"), as.character(new$case))
+  row <- match(new$case, paste(data$prompt, data$version, sep = "/"))
+  expect_identical(new$topic, data$topic[row])
+  new$truth <- data$truth[row]
+  expect_identical(glance(quiet(estimate_accuracy(x, known_truth = new)))$gold, nrow(new))
+  random <- quiet(plan_gold(x, half_width = 0.08, choice = "random"))
+  expect_identical(tidy(random)$gold, tidy(plan)$gold)
+  expect_no_match(capture.output(print(random)), "computed for random")
 })

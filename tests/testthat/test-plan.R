@@ -259,3 +259,7 @@ test_that("numbers of cases are looked for between the ends", {
 test_that("any number of cases has a tiny probability", {
   expect_identical(tidy(quick(conf_level = 1e-300, runs = 20))$cases, 2)
 })
+
+test_that("a plan for agreement needs a pilot", {
+  expect_error(plan_cases(agreement = "fleiss_kappa"), "pilot", class = "fallible_error_argument")
+})

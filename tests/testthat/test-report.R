@@ -453,6 +453,21 @@ test_that("the report uses the truths of ratings() in all sections if known_trut
   )
 })
 
+test_that("reports leave out ratios with very wide intervals", {
+  skip_if_no_reports()
+  withr::local_seed(4)
+  truth <- sample(0:1, 60, TRUE, c(0.8, 0.2))
+  rate <- function(p) ifelse(stats::runif(60) < p, truth, 1 - truth)
+  data <- data.frame(
+    j1 = rate(0.8), j2 = rate(0.8), j3 = rate(0.85), v1 = rate(0.95), v2 = rate(0.8)
+  )
+  file <- withr::local_tempfile(fileext = ".html")
+  quiet(accuracy_report(ratings(data, raters = j1:j3, systems = v1:v2), file))
+  words <- words_of(file)
+  expect_match(words, "Left out, because the upper limit .*: Diagnostic odds ratio of v1[.]")
+  expect_length(gregexpr("v[12] Diagnostic odds ratio", words)[[1]], 1L)
+})
+
 test_that("pictures of reports are legible on phones, and columns are as wide as their text", {
   template <- readLines(system.file(
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
