@@ -74,7 +74,7 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
     epsilon = check_number(epsilon, "epsilon", 0, 1), score = check_choice(score),
     q = check_level(q, "q"), min_raters = check_count(min_raters, "min_raters", 2L),
     min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x),
-    silent = abstain_note(x)
+    silent = abstain_note(x), ordered = x$ordered && n_categories(x) > 2L
   )
   # Closeness of two answers (categories x categories). The test compares sums of closeness between
   # an answer and the other raters of a case. For "neg_rmse", closeness is minus the squared
@@ -170,7 +170,7 @@ new_alt_test <- function(systems, raters, options) {
     )),
     caption = paste0(
       "Alternative annotator test, epsilon ", format(options$epsilon), ", ",
-      count_noun(n_raters, "rater"), if (options$score != "accuracy") paste0(", ", options$score)
+      count_noun(n_raters, "rater"), ", score ", options$score
     ),
     shown = view(
       data.frame(systems, verdict)[order(-systems$advantage), ],
@@ -184,7 +184,9 @@ new_alt_test <- function(systems, raters, options) {
         skipped_pairs$reason[[1L]], "."
       ),
       "It shows which systems answer like the raters: those that share their errors pass, too.",
-      options$silent
+      options$silent,
+      if (options$ordered && options$score == "accuracy")
+        "Categories are ordered; score = \"neg_rmse\" counts near misses less."
     ),
     more = "tidy(what = \"raters\"), plot()"
   )

@@ -26,7 +26,7 @@ check_call <- function(frames_up = 1L, except = NULL, dots = character()) {
   }, setdiff(names(Filter(is_missing, arguments)), c("...", except)))
   abort_argument_if(missing_arguments, missing_arguments,
     "{.arg {missing_arguments}} must be given.", call = frame,
-    i = argument_hints[intersect(missing_arguments, names(argument_hints))])
+    i = argument_hints$hint[argument_hints$argument %in% missing_arguments])
 }
 
 is_single_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
@@ -125,14 +125,14 @@ abort_unknown_arguments <- function(given, valid_names, accepted = character(),
   })
   valid_names <- setdiff(c(unlist(passed_names), valid_names, accepted), "...")
   unknown_names <- mark_untruncated(names[names != ""])
-  similar_names <- find_similar_names(names[names != ""], valid_names)
   unnamed_code <- map_chr(arguments[names == ""], rlang::as_label)
-  hints <- argument_hints[intersect(names, names(argument_hints))]
-  needed_arguments <- hint_needs[names(hints)]
+  hints <- argument_hints[argument_hints$argument %in% names &
+    argument_hints$needs %in% c(NA, valid_names), ]
+  similar_names <- find_similar_names(setdiff(names, c("", hints$argument)), valid_names)
   abort_fallible("argument", "The function was called with arguments that it does not have.",
     x = c(if (!is_empty(unknown_names)) "Found {.arg {unknown_names}}.",
       if (!is_empty(unnamed_code)) "Found {.code {unnamed_code}} without a name."),
-    i = c(hints[is.na(needed_arguments) | needed_arguments %in% valid_names],
+    i = c(hints$hint,
       if ("replicates" %in% names && "runs" %in% valid_names)
         "The number of simulated panels is {.arg runs}.",
       if (!is_empty(similar_names)) "Did you mean {.arg {similar_names}}?",
@@ -145,36 +145,53 @@ resampling_hint <- "Give it in {.arg resampling}:
   {.code resampling = list(replicates = 500, cluster = \"site\")}."
 sampling_hint <- "Give it in {.arg sampling}:
   {.code sampling = list(draws = 4000, chains = 4, warmup = 500)}."
+order_hint <- "For ordered categories, give {.code ordered = TRUE}, and {.arg categories} in order."
+covariates_hint <- "Columns that define groups of cases are {.code covariates = site}."
 
 pairwise_hint <- "{.code agreement(x, pairwise = TRUE)} compares all pairs of raters."
 
-# Hints for unknown or missing arguments, named by the argument. Other packages use the names of
-# unknown arguments. In this package, the settings are given in a different way.
-argument_hints <- c(
-  seed = "Call {.code set.seed(1)} before the function to get the same result each time.",
-  iter = sampling_hint, chains = sampling_hint,
-  ci = "The level of intervals is {.arg conf_level}, such as {.code conf_level = 0.95}.",
-  replicates = resampling_hint, cluster = resampling_hint,
-  category = "Metrics, tests and reports of one category have an argument {.arg positive}.",
-  positive = "Use {.arg category}.",
-  level = "Distances between categories are in {.arg scale_weights}; only {.fun krippendorff_alpha}
-    has {.arg level}.",
-  clean_labels = "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
-  na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}.",
-  sheet = "{.fun read_ratings} takes the sheet in {.arg file}: {.code file = list(sheet = 2)}.",
-  base_rates = "Base rates with covariates are in
+# Hints for unknown or missing arguments. Other packages use these argument names. In this package, the
+# settings are given in a different way. `needs`: the hint is only given for functions that have
+# this argument; NA for all functions.
+argument_hints <- tibble::tribble(
+  ~argument, ~needs, ~hint,
+  "seed", NA, "Call {.code set.seed(1)} before the function to get the same result each time.",
+  "iter", "sampling", sampling_hint,
+  "chains", "sampling", sampling_hint,
+  "ci", "conf_level",
+  "The level of intervals is {.arg conf_level}, such as {.code conf_level = 0.95}.",
+  "conf_level", "sampling",
+  "Give it to {.fun tidy}: {.code tidy(fit, conf_level = 0.95)}, or set option
+    {.code fallible.conf_level}.",
+  "replicates", "resampling", resampling_hint,
+  "cluster", "resampling", resampling_hint,
+  "category", NA, "Metrics, tests and reports of one category have an argument {.arg positive}.",
+  "positive", "category", "Use {.arg category}.",
+  "level", "scale_weights", "Distances between categories are in {.arg scale_weights}; only
+    {.fun krippendorff_alpha} has {.arg level}.",
+  "level", "ordered", order_hint,
+  "scale", "ordered", order_hint,
+  "groups", "covariates", covariates_hint,
+  "by", "covariates", covariates_hint,
+  "by", "dependence",
+  "For base rates that differ between groups of cases, give {.code base_rates = ~ site}.",
+  "raters", "x", "To choose raters, select columns of ratings: {.code x[, c(\"a\", \"b\")]}.",
+  "known_truth", "half_width",
+  "Give the result of {.code estimate_accuracy(x, known_truth = )} as {.arg x}.",
+  "na", NA, "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}.",
+  "clean_labels", NA,
+  "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
+  "sheet", NA,
+  "{.fun read_ratings} takes the sheet in {.arg file}: {.code file = list(sheet = 2)}.",
+  "base_rates", NA, "Base rates with covariates are in
     {.code rater_model(\"rater\", \"free\", base_rates = ~ site)}.",
-  measure = "{.fun plan_cases} takes a measure as {.arg agreement}.",
-  run = "{.arg row} is a row number of {.code tidy(study)}, which has columns {.field design},
-    {.field n} and {.field run}.",
-  systems = "Systems are raters of the model in {.code estimate_accuracy(x, \"joint\", model)}.",
-  rater2 = pairwise_hint
+  "measure", NA, "{.fun plan_cases} takes a measure as {.arg agreement}.",
+  "run", "row", "{.arg row} is a row number of {.code tidy(study)}, which has columns
+    {.field design}, {.field n} and {.field run}.",
+  "systems", "known_raters",
+  "Systems are raters of the model in {.code estimate_accuracy(x, \"joint\", model)}.",
+  "rater2", NA, pairwise_hint
 )
-
-# Some hints mention another argument. They are only given for functions that have this argument.
-hint_needs <- c(iter = "sampling", chains = "sampling", ci = "conf_level",
-  replicates = "resampling", cluster = "resampling", positive = "category", run = "row",
-  systems = "known_raters")
 
 # Marks a vector so that cli messages list all its elements. By default, cli lists at most 20.
 mark_untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))

@@ -125,7 +125,8 @@ check_settings_list <- function(x, arg, known) {
         if (!is_empty(repeated)) "{.val {repeated}} {?is/are} repeated."
   abort_argument_if(problem, arg,
     "must be a list with some of the names {.val {known}}, each once.", x = problem,
-    i = similar_values_hint(unknown, known))
+    i = c(argument_hints$hint[argument_hints$argument %in% unknown & is.na(argument_hints$needs)],
+      similar_values_hint(unknown, known)))
   x
 }
 

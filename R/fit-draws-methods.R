@@ -91,6 +91,28 @@ tidy_draws <- function(x, ..., conf_level = level_of(x)) {
   parameter_table(x, check_level(conf_level), diagnose_parameters(x$draws, x$sampling$chains))
 }
 
+# Returns the covariances of correct ratings by the raters of dependent pairs, with a row per pair
+# and true category. They follow from joint_answer_probabilities().
+tidy_covariances <- function(x, ..., conf_level = level_of(x)) {
+  check_dots_empty(...)
+  check_level(conf_level)
+  pairs <- pair_indices(x$model, x$x$raters)
+  cells <- expand.grid(truth = x$x$categories, pair = seq_len(ncol(pairs)))
+  covariances <- vapply(parameters_of_draws(x, nrow(x$draws)), function(law) {
+    p <- simplify2array(law$matrices)
+    right <- function(j) p[cbind(as.integer(cells$truth), as.integer(cells$truth), j)]
+    a <- right(pairs[1L, cells$pair])
+    b <- right(pairs[2L, cells$pair])
+    as.vector(law$shared) * (pmin(a, b) - a * b)
+  }, numeric(nrow(cells)))
+  limits <- apply(covariances, 1L, quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
+  columns_tibble(
+    rater1 = x$x$raters[pairs[1L, cells$pair]], rater2 = x$x$raters[pairs[2L, cells$pair]],
+    truth = as.character(cells$truth), estimate = limits[2L, ],
+    std.error = apply(covariances, 1L, sd), conf.low = limits[1L, ], conf.high = limits[3L, ]
+  )
+}
+
 # Returns the table of parameters for tidy(). `diagnostics`: a result of diagnose_parameters().
 # `prior`: a result of compare_with_prior().
 parameter_table <- function(fit, conf_level, diagnostics, prior = compare_with_prior(fit)) {
@@ -163,7 +185,8 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
   sampling <- x$sampling
   mixing <- worst_mixing(x)
   new_schema(
-    tables = list(parameters = tidy_draws),
+    tables = c(list(parameters = tidy_draws),
+      if (dependence_type(x$model) == "pairs") list(covariances = tidy_covariances)),
     facts = c(facts_of_fit(x), list(
       draws = nrow(x$draws), chains = sampling$chains, thin = sampling$thin,
       worst_rhat = mixing$rhat, worst_ess = mixing$size, switched = x$switched
@@ -208,6 +231,9 @@ parameters_of_draws <- function(fit, n_draws) {
   lapply(rows, function(d) parameters_of_values(fit, fit$draws[d, ]))
 }
 
+# Returns TRUE for terms that are probabilities of ratings.
+is_matrix_term <- function(term) grepl("^(right|sens|spec|p)\\b", term)
+
 # Converts one draw of all parameters to a list. `values`: the draw, a vector in the order of
 # `fit$terms`. The list contains:
 # * base_rates: populations x categories
@@ -217,12 +243,12 @@ parameters_of_values <- function(fit, values) {
   x <- fit$x
   terms <- fit$terms
   size <- n_categories(x)
-  is_matrix_term <- grepl("^(right|sens|spec|p)\\b", terms$term)
+  is_matrix <- is_matrix_term(terms$term)
   has_common_matrix <- all(is.na(terms$rater))
   known <- setNames(fit$known$raters, x$raters[seq_along(fit$known$raters)])
   matrices <- lapply(x$raters, function(rater) {
     if (!is.null(known[[rater]])) return(known[[rater]])
-    p_right <- values[is_matrix_term & terms$rater %in% if (has_common_matrix) NA else rater]
+    p_right <- values[is_matrix & terms$rater %in% if (has_common_matrix) NA else rater]
     if (size > 2L && length(p_right) > 1L) return(matrix(p_right, size, byrow = TRUE))
     matrix_with_equal_errors(p_right, size)
   })

@@ -293,7 +293,8 @@ rating_distribution.rater_fit <- function(fit) {
 #' @param x Other [ratings()], which replace those of `object`.
 #' @param known_truth,known_raters Known true categories of cases, and known confusion matrices of
 #'   raters, in the forms of [fit_raters()]. By default those of `object`.
-#' @param prior For `method = "bayes"`: another [rater_prior()]. By default the prior of `object`.
+#' @param prior,sampling For `method = "bayes"`: another [rater_prior()], or other settings of the
+#'   draws (see [fit_raters()]). By default those of `object`.
 #' @param new More ratings: [ratings()], or a data frame with a row per rating and columns `case`,
 #'   `rater` and `rating`. `NULL`, the default, for none. Cannot be used together with `x`.
 #' @param ... Not used.
@@ -310,7 +311,8 @@ rating_distribution.rater_fit <- function(fit) {
 #' @export
 update.rater_fit <- function(object, model = object$model, method = NULL, x = object$x,
                              known_truth = object$given$truth, known_raters = object$given$raters,
-                             new = NULL, prior = object$given$prior, ...) {
+                             new = NULL, prior = object$given$prior,
+                             sampling = object$given$sampling, ...) {
   check_dots_empty(...)
   check_has_model(object, "A new fit")
   abort_argument_if(is_ratings(model) || is.data.frame(model), "model",
@@ -324,11 +326,12 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
   starts_from_fit <- !is.null(new) && missing(model) && is.null(method) &&
     n_categories(x) == n_categories(object$x) && !identical(object$model$difficulty, "strata")
   method <- method %||% method_to_refit(object, model, known_truth, known_raters)
-  abort_argument_if(!missing(prior) && !identical(method, "bayes"), "prior",
-    "{.arg prior} can be used only with {.code method = \"bayes\"}.",
+  given <- c("prior", "sampling")[c(!missing(prior), !missing(sampling))]
+  abort_argument_if(!is_empty(given) && !identical(method, "bayes"), given[1L],
+    "can be used only with {.code method = \"bayes\"}.",
     i = "For other methods, set priors in {.fun rater_model}.")
   fit <- fit_again(object, x, model, method, known_truth, known_raters, prior,
-    if (starts_from_fit) starting_values(object))
+    if (starts_from_fit) starting_values(object), sampling)
   if (missing(x) && is.null(new)) fit$design <- object$design
   warn_association_untested(fit)
   add_differential_test(fit)

@@ -66,7 +66,7 @@ k_model <- function(...) {
 #' * `"pairs"`: for the given pairs of raters, `pair[a,b,k]` measures the dependence of raters a and
 #'   b on cases of category k. It is 0 if they err independently, and 1 for the largest dependence
 #'   that their matrices allow (Dendukuri and Joseph, 2001). The raters of a pair must rate each
-#'   case at most once.
+#'   case at most once. [tidy(fit, "covariances")][tidy.rater_fit] returns covariances.
 #'
 #' The priors of `easy[k]` and `pair[a,b,k]` are uniform. `easy[k]` is at most the lowest accuracy
 #' of a rater in category k.

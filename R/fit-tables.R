@@ -14,8 +14,9 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
     line = line_of_fit(x, title),
     head = c(title, lines_of_fit(x)), shown = parameters_to_print, summary = summary_of_fit,
     notes = if (is_identified) c(
-      paste0("Base rates: ",
-        shorten(paste(x$x$categories, format_decimals(x$base_rates)), most = 6L)),
+      paste0("Base rates", if (has_formula(x$model)) " (means over cases)", ": ",
+        shorten(paste(x$x$categories, format_decimals(x$base_rates)), most = 6L),
+        if (has_formula(x$model)) "; of groups of cases: base_rates(fit, newdata)"),
       if (x$negative > 0L) {
         paste0(count_noun(x$negative, "base rate"), " estimated below zero, and set to zero")
       },
@@ -26,12 +27,18 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
       words_with_labels("Calibration samples:", raters[is_known_rater(x, "counts")]),
       if (is_k_model(x$model) && !has_counts(x$x)) {
         "For labels, use ground_truth(ratings), which averages over models"
-      }, if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
+      },
+      if (x$x$ordered && n_categories(x$x) > 2L && n_raters(x$x) > 1L &&
+        x$model$errors %in% c("uniform", "free"))
+        "Categories are ordered, which errors = \"ordinal\" of rater_model() would use",
+      if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
       if (is_regression(x)) {
         p_values <- na.omit(x$differential$p.adjusted)
         sprintf("Assumed: raters' errors do not depend on %s (non-differential errors; %s)",
-          toString(all.vars(x$model$base_rates)), if (!is_empty(p_values))
-            paste("smallest p-value of tests by rater", format_p(min(p_values))) else "not tested")
+          toString(all.vars(x$model$base_rates)),
+          if (is_empty(p_values)) "not tested" else if (min(p_values) > 0.1)
+            "not rejected by a test of any rater" else
+            paste("smallest adjusted p-value of tests by rater", format_p(min(p_values))))
       }
     ),
     more = if (is_identified) c(Next = sprintf("ground_truth(), %s, tidy(), plot()",
@@ -166,9 +173,9 @@ parameters_to_print <- function(x, ...) {
 #'   covariates, for the base rates of other cases.
 #' @param ... Not used.
 #' @return `base_rates()`: a tibble with one row, and a column per category that contains its base
-#'   rate, in \[0, 1\]. If base rates depend on covariates, they are means over cases. With
-#'   `newdata`, the tibble has a row per row of `newdata`: the columns of `newdata`, and then the
-#'   base rates.
+#'   rate, in \[0, 1\]. If base rates depend on covariates, they are means over cases, with a
+#'   message. With `newdata`, the tibble has a row per row of `newdata`: the columns of `newdata`,
+#'   and then the base rates.
 #'
 #'   `confusion()`: a list of class `rater_confusion` with a matrix per rater, named by rater. The
 #'   true category is in rows, the rating in columns, and rows sum to one. If cases differ in
@@ -196,6 +203,12 @@ base_rates <- function(fit, newdata = NULL, ...) {
   fit <- as_fit(fit)
   categories <- fit$x$categories
   if (is.null(newdata)) {
+    if (has_formula(fit$model)) {
+      covariates <- covariates_used(fit$model, fit$x)
+      inform_fallible("Base rates depend on {.val {covariates}}; these are means over all cases.",
+        i = "For groups of cases, give {.arg newdata}:
+          {.code base_rates(fit, data.frame({toString(paste(covariates, \"= \"))}))}.")
+    }
     return(tibble::new_tibble(setNames(as.list(fit$base_rates), categories), nrow = 1L))
   }
   abort_argument_if(!has_formula(fit$model), "newdata",
@@ -309,6 +322,13 @@ is_probability_term <- function(terms, fit) {
 #'   no information on the parameter, and near 1 if the prior does not matter.
 #' * `reason`: `"the same in all draws"` if the parameter does not vary; `mcse`, `rhat`, `ess_bulk`
 #'   and `ess_tail` are then `NA`. Otherwise `NA`.
+#'
+#' If the model has `dependence = "pairs"` (see [rater_model()]), `tidy(x, "covariances",
+#' conf_level = )` returns a row per dependent pair and true category, with columns `rater1`,
+#' `rater2`, `truth`, `estimate`, `std.error`, `conf.low` and `conf.high`. The estimate is the
+#' covariance of correct ratings, `pair[a,b,k] * (min(p, q) - p * q)`, from 0 to 0.25, where `p` and
+#' `q` are the probabilities that the raters correctly rate a case of category k. With two
+#' categories, these are the covariances of two tests in negative and in positive cases.
 #'
 #' @section Statistics of the fit: `glance()` returns a tibble with one row.
 #' * `agreement`: share of equal ratings among all pairs of ratings of a case by two raters.

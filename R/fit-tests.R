@@ -38,8 +38,10 @@
 #' @return A tibble with a row per rater, category and measure, and these columns:
 #'   * `rater`; `category`, of positive answers; `measure`.
 #'   * `estimate`, `std.error`; `conf.low`, `conf.high`, limits of the interval.
-#'   * `note`: `"mostly prior"` if the rater has fewer ratings than the prior is worth, a number
-#'     that `print()` of the fit shows; otherwise `NA`.
+#'   * `note`: `"mostly prior"` or `NA`. In Bayesian fits, the note means that `print()` of the fit
+#'     has the same note for a sensitivity, specificity or other probability of a correct rating on
+#'     which the measure depends. In fits by likelihood, the rater has fewer ratings than the prior
+#'     is worth, a number that `print()` of the fit shows.
 #'   * `reason`: why there is no interval or no standard error, otherwise `NA`.
 #'
 #'   Measures are:
@@ -101,19 +103,27 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   raters <- fit$x$raters
   rates <- check_prevalence(prevalence, categories)
   combined <- match(as_label(combine), raters)
-  is_mostly_prior <- raters %in% find_raters_mostly_prior(fit)
+  mostly_prior <- find_rows_mostly_prior(fit)
   if (!is.null(combine)) {
     abort_argument_if(length(combined) != 2L || anyNA(combined) || any_repeated(combined),
       "combine", "must be the names of two raters of {.arg fit}.", not = combine)
     raters <- c(raters, paste(raters[combined[1L]], c("and", "or"), raters[combined[2L]]))
-    is_mostly_prior <- c(is_mostly_prior, rep(any(is_mostly_prior[combined]), 2L))
+    in_either <- colSums(mostly_prior[combined, ]) > 0
+    mostly_prior <- rbind(mostly_prior, in_either, in_either)
   }
   rows <- expand.grid(measure = test_measures, category = categories, rater = raters)
-  notes <- ifelse(is_mostly_prior, "mostly prior", NA)
+  # Sensitivity depends on the row of the category in the confusion matrix, specificity on the other
+  # rows, and other measures on all rows.
+  n_noted <- unname(rowSums(mostly_prior))
+  own_row <- mostly_prior[cbind(as.integer(rows$rater), as.integer(rows$category))]
+  is_noted <- ifelse(rows$measure == "sensitivity", own_row,
+    n_noted[rows$rater] > own_row * (rows$measure == "specificity"))
+  rows$note <- ifelse(is_noted, "mostly prior", NA)
   tidy_tests <- function(group) {
-    tested_table(fit, rows, na_real(measure_tests(fit, rates, combined, conf_level, group)), notes)
+    tested_table(fit, rows, na_real(measure_tests(fit, rates, combined, conf_level, group)))
   }
-  out <- rbind(tidy_tests(NULL), yield_table(fit, rates %||% fit$base_rates, notes))
+  out <- rbind(tidy_tests(NULL), yield_table(fit, rates %||% fit$base_rates,
+    ifelse(n_noted > 0, "mostly prior", NA)))
   # Predictive values differ between populations if they use the base rates of the fit.
   groups <- if (is.null(rates)) population_table(fit$model, fit$x)
   if (!is.null(groups)) {
@@ -127,9 +137,9 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
 }
 
 # Returns the table of test_accuracy(). `rows`: a data frame with a row per row of the table, and
-# columns `measure`, `category` and `rater`. `numbers`: a result of measure_tests(), whose arrays
-# have an entry per row. `notes`: a note for each rater, or NA.
-tested_table <- function(fit, rows, numbers, notes) {
+# columns `measure`, `category`, `rater` and `note`. `numbers`: a result of measure_tests(), whose
+# arrays have an entry per row.
+tested_table <- function(fit, rows, numbers) {
   numbers <- lapply(numbers, as.vector)
   # For Youden's index, `numbers` contains (index + 1) / 2, which is a probability.
   scale <- ifelse(rows$measure == "youden", 2, 1)
@@ -141,7 +151,7 @@ tested_table <- function(fit, rows, numbers, notes) {
     rater = as.character(rows$rater), category = rows$category,
     measure = as.character(rows$measure), estimate = rescale(numbers$value),
     std.error = scale * numbers$error, conf.low = rescale(numbers$low),
-    conf.high = rescale(numbers$high), note = notes[as.integer(rows$rater)],
+    conf.high = rescale(numbers$high), note = rows$note,
     reason = replace(
       replace(
         reason, inherits(fit, "draws_fit") & is.na(numbers$error) & !is.na(numbers$low),
@@ -251,6 +261,20 @@ find_raters_mostly_prior <- function(fit) {
   if (is.null(size)) return(character())
   n <- ratings_of_raters(fit$x)
   fit$x$raters[n > 0 & n < size & !is_known_rater(fit)]
+}
+
+# Returns which rows of confusion matrices depend mostly on the prior, a logical matrix (raters x
+# true categories). In fits by likelihood, all rows of a rater or none do.
+find_rows_mostly_prior <- function(fit) {
+  x <- fit$x
+  terms <- if (!is.null(fit$draws)) fit$terms[compare_with_prior(fit)$mostly_prior &
+    is_matrix_term(fit$terms$term) & is_convergence_checked(fit$terms), ]
+  rows <- lapply(x$categories, function(category) {
+    if (is.null(terms)) return(x$raters %in% find_raters_mostly_prior(fit))
+    raters <- terms$rater[terms$truth %in% c(category, NA)]
+    x$raters %in% raters | anyNA(raters) # NA for a matrix that all raters share
+  })
+  matrix(unlist(rows), n_raters(x))
 }
 
 # Returns the weight of the weak prior of raters' accuracies, as a number of ratings with the same

@@ -288,7 +288,8 @@ rate_prior_row <- function(law, population) {
 }
 
 schema_of.rater_prior <- function(x) { # nolint: object_name.
-  raters <- if (!is_empty(x$raters)) paste0(shorten(names(x$raters)), "; ")
+  raters <- if (is_empty(x$raters)) "all raters " else
+    paste0(shorten(names(x$raters)), "; any others ")
   is_user_defined <- is.list(x$others)
   laws <- c(x$raters, list(others = x$others))
   table <- stack_rows(unname(c(
@@ -308,7 +309,7 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
       populations = length(x$base_rates)
     ),
     line = printable(paste0(
-      "Priors: ", raters, "others ", if (is_user_defined) "user-defined" else x$others, ", order ",
+      "Priors: ", raters, if (is_user_defined) "user-defined" else x$others, ", order ",
       x$order
     )),
     shown = view(shown, level = default_conf_level(), left = 1:3),

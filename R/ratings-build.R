@@ -125,7 +125,7 @@ list_raters <- function(x) column_labels(if (is.factor(x)) droplevels(x) else x)
 # * x: a value per row of long data.
 # * case: index in `cases` of the case of each row.
 # * column: name of the column `x`, for the message.
-values_by_case <- function(x, case, cases, column, message, topic = "case") {
+values_by_case <- function(x, case, cases, column, message, topic = "case", i = NULL) {
   known_rows <- which(!is.na(x) & !is.na(case))
   first_row <- known_rows[match(seq_along(cases), case[known_rows])]
   conflicts <- known_rows[x[known_rows] != x[first_row[case[known_rows]]]]
@@ -133,7 +133,7 @@ values_by_case <- function(x, case, cases, column, message, topic = "case") {
     x = "Rows {first_row[case[conflicts[[1L]]]]} and {conflicts[[1L]]} of {.val {column}} are both
         of case {.val {as_label(cases[case[conflicts[[1L]]]])}}, but have the values
         {.val {x[first_row[case[conflicts[[1L]]]]]}} and {.val {x[conflicts[[1L]]]}}.",
-    row = conflicts, column = column)
+    i = i, row = conflicts, column = column)
   x[first_row]
 }
 

@@ -167,7 +167,9 @@ add_covariates <- function(x, input) {
   x$covariates <- tibble::as_tibble(Map(function(column, name) {
     check_covariate(column, name)
     values_by_case(column, case, x$cases, name,
-      "A covariate must be the same in all rows of a case.")
+      "A covariate must be the same in all rows of a case.",
+      i = "If a case has several versions, give all columns that identify a version, such as
+        {.code case = c(prompt_id, version)}.")
   }, columns, names(columns)))
   x
 }

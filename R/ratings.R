@@ -374,12 +374,16 @@ check_repeats <- function(x, input = NULL) {
 
 # Returns the names of columns that may identify cases together with `case`. Such a column has no
 # role, and differs between rows of the same rater and case. On average, each of its values occurs
-# in two or more rows. Names of repeats, such as "run", are excluded.
+# in two or more rows. Names of repeats, such as "run", are excluded, and measurements such as a
+# latency: fractions with more values than a rater has rows of a case.
 keys_of_repeats <- function(input) {
   used_rows <- input$source
   answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
+  most_rows <- max(0, table(answer_of_row))
   names(Filter(function(column) {
-    is.atomic(column) && n_distinct(column[used_rows]) <= length(used_rows) / 2 &&
+    is_measurement <- is.numeric(column) && any(column %% 1 > 0, na.rm = TRUE)
+    most_values <- if (is_measurement) most_rows else length(used_rows) / 2
+    is.atomic(column) && n_distinct(column[used_rows]) <= most_values &&
       nrow(unique(data.frame(answer_of_row, column[used_rows]))) > n_distinct(answer_of_row)
   }, input$extra[!grepl("^(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?$",
     names(input$extra), TRUE)]))

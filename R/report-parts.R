@@ -149,9 +149,10 @@ say_sentences.alt_test <- function(x) { # nolint: object_name.
     sprintf("These ratings do not show whether %s can replace a rater: %s.", table$system,
       table$reason),
     sprintf(
-      "On %s, %s wins against %.0f of %s (epsilon %s), so it %s the alternative annotator test.",
+      one_line("On %s, %s wins against %.0f of %s (score %s, epsilon %s), so it %s the alternative
+        annotator test."),
       cases_words(table$cases), table$system, table$winning_rate * table$raters,
-      map_chr(table$raters, count_noun, "rater"), format(options$epsilon),
+      map_chr(table$raters, count_noun, "rater"), options$score, format(options$epsilon),
       ifelse(has_passed, "passes", "does not pass")
     )
   )

@@ -160,10 +160,15 @@ test_that("distances between numeric labels have no unit", {
   expect_equal(found[[3]], found[[1]])
 })
 
-test_that("the score is printed if it is not accuracy", {
+test_that("the score is printed, and a note names the other if categories are ordered", {
   set.seed(1)
   x <- quiet(ratings(as.data.frame(matrix(sample(5, 400, TRUE), 100)), raters = 1:3, systems = 4))
-  expect_output(print(alt_test(x, score = "neg_rmse")), "3 raters, neg_rmse", fixed = TRUE)
+  expect_output(print(alt_test(x, score = "neg_rmse")), "3 raters, score neg_rmse", fixed = TRUE)
+  expect_no_match(capture.output(print(alt_test(x))), "Categories are ordered")
+  x <- quiet(ratings(tidy(x), case = case, rater = rater, rating = rating, systems = "V3",
+    categories = 1:5, ordered = TRUE))
+  expect_output(print(alt_test(x)), "score accuracy.*ordered; score = \"neg_rmse\"")
+  expect_no_match(capture.output(print(alt_test(x, score = "neg_rmse"))), "ordered; score")
 })
 
 test_that("sentences and a paragraph on the test cite its authors", {
@@ -173,7 +178,7 @@ test_that("sentences and a paragraph on the test cite its authors", {
   said <- may_say(test)
   expect_identical(said$sentence[said$may], paste0(
     "On 100 cases, ", c("good wins against 3", "poor wins against 0"),
-    " of 3 raters (epsilon 0.2), so it ", c("passes", "does not pass"),
+    " of 3 raters (score accuracy, epsilon 0.2), so it ", c("passes", "does not pass"),
     " the alternative annotator test."
   ))
   expect_identical(said$system[3:4], c("good", "poor"))

@@ -164,13 +164,14 @@ test_that("every function refuses an argument that it does not have, and names i
     arguments[] <- list(lehner_ratings())
     # Methods of estimate_metrics() have the argument `positive`.
     method_arguments <- if (name == "estimate_metrics") "positive"
-    hinted <- setdiff(names(hint_needs), c(names(formals(fun)), method_arguments))
+    hinted <- setdiff(argument_hints$argument[!is.na(argument_hints$needs)],
+      c(names(formals(fun)), method_arguments))
     arguments[c("dificulty", hinted)] <- 1
     e <- tryCatch(do.call(fun, arguments), error = identity)
     expect_s3_class(e, "fallible_error_argument")
     expect_match(conditionMessage(e), "dificulty", info = name)
     # Hints mention only arguments that the function has.
-    for (needed in unique(hint_needs)) {
+    for (needed in unique(argument_hints$needs)) {
       if (grepl(sprintf("(in|is) `%s`", needed), conditionMessage(e))) {
         expect_match(conditionMessage(e), sprintf("It has .*`%s`", needed), info = name)
       }
@@ -180,6 +181,22 @@ test_that("every function refuses an argument that it does not have, and names i
   expect_error(fit_raters(lehner_ratings(), chains = 3), "Give it in `sampling`")
   expect_error(fit_raters(lehner_ratings(), systems = TRUE), "estimate_accuracy\\(x, \"joint\"")
   expect_error(replay(simulation_study(lehner_design(3), runs = 1), run = 1), "row number of")
+  expect_error(fit_raters(lehner_ratings(), conf_level = 0.95), "tidy\\(fit, conf_level = 0.95\\)")
+  expect_error(
+    fit_raters(lehner_ratings(), dawid_skene(), "bayes", sampling = list(seed = 1)), "set.seed\\(1\\)"
+  )
+  expect_error(plan_gold(lehner_ratings(), known_truth = 1), "estimate_accuracy\\(x, known_truth = \\)")
+  expect_error(rater_model(by = site), "base_rates = ~ site")
+  for (argument in c("scale", "level")) {
+    expect_error(do.call(ratings, setNames(list(1, 1), c("data", argument))), "ordered = TRUE")
+  }
+  for (argument in c("groups", "by")) {
+    expect_error(do.call(ratings, setNames(list(1, 1), c("data", argument))), "covariates = site")
+  }
+  # A name that is only similar in spelling is not proposed if there is a hint.
+  error <- expect_error(estimate_accuracy(lehner_ratings(), raters = "a"), "x[, c(\"a\", \"b\")]",
+    fixed = TRUE)
+  expect_no_match(conditionMessage(error), "Did you mean")
   error <- expect_error(rater_model(dificulty = "strata"), "Did you mean `difficulty`")
   expect_identical(error$arg, "dificulty")
   expect_identical(as.list(error$call)[[1L]], quote(rater_model))

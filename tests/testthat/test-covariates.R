@@ -65,6 +65,7 @@ test_that("long data tell them once for each case", {
     class = "fallible_error_case"
   )
   expect_identical(error$row, 9L)
+  expect_match(conditionMessage(error), "case = c(prompt_id, version)", fixed = TRUE)
 })
 
 test_that("what cannot be a covariate is refused", {

@@ -43,6 +43,25 @@ test_that("what two tests of a pair share is a covariance, as a share of its bou
   expect_close(diag(three), c(0.2, 0.2, 0.2))
 })
 
+test_that("covariances of a pair are those of its joint probabilities", {
+  set.seed(1)
+  fit <- quiet(fit_raters(copied_panel(0.3, 300), free_model(dependence = "pairs",
+    pairs = list(c("a", "b"), c("d", "e"))), "bayes", sampling = list(draws = 40, thin = 1)))
+  found <- tidy(fit, "covariances", conf_level = 0.8)
+  expect_identical(dim(found), c(4L, 7L))
+  expected <- vapply(parameters_of_draws(fit, 40), function(law) {
+    p <- law$matrices[[4]][2, ]
+    q <- law$matrices[[5]][2, ]
+    both <- joint_answer_probabilities(p, q, law$shared[2, 2])[2, 2]
+    both - p[[2]] * q[[2]]
+  }, 0)
+  row <- found[found$rater1 == "d" & found$truth == "1", ]
+  expect_close(row$estimate, stats::median(expected))
+  expect_close(row$conf.low, unname(stats::quantile(expected, 0.1)))
+  expect_true(all(found$estimate >= 0 & found$conf.high <= 0.25))
+  expect_error(tidy(drawn_tests(), "covariances"), class = "fallible_error_argument")
+})
+
 test_that("ranks say what populations and tests can tell apart", {
   panel <- function(tests) {
     names <- letters[seq_len(tests)]

@@ -366,6 +366,13 @@ test_that("every interval goes with a formula", {
   })
 })
 
+test_that("base rates without newdata are means over cases, which a message says", {
+  fit <- fit_raters(of_sites(sites), rater_model("rater", base_rates = ~ z + site))
+  expect_message(base_rates(fit), "means over all cases.*data.frame\\(z = , site = \\)")
+  expect_no_message(base_rates(fit, data.frame(z = 0, site = "a")))
+  expect_output(print(fit), "Base rates (means over cases):", fixed = TRUE)
+})
+
 test_that("levels of strings have one order in every locale", {
   columns <- formula_design(~g, data.frame(g = c("a", "B", "c")))$names
   expect_identical(columns, c("(Intercept)", "ga", "gc"))

@@ -123,6 +123,17 @@ test_that("two tests are told as one, in series and in parallel, with errors by 
   }
 })
 
+test_that("notes of posterior draws are those that print() shows", {
+  fit <- drawn_tests()
+  expect_identical(
+    fit$terms$term[compare_with_prior(fit)$mostly_prior], c("spec[stool]", "spec[serology]")
+  )
+  found <- test_accuracy(fit, positive = "+", combine = c("stool", "serology"))
+  expect_identical(found$note %in% "mostly prior", found$measure != "sensitivity")
+  negative <- test_accuracy(fit, positive = "-")
+  expect_identical(negative$note %in% "mostly prior", negative$measure != "specificity")
+})
+
 test_that("raters with fewer ratings than the centre counts for are mostly prior", {
   x <- three_tests()
   table <- data.frame(answers_of(x), late = NA, n = pattern_weights(x))

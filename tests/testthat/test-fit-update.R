@@ -143,6 +143,7 @@ test_that("ratings that cannot be added are refused", {
 test_that("a prior of draws is refused where nothing is drawn", {
   fit <- quiet(fit_raters(lehner_ratings(), dawid_skene()))
   expect_error(update(fit, prior = rater_prior()), "bayes", class = "fallible_error_argument")
+  expect_error(update(fit, sampling = list()), "`sampling` can", class = "fallible_error_argument")
 })
 
 test_that("a fit that is made again keeps what was given, and its method", {
@@ -166,4 +167,7 @@ test_that("a fit that is made again keeps what was given, and its method", {
   expect_identical(again[c("given", "draws")], drawn[c("given", "draws")])
   set.seed(1)
   expect_identical(quiet(update(drawn))[c("given", "draws")], drawn[c("given", "draws")])
+  longer <- quiet(update(drawn, sampling = list(draws = 300, warmup = 50, thin = 1)))
+  expect_identical(nrow(longer$draws), 300L)
+  expect_identical(longer$given$prior, prior)
 })

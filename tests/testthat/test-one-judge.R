@@ -388,6 +388,13 @@ test_that("versions of an application that pass for reruns are noticed", {
     ratings(data, case = prompt, rater = judge, rating = rating, repeats = "reruns"),
     class = "fallible_warning_reruns"
   )
+  # A latency is no version, although it differs.
+  data$latency <- rep_len(c(0.1, 0.2, 0.3), 12)
+  warning <- expect_warning(
+    ratings(data, case = prompt, rater = judge, rating = rating, repeats = "reruns"),
+    class = "fallible_warning_reruns"
+  )
+  expect_identical(warning$columns, "version")
   # Files of JSON, too, of which only the named columns are read otherwise
   read <- function(data, ...) {
     file <- withr::local_tempfile(fileext = ".jsonl", lines = sprintf(
