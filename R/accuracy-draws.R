@@ -65,8 +65,8 @@
 #'   * `estimate`, `std.error`: posterior mean and standard deviation of the accuracy in the
 #'     population of which the cases are a sample; `conf.low`, `conf.high`: quantiles.
 #'   * `shared`, `independent`: posterior means of the values defined in *Shared errors*.
-#'   * `n`: number of rated cases that the system answered. If it is 0, the estimate is `NA`, with a
-#'     `reason`.
+#'   * `n`: number of rated cases that the system answered. If it is 0, the estimate is `NA`.
+#'     `reason`: why a value is `NA`.
 #'
 #'   `tidy(x, "replicates")` returns the draws. [compare_systems()], [estimate_metrics()] and
 #'   [confusion()] of the result use them.

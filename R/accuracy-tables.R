@@ -13,8 +13,8 @@
 #' @return `x[i]`: an estimate for the systems `i` only. `format()`: a line per system, such as
 #'   `78% (90% interval 67% to 90%)`.
 #'
-#'   `tidy(x, what)`: the table with the name `what`. It has a row per `system`, unless another row
-#'   is named. [estimate_accuracy()] defines methods and intervals.
+#'   `tidy(x, what)`: the table with the name `what`. Tables have a row per `system`, except where
+#'   described otherwise. [estimate_accuracy()] defines methods and intervals.
 #'
 #'   `"estimate"` (the default): accuracies for the cases that a system answered.
 #'   * `estimate`: accuracy, a probability; `std.error`: its standard error; `conf.low`,
@@ -47,8 +47,8 @@
 #'   * `dependence_weight`: weight of shared errors in the estimate and the interval, from 0 to 1.
 #'     It is `1 - 2 independence_weight`, but at least 0; and 1 if raters are nearly at chance.
 #'   * `average_shared`: accuracy `shared` (see table `"estimate"`) under the averaged models.
-#'   * `base_rate_range`: range of the accuracy over all base rates that are compatible with the
-#'     ratings.
+#'   * `base_rate_range`: highest minus lowest accuracy over all base rates that are compatible with
+#'     the ratings.
 #'   * `centre`: centre of the robust interval. It differs from the estimate only if all raters are
 #'     machines.
 #'   * `disagreement_error`: share of ratings that differ from the most frequent category among the

@@ -302,12 +302,12 @@ table_as_text <- function(table) {
 #' Results in R Markdown and Quarto
 #'
 #' Formats results of this package for documents. If a chunk of R Markdown or Quarto returns a
-#' result, \pkg{knitr} calls this method, and the document shows a table with a caption and notes.
-#' The table has at most 40 rows.
+#' result, the document shows a table with a caption and notes. The table has at most 40 rows.
 #'
-#' Objects without a table, such as [ratings()] and models, are printed as in the console. All
-#' results are printed so in chunks with the option `fallible.table = FALSE`. In inline code, a
-#' result becomes the text of `format()`, such as `78% (90% interval 67% to 90%)` for an estimate.
+#' Objects without a table, such as [ratings()] and models, are printed as in the console. In chunks
+#' with the option `fallible.table = FALSE`, all results are printed as in the console. In inline
+#' code, a result becomes the text of `format()`, such as `78% (90% interval 67% to 90%)` for an
+#' estimate.
 #' @name knit_print
 #' @return Markdown text, a string of class `knit_asis`; see [knitr::knit_print()].
 #' @examples

@@ -306,10 +306,10 @@ replicate_bounds <- function(bounds, weight, refit_bounds) {
 #'   * `reason`: why `from` and `breakdown` are `NA`.
 #'
 #'   `glance()`: a tibble with one row.
-#'   * `systems`: number of systems; `n`: largest number of cases of a system; `model`: name of the
-#'     fitted model of the raters.
-#'   * `group_size`, `groups`: smallest number of cases in a group of patterns, and number of
-#'     groups, see [accuracy_bounds()].
+#'   * `systems`: number of systems; `n`: largest number of cases of a system; `model`: fitted model
+#'     of the raters.
+#'   * `group_size`, `groups`: smallest number of cases in a group of patterns (cases with the same
+#'     ratings), and number of groups, see [accuracy_bounds()].
 #'   * `interval`: `"bootstrap"` or `"none"`; `conf_level`, `replicates`: confidence level and
 #'     number of bootstrap replicates; `failed`: largest number of replicates without bounds for a
 #'     system. The last three are `NA` without confidence sets.

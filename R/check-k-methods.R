@@ -5,9 +5,8 @@
 #'
 #' @return `tidy(x)`: a tibble with a row per test and the columns of `x`.
 #'
-#'   `tidy(x, "pairs")`: a tibble with a row per pair of raters with at least 10 common cases, from
-#'   the test of independence. A system (classifier) that is used as an additional rater counts as a
-#'   rater.
+#'   `tidy(x, "pairs")`: a row per pair of raters with at least 10 common cases, from the test of
+#'   independence. A system (classifier) that is used as an additional rater counts as a rater.
 #'   * `rater1`, `rater2`: their names.
 #'   * `n`: number of cases that both rated.
 #'   * `observed`, `expected`: share of these cases in which the two agree, in the data and under
@@ -15,9 +14,8 @@
 #'   * `excess`: `observed` minus `expected`, divided by the standard error of the difference.
 #'   * `p.value`: bootstrap p-value of the excess, adjusted for the number of pairs.
 #'
-#'   `tidy(x, "disagreements")`: a tibble with a row per pair of categories, from the test of equal
-#'   errors. A disagreement is a pair of ratings of the same case, one in each of the two
-#'   categories.
+#'   `tidy(x, "disagreements")`: a row per pair of categories, from the test of equal errors. A
+#'   disagreement is a pair of ratings of the same case, one in each of the two categories.
 #'   * `category1`, `category2`: the categories.
 #'   * `observed`, `expected`: number of disagreements, in the data and if all errors are equally
 #'     probable.
@@ -25,14 +23,14 @@
 #'   `glance(x)`: a tibble with one row.
 #'   * `cases`, `raters`, `categories`: their numbers.
 #'   * `system`: name of the system that is used as an additional rater, or `NA`.
-#'   * `tests`: number of tests that could be significant; `violated`: number of tests with verdict
-#'     `"violated"` or `"contradiction"`.
+#'   * `tests`: number of tests, except those with verdict `"not tested"` or `"too few replicates"`;
+#'     `violated`: number of tests with verdict `"violated"` or `"contradiction"`.
 #'   * `p.value`: the smallest adjusted p-value.
 #'   * `alpha`, `replicates`: significance level, and largest number of simulated data sets.
 #'
 #'   `format(x)`: a string with the number of significant tests.
 #'
-#'   A table of a test that was not made has no rows.
+#'   Tables `"pairs"` and `"disagreements"` have no rows if their test was not made.
 #' @family models of raters
 #' @examples
 #' set.seed(1)

@@ -12,11 +12,12 @@
 #'     accuracies it is in \[-1, 1\].
 #'   * `std.error`: standard error of `estimate`; `conf.low`, `conf.high`: limits of its interval.
 #'   * `probability`: probability that the first system is better.
-#'   * `n`: number of cases; `method`: method of [estimate_accuracy()].
-#'   * `order_known`: `TRUE` if the two systems have the same order by their estimates and by their
-#'     agreement with the most frequent rating of each case. `FALSE` if the orders differ, or if the
-#'     systems are equal in one of the orders. `NA` for methods other than `"average"`, with gold
-#'     cases or if all truths are known, and for metrics other than accuracy.
+#'   * `n`: number of cases that were used, all answered by all systems; `method`: method of
+#'     [estimate_accuracy()].
+#'   * `order_known`: `TRUE` if the same system is first by its estimate and by its agreement with
+#'     the most frequent rating of each case. `FALSE` if not, or if the systems are equal in one of
+#'     the two. `NA` for methods other than `"average"`, with gold cases or if all truths are known,
+#'     and for metrics other than accuracy.
 #'   * `reason`: why a value is `NA`.
 #'
 #'   `tidy(x, "ranks")`: a row per system and rank; no rows with `reference`.

@@ -115,31 +115,31 @@ check_named_workers <- function(x) {
 
 #' Merge annotations that are vague or mean the same
 #'
-#' Replaces annotations (the labels that workers give to units, the cases) by other annotations in
-#' all answers, and computes the [crowdtruth()] metrics again. If an answer then has an annotation
-#' twice, the annotation counts once.
+#' Replaces annotations (the labels that workers give to units, the cases) by other annotations, and
+#' computes the [crowdtruth()] metrics again. If an answer then has an annotation twice, the
+#' annotation counts once.
 #'
 #' @section Default merges:
 #' By default, two kinds of annotations are merged:
-#' * *Vague* annotations are given on at least a share `frequent` of the units, but have a clarity
-#'   below `clear`. Clarity is the largest score of the annotation on any unit, see [crowdtruth()].
-#'   Vague annotations are merged into `other`.
-#' * *Ambiguous* annotations have a similarity of at least `similar` to another annotation. The less
-#'   frequent of the two is merged into the more frequent one.
+#' * *Vague* annotations have a clarity below `clear`, although workers chose them on at least the
+#'   share `frequent` of all units. Clarity is the largest score of the annotation on any unit, see
+#'   [crowdtruth()]. Vague annotations are merged into `other`.
+#' * *Ambiguous* annotations have a similarity (see [crowdtruth()]) of at least `similar` to another
+#'   annotation. The less frequent of the two is merged into the more frequent one.
 #'
 #' `tidy(x, "kinds")` shows these merges in advance, see [tidy.crowdtruth()].
 #'
 #' @inheritParams filter_crowd
 #' @param into Annotations to merge: a named vector, `c("old label" = "new label")`. With
 #'   `c(a = "b", b = "c")` both `a` and `b` become `c`. `NULL`, the default: see section *Default
-#'   merges*; the other arguments are used only then.
+#'   merges*. The following arguments are used only with `NULL`.
 #' @param other Name of the annotation that means "none of the others", into which vague annotations
 #'   are merged. With `NULL`, the default, vague annotations are not merged.
-#' @param frequent Share of the units, in \[0, 1\], from which an annotation counts as frequent; by
-#'   default 0.5.
-#' @param clear Clarity, in \[0, 1\], below which an annotation counts as unclear; by default 0.6.
-#' @param similar Similarity, at most 1, from which an annotation counts as ambiguous; by default
-#'   0.6.
+#' @param frequent Smallest share of all units, in \[0, 1\], on which workers chose a frequent
+#'   annotation; by default 0.5.
+#' @param clear Smallest clarity, in \[0, 1\], of a clear annotation; by default 0.6.
+#' @param similar Smallest similarity, at most 1, of an ambiguous annotation to another one; by
+#'   default 0.6.
 #' @return An object of class `crowdtruth` with the same version and settings as `x`.
 #' @family CrowdTruth
 #' @templateVar where Section 5.4

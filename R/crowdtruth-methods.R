@@ -7,17 +7,17 @@
 #' `tidy(x, what)` returns a tibble. [crowdtruth()] describes `"workers"` (the default), `"units"`,
 #' `"annotations"`, `"scores"` and `"convergence"` (version 2.0). The other tables are:
 #'
-#' * `"similarity"`: a row per ordered pair of different annotations, with the columns `annotation`,
-#'   `other`, and `similarity` of the first annotation to the second (at most 1).
+#' * `"similarity"`: a row per ordered pair of different annotations. Columns: `annotation`, the
+#'   first; `other`, the second; and `similarity` of the first to the second (at most 1).
 #' * `"labels"`: a row per unit, with the column `case` and a column for each annotation. The values
 #'   are shares of the votes of the unit, in version 2.0 weighted by the quality of the workers.
 #'   They sum to one. They are `NA` for a unit without labels, or if all its workers have quality 0.
-#' * `"kinds"`: a row per annotation. Arguments: `frequent = 0.5`, `clear = 0.6` and
-#'   `similar = 0.6`, limits in \[0, 1\]; `other`, the name of an annotation that means "none of the
-#'   others", or `NULL` (the default) for none. An annotation with clarity below `clear` has `kind`
-#'   `"vague"` if workers chose it on at least the share `frequent` of the units, otherwise
-#'   `"useless"`. Any other annotation with ambiguity of at least `similar` is `"ambiguous"`. The
-#'   rest, and the annotation `other`, have `NA`. `into` is the annotation into which
+#' * `"kinds"`: a row per annotation. Arguments are those of [merge_annotations()]:
+#'   `frequent = 0.5`, `clear = 0.6`, `similar = 0.6` and `other = NULL`, the name of the annotation
+#'   "none of the others". An annotation with clarity below `clear` has `kind` `"vague"` if workers
+#'   chose it on at least the share `frequent` of the units, otherwise `"useless"`. Any other
+#'   annotation with ambiguity of at least `similar` is `"ambiguous"`. The rest, and the annotation
+#'   named by the argument `other`, have `NA`. `into` is the annotation into which
 #'   [merge_annotations()] would merge it, or `NA`. `probability`, `clarity`, `ambiguity` and
 #'   `similar_to` are as in table `"annotations"`.
 #'

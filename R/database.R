@@ -20,8 +20,8 @@
 #'
 #' @section Differences to data in memory:
 #' * **Long** data with more than 50 raters or 50 systems are fetched completely, with a message,
-#'   because few cases have equal ratings. So are long data with repeated ratings, if there are more
-#'   than 500 combinations of a rater and a category.
+#'   because few cases have equal ratings. Long data with repeated ratings are also fetched, if
+#'   there are more than 500 combinations of a rater and a category.
 #' * For long data, argument `systems` is a lazy table in the same database, with columns `case`,
 #'   `system` and `prediction`.
 #' * `weights` must be whole numbers.

@@ -29,8 +29,8 @@
 #'     has its share of the cases, and the cases of a stratum follow one another.
 #'   * `redraw`: `TRUE` (the default) if the random numbers of `error_range` are drawn for each
 #'     stratum; `FALSE` if they are the same in all strata.
-#'   * `shared`: effects that also hold for systems: `"difficulty"` (shifts), `"errors"`
-#'     (`dispersion` and `error_range`), or both (the default).
+#'   * `shared`: effects that also apply to systems: `"difficulty"` (shifts), `"errors"`
+#'     (`dispersion` and `error_range`), both (the default), or none (`NULL`).
 #'   * `loading`: numbers in (-1, 1) that correlate errors, by default 0; see section Shared errors.
 #'     One number for all raters and systems, one for each (raters first), or a vector with the
 #'     names of some (0 for the others).
@@ -44,8 +44,8 @@
 #' @param matrices A list of confusion matrices, which replace accuracies, named by raters and
 #'   systems. Rows of a matrix are true categories, columns are answers, and each row sums to one.
 #'   An element is one matrix for all cases, or a list with a matrix for each stratum of
-#'   `difficulty`. A further element `normalise` says how the matrices of other raters and systems
-#'   are scaled, see [confusion_matrix()]. The default is an empty list.
+#'   `difficulty`. A further element `normalise`, `"expected"` (the default) or `"row"`, scales the
+#'   other matrices; see [confusion_matrix()]. The default is an empty list.
 #' @param drift Increase of accuracy from the first case of a panel to the last, in (-1, 1), by
 #'   default 0; negative for a decrease. One number for all raters and systems, one for each, or a
 #'   vector with the names of some. The increase is linear, and the middle case has the accuracy of
@@ -61,8 +61,8 @@
 #'   and cases equally difficult. For tables, see [design_tables].
 #' @section Shared errors: Raters and systems have shared errors if they are wrong on the same cases
 #' more often than by chance. Each answer is computed from a random number `u`, uniform on \[0, 1\].
-#' The answer is correct if `u` is at most the accuracy. Larger numbers give wrong categories,
-#' beginning with the one after the true category. With the loading `l`,
+#' The answer is correct if `u` is at most the accuracy. Larger numbers give the wrong categories in
+#' order, starting with the one after the true category. With the loading `l`,
 #' `u = pnorm(l * f + sqrt(1 - l^2) * e)`, where `f` is a standard normal number that is the same
 #' for all answers to a case, and `e` is a separate one for each answer. Loadings do not change
 #' accuracies.

@@ -53,10 +53,10 @@
 #' alternative of the likelihood ratio test is that the errors of this rater differ between groups
 #' of cases. The groups are the levels of a factor, or cases below and above the median of a number.
 #' If a p-value, adjusted by Holm's method, is below .05, there is a warning of class
-#' `fallible_warning_differential`. Large fits run the tests only in `tidy(fit, "differential")`.
-#' The tests also need a model with `accuracy = "rater"`, without `confidence` and without priors
-#' (the default with a formula), and weights that are numbers of cases. A rater is tested if it has
-#' ratings in at least two of the groups.
+#' `fallible_warning_differential`. If the tests would be slow, they run only in
+#' `tidy(fit, "differential")`. The tests also need a model with `accuracy = "rater"`, without
+#' `confidence` and without priors (the default with a formula), and weights that are numbers of
+#' cases. A rater is tested if it has ratings in at least two of the groups.
 #'
 #' The tests do not detect errors that differ in the same way for all raters. Their power is
 #' limited: with 500 cases and three raters, a difference of .2 in one rater's sensitivity was

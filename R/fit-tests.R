@@ -36,7 +36,7 @@
 #'   default, for all categories.
 #' @param ... Not used.
 #' @return A tibble with a row per rater, category and measure, and these columns:
-#'   * `rater`; `category`, of positive answers; `measure`.
+#'   * `rater`; `category`, which counts as positive; `measure`, see below.
 #'   * `estimate`, `std.error`; `conf.low`, `conf.high`, limits of the interval.
 #'   * `note`: `"mostly prior"` or `NA`. In Bayesian fits, the note means that `print()` of the fit
 #'     has the same note for a sensitivity, specificity or other probability of a correct rating on

@@ -14,11 +14,11 @@
 #' @param sample How the cases were chosen.
 #'   * `"random"`: a simple random sample.
 #'   * The probability with which each case was chosen, in (0, 1]: a vector named by case, a data
-#'     frame with columns `case` and `probability`, or the name of a column of `truth`. A column
-#'     `probability` of `truth` is used by default.
+#'     frame with columns `case` and `probability`, or the name of a column of `truth`.
 #'   * `"given"`: chosen by hand. Such cases do not measure accuracy; they only improve the model of
 #'     the raters.
-#'   * `NULL`, the default, is treated like `"given"`, with a warning.
+#'   * `NULL`, the default: the column `probability` of `truth`. If there is none, like `"given"`,
+#'     with a warning.
 #' @param target The accuracy for which intervals are computed. `"population"` (the default): the
 #'   accuracy in the population of which all cases of the ratings are a sample. `"cases"`: the
 #'   accuracy on exactly the cases of the ratings; intervals are then narrower.

@@ -259,21 +259,21 @@ built_in_metrics <- name_by_id(list(
 #' A kernel is the function that computes a measure or a metric. Its arguments depend on `form`, and
 #' are passed by position. It returns `NA` or `NaN` if the value is undefined.
 #'
-#' A kernel of a measure of agreement gets the ratings of all cases. Cases with the same ratings are
-#' one row, and `weights` contains the number of cases of each row, which may be 0.
-#' * `"counts"`, the default: `kernel(counts, weights)`. `counts` is a matrix with a row per
-#'   distinct case and a column per category. It contains numbers of ratings.
-#' * `"ratings"`: `kernel(ratings, weights)`. `ratings` is a matrix of category numbers, with a row
-#'   per distinct case and a column per rater; `NA` if a rating is missing.
+#' A kernel of a measure of agreement gets the ratings of all cases. Cases with the same ratings
+#' share one row. `weights` contains the number of cases of each row, which may be 0.
+#' * `"counts"`, the default: `kernel(counts, weights)`. `counts` is a matrix of numbers of ratings,
+#'   with a column per category.
+#' * `"ratings"`: `kernel(ratings, weights)`. `ratings` is a matrix of category numbers, with a
+#'   column per rater; `NA` if a rating is missing.
 #' * `"table"`: `kernel(table)`. `table` contains the numbers of cases by the ratings of two raters
 #'   (categories x categories), over the cases that both rated.
 #'
 #' A kernel of a metric gets probabilities that sum to one. It should be differentiable, because
 #' standard errors may be computed by the delta method.
 #' * `"category"`, the default: `kernel(tp, fn, fp, tn)`, with the true positives, false negatives,
-#'   false positives and true negatives of one category against the rest. They are vectors with an
-#'   element per table, and the kernel returns a vector of the same length. Averages over categories
-#'   are computed from its values.
+#'   false positives and true negatives of one category against the rest. They are vectors, because
+#'   many tables are evaluated in one call, and the kernel returns a vector of the same length.
+#'   Averages over categories are computed from its values.
 #' * `"table"`: `kernel(table)`, with the joint table of truth (rows) and answer (columns).
 #'
 #' @param kind `"agreement"` (the default) for measures of raters, or `"metric"` for metrics of
@@ -307,7 +307,7 @@ built_in_metrics <- name_by_id(list(
 #'   and `reference` are as for measures; `form` is the input of the kernel (see section Kernels).
 #'
 #'   * `better`: better values, `"high"` or `"low"`; `""` if neither is better.
-#'   * `settings`: arguments of [estimate_metrics()] that change the metric.
+#'   * `settings`: arguments of [estimate_metrics()] that change the metric, or `""`.
 #'   * `needs`: `"table"`, the joint table of truth and answer; `"answered"`, the same table with
 #'     abstentions as wrong answers; or `"scores"`, see [score_metrics].
 #'   * `default`: `TRUE` if [estimate_metrics()] reports the metric by default.

@@ -42,21 +42,22 @@
 #'   truth. For each case, let `p` be the vector of posterior probabilities. Let `M` be the mean
 #'   over cases of the matrix `p p'` (`p'` is the transpose), and `D` the diagonal matrix of base
 #'   rates (the mean of `p`). The weights are `D M^-1 p` (Natarajan et al. 2013), which may be below
-#'   0 or above 1. Metrics are `NA` if ratings hardly distinguish the categories.
+#'   0 or above 1. Metrics are `NA` if ratings hardly distinguish the categories (`M` is nearly
+#'   singular).
 #' * If argument `common` of [estimate_accuracy()] (assumed sharing of errors) is a number from 0 to
 #'   1, the weights are between those of `"joint"` (0) and those of `"shared"` (1).
 #' * A case with known truth has weight 1 for its true category, and 0 for others.
 #'
-#' @section Intervals: The argument `interval` of [estimate_metrics()] is the kind of interval.
-#' Cases are resampled, and the model of raters is fitted again to each bootstrap replicate (except
-#' if there are very many ratings).
+#' @section Intervals: `interval` of [estimate_metrics()] is the kind of interval. Cases are
+#' resampled, and the model of raters is fitted again to each bootstrap replicate. It is not fitted
+#' again if ratings times categories exceed 100000.
 #'
 #' * `"bootstrap"` intervals are percentiles over replicates.
 #' * `"robust"` intervals also allow for errors that systems share with raters, and that raters
 #'   share with each other. These intervals are too wide if scores do not depend on the raters'
 #'   errors.
 #' * `"combined"`, `"corrected"` and `"anytime"` intervals use a sample of gold cases (cases with
-#'   known truth). Gold cases correct the estimate from ratings, as in [estimate_accuracy()].
+#'   known truth) to correct the estimate, as in [estimate_accuracy()].
 #' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
 #'   neural networks. *ICML*, 1321-1330.
 #'

@@ -25,8 +25,8 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`;
 #'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. These three have no averages over categories.
-#'   Their intervals are symmetric for the logarithm, unless they are percentiles. Estimates of 0
-#'   and `Inf` have no interval.
+#'   Their intervals are symmetric on the log scale, except bootstrap and posterior intervals.
+#'   Estimates of 0 and `Inf` have no interval.
 #'
 #' @section Metrics of all categories: Let `p` be the joint table of truth (rows) and answer
 #' (columns), with probabilities that sum to 1.
@@ -42,8 +42,8 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' * `mae`: mean number of steps between answer and truth.
 #' * `within_one`: share of answers that are at most one step from the truth.
 #'
-#' The last four metrics need ordered categories (`ordered` of [ratings()]) or two categories;
-#' otherwise they are `NA`.
+#' `kap_linear`, `kap_quadratic`, `mae` and `within_one` need ordered categories (`ordered` of
+#' [ratings()]) or two categories; otherwise they are `NA`.
 #'
 #' @return This page documents metrics, not a function; see [estimate_metrics()].
 #' @references Gorodkin, J. (2004). Comparing two K-category assignments by a K-category correlation
@@ -132,8 +132,7 @@ check_cost_matrix <- function(cost, categories) {
 #' * `"robust"` intervals allow for sampling error and for shared errors, which raters and systems
 #'   make on the same cases. The sampling error is computed by the delta method, with covariances of
 #'   the cells of the table from a bootstrap of cases.
-#' * `"bootstrap"` intervals are percentiles over bootstrap replicates. They allow only for sampling
-#'   error.
+#' * `"bootstrap"` intervals are percentiles over replicates. They allow only for sampling error.
 #' * `"combined"`, `"corrected"` and `"anytime"` intervals use a sample of gold cases (cases with
 #'   known truth) to correct the joint table. A metric of a category needs gold cases with this true
 #'   category and gold cases with this answer (recall: only the true category; precision: only the
@@ -143,7 +142,7 @@ check_cost_matrix <- function(cost, categories) {
 #' * `"profile"` intervals exist only for the accuracy. `"none"` computes no intervals.
 #'
 #' @param x A [ratings()] object with systems, or a result of [fit_raters()] or
-#'   [estimate_accuracy()] for such an object.
+#'   [estimate_accuracy()] for such an object. For `augment()`, an `estimate_metrics()` result.
 #' @param metrics Names of metrics. `NULL`, the default, selects accuracy, `kap`, `mcc`, recall,
 #'   precision, `f_meas` and `bal_accuracy`, and, if `x` has scores, `roc_auc`, `brier_class` and
 #'   `ece`. If `positive` is given and there are two categories, it selects accuracy, sensitivity,
@@ -156,9 +155,9 @@ check_cost_matrix <- function(cost, categories) {
 #'   returned for this category only, and without averages. The default, `NULL`, returns them for
 #'   all categories.
 #' @param beta Weight of recall against precision in `f_meas`, above 0; by default 1.
-#' @param cost For the metric `loss`: a matrix of costs, true categories in rows and answers in
-#'   columns. Without row and column names, both must be in the order of the categories. The default
-#'   is `NULL`.
+#' @param cost Required for the metric `loss`: a matrix of costs, true categories in rows and
+#'   answers in columns. Without row and column names, both must be in the order of the categories.
+#'   The default is `NULL`.
 #' @param bins For the metrics `ece` and `ece_plugin`: number of bins, by default 10; see
 #'   [score_metrics].
 #' @param interval For an [estimate_accuracy()] result: `NULL`, the default, for the kind of
@@ -188,9 +187,8 @@ check_cost_matrix <- function(cost, categories) {
 #'
 #'   `augment()`: a tibble with a row per case, system and possible true category: `group` (only if
 #'   groups were given), `case`, `system`, `truth`, `prediction` (the system's answer) and `weight`.
-#'   `weight` is the posterior probability of `truth` times the weight of the case, 1 by default.
-#'   Cases without an answer or a rating are left out. Not available for estimates from posterior
-#'   draws.
+#'   `weight` is the posterior probability of `truth` times the weight of the case. Cases without an
+#'   answer or a rating are left out. Not available for estimates from posterior draws.
 #' @family metrics
 #' @seealso [register_measure()] for user-defined metrics; the article *Beyond accuracy*.
 #' @examples

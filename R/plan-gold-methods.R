@@ -16,8 +16,8 @@
 #'     for the lowest worth and the accuracy that needs most cases. `NA` if no number is enough, or
 #'     if the plan was computed from gold cases (a pilot).
 #'   * `labelled`: number of gold cases in the data.
-#'   * `more`: number of cases still to label, for `highest` gold cases (or, if it is `NA`, for
-#'     `gold`).
+#'   * `more`: number of cases still to label: `highest` (`gold` if `highest` is `NA`) minus
+#'     `labelled`, at least 0.
 #'   * `half_width`: half-width of the interval with `gold` gold cases; if `gold` is `NA`, with all
 #'     `cases`.
 #'   * `worth`: number of gold cases without ratings that are as informative as one gold case with
@@ -26,20 +26,21 @@
 #'   * `cases`: number of cases from which gold cases can be chosen.
 #'   * `reason`: why `gold` is `NA`, otherwise `NA`.
 #'
-#'   `tidy(x, "curve")`: a tibble with a row per system, kind of interval and number of gold cases:
-#'   `system`, `interval`, `gold` and `half_width`.
+#'   `tidy(x, "curve")`: a row per system, kind of interval and number of gold cases: `system`,
+#'   `interval`, `gold` and `half_width`.
 #'
-#'   `tidy(x, "costs")`: a tibble with a row per alternative (no rows if `cost` of [plan_gold()] was
-#'   not given). `raters`: the alternative. `"as they are"`: only more gold cases; `"one more"`:
-#'   another rater for every case, and fewer gold cases; `"split"` (only for an accuracy): the
-#'   cheapest plan if nothing is labelled or rated yet. `gold`, `ratings`, `cost`: numbers of cases
-#'   to label and of ratings to collect, and their cost, `NA` if it cannot be computed.
+#'   `tidy(x, "costs")`: a row per alternative (no rows without `cost` of [plan_gold()]). `raters`:
+#'   the alternative. `"as they are"`: only more gold cases; `"one more"`: another rater for every
+#'   case, and fewer gold cases; `"split"` (only for an accuracy without fixed `gold`): the cheapest
+#'   new study. `gold`, `ratings`, `cost`: numbers of cases to label and of ratings to collect, and
+#'   their cost; `NA` if no number of gold cases is enough, and for `"one more"` with fewer than
+#'   three raters or with counts.
 #'
 #'   `augment()`: a tibble with a row per case to label.
 #'   * `case`: name of the case.
-#'   * `stratum`: the higher, the less certain is the true category from the ratings.
-#'   * `probability`: probability that the case is drawn, in the pilot or now; `NA` if cases of the
-#'     stratum had unequal probabilities in the pilot.
+#'   * `stratum`: its number; in strata with higher numbers, the true category is less certain.
+#'   * `probability`: probability that the case is drawn now or was drawn in the pilot; `NA` if
+#'     cases of the stratum had unequal probabilities in the pilot.
 #'   * `truth`: the true category, to be filled in; `NA`.
 #'   * the columns that identify cases, if there are several, and the covariates of `x`.
 #'
@@ -47,8 +48,8 @@
 #'
 #'   `glance()`: a tibble with one row for the system that needs most gold cases: columns of
 #'   `tidy()` except `system`, `lowest`, `highest` and `reason`, and the arguments `of`, `target`,
-#'   `choice` and `conf_level` of [plan_gold()]. Here `gold` is the column `highest` of `tidy()`
-#'   (or, if it is `NA`, `gold`), but `half_width` belongs to the column `gold` of `tidy()`.
+#'   `choice` and `conf_level` of [plan_gold()]. Here `gold` is `highest` of `tidy()` (or `gold`, if
+#'   `highest` is `NA`), but `half_width` is for `gold` of `tidy()`.
 #'
 #'   `format()`: a string with the total number of gold cases.
 #' @family gold cases

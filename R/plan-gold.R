@@ -12,15 +12,15 @@
 #' ratings save fewer labels.
 #'
 #' Without gold cases, `r` is known only roughly, and the plan gives a range for the number of gold
-#' cases. Such a plan is a first guess: label a pilot of 30 random cases, and plan again. The cases
-#' that are drawn are enough for the worst case: the lowest worth, and the accuracy that needs most
-#' cases (the estimate, or the accuracy if the system shares all or none of the raters' errors). For
-#' a single rater, the plan assumes worth 1, and as accuracy the share of ratings that are equal to
-#' the system's answer.
+#' cases. Such a plan is a first guess: label a pilot of 30 random cases, and plan again. The number
+#' of drawn cases is the highest of this range. It assumes the lowest worth, and whichever accuracy
+#' needs most cases: the estimate, or the accuracy with all or none of the errors shared. For a
+#' single rater, the plan assumes that the worth is 1, and that the accuracy is the share of ratings
+#' equal to the system's answer.
 #'
 #' A *pilot* is a random sample of gold cases in the estimate `x`. A plan for an accuracy uses the
 #' accuracy and the worth in the pilot, and has no range. Gold cases of the pilot count towards the
-#' total number. Plan again after each round.
+#' total number.
 #'
 #' @section Intervals:
 #' * `"corrected"` intervals are computed from gold cases and from predictions by ratings. They are
@@ -65,7 +65,7 @@
 #' @param systems Names of systems. The default, `NULL`, is all systems (the first two for a
 #'   difference). The same cases are labelled for all systems.
 #' @param category The category of `"recall"` (share of its cases that the system finds) or
-#'   `"precision"` (share of such answers that are correct), a string; otherwise not used.
+#'   `"precision"` (share of its answers `category` that are correct), a string; otherwise not used.
 #' @param gold Total number of gold cases, including those of a pilot, if it is fixed. The plan then
 #'   reports the resulting half-width. By default `NULL`: the number is computed from `half_width`.
 #' @param interval Kind of interval to plan for, `"combined"` or `"corrected"`; see section
@@ -80,8 +80,8 @@
 #'   or `"random"` (the default for one rater). See section Choice of cases.
 #' @param cost Costs of a gold label and of a rating, such as `c(gold = 20, rating = 1)`; by default
 #'   `NULL`, no costs. With costs, the plan reports whether one more rater for every case costs less
-#'   than the labels that it saves. For an accuracy, it also reports the cheapest numbers of labels
-#'   and ratings if there are none yet (Angelopoulos et al. 2025).
+#'   than the labels that it saves. For an accuracy without fixed `gold`, it also reports the
+#'   cheapest numbers of labels and ratings for a new study (Angelopoulos et al. 2025).
 #' @param ... `by`: groups of cases, if `x` is ratings: the name of a covariate, or a vector with
 #'   the group of each case. See section Groups.
 #' @return An object of class `gold_plan`, or a list of them (see section Groups).

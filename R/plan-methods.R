@@ -11,7 +11,8 @@
 #'   * `raters`: number of raters.
 #'   * `cases`: smallest number of cases with which estimates are within the required half-width
 #'     with probability `conf_level`; `NA` if no number is enough. If [plan_cases()] was called with
-#'     a fixed number of cases, it is this number. `std.error`: its Monte Carlo standard error.
+#'     a fixed number of cases, it is this number. `std.error`: Monte Carlo standard error of
+#'     `cases`, `NA` if it is fixed.
 #'   * `probability`: probability with which estimates are within the required half-width, mean over
 #'     systems; if `cases` is `NA`, the highest simulated probability. `lowest`: the probability for
 #'     the system for which it is lowest.
@@ -24,9 +25,9 @@
 #'   * `reason`: why the required half-width is not reached, otherwise `NA`.
 #'   * `probability_mcse`, `half_width_mcse`: Monte Carlo standard errors.
 #'
-#'   `tidy(x, "curve")`: a row per simulated number of raters and cases. It has the same columns to
-#'   `bias` without `std.error`, the columns that end in `_mcse`, `missing` (share of estimates that
-#'   are `NA`) and `runs` (number of simulated sets of ratings).
+#'   `tidy(x, "curve")`: a row per simulated number of raters and cases. Columns: `raters`, `cases`,
+#'   `probability`, `lowest`, `half_width`, `bias` and those that end in `_mcse`; `missing` (share
+#'   of estimates that are `NA`) and `runs` (number of simulated data sets).
 #'
 #'   `glance()`: a tibble with one row: `raters`, `cases`, `probability`, `ratings` and `cost` of
 #'   the cheapest row (`NA` if no row is enough), and the settings `half_width`, `conf_level`,

@@ -16,19 +16,19 @@
 #'   the possible ratings are present; their number is then the mean number of ratings per case.
 #'   There are no shared errors. Give a fit of another [rater_model()] for unequal errors or cases.
 #' * A function of the number of cases that returns [ratings()] with systems and the truth of all
-#'   cases, as in [simulation_study()]. It should draw one case after the other, so that a panel
-#'   with more cases begins with the cases of a smaller one. The number and the accuracy of raters
-#'   and systems cannot be given.
+#'   cases, as in [simulation_study()]. It should draw one case after the other, so that with the
+#'   same seed, more cases begin with the same cases. The number and the accuracy of raters and
+#'   systems cannot be given.
 #'
 #' `rater_accuracy`, `chance_kappa` and `system_accuracy` replace accuracies of the design. If
 #' `raters` differs from the number of accuracies, evenly spaced quantiles of the accuracies are
 #' used.
 #'
-#' @section Simulation: Panels (sets of simulated ratings and answers of systems) are drawn for a
-#' few numbers of cases `n`. The probability that an estimate is within `half_width` is a mean over
-#' systems; estimates that are `NA` are not within. The probit of this probability is modelled as
-#' linear in the square root of `n`. The result is the smallest `n` at which the line reaches
-#' `conf_level`, and `NA` if there is none, usually because the estimate is biased.
+#' @section Simulation: Ratings and answers of systems are simulated for a few numbers of cases `n`.
+#' The probability that an estimate is within `half_width` is a mean over systems; estimates that
+#' are `NA` count as errors above `half_width`. The probit of this probability is modelled as linear
+#' in the square root of `n`. The result is the smallest `n` at which the line reaches `conf_level`,
+#' and `NA` if there is none, usually because the estimate is biased.
 #'
 #' @section Plans for a measure of agreement: With the argument `agreement`, the plan is for the
 #' interval of a measure of agreement between the raters of `design`, which must be [ratings()].
@@ -65,7 +65,7 @@
 #'   [accuracy_estimator()]; or a function that takes [ratings()] and returns the estimated accuracy
 #'   of each system. `"average"`, the default of [estimate_accuracy()], may need many more cases,
 #'   and takes minutes.
-#' @param runs Number of simulated panels for each number of cases, or with `agreement` of
+#' @param runs Number of simulated data sets for each number of cases, or with `agreement` of
 #'   resamples; at least 20, by default 500.
 #' @param threads Number of threads for methods of [estimate_accuracy()], by default 1 or the option
 #'   `fallible.threads`.

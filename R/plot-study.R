@@ -229,7 +229,7 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
 #' @param object A [check_k_properties()] result.
 #' @param type Kind of plot. `"tests"` (the default): the adjusted p-value of each test; the area
 #'   below the significance level `alpha` is shaded. `"pairs"`: observed against expected agreement
-#'   of each pair of raters. Points above the line are pairs that agree more often than expected.
+#'   of each pair of raters. Above the diagonal line, pairs agree more often than expected.
 #'   `"disagreements"`: observed against expected number of disagreements between each pair of
 #'   categories.
 #' @param ... For `plot()`, passed on to `autoplot()`.

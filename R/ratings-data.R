@@ -6,8 +6,8 @@
 #'
 #' The raters used the categories A to D 11, 10, 10 and 9 times (the article gives 11 for each).
 #' @srrstats {G1.5, G5.1} `bench/` has the code of all claims; data are exported
-#' @format A data frame with 10 rows, one for each case: `case`, its number, and `rater1` to
-#'   `rater4` and `system`, the chosen categories, factors with levels `A` to `D`.
+#' @format A data frame with a row per case: `case`, number of the case; `rater1` to `rater4` and
+#'   `system`, chosen categories, factors with levels `A` to `D`.
 #' @source Lehner, P. E. (2015). Estimating the accuracy of automated classification systems using
 #'   only expert ratings that are less accurate than the system. *Journal of Modern Applied
 #'   Statistical Methods*, 14(1), article 13, Table 2. \doi{10.22237/jmasm/1430453520}

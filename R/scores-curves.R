@@ -2,16 +2,16 @@
 #'
 #' Scores are numbers that a system (classifier) gives to the categories of a case (argument
 #' `scores` of [ratings()]). `tidy()` of an [estimate_accuracy()] result `x` returns the ROC curve
-#' of the scores, their calibration, or a threshold of the scores that reaches a required
-#' sensitivity, specificity or cost. True categories need not be known: they are replaced by weights
-#' that are computed from ratings, see [score_metrics]. `autoplot()` draws the curves, see
+#' of the scores, their calibration, or a threshold with a required sensitivity or specificity, or
+#' with the lowest cost. True categories need not be known: they are replaced by weights that are
+#' computed from ratings, see [score_metrics]. `autoplot()` draws the curves, see
 #' [autoplot.accuracy_estimate()].
 #'
 #' All tables have the arguments `systems`, names of systems (`NULL`, the default, for all with
 #' scores), and `category`, the name of one category. Columns `std.error`, `conf.low` and
 #' `conf.high` are standard errors and intervals from a bootstrap of cases. They contain sampling
-#' error only, and are `NA` if `x` has no interval. `n` is the number of cases, and `reason` is why
-#' a value is `NA`.
+#' error only, and are `NA` if `x` was computed with `interval = "none"`. `n` is the number of
+#' cases, and `reason` is why a value is `NA`.
 #'
 #' @section ROC curve:
 #' `tidy(x, "roc", category = NULL, systems = NULL)` returns sensitivity and specificity at every

@@ -15,16 +15,16 @@
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`: correlation of the binary variables "is
 #'     right" over the cases with known truth (phi coefficient), in \[-1, 1\], with standard error
 #'     and interval.
-#'   * `lowest`, `highest`: range of the correlation that the ratings allow; `NA` if the truth of a
-#'     case is known.
+#'   * `lowest`, `highest`: range of the correlation that the ratings allow; `NA` if any truth is
+#'     known.
 #'   * `both_wrong`: number of cases with known truth on which both are wrong.
 #'   * `coinciding`: share of these cases with equal answers; `expected`: this share if wrong
 #'     answers are independent given the truth; `surplus`: `coinciding - expected`.
 #'   * `reason`: why a value is `NA`.
 #'
-#'   `tidy(x, "raters")`: a tibble with a row per rater.
+#'   `tidy(x, "raters")`: a row per rater. Without known truth, `accuracy` to `change` are `NA`.
 #'   * `rater`: name of the rater.
-#'   * `n`: number of its cases with known truth; `accuracy`: accuracy on these cases.
+#'   * `n`: number of its cases with known truth; `accuracy`: on these cases.
 #'   * `correlation`: mean correlation of its errors with the errors of the other raters.
 #'   * `effective`: effective number of raters if this rater is left out; `change`: `effective`
 #'     minus the effective number of all raters.

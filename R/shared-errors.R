@@ -2,10 +2,9 @@
 #'
 #' Estimates how often raters and systems (classifiers) make errors on the same cases: *shared
 #' errors*, in the literature often *correlated errors*. If the true category of some cases is
-#' known, correlations of errors are estimated. Otherwise, the range of correlations that the
-#' ratings (the categories that raters gave to cases) allow is computed. Raters with shared errors
-#' contain less information than independent raters. A system that shares errors with the raters
-#' looks more accurate than it is.
+#' known, correlations of errors are estimated. Otherwise, the range of correlations that are
+#' possible given the ratings is computed. Raters with shared errors contain less information than
+#' independent raters. A system that shares errors with the raters looks more accurate than it is.
 #'
 #' @section With known truth: For two raters, the estimate is the phi coefficient: the correlation
 #' of the two binary variables "is right" over the cases with known truth that both answered.

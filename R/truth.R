@@ -46,17 +46,17 @@
 #' Ratings by a single rater need gold cases. Vote shares are then not used.
 #'
 #' @section Abstentions: A rater may abstain, for example by the answer "cannot tell". Declare such
-#' answers with the argument `abstain` of [ratings()]. Abstentions contain information if the
-#' probability of an answer depends on the true category. Two fits of [dawid_skene()] are therefore
-#' compared: one treats abstentions as missing ratings, the other has a probability of answering for
-#' each rater and true category. The fits are compared by their log likelihood of the answers,
-#' conditional on which raters answered. The second fit is used if its value is higher by more than
-#' log(20). It gives worse labels if raters abstain for other reasons, such as difficult cases.
+#' answers by `abstain` of [ratings()]. Abstentions contain information if the probability of an
+#' answer depends on the true category. Two fits of [dawid_skene()] are therefore compared: one
+#' treats abstentions as missing ratings, the other has a probability of answering for each rater
+#' and true category. The fits are compared by their log likelihood of the answers, conditional on
+#' which raters answered. The second fit is used if its log likelihood is higher by more than
+#' log(20). Its labels are worse if raters abstain for other reasons, such as difficult cases.
 #'
 #' Some labelling functions (programs that label a part of the cases) always give the same category
-#' or abstain. If all raters are of this kind, labels are computed from the abstentions only, and
-#' `print()` reports this. Abstentions are then assumed to be independent given the truth. Two
-#' categories need at least three such raters, more categories need more.
+#' or abstain. If all raters are of this kind, labels are computed from the abstentions only.
+#' Abstentions are then assumed to be independent given the truth. Two categories need at least
+#' three such raters. More categories need more raters; with too few, labels are `NA`.
 #'
 #' @section Labels that are NA: Labels from ratings are `NA`, with a warning that names the reason,
 #' if:
