@@ -15,11 +15,11 @@
 #' again (for `"average"`, the model of `"joint"`).
 #'
 #' @section Gold cases: Gold cases are cases with known truth (argument `known_truth` of
-#' [estimate_accuracy()]). If they are a sample, they correct each cell of the matrix, recall and
-#' precision like an accuracy, and rows may not sum to exactly one. `"corrected"` intervals are
-#' valid whatever errors raters make. `"combined"` also uses the estimate from ratings, as a prior.
-#' `"anytime"` is valid at all numbers of gold cases simultaneously. If no gold case has the true
-#' category (for precision: the answer), the estimate is computed from ratings only and has no
+#' [estimate_accuracy()]). If they are a sample, they correct each cell, recall and precision, as
+#' [estimate_accuracy()] corrects an accuracy. Rows may then not sum to one. `"corrected"` intervals
+#' are valid whatever errors raters make. `"combined"` also uses the estimate from ratings, as a
+#' prior. `"anytime"` is valid at all numbers of gold cases simultaneously. If no gold case has the
+#' true category (for precision: the answer), the estimate is computed from ratings only and has no
 #' interval.
 #'
 #' @param x For `confusion()`: an [estimate_accuracy()] result with method `"average"` (its
@@ -29,7 +29,7 @@
 #'   `"none"` and, if `x` has gold cases, `r list_ids(gold_intervals)` (see *Gold cases*).
 #'   `"robust"` (sampling error and an allowance for errors that system and raters share) is
 #'   available only as the kind in `x`. For posterior draws, `"posterior"` replaces `"bootstrap"`.
-#'   There are no `"profile"` intervals of matrices.
+#'   There are no `"profile"` intervals.
 #' @param systems Names of the systems whose matrices are computed; `NULL`, the default, for all.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1). `NULL`, the default, is the
 #'   confidence level of `x`.

@@ -1,27 +1,25 @@
 #' Tests and comparisons of agreement
 #'
 #' Tests whether a measure of agreement, such as a kappa, equals a given value, by default 0
-#' (agreement by chance). With `y`, compares the agreement of two panels of raters, such as two
-#' pairs of raters, or the same raters before and after training. With `by`, compares two groups of
-#' cases.
+#' (agreement by chance). With `y`, compares the agreement of two sets of raters, such as two pairs
+#' of raters, or the same raters before and after training. With `by`, compares two groups of cases.
 #'
-#' @section Standard errors:
-#' Scott's pi, Fleiss' kappa, Krippendorff's alpha and Cohen's kappa have a standard error for the
-#' hypothesis that ratings are independent. It is used with the normal distribution, if `null` is 0
-#' and neither `y`, `by` nor `interval` is given. It is the error of Fleiss, Nee and Landis (1979),
-#' extended to weights, unequal numbers of ratings and Krippendorff's alpha; for Cohen's kappa that
-#' of Fleiss, Cohen and Everitt (1969).
+#' @section Standard errors: Scott's pi, Fleiss' kappa, Krippendorff's alpha and Cohen's kappa have
+#' a standard error for the hypothesis that ratings are independent. It is used with the normal
+#' distribution (`method` is `"null"`), if `null` is 0 and neither `y`, `by` nor `interval` is
+#' given. It is the error of Fleiss, Nee and Landis (1979), extended to weights, unequal numbers of
+#' ratings and Krippendorff's alpha; for Cohen's kappa that of Fleiss, Cohen and Everitt (1969).
 #'
 #' All other tests use the standard error of [agreement()] and Student's t distribution with `n - 1`
 #' degrees of freedom, and reject too often with few cases and a rare category.
 #'
-#' @section Comparison of two panels:
-#' Two panels that rated the same cases are dependent. The standard error of their difference is
-#' therefore `sqrt(sum((e1 - e2)^2))`, a sum over cases. For the first panel,
-#' `e1 = d1 * sqrt(n1 / (n1 - 1))`, where `d1` is the derivative of the measure with respect to the
-#' weight of the case, and `n1` is the number of cases. `e1` is 0 for a case that the panel did not
-#' rate. `e2` is the same for the second panel. Student's t distribution has `min(n1, n2) - 1`
-#' degrees of freedom. Cases are matched by their identifiers, or by row if they have none.
+#' @section Comparison of two sets of raters: The agreements of two sets of raters on the same cases
+#' are dependent. The standard error of their difference is therefore `sqrt(sum((e1 - e2)^2))`, a
+#' sum over cases. For the first set, `e1 = d1 * sqrt(n1 / (n1 - 1))`, where `d1` is the derivative
+#' of the measure with respect to the weight of the case, and `n1` is the number of cases. `e1` is 0
+#' for a case that the set did not rate. `e2` is the same for the second set. Student's t
+#' distribution has `min(n1, n2) - 1` degrees of freedom. Cases are matched by their identifiers, or
+#' by row if they have none.
 #'
 #' @inheritParams agreement
 #' @param scale_weights Weights of pairs of categories, for partial agreement: 1 is full agreement,
@@ -45,13 +43,13 @@
 #'   * `measure`, its name; `scale_weights`, the name of the weights.
 #'   * `estimate`; `null`, the tested value; `std.error`; `statistic`, which is
 #'     `(estimate - null) / std.error`; `p.value`; `alternative`.
-#'   * `n`, the number of cases; `method` of the standard error: `"null"`, `"analytic"` or
-#'     `"jackknife"`; `reason`, why a value is `NA`, otherwise `NA`.
+#'   * `n`, the number of cases; `method` of the standard error; `reason`, why a value is `NA`,
+#'     otherwise `NA`.
 #'
 #'   With `y` or `by`, `estimate` is the measure of `x` minus the measure of `y`, or of the first
 #'   group minus the second group. `estimate1` and `estimate2` are the two measures, `conf.low` and
-#'   `conf.high` the limits of the interval of the difference. `n` is the number of cases that both
-#'   panels rated or, with `by`, of all cases. There are no columns `null` and `alternative`.
+#'   `conf.high` the limits of the interval of the difference. `n` is the number of cases that `x`
+#'   and `y` share or, with `by`, of all cases. There are no columns `null` and `alternative`.
 #'
 #'   Methods: [tidy()][agreement_tests], [glance()][agreement_tests], [format()][agreement_tests]
 #'   and [autoplot()][autoplot.agreement_test].
@@ -244,14 +242,14 @@ make_difference_row <- function(measure, samples, about) {
 
 #' Tables of tests and comparisons of agreement
 #'
-#' Extracts a table, a one-row summary and a line of text from a [compare_agreement()] result `x`.
+#' Returns tables and a line of text from a [compare_agreement()] result `x`.
 #'
 #' @return `tidy(x)`: a tibble with the rows (one per measure) and columns of `x`.
 #'
 #'   `glance(x)`: a tibble with one row:
 #'   * `measures`, the number of tests; `cases`, the largest number of cases in a test; `p.value`,
 #'     the smallest p-value.
-#'   * for tests of one panel `null`, the tested value, and `alternative`; for comparisons
+#'   * for tests without `y` and `by`, `null`, the tested value, and `alternative`; for comparisons
 #'     `conf_level`, the confidence level of the intervals.
 #'
 #'   `format(x)`: one line of text, such as `Fleiss' kappa 0.43, p < .001`.

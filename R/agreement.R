@@ -37,13 +37,13 @@
 #'   `n - 1` in place of `n`.
 #' * `"jackknife"`: the same, but `d` is computed by leaving out one case at a time. Measures of
 #'   [register_measure()] have this interval in place of `"analytic"`.
-#' * `"bootstrap"`: percentiles of estimates from resampled cases. If few cases bias these
-#'   estimates, there is a warning.
+#' * `"bootstrap"`: percentiles of estimates from resampled cases.
 #' * `"none"`: no interval.
 #'
 #' Intervals are cut at the range of the measure. There is no interval if case weights (argument
 #' `weights` of [ratings()]) are not whole numbers, or if no case changes the estimate, for example
-#' because all ratings agree. The jackknife needs a measure that is defined without any one case.
+#' because all ratings agree. The jackknife needs a measure that stays defined if any one case is
+#' left out.
 #' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, compared with five other packages
 #' @param x Categories that raters assigned to cases: a [ratings()] object; a data frame or matrix
 #'   of labels (cases x raters); the agreement matrix of two raters, a [table][base::table] of

@@ -4,7 +4,7 @@
 #' with [tryCatch()].
 #'
 #' An error has the class `fallible_error` and the class `fallible_error_` followed by one of the
-#' topics below. It is a list, whose elements in the last column contain the cause: `arg`, the name
+#' topics below. The last column names elements of the error that contain the cause: `arg`, the name
 #' of the argument; `row` and `column`, the place in the data; `found`, the wrong value. `path` is
 #' the file, `pieces` the lost tasks, and `finished` the values of the other tasks. Other elements
 #' are named by their contents.

@@ -155,7 +155,7 @@ format_unpadded <- function(n) trimws(number(n))
 #' * **prediction**: the category that a system gave to a case.
 #' * **answer**: a rating or a prediction. In crowdsourcing an answer may have several labels.
 #'   CrowdTruth calls these labels **annotations**, and the answer a **judgement**.
-#' * **panel**: all ratings and predictions of some cases.
+#' * **panel**: a data set of ratings and predictions.
 #' * **pattern**: a combination of the answers of all raters and systems to a case. Computations use
 #'   the number of cases with each pattern.
 #' * **kind of raters**: people (`"expert"`, `"crowd"`) or machines (`"model"`, `"tool"`); argument

@@ -57,8 +57,8 @@ generics::tidy
 
 #' Package options: confidence level, threads, messages and file limits
 #'
-#' Changes defaults of all functions of this package. Options are set by [options()]. If a function
-#' is called with an argument such as `conf_level`, the argument overrides the option.
+#' Changes defaults of all functions of this package. Options are set by [options()]. An argument
+#' such as `conf_level` overrides the option.
 #'
 #' | option | default | meaning |
 #' |---|---|---|
@@ -68,9 +68,9 @@ generics::tidy
 #' | `fallible.file_limits` | none | named numbers, limits for files in [fallible-limits] |
 #'
 #' A result keeps the level with which it was computed. Functions of an estimate, or of a fit with
-#' `method = "bayes"`, use this level as their default. [regression] does not use the option.
-#' Progress bars are shown only in interactive sessions, and not in knitted documents. An option
-#' with a wrong value causes an error of class `fallible_error_option` when it is used.
+#' `method = "bayes"`, use its level as their default. [regression] tables have level 0.95 by
+#' default. Progress bars are shown only in interactive sessions, and not in knitted documents. An
+#' option with a wrong value causes an error of class `fallible_error_option` when it is used.
 #' @srrstats {BS2.12, BS2.13, BS2.14} option `fallible.quiet`, and classes of all conditions
 #' @name fallible-options
 #' @aliases fallible.file_limits fallible.conf_level fallible.threads fallible.quiet
@@ -213,10 +213,10 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 
 #' Largest sizes of data, computations and files
 #'
-#' An input above one of these limits is an error, which is raised before memory is allocated. An
-#' input above a limit with the reason "8 GB" would need more than 8 GB of memory; the error has
-#' class `fallible_error_memory`. [conditions] lists other classes. Systems are classifiers to be
-#' evaluated, replicates are resampled data sets, and a panel is one data set.
+#' An input above one of these limits raises an error before memory is allocated. If the reason is
+#' "8 GB", a larger input would need more than 8 GB of memory, and the error has class
+#' `fallible_error_memory`. [conditions] lists other classes. Systems are classifiers to be
+#' evaluated, and replicates are resampled data sets.
 #'
 #' | quantity | largest value | reason |
 #' |---|---|---|
@@ -226,7 +226,7 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' | replicates of a bootstrap | 1e7 | more would not change the first four digits of quantiles |
 #' | replicates to which a model is fitted | 1e6 | fits are slow |
 #' | replicates x systems, or x measures | 1e9 | 8 GB |
-#' | answers of a simulated panel | 1e9 | 8 GB with its tables |
+#' | answers of a simulated data set | 1e9 | 8 GB with its tables |
 #' | raters x squared number of categories | 1e7 | a fit needs about twelve tables of this size |
 #' | cells of all confusion matrices of a [rater_design()] | 1e9 | 8 GB |
 #' | cases x categories of a fit | 1e9 | 8 GB |

@@ -11,7 +11,7 @@
 #' @param n Number of rows of each table to print, from 0 to 1000. `Inf` prints at most 1000 rows.
 #'   `NULL`, the default, prints up to 20 or 30 rows, depending on the result.
 #' @param what Name of a table of the result, a string. `NULL`, the default, is the main table. The
-#'   help page of the result lists the names; the error for an unknown name also lists them.
+#'   help page of the result lists the names, and so does the error for an unknown name.
 #' @param ... For `tidy()` and `as.data.frame()`: named arguments of the table, see the help page of
 #'   the result. For `plot()`: `title` and `subtitle`, strings that replace the titles, and
 #'   arguments of `autoplot()`. Other methods do not use `...`.
@@ -36,7 +36,7 @@
 #'     resampled cases) if the result has them. Otherwise the diagonal contains squared standard
 #'     errors, and covariances are `NA`.
 #'
-#'   A result without plot or estimates is an error of these methods.
+#'   `plot()` needs a result with a plot, and `coef()` one with estimates.
 #' @name fallible_result
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)

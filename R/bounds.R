@@ -25,9 +25,9 @@
 #' then the mean posterior probability of its answers (column `shared`).
 #'
 #' *Correlated raters.* The fit assumes that errors of raters are independent given the truth. In
-#' real panels they are correlated, and the range between the bounds is then too narrow. On 25
-#' public data sets with known truth, the range from [k_model()] contained the accuracy of only 30
-#' of 76 systems. A fit with known truths reduces the problem.
+#' real data they are correlated, and the range between the bounds is then too narrow. On 25 public
+#' data sets with known truth, the range from [k_model()] contained the accuracy of only 30 of 76
+#' systems. A fit with known truths reduces the problem.
 #'
 #' *Patterns with few cases.* The range is also too narrow if a pattern has few cases. With one case
 #' per pattern, both bounds equal `shared`. Patterns of fewer than `group_size` cases are therefore
@@ -57,15 +57,15 @@
 #'   whole numbers. With 0 or 1, no patterns are merged.
 #' @param interval `"bootstrap"`, the default, for a confidence set (see *Confidence set*), or
 #'   `"none"`.
-#' @param conf_level Probability, in (0, 1), that the confidence set contains the range. The default
-#'   is the level of `x` or, if `x` has none, the level of [fallible-options], usually 0.9.
+#' @param conf_level Probability, in (0, 1), that the confidence set contains both bounds. The
+#'   default is the level of `x` or, if `x` has none, the level of [fallible-options], usually 0.9.
 #' @param resampling A list with the element `replicates`, the number of bootstrap replicates, at
 #'   least 2. The default is 200.
 #' @param ... Not used.
 #' @return An object of class `accuracy_bounds`. [tidy()][tidy.accuracy_bounds] returns a tibble
 #'   with a row per system:
 #'   * `system`: name of the system; `lowest`, `highest`: bounds of its accuracy, in \[0, 1\].
-#'   * `conf.low`, `conf.high`: limits of the confidence set; `NA` with `interval = "none"`.
+#'   * `conf.low`, `conf.high`: limits of the confidence set; `NA` if there is none.
 #'   * `shared`: accuracy if the system shares all errors of the raters.
 #'   * `n`: number of cases with an answer of the system and a rating.
 #'   * `reason`: why a value is `NA`. Bounds are `NA` if the fit is not identified, or if `n` is 0.

@@ -20,30 +20,31 @@
 #'   negative if the posterior is wider than the prior.
 #' * *Conflict* (compare Evans and Moshonov, 2006). The ratings contradict the prior if the
 #'   posterior mean is more than `2 * s * sqrt(contraction)` from the prior mean, where `s` is the
-#'   prior standard deviation. If the contraction is below 0.3, the ratings contradict the prior if
-#'   the root mean squared distance of the draws from the prior mean is above `2 * s`. Only
-#'   informative priors of base rates and of correct ratings are checked.
+#'   prior standard deviation. If the contraction is below 0.3, they contradict it if the root mean
+#'   squared distance of the draws from the prior mean is above `2 * s`. Only informative priors of
+#'   base rates and of correct ratings are checked.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
-#' @param priors Other priors, with each of which the model is fitted again:
+#' @param priors Alternative priors. The model is fitted again with each:
 #'   * positive numbers (by default 0.5 and 2): each prior density is raised to this power. For
 #'     example, `Beta(a, b)` with power 0.5 becomes `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`;
 #'   * a named list of [rater_prior()] results, or `NULL` for none.
 #' @return An object of class `fit_check`. `tidy(x, what)` returns one of these tibbles:
 #'   * `"terms"` (the default), a row per parameter: `term`, its name, as in [draws()];
-#'     `prior_mean`; `estimate`, the posterior mean; `contraction`; `mostly_prior`, `TRUE` or
-#'     `FALSE`; `conflict`, `TRUE`, `FALSE` or, without a prior or with constant draws, `NA`;
-#'     `rhat`, Rhat, which should be at most 1.01; `ess`, the smaller of
-#'     two effective sample sizes (centre and tails), which should be at least 400.
-#'   * `"sensitivity"`, a row per parameter and other prior: `term`; `prior`, such as `"power 0.5"`
-#'     or the name in the list `priors`; `shift`, the change of the posterior mean in posterior
+#'     `prior_mean`; `estimate`, the posterior mean; `contraction`, `mostly_prior` and `conflict`,
+#'     see *Influence of priors* (`conflict` is `NA` without a prior or with constant draws);
+#'     `rhat`, Rhat, which should be at most 1.01; `ess`, the smaller of two effective sample sizes
+#'     (centre and tails), which should be at least 400.
+#'   * `"sensitivity"`, a row per parameter and alternative prior: `term`; `prior`, its name in the
+#'     list `priors`, or `"power 0.5"`; `shift`, the change of the posterior mean in posterior
 #'     standard deviations; `flagged`, `TRUE` if the shift is above 0.3 or below -0.3.
 #'   * `"pairs"`, a row per pair of raters: `rater1`, `rater2`; `cases`, the number of cases that
-#'     both rated, each once; `observed`, the number of these cases in which they agree; `expected`,
-#'     `low` and `high`, the mean and the 5% and 95% quantiles of this number in simulated ratings;
-#'     `p.value`, the share of simulated numbers that are at least as large as the observed one.
-#'   * `"patterns"`, one row for X2, or none if X2 cannot be computed: `observed`, `expected`,
-#'     `low`, `high` and `p.value`, with X2 in place of the number of cases.
+#'     both rated exactly once; `observed`, the number of these cases in which they agree;
+#'     `expected`, `low` and `high`, the mean and the 5% and 95% quantiles of this number in
+#'     simulated ratings; `p.value`, the share of simulated numbers that are at least as large as
+#'     the observed one.
+#'   * `"patterns"`, one row for Pearson's X2, or none if it cannot be computed: `observed`,
+#'     `expected`, `low`, `high` and `p.value`, with X2 in place of the number of cases.
 #'   * `"criteria"`, two rows (Vehtari, Gelman and Gabry, 2017): `criterion`, `"waic"` or `"loo"`
 #'     (leave-one-out cross-validation, `NA` without package \pkg{loo}); `elpd`, the expected log
 #'     predictive density of new ratings, summed over cases; `std.error`; `parameters`, the

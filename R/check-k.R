@@ -33,8 +33,8 @@
 #'
 #' The statistic of a likelihood ratio test is twice the difference of two log likelihoods. The
 #' tests of accuracy, errors and difficulty relax one property and do not assume the other two,
-#' unless there are too few raters for such general models. One system (a classifier) counts as an
-#' additional rater with a separate accuracy.
+#' unless there are too few raters for such general models. One system counts as an additional rater
+#' with a separate accuracy.
 #'
 #' @section P-values:
 #' P-values are computed by a parametric bootstrap: data sets with the same missing ratings are
@@ -61,8 +61,8 @@
 #'   the default, is `"distance"` if the categories of `x` are ordered, and also `"free"` if there
 #'   are at most 20 raters.
 #' @param alpha Significance level of the tests, in (0, 1); by default 0.05.
-#' @param resampling A list with some of these elements: `replicates`, the largest number of data
-#'   sets simulated for each test, by default 199; `threads`, the number of threads.
+#' @param resampling A list with any of: `replicates`, the largest number of data sets simulated for
+#'   each test, at least 19, by default 199; `threads`, the number of threads, by default 1.
 #' @param alternative Further models to test: a [rater_model()] or [rater_family()] result, or a
 #'   list of such results. `NULL`, the default, for none. Priors of these models are not used.
 #' @param ... Not used.

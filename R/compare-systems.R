@@ -17,12 +17,12 @@
 #' two systems is the third power of the share of cases with equal answers, a rule that was chosen
 #' on public data with known truth.
 #'
-#' *Other methods and intervals.* Cases (or clusters of cases, if the estimate has them) are
-#' resampled, with the same resamples for all systems. Intervals are percentiles of the differences,
-#' and probabilities of ranks are shares of replicates. Both contain sampling error only. Posterior
-#' draws, if the estimate has them, replace resamples.
+#' *Other methods and intervals.* Cases (or clusters of cases) are resampled, with the same
+#' resamples for all systems. Intervals are percentiles of the differences, and probabilities of
+#' ranks are shares of replicates. Both contain sampling error only. Posterior draws, if the
+#' estimate has them, replace resamples.
 #'
-#' Results depend on random numbers; call [set.seed()] before a comparison to repeat it exactly.
+#' Call [set.seed()] before a comparison to repeat it exactly.
 #'
 #' @section Order of systems: Systems can also be ordered by the share of cases on which they agree
 #' with the most frequent rating. If this order of two systems differs from the order of their
@@ -31,7 +31,7 @@
 #'
 #' @section Known truths: Gold cases are cases with known truth (argument `known_truth` of
 #' [estimate_accuracy()]). If the estimate has a sample of gold cases, they also measure the
-#' differences, and the kind of interval is the kind in the estimate. Only gold cases on which two
+#' differences. The interval is of the same kind as in the estimate. Only gold cases on which two
 #' systems gave different answers are informative about the difference. Ratings predict which system
 #' is right on these cases, and gold cases correct the predictions.
 #' * `"corrected"` intervals use gold cases and predictions, with quantiles of Student's t
@@ -80,8 +80,7 @@
 #' @param simultaneous If `TRUE`, all intervals together cover their differences with probability
 #'   `conf_level`. If `FALSE`, the default, each of them does.
 #' @param reference Name of the system with which all others are compared, or `"best"` for the
-#'   system with the highest estimate. There are then no ranks. `NULL`, the default, compares all
-#'   pairs.
+#'   system with the highest estimate. `NULL`, the default, compares all pairs.
 #' @param best Number `k` of systems: the `k` systems with the highest estimates are compared with
 #'   each other and with all other systems, and only they have ranks. `NULL`, the default, compares
 #'   all pairs. Cannot be combined with `reference`.
@@ -94,13 +93,14 @@
 #'   `NULL`, the default, for the mean over categories (macro average).
 #' @param cost For `metric = "loss"`: a matrix of costs, with true categories in rows and answers in
 #'   columns. The default is `NULL`.
-#' @param ... If `x` is ratings or a fit, arguments of [estimate_accuracy()]; otherwise not used.
-#' @return An object of class `system_comparison` with methods for `print()`,
-#'   [tidy()][tidy.system_comparison], [glance()][tidy.system_comparison], `as.data.frame()` and
-#'   [autoplot()][autoplot.system_comparison]. `tidy()` returns a tibble with a row per pair of
-#'   systems, `system1` and `system2`: `estimate`, the accuracy (or metric) of the first minus that
-#'   of the second, with `std.error`, `conf.low` and `conf.high`; `probability`, that the first is
-#'   better; `n`, the number of cases; `method`, `order_known`, and `reason`, why a value is `NA`.
+#' @param ... If `x` is ratings or a fit, arguments of [estimate_accuracy()].
+#' @return An object of class `system_comparison` with methods for [tidy()][tidy.system_comparison],
+#'   [glance()][tidy.system_comparison] and [autoplot()][autoplot.system_comparison]. `tidy()`
+#'   returns a tibble with a row per pair of systems, `system1` and `system2`: `estimate`, the
+#'   accuracy (or metric) of the first minus that of the second, with `std.error`, `conf.low` and
+#'   `conf.high`; `probability`, that the first is better; `n`, the number of cases; `method` of
+#'   [estimate_accuracy()]; `order_known`, see *Order of systems*; `reason`, why a value is `NA`.
+#'   `tidy(x, "ranks")` returns probabilities of ranks (1 is the best), without `reference`.
 #' @family comparisons
 #' @seealso [confusion()] for the categories in which systems differ.
 #' @examples

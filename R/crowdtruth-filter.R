@@ -14,7 +14,7 @@
 #'   whose flagged workers are left out. `NULL`, the default, for none.
 #' @param below Limit in \[0, 1\]: units with a lower clarity are left out (in version 2.0, with a
 #'   lower unit quality `uqs`). `NULL`, the default: the mean over units minus `sd` standard
-#'   deviations, with the number of units as divisor in the standard deviation.
+#'   deviations (computed with divisor n, not n - 1).
 #' @param sd Number of standard deviations for the default of `below`, at least 0; by default 1.
 #' @param ... Not used.
 #' @return An object of class `crowdtruth` with the same version and settings as `x`. Its element

@@ -16,8 +16,8 @@ spam_sign <- c(
 #' * **Standard-deviation rule** (without `weights` and `known`): a metric of a worker is suspicious
 #'   if it is more than `sd` standard deviations from the mean over workers, in the direction of
 #'   high disagreement, low quality or many annotations. The score is the number of suspicious
-#'   metrics minus `votes` plus 0.5. With many spammers the rule finds few of them, because they
-#'   change the mean and the standard deviation.
+#'   metrics minus `votes` plus 0.5. Many spammers change the mean and the standard deviation, so
+#'   that the rule finds few of them.
 #' * **Linear rule** (with `weights`): the score is the weighted sum of the metrics plus the weight
 #'   `(Intercept)`.
 #' * **Fitted rule** (with `known`): a linear rule from a logistic regression of the known quality
@@ -30,16 +30,17 @@ spam_sign <- c(
 #' @param metrics Names of the metrics that the rule uses, columns of `x$workers`. `NULL`, the
 #'   default, selects `annotations_per_unit` and, for version 2014, the disagreements
 #'   `unit_disagreement` and `worker_disagreement`; for version 2.0 the agreements `wwa` and `wua`.
-#' @param weights Weights of the linear rule, a numeric vector named by metric, which may include
-#'   `(Intercept)`. By default `NULL`.
+#' @param weights Weights of the linear rule, a numeric vector named by metric, perhaps with
+#'   `(Intercept)`. `NULL`, the default: no linear rule.
 #' @param known Known quality for the fitted rule, a logical vector named by worker: `TRUE` for
-#'   workers of low quality, `FALSE` for others, at least two of each. By default `NULL`.
+#'   workers of low quality, `FALSE` for others, at least two of each. `NULL`, the default: no
+#'   fitted rule.
 #' @param folds Number of folds of the cross-validation for the fitted rule, by default 10. If it is
 #'   at least the number of known workers, one worker is left out at a time. Folds are drawn at
 #'   random, stratified by quality.
-#' @param sd,votes For the standard-deviation rule: number of standard deviations, by default 1, and
-#'   number of suspicious metrics from which a worker is flagged, by default 2, or 1 if there is a
-#'   single metric.
+#' @param sd,votes For the standard-deviation rule: number of standard deviations, by default 1; and
+#'   smallest number of suspicious metrics of a flagged worker, by default 2, or 1 for a single
+#'   metric.
 #' @param min_cases Smallest number of units of a worker, by default 1. Workers with fewer units
 #'   have no score, and the rule is computed without them.
 #' @param ... Not used.

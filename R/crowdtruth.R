@@ -43,9 +43,8 @@
 #' * Unit-annotation score (`score`): the share of workers who gave the annotation, weighted by
 #'   `wqs`.
 #'
-#' @section Undefined values:
-#' Undefined values are `NA`, and column `reason` gives the reason. In version 2.0, denominators and
-#' `aqs` are at least 1e-8; column `reason` reports where this limit was reached.
+#' @section Undefined values: Undefined values are `NA`, with a `reason`. In version 2.0,
+#' denominators and `aqs` are at least 1e-8; column `reason` reports where this limit was reached.
 #'
 #' @param x A [ratings()] object without case weights. If answers may have several labels, make it
 #'   with `repeats = "labels"`. From counts of labels, version 2014 measures units and annotations
@@ -53,7 +52,7 @@
 #' @param version Version of the metrics: `"2014"` (the default) or `"2.0"`.
 #' @param task For version 2.0: `"closed"` (the default) if workers choose among given annotations;
 #'   `"open"` if workers write annotations. For an open task, annotation quality `aqs` is `NA`, and
-#'   counts as 1 in the other qualities.
+#'   all annotations have weight 1 in cosines.
 #' @param tolerance,max_steps For version 2.0: stop when all qualities change by less than
 #'   `tolerance` in a step, by default 0.001, or after `max_steps` steps, by default 1000, with a
 #'   warning of class `fallible_warning_no_convergence`.

@@ -1,7 +1,7 @@
 #' Check ratings before an analysis
 #'
-#' Checks [ratings()] for properties that weaken every result. Lists the questions that the ratings
-#' can answer, can answer under an assumption, or cannot answer without cases of known truth.
+#' Checks [ratings()] for properties that weaken every result. Shows which questions, such as "Which
+#' system is better?", the ratings can answer, and which need an assumption or cases of known truth.
 #'
 #' @section Checks:
 #' Each check has the status `"ok"`, `"doubt"` or `"problem"`. A single rater has only the checks
@@ -9,28 +9,27 @@
 #' * `"cases"`: the number of cases with two or more ratings. Fewer than 50 are a problem, fewer
 #'   than 200 a doubt. Lehner (2015) advises at least 200 cases if agreement is weak.
 #' * `"raters"`: fewer than three raters are a doubt, because two raters contain little information
-#'   on which of them is more accurate. Names of raters that differ only in capitals or blanks are a
-#'   doubt, too.
+#'   on which is more accurate. Names of raters that differ only in capitals or blanks are a doubt.
 #' * `"agreement"`: Fleiss' kappa or, for three or more ordered categories, Krippendorff's ordinal
 #'   alpha. Below 0.2 is a problem, below 0.4 a doubt. It is also a problem if agreement is
 #'   undefined, because no case has two ratings or only one category exists.
 #' * `"constant raters"` (not for counts): a problem if raters always choose the same category,
 #'   although this is improbable by chance.
 #' * `"duplicates"` (for up to 200 raters and systems): a problem if two raters or systems have
-#'   equal answers in at least 99% of 20 or more common cases. Not reported are pairs whose equal
-#'   answers may be independent (p of .01 or more, adjusted for the number of pairs), and pairs of
-#'   raters in the same group (`rater_groups` of [ratings()]). A doubt if half of all pairs
-#'   of raters agree in more than 95% of their cases.
+#'   equal answers in at least 99% of 20 or more common cases. Pairs are not reported if their equal
+#'   answers may be independent (p of .01 or more, adjusted for the number of pairs). Pairs in one
+#'   group of raters (`rater_groups` of [ratings()]) are not reported either. A doubt if half of all
+#'   pairs of raters agree in more than 95% of their cases.
 #' * `"categories"`: a problem if a category has more than 95% of the ratings. A doubt if a category
 #'   is unused, has fewer than 5 ratings, or is not the most frequent rating of any case; if labels
 #'   differ only in capitals or blanks; or if a label is `"-1"`, which often means a missing answer.
-#' * `"missing ratings"` (not for counts): a problem if groups of raters have no case in common. A
+#' * `"missing ratings"` (not for counts): a problem if raters fall into sets that share no case. A
 #'   doubt if more than half of the ratings are missing, unless all cases have the same number of
 #'   ratings, two or more.
-#' * `"systems"` (classifiers): a problem if a system seems to be made from the ratings. It then has
-#'   the most frequent rating in at least 99% of 20 or more cases in which this rating leads by one
-#'   vote (p below .01 for independent errors). A doubt if there is no system, or if one of several
-#'   systems lacks answers.
+#' * `"systems"` (classifiers): a problem if a system seems to be computed from the ratings. It then
+#'   gives the leading category in at least 99% of 20 or more cases with a lead of one vote (p below
+#'   .01 for independent errors). A doubt if there is no system, or if one of several systems lacks
+#'   answers.
 #' * `"who rates"`: `rater_kind` of [ratings()]. A doubt if it was not declared, if people and
 #'   machines are mixed, or if all raters are machines, which tend to make the same errors.
 #' * `"reruns"`, only if two answers of a rater to the same case are equally frequent: a doubt,

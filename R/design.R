@@ -321,18 +321,18 @@ matrix_with_equal_accuracy <- function(accuracy, n, dispersion) {
 #' tables: call `tidy(x)`, `glance(x)` or `format(x)` for such an object `x`.
 #'
 #' @return `tidy()`: a tibble.
-#'   * For a [rater_model()]: one row per argument except `prior`. `property`: name of the argument;
-#'     `value`: its value, a string; `holds`: `TRUE` if it is the value of [k_model()], the model of
-#'     equally accurate raters, equally probable errors and equally difficult cases, otherwise
-#'     `FALSE`; `NA` if the argument does not concern these assumptions.
+#'   * For a [rater_model()]: one row for each of `accuracy`, `errors`, `difficulty` and `system`,
+#'     and for `base_rates` if it is a formula with covariates. `property`: the argument; `value`: a
+#'     string; `holds`: is it the value of [k_model()] (equally accurate raters, equally probable
+#'     errors, equally difficult cases)? `NA` for `system` and `base_rates`.
 #'   * For a [rater_design()]: one row per rater and system. `name`; `kind` (`"rater"` or
-#'     `"system"`); and `accuracy`, the probability of a correct answer as in the arguments `raters`
-#'     and `systems`, `NA` if a confusion matrix is given.
+#'     `"system"`); and `accuracy`, the probability of a correct answer, `NA` if a confusion matrix
+#'     is given.
 #'   * For an [accuracy_estimator()]: one row per option. `option`: its name; `value`: a string.
 #'
 #'   `glance()`: a tibble with one row.
-#'   * For a model: a column for each argument. `prior` is `"weak"`, `"none"`, `"pooled"` or, for
-#'     any other prior, `"own"`.
+#'   * For a model: the first four arguments, one per column, and `prior`: `"weak"`, `"none"`,
+#'     `"pooled"` or, for any other prior, `"own"`.
 #'   * For a design: the numbers of `cases`, `raters`, `systems` and `categories`; `base_rates`,
 #'     `"fixed"` or drawn from the distribution `"uniform"` or `"dirichlet"`; `dispersion` and
 #'     `error_range`; `difficulty`, the largest change of an accuracy by difficulty; `missing`, the

@@ -34,13 +34,13 @@
 #' warning, and estimates are `NA`. Known cases or known raters can identify such a model.
 #' * *Two raters.* If each rater has a separate, free confusion matrix, two raters are not enough.
 #'   The exception is a formula of base rates that defines populations (groups of cases with
-#'   different base rates). With two categories, other models fit all possible ratings, so that they
-#'   cannot be tested.
+#'   different base rates). With two categories, a model with an accuracy per rater cannot be
+#'   tested.
 #' * *Agreement at or below chance.* Models with one accuracy for all raters need an agreement
-#'   (share of equal pairs of ratings) above 1 / number of categories. Otherwise `"algebraic"`
-#'   returns this number as the accuracy, and all other estimates are `NA`. Models with an accuracy
-#'   or a matrix per rater need raters who agree more often than by chance, given how often each
-#'   rater uses each category.
+#'   (share of equal pairs of ratings) above 1 / number of categories. If agreement is not above it,
+#'   `"algebraic"` returns this number as the accuracy. All other estimates are `NA`. Models with an
+#'   accuracy or a matrix per rater need raters who agree more often than by chance, given how often
+#'   each rater uses each category.
 #' * *Raters who always give the same answer* contain no information about the other raters. No
 #'   model is identified if, without such raters, no case has two ratings.
 #' * *Categories without a rating.* A model with `errors = "free"` and without a prior needs ratings

@@ -36,15 +36,15 @@
 #' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `gate` with the field `status` (see *Exit status*). `tidy()` returns a
 #'   tibble with a row per system, or per pair of systems for a comparison:
-#'   * `group`: only if `x` has several groups of cases. For results by variable of a codebook, the
-#'     column is `variable`.
+#'   * `group`: only if `x` has several groups of cases. If `x` is a list of results by variable,
+#'     the column is `variable`.
 #'   * `system`: name of the system, or both names of a pair.
 #'   * `estimate`, `conf.low`, `conf.high`: estimate, and limits of its interval.
 #'   * `at_least`: the threshold; `decision`: `"pass"`, `"fail"` or `"undecided"`.
 #'   * `needed`: number of further gold cases for a decision, if the estimate and the precision per
-#'     gold case do not change; 0 if the decision is `"pass"` or `"fail"`. `NA` if even the truth of
-#'     all cases would not decide, without gold cases that measure the system, and for comparisons,
-#'     anytime intervals and posterior draws.
+#'     gold case do not change; 0 if the decision is `"pass"` or `"fail"`. `NA` if no gold cases
+#'     measure the system, or if even the truth of all cases would not decide. Also `NA` for
+#'     comparisons, anytime intervals and posterior draws.
 #'   * `reason`: why the interval or `needed` is `NA`.
 #'
 #'   `glance()`: a tibble with one row: `status`, `at_least`, and the numbers of systems or pairs

@@ -6,7 +6,7 @@
 #' @param object An [agreement()] result.
 #' @param type Kind of plot. `NULL`, the default, is `"pairs"` if the measures were computed for
 #'   each pair of raters, and otherwise `"measures"`.
-#'   * `"measures"`: estimates with intervals. Results by category or by pair are in one panel per
+#'   * `"measures"`: estimates with intervals. Results by category or by pair are in one facet per
 #'     measure.
 #'   * `"pairs"`: a heat map of all pairs of raters. Each measure or group has a heat map; at most
 #'     four are drawn.

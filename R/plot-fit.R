@@ -105,7 +105,7 @@ draw_matrices <- function(matrices, words, reason = "the fit is not identified")
 #'
 #' @srrstats {BS6.1, BS6.2, BS6.3, BS6.5} traces and densities
 #' @param object A [fit_raters()] result with `method = "bayes"`.
-#' @param type Kind of plot. All but `"prior"` have a panel per parameter.
+#' @param type Kind of plot. All but `"prior"` have a facet per parameter.
 #'   * `"density"` (the default): the posterior density. A dashed line shows the prior density, if
 #'     the prior is a Beta distribution.
 #'   * `"trace"`: the draws of each chain in their order.
@@ -289,7 +289,7 @@ plot_medians <- function(table, terms, colours, width) {
 #' @param type Kind of plot. `"pairs"` (the default): observed agreement of each pair of raters
 #'   (points), and the middle 90% of the agreement in simulated ratings (bars). At most 20 pairs are
 #'   drawn, those with the lowest p-values. `"prior"`: medians and intervals of the prior and the
-#'   posterior of at most twelve parameters; `plot(fit, "prior", terms = )` of the fit draws others.
+#'   posterior of at most twelve parameters; `plot(fit, "prior", terms = )` draws others.
 #' @param ... For `plot()`, passed on to `autoplot()`; otherwise not used.
 #' @return `autoplot()`: a ggplot.
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)

@@ -154,8 +154,7 @@ abort_unclear <- function(unclear, roles, arg) {
 #' @param x A [ratings()] object.
 #' @param row.names,optional,stringsAsFactors Required by the generic function. A second argument
 #'   without a name is used as `what`.
-#' @param what Name of the table, a string from section *Tables*. `NULL`, the default, is
-#'   `"ratings"`.
+#' @param what Name of a table in section *Tables*, a string. `NULL`, the default, is `"ratings"`.
 #' @param ... Not used; catches misspelt arguments.
 #' @param spreadsheet If `TRUE`, labels that a spreadsheet would read as formulas begin with an
 #'   apostrophe. By default `FALSE`.
@@ -197,10 +196,10 @@ abort_unclear <- function(unclear, roles, arg) {
 #'   data frame.
 #'
 #'   `glance(x)` returns a tibble with one row: the numbers of `cases`, `raters`, `ratings`,
-#'   `categories`, `systems` and `patterns`; `agreement`, the share of equal pairs of ratings of the
-#'   same case; Fleiss' `kappa`; and `chance_kappa`, the kappa of Lehner (2015) with chance
-#'   agreement 1 / number of categories. The last three are missing for answers with several labels,
-#'   and if no case has two ratings.
+#'   `categories`, `systems` and `patterns` (see *Tables*); `agreement`, the share of equal pairs of
+#'   ratings of the same case; Fleiss' `kappa`; and `chance_kappa`, the kappa of Lehner (2015) with
+#'   chance agreement 1 / number of categories. The last three are `NA` for answers with several
+#'   labels, or if no case has two ratings.
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)

@@ -112,10 +112,10 @@ category_counts <- function(x) {
 #'
 #' @param x A [ratings()] object, or an object that [as_ratings()] accepts.
 #' @param rater1,rater2 Names of two raters or systems of `x`, strings.
-#' @param ... Not used; catches misspelt arguments.
+#' @param ... Not used.
 #' @return A `table` with the categories of `rater1` in rows and of `rater2` in columns. A cell is
-#'   the number, or total weight, of the cases that both rated in this way. Of reruns (repeated
-#'   answers, see [rater_groups]), the most frequent counts.
+#'   the number, or total weight, of cases with these two answers. Reruns (repeated answers, see
+#'   [rater_groups]) count once, as their most frequent category.
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)

@@ -28,8 +28,8 @@
 #'   (a property of cases).
 #' * A column `truth` or `gold` is left out, with a message.
 #' * A column `epoch`, `run`, `model` or `population` is a rater if it has the labels of the other
-#'   raters; if this is not clear, an error shows how to give it a role. `population` is a covariate
-#'   if the others have at most two values.
+#'   raters; if this is not clear, an error asks for its role. `population` is a covariate if there
+#'   are several other raters with at most two labels.
 #'
 #' @section Objects of other packages:
 #' * **\pkg{quallmer}**: In `as_ratings(run1, run2, rating = sentiment)`, each run (class
@@ -45,7 +45,7 @@
 #' @srrstats {G2.4, G2.4a, G2.4b, G2.4c, G2.4d, G2.4e, G2.6} labels of any type are strings, with
 #'   codes
 #' @srrstats {G2.7, G2.8, G2.9} a generic; what cannot be converted, or loses something, is reported
-#' @param x An object of one of the types in sections *Details* and *Objects of other packages*.
+#' @param x An object of a type in sections *Details* and *Objects of other packages*.
 #' @param ... Arguments of [ratings()], such as `counts`, `categories` and `ordered`. For objects of
 #'   other packages, also further objects of the same type.
 #' @param rating For runs of \pkg{quallmer}: the column of the coded variable, or several columns.

@@ -4,8 +4,8 @@
 #' do not use R. The report is a web page, a Word document or a PDF.
 #'
 #' The report contains:
-#' * for each system, the estimated accuracy, its interval and its assumptions, and the accuracies
-#'   if its errors are those of the raters, or independent of them;
+#' * for each system, the estimated accuracy, its interval and its assumptions, and its accuracy if
+#'   it shares all or none of the raters' errors;
 #' * the sentences of [may_say()] that the results support or do not support;
 #' * agreement of raters, comparisons of systems, other metrics, and checks of data and assumptions;
 #' * the method with references, versions and the seed;

@@ -2,12 +2,12 @@
 #'
 #' Returns a function that takes a [ratings()] object and calls [estimate_accuracy()] with the given
 #' options. The default is method `"binned"` without intervals; the default of
-#' [estimate_accuracy()] is `"average"`. Use such functions as estimators in [simulation_study()],
-#' where they run faster than user-defined functions.
+#' [estimate_accuracy()] is `"average"`. In [simulation_study()] this function runs faster than
+#' user-defined functions.
 #'
 #' @inheritParams estimate_accuracy
 #' @param method Name of a method of [estimate_accuracy()]. `"binned"` (the default): the method of
-#'   Lehner (2015), a mean over bins of cases. `"unbinned"`: the same idea without bins.
+#'   Lehner (2015), a mean over bins of cases. `"unbinned"`: a similar formula without bins.
 #'   `"average"`: a mean over several models of raters and systems, corrected for shared errors.
 #'   `"joint"`: fits `model` with the system as one more rater. `"shared"`: fits `model` to the
 #'   raters only.
@@ -30,12 +30,12 @@
 #'   for none. They are a random sample of the rated cases, or all if there are fewer. The ratings
 #'   must contain the truth, as simulated ratings do.
 #' @param gold_sample Whether the estimator treats gold cases as a `"random"` sample (the default),
-#'   or as `"given"` (chosen by hand). The latter only improve the model of the raters.
+#'   or as `"given"` (chosen by hand). Cases chosen by hand only improve the model of the raters.
 #' @param target Intervals with gold cases are for the accuracy in the `"population"` of which the
 #'   cases are a sample (the default), or on exactly these `"cases"`.
 #' @param widen For `"combined"` intervals, which use a prior computed from the ratings. `NULL`, the
 #'   default: the prior is not used if gold cases contradict it. A number of at least 0: it is
-#'   always used, and its variance is multiplied by up to `1 + widen`.
+#'   always used, but its variance grows with the number of gold cases, up to `1 + widen` times.
 #' @return A function of class `accuracy_estimator`. It takes a [ratings()] object with systems and
 #'   returns an [estimate_accuracy()] result. For a table of its options, see [design_tables].
 #' @family simulation
