@@ -178,7 +178,7 @@ test_that("a rater alone can be fitted with what is known, and all else says wha
     accuracy_report, plan_cases, compare_agreement, fit_scores
   )
   for (verb in verbs) {
-    expect_error(verb(alone), "At least two raters|One rater", class = "fallible_error_raters")
+    expect_error(verb(alone), "At least two raters|[Oo]ne rater", class = "fallible_error_raters")
   }
   sample <- table(gold$category, hit)
   judged <- fit_raters(alone, dawid_skene(), known_raters = list(rater1 = sample))
