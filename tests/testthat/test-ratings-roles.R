@@ -311,8 +311,8 @@ for (role in names(rating_roles)) local({
     expect_error(update(plain, new = x), role, class = "fallible_error_argument")
     systems <- quiet(rate_with_role(role, data, systems = "cid"))
     expect_same_values(values_of_role(tidy(systems), role), values[!grepl("cid", names(values))])
-    bounds <- patterns_as_cases(x)
-    expect_identical(nrow(tidy(bounds)), length(bounds$cases) * 3L)
+    refit <- make_refit_bounds(quiet(fit_raters(systems)), 1L, 1L) # the patterns become cases
+    expect_no_error(refit(pattern_weights(systems)))
   })
 
   test_that(name("is not possible in a database"), {
