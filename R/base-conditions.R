@@ -74,7 +74,7 @@
 #' | `names` | names of raters, or of cases of a file, differ only in capitals or blanks |
 #' | `raters` | a rater has no ratings or one answer for all cases, or cases seem to be raters |
 #' | `missing` | labels of a file became missing ratings |
-#' | `left_out` | parts of a file were not read |
+#' | `left_out` | parts of a file, or copies of rows, were left out |
 #' | `scores` | answers have no scores, or all scores are equal |
 #' | `confidence` | confidences of a system are not used |
 #' | `few_data` | intervals of accuracy are wider than 0.2 because of sampling error |

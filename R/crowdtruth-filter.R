@@ -34,7 +34,8 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
                          below = NULL, sd = 1, ...) {
   check_call()
   x <- as_crowdtruth(x)
-  what <- check_choice(what)
+  what <- check_choice(what, i = if (inherits(what, "worker_flags"))
+    "Flagged workers are given by name: {.code flagged = flag_workers(x)}.")
   # Arguments for the other value of `what` would have no effect, so they are an error.
   unused_arguments <- if (what == "units") {
     c(if (!missing(min_units)) "min_units", if (!is.null(flagged)) "flagged")

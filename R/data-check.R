@@ -24,8 +24,9 @@
 #'   is unused, has fewer than 5 ratings, or is not the most frequent rating of any case; if labels
 #'   differ only in capitals or blanks; or if a label is `"-1"`, which often means a missing answer.
 #' * `"missing ratings"` (not for counts): a problem if raters fall into sets that share no case. A
-#'   doubt if more than half of the ratings are missing, unless all cases have the same number of
-#'   ratings, two or more.
+#'   doubt if more than half of the ratings are missing and raters seem to be expected to rate all
+#'   cases: a rater rated more than half of the cases, or a case has ratings by more than half of
+#'   the raters. The same number of ratings for all cases, two or more, is never a doubt.
 #' * `"systems"` (classifiers): a problem if a system seems to be computed from the ratings. It then
 #'   gives the leading category in at least 99% of 20 or more cases with a lead of one vote (p below
 #'   .01 for independent errors). A doubt if there is no system, or if one of several systems lacks
@@ -282,10 +283,15 @@ finding_on_missing_ratings <- function(x) {
     sum(weights_of_cases(x)[x$abstained$case])
   missing_share <- 1 - n_replies / (count_cases(x) * n_raters(x))
   n_groups <- count_connected_groups(x)
-  ratings_per_case <- unique(pattern_lengths(x)[is_rated_pattern(x)])
-  is_designed <- n_groups == 1L && missing_share > 0.5 && identical(ratings_per_case > 1L, TRUE)
+  ratings_per_case <- range(pattern_lengths(x)[is_rated_pattern(x)])
+  # If no rater rated most cases, and no case was rated by most raters, each case was assigned to a
+  # few raters. The other raters were not expected to rate it.
+  is_assigned <- 2 * max(count_ratings_of_raters(x)) <= count_cases(x) &&
+    2L * ratings_per_case[[2L]] <= n_raters(x)
+  is_designed <- n_groups == 1L && missing_share > 0.5 &&
+    (is_assigned || ratings_per_case[[1L]] == max(ratings_per_case, 2L))
   if (is_designed) return(finding_row("missing ratings",
-    paste(ratings_per_case, "ratings of each case")))
+    paste(format_span(ratings_per_case), "ratings of each case")))
   finding_row("missing ratings",
     paste0(percent(max(0, missing_share)), " of ratings are missing",
       if (n_groups > 1L) sprintf("; raters are in %s groups that share no case", n_groups)),

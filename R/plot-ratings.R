@@ -119,11 +119,12 @@ plot_who_rated <- function(x, max_cases, max_raters) {
 }
 
 # Returns an axis of cases, labelled at equal steps so that the labels do not overlap. The axis has
-# space for about 40 characters.
+# space for about 40 characters. If only one of several labels has space, no label is shown.
 case_axis <- function(cases) {
   n_labels <- 40 / (max(nchar(as.character(cases))) + 1)
   step <- ceiling(length(cases) / n_labels)
   columns <- seq(min(step, length(cases)), length(cases), by = step)
+  if (length(columns) == 1L && length(cases) > 1L) columns <- NULL
   ggplot2::scale_x_continuous(
     breaks = columns, labels = as.character(cases[columns]),
     guide = ggplot2::guide_axis(check.overlap = TRUE)

@@ -71,6 +71,8 @@ read_input <- function(data, quos, options) {
   ), Map(columns_of_role, names(rating_roles)))
   input <- record_abstentions(drop_null(input), options)
   input <- resolve_input_labels(input, options)
+  # Of a file, only the used columns were read, and equal rows may differ in other columns.
+  if (layout$by_rating && repeats == "error" && !input$is_file) input <- drop_copied_rows(input)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
   if (!is_empty(system_input$raters)) input <- split_systems(input, system_input$raters, repeats)
   if (repeats == "labels" && layout$by_rating) input <- expand_answers(input)
@@ -89,8 +91,29 @@ read_input <- function(data, quos, options) {
 keep_rows <- function(input, rows) {
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][rows]
   input <- modify_fields(input, c("columns", entry_fields(input)), lapply, `[`, rows)
-  input$source <- rows
+  input$source <- input$source[rows]
   input
+}
+
+# Leaves out exact copies of rows of long data, with a warning. If a rater then still has several
+# ratings of a case, all rows stay, and check_repeats() fails.
+drop_copied_rows <- function(input) {
+  # One number per case and rater. It may be too large for an integer.
+  answer_of_row <-
+    match(input$case, input$case) + as.double(input$rows) * match(input$rater, input$rater)
+  is_rating <- !is.na(input$columns[[1L]])
+  if (!any_repeated(answer_of_row[is_rating])) return(input)
+  is_copy <- duplicated(input$data)
+  if (any_repeated(answer_of_row[is_rating & !is_copy])) return(input)
+  warn_copied_rows(is_copy)
+  keep_rows(input, which(!is_copy))
+}
+
+warn_copied_rows <- function(is_copy) {
+  warn_if(any(is_copy), "left_out", c(
+    "!" = note_left_out(is_copy, "row", "identical to another row"),
+    i = "If these are independent repeats, give {.code repeats = \"ratings\"}."
+  ))
 }
 
 # Returns a list with a vector of column names for each role. The role `raters` contains the columns

@@ -20,10 +20,11 @@
 #' additional column `file`.
 #'
 #' @section Dropped rows and missing ratings:
-#' `read_ratings()` drops rows without case, rater and rating; repeated copies of a row, in tables
-#' with a row per case; assignments that were rejected or not completed; and answers of workers who
-#' failed Appen's test questions. Verdicts that a tool could not parse, and answers that were not
-#' submitted, become missing ratings. A warning of class `fallible_warning_left_out` lists both.
+#' `read_ratings()` drops rows without case, rater and rating; copies of a row that are equal in all
+#' columns, if a case or an answer would otherwise be repeated; assignments that were rejected or
+#' not completed; and answers of workers who failed Appen's test questions. Copies are kept if
+#' `repeats` is given. Verdicts that a tool could not parse, and answers that were not submitted,
+#' become missing ratings. A warning of class `fallible_warning_left_out` lists both.
 #'
 #' A warning of class `fallible_warning_missing` lists the labels in `na` that became missing
 #' ratings. It is a message if you give `na`.
@@ -132,7 +133,14 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
     )
   }
   tryCatch(convert(contents), fallible_error_repeat = function(cnd) {
-    suppressMessages(suppressWarnings(convert(or_null(read_all()) %||% contents)))
+    whole <- or_null(read_all()) %||% cnd_signal(cnd)
+    is_copy <- identical(repeats %||% "error", "error") & duplicated(list2DF(whole$table))
+    fields <- intersect(c("from", "key"), names(whole))
+    whole <- modify_fields(whole, fields, `[`, !is_copy)
+    whole$table <- lapply(whole$table, `[`, !is_copy)
+    x <- suppressMessages(suppressWarnings(convert(whole)))
+    warn_copied_rows(is_copy)
+    x
   })
 }
 

@@ -88,7 +88,8 @@
 #'   the number of identical cases that a case represents. With any other weights, later estimates
 #'   have no standard errors and intervals (`NA`).
 #' @param repeats What several rows of one rater on one case mean:
-#'   * `"error"` (the default): a mistake in the data. `ratings()` stops with an error.
+#'   * `"error"` (the default): a mistake in the data. `ratings()` stops with an error. If the rows
+#'     are equal in all columns of `data`, copies are left out with a warning.
 #'   * `"ratings"`: independent ratings. Two ratings by the same rater do not count as agreement
 #'     between raters, but each is evidence about the case.
 #'   * `"reruns"`: the same question asked again, for example of a language model. The most frequent

@@ -90,8 +90,8 @@ is_blank <- function(x) {
 
 # Drops empty rows. If cases have no identifiers, an empty row is empty in all columns of the table.
 # In a `sparse` table, each row is the answer to one of several questions, so a row without a rating
-# is empty. In tables with a row per case, also drops exact copies of a row. (In long data, a copy
-# may be a second rating.) One warning lists all dropped rows, including those that the reader of
+# is empty. In tables with a row per case, also drops exact copies of a row (for long data, see
+# drop_copied_rows()). One warning lists all dropped rows, including those that the reader of
 # the format dropped. `columns`: a list of column names by role.
 drop_rows <- function(table, contents, columns) {
   used_columns <- if (isTRUE(contents$sparse)) columns$rating else

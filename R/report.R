@@ -265,7 +265,7 @@ print.disputed_cases <- function(x, ...) {
   answers <- setdiff(names(x), c("case", ".fitted", ".probability", ".votes"))
   hidden_columns <- if (length(answers) > 8L) answers
   print(plain_tibble(x)[setdiff(names(x), hidden_columns)], ...)
-  if (!is_empty(hidden_columns)) cat_lines(paste("Not shown: the answers of",
-    shorten(hidden_columns)))
+  if (!is_empty(hidden_columns))
+    cat_lines(paste("Not shown:", count_noun(length(hidden_columns), "column"), "with answers"))
   invisible(x)
 }

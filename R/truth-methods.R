@@ -71,6 +71,7 @@ new_ground_truth <- function(x, posterior, about) {
     by_answers_only = is.null(about$worth),
     kind = panel_kind(x), list(
       base_rates = about$base_rates %||% label_rates(x, posterior),
+      constant = setdiff(x$panel$constant, x$raters),
       unrated = count_cases(x, (about$worth %||% pattern_lengths(x)) == 0),
       known = as_label(x$cases[is_certain[pattern_of_case(x)]]),
       weights = if (!is.null(x$weights)) setNames(x$weights, as_label(x$cases))
@@ -196,8 +197,11 @@ label_notes <- function(facts, about) {
       if (facts$unsure > n_labels / 5) " (see disputed_cases())" else if (facts$unsure > 0L)
         " (check these first)"
     ),
-    if (isTRUE(about$unrated > 0L)) paste(
-      count_noun(about$unrated, "case"), "without ratings: the labels are guesses from base rates"
+    words_with_labels("Left out, because they always gave the same answer:", about$constant),
+    if (isTRUE(about$unrated > 0L)) paste0(
+      count_noun(about$unrated, "case"), " without ratings",
+      if (!is_empty(about$constant)) " by the other raters",
+      ": the labels are guesses from base rates"
     ),
     if (isTRUE(about$by_replies)) abstention_only_words else if (isFALSE(about$by_answers_only))
       "Labels also use who abstains, which seems to depend on the truth",
@@ -217,9 +221,11 @@ label_assumption <- function(about) {
     one_line("Language models share more errors than people. In public data, the share of correct
       labels was .10 lower than the labels' mean probability")
   } else {
-    paste0("In public data, labels from people were right .05 more often than their mean ",
-      "probability", if (about$kind == "undeclared") ", from language models .10 less often",
-      ". Known truths of 50 random cases correct this")
+    paste0("The mean probability is cautious, because it allows for errors that raters share. ",
+      "In public data, labels from people were right .05 more often",
+      if (about$kind == "undeclared") ", from language models .10 less often",
+      "; in simulated crowds with independent errors, .1 to .25 more often. ",
+      "Known truths of 50 random cases correct this")
   }
 }
 

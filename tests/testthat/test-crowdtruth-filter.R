@@ -37,6 +37,7 @@ test_that("workers with few units, and flagged ones, leave", {
   expect_identical(
     filter_crowd(x, "workers", 0, flags)$workers$worker, setdiff(x$raters, bad)
   )
+  expect_error(filter_crowd(x, flags), "flagged = flag_workers(x)", fixed = TRUE)
   expect_error(filter_crowd(x, "workers", flagged = "nobody"), class = "fallible_error_argument")
   expect_error(
     filter_crowd(x, "workers", min_units = 1000), "10 of 10 judged fewer", class = "fallible_error_raters"

@@ -205,7 +205,25 @@ test_that("the same number of ratings for each case is a design, not missing rat
   expect_identical(missing$status, "ok")
   expect_match(missing$found, "3 ratings of each case")
   some <- tidy(quiet(data_check(ratings(long[-1, ], case = image, rater = worker, rating = label))))
-  expect_identical(some$status[some$check == "missing ratings"], "doubt")
+  expect_identical(some$status[some$check == "missing ratings"], "ok")
+})
+
+test_that("cases that are assigned to a few of many raters are a design", {
+  long <- withr::with_seed(5, {
+    n <- sample(2:4, 80, TRUE)
+    data.frame(image = rep(1:80, n), worker = unlist(lapply(n, sample, x = letters[1:20])),
+      label = sample(c("cat", "dog"), sum(n), TRUE))
+  })
+  missing <- function(data) {
+    found <- tidy(quiet(data_check(ratings(data, case = image, rater = worker, rating = label))))
+    unlist(found[found$check == "missing ratings", c("status", "found")])
+  }
+  expect_identical(unname(missing(long)), c("ok", "2 to 4 ratings of each case"))
+  # The others may have skipped cases if one rater rated most of them, or most raters rated a case.
+  full <- data.frame(image = 1:80, worker = "z", label = "cat")
+  expect_identical(missing(rbind(long, full))[["status"]], "doubt")
+  popular <- data.frame(image = 81, worker = letters[1:20], label = "cat")
+  expect_identical(missing(rbind(long, popular))[["status"]], "doubt")
 })
 
 test_that("parts of a panel are those of a slow twin", {

@@ -92,6 +92,13 @@ test_that("several heat maps have numbers if these fit", {
   expect_length(text_of(maps(6)), 0L)
 })
 
+test_that("a picture has no single label of a long name of a case", {
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.9), n = 40))
+  x$cases <- sprintf("https://www.example.org/collection/images/%05d.jpeg", 1:40)
+  plot <- ggplot2::autoplot(ground_truth(x))
+  expect_length(ggplot2::ggplot_build(plot)$layout$panel_params[[1]]$x$get_labels(), 0L)
+})
+
 test_that("a plot by variable says so", {
   x <- lehner_ratings()
   result <- quiet(estimate_accuracy(list(tone = x, topic = x), interval = "none"))

@@ -26,7 +26,7 @@ test_that("categories that were not declared are refused", {
 })
 
 test_that("a rater twice on a case is a mistake unless said otherwise", {
-  twice <- rbind(long, data.frame(case = 2, rater = "r1", rating = "b"))
+  twice <- rbind(long, data.frame(case = 2, rater = "r1", rating = "a"))
   expect_error(ratings(twice, case = case, rater = rater, rating = rating),
     class = "fallible_error_repeat")
   expect_snapshot(error = TRUE, ratings(twice, case = case, rater = rater, rating = rating))
@@ -37,6 +37,24 @@ test_that("a rater twice on a case is a mistake unless said otherwise", {
     error = TRUE, ratings(long, case = case, rater = rater, rating = rating, systems = systems)
   )
   expect_snapshot(error = TRUE, ratings(good, raters = r1:r2, repeats = "ratings"))
+})
+
+test_that("copies of rows of long data are left out, unless other rows are repeats", {
+  data <- transform(long, sure = seq(0.5, 0.9, length.out = nrow(long)), w = 1)
+  read <- function(data, ...) {
+    ratings(data, case = case, rater = rater, rating = rating, confidence = sure, weights = w, ...)
+  }
+  expect_warning(
+    x <- read(data[c(2, 1, 2:nrow(data), 1), ]), "2 rows identical to another row",
+    class = "fallible_warning_left_out"
+  )
+  expect_identical(
+    as.data.frame(x)[c("case", "rater", "rating")],
+    as.data.frame(read(data[c(2, 1, 3:nrow(data)), ]))[c("case", "rater", "rating")]
+  )
+  other <- transform(data[1, ], sure = 0.1)
+  expect_error(read(rbind(data, data[2, ], other)), "1 row equals another row",
+    class = "fallible_error_repeat")
 })
 
 test_that("no rater, and fewer than two categories, are refused; one rater is not", {
@@ -660,9 +678,9 @@ test_that("names and labels that differ in capitals or blanks, and copies of row
   y <- quiet(read_ratings(path, case = case, rater = rater, rating = rating, covariates = site,
     clean_labels = TRUE))
   expect_setequal(as.data.frame(y, "covariates")$site, c("North", "South"))
-  expect_error(
+  expect_warning(
     ratings(rbind(long, long[1:2, ]), case = case, rater = rater, rating = rating),
-    "2 rows equal another row", class = "fallible_error_repeat"
+    "2 rows identical to another row", class = "fallible_warning_left_out"
   )
   long$rating[1] <- "99"
   expect_warning(

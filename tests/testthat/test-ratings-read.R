@@ -128,7 +128,13 @@ test_that("copies of rows are left out if a row is a case, but not other rows of
     "keep only one of the rows in the file", class = "fallible_error_case")
   # Without identifiers, equal rows are different cases.
   expect_identical(nrow(read_ratings(path, raters = c(ann, bob))), 4L)
-  path <- write_long("1,a,x", "1,a,x", "1,b,y")
+  # Copies of long data are equal in all columns of the file.
+  path <- write_long("1,a,x", "1,a,x", "1,b,y", "2,a,x", "2,b,x")
+  expect_warning(x <- read_long(path), "1 row identical to another row",
+    class = "fallible_warning_left_out")
+  expect_identical(nrow(as.data.frame(x)), 4L)
+  expect_identical(nrow(as.data.frame(read_long(path, repeats = "ratings"))), 5L)
+  writeLines(paste0(readLines(path), ",", c("day", 1:5)), path)
   expect_error(read_long(path), class = "fallible_error_repeat")
 })
 

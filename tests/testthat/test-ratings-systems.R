@@ -33,7 +33,8 @@ test_that("systems that are no raters are refused", {
     ratings(long, rater = who, rating = said, systems = "bob"), class = "fallible_error_argument"
   )
   expect_error(
-    read(rbind(long, long[3, ]), systems = "gpt-4o"), class = "fallible_error_repeat"
+    read(rbind(long, transform(long[3, ], said = "x")), systems = "gpt-4o"),
+    class = "fallible_error_repeat"
   )
   wrong <- long
   wrong$said[[5L]] <- ""

@@ -192,7 +192,7 @@ test_that("a broken line of JSON is named", {
   expect_error(read(c(good, paste0(good[1], ",", good[2]))), "line 7", class =
     "fallible_error_file")
   expect_error(read(c("{", good)), "line 1", class = "fallible_error_file")
-  expect_error(read(c(good, good[1])), class = "fallible_error_repeat")
+  expect_warning(read(c(good, good[1])), "1 row identical", class = "fallible_warning_left_out")
   big <- sub("1,", "1234567890123456789,", good, fixed = TRUE)
   expect_identical(read(big)$cases[[1L]], "1234567890123456789")
 })

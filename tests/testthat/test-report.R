@@ -351,7 +351,7 @@ test_that("of cases with many answers a screen is printed", {
   expect_identical(ncol(read), 25L)
   printed <- capture.output(print(read))
   expect_lt(length(printed), 12L)
-  expect_match(printed, "Not shown: the answers of rater1", all = FALSE)
+  expect_match(printed, "Not shown: 21 columns with answers", all = FALSE)
 })
 
 test_that("a report of two categories has a sensitivity, and nothing of constant systems", {

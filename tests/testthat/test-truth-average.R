@@ -233,11 +233,27 @@ test_that("print says how sure labels are, where they are not, and what to look 
   expect_no_match(said(truth), "without ratings")
   unrated <- ratings(rbind(lehner2015, NA), raters = rater1:rater4)
   expect_match(said(ground_truth(unrated)), "1 case without ratings: the labels are guesses")
+  expect_match(of("expert"), "mean probability is cautious, because it allows for errors")
   expect_match(of("model"), "Language models share more errors")
   # What is no longer a table of labels prints as it is.
   expect_no_match(said(truth[0, ]), "Expected")
   none <- quiet(ground_truth(ratings(cbind(a = rep(1:2, each = 2), b = rep(1:2, 2)))))
   expect_match(said(none), "Not identified: raters agree no better.*votes = 1")
+})
+
+test_that("cases with ratings only by raters who are left out are not called unrated", {
+  long <- withr::with_seed(1, {
+    truth <- sample(c("a", "b"), 60, TRUE)
+    good <- data.frame(case = rep(2:60, each = 3), rater = c("w1", "w2", "w3"))
+    good$label <- ifelse(runif(177) < 0.8, truth[good$case], "a")
+    rbind(good, data.frame(case = 1:60, rater = "spammer", label = "b"))
+  })
+  x <- ratings(long, case = case, rater = rater, rating = label)
+  for (truth in list(ground_truth(x), quiet(ground_truth(x, known_truth = c("2" = "a"))))) {
+    shown <- gsub("\\s+", " ", paste(capture.output(print(truth)), collapse = " "))
+    expect_match(shown, "always gave the same answer: spammer")
+    expect_match(shown, "1 case without ratings by the other raters: the labels are guesses")
+  }
 })
 
 # ---- Votes --------------------------------------------------------------------------------------
