@@ -46,9 +46,8 @@ estimate_each_group <- function(x, by, estimate, cluster, gold) {
 }
 
 # Runs `code` without showing warnings of this package. Returns a list: `value` of the code, and
-# `warnings`. Messages are not wrapped, because warn_groups() shows the first line of each.
+# `warnings`.
 catch_warnings <- function(code) {
-  withr::local_options(cli.condition_width = Inf)
   collected_warnings <- rlang::env(warnings = list())
   value <- withCallingHandlers(code, fallible_warning = function(w) {
     collected_warnings$warnings <- c(collected_warnings$warnings, list(w))
@@ -73,7 +72,7 @@ warn_groups <- function(conditions) {
   topic <- map_chr(warnings, topic_of)
   group <- rep(names(conditions), lengths(conditions))[warning_order]
   groups_of_value <- function(value) lapply(split(group, factor_in_order(value)), unique)
-  texts <- cli::ansi_strip(map_chr(warnings, conditionMessage))
+  texts <- map_chr(warnings, unwrapped_message)
   message_groups <- groups_of_value(sub("\n.*", "", texts))
   lines <- escape_braces(map_chr(message_groups, shorten, most = 6L), ": ", names(message_groups))
   text_lines <- unlist(strsplit(texts[!duplicated(topic)], "\n", fixed = TRUE))

@@ -230,14 +230,20 @@ inform_fallible <- function(message, i = NULL, class = "fallible_message",
   rlang::inform(format_message(message, NULL, i, .envir), class, use_cli_format = TRUE)
 }
 
+# Returns the message of a condition, with a line per bullet. The result does not depend on the width
+# or the colours of the console.
+unwrapped_message <- function(condition) {
+  withr::local_options(cli.width = 1e5L, cli.condition_width = 1e5L)
+  cli::ansi_strip(conditionMessage(condition)[[1L]])
+}
+
 # Returns the message of a condition as one line: the first line and the lines of type "x" (found),
-# without hints. The result does not depend on the width or the colours of the console.
+# without hints.
 message_in_one_line <- function(condition) {
   tryCatch(
     {
-      text <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
       # printable() escapes invalid bytes, which would make strsplit() return NA.
-      lines <- strsplit(printable(cli::ansi_strip(text[[1L]])), "\n", fixed = TRUE)[[1L]]
+      lines <- strsplit(printable(unwrapped_message(condition)), "\n", fixed = TRUE)[[1L]]
       details <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
       paste(c(lines[[1L]], substring(details, 3L)), collapse = " ")
     },

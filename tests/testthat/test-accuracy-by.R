@@ -176,7 +176,7 @@ test_that("notes of groups that differ only in a share are printed once", {
   expect_gt(length(unique(shares)), 1L)
   range_note <- grep("Range", notes, value = TRUE)
   expect_length(range_note, 1L)
-  expect_match(range_note, "^Range: .*\\([0-9]+% to [0-9]+% of the range\\)")
+  expect_match(range_note, "^Range: .*\\([0-9.]+% to [0-9]+% of the range\\)")
   # Metrics print the shares of all groups, not those of the first one.
   metrics <- quiet(estimate_metrics(estimate, "accuracy"))
   expect_match(notes_of(metrics), sub(".*Assumed", "Assumed", range_note), fixed = TRUE, all = FALSE)
@@ -196,4 +196,31 @@ test_that("groups with different messages have a line each, and keep the hint", 
   expect_match(text, "u: `gold_sample` is missing, so the 10 cases")
   expect_match(text, "v: `gold_sample` is missing, so the 6 cases")
   expect_match(text, "Use `gold_sample = \"random\"` for a random sample")
+})
+
+test_that("messages of parts are complete at every width of the console", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.6, 0.6, 0.6), c(a = 0.7), 3, 120))
+  group <- rep(c("one", "two", "three"), 40)
+  said_at <- function(width, code) {
+    withr::local_options(width = width, cli.width = width, cli.condition_width = width)
+    texts <- character()
+    withCallingHandlers(code(), fallible_warning = function(w) {
+      texts <<- c(texts, gsub("\\s+", " ", conditionMessage(w)))
+      rlang::cnd_muffle(w)
+    })
+    texts
+  }
+  codes <- list(
+    groups = function() estimate_accuracy(x, by = group),
+    variables = function() estimate_accuracy(list(first = x[1:40], second = x[41:80]))
+  )
+  for (code in codes) {
+    said <- said_at(200, code)
+    expect_match(said, "as wide as [0-9.]+[.] More cases", all = FALSE)
+    for (width in c(40, 80)) expect_identical(said_at(width, code), said)
+  }
+  long_error <- rlang::catch_cnd(abort_fallible("argument", strrep("word ", 50)))
+  withr::local_options(cli.condition_width = 40)
+  expect_match(message_in_one_line(long_error), "^(word ?){50}$")
 })
