@@ -25,8 +25,14 @@ percent <-
 # Formats shares as percentages without decimals, such as "78%".
 whole_percent <- function(share) paste0(format_points(share), "%")
 
-# Formats shares as whole percentage points. `+ 0` turns -0 into 0, so that "-0" is not printed.
-format_points <- function(share) format_decimals(round(100 * share) + 0, 0L)
+# Formats shares as whole percentage points. Other values than 0 and 100 that would be rounded to
+# these have a decimal. `+ 0` turns -0 into 0, so that "-0" is not printed.
+format_points <- function(share) {
+  points <- 100 * share
+  is_near_end <- abs(round(points)) %in% c(0, 100) & abs(points - round(points)) > 1e-8
+  ifelse(is_near_end, format_decimals(round(points, 1L) + 0, 1L),
+    format_decimals(round(points) + 0, 0L))
+}
 
 # Formats a number with commas between thousands.
 number <- function(n) format(n, big.mark = ",", decimal.mark = ".", scientific = FALSE)

@@ -196,8 +196,8 @@ test_that("sentences about undecided differences of groups name no direction", {
   comparison$differences[c("estimate", "conf.low", "conf.high")] <- list(-0.004, -0.1, 0.1)
   words <- may_say(comparison)
   expect_no_match(words$sentence[words$may], "more often|higher")
-  expect_match(words$sentence[words$may], "minus that in .* 0 percentage points.*remains open")
-  expect_match(format(gate(comparison, 0)), "is 0 \\[-10, 10\\] points")
+  expect_match(words$sentence[words$may], "minus that in .* -?0.4 percentage points.*remains open")
+  expect_match(format(gate(comparison, 0)), "is -0.4 \\[-10, 10\\] points")
   comparison$differences[c("estimate", "conf.low", "conf.high")] <- list(-0.2, -0.3, -0.1)
   expect_match(may_say(comparison)$sentence[[1]], paste0(
     "in new minus that in old is estimated at -20 percentage points .* ",

@@ -95,3 +95,9 @@ test_that("labels with outer blanks are quoted in lists", {
   expect_identical(words_with_labels("rare:", c("a", " b ", "c d")), "rare: a, \" b \", c d")
   expect_null(words_with_labels("rare:", character()))
 })
+
+test_that("percentages near 0 and 100 are not rounded to these", {
+  shares <- c(-0.004, 0, 0.004, 0.21, 0.996, 1, 1 - 1e-15, -0.0001, NA)
+  expect_identical(format_points(shares), c("-0.4", "0", "0.4", "21", "99.6", "100", "100", "0.0",
+    "NA"))
+})
