@@ -97,7 +97,7 @@ works_to_cite <- function(full) {
 
 # Binds the sentences of all parts (groups or variables). A sentence begins with the name of its
 # part, such as "Group east: ". Unsupported sentences about all systems have no such beginning, and
-# are listed once.
+# are listed once, at the end.
 say_sentences.result_parts <- function(x) {
   table <- bind_parts(x, function(part) say_sentences(part))
   is_about_all_systems <- is.na(table$system) & !table$may
@@ -105,7 +105,8 @@ say_sentences.result_parts <- function(x) {
     ifelse(is_about_all_systems, "", part_sentence_start(table[1L])), table$sentence
   )
   table[is_about_all_systems, 1L] <- NA
-  structure(unique(table), class = c("said_sentences", class(table)))
+  table <- unique(table[order(!table$may, is_about_all_systems), ])
+  structure(table, class = c("said_sentences", class(table)))
 }
 
 references <- c(

@@ -186,7 +186,7 @@ test_that("the paragraph counts ratings and cases by weights that count cases", 
 
 test_that("one percentage point is singular", {
   expect_identical(points_words(c(0.0104, 0.05, 0, -0.001)),
-    c("1 percentage point", "5 percentage points", "0 percentage points", "0 percentage points"))
+    c("1 percentage point", "5 percentage points", "0 percentage points", "-0.1 percentage points"))
 })
 
 test_that("the paragraph names user-defined measures and how their intervals were computed", {
@@ -275,4 +275,13 @@ test_that("systems with equal estimates are not ordered, and known truths order 
   known <- quiet(compare_systems(y, known_truth = truth(x)))
   expect_identical(tidy(known)$order_known, rep(NA, 3))
   expect_no_match(c(may_say(known)$sentence, capture.output(print(known))), "do not show")
+})
+
+test_that("sentences that no result supports are once at the end, after those of all groups", {
+  estimate <- quiet(estimate_accuracy(panel_of_two(), by = rep(c("u", "v"), each = 40),
+    interval = "none"))
+  said <- may_say(estimate)
+  expect_identical(said$may, sort(said$may, decreasing = TRUE))
+  expect_identical(is.na(said$group), sort(is.na(said$group)))
+  expect_identical(anyDuplicated(said$sentence), 0L)
 })
