@@ -379,7 +379,9 @@ test_that("a report of two categories has a sensitivity, and nothing of constant
   expect_match(words, "Bergen ai \\d+% .*Oslo never \\d+%.*Groups are not compared")
   expect_match(words, "copied raters or systems good", fixed = TRUE)
   # A warning of a group, without its hint on functions
-  expect_match(words, "groups have warnings[.] +(Bergen|Oslo).*: ")
+  expect_match(words, "groups have warnings[.] +(Bergen|Oslo).*: .*as wide as [0-9.]+[.]")
+  expect_match(words, "Groups .*Bergen ai .*The number, all groups pooled .*Of all groups pooled")
+  expect_no_match(words, "The number, all groups pooled .*groups have warnings")
   expect_error(accuracy_report(x, file, positive = "maybe"), class = "fallible_error_argument")
   skip_unless_extended()
   quiet(accuracy_report(list(first = x, second = x[, , "ai"]), file))
