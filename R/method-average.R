@@ -170,7 +170,7 @@ warn_doubtful <- function(estimate, hidden) {
     "There are few data: sampling error by itself makes the ",
     interval_title(estimate$options$conf_level), " of ", system_words(few_data), " as wide as ",
     format_decimals(min(1, max(doubtful$width[few_data])), 2L),
-    ". More cases reduce only this part of the interval: {.fun plan_cases}."
+    ". More cases reduce only this part of the interval; see {.fun plan_cases}."
   ), systems = systems[few_data])
   doubtful_systems <- doubtful$assumption
   n_doubtful <- length(doubtful_systems)
