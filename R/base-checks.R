@@ -150,8 +150,8 @@ covariates_hint <- "Columns that define groups of cases are {.code covariates = 
 
 pairwise_hint <- "{.code agreement(x, pairwise = TRUE)} compares all pairs of raters."
 
-# Hints for unknown or missing arguments. Other packages use these argument names. In this package, the
-# settings are given in a different way. `needs`: the hint is only given for functions that have
+# Hints for unknown or missing arguments. Other packages use these argument names. In this package,
+# the settings are given in a different way. `needs`: the hint is only given for functions that have
 # this argument; NA for all functions.
 argument_hints <- tibble::tribble(
   ~argument, ~needs, ~hint,

@@ -230,8 +230,8 @@ inform_fallible <- function(message, i = NULL, class = "fallible_message",
   rlang::inform(format_message(message, NULL, i, .envir), class, use_cli_format = TRUE)
 }
 
-# Returns the message of a condition, with a line per bullet. The result does not depend on the width
-# or the colours of the console.
+# Returns the message of a condition, with a line per bullet. The result does not depend on the
+# width or the colours of the console.
 unwrapped_message <- function(condition) {
   withr::local_options(cli.width = 1e5L, cli.condition_width = 1e5L)
   cli::ansi_strip(conditionMessage(condition)[[1L]])

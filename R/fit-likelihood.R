@@ -310,7 +310,8 @@ AIC.rater_fit <- function(object, ...) {
   if (anyNA(criteria)) inform_fallible(
     "AIC and BIC are {.val {NA}} unless a fit is identified, is by likelihood, and has no estimated
       prior.", i = "Fit with {.code method = \"likelihood\"}, and models with
-      {.code prior = \"none\"}. Compare Bayesian fits with {.fun compare_models} or {.fun loo::loo}.")
+      {.code prior = \"none\"}. Compare Bayesian fits with {.fun compare_models} or
+      {.fun loo::loo}.")
   criteria
 }
 
