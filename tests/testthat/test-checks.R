@@ -169,11 +169,12 @@ test_that("every function refuses an argument that it does not have, and names i
     arguments[c("dificulty", hinted)] <- 1
     e <- tryCatch(do.call(fun, arguments), error = identity)
     expect_s3_class(e, "fallible_error_argument")
-    expect_match(conditionMessage(e), "dificulty", info = name)
+    text <- conditionMessage(e) # formatting takes long
+    expect_match(text, "dificulty", info = name)
     # Hints mention only arguments that the function has.
-    for (needed in unique(argument_hints$needs)) {
-      if (grepl(sprintf("(in|is) `%s`", needed), conditionMessage(e))) {
-        expect_match(conditionMessage(e), sprintf("It has .*`%s`", needed), info = name)
+    for (needed in stats::na.omit(unique(argument_hints$needs))) {
+      if (grepl(sprintf("(in|is) `%s`", needed), text)) {
+        expect_match(text, sprintf("It has .*`%s`", needed), info = name)
       }
     }
   }
@@ -182,10 +183,9 @@ test_that("every function refuses an argument that it does not have, and names i
   expect_error(fit_raters(lehner_ratings(), systems = TRUE), "estimate_accuracy\\(x, \"joint\"")
   expect_error(replay(simulation_study(lehner_design(3), runs = 1), run = 1), "row number of")
   expect_error(fit_raters(lehner_ratings(), conf_level = 0.95), "tidy\\(fit, conf_level = 0.95\\)")
-  expect_error(
-    fit_raters(lehner_ratings(), dawid_skene(), "bayes", sampling = list(seed = 1)), "set.seed\\(1\\)"
-  )
-  expect_error(plan_gold(lehner_ratings(), known_truth = 1), "estimate_accuracy\\(x, known_truth = \\)")
+  seeded <- list(seed = 1)
+  expect_error(fit_raters(lehner_ratings(), dawid_skene(), "bayes", sampling = seeded), "set.seed")
+  expect_error(plan_gold(lehner_ratings(), known_truth = 1), "accuracy\\(x, known_truth = \\)")
   expect_error(rater_model(by = site), "base_rates = ~ site")
   for (argument in c("scale", "level")) {
     expect_error(do.call(ratings, setNames(list(1, 1), c("data", argument))), "ordered = TRUE")
