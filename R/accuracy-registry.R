@@ -181,7 +181,7 @@ resolve_interval <- function(interval, gold, x) {
 # registry. `x`: the estimate, a draft of it, or only its options.
 method_of <- function(x) {
   options <- x$options %||% x
-  options$record %||% accuracy_methods[[options$method]]
+  options$method_record %||% accuracy_methods[[options$method]]
 }
 
 interval_of <- function(x) {

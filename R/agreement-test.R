@@ -244,13 +244,16 @@ make_difference_row <- function(measure, samples, about) {
 #'
 #' Returns tables and a line of text from a [compare_agreement()] result `x`.
 #'
-#' @return `tidy(x)`: a tibble with the rows (one per measure) and columns of `x`.
+#' @return The result of [compare_agreement()] is a comparison if argument `y` or `by` was given,
+#'   and otherwise a test of each measure.
+#'
+#'   `tidy(x)`: a tibble with a row per measure. [compare_agreement()] describes its columns.
 #'
 #'   `glance(x)`: a tibble with one row:
 #'   * `measures`, the number of tests; `cases`, the largest number of cases in a test; `p.value`,
 #'     the smallest p-value.
-#'   * for tests without `y` and `by`, `null`, the tested value, and `alternative`; for comparisons
-#'     `conf_level`, the confidence level of the intervals.
+#'   * for tests, also `null` (the tested value) and `alternative`; for comparisons, also
+#'     `conf_level` (of the intervals).
 #'
 #'   `format(x)`: one line of text, such as `Fleiss' kappa 0.43, p < .001`.
 #' @family agreement

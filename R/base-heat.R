@@ -12,18 +12,18 @@
 # * numbers: do tiles have text?
 # * top: are the names of columns above the plot?
 heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted = FALSE,
-                     facets = NULL, numbers = most_columns <= 12L, scale = share_scale(),
+                     facets = NULL, numbers = columns_across <= 12L, scale = share_scale(),
                      top = FALSE, row_labels = short_names) {
   maps <- ggplot2::wrap_dims(max(1L, number_distinct_rows(cells[facets])))
-  most_columns <- length(columns) * maps[[2L]]
+  columns_across <- length(columns) * maps[[2L]]
   if (sorted && length(columns) > 12L) {
     judge1 <- as.character(cells$judge1)
     is_pair <- judge1 != cells$judge2
     means <- tapply(cells$value[is_pair], judge1[is_pair], mean, na.rm = TRUE)
     columns <- columns[order(columns %in% systems, -means[columns])]
   }
-  most_rows <- length(rows) * maps[[1L]]
-  most_tiles <- max(most_columns, most_rows)
+  rows_down <- length(rows) * maps[[1L]]
+  most_tiles <- max(columns_across, rows_down)
   has_both_roles <- !is_empty(systems) && length(systems) < length(columns)
   if (has_both_roles) {
     cells[c("role1", "role2")] <- lapply(cells[c("judge1", "judge2")], function(judge) {
@@ -53,7 +53,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
     ggplot2::scale_y_discrete(labels = row_labels, expand = c(0, 0)) +
     scale +
     plot_titles(...) +
-    heat_theme(rep(short_names(columns), maps[[2L]]), most_rows) +
+    heat_theme(rep(short_names(columns), maps[[2L]]), rows_down) +
     wrapped_facets(facets)
 }
 

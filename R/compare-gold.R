@@ -130,7 +130,7 @@ add_joint_intervals <- function(table, draws, options) {
   table$probability <- core_share_ahead(draws, pairs$first, pairs$second)
   rows <- which(error > 0)
   if (options$simultaneous && length(rows) > 0L) {
-    blocks <- pair_blocks(pairs, list(list(at = seq_along(systems), values = draws)))
+    blocks <- summarise_pairs(pairs, list(list(at = seq_along(systems), values = draws)))
     deviations <- largest_deviations(blocks, error) / normal_quantile(level)
     widening_factor <- max(1, quantile(deviations, level))
     estimate <- table$estimate[rows]

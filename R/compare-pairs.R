@@ -156,7 +156,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   )
   if (length(draws$parts) == 0L) return(table)
   is_iterated <- method_of(estimate)$iterated
-  blocks <- pair_blocks(pairs, draws$parts, centre)
+  blocks <- summarise_pairs(pairs, draws$parts, centre)
   for (block in blocks) {
     block_rows <- table[block$pairs, ]
     block_rows$probability <- core_share_ahead(block$values, block$first, block$second)
@@ -196,7 +196,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
 # `drawn_blocks`: element `parts` of comparison_draws(). `centre`: centre of the draws of each
 # system. If draws have heavy tails, attribute `times` contains the factor by which each draw was
 # widened. Standard errors are computed without this factor.
-pair_blocks <- function(pairs, drawn_blocks, centre = NULL) {
+summarise_pairs <- function(pairs, drawn_blocks, centre = NULL) {
   is_assigned <- logical(length(pairs$first))
   blocks <- list()
   for (drawn_block in drawn_blocks) {
@@ -224,7 +224,7 @@ pair_blocks <- function(pairs, drawn_blocks, centre = NULL) {
 
 # Returns, for each draw, the largest standardised deviation over all pairs. This is the absolute
 # deviation of a drawn difference from its mean, divided by its standard error. `blocks`: a result
-# of pair_blocks(). `error`: standard error of each pair. Pairs are left out if it is NA or 0.
+# of summarise_pairs(). `error`: standard error of each pair. Pairs are left out if it is NA or 0.
 largest_deviations <- function(blocks, error) {
   n_draws <- min(map_int(blocks, function(block) nrow(block$values)))
   max_deviations <- numeric(n_draws)

@@ -256,7 +256,7 @@ estimate_again <- function(estimate, x) {
   }
   fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
-  if (!is.null(options$record)) return(function_estimate(x, options))
+  if (!is.null(options$method_record)) return(function_estimate(x, options))
   # A comparison uses only intervals with draws, so other intervals are not computed. The exception
   # is option `deviance`: the computation of the original interval found a higher maximum of the
   # likelihood. The interval is then computed to find this maximum again.

@@ -205,8 +205,8 @@ merge_targets <- function(into, categories) {
   abort_argument_if(!is_empty(circle_categories), "into",
     "must not merge annotations in a circle, such as a into b and b into a.",
     x = "The circle contains {.val {categories[unique(circle_categories)]}}.")
-  abort_if(n_distinct(target) < 2L, "categories_few", "At least two annotations must remain.",
-    categories = categories[unique(target)])
+  abort_if(n_distinct(target) < 2L, "categories_few",
+    "At least two annotations must remain after merging.", categories = categories[unique(target)])
   target
 }
 

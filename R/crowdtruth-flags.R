@@ -52,10 +52,10 @@ spam_sign <- c(
 #'     for linear rules `weights`; for the standard-deviation rule `votes` and `thresholds`, the
 #'     limits of the metrics; for the fitted rule `folds`.
 #'
-#'   `tidy(x)` returns `workers`. `glance(x)` returns a tibble with one row: `rule`; the numbers of
-#'   `workers`, of `flagged` workers and of workers without a score (`undefined`). The other columns
-#'   are `NA` unless `known` was given. They are the numbers of `known` workers and of workers of
-#'   `low` quality among them, and statistics of the held-out scores:
+#'   `tidy()` of the result returns `workers`. `glance()` returns a tibble with one row: `rule`; the
+#'   numbers of `workers`, of `flagged` workers and of workers without a score (`undefined`). The
+#'   other columns are `NA` unless `known` was given. They are the numbers of `known` workers and of
+#'   workers of `low` quality among them, and statistics of the held-out scores:
 #'   * `accuracy`, `precision` and `recall` of the flags that the held-out scores give.
 #'   * `auc`: the probability that a worker of low quality has a higher score than another worker.
 #'   * `separation`: the difference of the mean scores of both kinds, in pooled standard deviations.

@@ -131,7 +131,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   abort_argument_if(any(design$drift != 0) && !design$strata_drawn && nrow(strata) > 1L,
     "drift", "{.arg drift} cannot be combined with fixed strata.",
     x = "In {.arg difficulty}, {.code strata = \"fixed\"} puts the cases of a stratum in sequence.",
-    i = "Use {.code difficulty = list(strata = \"drawn\")}.")
+    i = "Set {.code strata = \"drawn\"} in {.arg difficulty}.")
   check_memory(
     as.double(length(labels))^2 * length(judges) * nrow(strata), "probabilities of a design",
     "Use fewer categories, raters or strata."

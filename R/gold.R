@@ -237,15 +237,16 @@ prior_slope <- 0.5
 prior_cases <- 10
 
 # Returns the mean and variance of predictions over all cases (not only gold cases), and the number
-# of cases. Each has an element per column of `q`. `q`: predictions, with a row per pattern.
+# of cases. Each has an element per column of `predictions`, which has a row per pattern.
 # `weight`: number of cases of each row.
-summarise_predictions <- function(q, weight = 1) {
-  q <- as.matrix(q)
-  weight <- matrix(weight, nrow(q), ncol(q))
+summarise_predictions <- function(predictions, weight = 1) {
+  predictions <- as.matrix(predictions)
+  weight <- matrix(weight, nrow(predictions), ncol(predictions))
   cases <- colSums(weight)
+  squares <- weight * centred(predictions, weight)^2
   list(
-    mean = colSums(weight * q) / cases, cases = cases,
-    variance = ifelse(cases > 1, colSums(weight * centred(q, weight)^2) / (cases - 1), 0)
+    mean = colSums(weight * predictions) / cases, cases = cases,
+    variance = ifelse(cases > 1, colSums(squares) / (cases - 1), 0)
   )
 }
 

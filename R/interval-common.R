@@ -24,7 +24,7 @@ stand_in_replicates <- function(estimate, quantity) {
   options <- estimate$options
   options$seed <- attr(estimate$replicates, "seed") %||% compute_seed(fit$x)
   method <- method_of(estimate)
-  if (!is.null(options$record)) {
+  if (!is.null(options$method_record)) {
     return(bootstrap_replicates(function_estimator(fit$x, method$run), fit, options, quantity))
   }
   uses_stand_in <- has_stand_in(estimate)
@@ -92,7 +92,8 @@ bootstrap_interval <- function(draft, table) {
   warn_failed(
     systems[is_estimated], colMeans(is.na(replicates))[is_estimated],
     options$conf_level,
-    if (is.null(options$record)) "The agreement of raters is too low for this number of cases."
+    if (is.null(options$method_record))
+      "The agreement of raters is too low for this number of cases."
   )
   table <- add_intervals(table, intervals)
   # An unclipped estimate may be above 1. It is compared with the limits as 1, the largest limit.

@@ -23,7 +23,7 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
   interval_record <- if (is.null(interval)) interval_calibrated
   options <- list(
     method = method_calibrated$id, conf_level = check_level(conf_level), clip = NA_character_,
-    bin_width = NA_real_, record = method_calibrated,
+    bin_width = NA_real_, method_record = method_calibrated,
     interval = interval_record$id %||% check_choice(interval, "none", "interval"),
       interval_record = interval_record
   )

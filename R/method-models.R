@@ -234,7 +234,7 @@ estimate_by_function <- function(x, run, given, by) {
   options$method <- "own function"
   options$threads <- check_threads(given$threads)
   # The record of the method is not in the registry of methods, but in the options.
-  options$record <- c(
+  options$method_record <- c(
     new_method("own function", "function of the user's", "none", function(fit, ...) {
       estimator <- function_estimator(fit$x, run)
       result <- estimator(NULL, NULL)

@@ -119,7 +119,9 @@ check_cost_matrix <- function(cost, categories) {
 #'   category, weighted by the posterior probability that the category is true, given the ratings. A
 #'   case with known truth is counted only in the row of its true category. The argument `common` of
 #'   [estimate_accuracy()] (how far a system is assumed to share the raters' errors) also
-#'   applies to this table. The metric `accuracy` is equal to the estimate of [estimate_accuracy()].
+#'   applies to this table. The metric `accuracy` is equal to the estimate of [estimate_accuracy()],
+#'   which includes a prior of the accuracy; other metrics do not. With few cases, the accuracy can
+#'   therefore be outside the range of sensitivity and specificity.
 #'
 #' Methods `"binned"` and `"unbinned"`, and methods that are functions, estimate only the accuracy;
 #' other metrics are then `NA`. A metric of a category is also `NA` if its denominator is 0. Macro

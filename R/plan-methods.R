@@ -16,7 +16,7 @@
 #'   * `probability`: probability with which estimates are within the required half-width, mean over
 #'     systems; if `cases` is `NA`, the highest simulated probability. `lowest`: the probability for
 #'     the system for which it is lowest.
-#'   * `half_width`: distance from the truth that estimates do not exceed with probability
+#'   * `half_width`: an estimate is at most this far from the truth, with probability
 #'     `conf_level`.
 #'   * `bias`: mean error of the estimates (estimate minus truth) for the system with the largest
 #'     bias.

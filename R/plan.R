@@ -163,7 +163,7 @@ plan_agreement <- function(arguments) {
     i = "Let the raters rate some cases; {.fun plan_cases} resamples them.")
   view <- new_judge_view(merge_reruns(as_ratings_of_several(arguments$design, "design")))
   abort_argument_if(!view$counted, "design",
-    "must have weights that are numbers of cases, or no weights.")
+    "must have no weights, or weights that are numbers of cases (whole numbers).")
   settings <- c(list(
     half_width = check_number(arguments$half_width, "half_width", 0, 1, open_min = TRUE),
     conf_level = check_level(arguments$conf_level), pooling = "pairs", interval = "none",

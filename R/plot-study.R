@@ -109,7 +109,7 @@ stack_truth_measures <- function(runs) {
 #' @rdname tidy.case_plan
 #' @param type Quantity to plot against the number of cases. `"probability"` (the default):
 #'   probability that an estimate is within the required half-width of the truth. `"half_width"`:
-#'   distance from the truth that estimates do not exceed with probability `conf_level`. A grey
+#'   an estimate is at most this far from the truth, with probability `conf_level`. A grey
 #'   dashed line shows the required value. Bands are plus and minus two Monte Carlo standard errors.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)

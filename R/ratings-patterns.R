@@ -176,9 +176,9 @@ order_rows <- function(columns) do.call(order, c(unname(as.list(columns)), metho
 
 # ---- Changes of patterns ------------------------------------------------------------------------
 
-# Replaces the fields `patterns` and `index` of the ratings `x`. `core`: patterns from the C++ core.
-# They are not split by values, and do not contain the numbers of raters and categories, which are
-# added here.
+# Replaces the fields `patterns` and `index` of the ratings `x`. `core`: patterns from the C++ core,
+# which depend only on ratings and answers, not on other values of cases. The numbers of raters and
+# categories are added here.
 set_core_patterns <- function(x, core) {
   x$index <- core$index
   core$index <- NULL

@@ -54,7 +54,7 @@ case_values_hint <- function(arg) {
 # may be the name of a covariate, a vector, or a data frame with columns `case` and one other.
 check_case_values <- function(value, x, arg) {
   if (is.null(value)) return(NULL)
-  if (in_database(x)) abort_no_cases("{.arg {arg}} needs single cases",
+  if (in_database(x)) abort_no_cases("{.arg {arg}} has a value for each case",
     hint = "For one group, filter the table in the database with {.code dplyr::filter()}.")
   is_name <- is_string(value) && !has_names(value)
   case_columns <- if (is_name) columns_of_cases(x)

@@ -170,8 +170,8 @@ references <- c(
 )
 references[] <- one_line(references)
 
-# Returns `words` if `condition` is TRUE, and otherwise an empty string. `...`: values that are
-# inserted into `words`, then a template.
+# Returns `words` if `condition` is TRUE, and otherwise an empty string. If there are arguments
+# `...`, `words` is a template, into which they are inserted.
 words_if <- function(condition, words, ...) {
   if (!isTRUE(condition)) "" else if (...length() > 0L) fill_template(words, ...) else words
 }
