@@ -102,7 +102,9 @@ is_one_cluster <- function(estimate) {
 # Words for a printed note on the bootstrap, such as "case bootstrap, 200 replicates".
 replicates_note <- function(estimate) {
   options <- estimate$options
-  resampled <- if (is.null(options$cluster)) "case bootstrap" else {
+  resampled <- if (is.null(options$cluster)) {
+    "case bootstrap"
+  } else {
     n_clusters <- count_clusters(estimate)
     paste0(
       "bootstrap of ", count_noun(n_clusters, "cluster"),

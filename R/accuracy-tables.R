@@ -259,9 +259,9 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
     i = "Name another system in {.arg systems}, or give an accuracy or a rater as
       {.arg better_than}.", system = better_than)
   table <- x$estimate$table
-  ends <- c("independent", "shared")
+  ends <- table[, c("independent", "shared")]
   if (is.null(claimed_accuracy)) {
-    compared <- unlist(table[match(better_than, table$system), ends])
+    compared <- unlist(pick_rows(ends, match(better_than, table$system)))
     # Lower bounds of the differences of all pairs of systems. NA without such bounds.
     bounded <- x$bounds$system
     bounds <- matrix(NA_real_, length(bounded), length(bounded))
@@ -275,7 +275,7 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
     compared <- rep(claimed_accuracy, 2L)
     lowest <- x$bounds$lowest[match(systems, x$bounds$system)] - claimed_accuracy
   }
-  differences <- Map(`-`, table[match(systems, table$system), ends], compared)
+  differences <- Map(`-`, pick_rows(ends, match(systems, table$system)), compared)
   claim_range <- where_claim_holds(differences$independent, differences$shared)
   tibble::tibble(
     system = systems, better_than = as_label(better_than), !!!differences,

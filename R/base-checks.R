@@ -26,7 +26,8 @@ check_call <- function(frames_up = 1L, except = NULL, dots = character()) {
   }, setdiff(names(Filter(is_missing, arguments)), c("...", except)))
   abort_argument_if(missing_arguments, missing_arguments,
     "{.arg {missing_arguments}} must be given.", call = frame,
-    i = argument_hints$hint[argument_hints$argument %in% missing_arguments])
+    i = argument_hints$hint[argument_hints$argument %in% missing_arguments &
+      is.na(argument_hints$needs)])
 }
 
 is_single_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
@@ -171,12 +172,12 @@ argument_hints <- tibble::tribble(
     {.fun krippendorff_alpha} has {.arg level}.",
   "level", "ordered", order_hint,
   "scale", "ordered", order_hint,
-  "groups", "covariates", covariates_hint,
-  "by", "covariates", covariates_hint,
+  "groups", "ordered", covariates_hint,
+  "by", "ordered", covariates_hint,
   "by", "dependence",
   "For base rates that differ between groups of cases, give {.code base_rates = ~ site}.",
   "raters", "x", "To choose raters, select columns of ratings: {.code x[, c(\"a\", \"b\")]}.",
-  "known_truth", "half_width",
+  "known_truth", "gold",
   "Give the result of {.code estimate_accuracy(x, known_truth = )} as {.arg x}.",
   "na", NA, "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}.",
   "clean_labels", NA,
@@ -188,7 +189,7 @@ argument_hints <- tibble::tribble(
   "measure", NA, "{.fun plan_cases} takes a measure as {.arg agreement}.",
   "run", "row", "{.arg row} is a row number of {.code tidy(study)}, which has columns
     {.field design}, {.field n} and {.field run}.",
-  "systems", "known_raters",
+  "systems", "prior",
   "Systems are raters of the model in {.code estimate_accuracy(x, \"joint\", model)}.",
   "rater2", NA, pairwise_hint
 )
@@ -299,7 +300,7 @@ check_system_names <- function(systems, known) {
     "{.arg systems} cannot choose systems, because the ratings contain none.",
     i = "First name the systems in {.code ratings(systems = )}.", system = character())
   check_names_among(systems, known, "systems",
-    "To evaluate a rater, name it in {.arg systems} of {.fun ratings} and not in {.arg raters}.")
+    "If it is a rater, name it in {.arg systems} of {.fun ratings} and not in {.arg raters}.")
 }
 
 # Returns the hint "Did you mean ...?" with the known values that are similar to `given`. NULL if no

@@ -91,6 +91,7 @@ shorten <- function(x, separator = ", ", most = 8L) {
 # Returns words followed by labels, such as "unused: a, b"; NULL without labels. Labels that begin
 # or end with a blank are quoted. `...`: see shorten().
 words_with_labels <- function(words, labels, ...) {
+  labels <- as.character(labels)
   labels <- ifelse(labels == trimws(labels), labels, dQuote(labels, FALSE))
   if (!is_empty(labels)) paste(words, shorten(labels, ...))
 }
@@ -268,4 +269,3 @@ short_names <- function(names) {
   short <- gsub(paste0("(?: - )?\\K", long_name), "\\1...\\3", names, perl = TRUE)
   ifelse(short %in% repeated_values(short[!duplicated(names)]), names, short)
 }
-

@@ -180,8 +180,7 @@ elapsed <- function() proc.time()[["elapsed"]]
 
 # Writes a file so that it is always complete. The content is written to a temporary file, which is
 # then moved to `path`. After a failure the old file is unchanged. If `path` is a symbolic link, its
-# target is replaced. Returns the reason of a failure, otherwise
-# NULL.
+# target is replaced. Returns the reason of a failure, otherwise NULL.
 # * write: a function of a path that writes the file.
 # * is_complete: a function of a path that checks the temporary file, because R may not report a
 #   full disk.
@@ -191,8 +190,8 @@ replace_file <- function(path, write, is_complete) {
   path <- normalizePath(path, mustWork = FALSE)
   temporary_path <- tempfile(".fallible-", dirname(path)) # a name that no file has
   on.exit(unlink(temporary_path))
-  reasons <- NULL # the first warning contains the cause of an error that follows
-  keep <- function(condition) reasons <<- c(reasons, conditionMessage(condition))
+  kept <- env() # the first warning contains the cause of an error that follows
+  keep <- function(condition) kept$reasons <- c(kept$reasons, conditionMessage(condition))
   is_replaced <- withCallingHandlers(
     tryCatch(
       {
@@ -206,7 +205,7 @@ replace_file <- function(path, write, is_complete) {
       invokeRestart("muffleWarning")
     }
   )
-  if (!is_replaced) c(reasons, "The written file is incomplete.")[[1L]]
+  if (!is_replaced) c(kept$reasons, "The written file is incomplete.")[[1L]]
 }
 
 file_bytes <- function(path) readBin(path, "raw", file.size(path))

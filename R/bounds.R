@@ -174,7 +174,6 @@ make_refit_bounds <- function(fit, systems, group_size) {
   known_truth <- if (length(gold_patterns) > 0L) {
     setNames(x$categories[fit$known$truth[gold_patterns]], gold_patterns)
   }
-
   # The chains of replicates are short, which adds Monte Carlo error. This error increases the
   # variance of each bound by a factor of about 1 + 1 / (effective number of draws). That number is
   # at least 100 if the chains of the fit were long enough.

@@ -37,7 +37,6 @@
 #' * `"corrected"` intervals use gold cases and predictions, with quantiles of Student's t
 #'   distribution.
 #' * `"combined"` intervals also use the difference computed from ratings, as a prior.
-#'
 #' * `"anytime"` intervals are wider, and valid at all numbers of gold cases simultaneously.
 #'
 #' For a pair of systems without gold cases, the difference is estimated from ratings only. To

@@ -15,8 +15,9 @@
 #' [ratings()] accepts a lazy table of \pkg{dbplyr} (a table or query in a database) in place of a
 #' data frame: with a row per case (wide), with a row per rating (long), or with counts of ratings.
 #' The database counts the cases with equal ratings, and only the different ratings and their
-#' numbers are fetched. Results are the same as in memory. Packages \pkg{dbplyr}, \pkg{dplyr},
-#' \pkg{DBI} and the driver of the database must be installed.
+#' numbers are fetched. Results are the same as in memory. Copies of rows are an error;
+#' [dplyr::distinct()] drops them. Packages \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the driver of
+#' the database must be installed.
 #'
 #' @section Differences to data in memory:
 #' * **Long** data with more than 50 raters or 50 systems are fetched completely, with a message,

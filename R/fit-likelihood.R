@@ -308,10 +308,10 @@ logLik.rater_fit <- function(object, ...) {
 AIC.rater_fit <- function(object, ...) {
   criteria <- NextMethod()
   if (anyNA(criteria)) inform_fallible(
-    "AIC and BIC are {.val {NA}} unless a fit is identified, is by likelihood, and has no estimated
-      prior.", i = "Fit with {.code method = \"likelihood\"}, and models with
-      {.code prior = \"none\"}. Compare Bayesian fits with {.fun compare_models} or
-      {.fun loo::loo}.")
+    "AIC and BIC are {.val {NA}} unless a fit is identified, is by likelihood, has no estimated
+      prior, and weights are numbers of cases.",
+    i = "Fit with {.code method = \"likelihood\"}, and models with {.code prior = \"none\"}. Compare
+      Bayesian fits with {.fun compare_models} or {.fun loo::loo}.")
   criteria
 }
 

@@ -329,7 +329,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
   given <- c("prior", "sampling")[c(!missing(prior), !missing(sampling))]
   abort_argument_if(!is_empty(given) && !identical(method, "bayes"), given[1L],
     "can be used only with {.code method = \"bayes\"}.",
-    i = "For other methods, set priors in {.fun rater_model}.")
+    i = if ("prior" %in% given) "For other methods, set priors in {.fun rater_model}.")
   fit <- fit_again(object, x, model, method, known_truth, known_raters, prior,
     if (starts_from_fit) starting_values(object), sampling)
   if (missing(x) && is.null(new)) fit$design <- object$design

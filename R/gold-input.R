@@ -58,8 +58,8 @@ gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), 
 schema_of.gold_cases <- function(x) { # nolint: object_name.
   truth <- if (!isTRUE(x$truth)) as_truth_table(x$truth, "truth")
   n <- if (is.null(truth)) NA_integer_ else length(truth$case)
-  sample <- x$sample %||% "undeclared"
-  if (!is_string(sample)) sample <- "probability"
+  sample <- x$sample %||% if (has_columns(x$truth, "probability")) "probability" else "undeclared"
+  if (!is_string(sample) || !sample %in% c("random", "given", "undeclared")) sample <- "probability"
   new_schema(
     list(cases = tibble::as_tibble(truth %||% list(case = character(), truth = character()))),
     list(cases = n, gold_sample = sample, target = x$target, widen = x$widen %||% NA_real_),

@@ -235,17 +235,20 @@ estimate_by_function <- function(x, run, given, by) {
   options$threads <- check_threads(given$threads)
   # The record of the method is not in the registry of methods, but in the options.
   options$method_record <- c(
-    new_method("own function", "function of the user's", "none", function(fit, ...) {
-      estimator <- function_estimator(fit$x, run)
-      result <- estimator(NULL, NULL)
-      new_point(result$estimate, estimator, reason = result$reason)
-    }),
-    run = run
+    new_method("own function", "function of the user's", "none", run_own_method), run = run
   )
   estimate_each_group(x, by, function(x, cluster, gold) {
     if (!is.null(cluster)) options$cluster <- match(cluster, unique(cluster))
     function_estimate(x, options)
   }, given$cluster, NULL)
+}
+
+# The method of a user-defined function, which is in the record of the method. A function defined in
+# estimate_by_function() would keep its data in each result.
+run_own_method <- function(fit, options, ...) {
+  estimator <- function_estimator(fit$x, options$method_record$run)
+  result <- estimator(NULL, NULL)
+  new_point(result$estimate, estimator, reason = result$reason)
 }
 
 # Computes an estimate by the user-defined function in `options`. A model of raters is also fitted,

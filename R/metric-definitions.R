@@ -40,7 +40,6 @@ new_metric <- function(id, title, reference, kernel, form = "category", needs = 
 
 # Reasons why a metric is undefined.
 reason_zero_denominator <- "its denominator is 0"
-
 reason_no_case <- "no case is of this category"
 reason_no_answer <- "the system never gives this answer"
 reason_one_category <- "no case, or every case, is of this category"

@@ -196,7 +196,7 @@ gold_plan_notes <- function(x, hardest_row) {
         "from strata of uncertainty"),
       if (has_pilot) "rbind(tidy(plan, \"labelled\"), new)" else "new"
     ),
-    if (settings$choice != "random")
+    if (n_drawn > 0L && settings$choice != "random")
       "Numbers are computed for random cases; the gain from the choice of cases is not included",
     if (x$in_database)
       "No cases are drawn from a database. Use plan_gold() on dplyr::collect() of the ratings",

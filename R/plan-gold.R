@@ -188,7 +188,7 @@ add_difference_note <- function(plans) {
   structure(plans, note = c(
     paste0("Difference of two groups within ", format_decimals(half_width), " (each group within ",
       format_decimals(widest_two[[1L]]), ") if errors of groups are independent"),
-    if (!anyNA(half_widths)) power_note(half_width, settings)
+    if (!anyNA(map_dbl(plans, function(plan) glance(plan)$gold))) power_note(half_width, settings)
   ))
 }
 

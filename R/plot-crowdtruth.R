@@ -130,4 +130,3 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     ) +
     ggplot2::theme(legend.box = "vertical", legend.spacing.y = ggplot2::unit(0, "pt"))
 }
-

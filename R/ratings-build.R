@@ -101,21 +101,21 @@ case_identifiers <- function(input) {
 # Fails if identifiers are not strings, a factor or numbers. Also fails if an identifier is missing.
 # Blank identifiers are errors, too, unless `blank_is_known` is TRUE. `arg`: name of the argument,
 # for messages.
-check_identifiers <- function(x, arg, blank_is_known = FALSE) {
+check_identifiers <- function(x, arg, blank_is_known = FALSE, rows = seq_along(x)) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
     i = if (inherits(x, "integer64")) "It has numbers of 2^53 or more. Load {.pkg bit64}, or convert
         {.arg {arg}} with {.fun as.character}.", arg = arg)
   labels <- if (!blank_is_known) if (is.factor(x)) levels(x) else if (is.character(x)) unique(x)
   blank_labels <- grep("^\\s*$", labels, perl = TRUE, value = TRUE)
-  bad_rows <- which(if (!is_empty(blank_labels)) is.na(x) | x %in% blank_labels else is.na(x))
+  bad_rows <- rows[if (!is_empty(blank_labels)) is.na(x) | x %in% blank_labels else is.na(x)]
   abort_if(bad_rows, "case", "{.arg {arg}} must be known in every row.",
     x = "It is missing in {length(bad_rows)} row{?s}, first in row {bad_rows[[1L]]}.",
     row = bad_rows)
 }
 
 check_case_and_rater <- function(input) {
-  for (arg in c("case", "rater")) check_identifiers(input[[arg]], arg)
+  for (arg in c("case", "rater")) check_identifiers(input[[arg]], arg, rows = input$source)
 }
 
 list_raters <- function(x) column_labels(if (is.factor(x)) droplevels(x) else x)

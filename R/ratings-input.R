@@ -73,12 +73,18 @@ read_input <- function(data, quos, options) {
   input <- resolve_input_labels(input, options)
   # Of a file, only the used columns were read, and equal rows may differ in other columns.
   if (layout$by_rating && repeats == "error" && !input$is_file) input <- drop_copied_rows(input)
-  if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
+  if (!is.null(input$weights)) input$weights <-
+    check_weights(input$weights, roles$weights, input$source)
   if (!is_empty(system_input$raters)) input <- split_systems(input, system_input$raters, repeats)
   if (repeats == "labels" && layout$by_rating) input <- expand_answers(input)
   input <- resolve_input_labels(input, options) # again, for the labels in list columns
   label_columns <- label_columns(input)
-  Map(check_labels, label_columns, names(label_columns))
+  # Some columns, such as the truth, keep all rows of the data.
+  for (column in names(label_columns)) {
+    values <- label_columns[[column]]
+    rows <- if (length(values) == length(input$source)) input$source else seq_along(values)
+    check_labels(values, column, rows)
+  }
   input$ordered <- any(map_lgl(input$columns, is.ordered))
   orders <- label_orders(input$columns)
   abort_if(input$ordered && is.null(merge_orders(orders, unique(unlist(orders)))), "columns",
@@ -101,10 +107,10 @@ drop_copied_rows <- function(input) {
   # One number per case and rater. It may be too large for an integer.
   answer_of_row <-
     match(input$case, input$case) + as.double(input$rows) * match(input$rater, input$rater)
-  is_rating <- !is.na(input$columns[[1L]])
-  if (!any_repeated(answer_of_row[is_rating])) return(input)
+  is_reply <- !is.na(input$columns[[1L]]) | (input$abstained[[1L]] %||% 0L) > 0L
+  if (!any_repeated(answer_of_row[is_reply])) return(input)
   is_copy <- duplicated(input$data)
-  if (any_repeated(answer_of_row[is_rating & !is_copy])) return(input)
+  if (any_repeated(answer_of_row[is_reply & !is_copy])) return(input)
   warn_copied_rows(is_copy)
   keep_rows(input, which(!is_copy))
 }
@@ -300,16 +306,16 @@ clean_levels <- function(x) {
 
 unfactor <- function(x) if (is.factor(x)) as.character(x) else x
 
-check_labels <- function(x, column) {
+check_labels <- function(x, column, rows = seq_along(x)) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric", "logical"))), "columns",
     "Categories must be factors, strings, logicals or numbers.",
     x = "Column {.val {column}} is {describe(x)}.",
     i = if (is.list(x)) "If each element contains the labels of an answer, give
         {.code repeats = \"labels\"}.", arg = column)
   check_values(x, !is.infinite(x), column, "columns",
-    "Categories that are numbers must be finite.", arg = column)
+    "Categories that are numbers must be finite.", arg = column, rows = rows)
   # Looks for "" only in strings and in factors that have such a level, because this is slow.
-  blank_row <- if (is.character(x) || "" %in% levels(x)) match("", x)
+  blank_row <- if (is.character(x) || "" %in% levels(x)) rows[match("", x)]
   abort_if(isTRUE(blank_row > 0L), "blank",
     "A category cannot be an empty string.",
     x = "Found one in column {.val {column}}, row {blank_row}.",
@@ -320,9 +326,10 @@ check_labels <- function(x, column) {
     ), row = blank_row, column = column)
 }
 
-check_weights <- function(x, column) {
+check_weights <- function(x, column, rows = seq_along(x)) {
   is_valid <- if (is.numeric(x)) is.finite(x) & x >= 0 else logical(length(x))
-  check_values(x, is_valid, column, "weights", "Weights must be finite numbers of at least zero.")
+  check_values(x, is_valid, column, "weights", "Weights must be finite numbers of at least zero.",
+    rows = rows)
   abort_if(sum(x) > 2^53, "weights",
     "Weights must not sum to more than 2^53, because larger sums are not exact.",
     x = "Column {.val {column}} sums to {format(sum(x))}.", row = which.max(x))

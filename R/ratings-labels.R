@@ -209,7 +209,6 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   replace_ratings(x, kept_entries, x$categories)
 }
 
-
 yes_no_ratings <- function(x, label) {
   entries <- judgements(x)
   answer <- answer_number(entries)

@@ -45,7 +45,7 @@
 #' the raters are the judges of the answers of the evaluated model. Their kind (`rater_kind` of
 #' [ratings()]) is `"model"`, or `"tool"` if the judge is known to be a program; a message reports
 #' it. The sample of Inspect becomes the covariate `sample`. If samples were run several times, give
-#' `cluster = "sample"` to [estimate_accuracy()].
+#' `resampling = list(cluster = "sample")` to [estimate_accuracy()].
 #'
 #' @section Untrusted files:
 #' Code in files is never run. An archive (`.eval`, `.xlsx`) with links or unsafe paths is an error
@@ -132,13 +132,19 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
       contents, mapping, enquo(systems), settings, na, clean_labels, abstain = abstain, ...
     )
   }
-  tryCatch(convert(contents), fallible_error_repeat = function(cnd) {
+  seen <- env() # conditions of the first attempt, which the second one repeats
+  note <- function(cnd) seen$messages <- c(seen$messages, conditionMessage(cnd))
+  muffle <- function(cnd) {
+    if (conditionMessage(cnd) %in% seen$messages) rlang::cnd_muffle(cnd)
+  }
+  attempt <- function() withCallingHandlers(convert(contents), warning = note, message = note)
+  tryCatch(attempt(), fallible_error_repeat = function(cnd) {
     whole <- or_null(read_all()) %||% cnd_signal(cnd)
     is_copy <- identical(repeats %||% "error", "error") & duplicated(list2DF(whole$table))
     fields <- intersect(c("from", "key"), names(whole))
     whole <- modify_fields(whole, fields, `[`, !is_copy)
     whole$table <- lapply(whole$table, `[`, !is_copy)
-    x <- suppressMessages(suppressWarnings(convert(whole)))
+    x <- withCallingHandlers(convert(whole), warning = muffle, message = muffle)
     warn_copied_rows(is_copy)
     x
   })

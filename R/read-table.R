@@ -218,9 +218,11 @@ read_excel <- function(input) {
   # `entries` is computed when it is first used. This checks the files of the archive before readxl
   # unpacks them.
   if (input$kind == "zip") input$entries
-  try_excel <- function(value) handle_foreign_error(value, function(cnd) {
-    abort_file(input, "cannot be read as an Excel file.", x = "{trimws(conditionMessage(cnd))}")
-  })
+  try_excel <- function(value) {
+    handle_foreign_error(value, function(cnd) {
+      abort_file(input, "cannot be read as an Excel file.", x = "{trimws(conditionMessage(cnd))}")
+    })
+  }
   sheets <- try_excel(readxl::excel_sheets(input$plain))
   sheet <- input$sheet %||% sheets[[1L]]
   # The number of columns of a sheet without reading its cells. A hostile sheet with two cells can

@@ -59,7 +59,7 @@ read_inspect <- function(input) {
   "scorer", function(score) score["value"], covariates = "sample")
   if (n_distinct(contents$table$epoch) > 1L)
     inform_fallible("Samples were run in several epochs, and cases of one sample are dependent. Give
-        {.code cluster = sample} to {.fun estimate_accuracy}.")
+        {.code resampling = list(cluster = \"sample\")} to {.fun estimate_accuracy}.")
   contents
 }
 

@@ -161,7 +161,8 @@ check_progress <- function(saved, study, path) {
     rows_per_run <- lengths(systems) * length(study$estimators)
     number_columns <- c("estimate", interval_columns, "expected", "sample")
     is_valid <- if (sum(n_done) == 0L) is.null(results) else
-      is.list(results) && all(lengths(results) == sum(n_done * rows_per_run)) &&
+      is.list(results) && is.character(results$condition) &&
+        all(lengths(results) == sum(n_done * rows_per_run)) &&
         all(map_lgl(number_columns, function(column) is.double(results[[column]]))) &&
         identical(results$cell, rep(seq_along(n_done), n_done * rows_per_run)) &&
         identical(results$run, unlist(Map(rep, lapply(n_done, seq_len), each = rows_per_run))) &&

@@ -178,7 +178,10 @@ replay <- function(study, row, what = c("panel", "estimate"), ...) {
   results <- study$results
   row <- check_count(row, "row", max = length(results$cell))
   what <- check_choice(what)
-  panel <- run_panel(study_cells(study)[[results$cell[[row]]]], study$seed, results$run[[row]])
+  cell <- study_cells(study)[[results$cell[[row]]]]
+  panel <- run_panel(cell, study$seed, results$run[[row]])
   if (what == "panel") return(panel)
-  with_run_seed(results$seed[[row]], study$estimators[[results$estimator[[row]]]](panel))
+  value <- with_run_seed(results$seed[[row]], study$estimators[[results$estimator[[row]]]](panel))
+  check_estimator_result(value, panel$systems) # raises its errors again
+  value
 }

@@ -273,7 +273,7 @@ test_that("common mistakes are answered with the right call", {
 
 test_that("who names a rater as a system learns how it becomes one", {
   x <- lehner_ratings()
-  expect_error(estimate_accuracy(x, systems = "rater1"), "To evaluate a rater",
+  expect_error(estimate_accuracy(x, systems = "rater1"), "If it is a rater",
     class = "fallible_error_argument")
   expect_error(ratings(lehner2015, raters = rater1:system, systems = system, case = case),
     "Leave \"system\" out of `raters`", class = "fallible_error_columns")

@@ -94,6 +94,7 @@ test_that("notes of parts that differ only in percentages are merged", {
 test_that("labels with outer blanks are quoted in lists", {
   expect_identical(words_with_labels("rare:", c("a", " b ", "c d")), "rare: a, \" b \", c d")
   expect_null(words_with_labels("rare:", character()))
+  expect_identical(words_with_labels("rare:", factor(c("z", "b"))), "rare: z, b")
 })
 
 test_that("percentages near 0 and 100 are not rounded to these", {

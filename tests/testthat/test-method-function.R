@@ -130,3 +130,11 @@ test_that("where a function stops on cases drawn anew, it says of what", {
   expect_false(any(grepl("agree", unlist(said), fixed = TRUE)))
   expect_match(tidy(estimate)$reason, "most bootstrap replicates gave no estimate")
 })
+
+test_that("an estimate by a function does not keep the data twice", {
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(s = 0.8), 2, 5000))
+  rate <- function(x) 0.5
+  size <- function(e) length(serialize(e, NULL))
+  by_function <- estimate_accuracy(x, method = rate, interval = "none")
+  expect_lt(size(by_function), 1.3 * size(estimate_accuracy(x, "shared", interval = "none")))
+})

@@ -181,3 +181,21 @@ test_that("all disputed cases can be listed", {
   x <- quiet(ratings(typed[1:40, 1:2], raters = r1:r2))
   expect_identical(disputed_cases(x, Inf), disputed_cases(x, 40))
 })
+
+test_that("errors after copies were left out name rows of the data", {
+  d <- data.frame(
+    case = c(1, 1, 1, 2, 2, 3, 3), rater = c("a", "a", "b", "a", "b", "a", "b"),
+    rating = c("x", "x", "y", "x", "x", "y", "y"), w = 1
+  )
+  as_long <- function(d, ...) {
+    suppressWarnings(ratings(d, case = case, rater = rater, rating = rating, ...))
+  }
+  expect_s3_class(as_long(d), "ratings")
+  blank <- transform(d, rating = replace(rating, 4, ""))
+  expect_error(as_long(blank), "row 4", class = "fallible_error_blank")
+  expect_error(as_long(transform(d, w = replace(w, 4, -1)), weights = w), "Row 4")
+  expect_error(as_long(transform(d, case = replace(case, 6, NA))), "first in row 6")
+  # Copies of abstentions are copies, too.
+  abstained <- transform(d, rating = replace(rating, 1:2, "?"))
+  expect_identical(nrow(as_long(abstained, abstain = "?")), 3L)
+})

@@ -330,3 +330,9 @@ test_that("a checkpoint stays in its folder when an estimator goes to another", 
   expect_identical(readRDS(file.path(folder, "study.rds"))$done, c(1L, 1L))
   expect_identical(list.files(file.path(folder, "elsewhere")), character())
 })
+
+test_that("replay() raises the errors of an invalid result again", {
+  study <- simulation_study(lehner_design(3), list(text = function(x) "a"), n = 50, runs = 1)
+  row <- which(!is.na(tidy(study)$condition))[[1L]]
+  expect_error(replay(study, row, "estimate"), class = tidy(study)$condition[[row]])
+})
