@@ -18,7 +18,7 @@
 #' The distribution of a score is a histogram whose bins have equal numbers of cases. For `n` scored
 #' cases there are `(2 n)^(1/3)` bins, rounded up (Terrell and Scott 1985). The log density is
 #' interpolated between bins. With more than two categories, cases are first grouped by the
-#' category with the highest score, and each group has its own bins.
+#' category with the highest score, and each group has separate bins.
 #'
 #' Systems that were trained on the same data make the same errors. Their agreement then makes them
 #' look better than they are.
