@@ -133,8 +133,8 @@ test_that("where a function stops on cases drawn anew, it says of what", {
 
 test_that("an estimate by a function does not keep the data twice", {
   x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(s = 0.8), 2, 5000))
-  rate <- function(x) 0.5
-  environment(rate) <- globalenv() # not this test, which contains the data
+  # A function without the environment and the source of this test.
+  rate <- rlang::new_function(rlang::pairlist2(x = ), 0.5, globalenv())
   size <- function(e) length(serialize(e, NULL))
   by_function <- estimate_accuracy(x, method = rate, interval = "none")
   expect_lt(size(by_function), 1.3 * size(estimate_accuracy(x, "shared", interval = "none")))
