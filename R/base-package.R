@@ -198,7 +198,10 @@ replace_file <- function(path, write, is_complete) {
         write(temporary_path)
         is_complete(temporary_path) && file.rename(temporary_path, path)
       },
-      error = function(e) is.null(keep(e))
+      error = function(e) {
+        keep(e)
+        FALSE
+      }
     ),
     warning = function(w) {
       keep(w)

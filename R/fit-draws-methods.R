@@ -95,7 +95,7 @@ tidy_draws <- function(x, ..., conf_level = level_of(x)) {
 # and true category. They follow from joint_answer_probabilities().
 tidy_covariances <- function(x, ..., conf_level = level_of(x)) {
   check_dots_empty(...)
-  check_level(conf_level)
+  conf_level <- check_level(conf_level)
   pairs <- pair_indices(x$model, x$x$raters)
   cells <- expand.grid(truth = x$x$categories, pair = seq_len(ncol(pairs)))
   covariances <- vapply(parameters_of_draws(x, nrow(x$draws)), function(law) {
@@ -105,11 +105,18 @@ tidy_covariances <- function(x, ..., conf_level = level_of(x)) {
     b <- right(pairs[2L, cells$pair])
     as.vector(law$shared) * (pmin(a, b) - a * b)
   }, numeric(nrow(cells)))
-  limits <- apply(covariances, 1L, quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
   columns_tibble(
     rater1 = x$x$raters[pairs[1L, cells$pair]], rater2 = x$x$raters[pairs[2L, cells$pair]],
-    truth = as.character(cells$truth), estimate = limits[2L, ],
-    std.error = apply(covariances, 1L, sd), conf.low = limits[1L, ], conf.high = limits[3L, ]
+    truth = as.character(cells$truth), !!!estimates_of_draws(t(covariances), conf_level)
+  )
+}
+
+# Returns the median, standard deviation and interval of each column of `draws`.
+estimates_of_draws <- function(draws, conf_level) {
+  quantiles <- apply(draws, 2L, quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
+  list(
+    estimate = quantiles[2L, ], std.error = apply(draws, 2L, sd), conf.low = quantiles[1L, ],
+    conf.high = quantiles[3L, ]
   )
 }
 
@@ -117,12 +124,10 @@ tidy_covariances <- function(x, ..., conf_level = level_of(x)) {
 # `prior`: a result of compare_with_prior().
 parameter_table <- function(fit, conf_level, diagnostics, prior = compare_with_prior(fit)) {
   draws <- unname(fit$draws)
-  quantiles <- apply(draws, 2L, quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
   diagnostics <- as.data.frame(diagnostics)
   tibble::tibble(
     fit$terms[c("term", "rater", "truth", "rating", "population")],
-    estimate = quantiles[2L, ], std.error = apply(draws, 2L, sd), conf.low = quantiles[1L, ],
-    conf.high = quantiles[3L, ], mean = colMeans(draws),
+    !!!estimates_of_draws(draws, conf_level), mean = colMeans(draws),
     diagnostics[c("mcse", "rhat", "ess_bulk", "ess_tail")],
     contraction = prior$contraction,
     reason = ifelse(is.na(diagnostics$rhat), "the same in all draws", NA_character_)

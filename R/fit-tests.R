@@ -115,9 +115,9 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   # Sensitivity depends on the row of the category in the confusion matrix, specificity on the other
   # rows, and other measures on all rows.
   n_noted <- unname(rowSums(mostly_prior))
-  own_row <- mostly_prior[cbind(as.integer(rows$rater), as.integer(rows$category))]
-  is_noted <- ifelse(rows$measure == "sensitivity", own_row,
-    n_noted[rows$rater] > own_row * (rows$measure == "specificity"))
+  noted_row <- mostly_prior[cbind(as.integer(rows$rater), as.integer(rows$category))]
+  is_noted <- ifelse(rows$measure == "sensitivity", noted_row,
+    n_noted[rows$rater] > noted_row * (rows$measure == "specificity"))
   rows$note <- ifelse(is_noted, "mostly prior", NA)
   tidy_tests <- function(group) {
     tested_table(fit, rows, na_real(measure_tests(fit, rates, combined, conf_level, group)))

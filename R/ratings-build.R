@@ -62,7 +62,7 @@ build_long <- function(input, categories, systems) {
   category <- encode_labels(input$columns[[1L]], categories, input)
   if (!is.null(input$weights)) {
     input$weights <- values_by_case(input$weights, case, systems$cases, "weights",
-      "A case must have the same weight in all its rows.", "weights")
+      "A case must have the same weight in all its rows.", "weights", rows = input$source)
   }
   rater <- label_codes(input$rater, raters)
   fields <- ratings_fields(
@@ -125,16 +125,20 @@ list_raters <- function(x) column_labels(if (is.factor(x)) droplevels(x) else x)
 # * x: a value per row of long data.
 # * case: index in `cases` of the case of each row.
 # * column: name of the column `x`, for the message.
-values_by_case <- function(x, case, cases, column, message, topic = "case", i = NULL) {
+# * rows: number of each row in the data of the user, for the message.
+values_by_case <- function(x, case, cases, column, message, topic = "case", i = NULL,
+                           rows = seq_along(x)) {
   known_rows <- which(!is.na(x) & !is.na(case))
   first_row <- known_rows[match(seq_along(cases), case[known_rows])]
   conflicts <- known_rows[x[known_rows] != x[first_row[case[known_rows]]]]
-  abort_if(conflicts, topic, message,
-    x = "Rows {first_row[case[conflicts[[1L]]]]} and {conflicts[[1L]]} of {.val {column}} are both
-        of case {.val {as_label(cases[case[conflicts[[1L]]]])}}, but have the values
-        {.val {x[first_row[case[conflicts[[1L]]]]]}} and {.val {x[conflicts[[1L]]]}}.",
-    i = i, row = conflicts, column = column)
-  x[first_row]
+  if (is_empty(conflicts)) return(x[first_row])
+  case_number <- case[conflicts[[1L]]]
+  pair <- c(first_row[case_number], conflicts[[1L]])
+  abort_fallible(topic, message,
+    x = "Rows {rows[pair[1L]]} and {rows[pair[2L]]} of {.val {column}} are both of case
+        {.val {as_label(cases[case_number])}}, but have the values {.val {x[pair[1L]]}} and
+        {.val {x[pair[2L]]}}.",
+    i = i, row = rows[conflicts], column = column)
 }
 
 # Returns the position in `x$cases` of the case of each row of the data.

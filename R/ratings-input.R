@@ -71,10 +71,9 @@ read_input <- function(data, quos, options) {
   ), Map(columns_of_role, names(rating_roles)))
   input <- record_abstentions(drop_null(input), options)
   input <- resolve_input_labels(input, options)
-  # Of a file, only the used columns were read, and equal rows may differ in other columns.
+  # Only the used columns of a file were read, and equal rows may differ in other columns.
+  if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
   if (layout$by_rating && repeats == "error" && !input$is_file) input <- drop_copied_rows(input)
-  if (!is.null(input$weights)) input$weights <-
-    check_weights(input$weights, roles$weights, input$source)
   if (!is_empty(system_input$raters)) input <- split_systems(input, system_input$raters, repeats)
   if (repeats == "labels" && layout$by_rating) input <- expand_answers(input)
   input <- resolve_input_labels(input, options) # again, for the labels in list columns
@@ -326,10 +325,9 @@ check_labels <- function(x, column, rows = seq_along(x)) {
     ), row = blank_row, column = column)
 }
 
-check_weights <- function(x, column, rows = seq_along(x)) {
+check_weights <- function(x, column) {
   is_valid <- if (is.numeric(x)) is.finite(x) & x >= 0 else logical(length(x))
-  check_values(x, is_valid, column, "weights", "Weights must be finite numbers of at least zero.",
-    rows = rows)
+  check_values(x, is_valid, column, "weights", "Weights must be finite numbers of at least zero.")
   abort_if(sum(x) > 2^53, "weights",
     "Weights must not sum to more than 2^53, because larger sums are not exact.",
     x = "Column {.val {column}} sums to {format(sum(x))}.", row = which.max(x))

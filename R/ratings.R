@@ -358,7 +358,7 @@ check_repeats <- function(x, input = NULL) {
   case <- case_of_pattern(x, repeated_cells$pattern[[1L]])
   rater <- x$raters[[repeated_cells$rater[[1L]]]]
   possible_keys <- keys_of_repeats(input)
-  # Of a file, only the used columns were read, so that equal rows may differ in other columns.
+  # Only the used columns of a file were read, so that equal rows may differ in other columns.
   n_copies <- sum(duplicated(if (!isTRUE(input$is_file)) input$data))
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
     x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated_cells$pattern)} {?has/have} more

@@ -194,8 +194,30 @@ test_that("errors after copies were left out name rows of the data", {
   blank <- transform(d, rating = replace(rating, 4, ""))
   expect_error(as_long(blank), "row 4", class = "fallible_error_blank")
   expect_error(as_long(transform(d, w = replace(w, 4, -1)), weights = w), "Row 4")
+  expect_error(as_long(transform(d, w = replace(w, 5, 2)), weights = w), "Rows 4 and 5")
   expect_error(as_long(transform(d, case = replace(case, 6, NA))), "first in row 6")
   # Copies of abstentions are copies, too.
   abstained <- transform(d, rating = replace(rating, 1:2, "?"))
   expect_identical(nrow(as_long(abstained, abstain = "?")), 3L)
+})
+
+test_that("a file with a copied row gives the warnings of the file without it", {
+  d <- data.frame(
+    case = c("k1", "k1", "k2", "k2", "k3", "k3", "K1", "K1", "k3"),
+    rater = c("Bob", "ann", "Bob", "ann", "bob ", "ann", "Bob", "ann", "eve"),
+    rating = c("x", "x", "y", "x", "y", "y", "x", "y", NA)
+  )
+  warnings_of <- function(d) {
+    path <- withr::local_tempfile(fileext = ".csv")
+    utils::write.csv(d, path, row.names = FALSE)
+    w <- capture_warnings(suppressMessages(
+      read_ratings(path, case = case, rater = rater, rating = rating, rater_kind = "expert")
+    ))
+    gsub("[\\s]+", " ", w, perl = TRUE)
+  }
+  without_copy <- warnings_of(d)
+  with_copy <- warnings_of(rbind(d, d[1, ]))
+  expect_gt(length(without_copy), 1L)
+  expect_setequal(grep("identical", with_copy, invert = TRUE, value = TRUE), without_copy)
+  expect_length(with_copy, length(without_copy) + 1L)
 })
