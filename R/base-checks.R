@@ -16,8 +16,8 @@ check_call <- function(frames_up = 1L, except = NULL, dots = character()) {
   frame <- caller_env(frames_up)
   arguments <- as.list(formals(caller_fn(frames_up)))
   if ("..." %in% names(arguments) && !is.null(dots)) {
-    given <- eval(quote(substitute(alist(...))), frame)
-    abort_unknown_arguments(given, names(arguments), dots, frame)
+    dots_call <- eval(quote(substitute(alist(...))), frame)
+    abort_unknown_arguments(dots_call, names(arguments), dots, frame)
   }
   # The frame may have an argument called "missing". The call therefore contains the function
   # missing() itself and not its name.
@@ -67,8 +67,8 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL
   x
 }
 
-# Returns the different values in `x`, in the user's order. Raises an error if a value is not in
-# `choices`. `none`: may `x` be empty?
+# Returns the distinct values in `x`, in the user's order. Raises an error if a value is not in
+# `choices`. `none`: is an empty `x` allowed?
 check_choices <- function(x, choices, arg, none = FALSE) {
   is_valid <- if (is_empty(x)) none else is.character(x) && all(x %in% choices)
   abort_argument_if(!is_valid, arg, "must be some of {.val {choices}}{if (none) ', or none'}.",
@@ -108,52 +108,55 @@ check_dots_empty <- function(...) {
   abort_unknown_arguments(substitute(alist(...)), names(formals(sys.function(sys.parent()))))
 }
 
-# Raises an error if the unevaluated call `given`, such as alist(a = 1), has unknown arguments. The
-# error lists the unknown names, similar names, and all names in `valid_names`.
+# Raises an error if the unevaluated call `dots_call`, such as alist(a = 1), has unknown arguments.
+# The error lists the unknown names, similar names, and all names in `valid_names`.
 # * valid_names: names of the arguments of the function.
-# * accepted: names of arguments in `...` that are allowed.
-abort_unknown_arguments <- function(given, valid_names, accepted = character(),
+# * names_in_dots: names of arguments in `...` that are allowed.
+abort_unknown_arguments <- function(dots_call, valid_names, names_in_dots = character(),
                                     call = user_frame()) {
-  arguments <- as.list(given)[-1L]
-  arguments <- arguments[!names2(arguments) %in% accepted]
+  arguments <- as.list(dots_call)[-1L]
+  arguments <- arguments[!names2(arguments) %in% names_in_dots]
   if (is_empty(arguments)) return()
-  names <- names2(arguments)
-  # Methods pass on `...` from the functions of the package on the stack that have an argument `x`.
+  argument_names <- names2(arguments)
+  # A function of the package with arguments `x` and `...` may have called the function, and passed
+  # on its `...`. Its arguments are then valid, too.
   passed_names <- lapply(seq_len(sys.nframe()), function(i) {
-    f <- sys.function(i)
-    if (identical(environment(f), topenv()) && has_columns(formals(f), c("x", "...")))
-      names(formals(f))
+    caller <- sys.function(i)
+    if (identical(environment(caller), topenv()) && has_columns(formals(caller), c("x", "...")))
+      names(formals(caller))
   })
-  valid_names <- setdiff(c(unlist(passed_names), valid_names, accepted), "...")
-  unknown_names <- mark_untruncated(names[names != ""])
-  unnamed_code <- map_chr(arguments[names == ""], rlang::as_label)
-  hints <- argument_hints[argument_hints$argument %in% names &
+  valid_names <- setdiff(c(unlist(passed_names), valid_names, names_in_dots), "...")
+  unknown_names <- mark_untruncated(argument_names[argument_names != ""])
+  unnamed_code <- map_chr(arguments[argument_names == ""], rlang::as_label)
+  hints <- argument_hints[argument_hints$argument %in% argument_names &
     argument_hints$needs %in% c(NA, valid_names), ]
-  similar_names <- find_similar_names(setdiff(names, c("", hints$argument)), valid_names)
+  similar_names <- find_similar_names(setdiff(argument_names, c("", hints$argument)), valid_names)
   abort_fallible("argument", "The function was called with arguments that it does not have.",
     x = c(if (!is_empty(unknown_names)) "Found {.arg {unknown_names}}.",
       if (!is_empty(unnamed_code)) "Found {.code {unnamed_code}} without a name."),
     i = c(hints$hint,
-      if ("replicates" %in% names && "runs" %in% valid_names)
+      if ("replicates" %in% argument_names && "runs" %in% valid_names)
         "The number of simulated panels is {.arg runs}.",
       if (!is_empty(similar_names)) "Did you mean {.arg {similar_names}}?",
-      if (!is_empty(valid_names)) "It has {.arg {mark_untruncated(valid_names)}}."),
-    arg = names, call = call)
+      if (!is_empty(valid_names)) "Its arguments are {.arg {mark_untruncated(valid_names)}}."),
+    arg = argument_names, call = call)
 }
 
 # Hints that are given for several arguments.
-resampling_hint <- "Give it in {.arg resampling}:
+resampling_hint <- "Give settings of resampling in {.arg resampling}:
   {.code resampling = list(replicates = 500, cluster = \"site\")}."
-sampling_hint <- "Give it in {.arg sampling}:
+sampling_hint <- "Give settings of the sampler in {.arg sampling}:
   {.code sampling = list(draws = 4000, chains = 4, warmup = 500)}."
 order_hint <- "For ordered categories, give {.code ordered = TRUE}, and {.arg categories} in order."
 covariates_hint <- "Columns that define groups of cases are {.code covariates = site}."
 
 pairwise_hint <- "{.code agreement(x, pairwise = TRUE)} compares all pairs of raters."
 
-# Hints for unknown or missing arguments. Other packages use these argument names. In this package,
-# the settings are given in a different way. `needs`: the hint is only given for functions that have
-# this argument; NA for all functions.
+# Hints for unknown or missing arguments.
+# * argument: name of an argument, often of a function in another package. In this package, the
+#   setting is given in a different way.
+# * needs: the hint is only given for functions that have this argument; NA for all functions.
+# * hint: what to do, as cli text.
 argument_hints <- tibble::tribble(
   ~argument, ~needs, ~hint,
   "seed", NA, "Call {.code set.seed(1)} before the function to get the same result each time.",
@@ -162,12 +165,12 @@ argument_hints <- tibble::tribble(
   "ci", "conf_level",
   "The level of intervals is {.arg conf_level}, such as {.code conf_level = 0.95}.",
   "conf_level", "sampling",
-  "Give it to {.fun tidy}: {.code tidy(fit, conf_level = 0.95)}, or set option
+  "Give {.arg conf_level} to {.fun tidy}: {.code tidy(fit, conf_level = 0.95)}. Or set the option
     {.code fallible.conf_level}.",
   "replicates", "resampling", resampling_hint,
   "cluster", "resampling", resampling_hint,
   "category", NA, "Metrics, tests and reports of one category have an argument {.arg positive}.",
-  "positive", "category", "Use {.arg category}.",
+  "positive", "category", "This function has the argument {.arg category} instead.",
   "level", "scale_weights", "Distances between categories are in {.arg scale_weights}; only
     {.fun krippendorff_alpha} has {.arg level}.",
   "level", "ordered", order_hint,
@@ -197,20 +200,21 @@ argument_hints <- tibble::tribble(
 # Marks a vector so that cli messages list all its elements. By default, cli lists at most 20.
 mark_untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 
-# Returns the names in `known` that are similar to a name in `given`, for hints after a typing
-# error. If names differ only in capitals, dots or underscores, only these are returned. Otherwise
-# two names are similar if one contains all words of the other, or if they differ by at most two
-# letters. Names of up to four letters may differ by one letter, and single letters by none.
-find_similar_names <- function(given, known) {
-  given <- fold_case(gsub("[._]", "", given))
-  simplified_known <- fold_case(gsub("[._]", "", known))
-  if (any(simplified_known %in% given)) return(known[simplified_known %in% given])
+# Returns the `candidates` that are similar to one of `names`, for hints after a typing error. If
+# candidates differ from a name only in capitals, dots or underscores, only these candidates are
+# returned. Otherwise two names are similar if one contains all words of the other, or if they
+# differ by at most two letters. Names of up to four letters may differ by one letter, and single
+# letters must be equal.
+find_similar_names <- function(names, candidates) {
+  names <- fold_case(gsub("[._]", "", names))
+  simplified_candidates <- fold_case(gsub("[._]", "", candidates))
+  if (any(simplified_candidates %in% names)) return(candidates[simplified_candidates %in% names])
   is_contained <- function(a, b) {
     nchar(a) > 3L && all(map_lgl(strsplit(a, " ", fixed = TRUE)[[1L]], grepl, b, fixed = TRUE))
   }
-  known[map_lgl(simplified_known, function(name) {
-    any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
-      any(map_lgl(given, function(x) is_contained(x, name) || is_contained(name, x)))
+  candidates[map_lgl(simplified_candidates, function(name) {
+    any(utils::adist(names, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
+      any(map_lgl(names, function(x) is_contained(x, name) || is_contained(name, x)))
   })]
 }
 
@@ -258,8 +262,9 @@ printable <- function(x) {
   x[is_invalid] <- iconv(x[is_invalid], "UTF-8", "UTF-8", sub = "byte")
   control_pattern <-
     "(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
-  unsafe <- grep(control_pattern, x, perl = TRUE)
-  x[unsafe] <- map_chr(strsplit(enc2utf8(x[unsafe]), "", fixed = TRUE), function(characters) {
+  unsafe_positions <- grep(control_pattern, x, perl = TRUE)
+  letters_of_strings <- strsplit(enc2utf8(x[unsafe_positions]), "", fixed = TRUE)
+  x[unsafe_positions] <- map_chr(letters_of_strings, function(characters) {
     is_control <- grepl(control_pattern, characters, perl = TRUE)
     characters[is_control] <- sprintf("<%02x>", map_int(characters[is_control], utf8ToInt))
     paste(characters, collapse = "")
@@ -292,21 +297,21 @@ choose_systems <- function(x, systems) {
   if (is.null(systems)) x else x[, , check_system_names(systems, x$systems)]
 }
 
-# Checks that `systems` are different names in `known`, and returns them. NULL returns all of
-# `known`.
-check_system_names <- function(systems, known) {
-  if (is.null(systems)) return(known)
-  abort_if(is_empty(known), "system",
+# Checks that `systems` are different names among `valid_names`, and returns them. Returns all of
+# `valid_names` if `systems` is NULL.
+check_system_names <- function(systems, valid_names) {
+  if (is.null(systems)) return(valid_names)
+  abort_if(is_empty(valid_names), "system",
     "{.arg systems} cannot choose systems, because the ratings contain none.",
     i = "First name the systems in {.code ratings(systems = )}.", system = character())
-  check_names_among(systems, known, "systems",
+  check_names_among(systems, valid_names, "systems",
     "If it is a rater, name it in {.arg systems} of {.fun ratings} and not in {.arg raters}.")
 }
 
-# Returns the hint "Did you mean ...?" with the known values that are similar to `given`. NULL if no
-# value is similar.
-similar_values_hint <- function(given, known) {
-  similar_values <- find_similar_names(given, known)
+# Returns the hint "Did you mean ...?" with the valid values that are similar to `values`. Returns
+# NULL if no valid value is similar.
+similar_values_hint <- function(values, valid_values) {
+  similar_values <- find_similar_names(values, valid_values)
   if (!is_empty(similar_values)) {
     escape_braces("Did you mean ", paste(dQuote(similar_values, FALSE), collapse = " or "), "?")
   }
@@ -326,39 +331,42 @@ check_names_among <- function(x, choices, arg, hint = NULL) {
   x
 }
 
-# Checks whether `x` is a matrix with `n` rows and `n` columns of finite numbers of at least
-# `least`. Returns words for the first reason why it is not; NULL if it is.
-why_no_matrix <- function(x, n, least = -Inf) {
+# Checks that `x` is a matrix with `n` rows and `n` columns, and that its cells are finite numbers
+# of at least `minimum`. Returns a sentence about the first fault, or NULL if there is no fault.
+why_no_matrix <- function(x, n, minimum = -Inf) {
   if (!is.numeric(x) || !is.matrix(x) || any(dim(x) != n)) {
     return(escape_braces("It is ", describe(x), "."))
   }
-  wrong <- which(!is.finite(x) | x < least, arr.ind = TRUE)
-  if (nrow(wrong) > 0L) sprintf("The number in row %d and column %d is %s.",
-    wrong[[1L, 1L]], wrong[[1L, 2L]], format(x[[wrong[[1L, 1L]], wrong[[1L, 2L]]]]))
+  bad_cells <- which(!is.finite(x) | x < minimum, arr.ind = TRUE)
+  if (nrow(bad_cells) > 0L) sprintf("The number in row %d and column %d is %s.",
+    bad_cells[[1L, 1L]], bad_cells[[1L, 2L]], format(x[[bad_cells[[1L, 1L]], bad_cells[[1L, 2L]]]]))
 }
 
-# Converts an argument with limits of raters' accuracies to a matrix, with a row per rater and
-# columns `lower` and `upper`. `names`: names of the raters. `limits` may be
-# * one number or c(lower, upper), for all raters
-# * one number per rater
-# * a matrix or data frame with two columns
-# * NULL, which is returned.
+# Converts lower and upper limits of the accuracies of raters to a matrix. The result has a row per
+# rater, and columns `lower` and `upper`. It is NULL if `limits` is NULL.
+# * names: names of the raters.
+# * limits: argument of the user in one of these forms. A single number is both limits.
+#   - One number, or c(lower, upper): limits of all raters.
+#   - One number per rater.
+#   - A matrix or data frame with a row per rater and two columns.
 as_limits <- function(limits, names, arg) {
   if (is.null(limits)) return()
-  values <- if (is.data.frame(limits)) as.matrix(limits) else limits
+  limit_matrix <- if (is.data.frame(limits)) as.matrix(limits) else limits
   n <- length(names)
-  if (is.numeric(values) && is.null(dim(values))) {
-    is_pair <- !has_names(values) && length(values) <= 2L
-    values <- if (is_pair) matrix(rep_len(values, 2L), n, 2L, TRUE) else cbind(values, values)
+  if (is.numeric(limit_matrix) && is.null(dim(limit_matrix))) {
+    is_pair <- !has_names(limit_matrix) && length(limit_matrix) <= 2L
+    limit_matrix <- if (is_pair) matrix(rep_len(limit_matrix, 2L), n, 2L, TRUE) else
+      cbind(limit_matrix, limit_matrix)
   }
-  rater_names <- rownames(values)
-  is_valid <- is.numeric(values) && identical(dim(values), c(n, 2L)) && !anyNA(values) &&
-    all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L]) &&
+  rater_names <- rownames(limit_matrix)
+  is_valid <- is.numeric(limit_matrix) && identical(dim(limit_matrix), c(n, 2L)) &&
+    !anyNA(limit_matrix) && all(limit_matrix >= 0 & limit_matrix <= 1) &&
+    all(limit_matrix[, 1L] <= limit_matrix[, 2L]) &&
     (is.null(rater_names) || setequal(rater_names, names))
   abort_argument_if(!is_valid, arg,
     "must contain probabilities: one per rater; or a matrix with a row per rater and two columns,
         the lower and the upper limit; or {.code c(lower, upper)} for all raters.", not = limits,
     i = "Names, if given, must be those of all raters: {.val {names}}.")
-  if (!is.null(rater_names)) values <- pick_rows(values, names)
-  matrix(values, n, 2L, dimnames = list(names, c("lower", "upper")))
+  if (!is.null(rater_names)) limit_matrix <- pick_rows(limit_matrix, names)
+  matrix(limit_matrix, n, 2L, dimnames = list(names, c("lower", "upper")))
 }

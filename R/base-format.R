@@ -1,6 +1,7 @@
 # Formats numbers, labels and tables for print() and format().
 
-# Checks a number of decimals, at most 15, because doubles have about 15 significant digits.
+# Checks the user's argument `digits`, a number of decimals from 0 to 15. Doubles have about 15
+# significant digits.
 check_digits <- function(digits) check_count(digits, "digits", 0L, 15L)
 
 format_decimals <- function(x, digits = 3L) {
@@ -13,9 +14,9 @@ one_line <- function(text) gsub("\\s+", " ", text)
 # Joins the lines of a template, and inserts values with sprintf().
 fill_template <- function(template, ...) sprintf(one_line(template), ...)
 
-# Formats p-values with three decimals; small ones as "<.001", and NA as an empty string.
-format_p <- function(p) {
-  replace(ifelse(is.na(p), "", format_decimals(p)), which(p < 0.0005), "<.001")
+# Formats p-values with three decimals, values below .0005 as "<.001", and NA as an empty string.
+format_p <- function(p_values) {
+  replace(ifelse(is.na(p_values), "", format_decimals(p_values)), which(p_values < 0.0005), "<.001")
 }
 
 # Formats shares (in [0, 1]) as percentages with one decimal, for sentences.
@@ -25,8 +26,9 @@ percent <-
 # Formats shares as percentages without decimals, such as "78%".
 whole_percent <- function(share) paste0(format_points(share), "%")
 
-# Formats shares as whole percentage points. Other values than 0 and 100 that would be rounded to
-# these have a decimal. `+ 0` turns -0 into 0, so that "-0" is not printed.
+# Formats shares as percentage points without decimals. If a share would become "0" or "100" only by
+# rounding, it has one decimal, such as "0.2" or "99.7". `+ 0` turns -0 into 0, so that "-0" is not
+# printed.
 format_points <- function(share) {
   points <- 100 * share
   is_near_end <- abs(round(points)) %in% c(0, 100) & abs(points - round(points)) > 1e-8
@@ -84,8 +86,8 @@ cat_lines <- function(...) {
 # Joins labels to one string. If there are more than `most`, only the first `most` are shown, with
 # the total number: "a, b, ... (12)".
 shorten <- function(x, separator = ", ", most = 8L) {
-  shown <- paste(head(x, most), collapse = separator)
-  if (length(x) > most) sprintf("%s, ... (%s)", shown, length(x)) else shown
+  shown_labels <- paste(head(x, most), collapse = separator)
+  if (length(x) > most) sprintf("%s, ... (%s)", shown_labels, length(x)) else shown_labels
 }
 
 # Returns words followed by labels, such as "unused: a, b"; NULL without labels. Labels that begin
@@ -246,7 +248,7 @@ NULL
 # part, named by part.
 merge_part_notes <- function(notes) {
   texts <- unlist(notes, use.names = FALSE)
-  part <- rep(names(notes), lengths(notes))
+  part_name <- rep(names(notes), lengths(notes))
   pattern <- "[0-9.]+%( to [0-9.]+%)?"
   template <- sub(pattern, "\r", texts)
   map_chr(unique(template), function(one_template) {
@@ -255,17 +257,18 @@ merge_part_notes <- function(notes) {
     shares <- sort(as.numeric(unlist(strsplit(shares, "%( to )?"))))
     range <- paste0(unique(shares[c(1L, length(shares))]), "%", collapse = " to ")
     note <- sub("\r", range, one_template, fixed = TRUE)
-    if (sum(is_same) < length(notes)) paste0(shorten(part[is_same]), ": ", note) else note
+    if (sum(is_same) < length(notes)) paste0(shorten(part_name[is_same]), ": ", note) else note
   }, USE.NAMES = FALSE)
 }
 
-# Shortens names to 16 characters by dots in the middle. The end is kept, because names of
-# models often differ only in their last characters. Names that would become equal are not
+# Shortens long names to 16 characters: three dots replace the middle. The end is kept, because
+# names of models often differ only in their last characters. Names that would become equal are not
 # shortened. The names in "a - b" and in "right[a,b]" are shortened separately.
 short_names <- function(names) {
   names <- as.character(names)
-  letters_of_name <- "((?:(?! - )[^][,]){%s})"
-  long_name <- paste(sprintf(letters_of_name, c("7", "4,", "6")), collapse = "")
-  short <- gsub(paste0("(?: - )?\\K", long_name), "\\1...\\3", names, perl = TRUE)
-  ifelse(short %in% repeated_values(short[!duplicated(names)]), names, short)
+  letters_pattern <- "((?:(?! - )[^][,]){%s})"
+  long_name_pattern <- paste(sprintf(letters_pattern, c("7", "4,", "6")), collapse = "")
+  shortened_names <- gsub(paste0("(?: - )?\\K", long_name_pattern), "\\1...\\3", names, perl = TRUE)
+  is_ambiguous <- shortened_names %in% repeated_values(shortened_names[!duplicated(names)])
+  ifelse(is_ambiguous, names, shortened_names)
 }

@@ -5,25 +5,25 @@
 #   label, the text of the tile if it is not the value.
 # * columns, rows: names in their order.
 # * ...: titles, see plot_titles().
-# * systems: names that facets separate from the others.
-# * sorted: are more than 12 columns sorted by their mean value in other rows, highest first? Raters
-#   are before systems.
-# * facets: columns of `cells`, with a map for each combination of values.
-# * numbers: do tiles have text?
-# * top: are the names of columns above the plot?
+# * systems: names of systems. Facets separate systems from raters.
+# * sorted: if TRUE and if there are more than 12 columns, raters are before systems, and both are
+#   sorted by the mean value of their tiles, highest first.
+# * facets: names of columns of `cells`. There is a map for each combination of their values.
+# * numbers: if TRUE, tiles have text.
+# * top: if TRUE, the names of columns are above the plot.
 heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted = FALSE,
-                     facets = NULL, numbers = columns_across <= 12L, scale = share_scale(),
+                     facets = NULL, numbers = n_tiles_across <= 12L, scale = share_scale(),
                      top = FALSE, row_labels = short_names) {
   maps <- ggplot2::wrap_dims(max(1L, number_distinct_rows(cells[facets])))
-  columns_across <- length(columns) * maps[[2L]]
+  n_tiles_across <- length(columns) * maps[[2L]]
   if (sorted && length(columns) > 12L) {
     judge1 <- as.character(cells$judge1)
     is_pair <- judge1 != cells$judge2
     means <- tapply(cells$value[is_pair], judge1[is_pair], mean, na.rm = TRUE)
     columns <- columns[order(columns %in% systems, -means[columns])]
   }
-  rows_down <- length(rows) * maps[[1L]]
-  most_tiles <- max(columns_across, rows_down)
+  n_tiles_down <- length(rows) * maps[[1L]]
+  max_tiles <- max(n_tiles_across, n_tiles_down)
   has_both_roles <- !is_empty(systems) && length(systems) < length(columns)
   if (has_both_roles) {
     cells[c("role1", "role2")] <- lapply(cells[c("judge1", "judge2")], function(judge) {
@@ -39,10 +39,10 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
   magnitude <- replace(abs(cells$value), is.na(cells$value), 0)
   cells$ink <- c("grey75", "grey20", "white")[1L + (magnitude > 0) + (magnitude > 0.55)]
   start_plot(cells, "judge1", "judge2", fill = "value") +
-    ggplot2::geom_tile(colour = "white", linewidth = if (numbers || most_tiles <= 12L) 0.6 else 0) +
+    ggplot2::geom_tile(colour = "white", linewidth = if (numbers || max_tiles <= 12L) 0.6 else 0) +
     (if (numbers) {
       ggplot2::geom_text(
-        aes_columns(label = "label", colour = "ink"), size = if (most_tiles > 7L) 2.4 else 3.2
+        aes_columns(label = "label", colour = "ink"), size = if (max_tiles > 7L) 2.4 else 3.2
       )
     }) +
     (if (has_both_roles) ggplot2::facet_grid(role2 ~ role1, scales = "free", space = "free")) +
@@ -53,11 +53,11 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
     ggplot2::scale_y_discrete(labels = row_labels, expand = c(0, 0)) +
     scale +
     plot_titles(...) +
-    heat_theme(rep(short_names(columns), maps[[2L]]), rows_down) +
+    heat_theme(rep(short_names(columns), maps[[2L]]), n_tiles_down) +
     wrapped_facets(facets)
 }
 
-# Fill scale from 0 to 1, or from -1 to 1 if `negative` is TRUE.
+# Returns a fill scale from 0 to 1, or from -1 to 1 if `negative` is TRUE.
 share_scale <- function(name = "probability", negative = FALSE, low = plot_colours$low) {
   ggplot2::scale_fill_gradientn(
     colours = c(if (negative) plot_colours$accent, low, plot_colours$high),
@@ -74,7 +74,7 @@ symmetric_cells <- function(pairs) {
   )
 }
 
-# Returns the cells of a heat map, from a matrix with names of rows and columns.
+# Converts a matrix with names of rows and columns to the table of cells of a heat map.
 matrix_cells <- function(matrix) {
   data.frame(
     judge1 = colnames(matrix)[col(matrix)], judge2 = rownames(matrix)[row(matrix)],
@@ -82,7 +82,7 @@ matrix_cells <- function(matrix) {
   )
 }
 
-# Size of the names of `n` rows or columns, in points.
+# Returns the size in points of the names of `n` rows or columns of a plot.
 text_size <- function(n) min(8.8, 140 / n)
 
 # Returns the theme of a heat map. The more names an axis has, the smaller they are. Names of

@@ -65,12 +65,13 @@ generics::tidy
 #' | `fallible.conf_level` | 0.9 | default of `conf_level`, the level of intervals, in (0, 1) |
 #' | `fallible.threads` | 1 | default of all arguments `threads`, a whole number of at least 1 |
 #' | `fallible.quiet` | `FALSE` | `TRUE` hides progress bars and messages, but not warnings |
-#' | `fallible.file_limits` | none | named numbers, limits for files in [fallible-limits] |
+#' | `fallible.file_limits` | none | named numbers that replace limits of [fallible-limits] |
 #'
-#' A result keeps the level with which it was computed. Functions of an estimate, or of a fit with
-#' `method = "bayes"`, use its level as their default. [regression] tables have level 0.95 by
-#' default. Progress bars are shown only in interactive sessions, and not in knitted documents. An
-#' option with a wrong value causes an error of class `fallible_error_option` when it is used.
+#' A result keeps the level with which it was computed. If the first argument of a function is an
+#' estimate, or a fit with `method = "bayes"`, the default of `conf_level` is the level of this
+#' argument. [regression] tables have level 0.95 by default. Progress bars are shown only in
+#' interactive sessions, and not in knitted documents. An option with a wrong value causes an error
+#' of class `fallible_error_option` when it is used.
 #' @srrstats {BS2.12, BS2.13, BS2.14} option `fallible.quiet`, and classes of all conditions
 #' @name fallible-options
 #' @aliases fallible.file_limits fallible.conf_level fallible.threads fallible.quiet
@@ -113,20 +114,23 @@ read_option <- function(option, default, check) {
 
 # ---- Arguments that are lists of settings ---
 
-# Checks that `x` is a list with different names, all of them in `known`. The list may be empty.
-# `arg`: name of the argument that is checked. `known`: names of the settings that this argument
-# accepts.
-check_settings_list <- function(x, arg, known) {
-  unknown <- printable(setdiff(names2(x), known))
-  repeated <- repeated_values(names2(x))
+# Checks that `x` is a list with different names, all of them in `valid_names`. The list may be
+# empty.
+# * arg: name of the argument that is checked.
+# * valid_names: names of the settings that this argument accepts.
+check_settings_list <- function(x, arg, valid_names) {
+  unknown_names <- printable(setdiff(names2(x), valid_names))
+  repeated_names <- repeated_values(names2(x))
   problem <- if (!is.list(x) || is.object(x)) "It is {describe(x)}." else
-    if (identical(unknown, "")) "An element has no name." else
-      if (!is_empty(unknown)) "It has {.val {unknown}}." else
-        if (!is_empty(repeated)) "{.val {repeated}} {?is/are} repeated."
+    if (identical(unknown_names, "")) "An element has no name." else
+      if (!is_empty(unknown_names)) "It has the unknown name{?s} {.val {unknown_names}}." else
+        if (!is_empty(repeated_names)) "{.val {repeated_names}} {?is/are} repeated."
   abort_argument_if(problem, arg,
-    "must be a list with some of the names {.val {known}}, each once.", x = problem,
-    i = c(argument_hints$hint[argument_hints$argument %in% unknown & is.na(argument_hints$needs)],
-      similar_values_hint(unknown, known)))
+    "must be a list whose names are among {.val {valid_names}}, each at most once.", x = problem,
+    i = c(
+      argument_hints$hint[argument_hints$argument %in% unknown_names & is.na(argument_hints$needs)],
+      similar_values_hint(unknown_names, valid_names)
+    ))
   x
 }
 
@@ -190,8 +194,8 @@ replace_file <- function(path, write, is_complete) {
   path <- normalizePath(path, mustWork = FALSE)
   temporary_path <- tempfile(".fallible-", dirname(path)) # a name that no file has
   on.exit(unlink(temporary_path))
-  kept <- env() # the first warning contains the cause of an error that follows
-  keep <- function(condition) kept$reasons <- c(kept$reasons, conditionMessage(condition))
+  failure <- env() # the first warning contains the cause of an error that follows
+  record <- function(condition) failure$reasons <- c(failure$reasons, conditionMessage(condition))
   is_replaced <- withCallingHandlers(
     tryCatch(
       {
@@ -199,16 +203,16 @@ replace_file <- function(path, write, is_complete) {
         is_complete(temporary_path) && file.rename(temporary_path, path)
       },
       error = function(e) {
-        keep(e)
+        record(e)
         FALSE
       }
     ),
     warning = function(w) {
-      keep(w)
+      record(w)
       invokeRestart("muffleWarning")
     }
   )
-  if (!is_replaced) c(kept$reasons, "The written file is incomplete.")[[1L]]
+  if (!is_replaced) c(failure$reasons, "The written file is incomplete.")[[1L]]
 }
 
 file_bytes <- function(path) readBin(path, "raw", file.size(path))
@@ -257,14 +261,14 @@ NULL
 max_numbers <- 1e8 # largest number of numbers in a result: 800 MB
 max_numbers_at_once <- 1e9 # largest number of numbers that a computation needs at a time: 8 GB
 
-# Raises an error if a computation needs more than `max_numbers_at_once` numbers.
-# * numbers: how many numbers it needs.
-# * what: a noun for these numbers.
-# * hint: how to need fewer numbers.
+# Raises an error if a computation stores more than `max_numbers_at_once` numbers in memory.
+# * numbers: how many numbers the computation stores.
+# * what: a plural noun for these numbers, for the message.
+# * hint: how the user can reduce the number.
 check_memory <- function(numbers, what, hint) {
   abort_if(numbers > max_numbers_at_once, "memory",
     "More than {number(max_numbers_at_once)} {what} need too much memory.",
-    x = "There would be {number(numbers)}.", i = hint, numbers = numbers)
+    x = "This computation needs {number(numbers)}.", i = hint, numbers = numbers)
 }
 
 # Raises an error if tables of pairs of raters and systems need too much memory.

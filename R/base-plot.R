@@ -11,7 +11,8 @@ plot_colours <- list(
 # plot of five inches, or of 5.5 inches with a wide font. If `themed` is TRUE, it also adds a theme.
 fallible_look <- function(themed = TRUE) structure(list(themed = themed), class = "fallible_look")
 
-# Plot components: titles, names of axes (none by default), wrapped texts and the theme.
+# Returns the components that all plots have: titles, names of axes (none by default), wrapped texts
+# and the theme.
 plot_titles <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
   list(ggplot2::labs(title = title, subtitle = subtitle, x = x, y = y, ...), fallible_look())
 }
@@ -120,8 +121,8 @@ okabe_ito <- c(
   "#0072B2", "#DA9700", "#008B65", "#CC79A7", "#56B4E9", "#C15500", "#F0E442", "#000000"
 )
 
-# A colour for each category, by name. From the ninth category on, colours are paler shades of the
-# first eight.
+# Returns a colour for each category, with the categories as names. From the ninth category on,
+# colours are paler shades of the first eight.
 category_colours <- function(categories) {
   shades <- seq_len(ceiling(length(categories) / length(okabe_ito)))
   colours <- stack_rows(okabe_ito, function(colour) {
@@ -147,22 +148,22 @@ interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, li
   ))
 }
 
-# As interval_lines(), with vertical lines.
+# Creates the same layer as interval_lines(), but with vertical lines.
 upright_lines <- function(...) interval_lines(..., ends = c("ymin", "ymax"))
 
-# Thick lines for ranges, such as bounds, in which no value is more plausible than others.
+# Draws thick lines for ranges such as bounds, in which all values are equally plausible.
 range_lines <- function() interval_lines("lowest", "highest", linewidth = 3.2, alpha = NA)
 
 main_points <- function(size = 2.6, ...) {
   ggplot2::geom_point(colour = plot_colours$main, size = size, ...)
 }
 
-# A vertical line at a reference value `x`. `colour`: a name in `plot_colours`.
+# Draws a vertical line at a reference value `x`. `colour`: a name in `plot_colours`.
 line_at <- function(x, colour = "accent", linetype = "dashed", ...) {
   ggplot2::geom_vline(xintercept = x, colour = plot_colours[[colour]], linetype = linetype, ...)
 }
 
-# The line on which both axes have equal values.
+# Draws the line on which both axes have equal values.
 diagonal_line <- function(colour = "muted", linetype = "solid") {
   ggplot2::geom_abline(colour = plot_colours[[colour]], linetype = linetype)
 }
@@ -175,28 +176,29 @@ lines_at <- function(table) {
 }
 
 zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
-# Factors with levels in order of appearance, or in reverse order, for an axis read downwards.
+# Convert a vector to a factor. Its levels are in order of appearance, or in the reverse order, so
+# that the first level is at the top of a vertical axis.
 factor_in_order <- function(x) factor(x, unique(x))
 factor_from_top <- function(x) factor(x, rev(unique(x)))
 
-# A manual scale of colours. `colours`: names in `plot_colours`, in the order of the values of the
-# aesthetic, or named by these values.
+# Returns a manual scale of colours. `colours`: names in `plot_colours`, in the order of the values
+# of the aesthetic, or named by these values.
 colour_scale <- function(colours, ...) {
   values <- setNames(unlist(plot_colours[colours]), names(colours))
   ggplot2::scale_colour_manual(values = values, ...)
 }
 
 shape_scale <- function(values, ...) ggplot2::scale_shape_manual(values = values, ...)
-# Both axes have the same limits and the same scale.
+# Returns coordinates with the same limits and the same scale on both axes.
 square_panel <- function(limits = 0:1) {
   ggplot2::coord_equal(xlim = limits, ylim = limits, clip = "off")
 }
 
-# Scale for a column `flagged`: rows with TRUE have the accent colour.
+# Returns a colour scale for a column `flagged`. Rows with TRUE have the accent colour.
 flag_colours <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), guide = "none")
 
-# An axis of shares in percent that is at least 30 percentage points wide, so that small differences
-# do not look large. `scale`: scale of the x axis or of the y axis.
+# Returns an axis of shares in percent that is at least 30 percentage points wide, so that small
+# differences do not look large. `scale`: scale of the x axis or of the y axis.
 share_axis <- function(limits = widen_limits, scale = ggplot2::scale_x_continuous, ...) {
   scale(
     limits = limits, breaks = share_breaks, labels = format_axis_percent,
@@ -212,7 +214,7 @@ widen_limits <- function(limits, min_width = 0.3) {
   limits + max(0, -limits[[1L]]) - max(0, limits[[2L]] - 1)
 }
 
-# Breaks of an axis of shares: about three numbers, at least two, whose labels do not overlap.
+# Returns the breaks of an axis of shares: about three numbers whose labels do not overlap.
 share_breaks <- function(limits) {
   for (n in 3:4) {
     breaks <- pretty(limits, n)
@@ -222,40 +224,43 @@ share_breaks <- function(limits) {
   breaks
 }
 
-# Facets with titles on several lines, because names may be long; NULL without columns.
+# Returns facets with titles on several lines, because names may be long. Returns NULL without
+# columns.
 wrapped_facets <- function(columns, ...) {
   if (!is_empty(columns)) ggplot2::facet_wrap(columns, ..., labeller = wrap_labeller())
 }
 
-# A facet for each value of a column; NULL if all rows have the same value.
+# Returns facets, one for each value of a column. Returns NULL if all rows have the same value.
 facet_by <- function(table, column) if (n_distinct(table[[column]]) > 1L) wrapped_facets(column)
 
-# A subtitle such as "Estimates with 90% intervals"; NULL if no row of the table has an interval.
+# Returns a subtitle such as "Estimates with 90% intervals"; NULL if no row of the table has an
+# interval.
 interval_subtitle <- function(table, level, words = "Estimates with") {
   if (any_known(table$conf.low)) sprintf("%s %ss", words, interval_title(level))
 }
 
-# A caption such as "2 estimates missing"; NULL if no estimate is NA.
+# Returns a caption such as "2 estimates missing"; NULL if no estimate is NA.
 missing_caption <- function(table) {
   n_missing <- sum(is.na(table$estimate))
   if (n_missing > 0L) paste(count_noun(n_missing, "estimate"), "missing")
 }
 
-# A caption that names `systems` whose estimates are not identified; NULL if there are none.
+# Returns a caption that names `systems` whose estimates are not identified; NULL if there are none.
 not_identified_caption <- function(systems) {
   words_with_labels("Not identified for", systems, most = 4L)
 }
 
 # Returns a subtitle such as "20 cases of 1,000, evenly spaced"; NULL if all objects are drawn.
-# * shown, all: numbers of drawn objects and of all objects.
+# * n_drawn, n_all: numbers of drawn objects and of all objects.
 # * noun: what the objects are.
 # * how: how the drawn objects were chosen.
-choice_subtitle <- function(shown, all, noun, how = "evenly spaced") {
-  if (shown < all) sprintf("%s of %s, %s", count_noun(shown, noun), number(all), how)
+choice_subtitle <- function(n_drawn, n_all, noun, how = "evenly spaced") {
+  if (n_drawn < n_all) sprintf("%s of %s, %s", count_noun(n_drawn, noun), number(n_all), how)
 }
 
-# Layers with estimates as points, their intervals, and their values as text above the points.
-# More than 15 points have no text. `words`: a function that formats the values.
+# Returns layers with estimates as points, their intervals, and their values as text above the
+# points. If there are more than 15 points, there is no text. `words`: a function that formats the
+# values.
 interval_layers <- function(words = function(x) format_decimals(x, 2L)) {
   # The argument of geom_label() for the border is `label.size` up to ggplot2 3.5.
   border <- if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size"
@@ -271,13 +276,13 @@ interval_layers <- function(words = function(x) format_decimals(x, 2L)) {
   )
 }
 
-# A vertical axis of names with space above the first and below the last row. `add`: space at the
-# bottom and at the top, in rows.
+# Returns a vertical axis of names with space above the first and below the last row. `add`: space
+# at the bottom and at the top, in rows.
 row_axis_with_space <- function(add = c(0.6, 0.9), ...) {
   ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = add), ...)
 }
 
-# Labeller of facets that wraps long names. The more facets, the shorter are the lines.
+# Returns a labeller of facets that wraps long names. The more facets, the shorter are the lines.
 wrap_labeller <- function() {
   ggplot2::as_labeller(function(names) {
     break_names(shorten_many(names), 52L %/% ggplot2::wrap_dims(n_distinct(names))[[2L]])
@@ -298,14 +303,14 @@ break_names <- function(names, width = 15L) {
   gsub("\n(?=\n|$)", "", gsub(line, "\\1\n", names, perl = TRUE), perl = TRUE)
 }
 
-# Legend of categories; none for a single category. The number of columns depends on the longest
-# name, so that the legend is not wider than the plot.
+# Returns a legend of categories, or "none" for a single category. The number of columns depends on
+# the longest name, so that the legend is not wider than the plot.
 category_legend <- function(categories) {
   if (length(categories) < 2L) return("none")
   ggplot2::guide_legend(ncol = max(1L, min(8L, 56L %/% (max(nchar(categories)) + 4L))))
 }
 
-# Colour scale of lines and points, by category.
+# Returns a colour scale of lines and points, with a colour for each category.
 category_scale <- function(categories, ...) {
   ggplot2::scale_colour_manual(
     values = category_colours(categories), labels = shorten_many,
@@ -313,8 +318,9 @@ category_scale <- function(categories, ...) {
   )
 }
 
-# Fill scale of tiles and bars, by category. The layer needs `show.legend = TRUE`; otherwise ggplot2
-# 3.5 and later draw no legend key for a category without data.
+# Returns a fill scale of tiles and bars, with a colour for each category. The layer needs
+# `show.legend = TRUE`; otherwise ggplot2 3.5 and later draw no legend key for a category without
+# data.
 category_fill <- function(categories) {
   ggplot2::scale_fill_manual(
     values = category_colours(categories), limits = categories, name = NULL,
@@ -328,7 +334,8 @@ evenly_spaced <- function(n, most) {
   if (n <= most) seq_len(n) else unique(round(seq(1, n, length.out = most)))
 }
 
-# Breaks of a legend for numbers of cases or units: positive whole numbers, if there are any.
+# Returns the breaks of a legend for numbers of cases or units. They are positive whole numbers if
+# possible.
 size_breaks <- function(limits) {
   breaks <- pretty(limits, 3)
   whole_numbers <- breaks[breaks == round(breaks) & breaks > 0]

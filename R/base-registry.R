@@ -4,19 +4,19 @@
 
 registries <- list(measure = new.env(parent = emptyenv()), metric = new.env(parent = emptyenv()))
 
-# The records that users registered in this session, sorted by `id`.
+# Returns the records that users registered in this session, sorted by `id`.
 registered_records <- function(kind) {
   registry <- registries[[kind]]
   mget(sort_strings(ls(registry)), envir = registry)
 }
 
-# Adds the record that `make()` returns to the registry, or removes the record named `id`.
+# Adds the record that `make_record()` returns to the registry, or removes the record named `id`.
 # * kernel: the user's function that computes the measure or metric. If it is NULL, the record is
 #   removed.
-# * taken: names of the built-in records, which cannot be used.
-register <- function(kind, id, kernel, taken, make) {
+# * reserved_ids: names of the built-in records. Users cannot give these names to their records.
+register <- function(kind, id, kernel, reserved_ids, make_record) {
   is_valid <- is_string(id) && nzchar(id) && !startsWith(id, ".")
-  abort_argument_if(!is_valid || id %in% taken, "id",
+  abort_argument_if(!is_valid || id %in% reserved_ids, "id",
     sprintf("must be a name that does not begin with a dot and is not a %s of the package.", kind),
     not = id)
   registry <- registries[[kind]]
@@ -24,7 +24,7 @@ register <- function(kind, id, kernel, taken, make) {
     rm(list = intersect(id, ls(registry)), envir = registry)
   } else {
     abort_argument_if(!is.function(kernel), "kernel", "must be a function.", not = kernel)
-    assign(id, make(), envir = registry)
+    assign(id, make_record(), envir = registry)
   }
   invisible(id)
 }
@@ -59,7 +59,7 @@ select_records <- function(kind, ids, records) {
   records[unique(ids)]
 }
 
-# A tibble with a row per record and a column for each of `fields`.
+# Returns a tibble with a row per record and a column for each of `fields`.
 records_table <- function(records, fields) {
   tibble::as_tibble(lapply(setNames(nm = fields), function(field) {
     unlist(lapply(unname(records), `[[`, field))

@@ -78,7 +78,7 @@ note <- function(text, kind = "note", report = if (kind != "heading") plain_word
 }
 
 # Adapts text to readers who do not use R: drops clauses that name arguments or functions, and
-# writes "known cases" for "gold cases".
+# replaces "gold cases" by "known cases".
 plain_words <- function(words) {
   code_clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
   plain <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", gsub(code_clause, "", words))))
@@ -108,8 +108,8 @@ view <- function(table, columns = names(table), digits = 3L, level = NULL, left 
 
 max_view_rows <- 1000L # rows that a view stores
 
-# View of a matrix with any labels as names of rows and columns. `row_heading`: heading of the
-# column with the names of rows.
+# Returns a view (see view()) of a matrix. Names of rows and columns may be any strings.
+# `row_heading`: heading of the column with the names of rows.
 view_of_matrix <- function(matrix, row_heading, ...) {
   columns <- setNames(seq_len(ncol(matrix) + 1L), c(row_heading, colnames(matrix)))
   view(data.frame(rownames(matrix), unname(unclass(matrix))), columns, ...)
@@ -122,8 +122,8 @@ format_view <- function(view, most = Inf) {
   table <- head(view$table, most)
   headings <- replace(view$headings, names(table) == "conf.low",
     interval_title(view$level %||% NA))
-  shown <- setNames(names(table), headings)[names(table) != "conf.high"]
-  list2DF(lapply(shown, function(name) {
+  printed_columns <- setNames(names(table), headings)[names(table) != "conf.high"]
+  list2DF(lapply(printed_columns, function(name) {
     values <- table[[name]]
     if (name %in% c("p.value", "p.adjusted")) return(format_p(values))
     if (name == "conf.low") return(format_interval(values, table$conf.high))
@@ -140,19 +140,19 @@ format_view <- function(view, most = Inf) {
 print_view <- function(view, most = view$most) {
   if (view$total == 0L || most == 0) return()
   cat("", if (!is.null(view$title)) printable(view$title), sep = "\n")
-  shown <- format_view(view, most)
+  cells <- format_view(view, most)
   for (i in view$left) {
     # The text and the name are padded, so that they are printed aligned to the left.
-    shown[[i]] <- format(shown[[i]], justify = "left")
-    names(shown)[[i]] <- format(names(shown)[[i]], width = max(nchar(shown[[i]])))
+    cells[[i]] <- format(cells[[i]], justify = "left")
+    names(cells)[[i]] <- format(names(cells)[[i]], width = max(nchar(cells[[i]])))
   }
-  print(shown, row.names = FALSE)
+  print(cells, row.names = FALSE)
   n_hidden <- view$total - min(most, max_view_rows)
   if (n_hidden > 0L) cat("... and", number(n_hidden), "more; see tidy()\n")
 }
 
-# Does `x` contain only some columns, or no rows, of a result that is a tibble? It is then printed
-# as a plain tibble.
+# Is `x` a tibble that contains only some columns, or no rows, of a result? `x` is then printed as a
+# plain tibble.
 is_partial_result <- function(x) {
   is.data.frame(x) && is.null(schema_of(x)) && length(format(x)) != 1L
 }
@@ -194,13 +194,13 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
       {.code tidy(agreement(x, pairwise = TRUE))} or of {.code by_category = TRUE}.")
   table <- tables[[what]]
   if (has_arguments(table)) {
-    known <- setdiff(names(formals(table)), "x")
+    argument_names <- setdiff(names(formals(table)), "x")
     # If the table has an argument `...`, it checks the arguments itself.
-    unknown_names <- if (!"..." %in% known) setdiff(names2(list(...)), known)
+    unknown_names <- if (!"..." %in% argument_names) setdiff(names2(list(...)), argument_names)
     abort_argument_if(unknown_names, "...",
       if (any(unknown_names == "")) "Arguments in {.arg ...} must be named." else
         "This table has no argument {.arg {unknown_names}}.",
-      i = "Its arguments are {.arg {known}}.")
+      i = "Its arguments are {.arg {argument_names}}.")
     return(tibble::as_tibble(table(x, ...)))
   }
   check_dots_empty(...)
@@ -263,18 +263,18 @@ stack_results <- function(results, column, class = "results_by_variable", note =
 # Names of the first column of tables that combine several results.
 part_columns <- c("variable", "group")
 
-# The first single result in a combined result, which may contain combined results.
+# Returns the first single result in a combined result, which may contain combined results.
 first_single_result <- function(x) {
   while (inherits(x, "result_parts")) x <- x[[1L]]
   x
 }
 
-# Names of the columns of a table that identify the part of a combined result (see stack_results()):
-# none, "variable", "group" or both.
+# Returns the names of the columns of a table that identify the part of a combined result (see
+# stack_results()): none, "variable", "group" or both.
 part_columns_of <- function(table) intersect(part_columns, names(table))
 
-# Beginning of a sentence about a row of a table, such as "Group east: "; an empty string if the
-# table is not from a combined result.
+# Returns the beginning of a sentence about a row of a table, such as "Group east: "; an empty
+# string if the table is not from a combined result.
 part_sentence_start <- function(table) {
   columns <- part_columns_of(table)
   if (is_empty(columns)) return("")
@@ -291,8 +291,8 @@ bind_parts <- function(parts, table, ...) {
     table[setdiff(columns, names(table))] <- NA
     table[columns]
   })
-  part <- rep(names(parts), map_int(tables, nrow))
-  tibble::tibble(!!(attr(parts, "column") %||% "group") := part, stack_rows(unname(tables)))
+  part_name <- rep(names(parts), map_int(tables, nrow))
+  tibble::tibble(!!(attr(parts, "column") %||% "group") := part_name, stack_rows(unname(tables)))
 }
 
 schema_of.result_parts <- function(x) { # nolint: object_name.
@@ -323,22 +323,21 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     lapply(schemas, function(schema) map_chr(Filter(is_wanted, schema$notes), `[[`, "text"))
   }
   common_notes <- Reduce(intersect, note_texts(function(note) note$kind != "heading"))
-  # Notes that only some parts have are printed with the names of the parts. This holds for
-  # assumptions and for notes with a text for reports. Other notes only explain columns, and are
-  # left out.
+  # Notes of single parts are printed with the names of the parts, if they are assumptions or have a
+  # text for reports. Other notes of single parts only explain columns, and are left out.
   part_notes <- merge_part_notes(lapply(note_texts(function(note) {
     note$kind == "assumption" || note$kind != "heading" && !is_empty(note$report)
   }), setdiff, common_notes))
   # glance() has only facts that are equal in all parts. Numbers of cases are added over groups.
   # Variables are about the same cases, so the largest number of cases is used.
-  facts <- first_schema$facts[map_lgl(names(first_schema$facts), function(name) {
+  common_facts <- first_schema$facts[map_lgl(names(first_schema$facts), function(name) {
     n_distinct(lapply(schemas, function(schema) schema$facts[[name]])) == 1L
   })]
-  cases <- map_dbl(schemas, `[[`, c("facts", "cases"))
-  facts$cases <- if (column == "group") sum(cases) else max(cases)
-  facts$missing <- sum(is.na(view$table$estimate))
+  n_cases <- map_dbl(schemas, `[[`, c("facts", "cases"))
+  common_facts$cases <- if (column == "group") sum(n_cases) else max(n_cases)
+  common_facts$missing <- sum(is.na(view$table$estimate))
   new_schema(
-    tables, c(setNames(list(length(x)), paste0(column, "s")), facts), format(x),
+    tables, c(setNames(list(length(x)), paste0(column, "s")), common_facts), format(x),
     toString(c(count_noun(length(x), column), if (length(captions) == 1L) captions)),
     shown = view,
     notes = c(if (is.function(note)) note(x) else note, part_notes, common_notes),

@@ -5,7 +5,8 @@
 # same names in all tables.
 stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
 
-# Numbers of raters, categories and systems of ratings, designs or plans.
+# The next functions return the number of raters, categories or systems of `x`, which is a ratings
+# object, a design or a plan.
 n_raters <- function(x) length(x$raters)
 
 n_categories <- function(x) length(x$categories)
@@ -14,7 +15,7 @@ n_systems <- function(x) length(x$systems)
 
 is_uniquely_named <- function(x) rlang::is_named(x) && !any_repeated(names(x))
 
-# Cuts a vector into vectors of `size` elements. The last one may be shorter.
+# Splits a vector into vectors of `size` elements. The last vector may be shorter.
 split_in_runs <- function(x, size) unname(split(x, ceiling(seq_along(x) / size)))
 
 has_names <- function(x) !is.null(names(x))
@@ -26,22 +27,22 @@ replace_na <- function(x, value) replace(x, is.na(x), value)
 
 row_numbers <- function(table) seq_len(nrow(table))
 
-# Number of different values.
+# Returns the number of distinct values.
 n_distinct <- function(x) length(unique(x))
 
-# Rows of a matrix, which stays a matrix if there is only one of them. NULL stays NULL.
+# Selects rows of a matrix. A single row also stays a matrix. NULL stays NULL.
 pick_rows <- function(x, rows) x[rows, , drop = FALSE]
 
-# Columns of a matrix, which stays a matrix.
+# Selects columns of a matrix. A single column also stays a matrix.
 pick_columns <- function(x, columns) x[, columns, drop = FALSE]
 
-# The largest value in each row of a matrix.
+# Returns the largest value in each row of a matrix.
 row_maximum <- function(x) x[cbind(row_numbers(x), max.col(x, "first"))]
 
 # Binds the rows of the tables or vectors `f(x[[1]], ...)`, `f(x[[2]], ...)` and so on.
 stack_rows <- function(x, f = identity, ...) do.call(rbind, lapply(x, f, ...))
 
-# The rows of a table that have a value in each of `columns`.
+# Drops the rows of a table in which any of `columns` is NA.
 drop_missing <- function(table, columns) table[complete.cases(table[columns]), ]
 
 # Is any value not NA?
@@ -91,58 +92,59 @@ interval_columns <- c("std.error", limit_columns)
 
 estimate_columns <- c("estimate", interval_columns)
 
-# Estimates without intervals, as a list of columns, one element per system. Simulation studies
-# stack many of these lists, which are faster than tibbles.
+# Returns a list of columns with an estimate per system, a reason, and NA for standard errors and
+# intervals. Simulation studies stack many of these lists, because lists are faster than tibbles.
 result_table <- function(estimate, n = length(estimate), reason = NA_character_) {
-  unknown <- rep_len(NA_real_, n)
+  all_missing <- rep_len(NA_real_, n)
   list(
-    estimate = rep_len(as.double(estimate), n), std.error = unknown, conf.low = unknown,
-    conf.high = unknown, reason = rep_len(reason, n)
+    estimate = rep_len(as.double(estimate), n), std.error = all_missing, conf.low = all_missing,
+    conf.high = all_missing, reason = rep_len(reason, n)
   )
 }
 
-# Checks what an estimator returned, and converts it to the form of result_table(). `value`: an
-# estimate, a numeric vector, or a data frame with column `estimate`. It must have one number per
-# system. The numbers are in the order of `systems`, or in any order if `value` contains the names
-# of systems.
+# Checks the value that an estimator returned, and converts it to the form of result_table().
+# * value: an estimate, a numeric vector, or a data frame with column `estimate`. It must have one
+#   number per system, in any order if it contains the names of systems.
+# * systems: names of the systems. Without names in `value`, numbers must be in this order.
 check_estimator_result <- function(value, systems, arg = "estimators") {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
   table <- if (is.data.frame(value)) as.list(value) else
     list(estimate = value, system = if (length(systems) > 1L) names(value))
   system_names <- as.character(table[["system"]])
   rows <- if (!is_empty(system_names)) match(systems, system_names) else seq_along(systems)
-  numbers <- table[c("estimate", intersect(interval_columns, names(table)))]
-  is_numeric <- all(map_lgl(numbers, is_number_or_na))
-  infinite <- if (is_numeric) which(is.infinite(table[["estimate"]]))
-  is_valid <- is_numeric && !anyNA(rows) && is_empty(infinite) &&
+  number_columns <- table[c("estimate", intersect(interval_columns, names(table)))]
+  is_numeric <- all(map_lgl(number_columns, is_number_or_na))
+  infinite_rows <- if (is_numeric) which(is.infinite(table[["estimate"]]))
+  is_valid <- is_numeric && !anyNA(rows) && is_empty(infinite_rows) &&
     length(table[["estimate"]]) == length(systems)
   abort_argument_if(!is_valid, arg,
     "An estimator must return {length(systems)} number{?s}, one per system, or a data frame with a
         column {.val estimate} and a row per system. A number may be missing, but not infinite.",
     x = c(
       "It returned {describe(value)}.",
-      if (!is_empty(infinite)) "Number {infinite[[1L]]} is {table$estimate[[infinite[[1L]]]]}.",
+      if (!is_empty(infinite_rows)) "Number {infinite_rows[[1L]]} is
+          {table$estimate[[infinite_rows[[1L]]]]}.",
       if (!is_empty(system_names)) "It names {.val {system_names}}; systems are {.val {systems}}."
     ), call = NULL)
-  result <- result_table(NA, length(systems))
-  result[names(numbers)] <- lapply(numbers, function(x) as.double(x[rows]))
-  result$estimate <- na_real(result$estimate)
-  if (!is.null(table[["reason"]])) result$reason <- as.character(table[["reason"]][rows])
-  result$reason[is.na(result$estimate) & is.na(result$reason)] <- "the estimator returned NA"
-  result
+  columns <- result_table(NA, length(systems))
+  columns[names(number_columns)] <- lapply(number_columns, function(x) as.double(x[rows]))
+  columns$estimate <- na_real(columns$estimate)
+  if (!is.null(table[["reason"]])) columns$reason <- as.character(table[["reason"]][rows])
+  columns$reason[is.na(columns$estimate) & is.na(columns$reason)] <- "the estimator returned NA"
+  columns
 }
 
 # Is `x` a numeric vector, or a vector of NA?
 is_number_or_na <- function(x) is.numeric(x) || (is.logical(x) && all(is.na(x)))
 
-# Replaces NaN by NA, because the core returns NaN for values that are missing. For a list, replaces
-# NaN in all its vectors.
+# Replaces NaN by NA in a vector, or in all vectors of a list. The core returns NaN for missing
+# values.
 na_real <- function(x) {
   if (is.list(x)) x[] <- lapply(x, na_real)
   if (is.double(x)) replace(x, is.nan(x), NA_real_) else x
 }
 
-# The values of `x`, limited to the range from `low` to `high`.
+# Limits the values of `x` to the range from `low` to `high`.
 clamp <- function(x, low, high) pmin(pmax(x, low), high)
 
 clip01 <- function(x) clamp(x, 0, 1)
@@ -150,8 +152,9 @@ clip01 <- function(x) clamp(x, 0, 1)
 # Returns the list or table `x` after `f` was applied to some of its fields.
 modify_fields <- function(x, fields, f, ...) replace(x, fields, lapply(x[fields], f, ...))
 
-# Call vapply() for functions that return TRUE or FALSE, one string, or one number. Some code runs
-# while R reads the files before this one (the registries). This code must call vapply() itself.
+# The next functions call vapply() for a function that returns TRUE or FALSE, one string, or one
+# number. Code that R evaluates while it reads earlier files, such as a registry, cannot use them,
+# and calls vapply() itself.
 map_lgl <- function(.x, .f, ...) vapply(.x, .f, NA, ...)
 
 map_chr <- function(.x, .f, ...) vapply(.x, .f, "", ...)
@@ -164,31 +167,32 @@ map_dbl <- function(.x, .f, ...) vapply(.x, .f, 0, ...)
 # derivative are both about 1e-10.
 slope_step <- 1e-5
 
-# Step for each parameter: `step` times the absolute value of the parameter, at least `step`.
+# Returns the step for each parameter: `step` times the absolute value of the parameter, at least
+# `step`.
 step_sizes <- function(values, step = slope_step) step * pmax(abs(values), 1)
 
-# Derivatives of `f` at the parameters `at`, by central differences. Returns a number per parameter,
-# or, if `f` returns several numbers, a matrix with a column per parameter.
-central_differences <- function(f, at, step = slope_step) {
-  steps <- step_sizes(at, step)
-  vapply(seq_along(at), function(i) {
+# Computes the derivatives of `f` at the values `parameters` by central differences. Returns a
+# number per parameter or, if `f` returns several numbers, a matrix with a column per parameter.
+central_differences <- function(f, parameters, step = slope_step) {
+  steps <- step_sizes(parameters, step)
+  vapply(seq_along(parameters), function(i) {
     shift <- replace(steps * 0, i, steps[[i]])
-    (f(at + shift) - f(at - shift)) / (2 * steps[[i]])
-  }, f(at) * 0)
+    (f(parameters + shift) - f(parameters - shift)) / (2 * steps[[i]])
+  }, f(parameters) * 0)
 }
 
-# Number of standard errors between the centre and the ends of a normal interval.
+# Returns the number of standard errors between the centre and the ends of a normal interval.
 normal_quantile <- function(conf_level) qnorm((1 + conf_level) / 2)
 
-# Number of standard errors between the centre and the ends of an interval by the t distribution. It
-# has n - 1 degrees of freedom, but at least 1.
+# Returns the number of standard errors between the centre and the ends of an interval by the t
+# distribution with n - 1 degrees of freedom, but at least 1.
 t_quantile <- function(conf_level, n) qt((1 + conf_level) / 2, pmax(n - 1, 1))
 
 # Returns the share of correct cases among `n` cases after half a correct and half a wrong case are
 # added. The result is never 0 or 1, so its variance is not 0.
 add_half_cases <- function(share, n) (share * n + 0.5) / (n + 1)
 
-# Wilson's intervals of shares. `n`: (effective) number of independent cases. `z`: see
+# Computes Wilson's intervals of shares. `n`: (effective) number of independent cases. `z`: see
 # normal_quantile(). Returns a matrix with a row per share: lower and upper limit.
 wilson_interval <- function(share, n, z) {
   centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
@@ -209,14 +213,14 @@ probability_interval <- function(p, error, z, n = NA_real_) {
 # from the curvature of the likelihood.
 is_on_boundary <- function(p) p < 1e-6 | p > 1 - 1e-6
 
-# Half of the width of Wilson's interval, before it is limited to [0, 1].
+# Returns half of the width of Wilson's interval, before it is limited to [0, 1].
 wilson_half_width <- function(share, n, z) {
   z / (1 + z^2 / n) * sqrt(bernoulli_variance(share) / n + z^2 / (4 * n^2))
 }
 
-# Returns the half width of an interval after an independent error is added.
-# * error: half width of an interval for this error only.
-# * end, middle: limit and centre of the interval without this error.
+# Returns the half width of an interval that also allows for a second, independent error.
+# * error: half width of an interval for the second error only.
+# * end, middle: limit and centre of the interval for the first error only.
 add_error_to_half_width <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
 
 # ---- Computations in other processes or on other machines, with package future ---
@@ -232,8 +236,8 @@ has_remote_workers <- function() {
 # Runs `tasks` in worker processes and returns the list of their values. A task is a function
 # without arguments. Its environment contains the data that it needs, because the workspace of a
 # worker may contain other variables of the user. If a worker is lost, the error contains the names
-# of its tasks (from `names`) and the values of the finished tasks.
-run_tasks_in_workers <- function(tasks, names, globals = list(), packages = character()) {
+# of its tasks (from `task_names`) and the values of the finished tasks.
+run_tasks_in_workers <- function(tasks, task_names, globals = list(), packages = character()) {
   catch_lost <- function(code) tryCatch(code, FutureError = identity)
   futures <- lapply(tasks, function(task) {
     catch_lost(future::future(
@@ -245,18 +249,18 @@ run_tasks_in_workers <- function(tasks, names, globals = list(), packages = char
     if (inherits(future, "FutureError")) future else catch_lost(list(future::value(future)))
   })
   is_lost <- map_lgl(outcomes, inherits, "FutureError")
-  values <- unlist(replace(outcomes, is_lost, list(list(NULL))), recursive = FALSE)
+  task_values <- unlist(replace(outcomes, is_lost, list(list(NULL))), recursive = FALSE)
   # Field `finished` of the error is a list with the value of each task, NULL for lost tasks.
   abort_if(any(is_lost), "worker", "A worker process died, or cannot be reached.",
-    x = escape_braces("Lost tasks: ", shorten(names[is_lost], most = 6L), "."),
+    x = escape_braces("Lost tasks: ", shorten(task_names[is_lost], most = 6L), "."),
     i = c(
       "{sum(!is_lost)} of {length(is_lost)} task{?s} {?is/are} finished. Their values are in
        {.code rlang::last_error()$finished}.",
       "Call {.fun future::plan} again, which restarts the workers, and then repeat the call. After
        the same {.fun set.seed}, random results are the same."
-    ), pieces = names[is_lost],
-    finished = setNames(values, names), parent = outcomes[is_lost][[1L]])
-  values
+    ), pieces = task_names[is_lost],
+    finished = setNames(task_values, task_names), parent = outcomes[is_lost][[1L]])
+  task_values
 }
 utils::globalVariables(".fallible_task")
 
@@ -290,20 +294,20 @@ map_variables <- function(inputs, column = "variable", call = rlang::caller_call
   call[[1L]] <- fn
   if (column == "group") call$by <- NULL
   measures <- if (column == "variable") eval(call$measures, env)
-  is_named <- has_names(measures)
-  if (is_named) {
+  has_named_measures <- has_names(measures)
+  if (has_named_measures) {
     measures <- split(unname(measures), names(measures))
     check_names_among(names(measures), names(inputs), "measures")
     call$measures <- NULL
   }
   with_one_seed(stack_results(Map(function(arguments, name) {
     if (is.object(arguments)) arguments <- list(x = arguments)
-    if (is_named) arguments$measures <- unlist(measures[[name]])
+    if (has_named_measures) arguments$measures <- unlist(measures[[name]])
     # The call contains symbols instead of large values. Their names differ from variables of users.
     argument_names <- paste0(".fallible_", names(arguments))
     call[names(arguments)] <- lapply(argument_names, as.name)
-    values <- list2env(setNames(arguments, argument_names), parent = env)
-    name_variable_in_conditions(if (column == "variable") name, eval(call, values))
+    argument_env <- list2env(setNames(arguments, argument_names), parent = env)
+    name_variable_in_conditions(if (column == "variable") name, eval(call, argument_env))
   }, inputs, names(inputs)), column))
 }
 
@@ -320,7 +324,7 @@ find_crossing <- function(f, range) {
 # Returns a matrix (codes x numbers from 1 to `n`) that is TRUE where the code is the number.
 indicator_matrix <- function(codes, n) outer(codes, seq_len(n), `==`)
 
-# The variance of a value that is 1 with probability `p`, and otherwise 0.
+# Returns the variance of a variable that is 1 with probability `p`, and otherwise 0.
 bernoulli_variance <- function(p) p * (1 - p)
 
 # Subtracts from each column of `x` its mean, weighted by `w`.

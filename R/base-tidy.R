@@ -12,9 +12,10 @@
 #'   `NULL`, the default, prints up to 20 or 30 rows, depending on the result.
 #' @param what Name of a table of the result, a string. `NULL`, the default, is the main table. The
 #'   help page of the result lists the names, and so does the error for an unknown name.
-#' @param ... For `tidy()` and `as.data.frame()`: named arguments of the table, see the help page of
-#'   the result. For `plot()`: `title` and `subtitle`, strings that replace the titles, and
-#'   arguments of `autoplot()`. Other methods do not use `...`.
+#' @param ... Further arguments. Some tables of `tidy()` and `as.data.frame()` have arguments, which
+#'   the help page of the result lists; give them by name. `plot()` accepts the arguments of
+#'   `autoplot()`, and the strings `title` and `subtitle`, which replace the titles. Other methods
+#'   do not use `...`.
 #' @param spreadsheet If `TRUE`, an apostrophe is put before text that begins with `=`, `+`, `-`,
 #'   `@`, a tab or a line break, which a spreadsheet would read as a formula. By default `FALSE`.
 #' @param parm Names (as in `coef()`) or positions of the estimates whose intervals are returned; by
@@ -36,7 +37,8 @@
 #'     resampled cases) if the result has them. Otherwise the diagonal contains squared standard
 #'     errors, and covariances are `NA`.
 #'
-#'   `plot()` needs a result with a plot, and `coef()` one with estimates.
+#'   `plot()` is an error if the result has no plot. `coef()`, `confint()` and `vcov()` are an error
+#'   if the main table has no column `estimate`.
 #' @name fallible_result
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
@@ -95,16 +97,17 @@ vcov.fallible_result <- function(object, ...) { # nolint: object_name.
 #' @export
 confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint: object_name.
   table <- table_of_estimates(object)
-  level_used <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
-  abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, level_used)), "level",
+  object_level <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
+  abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, object_level)), "level",
     "must be the confidence level of {.arg object}.", not = level,
-    i = "The intervals of {.arg object} have level {level_used}. For another level, compute
+    i = "The intervals of {.arg object} have level {object_level}. For another level, compute
         {.arg object} again with another {.arg conf_level}.")
-  interval_matrix(table, table$name, level_used %||% NA_real_, parm)
+  interval_matrix(table, table$name, object_level %||% NA_real_, parm)
 }
 
-# Returns a matrix of intervals as in confint(): a row per estimate that the argument `parm` of
-# confint() selects, by name or number; columns such as "5 %" and "95 %".
+# Returns the matrix of intervals that confint() returns. It has a row per estimate, and columns
+# with names such as "5 %" and "95 %". `parm`: names or numbers of the estimates to return; all if
+# missing.
 interval_matrix <- function(table, names, level, parm) {
   percents <- paste(format(100 * (1 + c(-1, 1) * level) / 2, trim = TRUE), "%")
   intervals <- matrix(unlist(table[limit_columns]), ncol = 2L, dimnames = list(names, percents))
@@ -154,8 +157,8 @@ tables_on_request <- c(
   "workers", "labels", "kinds", "cases", "coincidence", "overlap"
 )
 
-# A named list of the tables that summary() prints: all tables that have rows and need no arguments,
-# except those in `tables_on_request`.
+# Returns a named list of the tables that summary() prints: all tables that have rows and need no
+# arguments, except those in `tables_on_request`.
 summary_tables <- function(x) {
   tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
   Filter(NROW, lapply(setNames(nm = setdiff(names(tables), tables_on_request)), function(name) {
@@ -175,9 +178,10 @@ print.result_summary <- function(x, ...) {
   }
   name <- x$schema$class %||% class(object)[[1L]]
   cat_lines(sprintf("<summary of %s> %s", name, x$schema$caption))
-  facts <- summary_rows(glance(object))
-  if (!is_empty(facts)) {
-    cat("", paste0(format(names(facts)), "  ", printable(map_chr(facts, format))), sep = "\n")
+  glance_row <- summary_rows(glance(object))
+  if (!is_empty(glance_row)) {
+    values <- printable(map_chr(glance_row, format))
+    cat("", paste0(format(names(glance_row)), "  ", values), sep = "\n")
   }
   tables <- summary_tables(object)
   for (table in names(tables)) {
@@ -194,11 +198,11 @@ max_summary_rows <- 12L # largest number of rows of a table in summary()
 # Returns the first rows of a table, without columns that are NA. Columns of doubles are strings
 # with three decimals, except columns of whole numbers.
 summary_rows <- function(table) {
-  shown <- head(as.data.frame(drop_empty_columns(table)), max_summary_rows)
-  shown[] <- lapply(shown, function(x) {
+  first_rows <- head(as.data.frame(drop_empty_columns(table)), max_summary_rows)
+  first_rows[] <- lapply(first_rows, function(x) {
     if (is.double(x) && any(x != round(x), na.rm = TRUE)) format_decimals(x) else x
   })
-  shown
+  first_rows
 }
 
 max_document_rows <- 40L # largest number of rows of a table in a document
@@ -225,8 +229,8 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   ), collapse = "\n"))
 }
 
-# Text below a table in a document: the lines of the printed header except the first, and the notes,
-# without headings. Each is one line without a bullet.
+# Returns the texts below a table in a document: the lines of the printed header except the first,
+# and the notes without headings. Each text is one line without a bullet.
 document_notes <- function(x) {
   schema <- schema_of(x)
   notes <- Filter(function(note) note$kind != "heading", schema$notes)

@@ -6,18 +6,18 @@ answer_words <- c(
 
 # Returns a table of typical questions about ratings `x`, a row per question. Column `answer` shows
 # whether the ratings can answer the question: "yes", "assumption" (only under an assumption),
-# "gold" (only with cases of known truth) or "no". `agreement_facts`: see data_check().
-list_questions <- function(x, agreement_facts) {
+# "gold" (only with cases of known truth) or "no". `agreement_statistics`: see data_check().
+list_questions <- function(x, agreement_statistics) {
   has_one_rater <- n_raters(x) < 2L
   accuracy_answer <- if (has_one_rater) {
     c("gold", no_agreement_of_one)
-  } else if (is.na(agreement_facts$kappa)) {
+  } else if (is.na(agreement_statistics$kappa)) {
     c("no", "Agreement needs at least two categories, and a case with two ratings.")
-  } else if (agreement_facts$at_chance && !agreement_facts$unequal) {
+  } else if (agreement_statistics$at_chance && !agreement_statistics$unequal) {
     c("no", "Raters agree no better than by chance.")
-  } else if (agreement_facts$unequal) {
+  } else if (agreement_statistics$unequal) {
     c("assumption", as_sentence(reason_unequal_needed))
-  } else if (agreement_facts$kappa <= 0) {
+  } else if (agreement_statistics$kappa <= 0) {
     c("gold", paste0("Raters ", agreement_by_chance_words, "."))
   } else if (any(leading_categories(x)$chance)) {
     c("gold", as_sentence(may_be_chance_words))
@@ -33,8 +33,8 @@ list_questions <- function(x, agreement_facts) {
     check_alt_ratings(drop_constant_systems(check_several_raters(merge_reruns(x)))),
     fallible_error = message_in_one_line
   )
-  answers <- list(
-    "How far do raters agree?" = if (is.na(agreement_facts$share))
+  answers_by_question <- list(
+    "How far do raters agree?" = if (is.na(agreement_statistics$share))
       c("no", "No case has two ratings.") else c("yes", "See `agreement()`."),
     "How accurate are the raters?" = accuracy_answer,
     "How accurate are the systems?" = answer_on_systems(accuracy_answer),
@@ -50,15 +50,16 @@ list_questions <- function(x, agreement_facts) {
     "Do systems err where the raters err?" = answer_on_systems("gold", "See `plan_gold()`."),
     "Are all raters wrong in the same way?" = c("gold", "Ratings cannot show it.")
   )
-  element <- function(i) unname(map_chr(answers, `[`, i)) # NA where there is no code
+  pick_elements <- function(i) unname(map_chr(answers_by_question, `[`, i)) # NA without a code
   columns_tibble(
-    question = names(answers), answer = element(1L), reason = element(2L), why = element(3L)
+    question = names(answers_by_question), answer = pick_elements(1L), reason = pick_elements(2L),
+    why = pick_elements(3L)
   )
 }
 
 # Creates the result of data_check(). `checks`: a table with a row per check. `questions`: a result
-# of list_questions(). `facts`: one-row summary of the ratings, from glance().
-new_data_check <- function(checks, questions, facts) {
+# of list_questions(). `totals`: one-row summary of the ratings, from glance().
+new_data_check <- function(checks, questions, totals) {
   line <- toString(map_chr(c("problem", "doubt"), function(status) {
     names <- checks$check[checks$status == status]
     paste0(
@@ -74,7 +75,7 @@ new_data_check <- function(checks, questions, facts) {
         problems = sum(checks$status == "problem"), doubts = sum(checks$status == "doubt"),
         checks = nrow(checks)
       ),
-      facts[c("cases", "raters", "systems", "categories")]
+      totals[c("cases", "raters", "systems", "categories")]
     ),
     line = line, caption = paste("What these ratings can show:", line), head = line,
     shown = view(shown_checks, most = 0L),
@@ -121,12 +122,12 @@ notes_of_checks <- function(parts) {
 # raters is not declared.
 panel_problems <- function(fit, is_gold) {
   x <- fit$x
-  agreement_facts <- list(
+  agreement_statistics <- list(
     share = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
     at_chance = fit$identified != "yes"
   )
   checks <- rbind(
-    if (!agreement_facts$at_chance) finding_on_agreement(agreement_facts, x),
+    if (!agreement_statistics$at_chance) finding_on_agreement(agreement_statistics, x),
     finding_on_constant_raters(x), finding_on_duplicates(x), if (!is_gold) finding_on_systems(x)
   )
   is_nearly_copied <- checks$check == "duplicates" & checks$status == "doubt" &

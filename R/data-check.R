@@ -62,15 +62,15 @@ data_check <- function(x, ...) {
   if (is_variables(x)) return(stack_results(
     lapply(x, data_check), "variable", note = notes_of_checks))
   x <- as_ratings(x)
-  facts <- glance(x)
+  totals <- glance(x)
   # Raters who guess with equal probabilities agree in this share of pairs of ratings.
   chance_share <- 1 / n_categories(x)
-  at_chance <- isTRUE(facts$agreement <= chance_share)
+  at_chance <- isTRUE(totals$agreement <= chance_share)
   # * share: share of pairs of ratings that agree
   # * unequal: at this chance level, are models identified in which raters differ in accuracy?
   # * alpha: ordinal alpha of Krippendorff if categories are ordered, otherwise NULL
-  agreement_facts <- list(
-    share = facts$agreement, kappa = facts$kappa, at_chance = at_chance,
+  agreement_statistics <- list(
+    share = totals$agreement, kappa = totals$kappa, at_chance = at_chance,
     unequal = at_chance && shows_unequal_raters(x),
     alpha = if (x$ordered && n_categories(x) > 2L)
       suppressMessages(or_null(compute_measure(x, "krippendorff_alpha_ordinal")))
@@ -81,7 +81,7 @@ data_check <- function(x, ...) {
   checks <- rbind(
     if (has_panel) finding_on_cases(with_votes(x)), finding_on_raters(voted_ratings),
     if (has_panel) rbind(
-      finding_on_agreement(agreement_facts, x), finding_on_constant_raters(x),
+      finding_on_agreement(agreement_statistics, x), finding_on_constant_raters(x),
       finding_on_duplicates(voted_ratings)
     ),
     finding_on_categories(x), finding_on_missing_ratings(x), finding_on_systems(x),
@@ -89,7 +89,7 @@ data_check <- function(x, ...) {
     if (!is_empty(ties)) finding_row("reruns", paste("Reruns tie:", shorten(ties)),
       doubt = "Where they tie, there is no vote: take an odd number of runs.")
   )
-  new_data_check(checks, list_questions(x, agreement_facts), facts)
+  new_data_check(checks, list_questions(x, agreement_statistics), totals)
 }
 
 # Returns one row of the table of checks. `check`: name of the check. `found`: the finding in words.
@@ -114,11 +114,11 @@ finding_on_cases <- function(x) {
 }
 
 finding_on_raters <- function(x) {
-  n_single <- count_cases(x, pattern_lengths(x) == 1L)
+  n_rated_once <- count_cases(x, pattern_lengths(x) == 1L)
   similar_raters <- similar_names(x$raters)
   finding_row("raters",
     paste0(count_noun(n_raters(x), "rater"),
-      count_clause(n_single, "case", "with a single rating"),
+      count_clause(n_rated_once, "case", "with a single rating"),
       if (!is_empty(similar_raters))
         paste0("; equal except for capitals or blanks: ", shorten(similar_raters))),
     doubt = c(
@@ -133,14 +133,14 @@ finding_on_raters <- function(x) {
 no_agreement_of_one <- "One rater has no agreement with others."
 as_sentence <- function(words) paste0(capitalised(words), ".")
 
-finding_on_agreement <- function(agreement_facts, x) {
-  alpha <- agreement_facts$alpha
-  kappa <- alpha %||% agreement_facts$kappa
+finding_on_agreement <- function(agreement_statistics, x) {
+  alpha <- agreement_statistics$alpha
+  kappa <- alpha %||% agreement_statistics$kappa
   if (is.na(kappa)) return(finding_row("agreement", "Agreement is not defined for these ratings",
     "Agreement needs at least two categories, and a case with two ratings."))
-  advice <- if (isTRUE(agreement_facts$unequal)) {
+  advice <- if (isTRUE(agreement_statistics$unequal)) {
     as_sentence(reason_unequal_needed)
-  } else if (agreement_facts$at_chance) {
+  } else if (agreement_statistics$at_chance) {
     "Agreement is no better than by chance, so it does not show accuracy. Check the labels."
   } else if (kappa <= 0) {
     one_line("Agreement is no better than by chance, given how often raters use each category: only
@@ -151,7 +151,7 @@ finding_on_agreement <- function(agreement_facts, x) {
   }
   finding_row("agreement",
     paste0(
-      percent(agreement_facts$share), " of pairs of ratings agree; ",
+      percent(agreement_statistics$share), " of pairs of ratings agree; ",
       if (is.null(alpha)) "Fleiss' kappa " else "Krippendorff's ordinal alpha ",
       format_decimals(kappa, 2L)
     ),
@@ -181,26 +181,26 @@ raters_with_one_answer <- function(x) if (!has_counts(x) && !has_repeats(x)) x$r
 max_compared_judges <- 200L
 
 finding_on_duplicates <- function(x) {
-  pairs <- if (n_raters(x) + n_systems(x) <= max_compared_judges) compared_answers(x)
+  pairs <- if (n_raters(x) + n_systems(x) <= max_compared_judges) compare_answers(x)
   if (is.null(pairs)) return(NULL)
-  # Agreement of two constant raters, or of two raters of the same group, needs no other
-  # explanation.
+  # Pairs of constant raters, and pairs of raters in one group, are not reported, because the reason
+  # for their agreement is already known.
   constant_names <- constant_raters(x)
   rater_group <- setNames(x$rater_groups %||% x$raters, x$raters)
   is_explained <- pairs$first %in% constant_names & pairs$second %in% constant_names |
     rater_group[pairs$first] == rater_group[pairs$second]
   pairs <- pairs[!(pairs$raters & is_explained), ]
-  # Pairs that contain no more than half of the raters are not reported as copies.
+  # Near-copies are reported only if the compared pairs contain more than half of the raters.
   rater_pairs <- pairs[pairs$raters, ]
-  n_compared <- length(union(rater_pairs$first, rater_pairs$second))
-  if (n_compared > max(1, n_raters(x) / 2) && median(rater_pairs$same) > 0.95)
+  n_compared_raters <- length(union(rater_pairs$first, rater_pairs$second))
+  if (n_compared_raters > max(1, n_raters(x) / 2) && median(rater_pairs$same) > 0.95)
     return(finding_row("duplicates", near_copies_message, doubt =
-      "If they are one source, their agreement is no evidence: use `ratings(rater_groups = )`."))
+      "If raters copy one source, their agreement is no evidence: use `ratings(rater_groups = )`."))
   pairs <- pairs[which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs)), ]
   if (nrow(pairs) == 0L) return(finding_row("duplicates", "none"))
   finding_row("duplicates",
     words_with_labels("Nearly the same answers:", paste(pairs$first, "and", pairs$second), "; "),
-    "If they are one source, keep one of them, or declare it by `ratings(rater_groups = )`.")
+    "If both copy one source, keep one of them, or make them a group: `ratings(rater_groups = )`.")
 }
 
 near_copies_message <- one_line("Half of all pairs of raters agree in more than 95% of their cases.
@@ -213,7 +213,7 @@ near_copies_message <- one_line("Half of all pairs of raters agree in more than 
 # * same: share of common cases with equal answers
 # * chance: probability of at least this share if errors are independent. The accuracy of each is
 #   then estimated by its agreement with the plurality of the other raters.
-compared_answers <- function(x) {
+compare_answers <- function(x) {
   raters <- raters_with_one_answer(x)
   judge_names <- c(raters, x$systems)
   if (length(judge_names) < 2L) return(NULL)
@@ -221,13 +221,13 @@ compared_answers <- function(x) {
     x$patterns, weights_of_labels(x), match(x$raters, raters, 0L), length(raters)
   )
   pairs <- table_of_pairs(counts, 20)
-  first <- judge_names[pairs$judge1]
-  second <- judge_names[pairs$judge2]
+  first_judge <- judge_names[pairs$judge1]
+  second_judge <- judge_names[pairs$judge2]
   accuracy <- plurality_shares(x)
-  p_equal <- accuracy[first] * accuracy[second] +
-    (1 - accuracy[first]) * (1 - accuracy[second]) / max(n_categories(x) - 1, 1)
+  p_equal <- accuracy[first_judge] * accuracy[second_judge] +
+    (1 - accuracy[first_judge]) * (1 - accuracy[second_judge]) / max(n_categories(x) - 1, 1)
   list2DF(list(
-    first = first, second = second, raters = pairs$judge2 <= length(raters),
+    first = first_judge, second = second_judge, raters = pairs$judge2 <= length(raters),
     same = pairs$agreeing / pairs$cases,
     chance = binomial_upper_tail(pairs$agreeing, pairs$cases, p_equal)
   ))
@@ -308,14 +308,16 @@ count_connected_groups <- function(x) {
   # Raters of one pattern of ratings share cases. Each of them is connected to the first of them.
   rater <- rating_rater(x)
   first_rater <- rater[match(rating_pattern(x), rating_pattern(x))]
-  group_of <- seq_along(x$raters)
+  group_of_rater <- seq_along(x$raters)
   repeat {
-    group <- group_of[group_of] # the number of a group is the index of one of its raters
+    # The number of a group is the index of one of its raters.
+    group <- group_of_rater[group_of_rater]
     new_group <- rep(pmin(group[rater], group[first_rater]), 2L)
     assignment_order <- order(new_group, decreasing = TRUE)
     # If a rater gets several new numbers, replace() keeps the last, which is the lowest.
-    group_of <- replace(group, c(rater, first_rater)[assignment_order], new_group[assignment_order])
-    if (identical(group_of, group)) break
+    group_of_rater <-
+      replace(group, c(rater, first_rater)[assignment_order], new_group[assignment_order])
+    if (identical(group_of_rater, group)) break
   }
   n_distinct(group[count_ratings_of_raters(x) > 0])
 }
@@ -330,8 +332,8 @@ finding_on_systems <- function(x) {
   followers <- consensus_systems(x)
   finding_row("systems",
     paste0(
-      if (!is_empty(followers)) paste0("Same answer as the plurality of the raters wherever it ",
-        "leads by one rating: ", shorten(followers)) else count_noun(n_systems(x), "system"),
+      if (!is_empty(followers)) paste0("Always the most frequent rating, where it leads by ",
+        "one rating: ", shorten(followers)) else count_noun(n_systems(x), "system"),
       count_clause(n_incomplete, "system", paste(
         "without an answer on some cases, at most", percent(max(missing_share))
       ))),
@@ -349,14 +351,15 @@ finding_on_systems <- function(x) {
 consensus_systems <- function(x) {
   x <- with_votes(x)
   rater_accuracy <- agreement_in_core(x)$rater_accuracy
-  p_each_error <- (1 - rater_accuracy) / (n_categories(x) - 1)
-  plurality_accuracy <- rater_accuracy / (rater_accuracy + p_each_error)
+  p_one_wrong_category <- (1 - rater_accuracy) / (n_categories(x) - 1)
+  plurality_accuracy <- rater_accuracy / (rater_accuracy + p_one_wrong_category)
   counts <- pattern_counts(x)
-  highest <- row_maximum(counts)
-  is_close <- highest > 1 & rowSums(counts == highest) == 1 & rowSums(counts == highest - 1) > 0
-  weights <- weights_of_labels(x)[is_close]
-  plurality <- max.col(pick_rows(counts, is_close), "first")
-  is_follower <- apply(pick_rows(pattern_answers(x), is_close), 2L, function(answer) {
+  highest_count <- row_maximum(counts)
+  leads_by_one <- highest_count > 1 & rowSums(counts == highest_count) == 1 &
+    rowSums(counts == highest_count - 1) > 0
+  weights <- weights_of_labels(x)[leads_by_one]
+  plurality <- max.col(pick_rows(counts, leads_by_one), "first")
+  is_follower <- apply(pick_rows(pattern_answers(x), leads_by_one), 2L, function(answer) {
     n_answered <- sum(weights[answer > 0L])
     n_equal <- sum(weights[answer == plurality])
     n_answered >= 20 && n_equal >= 0.99 * n_answered &&
@@ -375,7 +378,7 @@ finding_on_rater_kind <- function(x) {
       one_line("If language models or programs rate, declare it by `rater_kind` of `ratings()`:
         their intervals are wider.")
     } else {
-      "The panel gets intervals for people. For intervals for machines, leave out the people."
+      "Mixed raters get the intervals for people. To get those for machines, leave out the people."
     }
   ))
 }

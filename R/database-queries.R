@@ -5,16 +5,18 @@
 #' @export
 `$.ratings_database` <- function(x, name) {
   value <- .subset2(x, name)
-  if (is.null(value) && name == "cases") abort_no_cases("This needs single cases")
+  if (is.null(value) && name == "cases") abort_no_cases("This function needs single cases")
   value
 }
 
 #' @export
 dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
-abort_no_cases <- function(what, hint = NULL) {
+# Raises an error, because ratings in a database do not contain single cases. `requirement`: clause
+# that names the argument or function which needs cases. `hint`: a further hint, or NULL.
+abort_no_cases <- function(requirement, hint = NULL) {
   abort_fallible("database",
-    paste0(what, ", but ratings from a database have only numbers of equal cases."),
+    paste0(requirement, ", but ratings in a database only count the cases with equal ratings."),
     i = c(hint, "Fetch the cases with {.code x <- dplyr::collect(x)} (x: the ratings)."),
     .envir = parent.frame())
 }
@@ -38,10 +40,11 @@ case_table <- function(x, columns) {
     tibble::new_tibble(c(list(case = x$cases), columns), nrow = length(x$cases))
 }
 
-# Joins new columns to the table of cases in the database, and returns a lazy table. `columns`: a
-# list of new columns, with an entry per distinct row of ratings (row of `x$database$keys`). `kept`:
-# names of the columns of the table of cases to return.
-join_cases <- function(x, columns, kept = "case") {
+# Joins new columns to the table of cases in the database, and returns a lazy table.
+# * columns: a list of new columns, with an entry per distinct row of ratings, which is a row of
+#   `x$database$keys`.
+# * case_columns: names of the columns of the table of cases to return.
+join_cases <- function(x, columns, case_columns = "case") {
   database <- x$database
   abort_argument_if(!database$has_cases, "case", "The cases of these ratings have no identifiers.",
     i = "Give {.arg case} to {.fun ratings}.")
@@ -65,7 +68,7 @@ join_cases <- function(x, columns, kept = "case") {
     )
   })
   cases <- dplyr::left_join(database$cases, patterns, by = names(database$keys))
-  take_columns(cases, c(kept, temporary_names))
+  take_columns(cases, c(case_columns, temporary_names))
 }
 
 #' @exportS3Method dplyr::collect
@@ -74,10 +77,10 @@ collect.ratings_database <- function(x, ...) { # nolint: object_name.
   weight <- if (x$database$weighted) "weight"
   cases <- fetch_exact(join_cases(x, list(pattern_ = pattern_of_case(x)), c("case", weight)))
   check_same_rows(sum(!is.na(cases$pattern_)), sum(x$times))
-  out <- leave_database(x)
-  out$index <- as.integer(cases$pattern_)
-  out$cases <- cases$case
-  weigh_patterns(out, if (!is.null(weight)) as.double(cases$weight))
+  ratings_in_memory <- leave_database(x)
+  ratings_in_memory$index <- as.integer(cases$pattern_)
+  ratings_in_memory$cases <- cases$case
+  weigh_patterns(ratings_in_memory, if (!is.null(weight)) as.double(cases$weight))
 }
 
 # Functions whose names end in _query return lazy tables. In these tables, columns of the user's
@@ -114,12 +117,12 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
     rating = as.character(!!sym(columns[["rating"]])),
     !!!syms(columns[names(columns) == "weight"])
   )
-  values <- if (!is.null(cells$rating)) Map(function(key, label) {
+  cell_expressions <- if (!is.null(cells$rating)) Map(function(key, label) {
     count_if(expr(rater == !!key & rating == !!label))
   }, cells$rater, cells$rating) else
     lapply(cells$rater, function(key) expr(max(ifelse(rater == !!key, rating, NA), na.rm = TRUE)))
-  names(values) <- numbered_names(prefix, nrow(cells))
-  dplyr::summarise(dplyr::group_by(rows, case), !!!values, !!!extra_columns)
+  names(cell_expressions) <- numbered_names(prefix, nrow(cells))
+  dplyr::summarise(dplyr::group_by(rows, case), !!!cell_expressions, !!!extra_columns)
 }
 
 # Converts long ratings, and the predictions of systems, to a query with a row per case. Columns:
@@ -160,12 +163,12 @@ long_count_query <- function(cases, columns) {
 # Returns a query with a row per distinct combination of values of `columns`. Further columns:
 # * times: number of cases with these values
 # * the sums given by the expressions in `sums`
-# * off: number of cases whose weight is invalid
+# * invalid: number of cases whose weight is invalid
 # * weight: sum of the weights
 count_query <- function(cases, columns, sums = list()) {
   weight_columns <- if ("weight" %in% colnames(cases)) list(
-    # `weight` must come last: it replaces the column that `off` uses
-    off = count_if(quote(is.na(weight) | weight < 0 | weight != floor(weight))),
+    # `weight` must come last: it replaces the column that `invalid` uses
+    invalid = count_if(quote(is.na(weight) | weight < 0 | weight != floor(weight))),
     weight = quote(sum(weight, na.rm = TRUE))
   )
   dplyr::summarise(

@@ -15,7 +15,7 @@ reduce_rows <- function(origin) {
   cases <- take_columns(
     origin$data, c(case = roles$case, weight = roles$weights, setNames(answer_columns, new_names))
   )
-  # Fails early if there are more labels than the largest possible number of categories.
+  # Fails before all rows are fetched if there are already too many labels.
   check_piece <- function(rows) {
     labels <- if (origin$layout$labels) setdiff(unlist(lapply(rows[raters], as_label)), NA)
     if (length(labels) > max_categories) abort_too_many_categories(labels)
@@ -23,20 +23,19 @@ reduce_rows <- function(origin) {
   distinct_rows <- fetch_counts(count_query(cases, new_names), new_names, roles, check_piece)
   table <- Map(exact_values, distinct_rows[new_names], distinct_rows[paste0("key_", new_names)])
   columns <- list(systems = if (!is_empty(roles$systems)) roles$systems)
-  columns[[origin$layout$holds]] <- roles$raters
+  columns[[origin$layout$ratings_argument]] <- roles$raters
   new_reduction(setNames(list2DF(table), answer_columns), columns, distinct_rows, new_names, cases)
 }
 
-# Builds the list that is described at the top of this file. `counted`: a data frame of the distinct
-# rows. `source_row`: the row of `counted` from which each row of `table` was made; TRUE if both
-# have the same rows.
-new_reduction <- function(table, columns, counted, answer_columns, cases, source_row = TRUE) {
+# Builds the list that is described at the top of this file. `source_row`: for each row of `table`,
+# the row of `distinct_rows` from which it was made; TRUE if both tables have the same rows.
+new_reduction <- function(table, columns, distinct_rows, answer_columns, cases, source_row = TRUE) {
   columns$weights <- tail(make.unique(c(names(table), "weight")), 1L)
-  table[[columns$weights]] <- as.double(counted$weight %||% counted$times)[source_row]
+  table[[columns$weights]] <- as.double(distinct_rows$weight %||% distinct_rows$times)[source_row]
   list(
-    table = table, columns = columns, times = as.double(counted$times),
-    rows = as.double(counted$rows %||% counted$times),
-    keys = counted[paste0("key_", answer_columns)],
+    table = table, columns = columns, times = as.double(distinct_rows$times),
+    rows = as.double(distinct_rows$rows %||% distinct_rows$times),
+    keys = distinct_rows[paste0("key_", answer_columns)],
     cases = keyed_cases(cases, answer_columns)
   )
 }
@@ -52,64 +51,66 @@ exact_values <- function(value, key) {
 # Fetches the rows of a count_query() and adds the keys of `columns`. Raises an error if a weight is
 # invalid. `roles`: names of the user's columns. `check`: see fetch_rows().
 fetch_counts <- function(counts, columns, roles, check = identity) {
-  counted <- fetch_rows(add_key_columns(counts, columns), check)
-  abort_if(any(counted$off > 0), "weights",
+  distinct_rows <- fetch_rows(add_key_columns(counts, columns), check)
+  abort_if(any(distinct_rows$invalid > 0), "weights",
     "{.arg weights} in a database must be whole numbers of at least zero.",
-    x = "Column {.val {roles$weights}} has other values in {count_noun(sum(counted$off), 'row')}.",
+    x = "Column {.val {roles$weights}} has other values in
+        {count_noun(sum(distinct_rows$invalid), 'row')}.",
     i = "To use other weights, fetch the rows with {.code dplyr::collect()}.", row = NA_integer_)
-  counted
+  distinct_rows
 }
 
-# Reduces long data to distinct rows. Returns NULL if there are too many raters or columns. The
-# caller then fetches all rows.
+# Reduces long data to distinct rows. Returns NULL if the numbers of raters or columns exceed
+# `max_pivot_sizes`. The caller then fetches all rows.
 reduce_long <- function(origin) {
   roles <- origin$roles
   values <- list(
-    rater = fetch_values(origin$data, roles$rater, max_pivoted$raters),
+    rater = fetch_values(origin$data, roles$rater, max_pivot_sizes$raters),
     rating = fetch_labels(origin$data, roles$raters)
   )
   if (!is.null(origin$systems)) {
     count_valid_rows(origin$systems, c(case = "case", system = "system"), arg = "systems")
-    values$system <- fetch_values(origin$systems, "system", max_pivoted$raters)
+    values$system <- fetch_values(origin$systems, "system", max_pivot_sizes$raters)
     values$prediction <- fetch_labels(origin$systems, "prediction")
   }
   cells <- pivot_columns(values$rater$key, if (origin$repeats != "error") values$rating$key)
   systems <- NROW(values$system)
-  if (max(NROW(values$rater), systems) > max_pivoted$raters ||
-    nrow(cells) + systems > max_pivoted$columns) return(NULL)
+  if (max(NROW(values$rater), systems) > max_pivot_sizes$raters ||
+    nrow(cells) + systems > max_pivot_sizes$columns) return(NULL)
   columns <- c(numbered_names("r", nrow(cells)), numbered_names("s", systems))
   cases <- cases_query(origin, cells, values$system$key)
-  counted <- fetch_counts(long_count_query(cases, columns), columns, roles)
+  distinct_rows <- fetch_counts(long_count_query(cases, columns), columns, roles)
   # Cases that have only predictions have no counts of ratings.
-  counted <- modify_fields(counted, c("given", "rows"), replace_na, 0)
-  abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
+  distinct_rows <- modify_fields(distinct_rows, c("given", "rows"), replace_na, 0)
+  abort_if(any(distinct_rows$uneven > 0, na.rm = TRUE), "weights",
     "{.arg weights} must be the same in all rows of a case.",
-    x = "They differ in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
-  has_repeats <- counted$given > count_answers(counted, "r", cells)
+    x = "They differ in {count_noun(sum(distinct_rows$uneven), 'case')}.", row = NA_integer_)
+  has_repeats <- distinct_rows$given > count_answers(distinct_rows, "r", cells)
   if (origin$repeats == "error" && any(has_repeats)) {
     rows <- take_columns(origin$data, origin$columns[c("case", "rater", "rating")])
     pairs <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
     example_row <- fetch_rows(head(dplyr::filter(pairs, times > 1L), 1L))
     abort_fallible("repeat", "Rater {.val {as_label(example_row$rater)}} rated case
                               {.val {as_label(example_row$case)}} more than once.",
-      x = "This happens in up to {count_noun(sum(counted$times[has_repeats]), 'case')}.",
+      x = "This happens in up to {count_noun(sum(distinct_rows$times[has_repeats]), 'case')}.",
       i = "If the repeats are independent, use {.code repeats = \"ratings\"}. If they are runs of
            one model, or otherwise similar, use {.code repeats = \"reruns\"}.",
       case = example_row$case, rater = example_row$rater)
   }
-  table <- expand_cells(counted, cells, values$rater, values$rating, counted$given)
+  table <- expand_cells(distinct_rows, cells, values$rater, values$rating, distinct_rows$given)
   source_row <- table$case
   selected_columns <- as.list(origin$columns[names(table)])
   names(table) <- unlist(selected_columns)
-  if (!is.null(origin$systems)) selected_columns$systems <- expand_predictions(counted, values)
-  new_reduction(table, selected_columns, counted, columns, cases, source_row)
+  if (!is.null(origin$systems))
+    selected_columns$systems <- expand_predictions(distinct_rows, values)
+  new_reduction(table, selected_columns, distinct_rows, columns, cases, source_row)
 }
 
 # Returns the distinct values of a column: a data frame of each `value` and its `key`. Fetches at
 # most `max_values` + 1 values. More are not needed to detect that there are too many.
 fetch_values <- function(data, column, max_values) {
-  distinct <- head(dplyr::distinct(take_columns(data, c(value = column))), max_values + 1L)
-  values <- fetch_rows(dplyr::mutate(distinct, key = !!key_expression("value")))
+  query <- head(dplyr::distinct(take_columns(data, c(value = column))), max_values + 1L)
+  values <- fetch_rows(dplyr::mutate(query, key = !!key_expression("value")))
   values$value <- exact_values(values$value, values$key)
   values
 }
@@ -131,30 +132,31 @@ pivot_columns <- function(raters, ratings) {
 }
 
 # Converts distinct rows back to long data: a data frame with columns `case`, `rater` and `rating`.
-# `case` is the index of the row of `counted`. A rater without ratings, or a case without ratings,
-# gets a row with a missing rating. Arguments:
-# * counted: a data frame of distinct rows, with a column for each row of `cells`
+# `case` is the index of the row of `distinct_rows`. A rater without ratings, or a case without
+# ratings, gets a row with a missing rating. Arguments:
+# * distinct_rows: a data frame of distinct rows, with a column for each row of `cells`
 # * cells: a result of pivot_columns()
 # * raters, labels: values and keys, see fetch_values()
-# * n_ratings: number of ratings that the database counted for each row of `counted`. There is an
-#   error if the result has another number of ratings.
-# * prefix: prefix of the names of the columns in `counted`
-expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r") {
+# * n_ratings: number of ratings that the database counted for each row of `distinct_rows`. There is
+#   an error if the result has another number of ratings.
+# * prefix: prefix of the names of the columns in `distinct_rows`
+expand_cells <- function(distinct_rows, cells, raters, labels, n_ratings, prefix = "r") {
   ratings <- stack_rows(row_numbers(cells), function(j) {
-    value <- counted[[paste0(prefix, j)]]
-    label_code <- rep_len(match(cells$rating[j] %||% value, labels$key), length(value))
-    times <- if (is.null(cells$rating)) !is.na(label_code) else replace_na(value, 0)
-    source_row <- rep.int(seq_along(value), as.integer(times))
+    # A column of label keys or, if `cells` has a column `rating`, of numbers of ratings.
+    column <- distinct_rows[[paste0(prefix, j)]]
+    label_code <- rep_len(match(cells$rating[j] %||% column, labels$key), length(column))
+    times <- if (is.null(cells$rating)) !is.na(label_code) else replace_na(column, 0)
+    source_row <- rep.int(seq_along(column), as.integer(times))
     # Unlike data.frame(), tibble() returns no row if `source_row` is empty.
     tibble::tibble(
       case = source_row, rater = match(cells$rater[[j]], raters$key),
       rating = label_code[source_row]
     )
   })
-  check_same_rows(sum(counted$times[ratings$case]), sum(n_ratings, na.rm = TRUE), "rating")
+  check_same_rows(sum(distinct_rows$times[ratings$case]), sum(n_ratings, na.rm = TRUE), "rating")
   rows <- rbind(
     ratings, expand.grid(
-      case = setdiff(row_numbers(counted), ratings$case), rater = 1L, rating = NA_integer_
+      case = setdiff(row_numbers(distinct_rows), ratings$case), rater = 1L, rating = NA_integer_
     ), expand.grid(
       case = 1L, rater = setdiff(seq_along(raters$key), ratings$rater), rating = NA_integer_
     )
@@ -168,23 +170,25 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
 # Converts the predictions in distinct rows to a data frame with columns `case`, `system` and
 # `prediction`. This is argument `systems` of ratings() for long data. `values`: a list of values
 # and keys, see reduce_long().
-expand_predictions <- function(counted, values) {
+expand_predictions <- function(distinct_rows, values) {
   cells <- pivot_columns(values$system$key, NULL)
-  has_repeats <- counted$predictions > count_answers(counted, "s", cells)
+  has_repeats <- distinct_rows$predictions > count_answers(distinct_rows, "s", cells)
   abort_if(any(has_repeats, na.rm = TRUE), "repeat",
     "A system can give only one prediction per case.",
     x = "A system has more than one prediction in up to
-         {count_noun(sum(counted$times[which(has_repeats)]), 'case')}.",
+         {count_noun(sum(distinct_rows$times[which(has_repeats)]), 'case')}.",
     i = "Keep one row for each case and system.", case = NULL, rater = NULL)
   setNames(
-    expand_cells(counted, cells, values$system, values$prediction, counted$predictions, "s"),
+    expand_cells(
+      distinct_rows, cells, values$system, values$prediction, distinct_rows$predictions, "s"
+    ),
     prediction_columns
   )
 }
 
-# Returns, for each row of `counted`, the number of its cases times the number of its answers.
-count_answers <- function(counted, prefix, cells) {
-  counted$times * rowSums(!is.na(counted[numbered_names(prefix, nrow(cells))]))
+# Returns, for each row of `distinct_rows`, the number of its cases times the number of its answers.
+count_answers <- function(distinct_rows, prefix, cells) {
+  distinct_rows$times * rowSums(!is.na(distinct_rows[numbered_names(prefix, nrow(cells))]))
 }
 
 # ---- Data that cannot be reduced ----------------------------------------------------------------

@@ -67,9 +67,9 @@
 #' DBI::dbDisconnect(con)
 NULL
 
-# Limits for long data that are counted in the database. `columns`: columns of the query that has a
-# row per case. Data beyond a limit are fetched completely.
-max_pivoted <- list(columns = 500L, raters = 50L)
+# Largest sizes of long data that are counted in the database. `columns` is the number of columns of
+# the query that has a row per case. Larger data are fetched completely.
+max_pivot_sizes <- list(columns = 500L, raters = 50L)
 
 # Largest number of rows that one call of DBI::dbFetch() returns.
 max_rows_per_fetch <- 100000L
@@ -97,15 +97,15 @@ database_ratings <- function(data, quos, options) {
     origin$data, c(case = roles$case, rater = roles$rater), !layout$by_rating
   )
   quos$rater_groups <- fetch_groups(origin, quos$rater_groups, empty_data)
-  reduced <- if (layout$by_rating) reduce_long(origin) else reduce_rows(origin)
-  if (is.null(reduced)) return(fetch_ratings(origin, quos, options))
-  check_same_rows(sum(reduced$rows), origin$rows)
+  reduction <- if (layout$by_rating) reduce_long(origin) else reduce_rows(origin)
+  if (is.null(reduction)) return(fetch_ratings(origin, quos, options))
+  check_same_rows(sum(reduction$rows), origin$rows)
   # From here on, arguments select columns of the table of distinct rows.
   for (arg in setdiff(names(quos), "rater_groups")) {
-    quos[[arg]] <- new_quosure(reduced$columns[[arg]])
+    quos[[arg]] <- new_quosure(reduction$columns[[arg]])
   }
   x <- withCallingHandlers(
-    build_ratings(reduced$table, quos, options, reduced$times),
+    build_ratings(reduction$table, quos, options, reduction$times),
     fallible_error = function(cnd) {
       cnd$footer <- c(
         "i" = "Row numbers refer to the distinct rows of `data`, which the database counted."
@@ -116,7 +116,7 @@ database_ratings <- function(data, quos, options) {
   x["cases"] <- list(NULL)
   x$rows <- "ratings" # rows of a database have no order, so results cannot refer to row numbers
   x$database <- list(
-    cases = reduced$cases, keys = reduced$keys, rows = origin$rows, origin = origin$data,
+    cases = reduction$cases, keys = reduction$keys, rows = origin$rows, origin = origin$data,
     has_cases = !is.null(roles$case), weighted = !is.null(roles$weights)
   )
   class(x) <- c("ratings_database", class(x))
@@ -134,28 +134,32 @@ lazy_systems <- function(quo, layout) {
     i = if (layout$by_rating) "{.fun dplyr::copy_to} brings a data frame into a database." else
       "Join the table to {.arg data}, and name its columns in {.arg systems}.")
   if (!inherits(table, "tbl_lazy")) return(NULL)
-  lacking <- setdiff(prediction_columns, ask_database(colnames(table)))
-  abort_if(lacking, "columns", "{.arg systems} must have columns {.val {prediction_columns}}.",
-    x = "It lacks {.val {lacking}}.", arg = "systems")
+  lacking_columns <- setdiff(prediction_columns, ask_database(colnames(table)))
+  abort_if(lacking_columns, "columns",
+    "{.arg systems} must have columns {.val {prediction_columns}}.",
+    x = "It lacks {.val {lacking_columns}}.", arg = "systems")
   compare_bytes(dplyr::ungroup(table), prediction_columns)
 }
 
 check_in_database <- function(roles, options, systems) {
   unsupported <- c(
-    "{.code repeats = \"labels\"} is not possible in a database." = options$repeats == "labels",
-    "{.arg case} cannot be several columns in a database." = length(roles$case) > 1L,
-    "{.arg truth} is not possible in a database." = !is.null(roles$truth),
-    "{.arg covariates} are not possible in a database." = !is_empty(roles$covariates),
-    rep_named(sprintf("{.arg %s} is not possible in a database.", role_fields(roles)), TRUE),
-    "{.arg abstain} is not possible in a database." = !is.null(options$abstain),
-    "{.arg scores} are not possible in a database." = !is.null(options$scores),
-    "A system that always gives the same answer is not possible in a database." =
+    "{.code repeats = \"labels\"} is not possible for data in a database." =
+      options$repeats == "labels",
+    "For data in a database, {.arg case} must be a single column." = length(roles$case) > 1L,
+    "{.arg truth} is not possible for data in a database." = !is.null(roles$truth),
+    "{.arg covariates} are not possible for data in a database." = !is_empty(roles$covariates),
+    rep_named(
+      sprintf("{.arg %s} is not possible for data in a database.", role_fields(roles)), TRUE
+    ),
+    "{.arg abstain} is not possible for data in a database." = !is.null(options$abstain),
+    "{.arg scores} are not possible for data in a database." = !is.null(options$scores),
+    "A named string in {.arg systems} is not possible for data in a database." =
       !is.null(systems$constant),
-    "{.arg systems} must be a lazy table for long data in a database, not names of raters." =
-      !is.null(systems$raters)
+    "For long data in a database, {.arg systems} must be a lazy table. Names of raters are not
+     possible." = !is.null(systems$raters)
   )
   abort_if(any(unsupported), "database", names(which(unsupported))[1L],
-    i = "Fetch the rows with {.code dplyr::collect()}.")
+    i = "Fetch the rows with {.code data <- dplyr::collect(data)}, and call {.fun ratings} again.")
 }
 
 # Returns the number of rows of a lazy table. Raises an error if there are no rows, or if one of the
@@ -163,24 +167,24 @@ check_in_database <- function(roles, options, systems) {
 # also an error. `arg`: name of the argument in messages.
 count_valid_rows <- function(data, keys, per_case = FALSE, arg = "data") {
   missing_counts <- lapply(keys, function(key) count_if(expr(trimws(!!key_expression(key)) == "")))
-  census <- fetch_rows(dplyr::summarise(data, rows = dplyr::n(), !!!missing_counts))
-  abort_if(census$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
-    system = character())
+  row_counts <- fetch_rows(dplyr::summarise(data, rows = dplyr::n(), !!!missing_counts))
+  abort_if(row_counts$rows == 0, if (arg == "data") "empty" else "system",
+    "{.arg {arg}} has no rows.", system = character())
   for (key in names(keys)) {
-    abort_if(census[[key]] > 0, "case", "{.arg {arg}} must have a {.arg {key}} in every row.",
-      x = "It is missing in {number(census[[key]])} of {count_noun(census$rows, 'row')}.",
+    abort_if(row_counts[[key]] > 0, "case", "{.arg {arg}} must have a {.arg {key}} in every row.",
+      x = "It is missing in {number(row_counts[[key]])} of {count_noun(row_counts$rows, 'row')}.",
       row = NA_integer_)
   }
   if (per_case && "case" %in% names(keys)) {
     # dplyr::n_distinct() fails if the driver package expects another version of dbplyr.
-    n_repeated <- census$rows - count_rows(dplyr::distinct(take_columns(data, keys[["case"]])))
+    n_repeated <- row_counts$rows - count_rows(dplyr::distinct(take_columns(data, keys[["case"]])))
     abort_if(n_repeated > 0, "case", "{.arg case} must be different in every row.",
       x = "{count_noun(n_repeated, 'row')} {cli::qty(n_repeated)}repeat{?s/} the case of another
            row.",
       i = "For long data, with a row per rating, give {.arg rater} and {.arg rating}.",
       row = NA_integer_)
   }
-  as.double(census$rows)
+  as.double(row_counts$rows)
 }
 
 count_rows <- function(query) fetch_rows(dplyr::summarise(query, rows = dplyr::n()))$rows
@@ -195,9 +199,9 @@ fetch_groups <- function(origin, quo, empty_data) {
 }
 
 # Returns the lazy table `data` with columns of text that are compared byte by byte, as in R.
-# Without this, a collation of the database may ignore case, accents or trailing blanks. If it
-# cannot be changed in this database, there is an error for each of `used_columns` (names) with such
-# a collation.
+# Otherwise a collation of the database may ignore case, accents or trailing blanks. In databases
+# whose collation this package cannot change, there is an error if one of `used_columns` (names) has
+# such a collation.
 #
 # PostgreSQL needs a cast, because it has a type of text that ignores case. SQLite does not report
 # the type of an expression, so columns that look logical may be text.
@@ -222,15 +226,16 @@ compare_bytes <- function(data, used_columns) {
 check_collation <- function(data, columns) {
   comparisons <- lapply(setNames(nm = columns), function(name) {
     text <- key_expression(name)
-    count_if(Reduce(function(a, b) expr(!!a | !!b), lapply(c("A", "\u00e1", "a "), function(end) {
-      expr(paste0(!!text, "a") == paste0(!!text, !!end))
-    })))
+    is_equal <- lapply(c("A", "\u00e1", "a "), function(ending) {
+      expr(paste0(!!text, "a") == paste0(!!text, !!ending))
+    })
+    count_if(Reduce(function(a, b) expr(!!a | !!b), is_equal))
   })
-  same <- columns[unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!comparisons))) %in% 1]
-  abort_if(same, "database",
+  affected <- columns[unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!comparisons))) %in% 1]
+  abort_if(affected, "database",
     "The database ignores case, accents or trailing blanks where R does not.",
-    x = "It does so in {cli::qty(same)}column{?s} {.val {same}}.",
-    i = "Give {cli::qty(same)}{?it/them} a binary collation, or fetch the rows with
+    x = "It does so in {cli::qty(affected)}column{?s} {.val {affected}}.",
+    i = "Give {cli::qty(affected)}{?it/them} a binary collation, or fetch the rows with
          {.code dplyr::collect()}.")
 }
 
@@ -260,19 +265,19 @@ fetch_rows <- function(query, check = identity) {
 }
 
 fetch_pieces <- function(query, check) {
-  result <- DBI::dbSendQuery(dbplyr::remote_con(query), as.character(dbplyr::sql_render(query)))
-  on.exit(suppressWarnings(try(DBI::dbClearResult(result), silent = TRUE)))
+  result_set <- DBI::dbSendQuery(dbplyr::remote_con(query), as.character(dbplyr::sql_render(query)))
+  on.exit(suppressWarnings(try(DBI::dbClearResult(result_set), silent = TRUE)))
   pieces <- list()
   repeat {
-    piece <- DBI::dbFetch(result, n = max_rows_per_fetch)
+    piece <- DBI::dbFetch(result_set, n = max_rows_per_fetch)
     pieces <- c(pieces, list(piece))
     if (nrow(piece) < max_rows_per_fetch) return(pieces)
     check(piece)
   }
 }
 
-check_same_rows <- function(after, before, noun = "row") {
-  abort_if(after != before, "database", "The table changed while it was read.",
-    x = "It had {count_noun(before, noun)}, and then {number(after)}.",
+check_same_rows <- function(n_after, n_before, noun = "row") {
+  abort_if(n_after != n_before, "database", "The table changed while it was read.",
+    x = "It had {count_noun(n_before, noun)}, and then {number(n_after)}.",
     i = "Use a copy of the table that does not change, or read within a transaction.")
 }

@@ -240,12 +240,12 @@ record_messages <- function(messages, name, code) {
 
 # ---- A file and its columns ---------------------------------------------------------------------
 
-# Returns limits for uploaded files: `most`, the limits, and `advice` for larger files. `max_size`:
-# megabytes. `max_cells`: cells of the table. Other users of the page wait while a file is read.
-# With the default limits, this takes less than a second.
+# Returns limits for uploaded files: `maxima`, the limits, and `advice` for larger files.
+# `max_size`: megabytes. `max_cells`: cells of the table. Other users of the page wait while a file
+# is read. With the default limits, this takes less than a second.
 page_limits <- function(max_size = 5, max_cells = 2e5) {
   list(
-    most = c(
+    maxima = c(
       entries = 1000, megabytes = 2 * max_size, ratio = 200, columns = 200, cells = max_cells
     ), advice = "Read it with `read_ratings()`, and give the ratings to `explore()`."
   )

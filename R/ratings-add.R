@@ -3,7 +3,8 @@
 add_ratings <- function(x, new) {
   if (in_database(x)) abort_no_cases("{.arg new} needs single cases")
   check_can_add_ratings(x, "No ratings can be added to the ratings of the fit.",
-    c("The ratings of groups, or reruns, were replaced by votes." = !is.null(x$voted)))
+    c("One vote replaced the ratings of each group of raters." = !is.null(x$voted$groups),
+      "One vote replaced the reruns of each rater." = isTRUE(x$voted$reruns)))
   new <- list_new_ratings(replace_key_columns(new, names(x$keys)), x)
   x <- add_cases_and_raters(x, new)
   old_ratings <- unfold_ratings(x)
@@ -34,8 +35,8 @@ add_ratings <- function(x, new) {
 # matrices get the categories of the ratings `x`. `arg`: name of the argument, for messages.
 as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
-  # Without a kind of raters, ask_rater_kind() may ask the user. Therefore an arbitrary kind is
-  # given here, and then replaced by the kind in `x`.
+  # Without the argument `rater_kind`, as_ratings() may ask the user for it. Therefore an arbitrary
+  # kind is given first. Then the kind in `x` replaces this kind.
   new <- as_ratings(new, categories = x$categories, rater_kind = "expert", arg = arg)
   replace(new, "rater_kind", list(x$rater_kind))
 }
@@ -43,17 +44,18 @@ as_further_ratings <- function(new, x, arg) {
 # Fails if `x` has a property that prevents the addition of ratings. `x` contains the ratings of the
 # fit or the ratings to add.
 # * message: first sentence of the error.
-# * also: logical vector of further obstacles, with their texts as names.
-check_can_add_ratings <- function(x, message, also) {
-  reasons <- c(
+# * further_obstacles: a logical vector. Names are texts of obstacles; TRUE if the obstacle exists.
+check_can_add_ratings <- function(x, message, further_obstacles) {
+  has_obstacle <- c(
     "They have weights." = !is.null(x$weights),
     "Their cases have covariates, which added cases would lack." = !is.null(x$covariates),
     rep_named(
       sprintf("They have a %s, which added ratings would lack.", role_fields(x)), TRUE
     ),
-    "They have abstentions." = has_abstentions(x) || !is.null(x$silent_systems), also
+    "They have abstentions." = has_abstentions(x) || !is.null(x$silent_systems),
+    further_obstacles
   )
-  obstacles <- c(why_unnamed(x), names(which(reasons)))
+  obstacles <- c(why_unnamed(x), names(which(has_obstacle)))
   abort_argument_if(obstacles, "new", message, x = obstacles[1L],
     i = "Make one {.fun ratings} object of the old and the new ratings, and refit with
         {.code update(fit, x = )}.")
@@ -90,9 +92,10 @@ list_new_ratings <- function(new, x) {
     ))
   }
   new <- as_further_ratings(new, x, "new")
-  if (in_database(new)) abort_no_cases("New ratings need their cases")
+  if (in_database(new)) abort_no_cases("{.arg new} needs single cases")
   check_can_add_ratings(new, "The ratings in {.arg new} cannot be added.", c(
-    "They have groups of raters, or reruns." = !is.null(new$rater_groups) || has_reruns(new)
+    "They have groups of raters." = !is.null(new$rater_groups),
+    "They have reruns." = has_reruns(new)
   ))
   unfolded <- unfold_ratings(new)
   list(
@@ -107,16 +110,16 @@ list_new_ratings <- function(new, x) {
 # Adds the cases, raters, categories and known truths of `new` to `x`. Does not add the ratings.
 # `new`: result of list_new_ratings().
 add_cases_and_raters <- function(x, new) {
-  unknown <- setdiff(names(new$answers), x$systems)
-  abort_if(unknown, "system", "{.arg new} must contain only systems of the fit.",
-    x = "{.val {unknown}} {?is not a system/are not systems} of the fit.", system = unknown)
-  unknown <- sort_strings(setdiff(c(new$rating, unlist(new$answers)), c(NA, x$categories)))
-  abort_if(x$ordered && !is_empty(unknown), "category",
+  new_systems <- setdiff(names(new$answers), x$systems)
+  abort_if(new_systems, "system", "{.arg new} must contain only systems of the fit.",
+    x = "{.val {new_systems}} {?is not a system/are not systems} of the fit.", system = new_systems)
+  new_labels <- sort_strings(setdiff(c(new$rating, unlist(new$answers)), c(NA, x$categories)))
+  abort_if(x$ordered && !is_empty(new_labels), "category",
     "New ratings cannot add categories if categories are ordered.",
-    x = "{.val {unknown}} {?is/are} not among {.val {x$categories}}.",
+    x = "{.val {new_labels}} {?is/are} not among {.val {x$categories}}.",
     i = "Give all categories, in order, as {.arg categories} of {.fun ratings}.", row = NA_integer_,
-    column = NA_character_, found = unknown)
-  x$categories <- c(x$categories, unknown)
+    column = NA_character_, found = new_labels)
+  x$categories <- c(x$categories, new_labels)
   x$raters <- union(x$raters, sort_strings(new$rater))
   old_cases <- as_label(x$cases)
   added_cases <- which(!new$cases %in% old_cases)
@@ -126,12 +129,13 @@ add_cases_and_raters <- function(x, new) {
   if (is.null(x$truth) && is.null(new$truth)) return(x)
   x$truth <- subset_truth(x$truth %||% new_truth_field(NA_integer_, x), seq_along(x$cases))
   new_truth <- match(new$truth[match(as_label(x$cases), new$cases)], x$categories)
-  is_new <- is.na(x$truth$category) & !is.na(new_truth)
-  x$truth$category[is_new] <- new_truth[is_new]
+  is_new_truth <- is.na(x$truth$category) & !is.na(new_truth)
+  x$truth$category[is_new_truth] <- new_truth[is_new_truth]
   x
 }
 
-# Finds the systems: columns of wide data, raters of long data, or a separate table.
+# Functions that find the systems. Systems are columns of wide data, raters of long data, or a
+# separate table.
 
 # Reads the argument `systems` of ratings(). Returns an empty list, or a list with one of these
 # elements:
@@ -186,8 +190,8 @@ abort_no_system <- function(words) {
     i = c(
       "Give {.arg systems} to {.fun ratings}.",
       "To judge labels made from the ratings, use {.fun ground_truth} with {.arg known_truth}.",
-      "If the raters judge the answers of one application, say which of their categories means that
-       an answer is right: {.code systems = c(app = \"pass\")}."
+      "If the raters judge the answers of one application, specify which of their categories means
+       that an answer is right: {.code systems = c(app = \"pass\")}."
     ), system = character())
 }
 
@@ -218,7 +222,8 @@ system_table <- function(table, quos, data) {
   table
 }
 
-# Moves the ratings of raters that are systems from `input` to its field `system_table`.
+# Splits long data. The ratings of raters that are systems are moved from the columns of `input` to
+# the table `input$system_table`. `systems`: names of these raters.
 split_systems <- function(input, systems, repeats) {
   abort_argument_if(repeats == "labels", "systems",
     "With {.code repeats = \"labels\"}, {.arg systems} cannot be names of raters.",
@@ -226,12 +231,12 @@ split_systems <- function(input, systems, repeats) {
         frame with columns {.val {prediction_columns}}.")
   rater <- as_label(input$rater)
   raters <- unique(rater)
-  unknown <- setdiff(systems, raters)
-  abort_if(unknown, "system",
-    "There {cli::qty(length(unknown))}{?is no rater/are no raters} {.val {unknown}} in
+  unknown_names <- setdiff(systems, raters)
+  abort_if(unknown_names, "system",
+    "There {cli::qty(length(unknown_names))}{?is no rater/are no raters} {.val {unknown_names}} in
         {.arg data}.",
-    i = c(similar_values_hint(unknown, raters), "The raters are {.val {raters}}."),
-    system = unknown)
+    i = c(similar_values_hint(unknown_names, raters), "The raters are {.val {raters}}."),
+    system = unknown_names)
   is_system <- rater %in% systems
   abort_if(all(is_system), "system",
     "No rater is left: {.arg systems} names every rater of {.arg data}.",
@@ -272,7 +277,7 @@ votes_of_systems <- function(table) {
 # The argument `truth` of ratings().
 
 # Returns the field `truth` of a ratings object, computed from the argument `truth` of ratings().
-# NULL if the argument was not given. subset_truth() lists the elements of the field.
+# Returns NULL if the argument was not given. subset_truth() lists the elements of the field.
 truth_field <- function(input, x) {
   if (is.null(input$truth)) return(NULL)
   abort_argument_if(has_labels(x), "truth",
@@ -280,7 +285,7 @@ truth_field <- function(input, x) {
     i = "Convert the ratings to one label per answer with {.fun single_label}.")
   code <- encode_labels(input$truth[[1L]], x$categories, input)
   label <- values_by_case(x$categories[code], case_of_rows(input, x), x$cases,
-    names(input$truth), "A case has one true category.")
+    names(input$truth), "A case can have only one true category.")
   new_truth_field(match(label, x$categories), x)
 }
 
@@ -299,21 +304,21 @@ is_given_truth <- function(x) isTRUE(x$truth$kept)
 # * category: code of the true category of each case, NA if unknown.
 # * stratum: code of the stratum of each case, only in simulations.
 # * expected: true accuracy of each system, NA if unknown.
-# * base_rates: true base rates; NULL if the truth is an argument of ratings().
-# * kept: is the truth an argument of ratings()?
+# * base_rates: true base rates; NULL if the truth was given as an argument of ratings().
+# * kept: TRUE if the truth was given as an argument of ratings().
 subset_truth <- function(truth, cases) {
   truth$category <- truth$category[cases]
   truth$stratum <- truth$stratum[cases]
   truth
 }
 
-# Ratings may be given as counts per category. Raters are then not identified, and the rater numbers
-# of a case are only numbered places. The functions below are for code that needs to know which
-# rater gave a rating.
+# Ratings may be given as counts per category. Raters are then not identified: the raters of each
+# case are numbered from 1, and equal numbers in two cases may be different raters. Code that needs
+# to know which rater gave a rating uses the functions below.
 
 has_counts <- function(x) inherits(x, "ratings_counts")
 
-# Names of identified raters; empty for counts.
+# Returns the names of the raters if they are identified. The result is empty for counts.
 named_raters <- function(x) if (has_counts(x)) character() else x$raters
 
 # Returns a number for each rater: its position if raters are identified, and otherwise 1.
@@ -337,6 +342,7 @@ check_named_raters <- function(x, arg, requirement, i = "Give each rating with i
 # Fails if raters are not identified, or if a rater can have several answers to a case.
 # `requirement`: first sentence of the error, which names the feature that needs single answers.
 check_single_answers <- function(x, arg, requirement) {
-  obstacle <- why_unnamed(x) %||% if (has_repeats(x)) "Raters of {.arg x} repeat their ratings."
+  obstacle <- why_unnamed(x) %||% if (has_repeats(x))
+    "With {.code repeats = \"{x$repeats}\"}, a rater can rate a case several times."
   abort_argument_if(!is.null(obstacle), arg, requirement, x = obstacle)
 }

@@ -8,18 +8,18 @@
 
 # Converts abstentions in `input` to missing ratings, and records them in two new fields:
 # * abstained: a list with a code vector for each column of ratings.
-# * silent: the same for columns of systems.
+# * silent: a list with a code vector for each column of systems.
 #
 # Codes are 1 for a label in `abstain`, 2 for an empty cell that is an abstention, and otherwise 0.
 record_abstentions <- function(input, options) {
   if (is.null(options$abstain)) return(input)
   check_abstain_allowed(input, options)
-  is_abstention <- function(values) {
-    plain_label(as_label(values)) %in% plain_label(as_label(options$abstain))
+  is_abstention <- function(labels) {
+    plain_label(as_label(labels)) %in% plain_label(as_label(options$abstain))
   }
   code_abstentions <- function(x) {
-    values <- unique(x)
-    ifelse(is_abstention(values), 1L + is.na(values), 0L)[match(x, values)]
+    labels <- unique(x)
+    ifelse(is_abstention(labels), 1L + is.na(labels), 0L)[match(x, labels)]
   }
   input$abstained <- lapply(input$columns, code_abstentions)
   input$silent <- lapply(input$systems, code_abstentions)
@@ -40,7 +40,8 @@ record_abstentions <- function(input, options) {
 # * labels: all labels that raters and systems use.
 check_abstain_used <- function(is_used, abstain, labels) {
   abort_argument_if(!is_used && any_known(abstain), "abstain",
-    "must be labels that raters or systems use.", x = "They use {.val {unique(labels)}}.")
+    "must be labels that raters or systems use.",
+    x = "The labels in use are {.val {unique(labels)}}.")
 }
 
 check_abstain_allowed <- function(input, options) {
@@ -52,27 +53,29 @@ check_abstain_allowed <- function(input, options) {
   for (arg in names(labels)) {
     shared_labels <-
       unique(labels[[arg]][plain_label(labels[[arg]]) %in% plain_label(abstain_labels)])
-    abort_argument_if(shared_labels, arg, "must not have labels of {.arg abstain}.",
-      x = "{.val {shared_labels}} {?is/are} in both.",
+    abort_argument_if(shared_labels, arg, "must not contain labels of {.arg abstain}.",
+      x = "{.val {shared_labels}} {?is/are} in both arguments.",
       i = "An abstention cannot be the true category of a case.")
   }
   obstacles <- c(
     "Counts of ratings do not show which rater abstained." = !input$layout$labels,
     "{.code repeats = \"{options$repeats}\"} allows several replies by a rater on a case." =
       options$repeats != "error",
-    "Raters of a group count as one vote." = !is.null(input$groups),
+    "With {.arg rater_groups}, the raters of a group count as one vote." = !is.null(input$groups),
     "{.arg confidence} and {.arg abstain} cannot be combined." = !is.null(input$confidence)
   )
   abort_argument_if(any(obstacles), "abstain",
-    "{.arg abstain} needs one reply of each rater on a case.",
-    x = names(which(obstacles))[1L], i = "Leave one of these arguments out.")
+    "{.arg abstain} cannot be combined with these other arguments.",
+    x = names(which(obstacles))[1L],
+    i = "Leave out {.arg abstain} or the argument that contradicts it.")
 }
 
 add_abstentions <- function(x, input) {
   if (is.null(input$abstained)) return(x)
-  # Returns the field `abstained` or `silent_systems`; NULL if there are no abstentions. `codes`: a
-  # list of code vectors from record_abstentions(). `judge`: name of the column of raters or systems
-  # in `table`.
+  # Returns the field `abstained` or `silent_systems`; NULL if there are no abstentions.
+  # * codes: a list of code vectors from record_abstentions().
+  # * judge: name of the column of `table` that contains the raters or systems.
+  # * judges: names of all raters or systems.
   new_abstentions <- function(codes, table, judge, judges) {
     entries <-
       list_positive_codes(codes, table$case, table[[judge]], judges, x, input$rows)
@@ -95,8 +98,8 @@ add_abstentions <- function(x, input) {
 
 has_abstentions <- function(x) !is.null(x$abstained)
 
-# Splits the patterns of the ratings `x` by the set of raters who abstained. Afterwards the same
-# raters abstained in all cases of a pattern.
+# Splits the patterns of the ratings `x`, so that the same raters abstained in all cases of a
+# pattern.
 split_by_abstention <- function(x) {
   if (!has_abstentions(x)) return(x)
   abstentions <- x$abstained
@@ -112,10 +115,10 @@ split_by_abstention <- function(x) {
 # * pattern: number of the pattern of each element of `rater`.
 abstaining_raters <- function(x) {
   abstentions <- x$abstained
-  raters <- split(abstentions$rater, factor(abstentions$case, first_cases(x)))
+  rater_sets <- split(abstentions$rater, factor(abstentions$case, first_cases(x)))
   list(
-    start = c(0L, cumsum(lengths(raters))), rater = as.integer(unlist(raters)),
-    pattern = rep.int(seq_along(raters), lengths(raters))
+    start = c(0L, cumsum(lengths(rater_sets))), rater = as.integer(unlist(rater_sets)),
+    pattern = rep.int(seq_along(rater_sets), lengths(rater_sets))
   )
 }
 
@@ -124,23 +127,24 @@ drop_abstentions <- function(x) {
   x
 }
 
-# Returns the total weight of the cases in which each rater (or system) abstained. `n`: number of
-# raters or systems.
-weight_of_abstentions <- function(x, abstentions = x$abstained, n = n_raters(x)) {
-  if (is.null(abstentions)) numeric(n) else
-    rowsum_codes(abstentions$rater, weights_of_cases(x)[abstentions$case], n)
+# Returns the total weight of the cases in which each rater (or system) abstained. `n_judges`:
+# number of raters or systems.
+weight_of_abstentions <- function(x, abstentions = x$abstained, n_judges = n_raters(x)) {
+  if (is.null(abstentions)) numeric(n_judges) else
+    rowsum_codes(abstentions$rater, weights_of_cases(x)[abstentions$case], n_judges)
 }
 
 format_abstentions <- function(x) {
   if (!has_abstentions(x)) return(NULL)
-  abstained <- weight_of_abstentions(x)
-  has_abstained <- abstained > 0
-  shares <- (abstained / (abstained + ratings_of_raters(x)))[has_abstained]
+  abstention_weight <- weight_of_abstentions(x)
+  has_abstained <- abstention_weight > 0
+  reply_weight <- abstention_weight + ratings_of_raters(x)
+  abstention_shares <- (abstention_weight / reply_weight)[has_abstained]
   rater_of_category <- unique(cbind(rating_rater(x), rating_category(x)))[, 1L]
   n_one_category <- sum(tabulate(rater_of_category, n_raters(x))[has_abstained] == 1L)
   paste0(
     "Abstentions: ", sum(has_abstained), " of ", count_noun(n_raters(x), "rater"), ", ",
-    format_span(shares, percent), " of their replies",
+    format_span(abstention_shares, percent), " of their replies",
     if (n_one_category > 0L) sprintf("; %s one category only",
       count_noun(n_one_category, "rater gives", "raters give"))
   )

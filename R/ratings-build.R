@@ -5,15 +5,15 @@
 # * args: names of the arguments of ratings() that select this layout. All of them are needed.
 # * build: function that returns the fields of a ratings object. Its arguments are the input (see
 #   read_input()), the categories and the systems (see list_systems()).
-# * holds: name of the argument that selects the columns of ratings.
+# * ratings_argument: name of the argument that selects the columns of ratings or of counts.
 # * labels: do these columns contain labels of categories (TRUE) or counts (FALSE)?
 # * by_rating: is a row a rating (TRUE) or a case (FALSE)?
 # * class: class of the ratings object.
 # * words: the arguments to give, in messages that list all layouts.
-# * split: function of the columns that `holds` selects. It returns columns of ratings or counts.
+# * split: function of these columns. It returns columns of ratings or counts.
 new_layout <- function(args, build, labels = TRUE, by_rating = FALSE, class = "ratings",
-                       holds = args[[length(args)]], words = sprintf("{.arg %s}", holds),
-                       split = identity) {
+                       ratings_argument = args[[length(args)]],
+                       words = sprintf("{.arg %s}", ratings_argument), split = identity) {
   as.list(environment())
 }
 
@@ -57,7 +57,7 @@ build_counts <- function(input, categories, systems) {
 }
 
 build_long <- function(input, categories, systems) {
-  raters <- list_raters(input$rater)
+  raters <- rater_labels(input$rater)
   case <- match(input$case, systems$cases)
   category <- encode_labels(input$columns[[1L]], categories, input)
   if (!is.null(input$weights)) {
@@ -118,7 +118,7 @@ check_case_and_rater <- function(input) {
   for (arg in c("case", "rater")) check_identifiers(input[[arg]], arg, rows = input$source)
 }
 
-list_raters <- function(x) column_labels(if (is.factor(x)) droplevels(x) else x)
+rater_labels <- function(x) column_labels(if (is.factor(x)) droplevels(x) else x)
 
 # Returns the value of `x` for each case in `cases`, NA if it is unknown. Fails with `message` if
 # rows of the same case have different known values.
@@ -133,11 +133,11 @@ values_by_case <- function(x, case, cases, column, message, topic = "case", i = 
   conflicts <- known_rows[x[known_rows] != x[first_row[case[known_rows]]]]
   if (is_empty(conflicts)) return(x[first_row])
   case_number <- case[conflicts[[1L]]]
-  pair <- c(first_row[case_number], conflicts[[1L]])
+  row_pair <- c(first_row[case_number], conflicts[[1L]]) # nolint: object_usage.
   abort_fallible(topic, message,
-    x = "Rows {rows[pair[1L]]} and {rows[pair[2L]]} of {.val {column}} are both of case
-        {.val {as_label(cases[case_number])}}, but have the values {.val {x[pair[1L]]}} and
-        {.val {x[pair[2L]]}}.",
+    x = "Rows {rows[row_pair[1L]]} and {rows[row_pair[2L]]} of {.val {column}} are of the same
+        case {.val {as_label(cases[case_number])}}, but have the values {.val {x[row_pair[1L]]}} and
+        {.val {x[row_pair[2L]]}}.",
     i = i, row = rows[conflicts], column = column)
 }
 
@@ -187,25 +187,25 @@ list_systems <- function(input, categories) {
   }
   check_identifiers(table$case, "systems$case")
   check_identifiers(table$system, "systems$system")
-  types <- ifelse(
+  id_types <- ifelse(
     c(ratings = is.numeric(cases), systems = is.numeric(table$case)), "numbers", "strings"
   )
-  abort_if(types[[1L]] != types[[2L]], "case_type",
+  abort_if(id_types[[1L]] != id_types[[2L]], "case_type",
     "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
-    x = "They are {types[[1L]]} in {.arg data} and {types[[2L]]} in {.arg systems}.",
+    x = "They are {id_types[[1L]]} in {.arg data} and {id_types[[2L]]} in {.arg systems}.",
     i = if (is.null(input$case) && is.null(input$case_names)) "{.arg case} is not given, so that
         the row numbers of {.arg data} identify the cases. Give {.arg case}." else "Convert one of
-        them, for example with {.fun as.character}.", types = types)
+        them, for example with {.fun as.character}.", types = id_types)
   unrated_cases <- setdiff(table$case, cases)
   abort_if(!is_empty(unrated_cases) && !is.null(input$weights), "weights",
-    "With {.arg weights}, all cases of {.arg systems} must be in {.arg data}.",
-    x = "Case {.val {unrated_cases[[1L]]}} is not, and has no weight.",
+    "If {.arg weights} are given, {.arg data} must contain all cases of {.arg systems}.",
+    x = "Case {.val {unrated_cases[[1L]]}} is only in {.arg systems}, so it has no weight.",
     i = "Leave such cases out of {.arg systems}.",
     row = match(unrated_cases, table$case))
   cases <- c(cases, unrated_cases)
-  system_names <- list_raters(table$system)
+  system_names <- rater_labels(table$system)
   answer_cells <- cbind(match(table$case, cases), match(as_label(table$system), system_names))
-  # A different number for each pair of a case and a system.
+  # Combines the numbers of the case and of the system. Different pairs have different sums.
   repeated_row <- anyDuplicated(answer_cells[, 1L] + length(cases) * answer_cells[, 2L])
   abort_if(repeated_row > 0L, "repeat", "A system can give only one prediction per case.",
     x = "System {.val {system_names[[answer_cells[repeated_row, 2L]]]}} predicts case
@@ -220,15 +220,18 @@ list_systems <- function(input, categories) {
 check_systems <- function(x) {
   n_answered <- answered_weight(x, pattern_times(x))
   n_unrated <- answered_weight(x, pattern_times(x) * !is_rated_pattern(x))
-  system <- x$systems[setdiff(which(n_answered == 0), x$silent_systems$rater)]
-  abort_if(system, "system", "System{?s} {.val {system}} {?has/have} no prediction.",
-    i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
-         identifiers.", system = system)
-  system <- x$systems[n_unrated == n_answered & n_answered > 0]
-  abort_if(system, "unrated", "No rater rated any case of system{?s} {.val {system}}.",
-    i = "Check that ratings and systems have the same case identifiers.", system = system)
+  systems_without_answer <- x$systems[setdiff(which(n_answered == 0), x$silent_systems$rater)]
+  abort_if(systems_without_answer, "system",
+    "System{?s} {.val {systems_without_answer}} {?has/have} no prediction.",
+    i = "{cli::qty(systems_without_answer)}Leave {?it/them} out of {.arg systems}, or check the case
+         identifiers.", system = systems_without_answer)
+  unrated_systems <- x$systems[n_unrated == n_answered & n_answered > 0]
+  abort_if(unrated_systems, "unrated",
+    "No rater rated any case of system{?s} {.val {unrated_systems}}.",
+    i = "Check that ratings and systems have the same case identifiers.", system = unrated_systems)
   has_unrated <- n_unrated > 0
-  abstained_patterns <- pattern_of_case(x)[unique(x$abstained$case)] # of cases with abstentions
+  # Patterns of the unrated cases in which raters abstained, repeated for each case.
+  abstained_patterns <- pattern_of_case(x)[unique(x$abstained$case)]
   abstained_patterns <- abstained_patterns[!is_rated_pattern(x)[abstained_patterns]]
   n_abstained <- colSums(pick_rows(pattern_answers(x), abstained_patterns) > 0L)
   unrated_lines <- escape_braces(
@@ -238,7 +241,8 @@ check_systems <- function(x) {
     )[has_unrated]
   )
   warn_if(any(has_unrated), "unrated", c(
-    "Some cases that systems answered have no rating; estimates from ratings are for the others.",
+    "No rater rated some of the cases that systems answered. Estimates from ratings leave these
+     cases out.",
     bullets(unrated_lines),
     i = "If raters rated these cases, check that the case identifiers are equal."
   ), systems = x$systems[has_unrated], unrated = unname(n_unrated[has_unrated]))

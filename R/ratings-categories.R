@@ -32,12 +32,12 @@ labelled_factor <- function(x) {
 plain_integers <- function(x) {
   if (!inherits(x, "integer64")) return(x)
   bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
-  halves <- matrix(readBin(bytes, "integer", 2L * length(x), endian = "little"), 2L)
-  halves[is.na(halves)] <- -2^31 # R reads the bits of this integer as NA
-  low_word <- halves[1L, ] %% 2^32
-  high_word <- halves[2L, ]
-  values <- ifelse(high_word == -2^31 & low_word == 0, NA, high_word * 2^32 + low_word)
-  if (all(abs(values) < 2^53, na.rm = TRUE)) values else
+  bit_halves <- matrix(readBin(bytes, "integer", 2L * length(x), endian = "little"), 2L)
+  bit_halves[is.na(bit_halves)] <- -2^31 # R reads the bits of this integer as NA
+  low_word <- bit_halves[1L, ] %% 2^32
+  high_word <- bit_halves[2L, ]
+  numbers <- ifelse(high_word == -2^31 & low_word == 0, NA, high_word * 2^32 + low_word)
+  if (all(abs(numbers) < 2^53, na.rm = TRUE)) numbers else
     if (bit64_is_loaded()) as.character(x) else x
 }
 
@@ -56,7 +56,8 @@ as_label <- function(x) {
   labels
 }
 
-# Labels of a column: the levels of a factor, also unused ones, or the sorted distinct values.
+# Returns the labels of a column: all levels of a factor, or the sorted distinct values of another
+# vector.
 column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
 
 # Returns the labels of several columns in order. Columns without values are ignored. The order is
@@ -86,8 +87,8 @@ as_numbers <- function(labels) {
 # the levels of a factor; if there are ordered factors, only these are used. factor() sorts numbers
 # in text columns as text ("1", "10", "2"). Such levels are returned in numeric order.
 label_orders <- function(columns) {
-  has_levels <- if (any(map_lgl(columns, is.ordered))) is.ordered else is.factor
-  is_ordering_column <- map_lgl(columns, has_levels)
+  determines_order <- if (any(map_lgl(columns, is.ordered))) is.ordered else is.factor
+  is_ordering_column <- map_lgl(columns, determines_order)
   unique(lapply(columns[is_ordering_column], function(x) {
     labels <- levels(x)
     numbers <- if (!is.ordered(x) && identical(labels, sort_strings(labels))) as_numbers(labels)
@@ -100,7 +101,7 @@ label_orders <- function(columns) {
 # * orders: a list of label vectors.
 # * labels: all labels. Labels that are in none of the orders stay in this sequence.
 #
-# If there are more than `max_categories` labels, they are returned without merging.
+# If there are more than `max_categories` labels, the function returns `labels` unchanged.
 merge_orders <- function(orders, labels) {
   orders <- lapply(orders, match, labels)
   if (!any(map_lgl(orders, is.unsorted)) || length(labels) > max_categories) return(labels)
@@ -115,15 +116,15 @@ merge_orders <- function(orders, labels) {
   labels[merged_positions]
 }
 
-find_categories <- function(input, declared) {
+find_categories <- function(input, declared_labels) {
   used_labels <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
-  categories <- if (is.null(declared)) used_labels else check_declared(declared)
-  abort_if(length(categories) < 2L && (!is_empty(used_labels) || !is.null(declared)),
+  categories <- if (is.null(declared_labels)) used_labels else check_declared(declared_labels)
+  abort_if(length(categories) < 2L && (!is_empty(used_labels) || !is.null(declared_labels)),
     "categories_few", "At least two categories are needed.", x = describe_found_labels(categories),
     i = "If there are categories that no rater used, give the labels of all categories as
         {.arg categories}.", categories = categories)
   if (length(categories) > max_categories) abort_too_many_categories(categories)
-  if (is.null(declared)) warn_labels(categories, input)
+  if (is.null(declared_labels)) warn_labels(categories, input)
   categories
 }
 
@@ -147,30 +148,30 @@ recode_input <- function(input, categories) {
     x = "{.arg data} has counts of ratings.",
     i = "To merge categories, add up their columns in {.arg data}, and give {.arg categories}
         without names.")
-  old <- check_declared(categories)
-  new <- ifelse(nzchar(names(categories)), names(categories), old)
-  inform_changed("Labels were replaced by the names of {.arg categories}.", old, new)
-  relabel_input(input, old, new)
+  old_labels <- check_declared(categories)
+  new_labels <- ifelse(nzchar(names(categories)), names(categories), old_labels)
+  inform_changed("Labels were replaced by the names of {.arg categories}.", old_labels, new_labels)
+  relabel_input(input, old_labels, new_labels)
 }
 
-# Replaces the labels `old` by the labels `new` in ratings, answers of systems and truths. Labels
-# become missing where `new` is NA.
-relabel_input <- function(input, old, new) {
-  new_labels <- function(labels) {
-    position_in_old <- match(labels, old)
-    ifelse(is.na(position_in_old), labels, new[position_in_old])
+# Replaces the labels `old_labels` by the labels `new_labels` in ratings, answers of systems and
+# truths. Labels become missing where `new_labels` is NA.
+relabel_input <- function(input, old_labels, new_labels) {
+  replace_labels <- function(labels) {
+    position <- match(labels, old_labels)
+    ifelse(is.na(position), labels, new_labels[position])
   }
   relabel <- function(x) {
     if (is.list(x)) return(x)
     if (is.factor(x)) {
-      levels(x) <- new_labels(levels(x))
+      levels(x) <- replace_labels(levels(x))
       return(x)
     }
-    old_labels <- as_label(x)
-    relabelled <- new_labels(old_labels)
-    # Numbers stay numbers if labels only become missing.
-    if (any(relabelled != old_labels, na.rm = TRUE)) relabelled else
-      replace(x, is.na(relabelled), NA)
+    labels <- as_label(x)
+    replaced_labels <- replace_labels(labels)
+    # If labels only become missing, a column of numbers stays a column of numbers.
+    if (any(replaced_labels != labels, na.rm = TRUE)) replaced_labels else
+      replace(x, is.na(replaced_labels), NA)
   }
   input <- modify_fields(
     input, intersect(c("columns", "systems", "truth"), names(input)), lapply, relabel
@@ -181,29 +182,29 @@ relabel_input <- function(input, old, new) {
 }
 
 # Applies the arguments `na` and `clean_labels` of ratings(). read_input() calls this function
-# twice, because the labels in list columns are available only after the first call. The second call
-# does not change labels that the first call has changed.
+# before and after expand_answers(), which converts list columns to columns of labels. The second
+# call does not change labels that the first call has changed.
 resolve_input_labels <- function(input, options) {
   if (is.null(options$na) && !options$clean) return(input)
   abort_argument_if(!input$layout$labels, c("na", "clean_labels"),
     "Counts have no labels that {.arg na} or {.arg clean_labels} could change.")
-  old <- labels_by_frequency(lapply(Filter(is.atomic, label_columns(input)), function(x) {
+  old_labels <- labels_by_frequency(lapply(Filter(is.atomic, label_columns(input)), function(x) {
     c(as_label(x), levels(x))
   }))
-  is_missing <- plain_label(old) %in% plain_label(as_label(options$na))
+  is_missing <- plain_label(old_labels) %in% plain_label(as_label(options$na))
   if (any(is_missing))
-    inform_fallible("Some labels were read as missing ratings: {.val {old[is_missing]}}.",
-      i = "If they are categories, change {.arg na}.")
-  new <- old
+    inform_fallible("Some labels were read as missing ratings: {.val {old_labels[is_missing]}}.",
+      i = "If they are categories, leave them out of {.arg na}.")
+  new_labels <- old_labels
   if (options$clean) {
     input$covariates <- modify_fields(
       input$covariates, map_lgl(input$covariates, is.character),
       function(column) clean_columns(list(column))[[1L]]
     )
-    new[!is_missing] <- clean_label(old[!is_missing])
+    new_labels[!is_missing] <- clean_label(old_labels[!is_missing])
   }
-  inform_changed("Labels were cleaned.", old, new)
-  relabel_input(input, old, replace(new, is_missing, NA))
+  inform_changed("Labels were cleaned.", old_labels, new_labels)
+  relabel_input(input, old_labels, replace(new_labels, is_missing, NA))
 }
 
 # Returns the categories that the argument `categories` declares. An element with a name recodes a
@@ -222,12 +223,12 @@ warn_labels <- function(labels, input) {
   warn_about <- function(suspects, message, hint, labels = suspects) {
     warn_if(suspects, "labels", message, i = hint, labels = labels)
   }
-  frequent_variant <- merge_variants(labels, labels, input)
+  frequent_variant <- match_categories(labels, labels, input)
   is_rare_variant <- labels != frequent_variant
   rare_labels <- labels[is_rare_variant]
   frequent_labels <- frequent_variant[is_rare_variant]
   warn_about(rare_labels, "Some categories differ in capitals or blanks, or in one
-      letter, from frequent ones: {.val {suspects}}.",
+      letter, from more frequent categories: {.val {suspects}}.",
     correction_hints("They count as different. To merge them",
       list_labels(label_columns(input)), labels, input),
     labels[labels %in% c(rare_labels, frequent_labels)])
@@ -244,7 +245,8 @@ warn_labels <- function(labels, input) {
   warn_about(if (has_many_labels) c(length(labels), n_rows),
     "There are {suspects[[1L]]} categories in {suspects[[2L]]} row{?s}.",
     c("Check the columns of ratings, or give {.arg categories}.",
-      if (all(grepl("^[0-9]*[.]", labels))) "Give probabilities of systems as {.arg scores}."),
+      if (all(grepl("^[0-9]*[.]", labels))) "If these are probabilities of
+        systems, give them as {.arg scores}."),
     labels)
 }
 
@@ -279,11 +281,11 @@ warn_unshared_labels <- function(x, by_rating) {
   if (by_rating) unshared_raters <- unshared_raters[ratings_of_raters(x)[unshared_raters] >= 5]
   labels <- x$categories[category[rater %in% unshared_raters]]
   warn_if(n_distinct(rater) > 1L && !is_empty(unshared_raters), "labels",
-    "No other rater shares a label with {.val {x$raters[sort(unshared_raters)]}}:
+    "No other rater uses the labels of {.val {x$raters[sort(unshared_raters)]}}:
         {shorten(dQuote(labels, FALSE))}.",
-    i = "If {cli::qty(length(unshared_raters))}{?this is no column/these are no columns} of ratings,
-        choose other columns as {.arg raters}. If labels mean the same, merge them:
-        {.code categories = c(yes = \"1\")} makes {.val 1} a {.val yes}.", labels = labels)
+    i = "If {cli::qty(length(unshared_raters))}{?this is not a column/these are not columns} of
+        ratings, choose other columns as {.arg raters}. If labels mean the same, merge them:
+        {.code categories = c(yes = \"1\")} replaces {.val 1} by {.val yes}.", labels = labels)
 }
 
 check_declared <- function(categories) {

@@ -56,19 +56,20 @@
 #' head(fleiss1971)
 "fleiss1971"
 
-#' Medical relations in twenty sentences, chosen by workers
+#' Crowd labels of medical relations in twenty sentences
 #'
 #' Fifteen crowd workers chose the medical relations between two marked terms in each of twenty
 #' sentences. The choices were twelve named relations, "another relation" and "none of these".
-#' Workers could choose several. The data are the numbers of workers who chose each relation. Aroyo
-#' and Welty (2014) explain [crowdtruth()] with these data.
+#' Workers could choose several relations. The data contain the number of workers who chose each
+#' relation. Aroyo and Welty (2014) explain [crowdtruth()] with these data.
 #'
 #' The counts of most sentences sum to less than fifteen, because workers of low quality are
 #' excluded. Sentence 225527736 has a clarity (see [crowdtruth()]) of .686; the article gives .61.
-#' @format A data frame with 20 rows, one for each sentence: `unit`, its number, and how many
-#'   workers chose treats (`sT`), prevents (`sP`), diagnose (`sD`), causes (`sCA`), location (`sL`),
-#'   symptom (`sS`), manifestation (`sM`), contraindicates (`sCI`), associated with (`sAW`), side
-#'   effect (`sSE`), is a (`sIA`), part of (`sPO`), not related (`sNONE`), or another way (`sOTH`).
+#' @format A data frame with a row per sentence. `unit` is the number of the sentence. Each of the
+#'   other 14 columns contains the number of workers who chose one relation. The columns and their
+#'   relations are: `sT`, treats; `sP`, prevents; `sD`, diagnose; `sCA`, causes; `sL`, location;
+#'   `sS`, symptom; `sM`, manifestation; `sCI`, contraindicates; `sAW`, associated with; `sSE`, side
+#'   effect; `sIA`, is a; `sPO`, part of; `sNONE`, none of these; `sOTH`, another relation.
 #' @source Aroyo, L. and Welty, C. (2014). The three sides of CrowdTruth. *Human Computation*, 1(1),
 #'   31--44, Figure 2. \doi{10.15346/hc.v1i1.3}. Licence: CC-BY 3.0.
 #'
@@ -81,9 +82,10 @@
 #'
 #' Estimates of [estimate_accuracy()] and true accuracies in real data, with properties of the data
 #' that may be related to large errors. Estimates were computed from the ratings only, with default
-#' arguments. In most sets the raters are crowds, in some they are experts, in none language models.
-#' The evaluated systems are classifiers or, more often, raters whose ratings were left out and
-#' treated like the answers of a classifier. Shared errors are errors on the same cases.
+#' arguments. In most data sets the raters are crowds, in some they are experts. No rater is a
+#' language model. The evaluated systems are classifiers or, more often, raters whose ratings were
+#' left out and treated like the answers of a classifier. Shared errors are errors on the same
+#' cases.
 #'
 #' Data sets of one family have related errors. Therefore average within families first, as in the
 #' example.

@@ -47,7 +47,7 @@ merge_reruns <- function(x) {
   if (!has_reruns(x)) return(x)
   votes <- cast_votes(x, seq_along(x$raters), x$raters)
   votes$repeats <- "error"
-  # Raters of whom reruns are possible may have only one rating of each case.
+  # Data with `repeats = "reruns"` may still have only one rating per rater and case.
   if (any_repeated(cbind(rating_pattern(x), rating_rater(x)))) votes$voted$reruns <- TRUE
   votes
 }
@@ -60,12 +60,12 @@ merge_reruns_with_message <- function(x) {
   merge_reruns(x)
 }
 
-# Returns a line for each rater whose reruns tie in some cases. It contains the number of these
-# cases.
+# Returns a line for each rater whose reruns tie in some cases: two answers are then the most
+# frequent. The line contains the number of these cases.
 tie_lines <- function(x) {
   if (!has_reruns(x)) return(NULL)
-  n_rated <- function(x) map_dbl(seq_along(x$raters), count_rated_cases, x = x)
-  format_ties(x$raters, n_rated(x), n_rated(merge_reruns(x)))
+  count_rated <- function(x) map_dbl(seq_along(x$raters), count_rated_cases, x = x)
+  format_ties(x$raters, count_rated(x), count_rated(merge_reruns(x)))
 }
 
 # Returns a line for each name with the number of cases without a vote. `n_cases`, `n_votes`: number
@@ -75,15 +75,17 @@ format_ties <- function(names, n_cases, n_votes) {
   lines[n_votes < n_cases]
 }
 
-# Warns about reruns that tie. `lines`: see tie_lines().
+# Warns about reruns without a most frequent answer (ties). `lines`: see tie_lines().
 warn_ties <- function(x, lines = tie_lines(x)) {
   warn_if(lines, "reruns",
-    c("Reruns that tie give no vote; results from votes are for the other cases.",
+    c("In some cases, no answer is the most frequent one among the reruns of a rater. The rater then
+       has no vote, and results from votes leave the case out for this rater:",
       bullets(escape_braces(lines), 5L)),
     i = "With an odd number of runs, two categories cannot tie.")
 }
 
-reruns_message <- "Reruns of a rater count as one vote: the most frequent answer (none if tied)."
+reruns_message <- "Reruns of a rater count as one vote, the most frequent answer. If several
+  answers are equally frequent, there is no vote."
 
 # Replaces the reruns of a rater, and the ratings of a group of raters, by one vote in each case. If
 # there are groups, they are the raters of the result.
@@ -129,22 +131,22 @@ cast_votes <- function(x, unit_of_rater, names) {
   set_core_patterns(x, core_patterns)
 }
 
-# For each element of `x`, returns the number of elements equal to it if it is the first of them,
-# and otherwise 0.
+# Counts equal elements of the vector `x`. Returns a vector of the same length, with the count at
+# the first of several equal elements, and 0 at the others.
 count_equal_at_first <- function(x) tabulate(match(x, x), length(x))
 
 # For each pattern and unit, returns the position of one rating in the most frequent category. A
 # pattern and unit has no position if several categories are equally frequent. `ratings`: a list or
 # data frame of `pattern`, `unit` (rater or group) and `category`.
-find_majority <- function(ratings, n_units, categories) {
+find_majority <- function(ratings, n_units, n_categories) {
   key <- (ratings$pattern - 1) * n_units + ratings$unit - 1 # a double: may be above 2^31
-  n_equal <- count_equal_at_first(key * categories + ratings$category - 1)
-  winners <- order(key, -n_equal)
-  winners <- winners[n_equal[winners] > 0L]
+  n_equal <- count_equal_at_first(key * n_categories + ratings$category - 1)
+  winning_positions <- order(key, -n_equal)
+  winning_positions <- winning_positions[n_equal[winning_positions] > 0L]
   # Drops ties: the next position has the same key and the same number of equal ratings.
-  winners[
-    !duplicated(key[winners]) & !c(equals_next(key[winners], n_equal[winners]), FALSE)
-  ]
+  sorted_keys <- key[winning_positions]
+  is_tied <- c(equals_next(sorted_keys, n_equal[winning_positions]), FALSE)
+  winning_positions[!duplicated(sorted_keys) & !is_tied]
 }
 
 # Combines ratings of new cases into votes. `x`: ratings of new cases. `fitted`: the ratings of the
@@ -196,9 +198,9 @@ read_groups <- function(data, quo, rater_name) {
 groups_of_raters <- function(table, x) {
   if (is.null(table)) return(NULL)
   check_named_raters(x, "rater_groups", "{.arg rater_groups} needs the rater of each rating.")
-  unknown <- setdiff(table$rater, x$raters)
-  abort_argument_if(unknown, "rater_groups", "must name raters of {.arg data}.",
-    x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown)
+  unknown_raters <- setdiff(table$rater, x$raters)
+  abort_argument_if(unknown_raters, "rater_groups", "must name raters of {.arg data}.",
+    x = "{.val {unknown_raters}} {?is/are} not among {.val {x$raters}}.", rater = unknown_raters)
   group <- table$group[match(x$raters, table$rater)]
   raters_without_group <- x$raters[is.na(group)]
   name_in_use <- intersect(group, c(raters_without_group, x$systems))[1L]
@@ -246,15 +248,15 @@ group_table <- function(x) {
   )
 }
 
-# Number of cases that at least one of `raters` (positions) rated.
+# Returns the number of cases that at least one of `raters` (positions) rated.
 count_rated_cases <- function(x, raters) {
   as.double(count_cases(x, unique(rating_pattern(x)[rating_rater(x) %in% raters])))
 }
 
 # ---- Kinds of raters, such as experts or language models ----------------------------------------
 
-# The amount of shared errors is not identified from ratings. A typical amount depends on the kind
-# of raters.
+# Raters have shared errors if they are wrong on the same cases. The amount of shared errors cannot
+# be estimated from ratings. Typical amounts depend on the kind of raters.
 
 kind_words <- c(
   expert = "experts", crowd = "a crowd", model = "language models", tool = "programs"
@@ -285,13 +287,14 @@ resolve_kinds <- function(kind, x) {
   if (!has_names(kind)) return(kind)
   group <- x$rater_groups %||% x$raters
   name_in_kind <- ifelse(x$raters %in% names(kind), x$raters, group)
-  unknown <- setdiff(names(kind), c(x$raters, group))
+  unknown_names <- setdiff(names(kind), c(x$raters, group))
   unnamed_raters <- x$raters[!name_in_kind %in% names(kind)]
-  requirement <- "{.arg rater_kind} with names must name all raters, or their groups."
+  requirement <- "The names of {.arg rater_kind} must include all raters, or their groups."
   check_named_raters(x, "rater_kind", requirement)
-  abort_argument_if(!is_empty(unknown) || !is_empty(unnamed_raters), "rater_kind", requirement,
-    x = if (!is_empty(unknown)) "{.val {unknown}} {?is/are} neither a rater nor a group." else
-      "It does not name {.val {unnamed_raters}}.", rater = c(unknown, unnamed_raters))
+  abort_argument_if(!is_empty(c(unknown_names, unnamed_raters)), "rater_kind", requirement,
+    x = if (!is_empty(unknown_names))
+      "{.val {unknown_names}} {?is/are} neither a rater nor a group." else
+      "It does not name {.val {unnamed_raters}}.", rater = c(unknown_names, unnamed_raters))
   kind <- kind[name_in_kind]
   if (n_distinct(kind) == 1L) kind[[1L]] else setNames(kind, x$raters)
 }
@@ -315,15 +318,15 @@ kind_of_panel <- function(kind) {
     if (all(kind %in% machine_kinds)) "machines" else "undeclared"
 }
 
-# Printed line about the kinds of raters; NULL if they were not declared.
+# Returns a printed line about the kinds of raters; NULL if they were not declared.
 format_kinds <- function(x) {
   kind <- rater_kind(x)
   if (is_empty(kind)) return(NULL)
   if (length(kind) == 1L) return(paste("Raters are", kind_words[[kind]]))
-  n_of_kind <- table(factor(kind_words[kind], kind_words))
-  n_of_kind <- n_of_kind[n_of_kind > 0L]
+  kind_counts <- table(factor(kind_words[kind], kind_words))
+  kind_counts <- kind_counts[kind_counts > 0L]
   paste0(
-    "Raters: ", toString(paste0(names(n_of_kind), " (", n_of_kind, ")")),
+    "Raters: ", toString(paste0(names(kind_counts), " (", kind_counts, ")")),
     if (kind_of_panel(kind) == "undeclared")
       "; a mixture of people and machines is treated as undeclared"
   )
@@ -344,8 +347,8 @@ machine_name_pattern <- paste0(
 )
 
 # Asks the user, once per session, to declare whether raters are machines. Intervals depend on this
-# declaration. There is no message in two situations: a kind is declared; or there are more than two
-# raters, and no name looks like the name of a machine.
+# declaration. The message is shown only if no kind is declared, and if there are exactly two raters
+# or the name of a rater looks like the name of a machine.
 ask_rater_kind <- function(x) {
   rater_names <- named_raters(x)
   machine_names <- if (length(rater_names) == 2L) rater_names else
@@ -355,9 +358,9 @@ ask_rater_kind <- function(x) {
     escape_braces("Are some raters language models or programs (",
       shorten(machine_names, most = 3L),
       ")? If so, declare it with `rater_kind`."),
-    "i" = "Intervals depend on it, because machines share errors that ratings do not show. In 20
-           public sources, 90% intervals for machines were .54 wide and covered .91 of the true
-           accuracies. Without {.arg rater_kind} they were .29 wide and covered .72.",
+    "i" = "Intervals depend on this argument, because machines share errors that ratings do not
+           show. In 20 public sources, 90% intervals for machines were .54 wide and covered .91 of
+           the true accuracies. Without {.arg rater_kind} they were .29 wide and covered .72.",
     "i" = "{.arg rater_kind} is one of {.val {rater_kinds}} for all raters, or a vector of them with
            the raters as names."
   ))

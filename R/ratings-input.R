@@ -17,7 +17,8 @@ max_categories <- 1000L
 # * rows: number of rows of the data.
 # * columns: list of the columns of ratings or counts.
 # * case, rater, weights: columns.
-# * keys: if several columns identify a case, a logical vector with their names: is it numeric?
+# * keys: if several columns identify a case, a logical vector with the names of these columns. It
+#   is TRUE for numeric columns.
 # * row_case: identifier of the case of each row of the data. In contrast, `case` has fewer elements
 #   after split_systems(), and more after expand_answers().
 # * source: row number in the data of each element of `case`.
@@ -44,7 +45,7 @@ read_input <- function(data, quos, options) {
   roles <- find_role_columns(data, quos, layout, system_input$columns, repeats)
   selection <- quo_get_expr(quos$raters)
   # A range or a function such as starts_with() may select columns that are not raters.
-  if (layout$holds == "raters" && is.call(selection) && !is_call(selection, "c"))
+  if (layout$ratings_argument == "raters" && is.call(selection) && !is_call(selection, "c"))
     roles <- reassign_rater_columns(roles, data, "data")
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
@@ -71,8 +72,8 @@ read_input <- function(data, quos, options) {
   ), Map(columns_of_role, names(rating_roles)))
   input <- record_abstentions(drop_null(input), options)
   input <- resolve_input_labels(input, options)
-  # Only the used columns of a file were read, and equal rows may differ in other columns.
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
+  # Rows of a file may differ in columns that were not read, so equal rows need not be copies.
   if (layout$by_rating && repeats == "error" && !input$is_file) input <- drop_copied_rows(input)
   if (!is_empty(system_input$raters)) input <- split_systems(input, system_input$raters, repeats)
   if (repeats == "labels" && layout$by_rating) input <- expand_answers(input)
@@ -80,9 +81,9 @@ read_input <- function(data, quos, options) {
   label_columns <- label_columns(input)
   # Some columns, such as the truth, keep all rows of the data.
   for (column in names(label_columns)) {
-    values <- label_columns[[column]]
-    rows <- if (length(values) == length(input$source)) input$source else seq_along(values)
-    check_labels(values, column, rows)
+    labels <- label_columns[[column]]
+    rows <- if (length(labels) == length(input$source)) input$source else seq_along(labels)
+    check_labels(labels, column, rows)
   }
   input$ordered <- any(map_lgl(input$columns, is.ordered))
   orders <- label_orders(input$columns)
@@ -136,7 +137,7 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
   )
   for (role in names(rating_roles)) roles[[role]] <- one_or_several_columns(role)
   if (layout$by_rating && is.null(roles$case)) abort_lacking("case")
-  ratings_argument <- layout$holds
+  ratings_argument <- layout$ratings_argument
   roles$raters <- if (quo_is_null(quos[[ratings_argument]])) {
     setdiff(names(data), unlist(roles))
   } else if (repeats == "labels" && length(several_columns(ratings_argument)) > 1L) {
@@ -192,20 +193,20 @@ warn_grouped <- function(groups, roles) {
 find_layout <- function(data, quos) {
   given_arguments <- given_argument_names(quos)
   layouts <- rating_layouts()
-  candidates <- given_layouts(given_arguments)
-  how_to <- paste("Give", toString(map_chr(layouts, `[[`, "words")))
-  abort_argument_if(length(candidates) > 1L, "data",
+  matching_layouts <- given_layouts(given_arguments)
+  layout_hint <- paste("Give", toString(map_chr(layouts, `[[`, "words")))
+  abort_argument_if(length(matching_layouts) > 1L, "data",
     "The arguments describe several layouts of {.arg data}.",
-    i = paste0(how_to, ", but only one of these."))
-  if (is_empty(candidates) && isTRUE(attr(data, "is_matrix"))) return(layouts[[1L]])
-  abort_argument_if(is_empty(candidates), "raters",
-    "Say which columns of {.arg data} hold the ratings.",
-    i = c(paste0(how_to, "."), "The columns are {.val {names(data)}}."))
-  layout <- candidates[[1L]]
+    i = paste0(layout_hint, ", but only one of these."))
+  if (is_empty(matching_layouts) && isTRUE(attr(data, "is_matrix"))) return(layouts[[1L]])
+  abort_argument_if(is_empty(matching_layouts), "raters",
+    "The arguments must select the columns of {.arg data} that contain ratings.",
+    i = c(paste0(layout_hint, "."), "The columns are {.val {names(data)}}."))
+  layout <- matching_layouts[[1L]]
   missing_arguments <- setdiff(layout$args, given_arguments)
   if (!is_empty(missing_arguments)) {
-    rater_is_several <- length(or_null(select_columns(data, quos$rater, "rater"))) > 1L
-    abort_lacking(missing_arguments[[1L]], i = if (rater_is_several)
+    selects_several_raters <- length(or_null(select_columns(data, quos$rater, "rater"))) > 1L
+    abort_lacking(missing_arguments[[1L]], i = if (selects_several_raters)
       "{.arg rater} selects several columns. Did you mean {.arg raters}, a column for each rater?")
   }
   layout
@@ -216,7 +217,7 @@ given_layouts <- function(names) {
   Filter(function(layout) any(layout$args %in% names), rating_layouts())
 }
 
-# Names of the arguments in `quos` (a list of quosures) that the user gave.
+# Returns the names of the arguments in `quos` (a list of quosures) that the user gave.
 given_argument_names <- function(quos) names(quos)[!map_lgl(quos, quo_is_null)]
 
 # Do the arguments describe long data, with a row per rating? This is assumed if no argument for
@@ -243,12 +244,12 @@ select_columns <- function(data, quo, arg, notes = NULL) {
   if (quo_is_null(quo)) return(character())
   columns <- names(data)
   fail <- function(cnd) {
-    unknown <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
-    has_unknown_names <- is.character(unknown) && !is_empty(unknown)
+    unknown_names <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
+    has_unknown_names <- is.character(unknown_names) && !is_empty(unknown_names)
     abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
-      x = if (has_unknown_names) "There is no column {.val {unknown}}.",
+      x = if (has_unknown_names) "There is no column {.val {unknown_names}}.",
       i = c(
-        if (has_unknown_names) similar_values_hint(unknown, columns),
+        if (has_unknown_names) similar_values_hint(unknown_names, columns),
         "The columns are {.val {columns}}.", escape_braces(notes)
       ),
       arg = arg, parent = if (!has_unknown_names) cnd)
@@ -365,8 +366,8 @@ find_systems <- function(quo, contents, mapping, settings) {
 # rows.
 blank_ids_to_na <- function(table, columns) {
   modify_fields(table, c(columns$case, columns$rater), function(x) {
-    values <- unique(x)
-    blank_values <- if (is.character(x)) values[trim_bytes(values) %in% c("", "NA")]
-    replace(x, x %in% blank_values, NA)
+    ids <- unique(x)
+    blank_ids <- if (is.character(x)) ids[trim_bytes(ids) %in% c("", "NA")]
+    replace(x, x %in% blank_ids, NA)
   })
 }

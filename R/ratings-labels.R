@@ -2,8 +2,9 @@
 # category.
 
 # Converts long data with a row per answer to data with a row per label. Empty answers (without
-# labels) and missing answers get one row with a missing label. Fails if an answer has both labels
-# and NA or, with a row per answer, two rows. Adds two fields to `input`:
+# labels) and missing answers get one row with a missing label. Fails in two situations: an answer
+# has both labels and NA; or data have a row per answer, and an answer has two rows. Adds two fields
+# to `input`:
 # * source: original row of each new row.
 # * empty: is the new row an empty answer?
 expand_answers <- function(input) {
@@ -13,7 +14,7 @@ expand_answers <- function(input) {
   answer_of_row <- match(input$case, cases) +
     length(cases) * match(input$rater, unique(input$rater)) # one number per case and rater
   if (!has_flag_columns && !is.list(input$columns[[1L]])) { # a row per label
-    # The NA would be lost.
+    # NA means a missing answer. If the answer also has labels, the NA would be lost.
     na_rows <- which(is.na(input$columns[[1L]]))
     partial_rows <- na_rows[answer_of_row[na_rows] %in% answer_of_row[-na_rows]]
     abort_if(partial_rows, "columns",
@@ -48,15 +49,15 @@ expand_answers <- function(input) {
 # * missing: rows of missing answers.
 read_label_lists <- function(answers, column) {
   n_labels <- lengths(answers)
-  kinds <- unique(unlist(lapply(answers[n_labels > 0L], function(labels) {
+  label_types <- unique(unlist(lapply(answers[n_labels > 0L], function(labels) {
     if (is.object(labels)) class(labels)[[1L]] else if (!is.logical(labels) || any_known(labels))
       mode(labels)
   })))
-  abort_if(length(kinds) > 1L ||
-    !all(kinds %in% c("character", "numeric", "logical", "factor", "ordered")), "columns",
+  abort_if(length(label_types) > 1L ||
+    !all(label_types %in% c("character", "numeric", "logical", "factor", "ordered")), "columns",
     "A list column of labels must contain vectors of one type: strings, factors, logicals or
         numbers.",
-    x = "Column {.val {column}} contains {.val {kinds}}.", arg = column)
+    x = "Column {.val {column}} contains {.val {label_types}}.", arg = column)
   is_factor <- map_lgl(answers, is.factor)
   # unlist() would return codes of factors if only some elements are factors. The other elements are
   # NA or empty, so they can be converted to factors.
@@ -64,14 +65,15 @@ read_label_lists <- function(answers, column) {
     answers[!is_factor] <- lapply(n_labels[!is_factor], function(n) factor(rep(NA, n)))
   label <- unlist(answers, use.names = FALSE)
   row <- rep.int(seq_along(answers), n_labels)
-  is_na <- is.na(label)
-  partial_rows <- row[is_na & n_labels[row] > 1L]
+  is_missing <- is.na(label)
+  partial_rows <- row[is_missing & n_labels[row] > 1L]
   abort_if(partial_rows, "columns",
     "An answer must not have both labels and {.code NA}.",
     x = "Row {partial_rows[[1L]]} of column {.val {column}} contains {.code NA} and other labels.",
     arg = column)
   list(
-    row = row[!is_na], label = label[!is_na], empty = which(n_labels == 0L), missing = row[is_na]
+    row = row[!is_missing], label = label[!is_missing], empty = which(n_labels == 0L),
+    missing = row[is_missing]
   )
 }
 
@@ -101,13 +103,13 @@ read_label_flags <- function(columns) {
 
 # Fails if an answer contains a label twice.
 check_label_once <- function(x) {
-  first <- match(TRUE, equals_next(rating_pattern(x), rating_rater(x), rating_category(x)))
-  if (is.na(first)) return()
-  case <- case_of_pattern(x, rating_pattern(x)[[first]])
-  rater <- x$raters[[rating_rater(x)[[first]]]]
+  first_repeat <- match(TRUE, equals_next(rating_pattern(x), rating_rater(x), rating_category(x)))
+  if (is.na(first_repeat)) return()
+  case <- case_of_pattern(x, rating_pattern(x)[[first_repeat]])
+  rater <- x$raters[[rating_rater(x)[[first_repeat]]]]
   abort_fallible("repeat", "An answer can contain a label only once.",
     x = "Rater {.val {rater}} gives case {.val {as.character(case)}} the label
-         {.val {x$categories[[rating_category(x)[[first]]]]}} twice.",
+         {.val {x$categories[[rating_category(x)[[first_repeat]]]]}} twice.",
     i = "Drop repeated rows, for example with {.code unique(data)}.", case = case, rater = rater)
 }
 
@@ -138,14 +140,14 @@ answer_table <- function(x) {
     "{.code what = \"answers\"} needs one answer of each rater on a case.")
   entries <- judgements(x)
   answer_index <- answer_number(entries)
-  is_first <- !duplicated(answer_index)
+  is_first_entry <- !duplicated(answer_index)
   has_label <- entries$label > 0L
   labels <- split(
     category_factor(entries$label[has_label], x),
-    factor(answer_index[has_label], seq_len(sum(is_first)))
+    factor(answer_index[has_label], seq_len(sum(is_first_entry)))
   )
   tibble::tibble(
-    case = x$cases[entries$unit[is_first]], rater = x$raters[entries$worker[is_first]],
+    case = x$cases[entries$unit[is_first_entry]], rater = x$raters[entries$worker[is_first_entry]],
     labels = unname(labels)
   )
 }
@@ -200,8 +202,8 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   answer <- answer_number(entries)
   is_multiple <- answer %in% repeated_values(answer)
   abort_if(any(is_multiple) && several == "error", "labels", "Some answers have several labels.",
-    x = "{n_distinct(answer[is_multiple])} of {max(answer)} answers do, first that of
-        {.val {x$raters[entries$worker[is_multiple][1L]]}} on
+    x = "In total, {n_distinct(answer[is_multiple])} of {max(answer)} answers do. The first of them
+        is the answer of {.val {x$raters[entries$worker[is_multiple][1L]]}} on case
         {.val {as.character(x$cases[entries$unit[is_multiple][1L]])}}.",
     i = "Use {.code several = \"omit\"} to leave these answers out, or {.arg label} to ask about one
         label at a time.")
@@ -212,10 +214,10 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
 yes_no_ratings <- function(x, label) {
   entries <- judgements(x)
   answer <- answer_number(entries)
-  is_first <- !duplicated(answer)
-  has_label <- answer[is_first] %in% answer[entries$label == label]
+  is_first_entry <- !duplicated(answer)
+  has_label <- answer[is_first_entry] %in% answer[entries$label == label]
   answers <- list(
-    unit = entries$unit[is_first], worker = entries$worker[is_first],
+    unit = entries$unit[is_first_entry], worker = entries$worker[is_first_entry],
     label = ifelse(has_label, 1L, 2L)
   )
   x <- recode_answers(x, ifelse(seq_along(x$categories) == label, 1L, 2L))

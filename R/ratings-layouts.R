@@ -53,15 +53,18 @@ guess_roles <- function(data, arg) {
     warn_if(any(is_shared) && !all(is_shared) && all(first_column %in% round(first_column)),
       "labels",
       "Column {.val {roles$raters[[1L]]}} is read as a rater, but seems to number the cases.",
-      i = "If it does, give it the name {.val case}.", labels = as_label(first_column[!is_shared]))
+      i = "If it numbers the cases, rename it to {.val case}.",
+      labels = as_label(first_column[!is_shared]))
   }
   Filter(length, roles)
 }
 
-# Moves columns from `roles$raters` to other roles if their names are unusual for a rater. Columns
-# that identify cases become `case`. Columns that describe cases become `covariates`, for example
-# populations of diagnostic tests. Columns of truths get no role. A first column `X` usually
-# contains row names of a csv file. It identifies the cases if no other column does.
+# Moves columns from `roles$raters` to other roles if their names are unusual for a rater:
+# * Columns that identify cases become `case`.
+# * Columns that describe cases become `covariates`, for example populations of diagnostic tests.
+# * Columns of true categories get no role.
+# * A first column `X` usually contains the row names of a csv file. It becomes `case` if no other
+#   column identifies the cases.
 reassign_rater_columns <- function(roles, data, arg) {
   truth_columns <- grep(truth_names, roles$raters, ignore.case = TRUE, value = TRUE)
   if (!is_empty(truth_columns)) inform_fallible("Columns that were not read as raters:
@@ -84,13 +87,14 @@ reassign_rater_columns <- function(roles, data, arg) {
     )
   })
   if (sum(!is_unusual) > 1L && all(lengths(labels[!is_unusual]) <= 2L))
-    kinds[lower_names == "population"] <- "about"
+    kinds[lower_names == "population"] <- "covariate"
   by_kind <- split(roles$raters, ifelse(is_unusual, kinds, "rater"))
   if (is_empty(roles$case)) roles$case <- head(by_kind$case[order(by_kind$case == "X")], 1L)
   unclear_columns <- c(if (is_empty(roles$case)) by_kind$repeated, by_kind$unclear)
-  roles$covariates <- c(roles$covariates, by_kind$about, setdiff(by_kind$repeated, unclear_columns))
+  roles$covariates <-
+    c(roles$covariates, by_kind$covariate, setdiff(by_kind$repeated, unclear_columns))
   roles$raters <- by_kind$rater
-  if (!is_empty(unclear_columns)) abort_unclear(unclear_columns, roles, arg)
+  if (!is_empty(unclear_columns)) abort_unclear_columns(unclear_columns, roles, arg)
   roles
 }
 
@@ -104,7 +108,7 @@ distinct_labels <- function(x) {
 # * "case": an identifier that differs between all rows.
 # * "repeated": an identifier with repeated values.
 # * "rater": its values are labels of other raters.
-# * "unclear".
+# * "unclear": its values do not determine one of these kinds.
 #
 # Arguments: `x`, the column; `labels`, its distinct labels; `other_labels`, labels of the other
 # columns; and `name`, its name in lower case.
@@ -123,7 +127,7 @@ kind_of_column <- function(x, labels, other_labels, name) {
   if (shares_labels) "rater" else "unclear"
 }
 
-abort_unclear <- function(unclear, roles, arg) {
+abort_unclear_columns <- function(unclear, roles, arg) {
   argument_code <- function(role, columns) {
     if (!is_empty(columns))
       sprintf(", %s = c(%s)", role, toString(dQuote(escape_braces(columns), FALSE)))
@@ -266,7 +270,7 @@ category_factor <- function(code, x) {
   factor(x$categories[code], levels = x$categories, ordered = x$ordered)
 }
 
-# Words for results without agreement above chance (Fleiss' kappa is not above 0).
+# Predicate of a sentence about raters whose Fleiss' kappa is not above 0.
 agreement_by_chance_words <-
   "agree no better than by chance, given how often they use each category"
 
@@ -282,9 +286,9 @@ kappa_of_agreement <- function(x, agreement) {
 # the list are not ratings objects.
 is_variables <- function(x, arg = "x") {
   if (!is.list(x) || is.object(x) || !any(map_lgl(x, is_ratings))) return(FALSE)
-  names_of_others <- check_variable_names(x, arg)[!map_lgl(x, is_ratings)]
-  abort_argument_if(names_of_others, arg, "must be a list of {.fun ratings} objects only.",
-    x = "{.val {names_of_others[[1L]]}} is {describe(x[[names_of_others[[1L]]]])}.",
+  other_elements <- check_variable_names(x, arg)[!map_lgl(x, is_ratings)]
+  abort_argument_if(other_elements, arg, "must be a list of {.fun ratings} objects only.",
+    x = "{.val {other_elements[[1L]]}} is {describe(x[[other_elements[[1L]]]])}.",
     i = "Leave this element out, or convert it with {.fun ratings}.")
   TRUE
 }
@@ -314,7 +318,7 @@ variables_of_columns <- function(data, columns, repeats) {
     "Columns {.val {names}} of 0 and 1 are read as variables of a codebook: each has separate
       ratings.",
     i = "If they are labels of one answer, give {.code repeats = \"labels\"}.")
-  # read_input() uses the attribute.
+  # The attribute contains the names of all variables. read_input() needs them.
   lapply(setNames(nm = names), function(name) list(rating = structure(name, variables = names)))
 }
 
@@ -326,14 +330,14 @@ variables_of_columns <- function(data, columns, repeats) {
 # Arguments may be lists with the names of the variables; each variable then gets its element. A
 # vector `abstain` is used for all variables, and at least one variable must use its labels.
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
-  lists <- Filter(function(quo) quo_is_call(quo, "list"),
+  quosures_of_lists <- Filter(function(quo) quo_is_call(quo, "list"),
     columns[c("systems", "truth", names(rating_roles))])
-  by_variable <- c(
-    lapply(lists, call_args), Filter(is.list, options[c("categories", "abstain")])
+  arguments_by_variable <- c(
+    lapply(quosures_of_lists, call_args), Filter(is.list, options[c("categories", "abstain")])
   )
-  if (has_names(options$ordered)) by_variable$ordered <- as.list(options$ordered)
-  for (arg in names(by_variable)) {
-    unknown_names <- setdiff(names2(by_variable[[arg]]), names(variables))
+  if (has_names(options$ordered)) arguments_by_variable$ordered <- as.list(options$ordered)
+  for (arg in names(arguments_by_variable)) {
+    unknown_names <- setdiff(names2(arguments_by_variable[[arg]]), names(variables))
     abort_argument_if(unknown_names, arg, "must have names of variables.",
       x = "There is no variable {.val {unknown_names}}.",
       i = similar_values_hint(unknown_names, names(variables)))
@@ -342,7 +346,7 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
   if (shares_abstain) call$abstain <- structure(options$abstain, shared = TRUE)
   ratings <- Map(function(role, name) {
     call[names(role)] <- role
-    call[names(by_variable)] <- lapply(by_variable, `[[`, name)
+    call[names(arguments_by_variable)] <- lapply(arguments_by_variable, `[[`, name)
     withCallingHandlers(name_variable_in_conditions(name, eval(call, env)),
       fallible_warning_names = rlang::cnd_muffle)
   }, variables, names(variables))

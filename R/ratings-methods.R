@@ -38,10 +38,10 @@ NULL
     raters = character())
   abort_argument_if(any_repeated(kept_raters), "j", "A rater can be selected only once.")
   if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
-  new_rater <- match(seq_along(x$raters), kept_raters, nomatch = 0L)
+  new_rater_number <- match(seq_along(x$raters), kept_raters, nomatch = 0L)
   pattern_of_kept_case <- pattern_of_case(x)[kept_cases]
   values_of_patterns <- lapply(x$patterns$values, `[`, pattern_of_kept_case)
-  core_patterns <- core_patterns_subset(x$patterns, pattern_of_kept_case, new_rater)
+  core_patterns <- core_patterns_subset(x$patterns, pattern_of_kept_case, new_rater_number)
   # Counts have no rater names. Their number of raters is the largest number of ratings of a case.
   x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core_patterns)))) else
     x$raters[kept_raters]
@@ -54,13 +54,13 @@ NULL
   }
   x$covariates <- x$covariates[kept_cases, ] # NULL stays NULL, also below
   if (!is.null(x$scores) && !missing(i))
-    x$scores$values <- lapply(x$scores$values, function(v) pick_rows(v, kept_cases))
+    x$scores$values <- lapply(x$scores$values, function(scores) pick_rows(scores, kept_cases))
   for (field in entry_fields(x))
-    x[[field]] <- subset_case_entries(x[[field]], kept_cases, new_rater)
+    x[[field]] <- subset_case_entries(x[[field]], kept_cases, new_rater_number)
   x$silent_systems <- subset_case_entries(x$silent_systems, kept_cases, seq_along(x$systems), TRUE)
   x$rater_groups <- x$rater_groups[kept_raters]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, kept_cases)
-  x$empty_answers <- subset_case_entries(x$empty_answers, kept_cases, new_rater, TRUE)
+  x$empty_answers <- subset_case_entries(x$empty_answers, kept_cases, new_rater_number, TRUE)
   x
 }
 
@@ -89,7 +89,7 @@ find_subset <- function(i, names, dimension, systems = NULL) {
     if (is_valid_position || is.logical(i) && length(i) == size) seq_len(size)[i] else NA
   abort_argument_if(anyNA(positions), dimension, "Some selected {dimension}s do not exist.",
     not = i,
-    i = if (any(i %in% systems)) "Systems are no raters: {.code x[, , k]} selects systems, and
+    i = if (any(i %in% systems)) "Systems are not raters: {.code x[, , k]} selects systems, and
         {.code agreement(x, systems = TRUE)} compares them. Systems that are not named in
         {.arg systems} of {.fun ratings} are raters." else
       c("Subset the {size} {dimension}s by position, by name or by a logical vector of length
@@ -134,12 +134,14 @@ agreement_matrix <- function(x, rater1, rater2, ...) {
   )
 }
 
-# Counts the answers of two raters as a table (categories of the first x those of the second).
-# * first, second, weight: codes of both answers, and weight, of each case.
+# Counts pairs of answers of two raters. Returns a table with the categories of the first rater in
+# rows and of the second rater in columns.
+# * code1, code2: for each case, the codes of the answers of both raters.
+# * weight: weight of each case.
 # * raters: names of the two raters.
-cross_table <- function(first, second, weight, labels, raters) {
-  n <- length(labels)
-  as.table(matrix(rowsum_codes(first + (second - 1L) * n, weight, n^2), n,
+cross_table <- function(code1, code2, weight, labels, raters) {
+  n_labels <- length(labels)
+  as.table(matrix(rowsum_codes(code1 + (code2 - 1L) * n_labels, weight, n_labels^2), n_labels,
     dimnames = setNames(list(labels, labels), raters)))
 }
 
@@ -177,21 +179,21 @@ schema_of.ratings <- function(x) { # nolint: object_name.
   agreement_fit <- if (has_labels(x)) list(agreement = NA_real_, kappa = NA_real_) else
     agreement_in_core(votes)
   agreement <- agreement_fit$agreement
-  facts <- list(
+  totals <- list(
     cases = nrow(x), raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
     systems = n_systems(x), patterns = n_patterns(x), agreement = agreement,
     kappa = kappa_of_agreement(votes, agreement), chance_kappa = agreement_fit$kappa
   )
   system_summary <- summarise_systems(x)
   header_lines <- format_header(x)
-  line <- paste0(
-    header_lines[[1L]], if (facts$systems > 0L) paste0(", ", count_noun(facts$systems, "system")),
+  short_line <- paste0(
+    header_lines[[1L]], if (totals$systems > 0L) paste0(", ", count_noun(totals$systems, "system")),
     if (!is.na(agreement)) sprintf(": pairs of raters agree in %s (kappa %s)", percent(agreement),
-      format_decimals(facts$kappa, 2L))
+      format_decimals(totals$kappa, 2L))
   )
   agreement_line <- if (!is.na(agreement))
     sprintf("Pairs of raters agree: %s (by guessing %s; Fleiss' kappa %s)",
-      percent(agreement), percent(1 / n_categories(x)), format_decimals(facts$kappa)) else
+      percent(agreement), percent(1 / n_categories(x)), format_decimals(totals$kappa)) else
     if (!has_labels(x)) "No case was rated by two raters: agreement is unknown"
   new_schema(
     list(
@@ -202,7 +204,7 @@ schema_of.ratings <- function(x) { # nolint: object_name.
       workers = simulated_worker_table, raters = table_of_raters, categories = table_of_categories,
       groups = group_table, system_agreement = summarise_systems
     ),
-    facts, line, header_lines[[1L]],
+    totals, short_line, header_lines[[1L]],
     head = c(header_lines, agreement_line, format_systems(system_summary)),
     more = c(Next = next_step(x)),
     summary = function(x) summary_of_ratings(x, system_summary)
@@ -269,6 +271,7 @@ summarise_systems <- function(x) {
 
 ratio <- function(numerator, denominator) ifelse(denominator > 0, numerator / denominator, NA_real_)
 
+# Returns the sum of the weights with each code from 1 to `n`.
 rowsum_codes <- function(code, weight, n) as.vector(rowsum_rows(code, as.matrix(weight), n))
 
 # Sums the rows of the matrix `values` by group. `code`: group of each row, from 1 to `n`. Groups
@@ -294,8 +297,8 @@ format_header <- function(x) {
   n_unrated <- sum(cases_per_pattern[!is_rated_pattern(x)])
   unused_categories <- setdiff(seq_along(x$categories), rating_category(x))
   group_sizes <- lengths(groups_with_several_raters(x))
-  # Quotes make a list of labels unambiguous if a label contains a comma, or begins or ends with a
-  # blank.
+  # If a label contains a comma, or begins or ends with a blank, all labels are quoted. Otherwise
+  # the list of labels would be ambiguous.
   needs_quotes <- x$categories != trimws(x$categories) | grepl(",", x$categories, fixed = TRUE)
   labels <- if (any(needs_quotes)) paste0("\"", x$categories, "\"") else x$categories
   c(

@@ -1,4 +1,4 @@
-# Converts user input to ratings. Every function that takes ratings calls as_ratings() first.
+# Converts user input to ratings. Most exported functions call as_ratings() on their argument `x`.
 
 #' Conversion to ratings
 #'
@@ -168,7 +168,7 @@ warn_counts <- function(columns) {
   row_sums <- Reduce(`+`, columns)
   are_equal <- length(row_sums) > 2L && all(row_sums == row_sums[[1L]]) && row_sums[[1L]] > 1
   warn_if(are_equal && any(map_lgl(columns, function(x) 0 %in% x)), "labels",
-    "Every row sums to {row_sums[[1L]]}, as if it had counts of ratings.",
+    "Every row sums to {row_sums[[1L]]}, as if it contained counts of ratings.",
     i = "The columns are read as raters. If they are counts, use
         {.code as_ratings(x, counts = everything())}.", labels = names(columns))
 }
@@ -213,7 +213,7 @@ ratings_of_cell_counts <- function(x, arg, categories = NULL, ordered = NULL) {
     i = c(
       "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
        A matrix of cases x raters must not be a {.cls table}.",
-      "If it has counts of ratings, cases x categories, use
+      "If it contains counts of ratings (cases x categories), use
        {.code as_ratings(x, counts = everything())}."
     ))
   abort_if(!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0, "table",
@@ -240,8 +240,8 @@ conversion_hint <- function(x) {
   if (inherits(x, "formula")) {
     "Give columns as arguments, not as a formula: {.code ratings(data, raters = r1:r4)}."
   } else if (is.function(x)) {
-    "There is no data object of this name, so that R found a function. Create the object with
-     {.fun ratings}."
+    "There is no data object of this name, so R found a function of this name. Create the data
+     object with {.fun ratings}."
   } else if (inherits(x, c("arrow_dplyr_query", "ArrowTabular", "Dataset", "dtplyr_step"))) {
     "Convert it with {.fun dplyr::collect}, or objects of arrow with {.fun arrow::to_duckdb}."
   } else if (is.object(x) && is.list(x) && is_ratings(unclass(x)$x)) {
@@ -256,7 +256,7 @@ conversion_hint <- function(x) {
 # Fails for results of package evaluatellm (formerly evalkit): their scores are not answers.
 refuse_evaluatellm <- function(x, arg) {
   abort_argument_if(any(grepl("^(evaluatellm|evalkit)_", class(x))), arg,
-    "must have answers or verdicts of raters, but it has scores.", not = x,
+    "must contain answers or verdicts of raters, but it contains scores.", not = x,
     i = "Give the answers, or the verdicts of judges, to {.fun ratings}.")
 }
 
@@ -295,14 +295,14 @@ ratings_of_runs <- function(dots, rating, arg) {
     variable <- if (length(selected) > 1L) intersect(selected, variable) else selected
   }
   if (length(variable) > 1L) {
-    return(lapply(setNames(nm = variable), function(run_names) {
-      ratings_of_runs(dots, quo(!!run_names), arg)
+    return(lapply(setNames(nm = variable), function(name) {
+      ratings_of_runs(dots, quo(!!name), arg)
     }))
   }
-  run_facts <- stack_rows(runs, read_run)
+  run_properties <- stack_rows(runs, read_run)
   run_names <- names2(runs)
-  run_names <- make.unique(ifelse(nzchar(run_names), run_names, run_facts$name), " ")
-  is_gold <- run_facts$gold & length(runs) > 1L
+  run_names <- make.unique(ifelse(nzchar(run_names), run_names, run_properties$name), " ")
+  is_gold <- run_properties$gold & length(runs) > 1L
   abort_argument_if(sum(is_gold) > 1L || all(is_gold), arg,
     "must have at most one run that is marked as gold, and a run that is not.")
   cases <- unique(unlist(lapply(runs, function(run) unfactor(run$.id))))
@@ -310,7 +310,7 @@ ratings_of_runs <- function(dots, rating, arg) {
   columns <- list2DF(c(setNames(coded_columns, run_names), list(.id = cases)))
   ratings_of_object(columns, dots[!is_run], raters = run_names[!is_gold], case = ".id",
     truth = if (any(is_gold)) run_names[is_gold],
-    rater_kind = setNames(run_facts$kind, run_names)[!is_gold])
+    rater_kind = setNames(run_properties$kind, run_names)[!is_gold])
 }
 
 # Returns the properties of a run, a data frame with one row:
@@ -355,10 +355,11 @@ ratings_of_samples <- function(dots, arg) {
   } else if (n_distinct(samples$rater) < n_tasks) {
     samples$rater <- paste(samples$rater, samples$task)
   }
-  verdicts <- c("N", "I", "P", "C")
+  verdict_labels <- c("N", "I", "P", "C")
   labels <- levels(samples$rating)
   ratings_of_object(samples, dots[!is_task], case = case_key, rater = "rater", rating = "rating",
-    categories = if (all(labels %in% verdicts)) intersect(verdicts, c("I", "C", labels)),
+    categories = if (all(labels %in% verdict_labels))
+      intersect(verdict_labels, c("I", "C", labels)),
     rater_kind = if (all(samples$model)) "model")
 }
 

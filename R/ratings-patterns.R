@@ -18,7 +18,7 @@
 #' @noRd
 NULL
 
-# The patterns of `x`, which is a ratings object or its patterns.
+# Returns the patterns of `x`, which is a ratings object or already the patterns.
 patterns_of <- function(x) x$patterns %||% x
 
 # Returns the number of categories that raters use. If `x` is a group of cases, the number for all
@@ -27,7 +27,7 @@ count_used_categories <- function(x) x$panel$used %||% n_distinct(rating_categor
 
 n_patterns <- function(x) length(patterns_of(x)$start) - 1L
 
-# Number of ratings of each pattern.
+# Returns the number of ratings of each pattern.
 pattern_lengths <- function(x) diff(patterns_of(x)$start)
 
 # Does each pattern have at least one rating?
@@ -95,7 +95,7 @@ n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
 # Returns the answers of systems as codes of categories (cases x systems), 0 without an answer.
 case_answers <- function(x) pick_rows(pattern_answers(x), pattern_of_case(x))
 
-# Returns the number of ratings in each category (patterns x categories).
+# Returns the numbers of ratings in each category as a matrix (patterns x categories).
 pattern_counts <- function(x) {
   n <- n_patterns(x)
   matrix(tabulate(rating_pattern(x) + (rating_category(x) - 1L) * n, n * n_categories(x)), n)
@@ -132,18 +132,19 @@ pattern_codes <- function(x) {
   codes
 }
 
-# Like pattern_codes(), but with all ratings of raters who rated a case more than once. Returns a
-# list: `codes`, whose first columns are those of the raters, with a further column for each
-# repeated rating; and `rater`, the index of the rater of each column.
+# Returns all ratings as codes of categories, also repeated ratings by one rater, as a list:
+# * codes: a matrix with a row per pattern. The first columns contain the first rating by each
+#   rater, 0 if missing. Further columns contain second and later ratings.
+# * rater: for each column, the index of its rater.
 all_pattern_codes <- function(x) {
   n <- n_raters(x)
-  # Ratings are sorted by pattern and rater.
+  # Number of each rating among the ratings of the same pattern and rater, which are neighbours.
   repetition <- sequence(rle(rating_pattern(x) + (rating_rater(x) - 1) * n_patterns(x))$lengths)
-  slot <- rating_rater(x) + (repetition - 1L) * n
-  slots <- union(seq_len(n), slot)
-  codes <- matrix(0L, n_patterns(x), length(slots))
-  codes[cbind(rating_pattern(x), match(slot, slots))] <- rating_category(x)
-  list(codes = codes, rater = (slots - 1L) %% n + 1L)
+  column_number <- rating_rater(x) + (repetition - 1L) * n
+  column_numbers <- union(seq_len(n), column_number)
+  codes <- matrix(0L, n_patterns(x), length(column_numbers))
+  codes[cbind(rating_pattern(x), match(column_number, column_numbers))] <- rating_category(x)
+  list(codes = codes, rater = (column_numbers - 1L) %% n + 1L)
 }
 
 # Returns the number of ratings by each rater. Weights are used only if they are whole numbers.
@@ -154,7 +155,7 @@ count_ratings_of_raters <- function(x) {
 # Returns the total weight of the ratings by each rater. Without weights, it is their number.
 ratings_of_raters <- function(x) core_rater_counts(x$patterns, pattern_weights(x))$ratings
 
-# Weight of each case, 1 if there are no weights.
+# Returns the weight of each case, 1 if there are no weights.
 weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
 
 # Returns the order of the patterns, as from order(). The order depends only on their content, so
@@ -300,7 +301,7 @@ recode_raters <- function(x, new_number, new_raters) {
 # the number of its cases.
 pattern_weights <- function(x) x$patterns$weight
 
-# Weight of the pattern of each rating.
+# Returns, for each rating, the weight of its pattern.
 rating_weights <- function(x) pattern_weights(x)[rating_pattern(x)]
 
 # Returns a list from the C++ core: the agreement of raters, and the estimates of the K-model.
@@ -310,14 +311,14 @@ agreement_in_core <- function(x) core_fit_algebraic(x$patterns, pattern_weights(
 # probabilities, and cases cannot be resampled.
 weights_are_counts <- function(x) is.null(x$weights) || all(x$weights == round(x$weights))
 
-# Returns the number of cases of each pattern. If weights are whole numbers, it is their sum.
-# Otherwise it is the number of cases with a positive weight.
+# Returns the number of cases of each pattern. If weights are whole numbers, the number of cases is
+# the sum of the weights. Otherwise only cases with a positive weight are counted.
 pattern_cases <- function(x) {
   if (!is.null(x$weights) && weights_are_counts(x)) return(pattern_weights(x))
   tabulate(if (is.null(x$weights)) x$index else x$index[x$weights > 0], n_patterns(x))
 }
 
-# Number of cases in the given patterns, by default in all.
+# Returns the number of cases in the given patterns, by default in all patterns.
 count_cases <- function(x, patterns = TRUE) sum(pattern_cases(x)[patterns])
 
 # Returns a table with a row per pattern. Columns:
@@ -348,8 +349,9 @@ split_columns <- function(matrix, names) {
   setNames(lapply(seq_along(names), function(j) matrix[, j]), names)
 }
 
-# Returns the probability that a binomial number of successes is at least `n_successes`. With
-# weights, both numbers may be fractions. Therefore the beta distribution is used.
+# Returns the probability that a binomial number of successes is at least `n_successes`. If cases
+# have weights, `n_successes` and `n_trials` may be fractions. Therefore the beta distribution is
+# used.
 binomial_upper_tail <- function(n_successes, n_trials, probability) {
   pbeta(probability, n_successes, pmax(n_trials - n_successes, 0) + 1)
 }

@@ -132,19 +132,23 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
       contents, mapping, enquo(systems), settings, na, clean_labels, abstain = abstain, ...
     )
   }
-  seen <- env() # conditions of the first attempt, which the second one repeats
-  note <- function(cnd) seen$messages <- c(seen$messages, conditionMessage(cnd))
-  muffle <- function(cnd) {
-    if (conditionMessage(cnd) %in% seen$messages) rlang::cnd_muffle(cnd)
+  # If ratings are repeated, a second attempt drops copies of rows. Warnings and messages of the
+  # first attempt are not shown again.
+  first_attempt <- env()
+  record <- function(cnd) {
+    first_attempt$messages <- c(first_attempt$messages, conditionMessage(cnd))
   }
-  attempt <- function() withCallingHandlers(convert(contents), warning = note, message = note)
+  muffle <- function(cnd) {
+    if (conditionMessage(cnd) %in% first_attempt$messages) rlang::cnd_muffle(cnd)
+  }
+  attempt <- function() withCallingHandlers(convert(contents), warning = record, message = record)
   tryCatch(attempt(), fallible_error_repeat = function(cnd) {
-    whole <- or_null(read_all()) %||% cnd_signal(cnd)
-    is_copy <- identical(repeats %||% "error", "error") & duplicated(list2DF(whole$table))
-    fields <- intersect(c("from", "key"), names(whole))
-    whole <- modify_fields(whole, fields, `[`, !is_copy)
-    whole$table <- lapply(whole$table, `[`, !is_copy)
-    x <- withCallingHandlers(convert(whole), warning = muffle, message = muffle)
+    contents <- or_null(read_all()) %||% cnd_signal(cnd)
+    is_copy <- identical(repeats %||% "error", "error") & duplicated(list2DF(contents$table))
+    fields_by_row <- intersect(c("from", "key"), names(contents))
+    contents <- modify_fields(contents, fields_by_row, `[`, !is_copy)
+    contents$table <- lapply(contents$table, `[`, !is_copy)
+    x <- withCallingHandlers(convert(contents), warning = muffle, message = muffle)
     warn_copied_rows(is_copy)
     x
   })
@@ -192,8 +196,8 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
     clean_labels = clean_labels && is_empty(columns$counts), ...))
   variables <- if (is.object(x)) list(x) else x
   warn_similar(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
-  # Later vectors with a value per case cannot be matched to cases by position, because the user has
-  # no data frame with a row per case.
+  # The user has no data frame with a row per case. Functions must therefore not match a vector with
+  # a value per case to the cases by position.
   variables <- lapply(variables, replace, "rows", "ratings")
   if (is.object(x)) variables[[1L]] else variables
 }
@@ -272,12 +276,12 @@ read_files <- function(files, settings) {
     if (needs_file_column && is.null(table[["file"]])) table[["file"]] <- rep(name, n)
     table
   }, unname(file_contents), file_names, n_rows)
-  key <- unlist(lapply(file_contents, `[[`, "key"))
+  case_keys <- unlist(lapply(file_contents, `[[`, "key"))
   contents <- file_contents[[1L]]
   contents$files <- setNames(lapply(tables, names), files)
   contents$table <- bind_tables(tables)
   contents$from <- rep(files, n_rows)
-  contents$key <- if (length(key) == sum(n_rows) && !anyNA(key)) key
+  contents$key <- if (length(case_keys) == sum(n_rows) && !anyNA(case_keys)) case_keys
   contents$map$systems <- unique(unlist(lapply(file_contents, function(file) file$map$systems)))
   contents$notes <- unlist(lapply(file_contents, `[[`, "notes"))
   truths <- unlist(lapply(unname(file_contents), `[[`, "truths"))
@@ -305,15 +309,18 @@ read_file <- function(file, settings) {
 # defaults.
 add_default_columns <- function(mapping, contents) {
   for (arg in setdiff(c("case", "rater", "rating"), given_argument_names(mapping))) {
-    choices <- if (arg == "rating") contents$choices
+    rating_choices <- if (arg == "rating") contents$choices
     abort_if(!any(contents$map[[arg]] %in% names(contents$table)), "file",
-      "Give {.arg {arg}}, the name of the column of the {arg}.",
+      "Give {.arg {arg}}, the name of the column that contains the {arg} of each row.",
       x = "The file looks like {contents$format$words}, with the columns
           {.val {names(contents$table)}}.",
-      i = c(if (!is_empty(choices)) "It may be {.or {.val {choices}}}.", "A table with a row per
-          rating needs {.arg case}, {.arg rater} and {.arg rating}. A table with a column per rater
-          needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}.",
-        escape_braces(contents$notes)),
+      i = c(
+        if (!is_empty(rating_choices)) "The column may be {.or {.val {rating_choices}}}.",
+        "A table with a row per rating needs {.arg case}, {.arg rater} and {.arg rating}. A table
+         with a column per rater needs {.arg raters}. A table of counts, with a column per category,
+         needs {.arg counts}.",
+        escape_braces(contents$notes)
+      ),
       path = contents$path)
     mapping[[arg]] <- as_quosure(contents$map[[arg]], baseenv())
   }

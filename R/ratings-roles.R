@@ -38,27 +38,28 @@ add_rating_roles <- function(x, input) {
       x = "There are {n_raters} rater{?s}, but {length(columns)} column{?s} of {arg}:
            {.val {names(columns)}}.",
       i = "Name a column for each rater, in the order of {.arg raters}.")
-    coded <- rating_roles[[arg]]$code(columns, input)
+    coded_columns <- rating_roles[[arg]]$code(columns, input)
     x[[arg]] <- c(
-      coded["levels"],
-      list_positive_codes(coded$codes, input$case, input$rater, x$raters, x, input$rows)
+      coded_columns["levels"],
+      list_positive_codes(coded_columns$codes, input$case, input$rater, x$raters, x, input$rows)
     )
   }
   x
 }
 
-# Returns the positive codes of all columns as a list of `case`, `rater` and `code`, sorted by case
-# and rater.
-# * codes: a list of integer vectors.
+# Returns the positive codes of all columns as a list of the vectors `case`, `rater` and `code`. The
+# vectors have an element per positive code, and are sorted by case and rater.
+# * codes: a list of integer vectors, one per column.
 # * case, judge: in long data, the case and the judge (a rater or system) of each code. In wide data
-#   `judge` is NULL, and there is a vector of `rows` codes for each of `judges`.
+#   `judge` is NULL, and `codes` has a vector for each of `judges`.
+# * rows: number of rows of wide data.
 list_positive_codes <- function(codes, case, judge, judges, x, rows) {
   pairs <- if (is.null(judge)) expand.grid(case = seq_len(rows), rater = seq_along(judges)) else
     list(case = match(case, x$cases), rater = match(as_label(judge), judges))
   code <- unlist(codes, use.names = FALSE)
-  selected <- which(code > 0L)
-  selected <- selected[order(pairs$case[selected], pairs$rater[selected])]
-  list(case = pairs$case[selected], rater = pairs$rater[selected], code = code[selected])
+  positions <- which(code > 0L)
+  positions <- positions[order(pairs$case[positions], pairs$rater[positions])]
+  list(case = pairs$case[positions], rater = pairs$rater[positions], code = code[positions])
 }
 
 # Returns the code of each rating in the field of a role, NA if it is unknown. `case`, `rater`:
@@ -72,9 +73,9 @@ codes_of_ratings <- function(x, role, case, rater) {
 # Selects cases and raters of `x`, a list of the vectors `case`, `rater` and sometimes `code`.
 # Examples are the fields `confidence` and `abstained` of a ratings object.
 # * cases: numbers of the selected cases, which may be repeated.
-# * new_rater: new number of each rater, 0 to drop the rater.
+# * new_number: new number of each rater, 0 to drop the rater.
 # * keep_if_empty: if FALSE, returns NULL when no entry is left.
-subset_case_entries <- function(x, cases, new_rater = seq_len(max(x$rater)),
+subset_case_entries <- function(x, cases, new_number = seq_len(max(x$rater)),
                                 keep_if_empty = FALSE) {
   if (is.null(x)) return(NULL)
   fields <- intersect(c("case", "rater", "code"), names(x))
@@ -84,7 +85,7 @@ subset_case_entries <- function(x, cases, new_rater = seq_len(max(x$rater)),
     x[fields], `[`, order(x$case)[sequence(n_entries[cases], from = first_entry[cases])]
   )
   entries$case <- rep.int(seq_along(cases), n_entries[cases])
-  entries$rater <- new_rater[entries$rater]
+  entries$rater <- new_number[entries$rater]
   entry_order <- order(entries$case, entries$rater)
   x[fields] <- lapply(entries, `[`, entry_order[entries$rater[entry_order] > 0L])
   if (!is_empty(x$case) || keep_if_empty) x
@@ -102,35 +103,35 @@ level_limits <- c("[0, 0.2)" = 0, "[0.2, 0.4)" = 0.2, "[0.4, 0.6)" = 0.4, "[0.6,
 # Converts columns of confidence (ordered factors, logicals or numbers) to codes. Returns a list:
 # * levels: labels of the levels, the same for all columns.
 # * codes: an integer vector per column.
-code_confidence <- function(columns, input) {
-  is_empty <- map_lgl(columns, function(column) all(is.na(column)))
-  abort_if(all(is_empty), "confidence", "{.arg confidence} has no values.",
+encode_confidence <- function(columns, input) {
+  is_all_missing <- map_lgl(columns, function(column) all(is.na(column)))
+  abort_if(all(is_all_missing), "confidence", "{.arg confidence} has no values.",
     x = "All values of {.val {names(columns)}} are missing.", row = integer(),
     column = names(columns)[[1L]])
-  known_columns <- columns[!is_empty]
-  kind <- unique(map_chr(known_columns, function(column) {
+  known_columns <- columns[!is_all_missing]
+  type <- unique(map_chr(known_columns, function(column) {
     if (is.ordered(column)) "ordered" else if (is.factor(column)) "a factor without an order" else
       if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
   }))
-  abort_if(length(kind) > 1L || !kind %in% c("ordered", "logical", "numeric"), "columns",
+  abort_if(length(type) > 1L || !type %in% c("ordered", "logical", "numeric"), "columns",
     "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], the same type in all
         columns.",
-    x = sprintf("The columns are: %s.", escape_braces(toString(kind))),
+    x = sprintf("The columns are: %s.", escape_braces(toString(type))),
     i = "Give the levels, from low to high:
         {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
     arg = "confidence")
-  if (kind == "numeric") for (name in names(known_columns)) {
+  if (type == "numeric") for (name in names(known_columns)) {
     x <- known_columns[[name]]
     check_values(x, is.na(x) | (x >= 0 & x <= 1), name, "confidence",
       "Numbers of {.arg confidence} must be in [0, 1].",
       i = "Divide percentages by 100. Convert grades such as 1 to 5 to an ordered factor:
           {.code factor(x, 1:5, ordered = TRUE)}.", rows = input$source)
   }
-  columns[!is_empty] <- lapply(known_columns, function(x) {
-    switch(kind, ordered = x, logical = factor(x, c(FALSE, TRUE)),
+  columns[!is_all_missing] <- lapply(known_columns, function(x) {
+    switch(type, ordered = x, logical = factor(x, c(FALSE, TRUE)),
       numeric = cut(x, c(level_limits, Inf), names(level_limits), right = FALSE))
   })
-  levels <- unique(lapply(columns[!is_empty], levels))
+  levels <- unique(lapply(columns[!is_all_missing], levels))
   abort_if(length(levels) > 1L, "columns",
     "Columns of {.arg confidence} must have the same levels.",
     x = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}.", arg = "confidence")
@@ -173,5 +174,5 @@ format_confidence <- function(x) {
 # The names are the arguments of ratings(). R reads files in alphabetical order, so a record may use
 # functions of later files only inside `function(...)`.
 rating_roles <- list(
-  confidence = new_rating_role(code_confidence, function(levels) ordered(levels, levels))
+  confidence = new_rating_role(encode_confidence, function(levels) ordered(levels, levels))
 )

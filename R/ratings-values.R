@@ -13,9 +13,9 @@ NULL
 columns_of_cases <- function(x) {
   keys <- if (!is.null(x$keys)) {
     # Splits the identifiers of cases into the columns from which join_keys() made them.
-    text <- unlist(strsplit(paste0(x$cases, "/"), "/", fixed = TRUE))
-    text <- gsub("%25", "%", gsub("%2F", "/", text, fixed = TRUE), fixed = TRUE)
-    columns <- split_columns(matrix(text, ncol = length(x$keys), byrow = TRUE), names(x$keys))
+    key_parts <- unlist(strsplit(paste0(x$cases, "/"), "/", fixed = TRUE))
+    key_parts <- gsub("%25", "%", gsub("%2F", "/", key_parts, fixed = TRUE), fixed = TRUE)
+    columns <- split_columns(matrix(key_parts, ncol = length(x$keys), byrow = TRUE), names(x$keys))
     modify_fields(columns, x$keys, as.numeric)
   }
   c(keys, x$covariates)
@@ -29,7 +29,8 @@ groups_of_cases <- function(by, x) {
   variables <- all.vars(quo_get_expr(by))
   uses_covariates <- !is_empty(variables) && has_columns(case_columns, variables)
   value <- tryCatch(eval_tidy(by, if (uses_covariates) case_columns), error = function(cnd) {
-    abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
+    abort_argument("by",
+      "must be the name of a covariate of {.arg x}, or contain a value for each case.",
       x = escape_braces(conditionMessage(cnd)),
       i = c(similar_values_hint(variables, names(case_columns)), case_values_hint("by")))
   })
@@ -40,9 +41,8 @@ groups_of_cases <- function(by, x) {
 # Returns a list with the ratings of each group of cases. `by`: see groups_of_cases().
 split_by <- function(x, by) {
   if (!has_labels(x)) x <- as_ratings(x)
-  lapply(
-    split(seq_along(x$cases), groups_of_cases(by, x), drop = TRUE), function(at) x[at, ]
-  )
+  positions_by_group <- split(seq_along(x$cases), groups_of_cases(by, x), drop = TRUE)
+  lapply(positions_by_group, function(positions) x[positions, ])
 }
 
 case_values_hint <- function(arg) {
@@ -79,13 +79,13 @@ check_case_values <- function(value, x, arg) {
     case <- names(value)
     unknown_cases <- if (!is.null(x$rows)) setdiff(case, cases)
     abort_argument_if(unknown_cases, arg, "must name cases of {.arg x}.",
-      x = "{length(unknown_cases)} name{?s} {?is/are} not among them, first
+      x = "{length(unknown_cases)} name{?s} {?is not a case/are not cases}, first
           {.val {head(unknown_cases, 3L)}}.",
       i = "If names of a vector are not cases, drop them with {.fun unname}.", case = unknown_cases)
     value_code <- match(value, value)
     conflicts <- case[value_code != value_code[match(case, case)]]
     abort_argument_if(conflicts, arg, "must have one value for each case.",
-      x = "Case {.val {conflicts[[1L]]}} has several.", case = unique(conflicts))
+      x = "Case {.val {conflicts[[1L]]}} has several values.", case = unique(conflicts))
     value <- unname(value)[match(cases, case)]
   }
   case <- cases[is.na(value)]
@@ -129,8 +129,8 @@ join_keys <- function(columns) {
   paste_columns(escaped_labels, "/")
 }
 
-# Replaces several columns of `table` that identify cases by one column `case`. `keys`: names of
-# these columns. With a single key, `table` is returned unchanged.
+# If cases are identified by several columns, replaces these columns of `table` by one column
+# `case`. Otherwise returns `table` unchanged. `keys`: names of the columns that identify cases.
 replace_key_columns <- function(table, keys) {
   if (length(keys) < 2L || !is.data.frame(table) || !has_columns(table, keys)) return(table)
   table$case <- join_keys(lapply(keys, function(key) plain_integers(table[[key]])))
@@ -159,11 +159,11 @@ add_covariates <- function(x, input) {
         system another name, such as {.code systems = c(passes = \"pass\")}."),
     arg = "covariates")
   case <- case_of_rows(input, x)
-  without_row <- setdiff(seq_along(x$cases), case)
-  abort_if(without_row, "case",
-    "With {.arg covariates}, all cases of {.arg systems} must be in {.arg data}.",
-    x = "Case {.val {as_label(x$cases[without_row[[1L]]])}} is only in {.arg systems}.",
-    i = "Leave such cases out of {.arg systems}.", row = without_row)
+  cases_without_row <- setdiff(seq_along(x$cases), case)
+  abort_if(cases_without_row, "case",
+    "If {.arg covariates} are given, {.arg data} must contain all cases of {.arg systems}.",
+    x = "Case {.val {as_label(x$cases[cases_without_row[[1L]]])}} is only in {.arg systems}.",
+    i = "Leave such cases out of {.arg systems}.", row = cases_without_row)
   x$covariates <- tibble::as_tibble(Map(function(column, name) {
     check_covariate(column, name)
     values_by_case(column, case, x$cases, name,

@@ -210,8 +210,8 @@ ratings_of_table <- function(data, columns, options) {
   abort_argument_if(forbidden_arguments, forbidden_arguments,
     "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
     x = "Found {.arg {forbidden_arguments}}.",
-    i = "Leave these arguments out, or convert the table with {.fun as.data.frame}. If it has counts
-        of ratings, cases x categories, give {.arg counts}.")
+    i = "Leave these arguments out, or convert the table with {.fun as.data.frame}. If the
+        table contains counts of ratings (cases x categories), give {.arg counts}.")
   abort_argument_if(!is.null(options$scores), "scores",
     "{.arg scores} need data with cases; an agreement matrix has none.",
     i = "Give a data frame with a row per case.")
@@ -231,14 +231,14 @@ build_ratings <- function(data, columns, options, times = NULL) {
   input$times <- times
   input$given_categories <- options$categories
   input <- recode_input(input, options$categories)
-  declared <- declared_categories(options$categories)
+  declared_labels <- declared_categories(options$categories)
   check_long_data(layout$by_rating, options$repeats)
-  categories <- find_categories(input, declared)
+  categories <- find_categories(input, declared_labels)
   # Systems are read before ratings are encoded, so that errors in systems are reported first.
   systems <- list_systems(input, categories)
   x <- layout$build(input, categories, systems)
   x$ordered <- options$ordered %||% input$ordered
-  if (x$ordered && is.null(declared)) warn_guessed_order(categories, input)
+  if (x$ordered && is.null(declared_labels)) warn_guessed_order(categories, input)
   x$cleaned <- if (options$clean) TRUE
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
@@ -247,7 +247,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x <- new_ratings(x, layout$class)
   x <- add_abstentions(x, input)
   check_new_ratings(x, input)
-  if (is.null(declared) && layout$labels && !has_labels(x))
+  if (is.null(declared_labels) && layout$labels && !has_labels(x))
     warn_unshared_labels(x, layout$by_rating)
   x$rater_groups <- groups_of_raters(input$groups, x)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
@@ -271,16 +271,17 @@ check_long_data <- function(is_long_data, repeats) {
 # * raters, categories, systems: names of raters and systems, and labels of categories.
 # * ordered, repeats: arguments of ratings().
 # * cleaned: TRUE if `clean_labels` was given.
-# * rows: "cases" if the rows of the data are the cases in this order, otherwise "ratings"; NULL
-#   after cases were removed or reordered.
+# * rows: "cases" if row i of the data is case i of the object, and otherwise "ratings"; NULL after
+#   cases were removed or reordered.
 # * empty_answers: case and rater of each answer without labels.
-# * keys: for each column that identifies cases, is it numeric? A logical vector with names.
+# * keys: only if several columns identify cases. A logical vector with the names of these columns,
+#   TRUE for numeric columns.
 # * constant: names of constant systems, see is_constant_system().
 # * times, database: see database.R.
 # * rater_groups: group of each rater.
 # * rater_kind: see resolve_kinds().
-# * voted: what with_votes() has combined, a list: `groups`, the group of each rater; and `reruns`,
-#   TRUE after reruns were merged.
+# * voted: a list, if with_votes() has combined ratings: `groups`, the group of each rater; and
+#   `reruns`, TRUE after reruns were merged.
 # * truth: see subset_truth().
 # * covariates: a tibble with a row per case.
 # * scores: see add_scores().
@@ -289,7 +290,7 @@ check_long_data <- function(is_long_data, repeats) {
 # * panel: only in a group of cases. A list of properties of the ratings of all cases: `used`,
 #   number of used categories; `constant`, see constant_raters(); `leaders`, see
 #   leading_categories(); and `abstain`, see decide_abstain().
-# * whole: with abstentions, the ratings before constant raters were removed.
+# * whole: only with abstentions, the ratings object before constant raters were removed.
 # * kinds: kinds of the workers of a simulated crowd.
 #
 # Counts, and answers with several labels, have additional classes.
@@ -327,9 +328,9 @@ check_new_ratings <- function(x, input) {
     "A case can have at most {core_max_ratings()} ratings.",
     x = "Case {.val {as.character(x$cases[[example_case]])}} has {max(n_per_pattern)}.",
     row = example_case, column = NA_character_)
-  names_of_both <- intersect(named_raters(x), x$systems)
-  abort_if(names_of_both, "columns", "Raters and systems must have different names.",
-    x = "{.val {names_of_both}} {?names/name} both a rater and a system.", arg = "systems")
+  shared_names <- intersect(named_raters(x), x$systems)
+  abort_if(shared_names, "columns", "Raters and systems must have different names.",
+    x = "{.val {shared_names}} {?names/name} both a rater and a system.", arg = "systems")
   if (x$repeats == "error") check_repeats(x, input)
   possible_keys <- if (has_reruns(x)) keys_of_repeats(input)
   warn_if(possible_keys, "reruns",
@@ -344,8 +345,8 @@ check_new_ratings <- function(x, input) {
   warn_if(unused_raters, "raters", "Rater{?s} {.val {unused_raters}} {?has/have} no ratings.",
     i = "Leave {cli::qty(length(unused_raters))}{?it/them} out, or check the column{?s}.",
     raters = unused_raters)
-  # Swapped arguments give more raters than cases, often with one rating per rater. Up to 20 raters
-  # are not reported.
+  # If `case` and `rater` are swapped, there are more raters than cases, often with one rating per
+  # rater. There is no warning for up to 20 raters.
   swap_ratio <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
   warn_if(input$layout$by_rating && nrow(x) < 50L && n_raters(x) > max(20L, swap_ratio * nrow(x)),
     "raters", "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
@@ -363,7 +364,8 @@ check_repeats <- function(x, input = NULL) {
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
     x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated_cells$pattern)} {?has/have} more
          than one rating by one rater.",
-    i = c(if (n_copies > 0L) "{n_copies} row{?s} equal{?s/} another row: {.fun unique} drops it.",
+    i = c(if (n_copies > 0L) "{n_copies} row{?s} {?is a copy/are copies} of another row. To drop
+      {?it/them}, use {.code unique(data)}.",
       if (!is_empty(possible_keys)) c("{.val {possible_keys}} differ{?s/} in rows of one rater and
         one case. If several columns identify a case, give all of them:
         {.code case = c(..., {toString(possible_keys)})}.",
@@ -373,18 +375,22 @@ check_repeats <- function(x, input = NULL) {
         {.code repeats = \"labels\"}."), case = case, rater = rater)
 }
 
-# Returns the names of columns that may identify cases together with `case`. Such a column has no
-# role, and differs between rows of the same rater and case. On average, each of its values occurs
-# in two or more rows. Names of repeats, such as "run", are excluded, and measurements such as a
-# latency: fractions with more values than a rater has rows of a case.
+# Returns the names of columns that may identify cases together with `case`. These columns have all
+# of the following properties:
+# * No argument of ratings() selects the column.
+# * Its name does not mean a repeat, such as "run".
+# * Its value differs between rows of the same rater and case.
+# * On average, each of its values occurs in at least two rows. If the column contains fractions, it
+#   may be a measurement, such as a latency. Then its number of distinct values must not exceed the
+#   largest number of rows of one rater and case.
 keys_of_repeats <- function(input) {
   used_rows <- input$source
   answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
-  most_rows <- max(0, table(answer_of_row))
+  max_rows_per_answer <- max(0, table(answer_of_row))
   names(Filter(function(column) {
     is_measurement <- is.numeric(column) && any(column %% 1 > 0, na.rm = TRUE)
-    most_values <- if (is_measurement) most_rows else length(used_rows) / 2
-    is.atomic(column) && n_distinct(column[used_rows]) <= most_values &&
+    max_distinct_values <- if (is_measurement) max_rows_per_answer else length(used_rows) / 2
+    is.atomic(column) && n_distinct(column[used_rows]) <= max_distinct_values &&
       nrow(unique(data.frame(answer_of_row, column[used_rows]))) > n_distinct(answer_of_row)
   }, input$extra[!grepl("^(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?$",
     names(input$extra), TRUE)]))

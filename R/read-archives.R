@@ -8,7 +8,7 @@
 usual_file_limits <- c(entries = 1e5, megabytes = 1000, ratio = 200, columns = 1e5, cells = 1e9)
 
 # Returns the limits of files, a list:
-# * most: largest allowed numbers, with the names of `usual_file_limits`.
+# * maxima: largest allowed numbers, with the names of `usual_file_limits`.
 # * advice: hint for errors, in which "%s" is replaced by the name of the limit.
 file_limits <- function() {
   limit_names <- names(usual_file_limits)
@@ -18,7 +18,7 @@ file_limits <- function() {
       "must be positive numbers, each with one of the names {.val {limit_names}}.", not = x)
     replace(usual_file_limits, names(x), x)
   })
-  list(most = limit_values,
+  list(maxima = limit_values,
     advice = "If you trust it, raise `options(fallible.file_limits = c(%s = ))`.")
 }
 
@@ -32,7 +32,7 @@ limit_messages <- c(
 
 # Fails if `value` is above the limit with the name `limit`.
 check_limit <- function(value, limit, input) {
-  maximum <- input$limits$most[[limit]]
+  maximum <- input$limits$maxima[[limit]]
   abort_file_if(value > maximum, input, limit_messages[[limit]],
     i = sub("%s", limit, input$limits$advice, fixed = TRUE), topic = "limit")
 }
@@ -48,14 +48,14 @@ check_cells <- function(columns, rows, input) {
   check_limit(as.double(columns) * rows, "cells", input)
 }
 
-# Adds the number of cells of a JSON text to `input$spent`. Fails if all JSON texts of the file
-# together have too many cells. A field counts as one cell. An object or array counts as ten,
-# because it needs as much memory as ten fields of a table.
+# Adds the number of cells of a JSON text to `input$n_json_cells`. Fails if all JSON texts of the
+# file together have too many cells. A field counts as one cell. An object or an array counts as ten
+# cells, because it needs as much memory as ten fields of a table.
 check_json_cells <- function(text, input) {
   check_installed("jsonlite", "to read JSON")
   bracket_counts <- count_bytes(rawConnection(charToRaw(text)))[utf8ToInt("{[,") + 1L]
-  input$spent <- input$spent + sum(bracket_counts * c(10, 10, 1)) + 10
-  check_limit(input$spent, "cells", input)
+  input$n_json_cells <- input$n_json_cells + sum(bracket_counts * c(10, 10, 1)) + 10
+  check_limit(input$n_json_cells, "cells", input)
 }
 
 # Returns the number of occurrences of each of the 256 byte values. Closes the connection.
@@ -90,10 +90,10 @@ unpack_gzip <- function(input, scratch) {
       size + length(block)
     })
     bytes <- file_bytes(input$path)
-    stated_size <- read_int(bytes, length(bytes) - 4, 4L)
+    recorded_size <- read_int(bytes, length(bytes) - 4, 4L)
     # A file may consist of several gzip files. Then only the size of the last one is stored at the
     # end.
-    stated_size == size %% 2^32 || stated_size < size &&
+    recorded_size == size %% 2^32 || recorded_size < size &&
       length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), bytes, fixed = TRUE, all = TRUE)) > 1L
   }
   fail <- function(cnd) abort_damaged(input, "is a gzip file that is damaged or incomplete.")
@@ -101,7 +101,7 @@ unpack_gzip <- function(input, scratch) {
   unpacked_path
 }
 
-# Fails with `fault`, a description of the damage.
+# Fails, because a file is damaged. `fault`: description of the damage, which begins with a verb.
 abort_damaged <- function(input, fault) abort_file(input, fault, i = "Copy or download it again.")
 
 # ---- zip ------------------------------------------------------------------------------------
@@ -114,11 +114,13 @@ or_null <- function(code) tryCatch(code, error = function(cnd) NULL, warning = f
 # * size: unpacked size in bytes.
 # * link: is the file a link?
 #
-# Fails if the files exceed the limits, and for links, for repeated names (which would overwrite a
-# file) and for paths outside the folder of the archive. Also fails if unzip() lists other files: an
-# archive may have a second directory, which would not be checked.
+# Fails in these situations:
+# * The files exceed the limits.
+# * A file is a link, or its path is outside the folder of the archive.
+# * Two files have the same name, so that one would overwrite the other.
+# * unzip() lists other files. The archive may then have a second directory, which is not checked.
 zip_entries <- function(input) {
-  entries <- or_null(zip_directory(input$plain, input$limits$most[["entries"]]))
+  entries <- or_null(zip_directory(input$plain_path, input$limits$maxima[["entries"]]))
   check_limit(length(entries$name), "entries", input)
   check_unpacked_size(sum(entries$size), input)
   faults <- list(
@@ -131,7 +133,7 @@ zip_entries <- function(input) {
     x = "It is \"{shorten_text(entries$name[faults[[first_fault]]][[1L]])}\".",
     i = "Annotation tools do not write such archives. Check where this one comes from.",
     topic = "archive")
-  unzip_list <- or_null(unzip(input$plain, list = TRUE))
+  unzip_list <- or_null(unzip(input$plain_path, list = TRUE))
   agrees_with_unzip <-
     identical(lapply(unzip_list$Name, charToRaw), lapply(entries$name, charToRaw)) &&
     identical(as.double(unzip_list$Length), entries$size)
@@ -159,20 +161,23 @@ zip_directory <- function(path, max_files) {
   position <- 0
   while (position < length(directory) && length(entries$name) <= max_files) {
     stopifnot(directory[position + 1:4] == as.raw(c(0x50, 0x4b, 1, 2)))
-    read_field <- function(at, n) read_int(directory, position + at, n)
-    lengths <- map_dbl(c(28, 30, 32), read_field, 2L)
+    read_field <- function(offset, n) read_int(directory, position + offset, n)
+    lengths <- map_dbl(c(28, 30, 32), read_field, 2L) # of the name, an extra field and a comment
     name <- directory[position + 46 + seq_len(lengths[[1L]])]
     # Valid names contain no zero bytes. A backslash makes zip_entries() refuse the name.
     name[name == 0L] <- charToRaw("\\")
-    number_of_entry <- length(entries$name) + 1L
-    entries$name[[number_of_entry]] <- rawToChar(name)
-    entries$size[[number_of_entry]] <- read_field(24, 4L)
+    entry_number <- length(entries$name) + 1L
+    entries$name[[entry_number]] <- rawToChar(name)
+    entries$size[[entry_number]] <- read_field(24, 4L)
     # The Unix file type of a link is 10.
-    entries$link[[number_of_entry]] <- read_field(40, 2L) %/% 4096 == 10
+    entries$link[[entry_number]] <- read_field(40, 2L) %/% 4096 == 10
     position <- position + 46 + sum(lengths)
   }
   entries
 }
 
-# Reads an unsigned integer of `n` bytes, the lowest byte first. `at`: number of bytes before it.
-read_int <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^(seq_len(n) - 1L))
+# Reads an unsigned integer of `n` bytes, the lowest byte first. `n_before`: number of bytes before
+# the integer.
+read_int <- function(bytes, n_before, n) {
+  sum(as.integer(bytes[n_before + seq_len(n)]) * 256^(seq_len(n) - 1L))
+}

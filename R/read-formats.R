@@ -4,11 +4,12 @@
 # * words: name of the format in messages and in the table of ?read_ratings.
 # * columns: default columns for case, rater and rating, as Markdown.
 # * kinds: kinds of files (see open_input()) that can have the format.
-# * sniff: function of an input of these kinds. Does the input have this format?
+# * sniff: function of an input (see open_input()). Returns TRUE if the input has this format.
 # * read: function of an input that returns its contents as a list, see below.
 # * tabular: may there be a separate file of systems?
 # * shared: does an identifier mean the same case in all files?
-# * failed: function of an answer in the tool's form. Did the judge fail to give a verdict?
+# * failed: function of an answer, in the form in which the tool stores it. Returns TRUE if the
+#   judge failed to give a verdict.
 # * programs: pattern of the names of raters that are programs; all other raters are language
 #   models. NULL if raters are not judges.
 # * labels: pairs of categories. If a file contains only one category of a pair, both are declared.
@@ -22,7 +23,7 @@
 # * key (optional): for each row, an identifier of its case in any file.
 # * truths (optional): for each rating column, the column of true labels.
 # * covariates (optional): names of columns.
-# * sparse (optional): is each row the answer to only one of several questions?
+# * sparse (optional): TRUE if each row is the answer to only one of several questions.
 new_format <- function(words, columns, kinds, sniff, read, tabular = FALSE, shared = FALSE,
                        failed = function(verdict) FALSE, programs = NULL, labels = NULL) {
   as.list(environment())
@@ -139,22 +140,23 @@ matches_pattern <- function(text, pattern) {
   is_string(text) && grepl(pattern, text, ignore.case = TRUE, perl = TRUE)
 }
 
-# Returns the contents of a file: a list of `table` and `map`. The columns `case`, `rater` and
-# `rating` are the default columns if all three exist.
+# Adds the default columns to `table`, and returns a list that `read` in new_format() can return. If
+# all three exist, the columns `case`, `rater` and `rating` are the defaults.
 add_default_map <- function(table, ...) {
   columns <- list(case = "case", rater = "rater", rating = "rating")
   list(table = table, map = if (has_columns(table, columns)) columns, ...)
 }
 
-# Returns the record of the format `id`, or of the first format that matches the file.
-find_format <- function(input, id) {
+# Returns the record of the format `name`. If `name` is NULL, returns the record of the first format
+# that matches the file.
+find_format <- function(input, name) {
   formats <- file_formats()
-  if (!is.null(id)) return(formats[[check_choice(id, names(formats), "format")]])
+  if (!is.null(name)) return(formats[[check_choice(name, names(formats), "format")]])
   for (format in formats) if (input$kind %in% format$kinds && isTRUE(format$sniff(input)))
     return(format)
   field_names <- if (input$kind == "json") names(input$record)
   appearance <- find_signature(input) %||% if (input$kind == "other") { # nolint: object_usage.
-    "not text: it holds zero bytes"
+    "a binary file, because it contains zero bytes"
   } else if (input$kind == "json") {
     if (is.null(field_names)) "JSON without objects" else
       paste("JSON with the fields", shorten(dQuote(field_names, FALSE)))
@@ -163,7 +165,7 @@ find_format <- function(input, id) {
   } else {
     sprintf("text that begins \"%s\"", shorten_text(input$first[[1L]]))
   }
-  abort_file(input, "is in no format that `read_ratings()` can read.",
+  abort_file(input, "has no format that `read_ratings()` can read.",
     x = "It looks like {appearance}.",
     i = c(
       if (input$kind == "text" && length(csv_header(input, 2L)) > 1L) skip_hint,
@@ -182,20 +184,21 @@ settings_from_files <- function(contents, table, columns, systems, given_names) 
   truths <- Filter(function(column) any_known(table[[column]]), truths)
   raters <- setdiff(distinct_values(table[columns$rater]), if (is.character(systems)) systems)
   programs <- contents$format$programs
-  kinds <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
+  kind_by_rater <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
   arguments <- drop_null(list(
     covariates = contents$covariates,
     categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair,
       contents$format$labels),
     truth = if (!is_empty(truths))
       if (length(columns$rating) > 1L) call2("list", !!!truths) else unname(truths),
-    rater_kind = if (n_distinct(kinds) > 1L) setNames(kinds, raters) else kinds[1L]
+    rater_kind =
+      if (n_distinct(kind_by_rater) > 1L) setNames(kind_by_rater, raters) else kind_by_rater[1L]
   ))
   arguments <- arguments[setdiff(names(arguments), given_names)]
   if (!is.null(arguments$truth))
     inform_fallible("The known truth in column{?s} {.val {truths}} is read as {.arg truth}.")
   if (!is.null(arguments$rater_kind)) {
-    judges <- map_chr(split(raters, kind_words[kinds]), shorten)
+    judges <- map_chr(split(raters, kind_words[kind_by_rater]), shorten)
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
     inform_fallible("Raters are read as {judges}, as usual in logs of evaluations.",
       i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
@@ -210,8 +213,8 @@ settings_from_files <- function(contents, table, columns, systems, given_names) 
 keep_known_truths <- function(table, truths, given_quosures, is_multilabel) {
   for (rating in names(truths)) {
     given_value <- function(arg) {
-      value <- value_of_argument(given_quosures[[arg]])
-      if (is.list(value)) value[[rating]] else value
+      argument <- value_of_argument(given_quosures[[arg]])
+      if (is.list(argument)) argument[[rating]] else argument
     }
     categories <- given_value("categories")
     old_labels <- as_label(categories)
@@ -233,17 +236,18 @@ keep_known_truths <- function(table, truths, given_quosures, is_multilabel) {
   table
 }
 
-# Converts columns of text to numbers if all known values are plain numbers, and to logicals if all
-# are TRUE or FALSE, for example counts and weights. Columns of labels and identifiers stay text, as
-# do numbers with leading zeros or more than 15 digits, which are identifiers. `covariates`: names
-# of further columns that stay text. `is_multilabel`: may answers have several labels?
+# Converts columns of text, for example counts and weights: to numbers if all known values are plain
+# numbers, and to logicals if all known values are TRUE or FALSE. Columns of labels and identifiers
+# stay text. Numbers with leading zeros or more than 15 digits are identifiers, and stay text, too.
+# * covariates: names of further columns that stay text.
+# * is_multilabel: may answers have several labels?
 convert_columns <- function(table, columns, covariates, is_multilabel) {
   plain_pattern <- "^ *([-+]?([1-9][0-9]{0,14}|0)?([.][0-9]*)?([eE][-+]?[0-9]+)?|TRUE|FALSE|NA) *$"
   has_flags <- is_multilabel && length(columns$rating) > 1L
   columns[c("counts", if (has_flags) "rating")] <- NULL
   modify_fields(table, setdiff(names(table), c(covariates, unlist(columns))), function(x) {
-    values <- if (is.character(x)) setdiff(x, NA)
-    if (!is_empty(values) && all(grepl(plain_pattern, values, perl = TRUE, useBytes = TRUE)))
+    texts <- if (is.character(x)) setdiff(x, NA)
+    if (!is_empty(texts) && all(grepl(plain_pattern, texts, perl = TRUE, useBytes = TRUE)))
       type.convert(x, as.is = TRUE) else x
   })
 }
@@ -253,7 +257,7 @@ note_left_out <- function(is_dropped, noun, description, verb = "Left out") {
   if (any(is_dropped)) sprintf("%s: %s %s.", verb, count_noun(sum(is_dropped), noun), description)
 }
 
-note_missing <- function(...) note_left_out(..., verb = "Taken for missing")
+note_missing <- function(...) note_left_out(..., verb = "Read as missing")
 
 # Applies `na` and `clean_labels` to the labels of ratings and of systems together, so that equal
 # labels are spelt equally in both tables.

@@ -5,14 +5,14 @@
 # * path: path of the file.
 # * name: name of the file without folder and extension.
 # * extension: in lower case.
-# * plain: path of the uncompressed file (text in UTF-8 or, for CSV, in `encoding`).
+# * plain_path: path of the uncompressed file (text in UTF-8 or, for CSV, in `encoding`).
 # * kind: "text", "json", "jsonl", "zip", "ole" (old Office files) or "other" (binary).
 # * first: the first two lines of a text that are not blank.
 # * header: names of the columns of a table.
 # * document, record: for JSON, the parsed file and its first object.
 # * entries: files of a zip archive.
 # * limits: see file_limits().
-# * spent: number of JSON cells that were read so far (see check_json_cells()).
+# * n_json_cells: number of JSON cells that were read so far (see check_json_cells()).
 # * labels: may an answer have several labels?
 # * notes: see add_note().
 # * failed: see new_format().
@@ -32,12 +32,12 @@ open_input <- function(path, settings) {
     path = path, name = sub("[.][^.]*$", "", stem), extension = fold_case(tools::file_ext(stem)),
     sep = settings$sep, sheet = settings$sheet, range = settings$range, skip = settings$skip %||% 0,
     encoding = settings$encoding %||% "UTF-8", keep = settings$keep %||% identity,
-    limits = settings$limits %||% file_limits(), spent = 0, notes = NULL,
+    limits = settings$limits %||% file_limits(), n_json_cells = 0, notes = NULL,
     labels = isTRUE(settings$labels)
   )
-  input$plain <- unpack_and_decode(input, settings$scratch)
+  input$plain_path <- unpack_and_decode(input, settings$scratch)
   signature <- find_signature(input) %||% ""
-  input$kind <- if (nzchar(signature) || as.raw(0L) %in% readBin(input$plain, "raw", 65536L)) {
+  input$kind <- if (nzchar(signature) || as.raw(0L) %in% readBin(input$plain_path, "raw", 65536L)) {
     switch(signature, "a zip archive" = "zip", "an old Office file" = "ole", "other")
   } else {
     kind_of_text(input)
@@ -45,8 +45,8 @@ open_input <- function(path, settings) {
   env_bind_lazy(input,
     header = csv_header(input), entries = zip_entries(input),
     document = {
-      check_limit(file.size(input$plain) / 1e6, "megabytes", input)
-      parse_json(sub("^\ufeff", "", read_text(input$plain)), input)
+      check_limit(file.size(input$plain_path) / 1e6, "megabytes", input)
+      parse_json(sub("^\ufeff", "", read_text(input$plain_path)), input)
     },
     record = if (input$kind == "jsonl") parse_json(input$first[[1L]], input, 1L) else
       json_records(input)[1L][[1L]]
@@ -89,8 +89,8 @@ abort_file_if <- function(wrong, ...) {
 
 # ---- Kinds of files -------------------------------------------------------------------------
 
-# Descriptions of binary files, with their first bytes as names. A description may contain an R
-# function that reads the file.
+# Descriptions of binary files, with the first bytes of the files as names. A description may
+# contain an R function that reads such a file.
 file_signatures <- c(
   "50 4b 03 04" = "a zip archive", "d0 cf 11 e0" = "an old Office file",
   "50 41 52 31" = "a Parquet file (`arrow::read_parquet()`)",
@@ -99,13 +99,13 @@ file_signatures <- c(
   "24 46 4c 32" = "an SPSS file (`haven::read_sav()`)",
   "3c 73 74 61 74 61" = "a Stata file (`haven::read_dta()`)",
   "58 0a 00" = "an R object (`readRDS()`)", "52 44 58" = "an R workspace (`load()`)",
-  "25 50 44 46" = "a PDF document", "42 5a 68" = "compressed by bzip2",
-  "fd 37 7a 58 5a" = "compressed by xz"
+  "25 50 44 46" = "a PDF document", "42 5a 68" = "a file compressed by bzip2",
+  "fd 37 7a 58 5a" = "a file compressed by xz"
 )
 
 # Returns the description of a binary file from its first bytes; NULL if they are unknown.
 find_signature <- function(input) {
-  is_match <- begins_with(input$plain, names(file_signatures))
+  is_match <- begins_with(input$plain_path, names(file_signatures))
   if (any(is_match)) file_signatures[is_match]
 }
 
@@ -113,11 +113,11 @@ find_signature <- function(input) {
 # text contains zero bytes, or too many lines, columns or cells. Lines may end in "\n", in "\r" or
 # in both.
 kind_of_text <- function(input) {
-  byte_counts <- count_bytes(file(input$plain, "rb"))
+  byte_counts <- count_bytes(file(input$plain_path, "rb"))
   abort_file_if(byte_counts[[1L]] > 0, input, "is not text: it contains zero bytes.")
   lines <- max(byte_counts[utf8ToInt("\n\r") + 1L]) + 1
   check_cells(1, lines, input)
-  input$first <- first_two_lines(input$plain, input$skip)
+  input$first <- first_two_lines(input$plain_path, input$skip)
   abort_file_if(is_empty(input$first), input, "is empty.")
   first_line <- input$first[[1L]]
   first_line_matches <- function(pattern) grepl(pattern, first_line, useBytes = TRUE)
@@ -125,8 +125,8 @@ kind_of_text <- function(input) {
   if (first_line_matches("^[[{]") && !input$extension %in% c("csv", "tsv")) return(
     if (length(input$first) == 2L && first_line_matches("^[{].*[}]$")) "jsonl" else "json"
   )
-  # Every 1,000 bytes of the first line count as at least one column, because long column names slow
-  # down parsing.
+  # A line of n bytes counts as at least n / 1000 columns, because long column names slow down
+  # parsing.
   first_bytes <- charToRaw(first_line)
   separator_bytes <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
   # NA for separators with a code point above 255.
@@ -167,7 +167,7 @@ parse_json <- function(text, input, line = NULL) {
     # message contains parts of the file, which may not be valid UTF-8.
     message <- iconv(conditionMessage(cnd), "UTF-8", "UTF-8", sub = "byte")
     lines <- trimws(strsplit(message, "\n", fixed = TRUE)[[1L]]) # nolint: object_usage.
-    abort_file(input, paste0("is no valid JSON", if (!is.null(line)) " in line {line}", "."),
+    abort_file(input, paste0("is not valid JSON", if (!is.null(line)) " in line {line}", "."),
       x = "{paste(printable(head(lines[nzchar(lines)], 2L)), collapse = ' ')}")
   })
 }
@@ -194,7 +194,7 @@ parse_text <- function(text) {
 # Reads the records of a JSONL file as one table of text. Reads `lines_at_once` lines at a time.
 # `keep`: function that selects the names of columns to keep.
 read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
-  connection <- file(input$plain, "r")
+  connection <- file(input$plain_path, "r")
   on.exit(close(connection))
   read_batch <- function() readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
   tables <- list()
@@ -209,7 +209,8 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   table <- bind_tables(tables)
   check_nested_fields(names(table), input)
   abort_file_if(!is_empty(table) && length(table[[1L]]) < n_records, input,
-    "has records without any of the columns that arguments name.")
+    "contains records with none of the columns that you selected.",
+    i = "Check the column names in the arguments, such as `case` and `rating`.")
   table
 }
 

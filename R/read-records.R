@@ -13,7 +13,7 @@ read_json_array <- function(input) {
 # Returns the records of a JSON or JSONL file, a list of lists of fields.
 json_records <- function(input) {
   if (input$kind == "jsonl")
-    return(parse_lines(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), 0L, input))
+    return(parse_lines(readLines(input$plain_path, warn = FALSE, encoding = "UTF-8"), 0L, input))
   document <- input$document
   if (!has_names(document)) document else list(document)
 }
@@ -193,17 +193,18 @@ misspelt_labels <- function(labels, columns) {
   has_prefix <- outer(lower_words, lower_words, endsWith)
   is_near <- (distances == 1 | (distances == 2 & outer(sorted_letters, sorted_letters, `==`))) &
     !has_prefix & !t(has_prefix) & frequency > 0L & outer(10L * frequency, frequency, `<=`)
-  # Position, for each word, of the most frequent word that it may misspell.
-  frequent_word <- max.col(t(frequency * t(is_near)), "first")
-  setNames(words[frequent_word], words)[rowSums(is_near) > 0L]
+  # For each word, the index of the most frequent word that it may misspell.
+  index_of_frequent_word <- max.col(t(frequency * t(is_near)), "first")
+  setNames(words[index_of_frequent_word], words)[rowSums(is_near) > 0L]
 }
 
-# Distinct values of several columns.
+# Returns the distinct values of several columns.
 distinct_values <- function(columns) {
   unique(unlist(lapply(unname(columns), unique), use.names = FALSE))
 }
 
-# Removes "-" from the codes for missing ratings if "+" is a label: "-" is then an answer.
+# Removes "-" from `missing`, the codes for missing ratings, if "+" is one of `labels`. Then "-" is
+# an answer.
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
 # Replaces empty fields and the labels in `na` by NA, in all columns except list columns. Capitals
@@ -212,11 +213,11 @@ without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing,
 # mean missing values in any table.
 replace_missing_codes <- function(columns, na, na_given) {
   is_vector_column <- !map_lgl(columns, is.list)
-  values <- as.character(unlist(lapply(columns[is_vector_column], as.character)))
-  labels <- sort_strings(unique(values))
+  all_labels <- as.character(unlist(lapply(columns[is_vector_column], as.character)))
+  labels <- sort_strings(unique(all_labels))
   labels <- labels[plain_label(labels) %in% plain_label(c("", na))]
   columns <- modify_fields(columns, is_vector_column, function(x) replace(x, x %in% labels, NA))
-  counts <- table(factor(values, labels[!trimws(labels) %in% c("", "NA")]))
+  counts <- table(factor(all_labels, labels[!trimws(labels) %in% c("", "NA")]))
   lines <- escape_braces(dQuote(names(counts), FALSE), ", ", map_chr(counts, count_noun, "time"))
   report_lines <- c("Some labels were read as missing ratings.", bullets(lines))
   if (na_given && !is_empty(counts)) inform_fallible(report_lines)
@@ -257,9 +258,11 @@ clean_label <- function(labels) {
   trimws(labels[match(plain_labels, plain_labels)])
 }
 
-inform_changed <- function(message, from, to) {
-  is_changed <- from != to
-  lines <- escape_braces(dQuote(from[is_changed], FALSE), " is now ", dQuote(to[is_changed], FALSE))
+inform_changed <- function(message, old_labels, new_labels) {
+  is_changed <- old_labels != new_labels
+  lines <- escape_braces(
+    dQuote(old_labels[is_changed], FALSE), " is now ", dQuote(new_labels[is_changed], FALSE)
+  )
   if (any(is_changed)) inform_fallible(c(message, bullets(lines)))
 }
 

@@ -38,7 +38,7 @@ add_scores <- function(x, options, data, by_rating) {
 
 # ---- Layouts -------------------------------------------------------------------------------------
 # The two functions of this section return a list of vectors with an element per score:
-# * at: number of the case.
+# * case_number: number of the case.
 # * system: name of the system.
 # * category: label of the category.
 # * score: the score.
@@ -76,7 +76,7 @@ columns_of_scores <- function(x, scores, data, by_rating) {
   system <- rep(names(scores), lengths(scores))
   n_rows <- attr(data, "rows")
   list(
-    at = rep(seq_len(n_rows), length(columns)), system = rep(system, each = n_rows),
+    case_number = rep(seq_len(n_rows), length(columns)), system = rep(system, each = n_rows),
     category = rep(names(columns), each = n_rows),
     score = unlist(Map(as_score, unclass(data)[columns], columns, system), use.names = FALSE)
   )
@@ -92,21 +92,21 @@ table_of_scores <- function(x, scores) {
   check_identifiers(table$case, "scores$case")
   table[c("case", "system", "category")] <- lapply(table[1:3], as_label)
   check_scored_systems(unique(table$system), x)
-  at <- match(table$case, as_label(x$cases))
-  unknown_rows <- which(is.na(at))
+  case_number <- match(table$case, as_label(x$cases))
+  unknown_rows <- which(is.na(case_number))
   abort_if(unknown_rows, "case", "{.arg scores} must name cases of {.arg data}.",
     x = "{length(unknown_rows)} row{?s} name{?s/} other cases, first row {unknown_rows[[1L]]}: case
         {.val {table$case[[unknown_rows[[1L]]]]}}.", row = unknown_rows)
   table$score <- as_score(table$score, "score", unique(table$system))
-  c(list(at = at), table)
+  c(list(case_number = case_number), table)
 }
 
 check_scored_systems <- function(systems, x) {
-  unknown <- setdiff(systems, x$systems)
-  abort_if(unknown, "system", "{.arg scores} must belong to systems of {.arg data}.",
-    x = "{.val {unknown}} {?is/are} not among {.arg systems}.",
+  unknown_systems <- setdiff(systems, x$systems)
+  abort_if(unknown_systems, "system", "{.arg scores} must belong to systems of {.arg data}.",
+    x = "{.val {unknown_systems}} {?is/are} not among {.arg systems}.",
     i = if (n_systems(x) > 0L) "The systems are {.val {x$systems}}." else "Also give the answers
-        of these systems, as {.arg systems}.", system = unknown)
+        of these systems, as {.arg systems}.", system = unknown_systems)
 }
 
 as_score <- function(column, name, system) {
@@ -123,7 +123,7 @@ as_score <- function(column, name, system) {
 scores_of_system <- function(system, x, table, scale) {
   rows <- which(table$system == system)
   scored_labels <- unique(table$category[rows])
-  cells <- cbind(table$at[rows], match(table$category[rows], scored_labels))
+  cells <- cbind(table$case_number[rows], match(table$category[rows], scored_labels))
   repeated_row <- anyDuplicated(cells)
   repeated_cell <- cells[repeated_row, ]
   abort_if(repeated_row > 0L, "repeat", "A system can give one score per case and category.",
@@ -137,19 +137,20 @@ scores_of_system <- function(system, x, table, scale) {
     i = "Categories are {.val {x$categories}}.", row = NA_integer_, column = system,
     found = unknown_categories)
   missing_labels <- setdiff(x$categories, scored_labels)
-  is_one_of_two <- n_categories(x) == 2L && length(missing_labels) == 1L
-  abort_if(!is_empty(missing_labels) && !is_one_of_two, "scores", "Every category needs a score.",
+  lacks_second <- n_categories(x) == 2L && length(missing_labels) == 1L
+  abort_if(!is_empty(missing_labels) && !lacks_second, "scores", "Every category needs a score.",
     x = "System {.val {system}} has no scores of {length(missing_labels)} of them:
         {.val {missing_labels}}.",
     i = "Add the scores of these categories. If there are only two categories, scores of one are
         enough.", system = system, row = integer())
-  values <- matrix(NA_real_, length(x$cases), length(scored_labels))
-  values[cells] <- table$score[rows]
-  if (is_one_of_two) values <- cbind(values, if (scale == "probability") 1 - values else -values)
-  colnames(values) <- c(scored_labels, missing_labels)
-  values <- values[, x$categories, drop = FALSE]
-  check_scores(values, x, scale, system)
-  if (scale == "probability") clip01(values) else values
+  score_matrix <- matrix(NA_real_, length(x$cases), length(scored_labels))
+  score_matrix[cells] <- table$score[rows]
+  if (lacks_second) score_matrix <-
+    cbind(score_matrix, if (scale == "probability") 1 - score_matrix else -score_matrix)
+  colnames(score_matrix) <- c(scored_labels, missing_labels)
+  score_matrix <- score_matrix[, x$categories, drop = FALSE]
+  check_scores(score_matrix, x, scale, system)
+  if (scale == "probability") clip01(score_matrix) else score_matrix
 }
 
 rounding_error <- 1e-9 # probabilities may be outside [0, 1] by this amount
@@ -158,12 +159,12 @@ check_scores <- function(values, x, scale, system) {
   # Fails if `is_invalid` is TRUE for any case, and names the first such case. `detail`: text that
   # follows the name of the case. It may contain {first}, the number of the case.
   fail_if <- function(is_invalid, message, detail = "", i = NULL) {
-    row <- which(is_invalid)
-    first <- row[1L] # nolint: object_usage.
-    abort_if(row, "scores", message,
-      x = paste0("System \"{system}\": {count_noun(length(row), 'case')}, first
-        \"{as_label(x$cases[first])}\"", detail, "."),
-      i = i, system = system, row = row)
+    invalid_cases <- which(is_invalid)
+    first <- invalid_cases[1L] # nolint: object_usage.
+    abort_if(invalid_cases, "scores", message,
+      x = paste0("This is wrong in {count_noun(length(invalid_cases), 'case')} of system
+        \"{system}\", first in case \"{as_label(x$cases[first])}\"", detail, "."),
+      i = i, system = system, row = invalid_cases)
   }
   n_scores <- rowSums(!is.na(values))
   fail_if(
@@ -175,38 +176,39 @@ check_scores <- function(values, x, scale, system) {
       ", which has {values[first, which(is.infinite(values[first, ]))[[1L]]]}")
     return()
   }
-  order_hint <- "If they only order cases, add {.code scale = \"order\"} to the list {.arg scores}."
+  scale_hint <- "If they only order cases, add {.code scale = \"order\"} to the list {.arg scores}."
   is_outside <- abs(values - 0.5) > 0.5 + rounding_error
   fail_if(
     rowSums(is_outside, na.rm = TRUE) > 0, "Scores must be probabilities in [0, 1].",
-    ", which has {values[first, which(is_outside[first, ])[[1L]]]}", order_hint
+    ", which has {values[first, which(is_outside[first, ])[[1L]]]}", scale_hint
   )
   row_sums <- rowSums(values)
   fail_if(
     abs(row_sums - 1) > sum_tolerance * ncol(values) + rounding_error,
     "Probabilities of a case must sum to one.",
     ", which sums to {signif(row_sums[first], 4L)}",
-    paste("If they are probabilities, divide them by their sum.", order_hint)
+    paste("If they are probabilities, divide them by their sum.", scale_hint)
   )
 }
 
 # Warns about answers without scores, and about systems whose scores are all equal.
 warn_scores <- function(x) {
   has_answer <- case_answers(x) > 0L
-  values <- x$scores$values
-  n_without <- map_int(names(values), function(system) {
-    sum(has_answer[, match(system, x$systems)] & is.na(values[[system]][, 1L]))
+  score_matrices <- x$scores$values
+  n_unscored <- map_int(names(score_matrices), function(system) {
+    sum(has_answer[, match(system, x$systems)] & is.na(score_matrices[[system]][, 1L]))
   })
-  n_without <- n_without[n_without > 0L]
-  warn_if(n_without, "scores",
+  n_unscored <- n_unscored[n_unscored > 0L]
+  warn_if(n_unscored, "scores",
     "Some cases that systems answered have no scores, and are left out of metrics of scores.",
-    x = "Cases without scores: {shorten(paste0(names(n_without), ' ', number(n_without)))}.",
-    systems = names(n_without), cases = unname(n_without))
-  constant_systems <- names(Filter(function(v) {
-    all(apply(v, 2L, function(v) n_distinct(v[!is.na(v)]) <= 1L))
-  }, values))
+    x = "Cases without scores:
+        {shorten(paste0(names(n_unscored), ' (', number(n_unscored), ')'))}.",
+    systems = names(n_unscored), cases = unname(n_unscored))
+  constant_systems <- names(Filter(function(scores) {
+    all(apply(scores, 2L, function(column) n_distinct(column[!is.na(column)]) <= 1L))
+  }, score_matrices))
   warn_if(constant_systems, "scores",
-    "All scores of {.val {constant_systems}} are equal, and cannot order cases.",
+    "All scores of {.val {constant_systems}} are equal, so they cannot order cases.",
     systems = constant_systems,
     cases = NULL)
 }
@@ -222,20 +224,20 @@ keep_scores <- function(scores, systems) {
 score_table <- function(x) {
   n_labels <- n_categories(x)
   # The first element is an empty matrix. It gives the right columns if no system has scores.
-  values <- c(list(matrix(0, 0L, n_labels)), x$scores$values)
-  stack_rows(seq_along(values), function(s) {
-    scored_cases <- which(!is.na(values[[s]][, 1L]))
+  score_matrices <- c(list(matrix(0, 0L, n_labels)), x$scores$values)
+  stack_rows(seq_along(score_matrices), function(i) {
+    scored_cases <- which(!is.na(score_matrices[[i]][, 1L]))
     tibble::tibble(
       case = rep(x$cases[scored_cases], each = n_labels),
-      system = rep(names(values)[[s]], n_labels * length(scored_cases)),
+      system = rep(names(score_matrices)[[i]], n_labels * length(scored_cases)),
       category = category_factor(rep(seq_len(n_labels), length(scored_cases)), x),
-      score = as.vector(t(pick_rows(values[[s]], scored_cases)))
+      score = as.vector(t(pick_rows(score_matrices[[i]], scored_cases)))
     )
   })
 }
 
 format_scores <- function(x) {
-  n_scored <- map_int(x$scores$values, function(v) sum(!is.na(v[, 1L])))
+  n_scored <- map_int(x$scores$values, function(scores) sum(!is.na(scores[, 1L])))
   if (!is_empty(n_scored)) paste0(
     "Scores of ", shorten(paste0(names(n_scored), " (", number(n_scored), " cases)")), ", ",
     if (x$scores$scale == "probability") "probabilities" else "an order of cases only"

@@ -7,7 +7,7 @@ separators <- c(",", ";", "\t", "|")
 # notice: data.table does not convert doubled quotes, and readr drops text after an open quote.
 
 read_csv <- function(input) {
-  lines <- readLines(input$plain, 100L + input$skip, warn = FALSE)
+  lines <- readLines(input$plain_path, 100L + input$skip, warn = FALSE)
   skip <- which(nzchar(trim_bytes(lines)) & seq_along(lines) > input$skip)[[1L]]
   handle_fault <- function(cnd) {
     check_csv(input, grepl("EOF", conditionMessage(cnd), fixed = TRUE))
@@ -29,14 +29,15 @@ read_csv <- function(input) {
 
 scan_csv <- function(input, skip, fill) {
   scan(
-    input$plain, setNames(rep(list(""), length(input$header)), input$header),
+    input$plain_path, setNames(rep(list(""), length(input$header)), input$header),
     sep = csv_separator(input), quote = "\"", skip = skip, quiet = TRUE, comment.char = "",
     na.strings = character(), multi.line = FALSE, fill = fill, encoding = "UTF-8"
   )
 }
 
-csv_header <- function(input, at = 1L) {
-  line <- input$first[at]
+# Returns the fields of the first line, or of line `line_number`, as strings.
+csv_header <- function(input, line_number = 1L) {
+  line <- input$first[line_number]
   if (input$encoding != "UTF-8") line <- iconv(line, input$encoding, "UTF-8")
   if (!validUTF8(line)) abort_encoding(input, "the first line")
   Encoding(line) <- "UTF-8"
@@ -49,7 +50,8 @@ split_line <- function(line, sep) {
   ) %||% line
 }
 
-# The character that splits the first line into most fields.
+# Returns the character that separates columns. By default, this is the separator that splits the
+# first line into most fields.
 csv_separator <- function(input, line = input$first[[1L]]) {
   input$sep %||%
     separators[[which.max(map_int(separators, function(sep) length(split_line(line, sep))))]]
@@ -109,9 +111,9 @@ drop_rows <- function(table, contents, columns) {
   lapply(table, `[`, !(is_empty_row | is_copy))
 }
 
-abort_encoding <- function(input, where) {
+abort_encoding <- function(input, place) {
   abort_file(input, "is not encoded in {input$encoding}.",
-    x = "Bytes in {where} are not valid in this encoding.",
+    x = "Bytes in {place} are not valid in this encoding.",
     i = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
 }
 
@@ -126,7 +128,7 @@ skip_hint <- "If lines above the table are a title, skip them: `file = list(skip
 check_csv <- function(input, has_open_quote) {
   n_columns <- length(input$header)
   n_fields <- count.fields(
-    input$plain, sep = csv_separator(input), quote = "\"", comment.char = "",
+    input$plain_path, sep = csv_separator(input), quote = "\"", comment.char = "",
     blank.lines.skip = FALSE, skip = input$skip
   )
   within_quote <- is.na(head(n_fields, -1L))
@@ -141,7 +143,7 @@ check_csv <- function(input, has_open_quote) {
       if (!are_all_short) intersect(short_lines, which(within_quote) + 1L),
       if (n_columns == 1L) short_lines
     )[1L]
-    fault_in_words <- sprintf("has %s.", n_fields[line]) # nolint: object_usage.
+    fault_in_words <- sprintf("has %s columns.", n_fields[line]) # nolint: object_usage.
   }
   abort_file_if(!is.na(line) || is_empty(short_lines), input,
     "must have {n_columns} columns in all lines, like the first line.",
@@ -223,20 +225,20 @@ read_excel <- function(input) {
       abort_file(input, "cannot be read as an Excel file.", x = "{trimws(conditionMessage(cnd))}")
     })
   }
-  sheets <- try_excel(readxl::excel_sheets(input$plain))
+  sheets <- try_excel(readxl::excel_sheets(input$plain_path))
   sheet <- input$sheet %||% sheets[[1L]]
-  # The number of columns of a sheet without reading its cells. A hostile sheet with two cells can
-  # have a million rows and thousands of columns. The number is part of the error that readxl gives
-  # if more column types than columns are specified.
+  # Finds the number of columns of the sheet without reading its cells, because a hostile sheet with
+  # two cells can have a million rows and thousands of columns. If more column types than columns
+  # are specified, the error of readxl contains the number of columns.
   error_text <- tryCatch(
     names(read_sheet(input, sheet, rep("skip", 20000))), error = conditionMessage
   )
-  error_text <- regmatches(error_text, regexpr("[0-9]+(?= column)", error_text, perl = TRUE))
+  number_in_error <- regmatches(error_text, regexpr("[0-9]+(?= column)", error_text, perl = TRUE))
   # Without a number, the sheet has no columns, or has a fault that a later error reports.
-  n_columns <- max(1, as.numeric(error_text))
+  n_columns <- max(1, as.numeric(number_in_error))
   check_limit(n_columns, "columns", input)
   read_as <- function(types) try_excel(read_sheet(input, sheet, types))
-  if (n_columns * max_sheet_rows > input$limits$most[["cells"]])
+  if (n_columns * max_sheet_rows > input$limits$maxima[["cells"]])
     check_cells(n_columns, nrow(read_as(c("text", rep("skip", n_columns - 1)))), input)
   table <- read_as("text")
   abort_file_if(nrow(table) == 0L, input, "has no rows in sheet \"{sheet}\".")
@@ -257,20 +259,21 @@ read_excel <- function(input) {
 }
 
 # Returns notes on faults of a sheet that readxl does not report: the sheet is hidden, or has
-# formulas without a stored value. `at`: number of the sheet.
-sheet_faults <- function(input, at) {
+# formulas without a stored value. `sheet_number`: position of the sheet in the file.
+sheet_faults <- function(input, sheet_number) {
   read_entry <- function(name) {
     size <- input$entries$size[match(name, input$entries$name)]
     if (is.na(size)) return("")
-    connection <- unz(input$plain, name, "rb")
+    connection <- unz(input$plain_path, name, "rb")
     on.exit(close(connection))
     rawToChar(readBin(connection, "raw", size))
   }
   find_matches <- function(text, pattern) {
     regmatches(text, gregexpr(pattern, text, perl = TRUE, useBytes = TRUE))[[1L]]
   }
-  sheet_element <-
-    find_matches(read_entry(file.path("xl", "workbook.xml")), "<(\\w+:)?sheet\\s.*?>")[at]
+  sheet_elements <-
+    find_matches(read_entry(file.path("xl", "workbook.xml")), "<(\\w+:)?sheet\\s.*?>")
+  sheet_element <- sheet_elements[sheet_number]
   sheet_paths <-
     find_matches(read_entry(file.path("xl", "_rels", "workbook.xml.rels")), "<Relationship\\s.*?>")
   id <- sub('.*r:id=(".*?").*', "Id=\\1", sheet_element)
@@ -293,7 +296,7 @@ max_sheet_rows <- 2^20
 
 read_sheet <- function(input, sheet, types) {
   readxl::read_excel(
-    input$plain, sheet, input$range, col_types = types, na = character(), trim_ws = FALSE,
+    input$plain_path, sheet, input$range, col_types = types, na = character(), trim_ws = FALSE,
     .name_repair = "minimal", n_max = max_sheet_rows, skip = input$skip
   )
 }

@@ -4,20 +4,21 @@
 
 # Reads the answers to `items` (samples or other records). Returns the list that `read` in
 # new_format() returns.
-# * noun, answers: words for an item and for its answers, for messages.
+# * item_noun, answer_noun: words for an item and for its answers, for messages.
 # * item_fields: function of an item that returns its fields. The first field is the case. The field
 #   `key` identifies the case in any file.
 # * answers_of: function of an item that returns its answers, with the raters as names.
 # * rater, rating: names of the columns of raters and ratings.
 # * fields: function of an answer that returns its fields.
 # * ...: further elements of the result.
-nested_answers <- function(input, items, noun, answers, item_fields, answers_of, rater, fields,
-                           rating = NULL, ...) {
+nested_answers <- function(input, items, item_noun, answer_noun, item_fields, answers_of, rater,
+                           fields, rating = NULL, ...) {
   answers_by_item <- lapply(unname(items), answers_of)
   has_no_answers <- lengths(answers_by_item) == 0L
   all_answers <- unlist(answers_by_item, FALSE)
   is_failed <- map_lgl(all_answers, input$failed)
-  abort_file_if(all(is_failed), input, "holds no {noun} with {answers}.")
+  abort_file_if(all(is_failed), input, "contains no {item_noun} with
+      {answer_noun}{if (!is_empty(is_failed)) ' that can be read'}.")
   fields_of_items <- rep(lapply(items, item_fields), lengths(answers_by_item))
   table <- record_table(Map(function(item, name, answer, failed) {
     c(item, setNames(list(name), rater), if (!failed) fields(answer))
@@ -29,7 +30,7 @@ nested_answers <- function(input, items, noun, answers, item_fields, answers_of,
       case = names(table)[[1L]], rater = rater,
       rating = rating %||% if (length(choices) == 1L) choices
     ),
-    notes = c(note_left_out(has_no_answers, noun, paste("without", answers)), note_missing(
+    notes = c(note_left_out(has_no_answers, item_noun, paste("without", answer_noun)), note_missing(
       is_failed, "answer", "without a verdict that could be read, or not submitted"
     )), ...
   )
@@ -70,7 +71,7 @@ unzip_inspect <- function(input) {
   file_names <- input$entries$name
   # All files are unpacked in one call. Unpacking each file by its name takes time that is quadratic
   # in the number of files.
-  unzipped <- or_null(unzip(input$plain, exdir = folder, overwrite = FALSE))
+  unzipped <- or_null(unzip(input$plain_path, exdir = folder, overwrite = FALSE))
   is_complete <- file.size(file.path(folder, file_names)) == input$entries$size
   abort_file_if(
     is_empty(unzipped) || !all(is_complete %in% TRUE | endsWith(file_names, "/")), input,
@@ -98,8 +99,8 @@ promptfoo_results <- function(file) {
 read_promptfoo <- function(input) {
   results <- promptfoo_results(input$record) %||% json_records(input)
   # Old versions do not number tests.
-  results <- Map(function(result, at) {
-    replace(result, "testIdx", result$testIdx %||% paste0("#", at))
+  results <- Map(function(result, number) {
+    replace(result, "testIdx", result$testIdx %||% paste0("#", number))
   }, results, seq_along(results))
   # Providers with the same identifier, such as two temperatures of a model, differ in their labels.
   providers <- unique(lapply(results, `[[`, "provider"))
@@ -125,7 +126,7 @@ read_promptfoo <- function(input) {
       ), collapse = " ")
     })
   }, "assertion", function(verdict) {
-    list(verdict = pass_or_fail(verdict$pass), score = verdict$score)
+    list(verdict = verdict_of_pass(verdict$pass), score = verdict$score)
   }, "verdict")
 }
 
@@ -133,7 +134,7 @@ name_answers <- function(answers, name) {
   setNames(as.list(answers), make.unique(map_chr(answers, name), "#"))
 }
 
-pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
+verdict_of_pass <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
 
 provider_id <- function(provider) if (is.list(provider)) provider$id else provider
 
@@ -160,7 +161,7 @@ read_deepeval <- function(input) {
   }, function(case) {
     name_answers(deepeval_metrics(case), function(part) part$name %||% part$metric %||% "metric")
   }, "metric", function(metric) {
-    list(verdict = pass_or_fail(metric$success), score = metric$score)
+    list(verdict = verdict_of_pass(metric$success), score = metric$score)
   }, "verdict")
 }
 
@@ -215,11 +216,11 @@ read_label_studio <- function(input) {
   answers <- unlist(lapply(tasks, task_records), FALSE)
   is_cancelled <- map_lgl(answers, `[[`, "cancelled")
   answers <- answers[!is_cancelled]
-  abort_file_if(is_empty(answers), input, "holds no annotation.",
+  abort_file_if(is_empty(answers), input, "contains no annotation.",
     i = "Export it after the first annotation.")
   control_names <- unique(unlist(lapply(answers, function(answer) names(answer$labels))))
   unread_controls <- setdiff(unlist(lapply(answers, `[[`, "other")), control_names)
-  table <- record_table(lapply(answers, function(a) c(a$fields, a$labels)), input)
+  table <- record_table(lapply(answers, function(answer) c(answer$fields, answer$labels)), input)
   list(
     table = table, choices = control_names,
     map = list(
@@ -280,7 +281,7 @@ value_label <- function(value) {
 flat_label <- function(value) {
   if (!is.list(value)) return(value)
   if (has_names(value)) value <- list(value)
-  unlist(lapply(value, function(v) if (is.list(v)) value_label(v) else as_label(v)))
+  unlist(lapply(value, function(x) if (is.list(x)) value_label(x) else as_label(x)))
 }
 
 # Converts a column of CSV. Cells that contain values of controls as JSON (objects or arrays) become

@@ -174,12 +174,14 @@ test_that("every function refuses an argument that it does not have, and names i
     # Hints mention only arguments that the function has.
     for (needed in stats::na.omit(unique(argument_hints$needs))) {
       if (grepl(sprintf("(in|is) `%s`", needed), text)) {
-        expect_match(text, sprintf("It has .*`%s`", needed), info = name)
+        expect_match(text, sprintf("Its arguments are .*`%s`", needed), info = name)
       }
     }
   }
   expect_error(simulation_study(replicates = 40), "simulated panels is `runs`")
-  expect_error(fit_raters(lehner_ratings(), chains = 3), "Give it in `sampling`")
+  expect_error(
+    fit_raters(lehner_ratings(), chains = 3), "Give settings of the sampler in `sampling`"
+  )
   expect_error(fit_raters(lehner_ratings(), systems = TRUE), "estimate_accuracy\\(x, \"joint\"")
   expect_error(replay(simulation_study(lehner_design(3), runs = 1), run = 1), "row number of")
   expect_error(fit_raters(lehner_ratings(), conf_level = 0.95), "tidy\\(fit, conf_level = 0.95\\)")

@@ -107,7 +107,7 @@ test_that("copies are looked for among patterns, which stand for all their cases
   x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.7, 0.8), c(a = 0.8), 2, n = 300)))
   expect_lt(nrow(answers_by_pattern(x)), 20L)
   answers <- answers_by_pattern(x)[pattern_of_case(x), ]
-  pairs <- compared_answers(x)
+  pairs <- compare_answers(x)
   expect_identical(pairs$same, c(
     mean(answers[, 1] == answers[, 2]), mean(answers[, 1] == answers[, 3]),
     mean(answers[, 2] == answers[, 3])

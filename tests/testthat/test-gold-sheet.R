@@ -109,9 +109,11 @@ test_that("known error rates are shown, and unnamed matrices are reported", {
 
 test_that("hints on arguments are about all functions that take them", {
   x <- lehner_ratings()
-  expect_error(compare_systems(x, positive = "A"), "Use `category`.*It has .*`metric`")
-  expect_error(estimate_metrics(x, category = "A"), "It has .*`metrics`.*`positive`")
-  expect_error(plan_gold(x, positive = "A"), "Use `category`")
+  expect_error(
+    compare_systems(x, positive = "A"), "has the argument `category`.*Its arguments are .*`metric`"
+  )
+  expect_error(estimate_metrics(x, category = "A"), "Its arguments are .*`metrics`.*`positive`")
+  expect_error(plan_gold(x, positive = "A"), "has the argument `category`")
 })
 
 test_that("a judge who was not asked twice has no reruns in the methods", {

@@ -53,7 +53,7 @@ test_that("copies of rows of long data are left out, unless other rows are repea
     as.data.frame(read(data[c(2, 1, 3:nrow(data)), ]))[c("case", "rater", "rating")]
   )
   other <- transform(data[1, ], sure = 0.1)
-  expect_error(read(rbind(data, data[2, ], other)), "1 row equals another row",
+  expect_error(read(rbind(data, data[2, ], other)), "1 row is a copy of another row",
     class = "fallible_error_repeat")
 })
 
@@ -236,7 +236,7 @@ test_that("labels that look like mistakes are warned about", {
   ids <- data.frame(id = sprintf("d%02d", 1:30), r = rep(c("a", "b"), 15))
   expect_warning(
     expect_warning(ratings(as.matrix(ids)), "32 categories", class = "fallible_warning_labels"),
-    "shares a label", class = "fallible_warning_labels"
+    "uses the labels of", class = "fallible_warning_labels"
   )
 })
 
@@ -442,7 +442,7 @@ test_that("what was probably meant is said", {
 
 test_that("columns that are no raters, and swapped columns, are warned of", {
   expect_warning(ratings(cbind(wide, day = c("m", "t", "w", "f")), raters = c(r1:r3, day)),
-    "label with \"day\": ", class = "fallible_warning_labels")
+    "labels of \"day\": ", class = "fallible_warning_labels")
   wide$none <- NA
   expect_warning(ratings(wide, raters = c(r1, r2, r3, none)), "\"none\" has no ratings",
     class = "fallible_warning_raters")
@@ -462,7 +462,7 @@ test_that("raters without a label of any other are named", {
     class = "fallible_warning_labels"
   )
   expect_warning(
-    ratings(coded, raters = r1:r3, case = case), "shares a label with \"r1\": \"0\", \"1\"",
+    ratings(coded, raters = r1:r3, case = case), "uses the labels of \"r1\": \"0\", \"1\"",
     class = "fallible_warning_labels"
   )
   long <- data.frame(

@@ -128,6 +128,6 @@ test_that("a third index takes systems", {
   expect_identical(none$systems, character())
   expect_equal(coef(fit_raters(none)), coef(fit_raters(x)))
   expect_error(x[, , "q"], class = "fallible_error_argument")
-  expect_error(x[, "b"], "Systems are no raters", class = "fallible_error_argument")
+  expect_error(x[, "b"], "Systems are not raters", class = "fallible_error_argument")
   expect_error(x[, , c("a", "a")], class = "fallible_error_argument")
 })

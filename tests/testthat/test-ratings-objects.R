@@ -169,12 +169,12 @@ test_that("other tasks, and scores, are no ratings", {
       data.frame(item = rep(1:3, 2), model = rep(c("a", "b"), each = 3), score = 0:1),
       class = c(class, "data.frame")
     )
-    expect_error(as_ratings(scores), "but it has scores", class = "fallible_error_argument")
-    expect_error(agreement(scores), "but it has scores", class = "fallible_error_argument")
+    expect_error(as_ratings(scores), "but it contains scores", class = "fallible_error_argument")
+    expect_error(agreement(scores), "but it contains scores", class = "fallible_error_argument")
     expect_error(
-      ratings(scores, case = item, rater = model, rating = score), "but it has scores",
+      ratings(scores, case = item, rater = model, rating = score), "but it contains scores",
       class = "fallible_error_argument"
     )
   }
-  expect_error(as_ratings(structure(list(), class = "evaluatellm_score")), "but it has scores")
+  expect_error(as_ratings(structure(list(), class = "evaluatellm_score")), "but it contains scores")
 })

@@ -52,7 +52,7 @@ test_that("missing files and columns are refused", {
   writeLines(c(header, "2,r1,\"a", "2,r2,a"), file.path(folder, "ratings.csv"))
   expect_error(read_ratings(folder), "Line 4 begins a quote", class = "fallible_error_file")
   writeLines(c(header, "2,r1,a", "2,r2,a", "3,r1,a,zz,yy"), file.path(folder, "ratings.csv"))
-  expect_error(read_ratings(folder), "Line 6 has 5", class = "fallible_error_file")
+  expect_error(read_ratings(folder), "Line 6 has 5 columns", class = "fallible_error_file")
   writeLines(paste0(header, ","), file.path(folder, "ratings.csv"))
   expect_identical(nrow(tidy(read_ratings(folder))), 2L)
   writeLines("", file.path(folder, "ratings.csv"))

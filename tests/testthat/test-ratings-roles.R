@@ -61,7 +61,7 @@ test_that("a first column that numbers the cases raises a warning", {
   expect_warning(numbered(seq_len(n)), "\"number\" is read as a rater",
     class = "fallible_warning_labels")
   expect_no_warning(numbered(a))
-  expect_warning(numbered(100 + seq_len(n)), "No other rater shares")
+  expect_warning(numbered(100 + seq_len(n)), "No other rater uses")
 })
 
 test_that("long data may name the case as they like", {

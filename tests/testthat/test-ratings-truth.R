@@ -46,8 +46,10 @@ test_that("a truth that cannot be is refused", {
     ratings(data, case = case, rater = rater, rating = rating, truth = truth, ...)
   }
   data$truth[2] <- "b"
-  expect_error(refused(), "Rows 1 and 2 .*are both of case \"1\", but have the values \"a\" and \"b\"",
-    class = "fallible_error_case")
+  expect_error(
+    refused(), "Rows 1 and 2 .*are of the same case \"1\", but have the values \"a\" and \"b\"",
+    class = "fallible_error_case"
+  )
   data$truth[2] <- "c"
   expect_error(refused(), "A label is not a declared category", class = "fallible_error_category")
   data$truth[2] <- NA

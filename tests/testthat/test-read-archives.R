@@ -123,7 +123,7 @@ test_that("JSON is counted before it is parsed, and so are the tables that it wo
   spent <- vapply(c(500, 1000), function(n) {
     input <- open_input(written(array(records(n)), ".json"), list(scratch = tempdir()))
     input$document
-    input$spent
+    input$n_json_cells
   }, 0)
   # Ten for each object, the array and the document, and one for each comma.
   expect_identical(spent, 10 * (c(500, 1000) + 2) + 3 * c(500, 1000) - 1)

@@ -80,7 +80,8 @@ test_that("Label Studio is read, its predictions being systems", {
   x <- read_ratings(tool_file("label-studio-min.json"), rating = sentiment)
   expect_panel(x, as.character(1:3), as.character(11:14))
   expect_error(
-    read_ratings(tool_file("label-studio-min.json")), "It may be", class = "fallible_error_file"
+    read_ratings(tool_file("label-studio-min.json")), "The column may be",
+    class = "fallible_error_file"
   )
   x <- read_ratings(tool_file("label-studio-min.json"), rating = sentiment, systems = "3")
   expect_identical(x$systems, "3")
@@ -203,7 +204,9 @@ test_that("Doccano is read, a file for each annotator or with their numbers", {
   preview <- withr::local_tempfile(
     fileext = ".jsonl", lines = '{"text": "a", "label": ["P"]}'
   )
-  expect_error(read_ratings(preview), "column of the case", class = "fallible_error_file")
+  expect_error(
+    read_ratings(preview), "column that contains the case", class = "fallible_error_file"
+  )
   spans <- withr::local_tempfile(
     fileext = ".jsonl", lines = '{"id": 1, "text": "a", "label": [[0, 3, "ORG"]]}'
   )
@@ -341,7 +344,7 @@ test_that("files that do not fit their format are refused, whatever is in them",
   expect_identical(read_ratings(path)$categories, c("accept", "reject"))
   expect_identical(nrow(tidy(read_ratings(path))), 2L)
   path <- file(sprintf(prodigy, ""))
-  refused(path, "name of the column of the rater")
+  refused(path, "name of the column that contains the rater")
 })
 
 test_that("every tool's file is known by looking at it", {
@@ -393,7 +396,7 @@ test_that("what is in no known format is named, with what would read it", {
   skip_if_not_installed("jsonlite")
   expect_unknown('{"a": 1, "b": {"c": 2}}', '"a", "b"')
   expect_unknown("[1, 2, 3]", "JSON without objects")
-  expect_unknown('{"a": 1, "b"', "no valid JSON")
+  expect_unknown('{"a": 1, "b"', "not valid JSON")
 })
 
 test_that("judges of logs are taken for language models, unless somebody says who they are", {

@@ -64,12 +64,12 @@ test_that("faulty tables are refused, with the line", {
   expect_fault <- function(..., words) {
     expect_error(read_ratings(write_bytes(...)), words, class = "fallible_error_file")
   }
-  expect_fault(header, rows, "3,a,x,y\n", words = "Line 6 has 4")
+  expect_fault(header, rows, "3,a,x,y\n", words = "Line 6 has 4 columns")
   expect_fault(header, rows, "3,a,\"x\n3,b,x\n", words = "Line 6 begins a quote")
   expect_fault(header, rows, "3,a,x\n3,b,\"x", words = "Line 7 begins a quote")
   expect_fault(header, rows, "3,a\n3,b,\"x", words = "begins a quote")
-  expect_fault(header, "1,a,\"two\nlines\"\n1,b,x,y\n", words = "Line 4 has 4")
-  expect_fault(header, rows, "3,\"a\n,x\"\n3,b,x\n", words = "Line 7 has 2")
+  expect_fault(header, "1,a,\"two\nlines\"\n1,b,x,y\n", words = "Line 4 has 4 columns")
+  expect_fault(header, rows, "3,\"a\n,x\"\n3,b,x\n", words = "Line 7 has 2 columns")
   expect_fault("title of the table\n", header, rows, words = "skip = 1")
   expect_fault("title, of the table\n", header, rows, words = "skip = 1")
   expect_fault(header, words = "no rows")
@@ -127,7 +127,7 @@ test_that("constants of Python are missing values in JSON, and too large numbers
   path <- write_bytes(sub("NaN}", "\"1e400\"}", paste(rows, collapse = "\n")), file = "v.jsonl")
   expect_no_error(read_ratings(path))
   path <- write_bytes(sub("NaN}", "NaNs}", paste(rows, collapse = "\n")), file = "v.jsonl")
-  expect_error(read_ratings(path), "no valid JSON in line 1", class = "fallible_error_file")
+  expect_error(read_ratings(path), "not valid JSON in line 1", class = "fallible_error_file")
 })
 
 test_that("text in other encodings is told, and read when it is named", {
@@ -232,7 +232,7 @@ test_that("nothing of a record of JSON gets lost without a word", {
   input <- open_input(path, list(scratch = withr::local_tempdir()))
   expect_error(
     read_json_lines(input, function(names) intersect(names, "case"), lines_at_once = 2L),
-    "without any of the columns", class = "fallible_error_file"
+    "records with none of the columns", class = "fallible_error_file"
   )
   path <- write_bytes(paste(both, collapse = "\n"), file = "w.jsonl")
   input <- open_input(path, list(scratch = withr::local_tempdir()))
