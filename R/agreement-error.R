@@ -1,36 +1,36 @@
 # Estimates of agreement measures and their standard errors. The C++ core computes the measures of
-# the package. For measures that users register, their R function (the kernel) is called.
+# the package. A measure that a user registered is computed by its R function (the kernel).
 
 # Computes a measure of agreement. `measure`: record made by new_measure(). `view`: the ratings to
 # compare, see new_judge_view(). Returns a list:
-# * estimate, std.error, conf.low, conf.high: the estimate and its interval.
+# * estimate, std.error, conf.low, conf.high: the estimate, its standard error and its interval.
 # * n: number of cases used.
 # * method: method of the standard error.
 # * reason: why a value is NA.
 # * null_error: standard error if ratings are independent, NA if it is not available.
 # * influence: for each pattern of ratings, the derivative of the estimate with respect to the
 #   weight of a case.
-# * used: for each pattern of ratings, is it used?
+# * used: for each pattern of ratings, does the measure use it?
 evaluate_measure <- function(measure, view, settings) {
   is_r_kernel <- is.function(measure$kernel)
   method <- if (is_r_kernel && settings$interval == "analytic") "jackknife" else settings$interval
-  misfit_words <- measure_misfit(measure, view, settings)
-  # Influences need weights that are counts. The bootstrap does not use influences.
+  reason_and_hint <- why_measure_unsuitable(measure, view, settings)
+  # Influences are computed only if weights are counts. The bootstrap does not use influences.
   influence_method <- if (view$counted && method != "bootstrap") method else "none"
-  result <- if (!is.null(misfit_words)) {
-    reason <- sub("[.]$", "", misfit_words[[1L]])
+  estimation <- if (!is.null(reason_and_hint)) {
+    reason <- sub("[.]$", "", reason_and_hint[[1L]])
     list(estimate = NA_real_, reason = reason, used = FALSE, null_error = NA_real_)
   } else if (is_r_kernel) {
     estimate_by_kernel(measure, view, influence_method)
   } else {
     estimate_by_core(measure, view, settings, influence_method)
   }
-  n_cases <- as.double(sum(view$cases[result$used]))
+  n_cases <- as.double(sum(view$cases[estimation$used]))
   # Influences are derivatives with respect to the weight of a case, so the variance of the estimate
   # is their weighted sum of squares.
-  error <- if (n_cases < 2 || is_empty(result$influence)) NA_real_ else
-    sqrt(n_cases / (n_cases - 1) * sum(view$weight * result$influence^2))
-  no_error_reason <- if (is.na(result$estimate) || method == "none") {
+  standard_error <- if (n_cases < 2 || is_empty(estimation$influence)) NA_real_ else
+    sqrt(n_cases / (n_cases - 1) * sum(view$weight * estimation$influence^2))
+  interval_fault <- if (is.na(estimation$estimate) || method == "none") {
     NULL
   } else if (!view$counted) {
     "weights are not counts"
@@ -38,22 +38,23 @@ evaluate_measure <- function(measure, view, settings) {
     "there is only one case"
   } else if (method == "bootstrap") {
     NULL
-  } else if (is.na(error)) {
+  } else if (is.na(standard_error)) {
     if (method == "jackknife") "without one of the cases the measure is undefined" else
       "the measure has no derivative here; use the jackknife or the bootstrap"
-  } else if (error < 1e-12) {
+  } else if (standard_error < 1e-12) {
     reason_no_influence
   }
-  if (!is.null(no_error_reason)) error <- NA_real_
-  limits <- result$estimate + c(-1, 1) * t_quantile(settings$conf_level, n_cases) * error
+  if (!is.null(interval_fault)) standard_error <- NA_real_
+  half_width <- t_quantile(settings$conf_level, n_cases) * standard_error
+  limits <- estimation$estimate + c(-1, 1) * half_width
   # Limits are cut at the range of the measure. They are not cut if the estimate is outside this
   # range, which can happen with user-defined scale weights.
-  if (isTRUE(result$estimate >= measure$lower)) limits <- pmax(limits, measure$lower)
-  if (isTRUE(result$estimate <= measure$upper)) limits <- pmin(limits, measure$upper)
-  result$reason <- result$reason %||%
-    if (is.null(no_error_reason)) NA_character_ else paste0(no_interval_prefix, no_error_reason)
-  c(result, list(
-    std.error = error, conf.low = limits[[1L]], conf.high = limits[[2L]], n = n_cases,
+  if (isTRUE(estimation$estimate >= measure$lower)) limits <- pmax(limits, measure$lower)
+  if (isTRUE(estimation$estimate <= measure$upper)) limits <- pmin(limits, measure$upper)
+  estimation$reason <- estimation$reason %||%
+    if (is.null(interval_fault)) NA_character_ else paste0(no_interval_prefix, interval_fault)
+  c(estimation, list(
+    std.error = standard_error, conf.low = limits[[1L]], conf.high = limits[[2L]], n = n_cases,
     method = method
   ))
 }
@@ -62,22 +63,22 @@ estimate_by_core <- function(measure, view, settings, influence) {
   # Weights that are not counts have an arbitrary scale, and their products could underflow.
   # Dividing by a power of two causes no rounding.
   weight <- if (view$counted) view$weight else view$weight / 2^floor(log2(max(view$weight)))
-  result <- na_real(core_agreement(
+  estimation <- na_real(core_agreement(
     view$x$patterns, weight, view_for_core(view, measure), kernel_options(measure, view, settings),
     influence, no_tick
   ))
   if (measure$counted && !view$counted) {
-    result$estimate <- NA_real_
-    result$reason <- "weights are not counts, and alpha depends on the number of ratings"
-  } else if (is.na(result$estimate)) {
-    if (result$undefined == "certain") {
-      rows <- rated_rows(measure, view)
-      categories_in_use <- rows$category[rows$weight[rows$row] > 0]
-      if (n_distinct(categories_in_use) > 1L) result$undefined <- "weights"
+    estimation$estimate <- NA_real_
+    estimation$reason <- "weights are not counts, and alpha depends on the number of ratings"
+  } else if (is.na(estimation$estimate)) {
+    if (estimation$undefined == "certain") {
+      rating_rows <- rated_rows(measure, view)
+      categories_in_use <- rating_rows$category[rating_rows$weight[rating_rows$row] > 0]
+      if (n_distinct(categories_in_use) > 1L) estimation$undefined <- "weights"
     }
-    result$reason <- undefined_reasons[[result$undefined]]
+    estimation$reason <- undefined_reasons[[estimation$undefined]]
   }
-  result
+  estimation
 }
 
 undefined_reasons <- c(
@@ -90,11 +91,11 @@ undefined_reasons <- c(
   unshared = "some raters have no case in common"
 )
 
-# Returns the ratings that a measure uses. Cases with the same ratings are one row. The result is a
-# list:
-# * row, judge, category: for each rating, the numbers of its row, judge and category.
-# * weight: weight of each row.
-# * of_pattern: row of each pattern of ratings, 0 if the pattern is not used.
+# Returns the ratings that a measure uses, as a list. A row stands for all cases with the same
+# ratings.
+# * row, judge, category: numbers of the row, the judge and the category of each rating.
+# * weight: sum of the weights of the cases of each row.
+# * of_pattern: number of the row of each pattern of ratings, 0 if the pattern is not used.
 rated_rows <- function(measure, view) {
   core_rated_rows(view$x$patterns, view$weight, view_for_core(view, measure))
 }
@@ -109,12 +110,13 @@ kernel_options <- function(measure, view, settings) {
 
 reason_no_influence <- "no case changes the estimate"
 
-# Kernels written in R ---------------------------------------------------------------------------
+# ---- Kernels written in R -----------------------------------------------------------------------
 
-# Returns the input of a measure that is an R function (kernel): the list of rated_rows() with a
-# further field `data`. If the kernel takes counts (field `form` of the measure), `data` is a matrix
-# with the number of ratings per distinct case and category. Otherwise it is a matrix with the index
-# of the category that each rater gave to each distinct case.
+# Returns the input of a measure that is an R function (kernel). The result is the list of
+# rated_rows() with two more fields: `labels`, the labels of the categories, and `data`, a matrix.
+# If the kernel takes counts (field `form` of the measure), `data` contains the number of ratings
+# per row and category. Otherwise, `data` contains the index of the category that each judge gave to
+# the cases of each row.
 kernel_rows <- function(measure, view) {
   rows <- rated_rows(measure, view)
   n_rows <- length(rows$weight)
@@ -131,7 +133,7 @@ kernel_rows <- function(measure, view) {
 
 # Calls the user's function and checks that it returns a number. `rows`: result of kernel_rows().
 call_kernel <- function(measure, rows, weight) {
-  value <- tryCatch(
+  kernel_value <- tryCatch(
     if (measure$form == "table") {
       measure$kernel(
         cross_table(rows$data[, 1L], rows$data[, 2L], weight, rows$labels, colnames(rows$data))
@@ -140,32 +142,37 @@ call_kernel <- function(measure, rows, weight) {
       measure$kernel(rows$data, weight)
     },
     error = function(e) {
-      abort_argument("kernel", "The kernel of {.val {measure$id}} failed.", parent = e, call = NULL)
+      abort_argument("kernel",
+        "The function {.arg kernel} of the measure {.val {measure$id}} stopped with an error.",
+        parent = e, call = NULL)
     }
   )
-  abort_argument_if(!((is.numeric(value) || identical(value, NA)) && length(value) == 1L), "kernel",
-    "The kernel of {.val {measure$id}} must return one number.",
-    x = "It returned {describe(value)}.", call = NULL)
-  if (is.finite(value)) as.double(value) else NA_real_
+  is_number <- (is.numeric(kernel_value) || identical(kernel_value, NA)) &&
+    length(kernel_value) == 1L
+  abort_argument_if(!is_number, "kernel",
+    "The function {.arg kernel} of the measure {.val {measure$id}} must return one number.",
+    x = "It returned {describe(kernel_value)}.", call = NULL)
+  if (is.finite(kernel_value)) as.double(kernel_value) else NA_real_
 }
 
 estimate_by_kernel <- function(measure, view, influence) {
   rows <- kernel_rows(measure, view)
   weight <- rows$weight
   estimate <- if (any(weight > 0)) call_kernel(measure, rows, weight) else NA_real_
-  result <- list(
+  estimation <- list(
     estimate = estimate,
     reason = if (is.na(estimate)) "the function of the registered measure returned no number",
     used = rows$of_pattern > 0L, null_error = NA_real_
   )
-  if (is.na(estimate) || influence != "jackknife") return(result)
-  # One case of each row is left out, as in the core. NA if the measure is undefined without it.
+  if (is.na(estimate) || influence != "jackknife") return(estimation)
+  # The measure is computed again without one case of each row, as in the core. The result is NA if
+  # the measure is then undefined.
   n_cases <- sum(weight)
-  without_case <- map_dbl(seq_along(weight), function(i) {
+  estimate_without_case <- map_dbl(seq_along(weight), function(i) {
     if (weight[[i]] == 0) 0 else call_kernel(measure, rows, replace(weight, i, weight[[i]] - 1))
   })
-  deviation <- sum(weight * without_case) / n_cases - without_case
+  deviation <- sum(weight * estimate_without_case) / n_cases - estimate_without_case
   influence_of_row <- ifelse(weight > 0, (n_cases - 1) / n_cases * deviation, 0)
-  result$influence <- c(0, influence_of_row)[rows$of_pattern + 1L]
-  result
+  estimation$influence <- c(0, influence_of_row)[rows$of_pattern + 1L]
+  estimation
 }

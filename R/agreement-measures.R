@@ -1,24 +1,26 @@
 # The measures of the package: a record for each measure, and functions for the common ones.
 
-# A measure is a list with these fields:
-# * id, title, reference: its name, its name in words, and a publication.
-# * kernel: the function that computes it, as its name in the core or as an R function.
+# Creates the record of a measure of agreement, a list with these fields:
+# * id: name of the measure.
+# * title: name of the measure in words.
+# * reference: publication that defines the measure.
+# * kernel: function that computes the measure, given by its name in the core or as an R function.
 # * form: input of the kernel ("counts" of ratings, "ratings" by rater, or the "table" of two
 #   raters).
-# * lower, upper: its range.
+# * lower, upper: smallest and largest value of the measure.
 # * scale: level of measurement ("nominal", "ordinal", "interval", "ratio", or "binary").
-# * raters: number of raters that it compares, 2 or Inf (any number).
-# * least: number of ratings that a case needs to be used.
-# * weights: does it take scale_weights?
+# * raters: number of raters that the measure compares, 2 or Inf (any number).
+# * least: smallest number of ratings of a case that is used.
+# * weights: does the measure accept scale_weights?
 # * metric: scale weights that are used if the user gives none.
 # * repeats: may a rater rate a case twice?
-# * of_category: does it compare one category with the others?
-# * counted: does it depend on the number of ratings, so that weights must be counts?
+# * of_category: does the measure compare one category with all others?
+# * counted: does the measure depend on the number of ratings, so that weights must be counts?
 # * same_as: id of the same measure under another name.
-# * default: when agreement() reports it by default: "always", "never", or if all listed conditions
-#   hold. The conditions are "two" or "many" raters, "ordered" categories, and one "category"
-#   against the others.
-# * weighted: its title with scale weights.
+# * default: conditions under which agreement() reports the measure by default. All of them must
+#   hold: "always"; "never"; "two" or "many" raters; "ordered" categories; or one "category" that is
+#   compared with all others.
+# * weighted: title of the measure if scale weights are used.
 new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1, upper = 1,
                         scale = "nominal", raters = if (form == "table") 2 else Inf, least = 2L,
                         weights = FALSE, metric = "identity", repeats = FALSE,
@@ -27,6 +29,7 @@ new_measure <- function(id, title, reference, kernel = id, form = "counts", lowe
   mget(names(formals()))
 }
 
+# Creates a measure that is equal to `chance_kappa` and has another name.
 new_chance_kappa <- function(id, title, reference) {
   new_measure(
     id, title, reference,
@@ -34,6 +37,7 @@ new_chance_kappa <- function(id, title, reference) {
   )
 }
 
+# Creates Krippendorff's alpha for a level of measurement (`scale`) above "nominal".
 new_krippendorff_alpha <- function(scale, metric, kernel = "krippendorff_alpha", ...) {
   new_measure(
     paste0("krippendorff_alpha_", scale), paste0("Krippendorff's alpha, ", scale),
@@ -199,17 +203,17 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' @param x Categories that raters assigned to cases: a [ratings()] object; a data frame or matrix
 #'   of labels (cases x raters); or the agreement matrix of two raters, a [table][base::table].
 #' @param level How Krippendorff's alpha measures the disagreement of two ratings:
-#'   * `"nominal"` (the default): 0 if they are equal and 1 otherwise.
-#'   * `"interval"`: squared difference of their values. Values are the labels, if all are numbers,
-#'     and otherwise the positions of the categories. `x` may be a matrix of numbers with any number
-#'     of different values.
-#'   * `"ratio"`: squared difference of the values, divided by their squared sum.
-#'   * `"ordinal"`: squared difference of their ranks among all ratings.
+#'   * `"nominal"` (the default): 0 if both ratings are equal and 1 otherwise.
+#'   * `"interval"`: squared difference of the values of both ratings. Values are the labels, if all
+#'     are numbers, and otherwise the positions of the categories. `x` may be a matrix of numbers
+#'     with any number of different values.
+#'   * `"ratio"`: squared difference of the values, divided by the square of their sum.
+#'   * `"ordinal"`: squared difference of the ranks of both ratings among all ratings.
 #'
 #'   Levels other than `"nominal"` need labels that are numbers, or ordered categories.
-#' @param continuity For `information_agreement()`, whose ratio is 0 / 0 if a rater used only one
-#'   category. If `TRUE`, the default, the value is then the limit `1 - m / N`, where `m` is the
-#'   number of categories that the other rater used. If `FALSE`, it is `NA`.
+#' @param continuity How `information_agreement()` is defined if a rater used only one category, so
+#'   that its ratio is 0 / 0. If `TRUE`, the default, its value is then the limit `1 - m / N`, where
+#'   `m` is the number of categories that the other rater used. If `FALSE`, its value is then `NA`.
 #' @param ... Not used.
 #' @return One number. If the measure is undefined, `NA` with a warning of class
 #'   `fallible_warning_undefined` that gives the reason.
@@ -241,18 +245,20 @@ compute_measure <- function(x, id, scale_weights = NULL,
   )
   view <- new_judge_view(input$x)
   measure <- find_measures(id, list(view), settings)[[1L]]
-  # Informs the user whether the measure gives credit for near misses between ordered categories.
+  # If categories are ordered, the user is informed whether near misses get partial credit.
   if (input$x$ordered && length(view$labels) > 2L) {
-    name <- settings$scale_name
-    level <- if (name == no_weights_name) measure$scale else paste(name, "weights")
-    inform_fallible("Level of measurement of {measure$title}: {level}.",
-      i = if (level == "nominal") "Categories are ordered, but near misses get no credit. Give
-        {.arg scale_weights}, or {.arg level} of {.fun krippendorff_alpha}, to change this.")
+    weights_name <- settings$scale_name
+    level_words <-
+      if (weights_name == no_weights_name) measure$scale else paste(weights_name, "weights")
+    inform_fallible("Level of measurement of {measure$title}: {level_words}.",
+      i = if (level_words == "nominal") "The categories are ordered, but near misses get no credit.
+        To give them partial credit, use {.arg scale_weights}, or {.arg level} of
+        {.fun krippendorff_alpha}.")
   }
-  result <- evaluate_measure(measure, view, settings)
-  warn_if(is.na(result$estimate), "undefined", "{measure$title} is {.code NA}: {result$reason}.",
-    measure = id, reason = result$reason)
-  result$estimate
+  evaluation <- evaluate_measure(measure, view, settings)
+  warn_if(is.na(evaluation$estimate), "undefined",
+    "{measure$title} is {.code NA}: {evaluation$reason}.", measure = id, reason = evaluation$reason)
+  evaluation$estimate
 }
 
 # Creates the exported function of a measure, with arguments `x` and `scale_weights`. It also has
@@ -309,27 +315,27 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
                                scale_weights = NULL, ...) {
   level <- check_choice(level)
   abort_argument_if(level != "nominal" && !is.null(scale_weights), "scale_weights",
-    "{.arg scale_weights} and {.code level = {.val {level}}} both define disagreement.",
-    i = "Give one of them.")
+    "{.arg scale_weights} cannot be combined with {.code level = {.val {level}}}, because both
+        define disagreement.", i = "Give only one of these arguments.")
   if (level == "interval" && (is.matrix(x) || is.data.frame(x))) {
-    values <- as.matrix(x)
-    has_too_many <- is.numeric(values) && n_distinct(c(values)) > max_categories
-    if (has_too_many) return(alpha_of_numbers(values))
+    rating_matrix <- as.matrix(x)
+    has_many_values <- is.numeric(rating_matrix) && n_distinct(c(rating_matrix)) > max_categories
+    if (has_many_values) return(alpha_of_numbers(rating_matrix))
   }
   compute_measure(x, paste(c("krippendorff_alpha", if (level != "nominal") level), collapse = "_"),
     scale_weights)
 }
 
 # Computes Krippendorff's alpha at the interval level (Krippendorff 2004) from sums of squares,
-# without a table of categories. `x`: numbers, cases x raters.
-alpha_of_numbers <- function(x) {
-  x <- pick_rows(x, rowSums(!is.na(x)) > 1L)
-  x <- x - mean(x, na.rm = TRUE)
-  n_per_case <- rowSums(!is.na(x))
-  sums_of_squares <- rowSums(x^2, na.rm = TRUE)
+# without a table of categories. `numbers`: numbers, cases x raters.
+alpha_of_numbers <- function(numbers) {
+  numbers <- pick_rows(numbers, rowSums(!is.na(numbers)) > 1L)
+  numbers <- numbers - mean(numbers, na.rm = TRUE)
+  n_per_case <- rowSums(!is.na(numbers))
+  sums_of_squares <- rowSums(numbers^2, na.rm = TRUE)
   n_ratings <- sum(n_per_case)
   observed_disagreement <- sum(
-    (n_per_case * sums_of_squares - rowSums(x, na.rm = TRUE)^2) / (n_per_case - 1)
+    (n_per_case * sums_of_squares - rowSums(numbers, na.rm = TRUE)^2) / (n_per_case - 1)
   ) / n_ratings
   1 - observed_disagreement * (n_ratings - 1) / sum(sums_of_squares)
 }
@@ -354,24 +360,24 @@ information_agreement <- function(x, continuity = TRUE, ...) {
 # raters.
 
 # Returns the share of ratings that differ from the plurality of the other ratings of their case. If
-# k categories are tied, a rating in one of them counts as agreement by 1 / k. Cases have their
-# weights. Cases with a single rating are left out. NA if no case has two ratings.
+# k categories are tied, a rating in one of these categories counts as 1 / k of an agreement. Cases
+# are weighted, and cases with a single rating are left out. NA if no case has two ratings.
 plurality_disagreement <- function(x) {
   compared_table <- compared_ratings(x)
   1 - ratio(sum(compared_table$weight * compared_table$credit), sum(compared_table$weight))
 }
 
-# Returns a table with a row per rating, without cases that have only one rating.
-# * credit: 1 if the rating is the plurality of the other ratings, 1 / k if it is one of k tied
-#   categories, 0 otherwise.
-# * weight: sum of the weights of the pattern's cases.
+# Returns a table with a row per rating. Cases that have only one rating are left out. Columns:
+# * credit: 1 if the rating is the plurality of the other ratings of its case, 1 / k if it is one of
+#   k tied categories, 0 otherwise.
+# * weight: sum of the weights of all cases with the same pattern of ratings.
 # * rater: index of the rater.
 compared_ratings <- function(x) {
   pattern_of_rating <- rating_pattern(x)
   cell_index <- cbind(seq_along(pattern_of_rating), rating_category(x))
-  other_ratings <- pick_rows(pattern_counts(x), pattern_of_rating)
-  other_ratings[cell_index] <- other_ratings[cell_index] - 1L
-  is_plurality <- is_row_maximum(other_ratings)
+  other_counts <- pick_rows(pattern_counts(x), pattern_of_rating)
+  other_counts[cell_index] <- other_counts[cell_index] - 1L
+  is_plurality <- is_row_maximum(other_counts)
   data.frame(
     credit = is_plurality[cell_index] / rowSums(is_plurality),
     weight = pattern_weights(x)[pattern_of_rating], rater = rating_rater(x)

@@ -1,7 +1,7 @@
 #' Tables and benchmarks of agreement results
 #'
-#' Extracts tables from an [agreement()] result `x`, among them benchmark levels: names for ranges
-#' of kappa, such as "substantial" for 0.6 to 0.8.
+#' Extracts tables from an [agreement()] result `x`. One table contains benchmark levels, which are
+#' names for ranges of kappa, such as "substantial" for 0.6 to 0.8.
 #'
 #' @section Benchmark levels:
 #' The probability of a level is computed from a normal distribution that is truncated to \[-1, 1\]
@@ -42,10 +42,12 @@
 #'   * `reason`: why the probabilities are `NA`. Measures that are not corrected for chance have no
 #'     levels.
 #'
-#'   `glance(x)`: a tibble with one row: the numbers of `measures`, `raters`, `cases` (the largest
-#'   number used for an estimate), `estimates` and `missing` estimates; the settings `pairwise`,
+#'   `glance(x)`: a tibble with one row. Columns `measures`, `raters`, `cases`, `estimates` and
+#'   `missing` are numbers; `cases` is the largest number of cases used for an estimate, and
+#'   `missing` the number of missing estimates. The other columns are the settings `pairwise`,
 #'   `by_category`, `interval`, `conf_level`, `pooling`, `scale_weights` and `replicates` of
-#'   [agreement()]. `conf_level` is `NA` without intervals, `replicates` without the bootstrap.
+#'   [agreement()]. `conf_level` is `NA` without intervals, `replicates` is `NA` without the
+#'   bootstrap.
 #'
 #'   `format(x)`: one line of text, such as `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`.
 #' @family agreement
@@ -72,17 +74,17 @@
 #' @name tidy.agreement
 NULL
 
-# Creates an agreement result from its table. `about`: list of the settings, the compared ratings
+# Creates an agreement result from its table. `details`: list of the settings, the compared ratings
 # (`views`, see new_judge_view()), and words for plots and printed sentences.
-new_agreement <- function(table, about) {
+new_agreement <- function(table, details) {
   label_columns <- agreement_label_columns(table)
-  about$views <- compared_views(table, about)
+  details$views <- compared_views(table, details)
   part_column_names <- part_columns_of(table)
   if (!is_empty(part_column_names)) {
-    about$header <- c(count_noun(length(about$views), part_column_names), paste0(
-      names(about$views), ": ", map_chr(about$views, function(x) header_of_agreement(x)[[1L]])
+    details$header <- c(count_noun(length(details$views), part_column_names), paste0(
+      names(details$views), ": ", map_chr(details$views, function(x) header_of_agreement(x)[[1L]])
     ))
-    about$judges <- unique(unlist(lapply(about$views, `[[`, "names")))
+    details$judges <- unique(unlist(lapply(details$views, `[[`, "names")))
   }
   new_result("agreement",
     again = new_agreement,
@@ -92,95 +94,96 @@ new_agreement <- function(table, about) {
       coincidence = function(x) stack_views(x, coincidences),
       overlap = function(x) stack_views(x, overlap_of_raters)
     ),
-    about = about,
+    about = details,
     facts = list(
-      measures = n_distinct(table$measure), raters = length(about$judges),
+      measures = n_distinct(table$measure), raters = length(details$judges),
       cases = sum(tapply(
         table$n, if (identical(part_column_names, "group")) table$group else 0 * table$n, max
       )),
       estimates = nrow(table), missing = sum(is.na(table$estimate)),
-      pairwise = about$pairwise, by_category = about$by_category, interval = about$interval,
-      conf_level = if (about$interval == "none") NA_real_ else about$conf_level,
-      pooling = about$pooling, scale_weights = about$scale_name,
-      replicates = if (about$interval == "bootstrap") about$replicates else NA_integer_
+      pairwise = details$pairwise, by_category = details$by_category, interval = details$interval,
+      conf_level = if (details$interval == "none") NA_real_ else details$conf_level,
+      pooling = details$pooling, scale_weights = details$scale_name,
+      replicates = if (details$interval == "bootstrap") details$replicates else NA_integer_
     ),
     line = if (nrow(table) != 1L) {
       shorten(paste(names_of_agreement(table), format_decimals(table$estimate, 2L)), "; ")
     } else {
       paste(
-        names_of_agreement(table, measure_titles(table$measure, about$scale_name)),
-        estimate_words(table, about$conf_level, function(value) format_decimals(value, 2L))
+        names_of_agreement(table, measure_titles(table$measure, details$scale_name)),
+        estimate_words(table, details$conf_level, function(value) format_decimals(value, 2L))
       )
     },
-    caption = about$header[[1L]],
+    caption = details$header[[1L]],
     head = c(
-      about$header, if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
-      if (about$by_category) "Each category against all others"
+      details$header, if (details$pairwise) paste("Pairs of:", shorten(details$judges)),
+      if (details$by_category) "Each category against all others"
     ),
     shown = view(
       table,
       c(label_columns, "estimate", if (any_known(table$std.error)) interval_columns, "n"),
-      level = about$conf_level, left = seq_along(label_columns), most = 40L
+      level = details$conf_level, left = seq_along(label_columns), most = 40L
     ),
-    notes = agreement_notes(table, about), more = "tidy(what = \"benchmark\"), plot()"
+    notes = agreement_notes(table, details), more = "tidy(what = \"benchmark\"), plot()"
   )
 }
 
 # Returns the views (compared ratings, see new_judge_view()) of the variables or groups in `table`.
-compared_views <- function(table, about = attr(table, "about")) {
-  is_in_table <- names(about$views) %in% unlist(table[part_columns_of(table)])
-  if (!is_empty(is_in_table)) about$views[is_in_table] else about$views
+compared_views <- function(table, details = attr(table, "about")) {
+  is_in_table <- names(details$views) %in% unlist(table[part_columns_of(table)])
+  if (!is_empty(is_in_table)) details$views[is_in_table] else details$views
 }
 
-# Names of the columns that identify a row: variable or group, raters, category and measure.
+# Returns the names of the columns that identify a row: variable or group, raters, category and
+# measure.
 agreement_label_columns <- function(x) {
   intersect(c(part_columns, "rater1", "rater2", "category", "measure"), names(x))
 }
 
-# Name of each row, such as "cohen_kappa (rater1, rater2)".
+# Returns a name for each row of an agreement result, such as "cohen_kappa (rater1, rater2)".
 names_of_agreement <- function(x, measure = x$measure) {
   label_columns <- plain_data_frame(x)[setdiff(agreement_label_columns(x), "measure")]
   if (is_empty(label_columns)) return(as.character(measure))
   paste0(measure, " (", paste_columns(label_columns), ")")
 }
 
-# Returns printed notes below the table: on missing values, intervals, unequal numbers of ratings,
-# and scale weights.
-agreement_notes <- function(table, about) {
+# Returns the notes that are printed below the table, on missing values, intervals, unequal numbers
+# of ratings, and scale weights.
+agreement_notes <- function(table, details) {
   c(
     reason_notes(table, names_of_agreement(table)),
-    switch(about$interval,
+    switch(details$interval,
       jackknife = "Interval: jackknife over cases",
-      bootstrap = sprintf("Interval: case bootstrap, %s replicates", number(about$replicates)),
+      bootstrap = sprintf("Interval: case bootstrap, %s replicates", number(details$replicates)),
       analytic = if (any(table$method != "analytic")) {
         "Interval: analytic; jackknife for measures without an analytic one"
       }
     ),
-    if (about$unequal) fill_template("Cases have different numbers of ratings; agreement is pooled
-      over %s (see `pooling`)", about$pooling),
-    weights_note(table$measure, about), about$silent
+    if (details$unequal) fill_template("Cases have different numbers of ratings; agreement is pooled
+      over %s (see `pooling`)", details$pooling),
+    weights_note(table$measure, details), details$silent
   )
 }
 
-# Returns a note on scale weights (weights of pairs of categories). It names the weights, and
-# explains measures that are easily confused if weights are used. Without weights, the note for
-# ordered categories says which measures use the order.
-weights_note <- function(measures, about) {
-  name <- about$scale_name
-  if (name == no_weights_name) {
-    scales <- map_chr(all_measures()[unique(as.character(measures))], `[[`, "scale")
-    if (isTRUE(about$by_category) || !"nominal" %in% scales) return(NULL)
-    labels <- about$views[[1L]]$labels
-    return(if (isTRUE(about$ordered)) {
+# Returns a note on scale weights (weights of pairs of categories). If weights are used, the note
+# names them, and explains measures that are easily confused. Without weights, the note for ordered
+# categories explains which measures use the order.
+weights_note <- function(measures, details) {
+  weights_name <- details$scale_name
+  if (weights_name == no_weights_name) {
+    measure_scales <- map_chr(all_measures()[unique(as.character(measures))], `[[`, "scale")
+    if (isTRUE(details$by_category) || !"nominal" %in% measure_scales) return(NULL)
+    labels <- details$views[[1L]]$labels
+    return(if (isTRUE(details$ordered)) {
       "Categories are ordered, and only ordinal and weighted measures count near misses"
     } else if (length(labels) > 2L && !anyNA(suppressWarnings(as.numeric(labels)))) {
       "Near misses do not count. If the numbers are a scale, give `ordered = TRUE` to ratings()"
     })
   }
   paste0(
-    "Scale weights: ", name,
+    "Scale weights: ", weights_name,
     if ("gwet_ac" %in% measures) "; gwet_ac is Gwet's AC2 with them (AC1 without)",
-    if (name == "ordinal" && "krippendorff_alpha" %in% measures) {
+    if (weights_name == "ordinal" && "krippendorff_alpha" %in% measures) {
       "; Krippendorff's own ordinal alpha is another number, krippendorff_alpha_ordinal"
     }
   )
@@ -196,17 +199,18 @@ benchmark_scales <- list(
   krippendorff = c(unreliable = -1, tentative = 0.667, reliable = 0.8)
 )
 
-# Table of tidy(x, "benchmark"): benchmark levels at the confidence level of the agreement result.
+# Returns the table of tidy(x, "benchmark"), for the confidence level of the agreement result.
 tidy_benchmark <- function(x, ..., scale = names(benchmark_scales)) {
   check_dots_empty(...)
   scale <- check_choice(scale)
   abort_argument_if(!has_columns(x, c("measure", "estimate", "std.error")), "x",
-    "must be an {.fun agreement} result with its columns.", not = x)
+    "must be a result of {.fun agreement} with all its columns.", not = x)
   benchmark_table(x, scale, attr(x, "about")$conf_level)
 }
 
-# Returns the probabilities of benchmark levels, with a row per row of the agreement result `x` and
-# level. The highest level is first. The help page of tidy.agreement describes the columns.
+# Returns the probabilities of benchmark levels. The table has a row for each row of the agreement
+# result `x` and each level, highest level first. The help page of tidy.agreement describes the
+# columns.
 benchmark_table <- function(x, scale, conf_level) {
   levels <- rev(benchmark_scales[[scale]])
   row <- rep(row_numbers(x), each = length(levels))
@@ -217,15 +221,15 @@ benchmark_table <- function(x, scale, conf_level) {
   measures <- unname(all_measures()[as.character(x$measure)])
   # The scales are for measures from -1 to 1. A measure that the user registered and later removed
   # is treated as if it had this range.
-  least <- map_dbl(measures, function(m) m$lower %||% -1)
-  largest <- map_dbl(measures, function(m) m$upper %||% 1)
-  p_below <- function(at) pnorm(at, x$estimate, x$std.error)
+  lower_limit <- map_dbl(measures, function(m) m$lower %||% -1)
+  upper_limit <- map_dbl(measures, function(m) m$upper %||% 1)
+  p_below <- function(limit) pnorm(limit, x$estimate, x$std.error)
   p_in_range <- p_below(1) - p_below(-1)
-  reason <- ifelse(largest == 1, first_reason(
+  reason <- ifelse(upper_limit == 1, first_reason(
     "no standard error" = is.na(x$estimate) | is.na(x$std.error),
     "the estimate is far from all levels" = p_in_range < 1e-8
-  ), paste0("values go up to ", map_chr(largest, format), ", the benchmark scale to 1"))
-  reason[least >= 0] <- "not corrected for chance"
+  ), paste0("values go up to ", map_chr(upper_limit, format), ", the benchmark scale to 1"))
+  reason[lower_limit >= 0] <- "not corrected for chance"
   membership <- replace((p_below(upper) - p_below(lower)) / p_in_range, !is.na(reason), NA)
   cumulative <- ave(membership, row, FUN = cumsum)
   is_likely <- cumulative >= conf_level
@@ -235,7 +239,8 @@ benchmark_table <- function(x, scale, conf_level) {
   )
 }
 
-# Benchmark level that each row of an agreement result reaches, or NA.
+# Returns the benchmark level that each row of an agreement result reaches, on the scale of Landis
+# and Koch. NA if no level is defined.
 level_reached <- function(x, conf_level) {
   is_reached <- matrix(benchmark_table(x, "landis-koch", conf_level)$reached, ncol = nrow(x))
   rev(names(benchmark_scales[["landis-koch"]]))[apply(is_reached, 2L, match, x = TRUE)]
@@ -243,8 +248,9 @@ level_reached <- function(x, conf_level) {
 
 # ---- Tables of tidy(): agreement per case, coincidences of categories, overlap of raters ----
 
-# Makes a table of each view of an agreement result, and binds the rows. A view contains the ratings
-# of a variable or group (see new_judge_view()). `make_table`: a function of a view.
+# Binds tables for all variables or groups of an agreement result. `make_table`: function that
+# returns the table for a view, which contains the ratings of a variable or group (see
+# new_judge_view()).
 stack_views <- function(x, make_table) {
   columns <- part_columns_of(x)
   views <- compared_views(x)
@@ -256,12 +262,12 @@ stack_views <- function(x, make_table) {
 # distinct cases x categories.
 rows_of_counts <- function(view) kernel_rows(built_in_measures$fleiss_kappa, view)
 
-# Table of tidy(x, "cases"), with a row per case.
+# Returns the table of tidy(x, "cases"), with a row per case.
 agreement_by_case <- function(view) {
-  rated_rows <- rows_of_counts(view)
-  counts <- rated_rows$data
+  rating_rows <- rows_of_counts(view)
+  counts <- rating_rows$data
   n_ratings <- rowSums(counts)
-  row_of_case <- rated_rows$of_pattern[pattern_of_case(view$x)]
+  row_of_case <- rating_rows$of_pattern[pattern_of_case(view$x)]
   row_of_case[row_of_case == 0L] <- NA
   tibble::tibble(
     case = view$x$cases, ratings = replace_na(n_ratings[row_of_case], 0),
@@ -270,13 +276,14 @@ agreement_by_case <- function(view) {
   )
 }
 
-# Krippendorff's coincidence matrix as a table. In a case with m ratings, each ordered pair of
-# ratings has the weight 1 / (m - 1).
+# Returns Krippendorff's coincidence matrix as a table. In a case with m ratings, each ordered pair
+# of ratings has the weight 1 / (m - 1).
 coincidences <- function(view) {
-  rated_rows <- rows_of_counts(view)
-  n_ratings <- rowSums(rated_rows$data)
-  weighted_counts <- rated_rows$data * ifelse(n_ratings > 1, rated_rows$weight / (n_ratings - 1), 0)
-  coincidence_matrix <- crossprod(weighted_counts, rated_rows$data) -
+  rating_rows <- rows_of_counts(view)
+  n_ratings <- rowSums(rating_rows$data)
+  row_weight <- ifelse(n_ratings > 1, rating_rows$weight / (n_ratings - 1), 0)
+  weighted_counts <- rating_rows$data * row_weight
+  coincidence_matrix <- crossprod(weighted_counts, rating_rows$data) -
     diag(colSums(weighted_counts), ncol(weighted_counts))
   columns_tibble(
     category1 = rep(view$labels, length(view$labels)),
@@ -286,20 +293,22 @@ coincidences <- function(view) {
 
 # Returns a table with a row per rater and three shares of all cases:
 # * coverage: cases that the rater rated.
-# * overlap: cases that another rater rated, too.
-# * conflict: cases that another rater rated differently.
+# * overlap: cases that the rater and another rater rated.
+# * conflict: cases that the rater and another rater rated differently.
 overlap_of_raters <- function(view) {
-  check_named_raters(view$x, "what", "The raters are not identified.", i = NULL)
+  check_named_raters(
+    view$x, "what", "The overlap of raters needs the rater of each rating.", i = NULL
+  )
   x <- view$x
   answers <- answers_by_pattern(x)[, seq_along(x$raters), drop = FALSE]
   is_rated <- !is.na(answers)
   counts <- pattern_counts(x)
-  n_all <- rowSums(counts)
-  n_same <- counts[cbind(c(row(answers)), c(answers))]
+  n_ratings <- rowSums(counts)
+  n_equal_ratings <- counts[cbind(c(row(answers)), c(answers))]
   share_of_cases <- function(is_rated) colSums(is_rated * view$cases) / sum(view$cases)
   columns_tibble(
     rater = x$raters, ratings = colSums(is_rated * view$cases), coverage = share_of_cases(is_rated),
-    overlap = share_of_cases(is_rated & n_all > 1),
-    conflict = share_of_cases(is_rated & n_all > n_same)
+    overlap = share_of_cases(is_rated & n_ratings > 1),
+    conflict = share_of_cases(is_rated & n_ratings > n_equal_ratings)
   )
 }

@@ -4,22 +4,24 @@
 #' (agreement by chance). With `y`, compares the agreement of two sets of raters, such as two pairs
 #' of raters, or the same raters before and after training. With `by`, compares two groups of cases.
 #'
-#' @section Standard errors: Scott's pi, Fleiss' kappa, Krippendorff's alpha and Cohen's kappa have
-#' a standard error for the hypothesis that ratings are independent. It is used with the normal
-#' distribution (`method` is `"null"`), if `null` is 0 and neither `y`, `by` nor `interval` is
-#' given. It is the error of Fleiss, Nee and Landis (1979), extended to weights, unequal numbers of
-#' ratings and Krippendorff's alpha; for Cohen's kappa that of Fleiss, Cohen and Everitt (1969).
+#' @section Standard errors: For Scott's pi, Fleiss' kappa, Krippendorff's alpha and Cohen's kappa,
+#' there is a standard error under the hypothesis that ratings are independent. It is used if `null`
+#' is 0 and `y`, `by` and `interval` are not given. The test then uses the normal distribution, and
+#' column `method` is `"null"`. For Cohen's kappa, this standard error equals that of Fleiss, Cohen
+#' and Everitt (1969). For the other measures, it equals that of Fleiss, Nee and Landis (1979),
+#' extended to weights, unequal numbers of ratings and Krippendorff's alpha.
 #'
 #' All other tests use the standard error of [agreement()] and Student's t distribution with `n - 1`
-#' degrees of freedom, and reject too often with few cases and a rare category.
+#' degrees of freedom for `n` cases. With few cases and a rare category, these tests reject too
+#' often.
 #'
 #' @section Comparison of two sets of raters: The agreements of two sets of raters on the same cases
 #' are dependent. The standard error of their difference is therefore `sqrt(sum((e1 - e2)^2))`, a
 #' sum over cases. For the first set, `e1 = d1 * sqrt(n1 / (n1 - 1))`, where `d1` is the derivative
 #' of the measure with respect to the weight of the case, and `n1` is the number of cases. `e1` is 0
 #' for a case that the set did not rate. `e2` is the same for the second set. Student's t
-#' distribution has `min(n1, n2) - 1` degrees of freedom. Cases are matched by their identifiers, or
-#' by row if they have none.
+#' distribution has `min(n1, n2) - 1` degrees of freedom. Cases are matched by their
+#' identifiers. Cases without identifiers are matched by row.
 #'
 #' @inheritParams agreement
 #' @param scale_weights Weights of pairs of categories, for partial agreement: 1 is full agreement,
@@ -27,29 +29,33 @@
 #'   `"quadratic"`: the weight falls with the absolute or squared difference of two categories.
 #'   [agreement()] describes further names, matrices, and answers with several labels.
 #' @param measures Names of measures, see [measures()]. `NULL`, the default, selects the default
-#'   measures of [agreement()]. Without `y` and `by`, measures that cannot be negative are left out.
+#'   measures of [agreement()]. If neither `y` nor `by` is given, default measures that cannot be
+#'   negative are left out.
 #' @param y Ratings to compare with `x`, in the same forms as `x` except agreement matrices. If
 #'   `NULL`, the default, the agreement of `x` is compared with `null`.
-#' @param ... `by`: two groups of cases, whose agreement is compared (without `y`). The name of a
-#'   covariate of `x`, a vector named by case, or a data frame with the column `case`.
-#' @param null Tested value of the agreement or, with `y` or `by`, of the difference. In \[-1, 1),
-#'   by default 0.
+#' @param ... `by`: two groups of cases, whose agreement is compared. Give the name of a covariate
+#'   of `x`, a vector named by case, or a data frame with the column `case`. `by` cannot be combined
+#'   with `y`.
+#' @param null Tested value of the agreement, a number in \[-1, 1), by default 0. If `y` or `by` is
+#'   given, the tested value of the difference.
 #' @param alternative The alternative hypothesis: agreement (or the difference) is different from
 #'   `null` (`"two.sided"`, the default), above `null` (`"greater"`) or below `null` (`"less"`).
 #' @param interval How the standard error is computed: by formula (`"analytic"`, the default), or by
 #'   leaving out one case at a time (`"jackknife"`).
 #' @return A tibble of class `agreement_test`, with a row per measure. If `x` is a list, the first
-#'   column is `variable`. Columns without `y` and `by`:
-#'   * `measure`, its name; `scale_weights`, the name of the weights.
-#'   * `estimate`; `null`, the tested value; `std.error`; `statistic`, which is
-#'     `(estimate - null) / std.error`; `p.value`; `alternative`.
-#'   * `n`, the number of cases; `method` of the standard error; `reason`, why a value is `NA`,
-#'     otherwise `NA`.
+#'   column is `variable`. If neither `y` nor `by` is given, the columns are:
+#'   * `measure`, the name of the measure; `scale_weights`, the name of the weights.
+#'   * `estimate`, the estimated agreement; `null`, the tested value; `std.error`, the standard
+#'     error; `statistic`, which is `(estimate - null) / std.error`; `p.value`; `alternative`.
+#'   * `n`, the number of cases of `x` that the measure uses; `method`, how the standard error was
+#'     computed; `reason`, why a value is `NA`, otherwise `NA`.
 #'
-#'   With `y` or `by`, `estimate` is the measure of `x` minus the measure of `y`, or of the first
-#'   group minus the second group. `estimate1` and `estimate2` are the two measures, `conf.low` and
-#'   `conf.high` the limits of the interval of the difference. `n` is the number of cases that `x`
-#'   and `y` share or, with `by`, of all cases. There are no columns `null` and `alternative`.
+#'   If `y` or `by` is given, there are no columns `null` and `alternative`, and some columns
+#'   differ:
+#'   * `estimate1` and `estimate2`: the measure for `x` and for `y`, or for the first and the second
+#'     group. `estimate`: their difference, `estimate1 - estimate2`.
+#'   * `conf.low` and `conf.high`: limits of the interval of the difference.
+#'   * `n`: the number of cases that are in both `x` and `y`. With `by`, the number of all cases.
 #'
 #'   Methods: [tidy()][agreement_tests], [glance()][agreement_tests], [format()][agreement_tests]
 #'   and [autoplot()][autoplot.agreement_test].
@@ -95,15 +101,16 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     groups <- split_by(x, by)
     abort_argument_if(length(groups) != 2L, "by", "must have two groups of cases.",
       x = "It has {length(groups)}: {.val {names(groups)}}.",
-      i = "Compare the cases of two groups, {.code compare_agreement(x[cases1, ], x[cases2, ])}.")
-    covariate <- as.character(quo_get_expr(by))
-    if (has_columns(columns_of_cases(groups[[1L]]), covariate)) {
-      names(groups) <- paste(covariate, names(groups))
+      i = "To compare two of several groups, call
+        {.code compare_agreement(x[cases1, ], x[cases2, ])}.")
+    covariate_name <- as.character(quo_get_expr(by))
+    if (has_columns(columns_of_cases(groups[[1L]]), covariate_name)) {
+      names(groups) <- paste(covariate_name, names(groups))
     }
     x <- groups[[1L]]
     y <- groups[[2L]]
   }
-  about <- list(
+  details <- list(
     null = check_number(null, "null", -1, 1, open_max = TRUE),
     alternative = check_choice(alternative), conf_level = check_level(conf_level),
     scale_name = name_of_weights(scale_weights), interval = check_choice(interval),
@@ -111,84 +118,88 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     default_interval = missing(interval)
   )
   abort_argument_if(is.character(y) && is.null(dim(y)), "y", "must be ratings.", not = y,
-    i = "To leave out a rater, {.code y = x[, x$raters != \"A\"]}. For each pair of raters,
-      {.code agreement(x, pairwise = TRUE)}.")
+    i = "To compare with the ratings without rater A, give {.code y = x[, x$raters != \"A\"]}. To
+      compute the agreement of each pair of raters, call {.code agreement(x, pairwise = TRUE)}.")
   panels <- c(list(x = x), if (!is.null(y)) list(y = y))
   # Sets of labels are categories. Both panels get the same sets, because some measures depend on
   # the number of categories.
-  sets <- unique(unlist(unname(lapply(panels, sets_of_answers)), recursive = FALSE))
-  samples <- Map(function(data, arg) {
-    input <- prepare_for_agreement(data, scale_weights, arg = arg, sets = sets)
+  label_sets <- unique(unlist(unname(lapply(panels, sets_of_answers)), recursive = FALSE))
+  panel_inputs <- Map(function(data, arg) {
+    input <- prepare_for_agreement(data, scale_weights, arg = arg, sets = label_sets)
     list(
       view = new_judge_view(input$x), labels = input$labels,
-      settings = c(about, input["scale_weights"])
+      settings = c(details, input["scale_weights"])
     )
   }, panels, names(panels))
-  about$silent <- abstain_note(samples$x$view$x)
-  if (!is.null(y)) check_comparable(samples, panels)
-  panel_measures <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings))
+  details$silent <- abstain_note(panel_inputs$x$view$x)
+  if (!is.null(y)) check_comparable(panel_inputs, panels)
+  panel_measures <- lapply(panel_inputs, function(input) {
+    find_measures(measures, list(input$view), input$settings)
+  })
   if (!is.null(y)) {
     panel_measures <- panel_measures$x[intersect(names(panel_measures$x), names(panel_measures$y))]
-    rows <- lapply(panel_measures, make_difference_row, samples, about)
-    about$caption <- if (is.null(groups)) "Agreement of one panel minus that of another, " else
+    result_rows <- lapply(panel_measures, make_difference_row, panel_inputs, details)
+    details$caption <- if (is.null(groups)) "Agreement of one panel minus that of another, " else
       paste0("Agreement in ", paste0(names(groups), " (n = ", map_int(groups, nrow), ")",
         collapse = " minus agreement in "), ", ")
-    about$columns <- c("measure", first = "estimate1", second = "estimate2",
+    details$columns <- c("measure", first = "estimate1", second = "estimate2",
       difference = "estimate", "conf.low", "conf.high", p = "p.value")
   } else {
     if (is.null(measures)) { # keeps measures that are zero if raters agree by chance
       panel_measures$x <- Filter(function(measure) measure$lower < 0, panel_measures$x)
     }
-    rows <- lapply(panel_measures$x, make_test_row, samples$x, about)
+    result_rows <- lapply(panel_measures$x, make_test_row, panel_inputs$x, details)
     sign_words <- c(two.sided = "different from", greater = "above", less = "below")
-    about$caption <-
-      sprintf("Is agreement %s %s? ", sign_words[[about$alternative]], format(about$null))
-    about$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
+    details$caption <-
+      sprintf("Is agreement %s %s? ", sign_words[[details$alternative]], format(details$null))
+    details$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
   }
-  new_agreement_test(tibble::as_tibble(stack_tables(rows)), about)
+  new_agreement_test(tibble::as_tibble(stack_tables(result_rows)), details)
 }
 
-# Stops if two panels cannot be compared, because cases are not identified or categories differ.
-# * samples: a list for each panel, with `view` (its ratings, see new_judge_view()), `labels` and
-#   `settings`.
+# Raises an error if two panels (the sets of ratings `x` and `y`) cannot be compared, because cases
+# are not identified or categories differ.
+# * panel_inputs: a list for each panel, with `view` (its ratings, see new_judge_view()), `labels`
+#   (labels of its categories) and `settings`.
 # * panels: the user's arguments `x` and `y`.
-check_comparable <- function(samples, panels) {
+check_comparable <- function(panel_inputs, panels) {
   for (arg in c("x", "y")) {
-    if (in_database(panels[[arg]])) abort_no_cases("{.arg {arg}} needs single cases")
+    if (in_database(panels[[arg]])) abort_no_cases("{.arg {arg}} must contain single cases")
     is_table <- inherits(panels[[arg]], "table")
-    abort_argument_if(is_table || !is.null(samples[[arg]]$view$x$weights), arg,
-      "Two panels can only be compared if each case is a row, so that cases can be matched.",
-      x = "{.arg {arg}} is {if (is_table) 'an agreement matrix' else 'weighted'}.",
+    abort_argument_if(is_table || !is.null(panel_inputs[[arg]]$view$x$weights), arg,
+      "Cases of {.arg x} and {.arg y} can be matched only if each case is a row.",
+      x = "{.arg {arg}} {if (is_table) 'is an agreement matrix' else 'has case weights'}.",
       i = "Give the ratings, with a row per case.")
   }
   for (arg in c("x", "y")) {
-    repeated_cases <- repeated_values(as_label(samples[[arg]]$view$x$cases))
-    abort_argument_if(repeated_cases, arg, "must have each case only once.",
+    repeated_cases <- repeated_values(as_label(panel_inputs[[arg]]$view$x$cases))
+    abort_argument_if(repeated_cases, arg, "must contain each case only once.",
       x = "Case {.val {repeated_cases[[1L]]}} occurs several times.")
   }
-  categories <- lapply(samples, `[[`, "labels")
+  categories <- lapply(panel_inputs, `[[`, "labels")
   abort_argument_if(!identical(categories$x, categories$y), "y",
     "{.arg x} and {.arg y} must have the same categories.",
     x = "{.arg x} has {.val {categories$x}}, {.arg y} has {.val {categories$y}}.",
-    i = "Declare them with {.code categories =} in {.fun ratings}.")
+    i = "Declare all categories with argument {.arg categories} of {.fun ratings}.")
 }
 
-# Returns the row of the result for one measure: its test against the value `null`. `sample`: an
-# element of `samples`, see check_comparable(). `about`: the user's settings.
-make_test_row <- function(measure, sample, about) {
-  result <- evaluate_measure(measure, sample$view, sample$settings)
-  degrees_of_freedom <- result$n - 1
-  if (about$null == 0 && about$default_interval && sample$view$counted &&
-    !is.na(result$null_error)) {
-    result[c("std.error", "method", "reason")] <- list(result$null_error, "null", NA_character_)
+# Returns the row of the result for one measure: its test against the value `null`. `input`: an
+# element of `panel_inputs`, see check_comparable(). `details`: the user's settings.
+make_test_row <- function(measure, input, details) {
+  evaluation <- evaluate_measure(measure, input$view, input$settings)
+  degrees_of_freedom <- evaluation$n - 1
+  if (details$null == 0 && details$default_interval && input$view$counted &&
+    !is.na(evaluation$null_error)) {
+    evaluation[c("std.error", "method", "reason")] <-
+      list(evaluation$null_error, "null", NA_character_)
     degrees_of_freedom <- Inf
   }
-  statistic <- (result$estimate - about$null) / result$std.error
+  statistic <- (evaluation$estimate - details$null) / evaluation$std.error
   c(
-    measure = measure$id, scale_weights = about$scale_name, result["estimate"], about["null"],
-    result["std.error"], statistic = statistic,
-    p.value = p_value(statistic, degrees_of_freedom, about$alternative), about["alternative"],
-    result[c("n", "method", "reason")]
+    measure = measure$id, scale_weights = details$scale_name, evaluation["estimate"],
+    details["null"], evaluation["std.error"], statistic = statistic,
+    p.value = p_value(statistic, degrees_of_freedom, details$alternative), details["alternative"],
+    evaluation[c("n", "method", "reason")]
   )
 }
 
@@ -201,44 +212,45 @@ p_value <- function(statistic, degrees_of_freedom, alternative) {
   )
 }
 
-# Returns the row of the result for one measure: its difference between two panels. `samples`: see
-# check_comparable(). `about`: the user's settings.
-make_difference_row <- function(measure, samples, about) {
-  results <- lapply(samples, function(s) evaluate_measure(measure, s$view, s$settings))
-  x <- results$x
-  y <- results$y
-  cases <- lapply(samples, function(s) as_label(s$view$x$cases))
+# Returns the row of the result for one measure: its difference between two panels. For
+# `panel_inputs`, see check_comparable(). `details`: the user's settings.
+make_difference_row <- function(measure, panel_inputs, details) {
+  evaluations <- lapply(panel_inputs, function(s) evaluate_measure(measure, s$view, s$settings))
+  x_evaluation <- evaluations$x
+  y_evaluation <- evaluations$y
+  cases <- lapply(panel_inputs, function(s) as_label(s$view$x$cases))
   all_cases <- union(cases$x, cases$y)
-  difference <- x$estimate - y$estimate
-  reason <- if (is.na(x$reason)) y$reason else x$reason
-  error <- NA_real_
+  difference <- x_evaluation$estimate - y_evaluation$estimate
+  reason <- if (is.na(x_evaluation$reason)) y_evaluation$reason else x_evaluation$reason
+  standard_error <- NA_real_
   if (is.na(reason)) {
     # The influences of a case (see evaluate_measure()) in both panels are subtracted, so that
     # common variation cancels.
-    influence <- Map(function(sample, result, case) {
-      value <- result$influence[pattern_of_case(sample$view$x)][match(all_cases, case)]
-      replace_na(value, 0) * sqrt(result$n / (result$n - 1))
-    }, samples, results, cases)
-    error <- sqrt(sum((influence$x - influence$y)^2))
+    influence <- Map(function(input, result, case) {
+      case_influence <- result$influence[pattern_of_case(input$view$x)][match(all_cases, case)]
+      replace_na(case_influence, 0) * sqrt(result$n / (result$n - 1))
+    }, panel_inputs, evaluations, cases)
+    standard_error <- sqrt(sum((influence$x - influence$y)^2))
   }
-  if (isTRUE(error < 1e-12)) {
-    error <- NA_real_
+  if (isTRUE(standard_error < 1e-12)) {
+    standard_error <- NA_real_
     reason <- paste0(no_interval_prefix, reason_no_influence)
   }
-  n <- min(x$n, y$n)
-  half_width <- error * t_quantile(about$conf_level, n)
-  statistic <- (difference - about$null) / error
+  n <- min(x_evaluation$n, y_evaluation$n)
+  half_width <- standard_error * t_quantile(details$conf_level, n)
+  statistic <- (difference - details$null) / standard_error
   list(
-    measure = measure$id, scale_weights = about$scale_name, estimate = difference,
-    estimate1 = x$estimate, estimate2 = y$estimate, std.error = error,
+    measure = measure$id, scale_weights = details$scale_name, estimate = difference,
+    estimate1 = x_evaluation$estimate, estimate2 = y_evaluation$estimate,
+    std.error = standard_error,
     conf.low = difference - half_width, conf.high = difference + half_width, statistic = statistic,
-    p.value = p_value(statistic, n - 1, about$alternative),
-    n = length(if (about$grouped) unlist(cases) else intersect(cases$x, cases$y)),
-    method = x$method, reason = reason
+    p.value = p_value(statistic, n - 1, details$alternative),
+    n = length(if (details$grouped) unlist(cases) else intersect(cases$x, cases$y)),
+    method = x_evaluation$method, reason = reason
   )
 }
 
-# Tables and printed form of tests and comparisons of agreement.
+# ---- Tables and printed form of tests and comparisons of agreement ------------------------------
 
 #' Tables of tests and comparisons of agreement
 #'
@@ -252,8 +264,8 @@ make_difference_row <- function(measure, samples, about) {
 #'   `glance(x)`: a tibble with one row:
 #'   * `measures`, the number of tests; `cases`, the largest number of cases in a test; `p.value`,
 #'     the smallest p-value.
-#'   * for tests, also `null` (the tested value) and `alternative`; for comparisons, also
-#'     `conf_level` (of the intervals).
+#'   * For tests, also `null`, the tested value, and `alternative`. For comparisons, also
+#'     `conf_level`, the confidence level of the intervals.
 #'
 #'   `format(x)`: one line of text, such as `Fleiss' kappa 0.43, p < .001`.
 #' @family agreement
@@ -266,36 +278,36 @@ make_difference_row <- function(measure, samples, about) {
 NULL
 
 # Creates the result of compare_agreement(). If two panels are compared, `table` has columns
-# `estimate1` and `estimate2`. Field `columns` of `about` has the names of the printed columns.
-new_agreement_test <- function(table, about) {
+# `estimate1` and `estimate2`. Field `columns` of `details` has the names of the printed columns.
+new_agreement_test <- function(table, details) {
   is_comparison <- has_columns(table, "estimate1")
   n_cases <- max(0, table$n)
   p_values <- table$p.value
   p_words <- ifelse(p_values < 0.0005, "< .001", paste("=", format_decimals(p_values)))
   new_result("agreement_test",
-    again = new_agreement_test, tables = list(tests = table), about = about,
+    again = new_agreement_test, tables = list(tests = table), about = details,
     facts = c(
       list(
         measures = nrow(table), cases = n_cases,
         p.value = min_known(p_values)
       ),
-      about[if (is_comparison) "conf_level" else c("null", "alternative")]
+      details[if (is_comparison) "conf_level" else c("null", "alternative")]
     ),
     line = shorten(paste0(
       if (is_comparison) "difference of ",
-      names_of_agreement(table, measure_titles(table$measure, about$scale_name)), " ",
+      names_of_agreement(table, measure_titles(table$measure, details$scale_name)), " ",
       format_decimals(table$estimate, 2L),
       ifelse(is.na(p_values), paste0(" (", table$reason, ")"), paste(", p", p_words))
     ), "; "),
-    caption = paste0(about$caption, count_noun(n_cases,
-      if (is_comparison && !about$grouped) "common case" else "case")),
+    caption = paste0(details$caption, count_noun(n_cases,
+      if (is_comparison && !details$grouped) "common case" else "case")),
     shown = view(
-      table, c(part_columns_of(table), about$columns), c(3L, statistic = 2L),
-      about$conf_level
+      table, c(part_columns_of(table), details$columns), c(3L, statistic = 2L),
+      details$conf_level
     ),
     notes = c(
       reason_notes(table, names_of_agreement(table)),
-      weights_note(table$measure, about), about$silent
+      weights_note(table$measure, details), details$silent
     )
   )
 }

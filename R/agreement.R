@@ -9,21 +9,21 @@
 #' * always `percent_agreement`, `chance_kappa`, `gwet_ac` and `krippendorff_alpha`;
 #' * for two raters `cohen_kappa`, `scott_pi`, `bangdiwala_b`, `yule_y` and `information_agreement`;
 #'   for more raters `fleiss_kappa`, `conger_kappa` and `light_kappa`;
-#' * for ordered categories `krippendorff_alpha_ordinal`, and the kappas of Cohen (two raters) or of
-#'   Fleiss and Conger with quadratic weights;
+#' * for ordered categories `krippendorff_alpha_ordinal` and, with quadratic weights, Cohen's kappa
+#'   for two raters or Fleiss' and Conger's kappa for more raters;
 #' * with `by_category = TRUE` also `specific_agreement`.
 #'
 #' With two raters, Conger's and Light's kappa equal Cohen's kappa, and Fleiss' kappa equals Scott's
 #' pi.
 #'
 #' @section Missing ratings:
-#' Measures for two raters, and Light's kappa for each pair of raters, use the cases that both
-#' rated. Krippendorff's alpha uses cases with two or more ratings. All other measures compute
-#' observed agreement from cases with two or more ratings, and chance agreement from the shares of
-#' the categories in all ratings (Gwet 2014). For these other measures, `pooling` sets the weights
-#' of cases with different numbers of ratings:
+#' Measures for two raters use the cases that both raters rated, and so does Light's kappa for each
+#' pair of raters. Krippendorff's alpha uses cases with two or more ratings. All other measures
+#' compute observed agreement from cases with two or more ratings, and chance agreement from the
+#' shares of the categories in all ratings (Gwet 2014). For these other measures, `pooling` sets the
+#' weights of cases with different numbers of ratings:
 #' * `"pairs"`: every pair of ratings of the same case has the same weight in observed agreement,
-#'   and every rating in the shares of categories.
+#'   and every rating has the same weight in the shares of categories.
 #' * `"cases"`: every case has the same weight, as in Gwet (2014).
 #' * `"fleiss-cuzick"`: as `"pairs"`, but a case with `k` ratings has weight `k - 1` in observed
 #'   agreement (Fleiss and Cuzick 1979).
@@ -32,11 +32,11 @@
 #' * `"analytic"`: the estimate plus and minus `t` standard errors, where `t` is the quantile of
 #'   Student's t distribution with `n - 1` degrees of freedom for `n` cases. The standard error is
 #'   `sqrt(n / (n - 1) * sum(d^2))`. For each case, `d` is the derivative of the estimate with
-#'   respect to the weight of the case. These are the standard errors of Gwet (2014), if every case
-#'   has two or more ratings, and for Cohen's kappa of Fleiss, Cohen and Everitt (1969), with
-#'   `n - 1` in place of `n`.
+#'   respect to the weight of the case. If every case has two or more ratings, these are the
+#'   standard errors of Gwet (2014). For Cohen's kappa, they are the standard errors of Fleiss,
+#'   Cohen and Everitt (1969), with `n - 1` in place of `n`.
 #' * `"jackknife"`: the same, but `d` is computed by leaving out one case at a time. Measures of
-#'   [register_measure()] have this interval in place of `"analytic"`.
+#'   [register_measure()] have this interval if `interval` is `"analytic"`.
 #' * `"bootstrap"`: percentiles of estimates from resampled cases.
 #' * `"none"`: no interval.
 #'
@@ -70,7 +70,7 @@
 #'   [fallible-options]).
 #' @param interval Kind of interval: `"analytic"` (the default), `"jackknife"`, `"bootstrap"` or
 #'   `"none"`; see section *Intervals*.
-#' @param ... `by`: groups of cases, in each of which the measures are computed. The name of a
+#' @param ... `by`: groups of cases. The measures are computed in each group. Give the name of a
 #'   covariate of `x`, a vector named by case, or a data frame with the column `case`.
 #' @param counts For counts of ratings: the columns of the data frame `x` with the counts, one per
 #'   category. Or, without `x`, a matrix or data frame of counts (cases x categories). `NULL`, the
@@ -86,9 +86,10 @@
 #' @param resampling A list of settings of the bootstrap: `replicates`, their number, by default
 #'   1000; `threads`, the number of threads, by default 1.
 #' @return A tibble of class `agreement` with a row per measure and these columns:
-#'   * `rater1` and `rater2`, only if `pairwise`; `category`, only if `by_category`; `variable`,
-#'     only if `x` is a list; `group`, only with `by`.
-#'   * `measure`, its name; `scale_weights`, the name of the weights (`"own"` for a matrix).
+#'   * `rater1` and `rater2`, only if `pairwise` is `TRUE`; `category`, only if `by_category` is
+#'     `TRUE`; `variable`, only if `x` is a list; `group`, only if `by` is given.
+#'   * `measure`, the name of the measure; `scale_weights`, the name of the weights (`"own"` for a
+#'     matrix).
 #'   * `estimate`; `std.error`; `conf.low` and `conf.high`, limits of the interval; `n`, the number
 #'     of cases used; `method`, the kind of interval that was computed.
 #'   * `benchmark`, a word for the size of the estimate on the scale of Landis and Koch, from
@@ -115,9 +116,9 @@
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' # Default measures of four raters
-#' agreed <- agreement(x)
-#' agreed
-#' tidy(agreed)
+#' overview <- agreement(x)
+#' overview
+#' tidy(overview)
 #' # Cohen's kappa of each pair of raters, and of each rater with the system
 #' agreement(x, "cohen_kappa", pairwise = TRUE)
 #' # Two raters, ordered categories: credit for near misses
@@ -132,7 +133,8 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   by <- enquos(...)$by
   has_groups <- !is.null(by) && !quo_is_null(by)
   if (!missing(x) && is_variables(x)) {
-    abort_argument_if(has_groups, "by", "needs a single variable, and {.arg x} is a list.",
+    abort_argument_if(has_groups, "by",
+      "needs ratings of a single variable, but {.arg x} is a list of variables.",
       i = "Select a variable: {.code x[[\"{names(x)[[1L]]}\"]]}.")
     return(map_variables(x))
   }
@@ -152,7 +154,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   )
   view <- new_judge_view(input$x, systems)
   abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
-    "scale_weights", "{.code by_category = TRUE} cannot use {.arg scale_weights}.",
+    "scale_weights", "{.code by_category = TRUE} cannot be combined with {.arg scale_weights}.",
     i = "Leave out {.arg scale_weights} or {.arg by_category}.")
   views <- separate_views(view, check_flag(pairwise, "pairwise"), by_category)
   measures <- find_measures(measures, views, settings)
@@ -187,7 +189,8 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
 }
 
 # Adds bootstrap intervals to the table of results. One progress bar is shown for all rows. `tasks`:
-# for each row, the `view` (its ratings, see new_judge_view()) and the `measure`.
+# a list of `view` (see new_judge_view()) and `measure`, each a list with an element per row of
+# `table`.
 add_bootstrap <- function(table, tasks, settings) {
   defined_rows <- which(is.na(table$reason))
   check_memory(
@@ -217,19 +220,19 @@ add_bootstrap <- function(table, tasks, settings) {
   )
   warn_failed(
     table$measure[defined_rows], colMeans(is.na(replicates)), settings$conf_level,
-    "In these resamples too few categories are used or too few cases have two ratings, so that the
-     measure is undefined."
+    "The measure is undefined in resamples with too few categories, or with too few cases that have
+     two ratings."
   )
   warn_outside(
     table$measure, table,
-    "Resamples contain some cases several times, which biases a measure if cases are few. Use
+    "Resamples contain some cases several times. This biases a measure if there are few cases. Use
      {.code interval = \"jackknife\"}."
   )
   table
 }
 
-# Returns printed header lines about the ratings. If weights are counts, a row represents several
-# cases. The number of cases is then the sum of weights.
+# Returns the header lines about the ratings that are printed. If weights are counts, a row of the
+# ratings represents several cases, and the number of cases is the sum of the weights.
 header_of_agreement <- function(view) {
   x <- view$x
   header <- format_header(x)
@@ -238,14 +241,14 @@ header_of_agreement <- function(view) {
     header[[1L]] <- paste0(header[[1L]], "; compared as raters: ", count_noun(n_systems, "system"))
   }
   if (is.null(x$weights) || !view$counted) return(header)
-  cases <- count_noun(sum(x$weights), "case")
-  c(sub(count_noun(nrow(x), "case"), cases, header[[1L]], fixed = TRUE), header[[2L]])
+  case_words <- count_noun(sum(x$weights), "case")
+  c(sub(count_noun(nrow(x), "case"), case_words, header[[1L]], fixed = TRUE), header[[2L]])
 }
 
 # ---- Input of agreement() and of the functions for single measures ----
 
-# Makes ratings from counts of ratings per category: columns of `x` or, if `x` is missing, a matrix
-# or data frame. `x` and `counts`: as in agreement(); `counts` is a quosure.
+# Makes ratings from counts of ratings per category. The counts are columns of `x` or, if `x` is
+# missing, a matrix or data frame. `x`, `counts`: arguments of agreement(); `counts` is a quosure.
 read_counts <- function(x, counts) {
   if (!missing(x)) return(as_ratings(x, counts = !!counts))
   counts <- eval_tidy(counts)
@@ -258,14 +261,15 @@ read_counts <- function(x, counts) {
 # compared. Judges are raters, and also systems if `systems` is TRUE. Fields:
 # * x: the ratings.
 # * weight, cases: sum of weights, and number of cases, of each pattern of ratings.
-# * counted: are weights counts?
-# * rater, system: index of the judge for each rater and system, 0 if left out.
-# * judges, names: number and names of judges.
-# * category: new index of each category.
-# * labels: labels of the new categories.
+# * counted: are weights of cases counts?
+# * rater, system: for each rater and system, the index of the judge, 0 if it is left out.
+# * judges: number of judges.
+# * names: names of judges.
+# * category: index of each category of `x` among the compared categories.
+# * labels: labels of the compared categories.
 # * binary: is one category compared with all others?
 # * repeaters: raters who rated a case more than once.
-# * repeated: is a repeater among the judges?
+# * repeated: did any of the judges rate a case more than once?
 new_judge_view <- function(x, systems = FALSE) {
   raters <- seq_along(x$raters)
   judge_names <- c(x$raters, if (systems) x$systems)
@@ -321,15 +325,15 @@ view_for_core <- function(view, measure) {
   )
 }
 
-# Does the argument `pooling` of agreement() affect a measure, because cases with several ratings
-# have different numbers of them?
+# Does argument `pooling` of agreement() affect any of the measures? Pooling matters only if cases
+# with several ratings have different numbers of ratings.
 depends_on_pooling <- function(measures, view) {
   is_pooled <- map_lgl(measures, function(measure) {
     measure$raters > 2 && is.character(measure$kernel) &&
       !grepl("krippendorff|light", measure$kernel)
   })
   if (!any(is_pooled)) return(FALSE)
-  rated_rows <- rows_of_counts(view)
-  n_ratings <- rowSums(rated_rows$data)
-  n_distinct(n_ratings[rated_rows$weight > 0 & n_ratings > 1]) > 1L
+  rating_rows <- rows_of_counts(view)
+  n_ratings <- rowSums(rating_rows$data)
+  n_distinct(n_ratings[rating_rows$weight > 0 & n_ratings > 1]) > 1L
 }

@@ -1,4 +1,5 @@
-# Functions that leave out units or workers, or merge annotations, and compute the metrics again.
+# Functions that leave out units or workers, or merge annotations, and compute CrowdTruth metrics
+# again.
 
 #' Leave out unclear units or weak workers
 #'
@@ -19,8 +20,8 @@
 #' @param ... Not used.
 #' @return An object of class `crowdtruth` with the same version and settings as `x`. Its element
 #'   `ratings` contains the remaining ratings, for [ground_truth()] and other functions. A
-#'   worker whose units were all left out stays in the tables, with `NA` and a `reason`; so does a
-#'   unit whose workers were all left out.
+#'   worker whose units were all left out stays in the tables, with `NA` and a `reason`. The same
+#'   holds for a unit whose workers were all left out.
 #' @family CrowdTruth
 #' @templateVar where Sections 5.1 and 5.3
 #' @template ref-crowdtruth
@@ -43,25 +44,25 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
     c(if (!is.null(below)) "below", if (!missing(sd)) "sd")
   }
   abort_argument_if(unused_arguments, unused_arguments[[1L]],
-    "{.arg {unused_arguments[[1L]]}} needs
+    "{.arg {unused_arguments[[1L]]}} can be given only with
         {.code what = \"{setdiff(c('workers', 'units'), what)}\"}.")
   if (what == "workers") return(drop_workers(x, min_units, flagged))
-  measure <- unit_measure(x)
-  values <- x$units[[measure]]
+  clarity_column <- unit_measure(x)
+  clarities <- x$units[[clarity_column]]
   sd <- check_number(sd, "sd", 0)
-  limit <- if (is.null(below)) {
-    mean_value <- mean(values, na.rm = TRUE)
-    mean_value - sd * sqrt(mean((values - mean_value)^2, na.rm = TRUE))
+  lowest_clarity <- if (is.null(below)) {
+    mean_value <- mean(clarities, na.rm = TRUE)
+    mean_value - sd * sqrt(mean((clarities - mean_value)^2, na.rm = TRUE))
   } else {
     check_number(below, "below", 0, 1)
   }
-  is_dropped <- (values < limit) %in% TRUE
+  is_dropped <- (clarities < lowest_clarity) %in% TRUE
   abort_if(all(is_dropped), "empty",
-    "The filter would drop all units: each has a {measure} below {.val {limit}}.",
+    "No unit would remain: each unit has a {clarity_column} below {.val {lowest_clarity}}.",
     i = "Give a lower value of {.arg below}.")
   measure_again(x, x$ratings[!is_dropped, ], paste0(
     "Left out ", count_noun(sum(is_dropped), "unit"), " of ", number(length(is_dropped)), " with ",
-    measure, " below ", format_decimals(limit),
+    clarity_column, " below ", format_decimals(lowest_clarity),
       if (is.null(below)) sprintf(" (mean - %s sd)", format(sd))
   ))
 }
@@ -75,22 +76,23 @@ drop_workers <- function(x, min_units, flagged) {
   if (inherits(flagged, "worker_flags")) {
     flagged <- flagged$workers$worker[flagged$workers$flagged %in% TRUE]
   } else if (!is_empty(flagged)) {
-    unknown <- if (is.atomic(flagged)) printable(setdiff(as_label(flagged), x$workers$worker))
-    abort_argument_if(!is.atomic(flagged) || !is_empty(unknown), "flagged",
+    unknown_workers <-
+      if (is.atomic(flagged)) printable(setdiff(as_label(flagged), x$workers$worker))
+    abort_argument_if(!is.atomic(flagged) || !is_empty(unknown_workers), "flagged",
       "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
-      x = if (!is_empty(unknown)) "There is no worker {.val {unknown}}." else "It is
+      x = if (!is_empty(unknown_workers)) "There is no worker {.val {unknown_workers}}." else "It is
           {describe(flagged)}.")
   }
   is_flagged <- x$workers$worker %in% as_label(flagged)
   is_dropped <- has_few_units | is_flagged
   kept_workers <- x$workers$worker[!is_dropped]
-  total <- number(length(is_dropped))
+  n_all_workers <- number(length(is_dropped))
   abort_if(length(kept_workers) < 2L, "raters", "At least two workers must remain.",
     x = c(
       if (any(has_few_units)) {
-        "{sum(has_few_units)} of {total} judged fewer than {.arg min_units} = {min_units} unit{?s}."
+        "{sum(has_few_units)} of {n_all_workers} workers judged fewer than {min_units} unit{?s}."
       },
-      if (any(is_flagged)) "{sum(is_flagged)} of {total}
+      if (any(is_flagged)) "{sum(is_flagged)} of {n_all_workers} workers
         {cli::qty(sum(is_flagged))}{?is/are} flagged.",
       if (is_empty(kept_workers)) "No worker remains." else
         "Only {.val {kept_workers}} remains."
@@ -100,18 +102,18 @@ drop_workers <- function(x, min_units, flagged) {
     ), collapse = " "), raters = kept_workers)
   measure_again(x, x$ratings[, !is_dropped], paste("Left out", c(
     if (any(has_few_units) || is.null(flagged)) paste(
-      count_noun(sum(has_few_units), "worker"), "of", total, "with fewer than",
+      count_noun(sum(has_few_units), "worker"), "of", n_all_workers, "with fewer than",
       count_noun(min_units, "unit")
     ),
     if (!is.null(flagged)) paste(
-      count_noun(sum(is_flagged & !has_few_units), "flagged worker"), "of", total
+      count_noun(sum(is_flagged & !has_few_units), "flagged worker"), "of", n_all_workers
     )
   )))
 }
 
-# Raises an error if ratings are counts per category, in which workers are not identified.
+# Raises an error if the ratings `x` are counts per category, so that workers are not identified.
 check_named_workers <- function(x) {
-  check_named_raters(x, "x", "Workers can be measured only if each answer names its worker.")
+  check_named_raters(x, "x", "Metrics of workers need the worker of each answer.")
 }
 
 #' Merge annotations that are vague or mean the same
@@ -122,18 +124,18 @@ check_named_workers <- function(x) {
 #'
 #' @section Default merges:
 #' By default, two kinds of annotations are merged:
-#' * *Vague* annotations have a clarity below `clear`, although workers chose them on at least the
-#'   share `frequent` of all units. Clarity is the largest score of the annotation on any unit, see
-#'   [crowdtruth()]. Vague annotations are merged into `other`.
+#' * *Vague* annotations have a clarity below `clear`, although workers chose these annotations on
+#'   at least the share `frequent` of all units. Clarity is the largest score of the annotation on
+#'   any unit, see [crowdtruth()]. Vague annotations are merged into `other`.
 #' * *Ambiguous* annotations have a similarity (see [crowdtruth()]) of at least `similar` to another
-#'   annotation. The less frequent of the two is merged into the more frequent one.
+#'   annotation. The less frequent of the two annotations is merged into the more frequent one.
 #'
 #' `tidy(x, "kinds")` shows these merges in advance, see [tidy.crowdtruth()].
 #'
 #' @inheritParams filter_crowd
 #' @param into Annotations to merge: a named vector, `c("old label" = "new label")`. With
 #'   `c(a = "b", b = "c")` both `a` and `b` become `c`. `NULL`, the default: see section *Default
-#'   merges*. The following arguments are used only with `NULL`.
+#'   merges*. The following arguments are used only if `into` is `NULL`.
 #' @param other Name of the annotation that means "none of the others", into which vague annotations
 #'   are merged. With `NULL`, the default, vague annotations are not merged.
 #' @param frequent Smallest share of all units, in \[0, 1\], on which workers chose a frequent
@@ -155,8 +157,8 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   check_call()
   x <- as_crowdtruth(x)
   if (is.null(into)) {
-    kinds <- annotation_kinds(x, other, frequent, clear, similar)
-    into <- setNames(kinds$into, kinds$annotation)[!is.na(kinds$into)]
+    kind_table <- annotation_kinds(x, other, frequent, clear, similar)
+    into <- setNames(kind_table$into, kind_table$annotation)[!is.na(kind_table$into)]
   }
   categories <- x$ratings$categories
   targets <- merge_targets(into, categories)
@@ -172,25 +174,26 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   # If an answer then contains a label twice, the label is kept once.
   answer_and_label <- answer_number(entries)[has_label] * (length(kept_categories) + 1) +
     given_labels$label
-  merged <- replace_ratings(
+  merged_ratings <- replace_ratings(
     recode_answers(x$ratings, new_index),
     lapply(given_labels, `[`, !duplicated(answer_and_label)),
     categories[kept_categories], x$ratings$repeats
   )
-  measure_again(x, merged, paste("Merged", merge_words))
+  measure_again(x, merged_ratings, paste("Merged", merge_words))
 }
 
-# Returns, for each category, the index of the category into which it is merged. A category that is
-# not merged has the index of itself. `into`: a named vector, c("old label" = "new label").
+# Returns a vector that contains, for each category, the index of the category into which the
+# category is merged. A category that is not merged has its index as value. `into`: a named vector,
+# c("old label" = "new label").
 merge_targets <- function(into, categories) {
   names <- names(into)
   abort_argument_if(!is.atomic(into) && !is.list(into), "into",
     "must be a named vector, {.code c(\"old label\" = \"new label\")}.", not = into)
-  unknown <- printable(setdiff(c(names, as.character(into)), categories))
+  unknown_annotations <- printable(setdiff(c(names, as.character(into)), categories))
   problem <- if (!is_empty(into) && is.null(names)) {
     "It has no names."
-  } else if (!is_empty(unknown)) {
-    "There is no annotation {.val {unknown}}."
+  } else if (!is_empty(unknown_annotations)) {
+    "There is no annotation {.val {unknown_annotations}}."
   } else if (any_repeated(names)) {
     "{.val {repeated_values(names)}} {?is/are} named more than once."
   }
@@ -199,6 +202,7 @@ merge_targets <- function(into, categories) {
      {.code c(\"old label\" = \"new label\")}.",
     x = problem, i = "The annotations are {.val {categories}}.")
   next_category <- replace(seq_along(categories), match(names, categories), match(into, categories))
+  # Merges are followed in turn, such as a into b and then b into c.
   target <- next_category
   for (turn in seq_along(categories)) target <- next_category[target]
   circle_categories <- target[next_category[target] != target]
@@ -210,8 +214,9 @@ merge_targets <- function(into, categories) {
   target
 }
 
-# Returns the table "kinds" of a CrowdTruth result, with a row per annotation. Columns `kind` and
-# `into` contain its kind and the annotation into which merge_annotations() would merge it.
+# Returns the table "kinds" of a CrowdTruth result, with a row per annotation. Column `kind` is the
+# kind of the annotation. Column `into` is the annotation into which merge_annotations() would merge
+# it. For the arguments, see merge_annotations().
 annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, similar = 0.6, ...) {
   check_dots_empty(...)
   frequent <- check_number(frequent, "frequent", 0, 1)
@@ -227,14 +232,15 @@ annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, simil
   )
   kind[names %in% other] <- NA # `other` means "none of the others", so it is not vague
   into <- ifelse(kind %in% "vague", other %||% NA_character_, NA_character_)
-  # Merge the less frequent annotation into the more frequent one. If both are equally frequent,
-  # merge the later one.
-  partner <- match(table$similar_to, names)
-  rank <- order(order(-table$frequency))
-  is_mergeable <- kind[partner] %in% c("ambiguous", NA) & !table$similar_to %in% other
+  # The less frequent annotation is merged into the more frequent one. If both are equally frequent,
+  # the later annotation is merged.
+  partner_index <- match(table$similar_to, names)
+  frequency_rank <- order(order(-table$frequency))
+  is_mergeable <- kind[partner_index] %in% c("ambiguous", NA) & !table$similar_to %in% other
   for (i in which(kind %in% "ambiguous" & is_mergeable)) {
-    merged <- if (rank[i] > rank[partner[i]]) i else partner[i]
-    if (is.na(into[merged])) into[merged] <- names[i + partner[i] - merged]
+    partner <- partner_index[i]
+    merged_index <- if (frequency_rank[i] > frequency_rank[partner]) i else partner
+    if (is.na(into[merged_index])) into[merged_index] <- names[i + partner - merged_index]
   }
   tibble::tibble(
     annotation = names, kind, into,

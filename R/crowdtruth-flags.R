@@ -16,8 +16,8 @@ spam_sign <- c(
 #' * **Standard-deviation rule** (without `weights` and `known`): a metric of a worker is suspicious
 #'   if it is more than `sd` standard deviations from the mean over workers, in the direction of
 #'   high disagreement, low quality or many annotations. The score is the number of suspicious
-#'   metrics minus `votes` plus 0.5. Many spammers change the mean and the standard deviation, so
-#'   that the rule finds few of them.
+#'   metrics minus `votes` plus 0.5. If there are many spammers, they change the mean and
+#'   the standard deviation, so that the rule finds few spammers.
 #' * **Linear rule** (with `weights`): the score is the weighted sum of the metrics plus the weight
 #'   `(Intercept)`.
 #' * **Fitted rule** (with `known`): a linear rule from a logistic regression of the known quality
@@ -30,11 +30,11 @@ spam_sign <- c(
 #' @param metrics Names of the metrics that the rule uses, columns of `x$workers`. `NULL`, the
 #'   default, selects `annotations_per_unit` and, for version 2014, the disagreements
 #'   `unit_disagreement` and `worker_disagreement`; for version 2.0 the agreements `wwa` and `wua`.
-#' @param weights Weights of the linear rule, a numeric vector named by metric, perhaps with
-#'   `(Intercept)`. `NULL`, the default: no linear rule.
+#' @param weights Weights of the linear rule, a numeric vector named by metric. It may also contain
+#'   the weight `(Intercept)`. `NULL`, the default: the linear rule is not used.
 #' @param known Known quality for the fitted rule, a logical vector named by worker: `TRUE` for
-#'   workers of low quality, `FALSE` for others, at least two of each. `NULL`, the default: no
-#'   fitted rule.
+#'   workers of low quality, `FALSE` for others, at least two of each. `NULL`, the default: the
+#'   fitted rule is not used.
 #' @param folds Number of folds of the cross-validation for the fitted rule, by default 10. If it is
 #'   at least the number of known workers, one worker is left out at a time. Folds are drawn at
 #'   random, stratified by quality.
@@ -52,13 +52,17 @@ spam_sign <- c(
 #'     for linear rules `weights`; for the standard-deviation rule `votes` and `thresholds`, the
 #'     limits of the metrics; for the fitted rule `folds`.
 #'
-#'   `tidy()` of the result returns `workers`. `glance()` returns a tibble with one row: `rule`; the
-#'   numbers of `workers`, of `flagged` workers and of workers without a score (`undefined`). The
-#'   other columns are `NA` unless `known` was given. They are the numbers of `known` workers and of
-#'   workers of `low` quality among them, and statistics of the held-out scores:
-#'   * `accuracy`, `precision` and `recall` of the flags that the held-out scores give.
-#'   * `auc`: the probability that a worker of low quality has a higher score than another worker.
-#'   * `separation`: the difference of the mean scores of both kinds, in pooled standard deviations.
+#'   `tidy()` of the result returns `workers`. `glance()` returns a tibble with one row:
+#'   * `rule`, the kind of rule; `workers`, `flagged` and `undefined`, the numbers of all workers,
+#'     of flagged workers, and of workers without a score.
+#'   * `known` and `low`: the numbers of workers of known quality, and of those with low quality.
+#'   * `accuracy`, `precision` and `recall` of the flags that follow from the held-out scores.
+#'   * `auc`: the probability that a worker of low quality has a higher held-out score than another
+#'     worker.
+#'   * `separation`: the mean held-out score of workers of low quality minus the mean of the other
+#'     workers, in pooled standard deviations.
+#'
+#'   Columns from `known` on are `NA` if argument `known` was not given.
 #' @family CrowdTruth
 #' @templateVar where Sections 4.1 and 5.2
 #' @template ref-crowdtruth
@@ -78,8 +82,8 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   check_call()
   if (inherits(x, "rater_fit")) {
     abort_argument_if(!is.null(x$x$voted), "x",
-      "must not be a fit in which groups or reruns of raters are one vote.",
-      i = "Give the ratings to {.fun flag_workers}.")
+      "must not be a fit that counts groups or reruns of raters as one vote.",
+      i = "Give the ratings, instead of the fit, to {.fun flag_workers}.")
     x <- x$x
   }
   x <- as_crowdtruth(x)
@@ -96,13 +100,13 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
     weights <- c(weights[setdiff(names(weights), metrics)], weights[metrics])
     list(rule = "weights", weights = weights, score = compute_linear_scores(metric_values, weights))
   } else {
-    sign <- spam_sign[metrics]
-    limits <- colMeans(metric_values, na.rm = TRUE) +
-      sign * check_number(sd, "sd", 0) * apply(metric_values, 2L, stats::sd, na.rm = TRUE)
+    signs <- spam_sign[metrics]
+    thresholds <- colMeans(metric_values, na.rm = TRUE) +
+      signs * check_number(sd, "sd", 0) * apply(metric_values, 2L, stats::sd, na.rm = TRUE)
     votes <- check_count(votes, "votes", max = length(metrics))
     # With the tolerance 1e-9, a metric that is equal for all workers is never suspicious.
-    n_suspicious <- colSums((t(metric_values) - limits) * sign > 1e-9)
-    list(rule = "sd", thresholds = limits, votes = votes, score = n_suspicious - votes + 0.5)
+    n_suspicious <- colSums((t(metric_values) - thresholds) * signs > 1e-9)
+    list(rule = "sd", thresholds = thresholds, votes = votes, score = n_suspicious - votes + 0.5)
   }
   missing_metrics <- apply(is.na(metric_values), 1L, function(is_missing) {
     toString(metrics[is_missing])
@@ -122,100 +126,105 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
 check_rule_metrics <- function(metrics, weights, x) {
   choices <- intersect(names(spam_sign), names(x$workers))
   if (is.null(weights)) {
-    default <- if (x$options$version == "2.0") c("wwa", "wua") else
+    worker_metrics <- if (x$options$version == "2.0") c("wwa", "wua") else
       c("unit_disagreement", "worker_disagreement")
-    return(check_choices(metrics %||% c(default, "annotations_per_unit"), choices, "metrics"))
+    default_metrics <- c(worker_metrics, "annotations_per_unit")
+    return(check_choices(metrics %||% default_metrics, choices, "metrics"))
   }
-  metrics_named <- setdiff(names(weights), "(Intercept)")
+  weighted_metrics <- setdiff(names(weights), "(Intercept)")
   abort_argument_if(
-    !is.numeric(weights) || is_empty(metrics_named) || !all(is.finite(weights)) ||
-      !all(metrics_named %in% choices) || any_repeated(names(weights)), "weights",
+    !is.numeric(weights) || is_empty(weighted_metrics) || !all(is.finite(weights)) ||
+      !all(weighted_metrics %in% choices) || any_repeated(names(weights)), "weights",
     "must be finite numbers with different names: metrics and, optionally, {.val (Intercept)}.",
-    x = "Its names are {.val {names(weights)}}.", i = "The metrics are {.val {choices}}.")
-  abort_argument_if(!is.null(metrics) && !setequal(metrics, metrics_named), "metrics",
+    x = "Its names are {.val {names(weights)}}.", i = "Possible metrics are {.val {choices}}.")
+  abort_argument_if(!is.null(metrics) && !setequal(metrics, weighted_metrics), "metrics",
     "{.arg weights} and {.arg metrics} must name the same metrics.",
     i = "Leave out {.arg metrics}.")
-  metrics_named
+  weighted_metrics
 }
 
 # Returns the score of each worker by a linear rule: the weighted sum of the metrics, plus the
-# intercept if the rule has it. `value`: workers x metrics. `weights`: a vector named by metric.
-compute_linear_scores <- function(value, weights) {
-  drop(value %*% weights[colnames(value)]) + sum(weights["(Intercept)"], na.rm = TRUE)
+# intercept if the rule has an intercept. `metric_values`: a matrix (workers x metrics). `weights`:
+# a vector named by metric.
+compute_linear_scores <- function(metric_values, weights) {
+  intercept <- sum(weights["(Intercept)"], na.rm = TRUE)
+  drop(metric_values %*% weights[colnames(metric_values)]) + intercept
 }
 
 # Fits a linear rule to workers of known quality, see flag_workers(). Returns a list with the
-# `weights` of the rule, the `score` of each worker, and `held_out`, the cross-validated score of
-# each worker of known quality. `value`: metrics (workers x metrics). `workers`: names of workers.
-apply_fitted_rule <- function(value, known, workers, folds) {
+# `weights` of the rule, the `score` of each worker, and `held_out_scores`, the cross-validated
+# score of each worker of known quality. `metric_values`: a matrix (workers x metrics). `workers`:
+# names of workers.
+apply_fitted_rule <- function(metric_values, known, workers, folds) {
   names <- names(known)
-  unknown <- setdiff(names, workers)
+  unknown_workers <- setdiff(names, workers)
   problem <- if (!is.logical(known)) "It is {describe(known)}." else
     if (is.null(names)) "It has no names." else
-      if (!is_empty(unknown)) "There is no worker {.val {unknown}}." else
+      if (!is_empty(unknown_workers)) "There is no worker {.val {unknown_workers}}." else
         if (any_repeated(names)) "It has several values for {.val {repeated_values(names)}}."
   abort_argument_if(problem, "known",
     "must be a logical vector whose names are workers, each at most once.", x = problem)
   # Is the quality of the worker low? NA if unknown.
   known <- unname(known[match(workers, names)])
-  used_workers <- which(!is.na(known) & complete.cases(value))
-  kinds <- table(factor(known[used_workers], c(FALSE, TRUE)))
-  abort_argument_if(any(kinds < 2L), "known",
-    "must contain at least two workers of each kind whose metrics are defined.",
-    x = "It contains {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
+  used_workers <- which(!is.na(known) & complete.cases(metric_values))
+  quality_counts <- table(factor(known[used_workers], c(FALSE, TRUE)))
+  abort_argument_if(any(quality_counts < 2L), "known",
+    "must contain at least two workers of low quality and two other workers with defined metrics.",
+    x = "It contains {quality_counts[['TRUE']]} of low quality and {quality_counts[['FALSE']]}
+        other{?s}.")
   # Workers are sorted by quality and shuffled within each quality. Folds are then assigned in turn,
   # so that all folds have nearly equal sizes and shares of low quality.
   shuffled_workers <- with_one_seed({
     groups <- split(used_workers, known[used_workers])
     unlist(lapply(groups, function(workers) workers[sample.int(length(workers))]))
   })
-  fold <- (seq_along(shuffled_workers) - 1L) %% folds + 1L
-  fit_rule <- function(workers) fit_rule_weights(pick_rows(value, workers), known[workers])
-  held_out <- rep(NA_real_, nrow(value))
-  for (k in unique(fold)) {
-    test_workers <- shuffled_workers[fold == k]
-    held_out[test_workers] <- compute_linear_scores(
-      pick_rows(value, test_workers), fit_rule(sort(shuffled_workers[fold != k]))
+  fold_of_worker <- (seq_along(shuffled_workers) - 1L) %% folds + 1L
+  fit_rule <- function(workers) fit_rule_weights(pick_rows(metric_values, workers), known[workers])
+  held_out_scores <- rep(NA_real_, nrow(metric_values))
+  for (k in unique(fold_of_worker)) {
+    test_workers <- shuffled_workers[fold_of_worker == k]
+    held_out_scores[test_workers] <- compute_linear_scores(
+      pick_rows(metric_values, test_workers), fit_rule(sort(shuffled_workers[fold_of_worker != k]))
     )
   }
   weights <- fit_rule(used_workers)
   list(
-    rule = "fitted", weights = weights, folds = max(fold),
-    score = compute_linear_scores(value, weights), known = known, held_out = held_out
+    rule = "fitted", weights = weights, folds = max(fold_of_worker),
+    score = compute_linear_scores(metric_values, weights), known = known, held_out = held_out_scores
   )
 }
 
 # Returns the weights of a linear rule, fitted by logistic regression (Newton's method). Slopes of
-# standardised metrics have a normal prior with standard deviation 2.5. `value`: metrics (workers x
-# metrics). `is_low`: is the quality of the worker low?
-fit_rule_weights <- function(value, is_low) {
-  centre <- colMeans(value)
-  spread <- apply(value, 2L, sd)
-  spread[spread < 1e-12] <- 1
-  design <- cbind(1, scale(value, centre, spread))
-  penalty <- c(0, rep(1 / 2.5^2, ncol(value)))
+# standardised metrics have a normal prior with standard deviation 2.5. `metric_values`: a matrix
+# (workers x metrics). `is_low`: is the quality of the worker low?
+fit_rule_weights <- function(metric_values, is_low) {
+  means <- colMeans(metric_values)
+  standard_deviations <- apply(metric_values, 2L, sd)
+  standard_deviations[standard_deviations < 1e-12] <- 1
+  design <- cbind(1, scale(metric_values, means, standard_deviations))
+  penalty <- c(0, rep(1 / 2.5^2, ncol(metric_values)))
   objective <- function(beta) {
     eta <- drop(design %*% beta)
     sum(is_low * eta - pmax(eta, 0) - log1p(exp(-abs(eta)))) - sum(penalty * beta^2) / 2
   }
   beta <- numeric(ncol(design))
   for (iteration in 1:100) {
-    p <- plogis(drop(design %*% beta))
-    gradient <- drop(crossprod(design, is_low - p)) - penalty * beta
+    probability <- plogis(drop(design %*% beta))
+    gradient <- drop(crossprod(design, is_low - probability)) - penalty * beta
     step <- solve(
-      crossprod(design, design * bernoulli_variance(p)) + diag(penalty + 1e-12), gradient
+      crossprod(design, design * bernoulli_variance(probability)) + diag(penalty + 1e-12), gradient
     )
     while (objective(beta + step) < objective(beta) && max(abs(step)) > 1e-12) step <- step / 2
     beta <- beta + step
     if (max(abs(step)) < 1e-10) break
   }
-  slope <- beta[-1L] / spread
-  c(`(Intercept)` = beta[[1L]] - sum(slope * centre), slope)
+  slopes <- beta[-1L] / standard_deviations
+  c(`(Intercept)` = beta[[1L]] - sum(slopes * means), slopes)
 }
 
-# Returns statistics of how well scores separate workers of low quality from others, a list. The
-# help of flag_workers() defines them. `score`: score of each worker. `is_low`: is the quality of
-# the worker low? NA if unknown.
+# Returns a list of statistics that describe how well scores separate workers of low quality from
+# other workers. The help of flag_workers() defines the statistics. `score`: score of each worker.
+# `is_low`: is the quality of the worker low? NA if the quality is not known.
 flag_performance <- function(score, is_low) {
   has_both <- !is.na(score) & !is.na(is_low)
   score <- score[has_both]
@@ -224,12 +233,12 @@ flag_performance <- function(score, is_low) {
   low_score <- score[is_low]
   other_score <- score[!is_low]
   pooled_sd <- sqrt(sum((score - ave(score, is_low))^2) / (length(score) - 2))
-  is_above <- outer(low_score, other_score, function(a, b) (a > b) + (a == b) / 2)
+  pair_wins <- outer(low_score, other_score, function(a, b) (a > b) + (a == b) / 2)
   list(
     known = length(score), low = sum(is_low), accuracy = na_real(mean(is_flagged == is_low)),
     precision = ratio(sum(is_flagged & is_low), sum(is_flagged)),
     recall = ratio(sum(is_flagged & is_low), sum(is_low)),
-    auc = na_real(mean(is_above)),
+    auc = na_real(mean(pair_wins)),
     separation = na_real((mean(low_score) - mean(other_score)) / pooled_sd)
   )
 }
@@ -280,6 +289,7 @@ new_worker_flags <- function(workers, rule) {
   ))
 }
 
+# Returns the rule in words, such as "Rule: at least 2 of wqs < .30, wua < .40".
 describe_rule <- function(rule) {
   if (rule$rule != "sd") {
     # A linear rule, such as "0.500 wqs - 1.200".
@@ -288,7 +298,7 @@ describe_rule <- function(rule) {
     return(paste0("Rule: ", gsub("+ -", "- ", terms, fixed = TRUE), " > 0"))
   }
   if (all(is.na(rule$thresholds))) return("No worker has enough units for the rule")
-  limits <- paste(rule$metrics, ifelse(spam_sign[rule$metrics] > 0, ">", "<"),
+  limit_words <- paste(rule$metrics, ifelse(spam_sign[rule$metrics] > 0, ">", "<"),
     format_decimals(rule$thresholds))
-  sprintf("Rule: at least %s of %s", rule$votes, toString(limits))
+  sprintf("Rule: at least %s of %s", rule$votes, toString(limit_words))
 }

@@ -12,14 +12,14 @@
 #' * `"labels"`: a row per unit, with the column `case` and a column for each annotation. The values
 #'   are shares of the votes of the unit, in version 2.0 weighted by the quality of the workers.
 #'   They sum to one. They are `NA` for a unit without labels, or if all its workers have quality 0.
-#' * `"kinds"`: a row per annotation. Arguments are those of [merge_annotations()]:
+#' * `"kinds"`: a row per annotation. The arguments are those of [merge_annotations()]:
 #'   `frequent = 0.5`, `clear = 0.6`, `similar = 0.6` and `other = NULL`, the name of the annotation
 #'   "none of the others". An annotation with clarity below `clear` has `kind` `"vague"` if workers
-#'   chose it on at least the share `frequent` of the units, otherwise `"useless"`. Any other
-#'   annotation with ambiguity of at least `similar` is `"ambiguous"`. The rest, and the annotation
-#'   named by the argument `other`, have `NA`. `into` is the annotation into which
-#'   [merge_annotations()] would merge it, or `NA`. `probability`, `clarity`, `ambiguity` and
-#'   `similar_to` are as in table `"annotations"`.
+#'   chose it on at least the share `frequent` of the units, and `"useless"` otherwise. An
+#'   annotation with a higher clarity has `kind` `"ambiguous"` if its ambiguity is at least
+#'   `similar`, and `NA` otherwise. For the annotation `other`, `kind` is always `NA`. Column `into`
+#'   is the annotation into which [merge_annotations()] would merge the annotation, or `NA`. Columns
+#'   `probability`, `clarity`, `ambiguity` and `similar_to` are as in table `"annotations"`.
 #'
 #' @param x A [crowdtruth()] result.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
@@ -27,7 +27,8 @@
 #'   `NA` for a unit without labels (in version 2.0 without judgements).
 #'
 #'   `glance(x)`: a tibble with one row:
-#'   * `version`; the numbers of `units`, `workers`, `annotations`, `judgements` and `labels` given.
+#'   * `version`, the version of the metrics; `units`, `workers`, `annotations`, `judgements` and
+#'     `labels`, their numbers.
 #'   * In version 2014 the means `clarity` (over units), `unit_disagreement` and
 #'     `worker_disagreement`. In version 2.0 the means `uqs`, `wqs` and `aqs` (qualities of units,
 #'     workers and annotations), the number of `steps`, and `converged`. Columns of the other
@@ -67,7 +68,7 @@ new_crowdtruth <- function(tables, fields) {
   )
   known_sizes <- Filter(Negate(is.na), sizes)
   size_words <- unlist(Map(count_noun, known_sizes, sub("s$", "", names(known_sizes))))
-  is_answer_count <- names(known_sizes) %in% c("judgements", "labels")
+  counts_answers <- names(known_sizes) %in% c("judgements", "labels")
   inject(new_result("crowdtruth",
     !!!fields, tables = tables,
     facts = c(
@@ -76,8 +77,8 @@ new_crowdtruth <- function(tables, fields) {
     ),
     # Such as "version 2014: 60 units, 30 workers, 6 annotations; 600 judgements with 650 labels".
     line = sprintf(
-      "version %s: %s; %s", x$options$version, toString(size_words[!is_answer_count]),
-      paste(size_words[is_answer_count], collapse = " with ")
+      "version %s: %s; %s", x$options$version, toString(size_words[!counts_answers]),
+      paste(size_words[counts_answers], collapse = " with ")
     ),
     shown = view(x$annotations, setdiff(names(x$annotations), "reason"), most = 15L),
     notes = crowd_notes(x),
@@ -99,7 +100,8 @@ similarity_table <- function(x) {
 # Returns the name of the column that measures how clear a unit is.
 unit_measure <- function(x) if (x$options$version == "2.0") "uqs" else "clarity"
 
-# Mean, and smallest, of the values that are not NA. NA if there are none.
+# mean_known() returns the mean of the values that are not NA, min_known() the smallest. Both return
+# NA if all values are NA.
 mean_known <- function(x) if (any_known(x)) mean(x, na.rm = TRUE) else NA_real_
 
 min_known <- function(x) if (any_known(x)) min(x, na.rm = TRUE) else NA_real_
@@ -132,13 +134,13 @@ crowd_notes <- function(x) {
 # Returns a note such as "Units: clarity .61 to 1.00, mean .85; lowest 17, 4, 9". It names the three
 # units (or workers) with the lowest values, or with the highest ones if `high` is TRUE.
 describe_spread <- function(title, table, measure, high = FALSE) {
-  value <- table[[measure]]
-  if (all(is.na(value))) return(sprintf("%s: %s is undefined", title, measure))
-  limits <- range(value, na.rm = TRUE)
+  metric_values <- table[[measure]]
+  if (all(is.na(metric_values))) return(sprintf("%s: %s is undefined", title, measure))
+  limits <- range(metric_values, na.rm = TRUE)
   sprintf(
     "%s: %s %s, mean %s; %s %s", title, measure, format_limits(limits[[1L]], limits[[2L]]),
-    format_decimals(mean_known(value)), if (high) "highest" else "lowest",
-    toString(table[[1L]][head(order(value, decreasing = high, na.last = NA), 3L)])
+    format_decimals(mean_known(metric_values)), if (high) "highest" else "lowest",
+    toString(table[[1L]][head(order(metric_values, decreasing = high, na.last = NA), 3L)])
   )
 }
 
@@ -147,14 +149,15 @@ describe_spread <- function(title, table, measure, high = FALSE) {
 as.matrix.crowdtruth <- function(x, ...) {
   check_dots_empty(...)
   categories <- x$ratings$categories
-  out <- matrix(0, nrow(x$units), length(categories),
+  score_matrix <- matrix(0, nrow(x$units), length(categories),
     dimnames = list(as_label(x$units$unit), categories))
-  # Rows of `scores` are in the order of units. A row belongs to the unit in whose range of
-  # cumulated votes it is. Units are not matched by name, because names need not be unique.
+  # Rows of `scores` are in the order of units. The unit of a row is found by comparing cumulated
+  # votes of rows and units. Units are not matched by name, because several units may have the same
+  # name.
   unit_index <- findInterval(cumsum(x$scores$votes), cumsum(x$units$votes), left.open = TRUE) + 1L
-  out[cbind(unit_index, as.integer(x$scores$annotation))] <- x$scores$score
-  out[is.na(x$units[[unit_measure(x)]]), ] <- NA_real_
-  out
+  score_matrix[cbind(unit_index, as.integer(x$scores$annotation))] <- x$scores$score
+  score_matrix[is.na(x$units[[unit_measure(x)]]), ] <- NA_real_
+  score_matrix
 }
 
 # Returns the table "labels" of a CrowdTruth result: a row per unit, and a column per label with its
@@ -162,7 +165,7 @@ as.matrix.crowdtruth <- function(x, ...) {
 label_shares <- function(x) {
   scores <- as.matrix(x)
   abort_argument_if("case" %in% colnames(scores), "x",
-    "No annotation can be called {.val case}, the name of the column of units.",
+    "No annotation may have the name {.val case}, because this is the name of the column of units.",
     i = "Give that annotation another name.")
   total_score <- rowSums(scores)
   shares <- unname(scores) / replace(total_score, total_score == 0, NA)
@@ -178,8 +181,8 @@ as_crowdtruth <- function(x) if (inherits(x, "crowdtruth")) x else crowdtruth(as
 #' workers are spammers, whose answers do not depend on the unit.
 #'
 #' Every unit has a random main label and a clarity `c`, drawn uniformly between 0.3 and 1. Labels A
-#' and B are neighbours of each other, C and D too, and so on. Workers are assigned to units at
-#' random, and all have about the same number of units.
+#' and B are neighbours of each other, and so are C and D, E and F, and so on. Workers are assigned
+#' to units at random, and all have about the same number of units.
 #'
 #' The kinds of workers are:
 #' * `faithful`: the first label is the main label with probability `c`, its neighbour with
@@ -195,8 +198,9 @@ as_crowdtruth <- function(x) if (inherits(x, "crowdtruth")) x else crowdtruth(as
 #' @param spammers Numbers of spammers of each kind, a vector with some of the names `random`,
 #'   `constant` and `copy`; by default all 0. The other workers are faithful.
 #' @param ... Not used.
-#' @return A [ratings()] object with `repeats = "labels"`. `tidy(x, "workers")` is a tibble with the
-#'   columns `worker` and `kind` (`"faithful"`, `"random"`, `"constant"` or `"copy"`).
+#' @return A [ratings()] object `x` in which answers may have several labels (`repeats = "labels"`).
+#'   `tidy(x, "workers")` returns a tibble with a row per worker. Its columns are `worker`, the name
+#'   of the worker, and `kind`, which is `"faithful"`, `"random"`, `"constant"` or `"copy"`.
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)
@@ -214,67 +218,71 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   labels <- check_count(labels, "labels", min = 2L, max = 26L)
   check_memory(
     as.double(units) * max(per_unit, 2 * labels), "answers of a crowd",
-    "Have fewer {.arg units}, or fewer answers {.arg per_unit}."
+    "Simulate fewer {.arg units}, or fewer workers {.arg per_unit}."
   )
   unit <- rep(seq_len(units), each = per_unit)
   with_one_seed({
-    kinds <- draw_worker_kinds(spammers, workers)
+    worker_kinds <- draw_worker_kinds(spammers, workers)
     worker <- as.vector(assign_workers(units, workers, per_unit))
-    labels_given <- draw_answers(unit, worker, kinds, labels)
+    given_labels <- draw_answers(unit, worker, worker_kinds, labels)
   })
-  second_labels <- which(labels_given$second != labels_given$first)
+  second_labels <- which(given_labels$second != given_labels$first)
   answer_index <- c(seq_along(unit), second_labels)
   numbered_labels <- function(prefix, n) {
     paste0(prefix, formatC(seq_len(n), width = nchar(n), flag = "0"))
   }
-  names <- numbered_labels("w", workers)
+  worker_names <- numbered_labels("w", workers)
   x <- ratings(
     data.frame(
-      case = numbered_labels("u", units)[unit[answer_index]], rater = names[worker[answer_index]],
-      rating = LETTERS[c(labels_given$first, labels_given$second[second_labels])]
+      case = numbered_labels("u", units)[unit[answer_index]],
+      rater = worker_names[worker[answer_index]],
+      rating = LETTERS[c(given_labels$first, given_labels$second[second_labels])]
     ),
     case = "case", rater = "rater", rating = "rating", categories = LETTERS[seq_len(labels)],
     repeats = "labels"
   )
-  x$kinds <- setNames(kinds, names)
+  x$kinds <- setNames(worker_kinds, worker_names)
   x
 }
 
-# Draws the answers of a crowd. Returns a list of `first` and `second`, the labels of each answer;
-# `second` is NA if the answer has only one label. `unit`, `worker`: indices of the unit and the
-# worker of each answer. `kinds`: kind of each worker. `labels`: number of labels.
+# Draws the answers of a crowd. Returns a list of `first_label` and `second`, the labels of each
+# answer; `second` is NA if the answer has only one label. `unit`, `worker`: indices of the unit and
+# the worker of each answer. `kinds`: kind of each worker. `labels`: number of labels.
 draw_answers <- function(unit, worker, kinds, labels) {
-  n <- length(unit)
-  units <- max(unit)
+  n_answers <- length(unit)
+  n_units <- max(unit)
   draw_labels <- function(n) sample.int(labels, n, replace = TRUE)
   neighbour <- function(label) pmin(label + ifelse(label %% 2L == 1L, 1L, -1L), labels)
-  main_label <- draw_labels(units)[unit]
-  clarity <- runif(units, 0.3, 1)[unit]
-  uniform <- runif(n)
-  first <- ifelse(uniform < (1 + clarity) / 2, neighbour(main_label), draw_labels(n))
-  first[uniform < clarity] <- main_label[uniform < clarity]
+  main_label <- draw_labels(n_units)[unit]
+  clarity <- runif(n_units, 0.3, 1)[unit]
+  random_number <- runif(n_answers)
+  is_near <- random_number < (1 + clarity) / 2
+  first_label <- ifelse(is_near, neighbour(main_label), draw_labels(n_answers))
+  first_label[random_number < clarity] <- main_label[random_number < clarity]
   draw_careless <- function(n) {
     list(first = draw_labels(n), second = ifelse(runif(n) < 0.3, draw_labels(n), NA))
   }
   answers <- list(
-    faithful = list(first = first, second = ifelse(runif(n) < 0.15, neighbour(first), NA)),
-    random = draw_careless(n), copy = lapply(draw_careless(units), `[`, unit),
-    constant = list(first = draw_labels(length(kinds))[worker], second = rep(NA, n))
+    faithful = list(
+      first = first_label, second = ifelse(runif(n_answers) < 0.15, neighbour(first_label), NA)
+    ),
+    random = draw_careless(n_answers), copy = lapply(draw_careless(n_units), `[`, unit),
+    constant = list(first = draw_labels(length(kinds))[worker], second = rep(NA, n_answers))
   )
-  cell <- cbind(seq_len(n), match(kinds[worker], names(answers)))
-  do.call(Map, c(function(...) cbind(...)[cell], unname(answers)))
+  answer_index <- cbind(seq_len(n_answers), match(kinds[worker], names(answers)))
+  do.call(Map, c(function(...) cbind(...)[answer_index], unname(answers)))
 }
 
 # Returns the kind of each worker; kinds are assigned at random. `spammers`: number of spammers of
 # each kind. `workers`: number of workers.
 draw_worker_kinds <- function(spammers, workers) {
-  known <- c("random", "constant", "copy")
+  known_kinds <- c("random", "constant", "copy")
   is_valid <- is_empty(spammers) || is.numeric(spammers) && has_names(spammers) &&
-    all(names(spammers) %in% known) && !anyNA(spammers) &&
+    all(names(spammers) %in% known_kinds) && !anyNA(spammers) &&
     all(spammers >= 0 & spammers == round(spammers)) && sum(spammers) <= workers
   abort_argument_if(!is_valid, "spammers",
-    "must be a named vector with the numbers of {.or {.val {known}}} workers, at most {workers} in
-        total.", not = spammers)
+    "must be a named vector with the numbers of {.or {.val {known_kinds}}} workers, at most
+        {workers} in total.", not = spammers)
   spammer_kinds <- rep(names(spammers), spammers)
   replace(rep("faithful", workers), sample.int(workers, length(spammer_kinds)), spammer_kinds)
 }
@@ -284,19 +292,19 @@ draw_worker_kinds <- function(spammers, workers) {
 # round ends before the unit has enough workers, the unit takes workers from a new round. Workers
 # that the unit already has are then moved to the end of the new round.
 assign_workers <- function(units, workers, per_unit) {
-  out <- matrix(0L, per_unit, units)
-  queue <- sample.int(workers)
+  assigned_workers <- matrix(0L, per_unit, units)
+  waiting_workers <- sample.int(workers)
   for (u in seq_len(units)) {
-    chosen <- head(queue, per_unit)
-    queue <- tail(queue, -per_unit)
-    n_lacking <- per_unit - length(chosen)
+    chosen_workers <- head(waiting_workers, per_unit)
+    waiting_workers <- tail(waiting_workers, -per_unit)
+    n_lacking <- per_unit - length(chosen_workers)
     if (n_lacking > 0L) {
       next_round <- sample.int(workers)
-      next_round <- c(setdiff(next_round, chosen), intersect(next_round, chosen))
-      chosen <- c(chosen, next_round[seq_len(n_lacking)])
-      queue <- next_round[-seq_len(n_lacking)]
+      next_round <- c(setdiff(next_round, chosen_workers), intersect(next_round, chosen_workers))
+      chosen_workers <- c(chosen_workers, next_round[seq_len(n_lacking)])
+      waiting_workers <- next_round[-seq_len(n_lacking)]
     }
-    out[, u] <- chosen
+    assigned_workers[, u] <- chosen_workers
   }
-  out
+  assigned_workers
 }

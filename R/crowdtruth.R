@@ -28,8 +28,9 @@
 #' * **Ambiguity** of an annotation: its largest similarity to another annotation.
 #'
 #' @section Version 2.0:
-#' Qualities are weighted means, and each kind of quality is a weight for the others. They are
-#' computed in steps from the qualities of the step before, starting at 1.
+#' The qualities of units, workers and annotations are weighted means. Each kind of quality is used
+#' in the weights of the other two kinds. All qualities start at 1. In each step, they are computed
+#' from the qualities of the previous step.
 #' * Unit quality (`uqs`): mean cosine between the answers of two workers on the unit. The weight of
 #'   a pair is the product of their `wqs`.
 #' * Worker quality (`wqs`): the product `wwa * wua`.
@@ -58,18 +59,19 @@
 #'   warning of class `fallible_warning_no_convergence`.
 #' @param ... Not used.
 #' @return An object of class `crowdtruth`, a list of these elements. The first four are tibbles.
-#'   * `units`: `unit`; `workers`, the number of judgements (`NA` from counts); `votes`, the number
-#'     of labels given; `annotation`, the annotation with most votes (tied annotations are joined by
-#'     "|"); `clarity` or, in version 2.0, `uqs`; `reason`.
-#'   * `workers` (no rows from counts): `worker`; `units`, the number judged; `unit_disagreement`,
+#'   * `units`, a row per unit. Columns: `unit`, the name; `workers`, the number of judgements (`NA`
+#'     from counts); `votes`, the number of labels given; `annotation`, the annotation with most
+#'     votes (tied annotations are joined by "|"); `clarity` or, in version 2.0, `uqs`; `reason`.
+#'   * `workers`, a row per worker, or no rows if `x` contains counts. Columns: `worker`, the name;
+#'     `units`, the number of units that the worker judged; `unit_disagreement`,
 #'     `worker_disagreement` and `overlap_disagreement` or, in version 2.0, `wqs`, `wwa` and `wua`;
 #'     `annotations_per_unit`, the mean number of labels given; `reason`.
-#'   * `annotations`: `annotation`; `frequency`, the number of units with the annotation;
-#'     `probability`, the share of units with it; `clarity` and `ambiguity`, in both versions as in
-#'     version 2014; `similar_to`, the annotation to which it is most similar; in version 2.0 `aqs`;
-#'     `reason`.
-#'   * `scores`: `unit`, `annotation`, `votes` and `score`, a row for each annotation with votes on
-#'     a unit.
+#'   * `annotations`, a row per annotation. Columns: `annotation`, the name; `frequency`, the number
+#'     of units with the annotation; `probability`, the share of units with it; `clarity` and
+#'     `ambiguity`, in both versions as in version 2014; `similar_to`, the annotation to which it is
+#'     most similar; in version 2.0 `aqs`; `reason`.
+#'   * `scores`, a row for each annotation with votes on a unit. Columns: `unit`, `annotation`,
+#'     `votes` and `score`.
 #'   * `similarity`: a matrix with the similarity of annotation i (row) to annotation j (column).
 #'   * `converged` (version 2.0): `TRUE` if the qualities converged. `convergence` (version 2.0): a
 #'     tibble with a row per `step`, with the largest changes of the qualities of `units`, `workers`
@@ -104,10 +106,10 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
     i = "If repeated rows are labels of one answer, call {.fun ratings} with
         {.code repeats = \"labels\"}.", case = NULL, rater = NULL)
   if (options$version == "2.0") check_named_raters(x, "x",
-    "Version 2.0 needs the worker of each answer.",
-    i = "{.code version = \"2014\"} measures units and annotations from counts.")
-  if (in_database(x)) abort_no_cases("CrowdTruth measures cases")
-  abort_if(!is.null(x$weights), "weights", "CrowdTruth has no case weights.",
+    "Version 2.0 of the metrics needs the worker of each answer.",
+    i = "For counts, use {.code version = \"2014\"}, which measures units and annotations.")
+  if (in_database(x)) abort_no_cases("CrowdTruth metrics need single cases")
+  abort_if(!is.null(x$weights), "weights", "CrowdTruth metrics cannot use case weights.",
     i = "Make {.arg x} without {.arg weights}.", row = NULL)
   measure_crowd(x, options)
 }
@@ -122,9 +124,9 @@ measure_crowd <- function(x, options, history = character()) {
   # unknown).
   run_with_progress_bar <- function(name, total, core, ...) {
     bar <- progress_bar(name, total)
-    out <- core(entries, ..., bar$tick)
+    core_result <- core(entries, ..., bar$tick)
     bar$close()
-    na_real(out)
+    na_real(core_result)
   }
   qualities <- if (is_version2) {
     run_with_progress_bar("Steps", NA, core_crowd_quality, options)
@@ -133,12 +135,12 @@ measure_crowd <- function(x, options, history = character()) {
   }
   if (is_version2) {
     changes <- qualities[c("unit_change", "worker_change", "annotation_change")]
-    change <- max(unlist(lapply(changes, tail, 1L)))
+    largest_change <- max(unlist(lapply(changes, tail, 1L)))
     warn_if(!qualities$converged, "no_convergence",
       "Qualities did not converge in {options$max_steps} step{?s}.",
-      x = "The largest change in the last step is {signif(change, 3)}, not below
-        {options$tolerance}.",
-      i = "Raise {.arg max_steps} or {.arg tolerance}.", change = change)
+      x = "The largest change in the last step is {signif(largest_change, 3)}, which is not below
+        {.arg tolerance} = {options$tolerance}.",
+      i = "Raise {.arg max_steps} or {.arg tolerance}.", change = largest_change)
     if (options$open) qualities$aqs[] <- NA_real_
   }
   similarity <- cells$similarity
@@ -169,107 +171,109 @@ measure_again <- function(object, x, step) measure_crowd(x, object$options, c(ob
 
 # ---- Tables -------------------------------------------------------------------------------------
 
-unit_table <- function(x, entries, cells, measured) {
+unit_table <- function(x, entries, cells, qualities) {
   n <- nrow(x)
-  is_version2 <- !is.null(measured$uqs)
+  is_version2 <- !is.null(qualities$uqs)
   n_judgements <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
-  # The annotations with most votes of each unit.
+  # Is the annotation one of those with the most votes in its unit?
   is_top <- cells$votes == largest_in_groups(cells$votes, cells$unit, n)$value[cells$unit]
   annotation <- tapply(
     x$categories[cells$label[is_top]], factor(cells$unit[is_top], seq_len(n)), paste, collapse = "|"
   )
-  out <- tibble::tibble(
+  units <- tibble::tibble(
     unit = x$cases, workers = na_if_unnamed(x, n_judgements),
     votes = rowsum_codes(cells$unit, cells$votes, n),
     annotation = as.character(annotation)
   )
-  out$uqs <- measured$uqs # adds no column if it is NULL
-  if (!is_version2) out$clarity <- largest_in_groups(cells$score, cells$unit, n)$value
-  out$reason <- first_reason(
-    "no judgement" = n_judgements == 0L, "no label given" = out$votes == 0,
+  units$uqs <- qualities$uqs # adds no column if it is NULL
+  if (!is_version2) units$clarity <- largest_in_groups(cells$score, cells$unit, n)$value
+  units$reason <- first_reason(
+    "no judgement" = n_judgements == 0L, "no label given" = units$votes == 0,
     "only one worker" = is_version2 & n_judgements == 1L,
-    "floor of 1e-8: no two workers with quality above 0" = measured$unit_floored %||% FALSE
+    "floor of 1e-8: no two workers with quality above 0" = qualities$unit_floored %||% FALSE
   )
-  out
+  units
 }
 
-# Returns, for each group 1 ... n, the largest `value` and its index `at` in argument `value`. Both
-# are NA for a group without values. `group`: group number of each value.
+# Finds the largest value in each of the groups 1 to `n`. Returns a list of vectors with an element
+# per group: `value`, the largest value, and `index`, its position in argument `value`. Both are NA
+# for a group without values. `group`: group number of each value.
 largest_in_groups <- function(value, group, n) {
-  order <- order(group, -value)
-  first <- order[!duplicated(group[order])]
-  first <- first[!is.na(value[first])]
-  at <- replace(rep(NA_integer_, n), group[first], first)
-  list(value = value[at], at = at)
+  sorted_index <- order(group, -value)
+  first_in_group <- sorted_index[!duplicated(group[sorted_index])]
+  first_in_group <- first_in_group[!is.na(value[first_in_group])]
+  index <- replace(rep(NA_integer_, n), group[first_in_group], first_in_group)
+  list(value = value[index], index = index)
 }
 
-worker_table <- function(x, entries, measured) {
+worker_table <- function(x, entries, qualities) {
   if (has_counts(x)) {
     return(columns_tibble(worker = character(), units = integer(), reason = character()))
   }
   count_by_worker <- function(is_counted) tabulate(entries$worker[is_counted], entries$workers)
-  out <- columns_tibble(
+  workers <- columns_tibble(
     worker = x$raters, units = count_by_worker(!duplicated(answer_number(entries))),
-    !!!measured[intersect(names(spam_sign), names(measured))]
+    !!!qualities[intersect(names(spam_sign), names(qualities))]
   )
-  out$annotations_per_unit <- ratio(count_by_worker(entries$label > 0L), out$units)
-  # The reason why a metric of the worker is NA, is at its lower limit, or is computed from only
-  # some of the units
-  reason <- if (!is.null(measured$wqs)) {
+  workers$annotations_per_unit <- ratio(count_by_worker(entries$label > 0L), workers$units)
+  # Reason why a metric of the worker is NA, is at its lower limit, or is computed from only some of
+  # the units.
+  reason <- if (!is.null(qualities$wqs)) {
     first_reason("floor of 1e-8: no other worker or no unit with quality above 0" =
-      measured$worker_floored)
+      qualities$worker_floored)
   } else {
-    has_no_comparison <- is.na(out$unit_disagreement)
+    has_no_comparison <- is.na(workers$unit_disagreement)
     fewer_units_words <-
-      sprintf("unit_disagreement is over %s of %s units", measured$compared, out$units)
+      sprintf("unit_disagreement is over %s of %s units", qualities$compared, workers$units)
     Reduce(join_reasons, list(
-      ifelse(!has_no_comparison & measured$compared < out$units, fewer_units_words, NA),
+      ifelse(!has_no_comparison & qualities$compared < workers$units, fewer_units_words, NA),
       first_reason("no unit with labels of the worker and of others" = has_no_comparison),
-      first_reason("no kappa with any other worker" = is.na(out$worker_disagreement)),
-      first_reason("no overlap with any other worker" = is.na(out$overlap_disagreement))
+      first_reason("no kappa with any other worker" = is.na(workers$worker_disagreement)),
+      first_reason("no overlap with any other worker" = is.na(workers$overlap_disagreement))
     ))
   }
-  out$reason <- replace(reason, out$units == 0L, "no unit judged")
-  out
+  workers$reason <- replace(reason, workers$units == 0L, "no unit judged")
+  workers
 }
 
-# Returns, for each row, the first reason that applies; NA if none applies. Each argument is a
-# logical vector (does the reason apply?), and its name is the reason.
+# Returns for each row the first reason that applies, or NA if no reason applies. Each argument is a
+# logical vector (does the reason apply to the row?). The name of the argument is the reason.
 first_reason <- function(...) {
-  applies <- list(...)
-  out <- rep(NA_character_, length(applies[[1L]]))
-  for (reason in rev(names(applies))) out[applies[[reason]]] <- reason
-  out
+  reason_applies <- list(...)
+  reasons <- rep(NA_character_, length(reason_applies[[1L]]))
+  for (reason in rev(names(reason_applies))) reasons[reason_applies[[reason]]] <- reason
+  reasons
 }
 
-# Joins two vectors of reasons element by element. If one of two elements is NA, keeps the other.
+# Joins two vectors of reasons element by element. If one of two elements is NA, the result is the
+# other element.
 join_reasons <- function(a, b) {
-  joined <- paste(a, b, sep = "; ")
-  joined[is.na(a)] <- b[is.na(a)]
-  ifelse(is.na(b), a, joined)
+  joined_reasons <- paste(a, b, sep = "; ")
+  joined_reasons[is.na(a)] <- b[is.na(a)]
+  ifelse(is.na(b), a, joined_reasons)
 }
 
-annotation_table <- function(x, cells, similarity, measured) {
+annotation_table <- function(x, cells, similarity, qualities) {
   n <- n_categories(x)
-  units <- nrow(x)
+  n_units <- nrow(x)
   frequency <- tabulate(cells$label, n)
   clarity <- largest_in_groups(cells$score, cells$label, n)$value
   most_similar <- largest_in_groups(as.vector(similarity), as.vector(row(similarity)), n)
-  out <- columns_tibble(
-    annotation = x$categories, frequency = frequency, probability = frequency / units,
+  annotations <- columns_tibble(
+    annotation = x$categories, frequency = frequency, probability = frequency / n_units,
     clarity = replace_na(clarity, 0), ambiguity = most_similar$value,
-    similar_to = x$categories[col(similarity)[most_similar$at]]
+    similar_to = x$categories[col(similarity)[most_similar$index]]
   )
-  out$aqs <- measured$aqs # adds no column if it is NULL
-  out$reason <- first_reason(
-    "no worker used it" = frequency == 0L, "it is on every unit" = frequency == units,
+  annotations$aqs <- qualities$aqs # adds no column if it is NULL
+  annotations$reason <- first_reason(
+    "no worker used it" = frequency == 0L, "it is on every unit" = frequency == n_units,
     "every other annotation is on all units without it" = is.na(most_similar$value)
   )
-  if (!is.null(measured$aqs)) {
-    out$reason <- join_reasons(out$reason, first_reason(
-      "open task: no aqs" = is.na(measured$aqs),
-      "aqs has a floor of 1e-8" = measured$annotation_floored
+  if (!is.null(qualities$aqs)) {
+    annotations$reason <- join_reasons(annotations$reason, first_reason(
+      "open task: no aqs" = is.na(qualities$aqs),
+      "aqs has a floor of 1e-8" = qualities$annotation_floored
     ))
   }
-  out
+  annotations
 }

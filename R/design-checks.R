@@ -1,19 +1,20 @@
 # Checks of the arguments of rater_design().
 
-check_probabilities <- function(x, arg, least) {
-  inside <- if (is.numeric(x)) is.finite(x) & x >= 0 & x <= 1 else rep(FALSE, length(x))
-  is_long_enough <- length(x) >= least
-  abort_argument_if(!is_long_enough || !all(inside), arg,
-    "{.arg {arg}} must be {if (least > 1L) paste('at least', least)} probabilities in [0, 1].",
-    x = if (is.numeric(x) && is_long_enough) "Among them is {.val {x[!inside][[1L]]}}." else
+check_probabilities <- function(x, arg, min_length) {
+  is_probability <- if (is.numeric(x)) is.finite(x) & x >= 0 & x <= 1 else rep(FALSE, length(x))
+  is_long_enough <- length(x) >= min_length
+  abort_argument_if(!is_long_enough || !all(is_probability), arg,
+    "{.arg {arg}} must be {if (min_length > 1L) paste('at least', min_length)} probabilities in
+        [0, 1].",
+    x = if (is.numeric(x) && is_long_enough) "It contains {.val {x[!is_probability][[1L]]}}." else
       "It is {describe(x)}.")
   x
 }
 
 check_judge_names <- function(names) {
-  twice <- repeated_values(names)
-  abort_argument_if(twice, "systems", "Raters and systems must have different names.",
-    x = "Both have {.val {twice}}.")
+  shared_names <- repeated_values(names)
+  abort_argument_if(shared_names, "systems", "Raters and systems must have different names.",
+    x = "A rater and a system have the name {.val {shared_names}}.")
 }
 
 name_judges <- function(x, prefix) {
@@ -32,9 +33,9 @@ check_strata <- function(difficulty, accuracies) {
     shift <- unique(check_number(difficulty, "difficulty", 0, 1) * -1:1)
     difficulty <- data.frame(shift = shift, weight = 1 / length(shift))
   }
-  table <- if (is.data.frame(difficulty)) difficulty
-  shifts <- table[["shift"]]
-  weight <- table[["weight"]]
+  strata <- if (is.data.frame(difficulty)) difficulty
+  shifts <- strata[["shift"]]
+  weight <- strata[["weight"]]
   is_valid <- is.numeric(shifts) && !is_empty(shifts) && all(abs(shifts) <= 1) &&
     is_distribution(weight, slack = 1e-8)
   abort_argument_if(!isTRUE(is_valid), "difficulty",
@@ -44,23 +45,24 @@ check_strata <- function(difficulty, accuracies) {
       "Shifts are {.val {shifts}}. Weights are {.val {weight}}, with sum
         {format(sum(weight), digits = 6)}.")
   shifts <- shifts[weight > 0]
-  shifted <- outer(accuracies, shifts, `+`)
-  abort_argument_if(any(shifts != 0) && !any(shifted > 0 & shifted < 1), "difficulty",
+  shifted_accuracies <- outer(accuracies, shifts, `+`)
+  is_between <- shifted_accuracies > 0 & shifted_accuracies < 1
+  abort_argument_if(any(shifts != 0) && !any(is_between), "difficulty",
     "{.arg difficulty} changes all accuracies to 0 or 1.",
     x = "Each accuracy plus each shift ({.val {shifts}}) is outside (0, 1).",
     i = "Choose a smaller {.arg difficulty}.")
   difficulty[c("shift", "weight")]
 }
 
-# Checks argument `difficulty` of rater_design(), and returns it as a list with all settings.
-# Settings that the user left out have their defaults. A number or a data frame becomes setting
-# `value`.
+# Checks argument `difficulty` of rater_design(). Returns a list with all settings of difficulty,
+# where settings that the user left out have their defaults. If `difficulty` is a number or a data
+# frame, it becomes the setting `value`.
 check_difficulty <- function(difficulty) {
   effects <- c("difficulty", "errors")
   settings <- list(value = 0, strata = "drawn", redraw = TRUE, shared = effects, loading = 0)
   if (!is.list(difficulty) || is.data.frame(difficulty)) difficulty <- list(value = difficulty)
-  given <- check_settings_list(difficulty, "difficulty", names(settings))
-  settings[names(given)] <- given
+  given_settings <- check_settings_list(difficulty, "difficulty", names(settings))
+  settings[names(given_settings)] <- given_settings
   settings$shared <- check_choices(settings$shared, effects, "shared", none = TRUE)
   settings
 }
@@ -72,21 +74,24 @@ check_copying <- function(copying, raters, systems) {
   faults <- NULL
   if (is_table) {
     judge_number <- function(x) match(x, if (is.numeric(x)) seq_along(judges) else judges)
-    from <- judge_number(copying$from)
-    to <- judge_number(copying$to)
-    cells <- function(column, fault) {
+    source_number <- judge_number(copying$from)
+    copier_number <- judge_number(copying$to)
+    describe_cells <- function(column, fault) {
       sprintf("`%s` is %s, %s", column, map_chr(unfactor(copying[[column]]), describe), fault)
     }
     is_probability <- map_lgl(copying$probability, function(p) {
       is.numeric(p) && isTRUE(p >= 0 && p <= 1)
     })
-    # One fault is reported per row. Each line below replaces faults that were found before.
-    faults <- ifelse(is_probability, NA, cells("probability", "which is not in [0, 1]"))
-    faults <- ifelse(from == to, paste(judges[from], "copies itself"), faults)
-    faults <- ifelse(from > length(raters) & to <= length(raters),
-      cells("from", "which is a system; raters copy raters only"), faults)
-    faults <- ifelse(is.na(to), cells("to", "which is no rater or system"), faults)
-    faults <- ifelse(is.na(from), cells("from", "which is no rater or system"), faults)
+    # One fault is reported per row. A fault that is found later replaces an earlier one.
+    faults <- ifelse(is_probability, NA, describe_cells("probability", "which is not in [0, 1]"))
+    faults <- ifelse(source_number == copier_number,
+      paste(judges[source_number], "copies itself"), faults)
+    faults <- ifelse(source_number > length(raters) & copier_number <= length(raters),
+      describe_cells("from", "which is a system; raters can copy only raters"), faults)
+    faults <- ifelse(is.na(copier_number),
+      describe_cells("to", "which is not a rater or a system"), faults)
+    faults <- ifelse(is.na(source_number),
+      describe_cells("from", "which is not a rater or a system"), faults)
   }
   faulty_rows <- which(!is.na(faults))
   shown_rows <- head(faulty_rows, 5L)
@@ -97,27 +102,31 @@ check_copying <- function(copying, raters, systems) {
       "It is {describe(copying)}.",
     i = c("Raters are {.val {raters}}.",
       if (!is_empty(systems)) "Systems are {.val {systems}}."), row = faulty_rows)
-  data.frame(from = from, to = to, probability = as.double(copying$probability))
+  data.frame(from = source_number, to = copier_number, probability = as.double(copying$probability))
 }
 
 # Checks argument `matrices`. Returns a list with a numeric vector per rater or system: the entries
-# of its confusion matrix, row by row, or of its matrices in all strata. The vector is empty if the
-# user gave no matrix. `judges`: names of raters and systems. `strata`: number of strata.
-check_matrices <- function(matrices, judges, labels, strata) {
-  unknown <- if (is.list(matrices)) setdiff(names2(matrices), judges)
-  abort_argument_if(!is.list(matrices) || !is_empty(unknown), "matrices",
+# of its confusion matrix, row by row, or of its confusion matrices in all strata. The vector is
+# empty for a rater or system without a matrix. `judges`: names of raters and systems. `n_strata`:
+# number of strata.
+check_matrices <- function(matrices, judges, labels, n_strata) {
+  unknown_names <- if (is.list(matrices)) setdiff(names2(matrices), judges)
+  abort_argument_if(!is.list(matrices) || !is_empty(unknown_names), "matrices",
     "must be a list with names of raters or systems.",
-    x = if (is.list(matrices)) "{.val {unknown}} {?is/are} not among them." else "It is
+    x = if (is.list(matrices)) "It also has the name{?s} {.val {unknown_names}}." else "It is
         {describe(matrices)}.", i = "Raters and systems are {.val {judges}}.")
   lapply(judges, function(judge) {
-    given <- matrices[[judge]]
-    if (is.null(given)) return(double())
-    if (!is.list(given) || is.data.frame(given)) return(check_matrix(given, judge, length(labels)))
-    abort_argument_if(length(given) != strata, "matrices",
-      "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
-      x = "There are {length(given)} for {strata} strat{?um/a}.")
+    matrix_or_list <- matrices[[judge]]
+    if (is.null(matrix_or_list)) return(double())
+    if (!is.list(matrix_or_list) || is.data.frame(matrix_or_list))
+      return(check_matrix(matrix_or_list, judge, length(labels)))
+    abort_argument_if(length(matrix_or_list) != n_strata, "matrices",
+      "must contain one matrix for {.val {judge}}, or a list of matrices for the strata of
+        {.arg difficulty}.",
+      x = "It has {length(matrix_or_list)} matri{?x/ces} for {n_strata} strat{?um/a}.")
     unlist(Map(
-      check_matrix, unname(given), paste(judge, "in stratum", seq_along(given)), length(labels)
+      check_matrix, unname(matrix_or_list), paste(judge, "in stratum", seq_along(matrix_or_list)),
+      length(labels)
     ))
   })
 }
@@ -129,17 +138,78 @@ describe_wrong_row_sum <- function(m, tolerance) {
 }
 
 check_matrix <- function(m, name, n) {
-  misfit <- why_no_matrix(m, n, 0) %||% describe_wrong_row_sum(m, 1e-8)
-  abort_argument_if(misfit, "matrices",
-    "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.", x = misfit)
+  fault <- why_no_matrix(m, n, 0) %||% describe_wrong_row_sum(m, 1e-8)
+  abort_argument_if(fault, "matrices",
+    "The matrix of {.val {name}} must be {n} x {n} probabilities whose rows sum to one.", x = fault)
   as.double(t(unclass(m)))
 }
 
-# Arguments with a number per rater and system ("judges"), and probabilities of answers.
+# Converts argument `covariates` of rater_design(), a data frame with a row per kind of case, to a
+# list. If `covariates` is NULL, the list contains only argument `difficulty`, named `strata`.
+# Otherwise, it contains:
+# * strata: a data frame for check_strata(), with one stratum per kind of case
+# * covariates: a tibble of the covariates of each kind of case
+# * judges: names of the raters and systems whose accuracy depends on the kind of case
+# * matrices: for each of these raters and systems, a list with a confusion matrix per kind of case
+#
+# `judges`: names of all raters and systems. `labels`: labels of categories. `in_matrices`: names in
+# argument `matrices`.
+convert_case_kinds <- function(covariates, difficulty, judges, labels, dispersion, in_matrices) {
+  if (is.null(covariates)) return(list(strata = difficulty))
+  weight <- if (is.data.frame(covariates)) covariates[["weight"]]
+  columns <- setdiff(names(covariates), "weight")
+  reserved_columns <- intersect(columns, reserved_names)
+  is_valid <- is_distribution(weight, slack = 1e-8) && !all(columns %in% judges) &&
+    is_empty(reserved_columns)
+  abort_argument_if(!is_valid, "covariates",
+    "must be a data frame with a row per kind of case. It needs column {.val weight}, the
+        probabilities of the kinds, which sum to one, and at least one covariate. Columns with
+        accuracies are named by a rater or system.",
+    x = if (!is_empty(reserved_columns)) "A covariate cannot be named
+        {.val {reserved_columns[[1L]]}}." else
+      if (!is.numeric(weight)) "It is {describe(covariates)}." else
+        if (all(columns %in% judges)) "It has no covariate." else
+          "The weights are {format(weight, digits = 4L)}.")
+  judge_columns <- intersect(judges, columns)
+  for (judge in judge_columns) check_probabilities(covariates[[judge]], judge, 1L)
+  abort_argument_if(!identical(difficulty, 0), "difficulty",
+    "{.arg difficulty} cannot be combined with {.arg covariates}.",
+    i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
+  repeated_judges <- intersect(columns, in_matrices)
+  abort_argument_if(repeated_judges, "matrices",
+    "{.arg matrices} and {.arg covariates} must name different raters and systems.",
+    x = "Both contain {.val {repeated_judges}}.")
+  case_covariates <- covariates[setdiff(columns, judge_columns)]
+  for (name in names(case_covariates)) check_covariate(case_covariates[[name]], name)
+  list(
+    strata = data.frame(shift = 0, weight = weight),
+    covariates = tibble::as_tibble(case_covariates), judges = judge_columns,
+    matrices = lapply(covariates[judge_columns], lapply, matrix_with_equal_accuracy, length(labels),
+      dispersion)
+  )
+}
 
-# Checks an argument `x` with numbers for raters or systems. Returns a vector with a number for each
-# of `names`. `x`: one number for all of them, one number for each, or a named vector for some of
-# them (the others get 0). `least`: lower limit. `arg` and `judges`: words in messages.
+# Returns a confusion matrix of `n` categories (true category x answer) with the same accuracy in
+# each row. The probability of an error is divided by `dispersion` with each further step from the
+# true category.
+matrix_with_equal_accuracy <- function(accuracy, n, dispersion) {
+  probabilities <- dispersion^-abs(outer(seq_len(n), seq_len(n), `-`))
+  diag(probabilities) <- 0
+  probabilities <- probabilities * (1 - accuracy) / rowSums(probabilities)
+  diag(probabilities) <- accuracy
+  probabilities
+}
+
+# ---- Arguments with a number per rater and system, and probabilities of answers -----------------
+
+# Checks an argument `x` with numbers for raters or systems ("judges"). Returns a vector with a
+# number for each judge.
+# * x: one number for all judges, one number for each, or a named vector for some judges. The other
+#   judges then get 0.
+# * names: names of the judges.
+# * arg: name of the argument.
+# * least: lower limit of the numbers.
+# * judges: word for the judges in error messages, such as "rater".
 numbers_by_judge <- function(x, names, arg, least, judges) {
   is_named <- has_names(x)
   is_valid <- is.numeric(x) && !is_empty(x) && all(is.finite(x) & x < 1 & (x > least | x == 0)) &&
@@ -158,43 +228,45 @@ all_same <- function(x) n_distinct(x) < 2L
 # Returns the confusion matrix that the user gave for a rater or system, in one stratum of cases.
 user_confusion_matrix <- function(design, judge, stratum) {
   n <- n_categories(design)
-  # If there is only one matrix, it is used in all strata.
+  # A single matrix is used in all strata.
   entries <- rep_len(design$matrices[[judge]], stratum * n^2)
   matrix(tail(entries, n^2), n, n, byrow = TRUE)
 }
 
-# Returns nodes and weights of numerical integration over cases with the same truth and stratum: a
-# data frame. Columns:
-# * effect: effect of the case, standard normal; see "Shared errors" in ?rater_design. The rule is a
-#   sum over equal steps.
-# * position: position in the order of cases, 0 to 1. The rule is Simpson's rule.
-# * weight: weight of the node; weights sum to one
+# Returns nodes for the numerical integration over cases with the same true category and stratum.
+# The result is a data frame with a row per node:
+# * effect: effect of the case, standard normal; see "Shared errors" in ?rater_design. Effects have
+#   equal steps.
+# * position: position in the order of cases, 0 to 1. Positions have weights of Simpson's rule.
+# * weight: weight of the node. Weights sum to one.
 case_quadrature_nodes <- function(design) {
   effect <- if (any(design$loading != 0)) seq(-6, 6, by = 0.05) else 0
   has_drift <- any(design$drift != 0)
   position <- if (has_drift) seq(0, 1, by = 0.05) else 0.5
-  simpson <- if (has_drift) c(1, rep(c(4, 2), 9), 4, 1) else 1
-  normal <- dnorm(effect)
+  simpson_weights <- if (has_drift) c(1, rep(c(4, 2), 9), 4, 1) else 1
+  normal_density <- dnorm(effect)
   nodes <- expand.grid(effect = effect, position = position)
-  nodes$weight <- as.vector(normal %o% simpson) / (sum(normal) * sum(simpson))
+  nodes$weight <- as.vector(normal_density %o% simpson_weights) /
+    (sum(normal_density) * sum(simpson_weights))
   nodes
 }
 
 # Returns the probabilities of the answers of a rater or system to one case, a vector. `row`: the
-# row of its confusion matrix for the true category `truth` (an index). `loading`, `drift`: settings
-# of rater_design(). `effect`, `position`: see case_quadrature_nodes(). The simulator in the core
-# draws answers with the same probabilities.
+# row of its confusion matrix for the true category `truth` (an index). `loading`, `drift`:
+# arguments of rater_design() for this rater or system. `effect`, `position`: see
+# case_quadrature_nodes(). The simulator in the core draws answers with these probabilities.
 case_row_probs <- function(row, truth, loading, drift, effect, position) {
   if (loading == 0 && drift == 0) return(row)
   n <- length(row)
   p_right <- clip01(row[[truth]] + drift * (position - 0.5))
-  order <- (truth + seq_len(n) - 2L) %% n + 1L
+  # Categories in order, starting with the true category, see "Shared errors" in ?rater_design.
+  category_order <- (truth + seq_len(n) - 2L) %% n + 1L
   error_shares <- if (row[[truth]] == 1) rep(1 / (n - 1), n - 1L) else
-    row[order[-1L]] / (1 - row[[truth]])
+    row[category_order[-1L]] / (1 - row[[truth]])
   probability <- c(p_right, error_shares * (1 - p_right))
   if (loading != 0) {
     upper_limits <- qnorm(c(pmin(cumsum(probability[-n]), 1), 1))
     probability <- diff(c(0, pnorm((upper_limits - loading * effect) / sqrt(1 - loading^2))))
   }
-  replace(row, order, probability)
+  replace(row, category_order, probability)
 }

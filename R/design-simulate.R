@@ -7,10 +7,10 @@
 #' @srrstatsNA {UL7.5, UL7.5a} nothing is fitted in batches
 #' @param design A [rater_design()].
 #' @param n Number of cases, at least 1; by default the number of the design.
-#' @param rater_kind Kind of the raters, which changes intervals of [estimate_accuracy()] but not
-#'   the simulated answers: `"expert"` or `"crowd"` (people), `"model"` (language models) or
-#'   `"tool"` (other programs); or a vector of kinds with the names of the raters. `NULL`, the
-#'   default: unknown.
+#' @param rater_kind Kind of the raters: `"expert"` or `"crowd"` (people), `"model"` (language
+#'   models) or `"tool"` (other programs); or a vector of kinds with the names of the raters.
+#'   `NULL`, the default: the kind is unknown. The kind affects intervals of [estimate_accuracy()],
+#'   but not the simulated answers.
 #' @param ... Not used.
 #' @return A [ratings()] object. It also contains the true categories and accuracies, which
 #'   [truth()] and [true_accuracy()] return. Cases are numbered from 1. Categories are ordered if
@@ -36,12 +36,12 @@ simulate_ratings <- function(design, n = design$n, rater_kind = NULL, ...) {
   x
 }
 
-# Draws a panel (cases with their answers) in the C++ core. Returns a list:
+# Draws a panel (cases with their true categories and answers) in the C++ core. Returns a list:
 # * truth, stratum: indices of the true category and the stratum of each case
 # * answers: a list with a vector of answers for each rater and then each system; 0 is missing
 # * base_rates: the base rates that were drawn or given
-# * expected: accuracy of each system in the design
-# * matrices: confusion matrices, ordered by rater or system and then by stratum
+# * expected: probability of a correct answer of each system
+# * matrices: a list of confusion matrices, ordered by rater or system and then by stratum
 #
 # `item`: index of the panel. Panels with the same seed and different indices are independent.
 draw_panel <- function(design, n, seed = draw_seed(), item = 0) {
@@ -68,7 +68,7 @@ as_panel <- function(design, drawn) {
 }
 
 check_design <- function(design) {
-  check_class(design, "rater_design", "design", "Make one with {.fun rater_design}.")
+  check_class(design, "rater_design", "design", "Make a design with {.fun rater_design}.")
 }
 
 #' True categories and accuracies
@@ -86,9 +86,9 @@ check_design <- function(design) {
 #'   `true_accuracy()`: a tibble with a row per system.
 #'   * `system`: name of the system.
 #'   * `expected`: its probability of a correct answer in the design of the simulation, including
-#'     answers that it copies from others; `NA` if it is not known.
-#'   * `sample`: share of correct answers among the cases of `x` with an answer and a known truth
-#'     (weighted, if cases have weights); `NA` if there is no such case.
+#'     answers that the system copies; `NA` if this probability is not known.
+#'   * `sample`: share of correct answers among the cases of `x` with an answer and a known truth,
+#'     weighted if cases have weights. `NA` if `x` has no case with an answer and a known truth.
 #' @family simulation
 #' @examples
 #' set.seed(1)
@@ -114,14 +114,14 @@ true_accuracy <- function(x, systems = NULL, ...) {
   )
 }
 
-# Returns the weighted share of correct answers of each system. Only cases with an answer and a
-# known truth count.
+# Returns the weighted share of correct answers of each system, among cases with an answer and a
+# known truth.
 sample_accuracy <- function(x) {
-  answer <- case_answers(x)
+  answers <- case_answers(x)
   weight <- weights_of_cases(x) * !is.na(x$truth$category)
-  is_right <- answer == x$truth$category
+  is_right <- answers == x$truth$category
   unname(as.double(ratio(
-    colSums(is_right * weight, na.rm = TRUE), colSums((answer > 0L) * weight)
+    colSums(is_right * weight, na.rm = TRUE), colSums((answers > 0L) * weight)
   )))
 }
 
@@ -133,8 +133,10 @@ check_truth <- function(x) {
         {.fun estimate_accuracy}.")
 }
 
-# Models in which errors of raters are correlated given the truth. The distributions are defined in
-# src/core/posterior/dependent.hpp. Such a model has field `dependence`, a list:
+# ---- Models in which errors of raters are correlated given the truth ----------------------------
+
+# The distributions of correlated errors are defined in src/core/posterior/dependent.hpp. A model
+# with correlated errors has the field `dependence`, a list:
 # * type: "easy" (in a share of easy cases, all raters are right) or "pairs" (the errors of some
 #   pairs of raters are correlated)
 # * pairs: the pairs, a list of vectors of two names; NULL for type "easy"
@@ -142,18 +144,22 @@ check_truth <- function(x) {
 check_dependence <- function(dependence, pairs, errors, difficulty, confidence) {
   type <- check_choice(dependence, c("none", "easy", "pairs"), "dependence")
   abort_argument_if((type == "pairs") == is.null(pairs), "pairs",
-    "{.arg pairs} must be given with {.code dependence = \"pairs\"}, and only then.",
+    "{.arg pairs} must be given if {.code dependence = \"pairs\"}, and left out otherwise.",
     x = if (is.null(pairs)) "{.arg pairs} is missing." else "{.arg dependence} is {.val {type}}.",
     i = "{.arg pairs} is a list of pairs of raters, such as {.code list(c(\"a\", \"b\"))}.")
   if (type == "none") return(NULL)
-  has_allowed_model <- !is_formula(difficulty) && difficulty[[1L]] == "none" &&
-    errors[[1L]] %in% c("uniform", "free") && !isTRUE(confidence)
-  abort_argument_if(!has_allowed_model, "dependence",
-    "{.arg dependence} needs {.code errors = \"uniform\"} or {.val free},
-     {.code difficulty = \"none\"} and {.code confidence = FALSE}.")
-  names <- unlist(pairs)
-  has_valid_pairs <- is.list(pairs) && all(lengths(pairs) == 2L) && is.character(names) &&
-    !any_repeated(names) && !anyNA(names)
+  invalid_arguments <- c(
+    if (!errors[[1L]] %in% c("uniform", "free")) "errors",
+    if (is_formula(difficulty) || difficulty[[1L]] != "none") "difficulty",
+    if (isTRUE(confidence)) "confidence"
+  )
+  abort_argument_if(invalid_arguments, "dependence",
+    "A model with {.arg dependence} must have {.code errors = \"uniform\"} or {.val free},
+     {.code difficulty = \"none\"} and {.code confidence = FALSE}.",
+    x = "Another value was given for {.arg {invalid_arguments}}.")
+  paired_raters <- unlist(pairs)
+  has_valid_pairs <- is.list(pairs) && all(lengths(pairs) == 2L) && is.character(paired_raters) &&
+    !any_repeated(paired_raters) && !anyNA(paired_raters)
   abort_argument_if(type == "pairs" && !has_valid_pairs, "pairs",
     "must be a list of pairs of names of raters, and no rater may be in two pairs.", not = pairs)
   list(type = type, pairs = pairs)
@@ -190,35 +196,35 @@ pair_indices <- function(model, raters) matrix(match(unlist(model$dependence$pai
 max_dependent_ratings <- 300L
 
 check_dependent_panel <- function(model, x) {
-  in_pairs <- unlist(model$dependence$pairs)
-  unknown <- setdiff(in_pairs, x$raters)
-  abort_argument_if(unknown, "model", "{.field pairs} must name raters of {.arg x}.",
-    x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
+  paired_raters <- unlist(model$dependence$pairs)
+  unknown_raters <- setdiff(paired_raters, x$raters)
+  abort_argument_if(unknown_raters, "model", "{.field pairs} must name raters of {.arg x}.",
+    x = "{.val {unknown_raters}} {?is/are} not among {.val {x$raters}}.")
   check_named_raters(x, "model",
-    "A {.arg model} with {.field dependence} needs the rater of each rating.")
-  repeating <- if (!is_empty(in_pairs))
-    intersect(in_pairs, x$raters[repeated_ratings(x)$rater])
-  abort_argument_if(repeating, "model",
+    "For a {.arg model} with {.field dependence}, the rater of each rating must be known.")
+  repeating_raters <- if (!is_empty(paired_raters))
+    intersect(paired_raters, x$raters[repeated_ratings(x)$rater])
+  abort_argument_if(repeating_raters, "model",
     "Raters of {.field pairs} must rate each case at most once.",
-    x = "{.val {repeating}} rated some cases more than once.",
+    x = "{.val {repeating_raters}} rated some cases more than once.",
     i = "With {.code repeats = \"reruns\"} in {.fun ratings}, the ratings of a case by the same
-         rater are one vote.")
+         rater count as one vote.")
   abort_argument_if(max(pattern_lengths(x)) > max_dependent_ratings, "model",
     "A {.arg model} with {.field dependence} allows at most {max_dependent_ratings} ratings of a
      case.", x = "A case has {max(pattern_lengths(x))} ratings.")
 }
 
 # Returns the rows of new_parameter_rows() for the parameters of correlated errors. Returns NULL if
-# the model has no correlated errors. `n_before`: number of parameters that precede them in the
-# core's draws.
+# the model has no correlated errors. `n_before`: number of parameters before the parameters of
+# correlated errors in the core's draws.
 dependence_parameter_rows <- function(x, model, n_before) {
   type <- dependence_type(model)
   if (type == "none") return(NULL)
-  names <- c(
+  term_prefixes <- c(
     if (type == "easy") "", map_chr(model$dependence$pairs, paste0, ",", collapse = "")
   )
-  truth <- rep(x$categories, length(names))
-  terms <- paste0(sub("s$", "", type), "[", rep(names, each = n_categories(x)), truth, "]")
+  truth <- rep(x$categories, length(term_prefixes))
+  terms <- paste0(sub("s$", "", type), "[", rep(term_prefixes, each = n_categories(x)), truth, "]")
   beta_parameter <- if (type == "pairs") 1 else NA_real_
   new_parameter_rows(terms, n_before + seq_along(terms), truth = truth, a = beta_parameter,
     total = 2 * beta_parameter)
@@ -230,35 +236,38 @@ is_dependence_term <- function(term) grepl("^(easy|pair)\\[", term)
 
 # Returns the probability of each row of ratings given each true category, a matrix (rows x true
 # categories). `codes`: the ratings, a matrix of category numbers (rows x raters, 0 if missing).
-# `law`: the parameters of the model, a list:
+# `parameters`: the parameters of the model, a list:
 # * base_rates: populations x categories
 # * matrices: a list with the confusion matrix of each rater (true category x rating)
 # * shared: parameters of correlated errors, a matrix with a row per true category. For type "easy",
-#   its only column contains shares of easy cases. For type "pairs", it has a column per pair: `u`
-#   of joint_answer_probabilities().
-code_probabilities <- function(law, codes, model, raters) {
+#   its only column contains shares of easy cases. For type "pairs", it has a column per pair, which
+#   contains the weight `u` of joint_answer_probabilities().
+code_probabilities <- function(parameters, codes, model, raters) {
   pairs <- pair_indices(model, raters)
-  size <- ncol(law$base_rates)
-  out <- vapply(seq_len(size), function(k) {
-    rater_rows <- lapply(law$matrices, function(m) m[k, ])
-    easy_share <- if (dependence_type(model) == "easy") law$shared[k, 1L] else 0
+  n_labels <- ncol(parameters$base_rates)
+  probabilities <- vapply(seq_len(n_labels), function(k) {
+    rater_rows <- lapply(parameters$matrices, function(m) m[k, ])
+    easy_share <- if (dependence_type(model) == "easy") parameters$shared[k, 1L] else 0
     answer_probabilities <- vapply(seq_along(rater_rows), function(j) {
-      p_if_hard <- (rater_rows[[j]] - easy_share * (seq_len(size) == k)) / (1 - easy_share)
+      p_if_hard <- (rater_rows[[j]] - easy_share * (seq_len(n_labels) == k)) / (1 - easy_share)
       c(1, p_if_hard)[codes[, j] + 1L]
     }, numeric(nrow(codes)))
     dim(answer_probabilities) <- dim(codes)
     for (i in seq_len(ncol(pairs))) {
-      a <- pairs[1L, i]
-      b <- pairs[2L, i]
-      both_rated <- codes[, a] > 0L & codes[, b] > 0L
-      joint <- joint_answer_probabilities(rater_rows[[a]], rater_rows[[b]], law$shared[k, i])
-      answer_probabilities[both_rated, a] <- joint[codes[both_rated, c(a, b), drop = FALSE]]
-      answer_probabilities[both_rated, b] <- 1
+      rater1 <- pairs[1L, i]
+      rater2 <- pairs[2L, i]
+      both_rated <- codes[, rater1] > 0L & codes[, rater2] > 0L
+      joint_probability <- joint_answer_probabilities(
+        rater_rows[[rater1]], rater_rows[[rater2]], parameters$shared[k, i]
+      )
+      answer_probabilities[both_rated, rater1] <-
+        joint_probability[codes[both_rated, pairs[, i], drop = FALSE]]
+      answer_probabilities[both_rated, rater2] <- 1
     }
     all_right <- rowSums(codes > 0L & codes != k) == 0
     easy_share * all_right + (1 - easy_share) * apply(answer_probabilities, 1L, prod)
   }, numeric(nrow(codes)))
-  matrix(out, nrow(codes))
+  matrix(probabilities, nrow(codes))
 }
 
 # Returns the joint probabilities of the answers of two raters, a matrix (answer of the first x
@@ -278,9 +287,9 @@ max_combinations <- 4096
 # Returns all combinations of answers of the raters, a matrix of category numbers (combinations x
 # raters). Returns NULL if there are too many combinations.
 all_answer_combinations <- function(x) {
-  size <- n_categories(x)
-  if (size^n_raters(x) <= max_combinations)
-    unname(as.matrix(expand.grid(rep(list(seq_len(size)), n_raters(x)))))
+  n_labels <- n_categories(x)
+  if (n_labels^n_raters(x) <= max_combinations)
+    unname(as.matrix(expand.grid(rep(list(seq_len(n_labels)), n_raters(x)))))
 }
 
 # ---- Identification -----------------------------------------------------------------------------
@@ -294,18 +303,20 @@ all_answer_combinations <- function(x) {
 # guarantee full rank (Jones et al., 2010).
 #
 # `populations`: number of populations. `points`: a list of parameter values, at which the rank is
-# computed; the largest rank is returned. Each element is a list like `law` of code_probabilities(),
-# with two differences. If all raters are equal, there is only one matrix. If errors are uniform, a
-# matrix is one number, the accuracy. Rows are normalised, which does not change the rank.
-rank_of_model <- function(x, model, populations, points = random_points(x, model, populations)) {
+# computed; the largest rank is returned. Each element is a list like argument `parameters` of
+# code_probabilities(), with two differences. If all raters have the same accuracy, there is only
+# one matrix. If errors are uniform, a matrix is one number, the accuracy. Rows of matrices are
+# divided by their sums, which does not change the rank.
+rank_of_model <- function(x, model, populations,
+                          points = random_parameters(x, model, populations)) {
   codes <- all_answer_combinations(x)
   if (is.null(codes)) return(NULL)
-  size <- n_categories(x)
+  n_labels <- n_categories(x)
   combination_probabilities <- function(changed, point) {
     parameters <- relist(changed, point)
     parameters$base_rates <- parameters$base_rates / rowSums(parameters$base_rates)
     parameters$matrices <- rep_len(lapply(parameters$matrices, function(m) {
-      if (length(m) == 1L) m <- diag(m, size) + (1 - diag(size)) * (1 - m) / (size - 1)
+      if (length(m) == 1L) m <- diag(m, n_labels) + (1 - diag(n_labels)) * (1 - m) / (n_labels - 1)
       m / rowSums(m)
     }), n_raters(x))
     as.vector(code_probabilities(parameters, codes, model, x$raters) %*% t(parameters$base_rates))
@@ -317,25 +328,25 @@ rank_of_model <- function(x, model, populations, points = random_points(x, model
     singular_values <- svd(jacobian, 0L, 0L)$d
     sum(singular_values > 1e-6 * singular_values[[1L]])
   })
-  n_per_matrix <- if (model$errors == "uniform") 1 else size * (size - 1)
+  n_per_matrix <- if (model$errors == "uniform") 1 else n_labels * (n_labels - 1)
   list(
-    rank = max(ranks), parameters = populations * (size - 1) +
+    rank = max(ranks), parameters = populations * (n_labels - 1) +
       n_per_matrix * length(points[[1L]]$matrices) + length(points[[1L]]$shared)
   )
 }
 
-# Returns two random sets of parameter values for rank_of_model(), in which raters are better than
-# chance. The seed is fixed, so that the rank is reproducible.
-random_points <- function(x, model, populations) {
-  size <- n_categories(x)
-  random_matrix <- function(n, low = 0.5, high = 1.5) matrix(runif(n * size, low, high), n)
+# Returns a list of two random sets of parameter values for rank_of_model(), in which raters are
+# better than chance. The seed is fixed, so that the rank is reproducible.
+random_parameters <- function(x, model, populations) {
+  n_labels <- n_categories(x)
+  random_matrix <- function(n, low = 0.5, high = 1.5) matrix(runif(n * n_labels, low, high), n)
   withr::with_seed(1L, lapply(1:2, function(i) {
     drop_null(list(
       base_rates = random_matrix(populations),
       matrices = lapply(seq_len(if (model$accuracy == "common") 1L else n_raters(x)),
         function(j) {
           if (model$errors == "uniform") runif(1L, 0.6, 0.9) else
-            random_matrix(size) + diag(3 * (size - 1), size)
+            random_matrix(n_labels) + diag(3 * (n_labels - 1), n_labels)
         }),
       shared = if (model_is_dependent(model))
         t(random_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4))
@@ -343,38 +354,40 @@ random_points <- function(x, model, populations) {
   }))
 }
 
-# Raises an error if the parameters are not identified and some rater has no informative prior.
-# Otherwise returns the result of rank_of_model(). `named`: names of the raters with an informative
-# prior.
-check_dependence_identified <- function(x, model, populations, named) {
-  rank <- rank_of_model(x, model, populations)
-  abort_if(isTRUE(rank$rank < rank$parameters) && !all(x$raters %in% named), "prior",
-    "The ratings do not identify which errors raters share: the model has {rank$parameters}
-     parameters, and the ratings determine {rank$rank} of them.",
+# Raises an error if the parameters of a model with correlated errors are not identified and some
+# rater has no informative prior. Otherwise, returns the result of rank_of_model().
+# `raters_with_prior`: names of the raters with an informative prior.
+check_dependence_identified <- function(x, model, populations, raters_with_prior) {
+  rank_check <- rank_of_model(x, model, populations)
+  is_deficient <- isTRUE(rank_check$rank < rank_check$parameters)
+  abort_if(is_deficient && !all(x$raters %in% raters_with_prior), "prior",
+    "The ratings do not identify which errors raters share: the model has {rank_check$parameters}
+     parameters, and the ratings determine {rank_check$rank} of them.",
     i = "Give priors for all raters with {.fun rater_prior}. Or use more raters, or more populations
          with different base rates.")
-  rank
+  rank_check
 }
 
 # Warns that other models of correlated errors may fit the ratings equally well. The rank is
 # computed again at the posterior means, where it may be lower than at random parameter values.
 warn_dependence <- function(fit) {
-  rank <- fit$learnable
-  if (!is.null(rank)) {
+  rank_check <- fit$learnable
+  if (!is.null(rank_check)) {
     mean_point <- drop_null(parameters_of_values(fit, colMeans(fit$draws)))
     if (fit$model$accuracy == "common") mean_point$matrices <- mean_point$matrices[1L]
     if (fit$model$errors == "uniform") mean_point$matrices <- lapply(mean_point$matrices, `[[`, 1L)
-    at_mean <- rank_of_model(fit$x, fit$model, nrow(mean_point$base_rates), list(mean_point))
-    rank$rank <- min(rank$rank, at_mean$rank)
+    rank_at_mean <- rank_of_model(fit$x, fit$model, nrow(mean_point$base_rates), list(mean_point))
+    rank_check$rank <- min(rank_check$rank, rank_at_mean$rank)
   }
   warn_fallible("dependence", c(
     "Ratings do not show which errors raters share: other models may fit equally well and give
      other accuracies.",
-    if (isTRUE(rank$rank < rank$parameters)) c(
+    if (isTRUE(rank_check$rank < rank_check$parameters)) c(
       "x" = "{.val {Filter(is_dependence_term, fit$terms$term)}} cannot be estimated from these data
-             (rank {rank$rank} of {rank$parameters} parameters): the results depend on the priors."
+             (rank {rank_check$rank} of {rank_check$parameters} parameters): the results depend on
+             the priors."
     ),
     "i" = "Report the results of {.fun compare_models}. Cases of known truth can show which model is
-           right."
-  ), rank = rank$rank, parameters = rank$parameters)
+           correct."
+  ), rank = rank_check$rank, parameters = rank_check$parameters)
 }

@@ -100,8 +100,8 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   matrices <- matrices %||% list()
   normalise <- if (is.list(matrices)) matrices[["normalise"]]
   if (is.list(matrices)) matrices <- matrices[names2(matrices) != "normalise"]
-  law <- if (is.character(base_rates)) check_choice(base_rates, c("uniform", "dirichlet")) else
-    "fixed"
+  base_rate_law <-
+    if (is.character(base_rates)) check_choice(base_rates, c("uniform", "dirichlet")) else "fixed"
   case_kinds <- convert_case_kinds(
     covariates, settings$value, judges, labels, dispersion, names(matrices)
   )
@@ -109,8 +109,9 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   system_strata <- "difficulty" %in% settings$shared
   strata <- check_strata(case_kinds$strata, c(raters, if (system_strata) systems))
   design <- list(
-    categories = labels, n = check_count(n, "n"), raters = raters, systems = systems, law = law,
-    base_rates = if (law == "fixed") check_base_rates(base_rates, length(labels)) else double(),
+    categories = labels, n = check_count(n, "n"), raters = raters, systems = systems,
+    law = base_rate_law, base_rates = if (base_rate_law == "fixed")
+      check_base_rates(base_rates, length(labels)) else double(),
     concentration = check_number(concentration, "concentration", 0, open_min = TRUE),
     dispersion = check_number(dispersion, "dispersion", 0, open_min = TRUE),
     error_range = check_number(error_range, "error_range", 0, 1),
@@ -173,17 +174,18 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9), ...) {
   figure <- check_count(figure, "figure", min = 1L, max = 14L)
   system <- check_probabilities(system, "system", 0L)
   if (!is_empty(system) && !has_names(system)) names(system) <- paste("system", system)
-  column_of_figures <- (figure - 1L) %% 7L + 1L
-  violation <- as.double(figure > 7L) # 1 if the assumptions are violated, otherwise 0
+  figure_in_series <- (figure - 1L) %% 7L + 1L
+  has_violations <- as.double(figure > 7L) # 1 if the assumptions are violated, otherwise 0
   rater_design(
-    c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[column_of_figures]] + c(-0.1, 0, 0.1) * violation,
-    system, n = c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[column_of_figures]],
-    dispersion = 1 + violation, error_range = violation, difficulty = 0.2 * violation
+    c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[figure_in_series]] + c(-0.1, 0, 0.1) * has_violations,
+    system, n = c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[figure_in_series]],
+    dispersion = 1 + has_violations, error_range = has_violations, difficulty = 0.2 * has_violations
   )
 }
 
-# Returns the accuracies of raters and then of systems that the user gave. If the user gave a
-# confusion matrix instead, its accuracy is a mean over expected base rates and strata.
+# Returns the accuracies of raters and then of systems. For a rater or system with a confusion
+# matrix, the accuracy is the mean probability of a correct answer over categories, weighted by
+# expected base rates, and over strata.
 given_accuracies <- function(design) {
   accuracy <- c(design$raters, design$systems)
   weight <- design$strata$weight
@@ -199,29 +201,31 @@ given_accuracies <- function(design) {
 # Returns the expected base rates of a design. If base rates are random, they are all expected to be
 # equal.
 expected_base_rates <- function(design) {
-  n <- n_categories(design)
-  if (design$law == "fixed") design$base_rates else rep(1 / n, n)
+  n_labels <- n_categories(design)
+  if (design$law == "fixed") design$base_rates else rep(1 / n_labels, n_labels)
 }
 
-# Returns descriptions of the K-properties that the design violates; empty if all of them hold.
+# Returns descriptions of the K-properties (assumptions of k_model()) that the design violates, a
+# character vector. It is empty if all K-properties hold.
 design_violations <- function(x) {
   shifts <- x$strata$shift
   judges <- c(names(x$raters), names(x$systems))
-  affected <- function(shared) if (!shared && n_systems(x) > 0L) ", of raters only"
+  exception_words <- function(shared) if (!shared && n_systems(x) > 0L) ", of raters only"
   judges_with_matrix <- judges[lengths(x$matrices) > 0L & !judges %in% x$by_kind]
   copying <- x$copying[x$copying$probability > 0, ]
-  list_judges <- function(description, x) {
-    values <- format(signif(x, 3L), trim = TRUE, drop0trailing = TRUE)
-    if (any(x != 0)) paste(description, shorten(paste(judges, "=", values)[x != 0]))
+  describe_judges <- function(description, x) {
+    value_words <- format(signif(x, 3L), trim = TRUE, drop0trailing = TRUE)
+    if (any(x != 0)) paste(description, shorten(paste(judges, "=", value_words)[x != 0]))
   }
   c(
     if (!all_same(given_accuracies(x)[seq_along(x$raters)])) "raters are not equally accurate",
     if (x$dispersion != 1) paste0("errors are ", format(x$dispersion),
-      " times as likely as errors one category farther from the truth", affected(x$system_errors)),
+      " times as likely as errors one category farther from the truth",
+      exception_words(x$system_errors)),
     if (x$error_range > 0) paste0("errors vary by up to ", format(100 * x$error_range), "%",
-      affected(x$system_errors)),
+      exception_words(x$system_errors)),
     if (!all_same(shifts)) paste0(
-      "accuracy shifts with difficulty by ", shorten(shifts), affected(x$system_strata)
+      "accuracy shifts with difficulty by ", shorten(shifts), exception_words(x$system_strata)
     ),
     if (!is_empty(x$by_kind)) paste(
       "accuracy of", shorten(x$by_kind), "depends on", shorten(names(x$covariates))
@@ -231,89 +235,36 @@ design_violations <- function(x) {
       judges[copying$to], "repeats", paste0(signif(100 * copying$probability, 3L), "%"),
       "of the answers of", judges[copying$from]
     ), most = 4L),
-    list_judges("errors are correlated, by loadings", x$loading),
-    list_judges("accuracy drifts over the cases by", x$drift)
+    describe_judges("errors are correlated, by loadings", x$loading),
+    describe_judges("accuracy drifts over the cases by", x$drift)
   )
 }
 
-# Returns the design with all raters and only one system, number `system`. Systems that this system
-# copies, directly or indirectly, become hidden systems: their answers are drawn but not returned.
-# In `copying`, systems are numbered after raters.
+# Returns the design with all raters and only the system with number `system`. Systems that this
+# system copies, directly or indirectly, become hidden systems: their answers are drawn but not
+# returned. In `copying`, systems are numbered after raters.
 keep_system <- function(design, system) {
   if (!is_world(design)) {
-    raters <- n_raters(design)
-    kept_judges <- judges_with_answers <- c(seq_len(raters), raters + system)
+    rater_count <- n_raters(design)
+    kept_judges <- judges_with_answers <- c(seq_len(rater_count), rater_count + system)
     repeat {
       copying <- design$copying[design$copying$to %in% kept_judges, ]
-      sources <- setdiff(copying$from, kept_judges)
-      if (is_empty(sources)) break
-      kept_judges <- c(kept_judges, sources)
+      copied_judges <- setdiff(copying$from, kept_judges)
+      if (is_empty(copied_judges)) break
+      kept_judges <- c(kept_judges, copied_judges)
     }
     design$copying <- modify_fields(copying, c("from", "to"), match, kept_judges)
-    design$hidden <- unname(design$systems[setdiff(kept_judges, judges_with_answers) - raters])
+    design$hidden <- unname(design$systems[setdiff(kept_judges, judges_with_answers) - rater_count])
     design <- modify_fields(design, c("matrices", "loading", "drift"), `[`, kept_judges)
   }
   design$systems <- design$systems[system]
   design
 }
 
-# Returns TRUE if ratings are drawn by a user-defined function. Such designs are called worlds.
+# Returns TRUE if the design is a user-defined function that draws ratings (class rater_world).
 is_world <- function(design) inherits(design, "rater_world")
 
-# Converts argument `covariates` of rater_design(), a data frame with a row per kind of case, to a
-# list. If it is NULL, the list contains only `strata`, which is then argument `difficulty`:
-# * strata: a data frame for check_strata(), with one stratum per kind
-# * covariates: a tibble of the covariates of each kind
-# * judges: names of the raters and systems whose accuracy depends on the kind
-# * matrices: for each of these raters and systems, a list with a confusion matrix per kind
-#
-# `judges`: names of all raters and systems. `labels`: labels of categories. `in_matrices`: names in
-# argument `matrices`.
-convert_case_kinds <- function(covariates, difficulty, judges, labels, dispersion, in_matrices) {
-  if (is.null(covariates)) return(list(strata = difficulty))
-  weight <- if (is.data.frame(covariates)) covariates[["weight"]]
-  columns <- setdiff(names(covariates), "weight")
-  reserved <- intersect(columns, reserved_names)
-  is_valid <- is_distribution(weight, slack = 1e-8) && !all(columns %in% judges) &&
-    is_empty(reserved)
-  abort_argument_if(!is_valid, "covariates",
-    "must be a data frame with a row per kind of case. Its columns are {.val weight}, the
-        probabilities of the kinds, which sum to one; covariates; and columns named by a rater or
-        system.",
-    x = if (!is_empty(reserved)) "A covariate cannot have the name {.val {reserved[[1L]]}}." else
-      if (is.numeric(weight)) "Weights are {format(weight, digits = 4L)}." else
-        "It is {describe(covariates)}.")
-  by_kind <- intersect(judges, columns)
-  for (judge in by_kind) check_probabilities(covariates[[judge]], judge, 1L)
-  abort_argument_if(!identical(difficulty, 0), "difficulty",
-    "{.arg difficulty} cannot be combined with {.arg covariates}.",
-    i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
-  twice <- intersect(columns, in_matrices)
-  abort_argument_if(twice, "matrices",
-    "{.arg matrices} and {.arg covariates} must name different raters and systems.",
-    x = "Both name {.val {twice}}.")
-  case_covariates <- covariates[setdiff(columns, by_kind)]
-  for (name in names(case_covariates)) check_covariate(case_covariates[[name]], name)
-  list(
-    strata = data.frame(shift = 0, weight = weight),
-    covariates = tibble::as_tibble(case_covariates), judges = by_kind,
-    matrices = lapply(covariates[by_kind], lapply, matrix_with_equal_accuracy, length(labels),
-      dispersion)
-  )
-}
-
-# Returns a confusion matrix of `n` categories (true category x answer) with the same accuracy in
-# each row. The probability of an error is divided by `dispersion` with each further step from the
-# true category.
-matrix_with_equal_accuracy <- function(accuracy, n, dispersion) {
-  out <- dispersion^-abs(outer(seq_len(n), seq_len(n), `-`))
-  diag(out) <- 0
-  out <- out * (1 - accuracy) / rowSums(out)
-  diag(out) <- accuracy
-  out
-}
-
-# Tables and printed descriptions of models, designs and estimators.
+# ---- Tables and printed descriptions of models, designs and estimators --------------------------
 
 #' Tables of models, designs and estimators
 #'
@@ -321,14 +272,15 @@ matrix_with_equal_accuracy <- function(accuracy, n, dispersion) {
 #' tables: call `tidy(x)`, `glance(x)` or `format(x)` for such an object `x`.
 #'
 #' @return `tidy()`: a tibble.
-#'   * For a [rater_model()]: one row for each of `accuracy`, `errors`, `difficulty` and `system`,
-#'     and for `base_rates` if it is a formula with covariates. `property`: the argument; `value`: a
-#'     string; `holds`: is it the value of [k_model()] (equally accurate raters, equally probable
-#'     errors, equally difficult cases)? `NA` for `system` and `base_rates`.
-#'   * For a [rater_design()]: one row per rater and system. `name`; `kind` (`"rater"` or
-#'     `"system"`); and `accuracy`, the probability of a correct answer, `NA` if a confusion matrix
-#'     is given.
-#'   * For an [accuracy_estimator()]: one row per option. `option`: its name; `value`: a string.
+#'   * For a [rater_model()]: one row for each of the arguments `accuracy`, `errors`, `difficulty`
+#'     and `system`, and for `base_rates` if it is a formula with covariates. Columns: `property`,
+#'     the name of the argument; `value`, a string; and `holds`, `TRUE` if [k_model()] has the same
+#'     value. `holds` is `NA` for `system` and `base_rates`.
+#'   * For a [rater_design()]: one row per rater and system. Columns: `name`; `kind`, `"rater"` or
+#'     `"system"`; and `accuracy`, the probability of a correct answer, which is `NA` if a confusion
+#'     matrix is given.
+#'   * For an [accuracy_estimator()]: one row per option. Columns: `option`, the name of the option;
+#'     and `value`, a string.
 #'
 #'   `glance()`: a tibble with one row.
 #'   * For a model: the first four arguments, one per column, and `prior`: `"weak"`, `"none"`,
@@ -372,9 +324,10 @@ schema_of.rater_design <- function(x) { # nolint: object_name.
   sizes <- list(
     cases = x$n, raters = n_raters(x), systems = n_systems(x), categories = n_categories(x)
   )
-  line <- toString(Map(count_noun, sizes, c("case", "rater", "system", "category")))
-  given <- given_accuracies(x)
-  accuracies_by_kind <- map_chr(split(paste(names(given), "=", given), kind), shorten)
+  size_words <- toString(Map(count_noun, sizes, c("case", "rater", "system", "category")))
+  known_accuracies <- given_accuracies(x)
+  accuracy_words <- paste(names(known_accuracies), "=", known_accuracies)
+  accuracies_by_kind <- map_chr(split(accuracy_words, kind), shorten)
   missing <- percent(x$missing)
   if (!all_same(missing)) missing <- shorten(paste(names(x$raters), missing))
   new_schema(
@@ -384,8 +337,8 @@ schema_of.rater_design <- function(x) { # nolint: object_name.
       difficulty = max(abs(x$strata$shift)), missing = mean(x$missing),
       k_properties = is_empty(violations)
     )),
-    line, head = c(
-      line, paste0("Accuracy of ", names(accuracies_by_kind), "s: ", accuracies_by_kind),
+    size_words, head = c(
+      size_words, paste0("Accuracy of ", names(accuracies_by_kind), "s: ", accuracies_by_kind),
       paste("Base rates:", switch(x$law,
         fixed = shorten(paste(x$categories, format_decimals(x$base_rates))),
         uniform = "uniform numbers, normalised, drawn for each panel",

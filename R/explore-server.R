@@ -33,22 +33,24 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
     set_kind(loaded_ratings(), input$kind)
   })
   known_truth <- with_messages("known", function() known_cases(input, gold_file))
-  estimate <- function(...) {
+  estimate_from_page <- function(...) {
     estimate_accuracy(current_ratings(), ..., common = page_common(input, known_truth()),
       known_truth = known_truth())
   }
   agreement_result <- required_result("agreement", function() agreement(current_ratings()))
   accuracy_result <- required_result("accuracy", function() {
     check_needed(length(current_ratings()$systems), "These ratings have no systems.")
-    estimate()
+    estimate_from_page()
   })
   group_result <- required_result("groups", function() {
-    by <- names(shiny::req(current_ratings()$covariates))
-    shiny::req(!is_empty(by), current_ratings()$systems)
-    estimate(by = by[[1L]])
+    group_columns <- names(shiny::req(current_ratings()$covariates))
+    shiny::req(!is_empty(group_columns), current_ratings()$systems)
+    estimate_from_page(by = group_columns[[1L]])
   })
   comparison_result <- required_result("comparison", function() {
-    check_needed(length(current_ratings()$systems) > 1L, "These ratings have no two systems.")
+    check_needed(
+      length(current_ratings()$systems) > 1L, "These ratings have fewer than two systems."
+    )
     compare_systems(accuracy_result())
   })
   gold_plan <- required_result("plan", function() {
@@ -98,36 +100,36 @@ add_download_handlers <- function(input, output, current_ratings, gold_plan, kno
     cases <- as.data.frame(augment(shiny::isolate(gold_plan())))
     utils::write.csv(for_spreadsheet(cases, TRUE), path, row.names = FALSE, na = "")
   })
-  report <- function(ending) {
+  report_handler <- function(ending) {
     shiny::downloadHandler(paste0("accuracy-report", ending), function(path) {
       shiny::isolate(accuracy_report(
         current_ratings(), path, title = input$title, known_truth = known_truth()
       ))
     })
   }
-  output$report <- report(".html")
-  output$word <- report(".docx")
+  output$report <- report_handler(".html")
+  output$word <- report_handler(".docx")
 }
 
-# Returns argument `common` of estimate_accuracy(): the share of their errors that systems share
-# with raters. Returns NULL if the user set no share. Also returns NULL if there are cases of known
-# truth, from which the share is estimated.
+# Returns argument `common` of estimate_accuracy(), the share of the raters' errors that systems
+# share, if the user set it on the page. Returns NULL if the user did not set the share, or if
+# there are cases with known truth.
 page_common <- function(input, known_truth) {
   if (isTRUE(input$choose) && is.null(known_truth)) input$common
 }
 
-# Returns R code for the analysis of the page, as text. The page displays it and does not run it.
-# `reading_code`: the call that reads the ratings.
+# Returns R code for the analysis of the page, as text. The page displays the code, but does not run
+# it. `reading_code`: the call that reads the ratings.
 page_code <- function(reading_code, input, known_truth) {
-  is_read <- is.call(reading_code)
-  if (is_read && nzchar(input$kind %||% "")) reading_code$rater_kind <- input$kind
+  is_from_file <- is.call(reading_code)
+  if (is_from_file && nzchar(input$kind %||% "")) reading_code$rater_kind <- input$kind
   common <- page_common(input, known_truth)
-  if (!is.null(common)) common <- paste0(", common = ", format(common))
+  common_argument <- if (!is.null(common)) paste0(", common = ", format(common))
   known_truth_argument <- if (!is.null(known_truth)) ", known_truth = known"
   quote_name <- function(name) encodeString(name %||% "", quote = "\"")
   lines <- c(
     "library(fallible)",
-    if (is_read) paste("x <-", paste(deparse(reading_code, 60L), collapse = "\n")),
+    if (is_from_file) paste("x <-", paste(deparse(reading_code, 60L), collapse = "\n")),
     if (!is.null(known_truth)) sprintf(
       paste0(
         "table <- read.csv(%s)\nknown <- gold_cases(data.frame(case = table[[%s]],\n",
@@ -137,10 +139,10 @@ page_code <- function(reading_code, input, known_truth) {
       quote_name(input$gold_sample)
     ),
     "data_check(x)", "agreement(x)",
-    paste0("estimate <- estimate_accuracy(x", common, known_truth_argument, ")"),
+    paste0("estimate <- estimate_accuracy(x", common_argument, known_truth_argument, ")"),
     "estimate",
-    if (is_read && !is.null(reading_code$covariates)) {
-      paste0("estimate_accuracy(x, by = ", quote_name(reading_code$covariates), common,
+    if (is_from_file && !is.null(reading_code$covariates)) {
+      paste0("estimate_accuracy(x, by = ", quote_name(reading_code$covariates), common_argument,
         known_truth_argument, ")")
     },
     if (is_single_number(input$least))
@@ -152,8 +154,8 @@ page_code <- function(reading_code, input, known_truth) {
   paste(lines, collapse = "\n")
 }
 
-# Sets the kind of raters that the user chose on the page, and returns the ratings. If `kind` is ""
-# or NULL, the ratings do not change.
+# Returns the ratings with the kind of raters that the user chose on the page. If `kind` is "" or
+# NULL, the ratings do not change.
 set_kind <- function(x, kind) {
   kind <- check_choice_sent(kind %||% "", page_kinds, "kind")
   if (nzchar(kind)) x$rater_kind <- kind
@@ -184,7 +186,7 @@ shown_width <- function(id) {
 # `messages`: a list of lists of messages; each message has `kind` and `text`. `files`: uploaded
 # files, whose names replace the paths of temporary files.
 message_boxes <- function(messages, files) {
-  box <- function(x) {
+  make_box <- function(x) {
     for (file in Filter(is_upload, files)) {
       x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
     }
@@ -196,9 +198,10 @@ message_boxes <- function(messages, files) {
   }
   boxes <- unlist(unname(messages), FALSE)
   is_error <- map_lgl(boxes, function(x) x$kind == "danger")
-  notes <- lapply(boxes[!is_error], box)
-  list(lapply(boxes[is_error], box), if (!is_empty(notes)) shiny::tags$details(
-    class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
+  warning_boxes <- lapply(boxes[!is_error], make_box)
+  list(lapply(boxes[is_error], make_box), if (!is_empty(warning_boxes)) shiny::tags$details(
+    class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(warning_boxes))),
+    warning_boxes
   ))
 }
 
@@ -219,13 +222,13 @@ use_field_titles <- function(text) {
 # Runs `code` and returns its value; NULL after an error. Errors and warnings are stored in the
 # reactive value `messages`, in element `name`. The next call with the same name replaces them.
 record_messages <- function(messages, name, code) {
-  notes <- new.env()
+  new_messages <- new.env()
   record_note <- function(kind, cnd) {
-    box <- list(kind = kind, text = cli::ansi_strip(conditionMessage(cnd)))
-    notes[[kind]] <- unique(c(notes[[kind]], list(box)))
+    message <- list(kind = kind, text = cli::ansi_strip(conditionMessage(cnd)))
+    new_messages[[kind]] <- unique(c(new_messages[[kind]], list(message)))
     NULL
   }
-  value <- rlang::try_fetch(
+  code_value <- rlang::try_fetch(
     code, fallible_error = function(e) record_note("danger", e),
     fallible_warning = function(w) {
       record_note("warning", w)
@@ -233,9 +236,9 @@ record_messages <- function(messages, name, code) {
     }
   )
   all_messages <- shiny::isolate(messages())
-  all_messages[[name]] <- c(notes$danger, notes$warning)
+  all_messages[[name]] <- c(new_messages$danger, new_messages$warning)
   messages(all_messages)
-  value
+  code_value
 }
 
 # ---- A file and its columns ---------------------------------------------------------------------
@@ -260,7 +263,7 @@ is_upload <- function(file) {
     startsWith(normalizePath(file$datapath, "/", mustWork = FALSE), folder)
 }
 
-# Returns `value` if it is one of `choices`; otherwise raises an error. If `several` is TRUE,
+# Returns `value` if it is one of `choices`, and raises an error otherwise. If `several` is TRUE,
 # `value` may have any number of elements, or be NULL. `field`: name of the field on the page.
 check_choice_sent <- function(value, choices, field, several = FALSE) {
   is_text <- is.character(value) || several && is.null(value)
@@ -274,13 +277,13 @@ abort_page <- function(field) {
     call = NULL)
 }
 
-# Reads an uploaded file. Returns its contents, see read_files(), with two more elements: `how`, the
-# options of reading; and `columns`, names of columns.
+# Reads an uploaded file. Returns its contents, see read_files(), with two more elements:
+# `reading_options`, the options of reading; and `columns`, names of columns.
 read_uploaded_file <- function(file, limits = page_limits()) {
   if (!is_upload(file)) abort_page("file")
-  how <- list(scratch = withr::local_tempdir(), limits = limits)
-  contents <- read_files(file$datapath, how)
-  c(contents, list(how = how, columns = setdiff(names(contents$table), "file")))
+  reading_options <- list(scratch = withr::local_tempdir(), limits = limits)
+  contents <- read_files(file$datapath, reading_options)
+  c(contents, list(how = reading_options, columns = setdiff(names(contents$table), "file")))
 }
 
 # Returns the counts of the 30 most frequent labels in the columns of ratings, in descending order.
@@ -307,18 +310,18 @@ labels_to_join <- function(text) {
 # Splits the text of a field at its commas.
 words_of_field <- function(text) trimws(strsplit(text, ",", fixed = TRUE)[[1L]])
 
-# Reads the cases of known truth from an uploaded file, and returns gold_cases(); NULL if there is
-# no file. `file`: a function that returns the contents of the file. If the file was downloaded from
-# the page, column `probability` contains the sampling probability of each case.
+# Reads the cases with known truth from an uploaded file, and returns a result of gold_cases(), or
+# NULL if there is no file. `file`: a function that returns the contents of the file. If the file
+# was downloaded from the page, column `probability` contains the sampling probability of each case.
 known_cases <- function(input, file) {
   gold_file <- if (!is.null(input$gold) && !is.null(input$gold_case)) file()
   if (is.null(gold_file)) return(NULL)
-  chosen <- function(id, choices) check_choice_sent(input[[id]], choices, id)
-  column <- function(id) as_label(gold_file$table[[chosen(id, gold_file$columns)]])
-  table <- data.frame(case = column("gold_case"), truth = column("gold_truth"))
+  chosen_value <- function(id, choices) check_choice_sent(input[[id]], choices, id)
+  chosen_column <- function(id) as_label(gold_file$table[[chosen_value(id, gold_file$columns)]])
+  table <- data.frame(case = chosen_column("gold_case"), truth = chosen_column("gold_truth"))
   table$truth[table$truth %in% default_na()] <- NA
   probability <- gold_file$table[["probability"]]
-  if (is.null(probability)) return(gold_cases(table, chosen("gold_sample", sampling_choices)))
+  if (is.null(probability)) return(gold_cases(table, chosen_value("gold_sample", sampling_choices)))
   table$probability <- suppressWarnings(as.numeric(probability))
   gold_cases(table)
 }
@@ -331,9 +334,9 @@ page_layouts <- c("long", "wide")
 # the call that reads them, which the page displays. `file`: a function that returns the contents of
 # the uploaded file.
 chosen_ratings <- function(input, file) {
-  chosen <- function(id, choices, ...) check_choice_sent(input[[id]], choices, id, ...)
-  optional <- function(id, choices) check_choice_sent(input[[id]] %||% "", c("", choices), id)
-  if (chosen("source", c("file", "lehner2015")) != "file") {
+  chosen_value <- function(id, choices, ...) check_choice_sent(input[[id]], choices, id, ...)
+  optional_value <- function(id, choices) check_choice_sent(input[[id]] %||% "", c("", choices), id)
+  if (chosen_value("source", c("file", "lehner2015")) != "file") {
     code <- quote(ratings(
       fallible::lehner2015, raters = paste0("rater", 1:4), systems = "system", case = "case"
     ))
@@ -342,20 +345,20 @@ chosen_ratings <- function(input, file) {
   uploaded <- if (!is.null(input$file)) file()
   abort_if(is.null(uploaded), "file", "Choose a file first, in a format that the page can read.",
     call = NULL)
-  is_long <- chosen("layout", page_layouts) == "long"
+  is_long <- chosen_value("layout", page_layouts) == "long"
   fields <- if (is_long) c("case", "rater", "rating") else c("case", "raters")
   mapping <- lapply(setNames(nm = fields), function(id) {
-    chosen(id, uploaded$columns, several = id == "raters")
+    chosen_value(id, uploaded$columns, several = id == "raters")
   })
   system_choices <- if (is_long) rater_names(uploaded, mapping$rater) else uploaded$columns
-  systems <- chosen("systems", system_choices, several = TRUE)
+  systems <- chosen_value("systems", system_choices, several = TRUE)
   abort_if(!is_long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
     field = "raters", call = NULL)
   na <- if (is_string(input$na)) c("", words_of_field(input$na)) else default_na()
   cleans_labels <- isTRUE(input$clean)
-  right_label <- optional("right", names(count_labels(uploaded, mapping[[length(mapping)]])))
+  right_label <- optional_value("right", names(count_labels(uploaded, mapping[[length(mapping)]])))
   if (nzchar(right_label)) systems <- c(application = right_label)
-  group_column <- optional("groups", uploaded$columns)
+  group_column <- optional_value("groups", uploaded$columns)
   recoding <- labels_to_join(input$join %||% "")
   extra_arguments <- drop_null(list(
     categories = if (!is_empty(recoding)) recoding,

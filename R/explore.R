@@ -9,8 +9,8 @@
 #' download the list of these cases, the report of [accuracy_report()], and R code for the same
 #' analysis.
 #'
-#' The page is served only on this machine. Files are read as by [read_ratings()]. Nothing in them
-#' is executed, and nothing is written outside a temporary folder.
+#' The page is served only on this machine. Files are read in the same way as by [read_ratings()].
+#' No content of a file is executed, and nothing is written outside a temporary folder.
 #'
 #' @param x A [ratings()] object to start with. `NULL`, the default, starts without ratings; you
 #'   then choose a file on the page.
@@ -34,7 +34,7 @@
 #' @export
 explore <- function(x = NULL, ..., port = NULL, max_size = 5, max_cells = 2e5) {
   check_dots_empty(...)
-  if (!is.null(x)) check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
+  if (!is.null(x)) check_class(x, "ratings", "x", "Make ratings with {.fun ratings}.")
   if (!is.null(port)) check_count(port, "port", 1L, max = 65535L)
   max_size <- check_number(max_size, "max_size", 0, 1e6, open_min = TRUE)
   max_cells <- check_number(max_cells, "max_cells", 1, max_numbers_at_once)
@@ -99,11 +99,11 @@ explore_page <- function(x) {
   )
 }
 
-# Creates a tab of the page, with input fields (`asked`) on the left and results (`...`) on the
+# Creates a tab of the page, with input fields (`inputs`) on the left and results (`...`) on the
 # right. On narrow screens, results are below the input fields.
-explore_tab <- function(title, asked, ...) {
+explore_tab <- function(title, inputs, ...) {
   shiny::tabPanel(title, shiny::fluidRow(
-    shiny::column(4, shiny::div(class = "card card-body mb-3", asked)),
+    shiny::column(4, shiny::div(class = "card card-body mb-3", inputs)),
     shiny::column(8, ...)
   ))
 }
@@ -129,7 +129,7 @@ explore_data <- function() {
       ),
       shiny::actionButton("use", "Use these ratings", class = "btn-primary mb-3"),
       page_select("kind", "Who rates?", page_kinds),
-      shiny::p("The interval depends on it: machines share errors that ratings cannot show."),
+      shiny::p("Intervals depend on who rates: machines share errors that ratings cannot show."),
       shiny::fileInput("gold", "Cases of known truth, if there are any (CSV, Excel, JSON)"),
       shiny::uiOutput("known")
     ),
@@ -160,8 +160,8 @@ explore_accuracy <- function() {
       )),
       shiny::p(
         "Ratings cannot show which share is true. At 0 a system errs independently, at 1 it shares",
-        "all errors of the raters. By default it is what is typical for such panels. Cases of",
-        "known truth measure the accuracy, and no share need be assumed."
+        "all errors of the raters. By default, the share is the one that is typical for such",
+        "raters. With cases of known truth, no share is assumed."
       )
     ),
     explore_result("accuracy"), explore_table("groups_table"),
@@ -179,8 +179,8 @@ explore_plan <- function() {
         0.01
       ),
       shiny::p(
-        "For how many cases must the truth be found out? The list has those that help most. Fill",
-        "in its column \"truth\", and give it back under \"Data\" as cases of known truth."
+        "How many cases need a true label? The list has the cases that help most. Fill in its",
+        "column \"truth\", and upload the list under \"Data\" as cases of known truth."
       ),
       shiny::downloadButton("cases", "Download the cases to label")
     ),

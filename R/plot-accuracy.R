@@ -9,9 +9,9 @@
 #'   * `"systems"` (the default): estimates with intervals. A dashed line shows the mean accuracy of
 #'     the raters, estimated as if their errors were independent.
 #'   * `"bins"`, for method `"binned"`: cases are grouped into bins by the probability of their most
-#'     probable category. Each point is a bin: the mean of these probabilities (x), and the share of
-#'     cases to which the system gives the most probable category (y). A dashed curve shows the
-#'     values expected at the estimated accuracy.
+#'     probable category. Each bin is a point. Its x value is the mean of these probabilities. Its y
+#'     value is the share of cases to which the system gives the most probable category. A dashed
+#'     curve shows the y values that are expected at the estimated accuracy.
 #'   * `"sensitivity"`: accuracy against the assumed share of shared errors, from 0 (errors are
 #'     independent) to 1 (the system shares all errors of the raters). A band shows sampling error,
 #'     and a bar the interval of the estimate. Marks show the shares `"none"`, `"typical"` and
@@ -20,8 +20,9 @@
 #'     only, from ratings only, and from both, once for each interval that uses gold cases. A shaded
 #'     area is the range from the accuracy if all errors are shared to the accuracy if errors are
 #'     independent.
-#'   * `"roc"`, `"reliability"`, for systems with scores (numbers for each category): curves of
-#'     sensitivity against 1 - specificity; and the share of right answers against the score.
+#'   * `"roc"`, for systems with scores (numbers for each category): a curve of sensitivity against
+#'     1 - specificity.
+#'   * `"reliability"`, for systems with scores: the share of correct answers against the score.
 #' @param ... For `"roc"` and `"reliability"`, arguments of [score_curves], such as `category`.
 #'   `plot()` passes its arguments on to `autoplot()`.
 #' @inherit autoplot.ratings return
@@ -111,11 +112,11 @@ plot_gold <- function(object) {
   table <- tidy(object, "gold")
   table$interval <- factor_from_top(table$interval)
   table$system <- factor_in_order(table$system)
-  drawn_rows <- drop_missing(table, "estimate")
-  drawn_rows$chosen <- drawn_rows$interval == object$options$interval
+  drawn_estimates <- drop_missing(table, "estimate")
+  drawn_estimates$is_reported <- drawn_estimates$interval == object$options$interval
   range_table <- drop_missing(tidy(object), c("shared", "independent"))
-  range_table$system <- factor(range_table$system, levels(drawn_rows$system))
-  start_plot(drawn_rows, "estimate", "interval", colour = "chosen") +
+  range_table$system <- factor(range_table$system, levels(drawn_estimates$system))
+  start_plot(drawn_estimates, "estimate", "interval", colour = "is_reported") +
     ggplot2::geom_rect(
       ggplot2::aes(
         xmin = pmin(.data$shared, .data$independent), xmax = pmax(.data$shared, .data$independent),
@@ -142,22 +143,22 @@ plot_gold <- function(object) {
 
 plot_score_curve <- function(object, type, ...) {
   table <- tidy(object, type, ...)
-  table$who <- factor_in_order(
+  table$curve_name <- factor_in_order(
     ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
   )
   layers <- list(
-    diagonal_line("accent", "dashed"), category_scale(levels(table$who)), square_panel()
+    diagonal_line("accent", "dashed"), category_scale(levels(table$curve_name)), square_panel()
   )
   if (type == "roc") {
-    table$other <- 1 - table$specificity
-    return(start_plot(table, "other", "sensitivity", colour = "who") +
+    table$false_positive_rate <- 1 - table$specificity
+    return(start_plot(table, "false_positive_rate", "sensitivity", colour = "curve_name") +
       ggplot2::geom_step(linewidth = 0.9) +
       plot_titles(
         "ROC curves", truth_subtitle(list(object)), "1 - specificity", "sensitivity", colour = NULL
       ) +
       layers)
   }
-  start_plot(table, "probability", "estimate", colour = "who") +
+  start_plot(table, "probability", "estimate", colour = "curve_name") +
     upright_lines(main = FALSE) +
     ggplot2::geom_point(aes_columns(size = "n")) +
     ggplot2::scale_size_area(max_size = 5, guide = "none") +
@@ -169,12 +170,12 @@ plot_score_curve <- function(object, type, ...) {
     layers
 }
 
-# Returns the subtitle of a plot: words on intervals (`intervals`, or NULL), then words on the truth
-# of cases, which is known or estimated.
+# Returns the subtitle of a plot: the words `intervals` about intervals (or NULL), and whether the
+# truth of cases is known or estimated.
 truth_subtitle <- function(estimates, intervals = NULL) {
-  knows_truth <- all(map_lgl(estimates, has_all_truths))
+  is_truth_known <- all(map_lgl(estimates, has_all_truths))
   capitalised(paste(c(
-    intervals, if (knows_truth) "the truth of all cases is known" else "truth is estimated"
+    intervals, if (is_truth_known) "the truth of all cases is known" else "truth is estimated"
   ), collapse = "; "))
 }
 
@@ -202,25 +203,26 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
   check_drawn(tidy(object)$probability, "The comparison is", tidy(object)$reason)
   if (type == "differences") return(plot_differences(object))
   ranks <- tidy(object, "ranks")
-  share <- ranks$probability
+  rank_probability <- ranks$probability
   systems_from_best <- object$accuracy$system[order(-object$accuracy$estimate)]
   heat_map(
     data.frame(
-      judge1 = ranks$rank, judge2 = ranks$system, value = share,
-      label = ifelse(share < 0.005, "", format_decimals(share, 2L))
+      judge1 = ranks$rank, judge2 = ranks$system, value = rank_probability,
+      label = ifelse(rank_probability < 0.005, "", format_decimals(rank_probability, 2L))
     ),
     sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_system_words(object)),
     rows = intersect(systems_from_best, ranks$system), top = TRUE
   )
 }
 
-max_drawn_pairs <- 20L # a plot shows at most this number of pairs
+# Largest number of pairs in a plot.
+max_drawn_pairs <- 20L
 
 plot_differences <- function(object) {
   table <- head(shown_pairs(object), max_drawn_pairs)
-  between_groups <- inherits(object, "group_comparison")
-  pairs <- if (between_groups) paste(pair_names(table), table$system) else pair_names(table)
-  table$pair <- factor_from_top(short_names(pairs))
+  compares_groups <- inherits(object, "group_comparison")
+  pair_labels <- if (compares_groups) paste(pair_names(table), table$system) else pair_names(table)
+  table$pair <- factor_from_top(short_names(pair_labels))
   table$verdict <- ifelse(
     (table$conf.low > 0 | table$conf.high < 0) %in% TRUE, "different", "undecided"
   )
@@ -237,7 +239,7 @@ plot_differences <- function(object) {
       ggplot2::scale_x_continuous(labels = format_axis_percent, breaks = share_breaks)
     }) +
     plot_titles(
-      paste("Differences of", compared_metric(object), if (between_groups) "between groups" else
+      paste("Differences of", compared_metric(object), if (compares_groups) "between groups" else
         "on the same cases"),
       paste0(
         interval_title(object$options$conf_level), "s",
@@ -253,8 +255,8 @@ plot_differences <- function(object) {
 
 #' @rdname metric_estimate
 #' @param object An `estimate_metrics()` result.
-#' @return `autoplot()`: a ggplot of estimates (points) and intervals (lines), with a panel for each
-#'   metric of categories and a panel for metrics of the whole table.
+#' @return `autoplot()`: a ggplot of estimates (points) and intervals (lines). Each metric of single
+#'   categories has a panel. Metrics of the whole table share one panel.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(estimates)
 #' @rawNamespace S3method(ggplot2::autoplot,metric_estimate)
@@ -262,7 +264,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   check_drawn(table$estimate, "All metrics are", table$reason)
-  # Panels: one for each metric of categories, and one for all other metrics.
+  # Each metric of single categories has a panel. All other metrics share one panel.
   titles <- map_chr(object$plan$records, `[[`, "title")
   title_of_row <- titles[table$metric]
   has_no_category <- is.na(table$category)
@@ -274,17 +276,17 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     titles, object$plan$categories, average_words(c(metric_averages, "hand_till"))
   ))))
   table$kind <- ifelse(has_no_category, "overall", "category")
-  table$who <- factor_in_order(paste_columns(table[c("system", part_columns_of(table))]))
-  table$from_top <- -as.integer(table$who) # the first level is at the top
-  dodge <- ggplot2::position_dodge(width = if (nlevels(table$who) > 1L) 0.6 else 0)
+  table$series_name <- factor_in_order(paste_columns(table[c("system", part_columns_of(table))]))
+  table$from_top <- -as.integer(table$series_name) # the first level is at the top
+  dodge <- ggplot2::position_dodge(width = if (nlevels(table$series_name) > 1L) 0.6 else 0)
   is_within_1 <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)
   start_plot(
-    drop_missing(table, "estimate"), "estimate", "row", colour = "who", group = "from_top"
+    drop_missing(table, "estimate"), "estimate", "row", colour = "series_name", group = "from_top"
   ) +
     interval_lines(main = FALSE, position = dodge) +
     ggplot2::geom_point(aes_columns(shape = "kind"), position = dodge, size = 2.4) +
     wrapped_facets("panel", scales = if (is_within_1) "free_y" else "free") +
-    category_scale(levels(table$who)) +
+    category_scale(levels(table$series_name)) +
     shape_scale(c(category = 19, overall = 18), guide = "none") +
     (if (all(field_of_rows(object$plan, "odds"))) {
       ggplot2::scale_x_log10(labels = format_axis_numbers)

@@ -30,24 +30,25 @@
 autoplot.agreement <- function(object, # nolint: object_name.
                                type = NULL, ...) {
   check_dots_empty(...)
-  about <- attr(object, "about")
+  details <- attr(object, "about")
   needed_columns <- c(
-    "measure", "estimate", "conf.low", "conf.high", if (about$pairwise) c("rater1", "rater2"),
-    if (about$by_category) "category"
+    "measure", "estimate", "conf.low", "conf.high", if (details$pairwise) c("rater1", "rater2"),
+    if (details$by_category) "category"
   )
-  abort_argument_if(is.null(about) || !has_columns(object, needed_columns), "object",
-    "must have all columns of a result of {.fun agreement}. Plot it before you drop columns.")
+  abort_argument_if(is.null(details) || !has_columns(object, needed_columns), "object",
+    "must have all columns of a result of {.fun agreement}.",
+    i = "Plot the result before you drop columns.")
   type <- check_choice(
-    type %||% if (about$pairwise) "pairs" else "measures", c("measures", "pairs", "chart"), "type"
+    type %||% if (details$pairwise) "pairs" else "measures", c("measures", "pairs", "chart"), "type"
   )
-  titles <- measure_titles(object$measure, about$scale_name)
+  titles <- measure_titles(object$measure, details$scale_name)
   object$title <- factor(titles[as.character(object$measure)], unname(titles))
-  switch(type, measures = plot_measures(object, about), pairs = plot_pairs(object, about),
-    chart = plot_chart(about))
+  switch(type, measures = plot_measures(object, details), pairs = plot_pairs(object, details),
+    chart = plot_chart(details))
 }
 
-# Returns the rows of `table` with an estimate. Raises an error if there are none. `arg`: argument
-# that the message names.
+# Returns the rows of `table` with an estimate. Raises an error if no row has an estimate. `arg`:
+# name of the argument in the error message.
 estimated_rows <- function(table, arg) {
   rows <- drop_missing(table, "estimate")
   abort_argument_if(nrow(rows) == 0L, arg,
@@ -56,23 +57,23 @@ estimated_rows <- function(table, arg) {
   rows
 }
 
-plot_measures <- function(object, about) {
+plot_measures <- function(object, details) {
   drawn_rows <- estimated_rows(object, "type")
   titles <- levels(object$title)
-  is_by_pair_or_category <- about$pairwise || about$by_category
+  is_by_pair_or_category <- details$pairwise || details$by_category
   group_columns <- part_columns_of(drawn_rows)
-  # A single measure of several groups has a row per group, in one panel.
-  is_by_part <- !is_by_pair_or_category && length(titles) == 1L && length(group_columns) == 1L
+  # If a single measure was computed for several groups, the plot has a row per group in one panel.
+  is_by_group <- !is_by_pair_or_category && length(titles) == 1L && length(group_columns) == 1L
   facet_columns <- c(
-    if (!is_by_part) group_columns, if (is_by_pair_or_category && length(titles) > 1L) "title"
+    if (!is_by_group) group_columns, if (is_by_pair_or_category && length(titles) > 1L) "title"
   )
-  drawn_rows$label <- if (is_by_part) {
+  drawn_rows$label <- if (is_by_group) {
     factor_from_top(drawn_rows[[group_columns]])
   } else if (!is_by_pair_or_category) {
     factor(drawn_rows$title, rev(titles))
   } else {
     factor_from_top(
-      if (about$pairwise) short_names(paste(drawn_rows$rater1, "-", drawn_rows$rater2)) else
+      if (details$pairwise) short_names(paste(drawn_rows$rater1, "-", drawn_rows$rater2)) else
         drawn_rows$category
     )
   }
@@ -90,16 +91,16 @@ plot_measures <- function(object, about) {
     ) +
     row_axis_with_space(c(0.6, 1)) +
     plot_titles(
-      if ((is_by_pair_or_category || is_by_part) && length(titles) == 1L) titles else "Agreement",
-      interval_subtitle(drawn_rows, about$conf_level),
+      if ((is_by_pair_or_category || is_by_group) && length(titles) == 1L) titles else "Agreement",
+      interval_subtitle(drawn_rows, details$conf_level),
       caption = words_with_labels("Not defined for some:", na_measures)
     )
 }
 
-plot_pairs <- function(object, about) {
-  abort_argument_if(!about$pairwise, "type", "A heat map of pairs needs pairwise agreement.",
+plot_pairs <- function(object, details) {
+  abort_argument_if(!details$pairwise, "type", "A heat map of pairs needs pairwise agreement.",
     i = "Use {.code agreement(pairwise = TRUE)}.")
-  abort_argument_if(about$by_category, "type", "A heat map of pairs cannot show categories.",
+  abort_argument_if(details$by_category, "type", "A heat map of pairs cannot show categories.",
     i = "Use {.code type = \"measures\"}.")
   titles <- levels(object$title)
   key_columns <- c(part_columns_of(object), "title")
@@ -109,11 +110,11 @@ plot_pairs <- function(object, about) {
   cells <- data.frame(symmetric_cells(drawn_pairs), rbind(keys, keys))
   map_columns <- if (length(titles) > 1L) key_columns else part_columns_of(object)
   heat_map(
-    cells, about$judges, if (length(titles) > 1L) "Agreement of pairs" else titles,
+    cells, details$judges, if (length(titles) > 1L) "Agreement of pairs" else titles,
     "Each pair of raters, over the cases that both rated",
     caption = if (max(map_index) > max_maps)
       sprintf("The first %s of %s maps", max_maps, max(map_index)),
-    systems = if (length(map_columns) == 0L) about$systems, sorted = TRUE, facets = map_columns,
+    systems = if (length(map_columns) == 0L) details$systems, sorted = TRUE, facets = map_columns,
     scale = share_scale(NULL, negative = any(cells$value < 0, na.rm = TRUE))
   )
 }
@@ -121,8 +122,8 @@ plot_pairs <- function(object, about) {
 # Largest number of heat maps in one picture.
 max_maps <- 4L
 
-plot_chart <- function(about) {
-  counts <- about$matrix
+plot_chart <- function(details) {
+  counts <- details$matrix
   abort_argument_if(is.null(counts), "type",
     "The agreement chart needs the ratings of exactly two identified raters.",
     i = "Choose two raters by name: {.code agreement(agreement_matrix(x, \"a\", \"b\"))}.")
@@ -134,8 +135,8 @@ plot_chart <- function(about) {
   n_agreeing <- diag(counts)
   # Each category has a rectangle, and inside it a square of cases on which both raters agree. The
   # square is moved to the right by the number of cases to which the second rater gave this category
-  # and the first rater an earlier category. It is moved upwards by the same number with the raters
-  # exchanged.
+  # and the first rater an earlier category. The square is moved upwards by the number of cases to
+  # which the first rater gave this category and the second rater an earlier one.
   tiles <- data.frame(
     part = factor_in_order(rep(c("marginals", "agreement"), each = length(n_agreeing))),
     left = c(left_edge, left_edge + colSums(counts * upper.tri(counts))),
@@ -163,7 +164,7 @@ plot_chart <- function(about) {
     plot_titles(
       "Agreement chart", paste(
         "Bangdiwala's B, the dark share of the rectangles:",
-          format_decimals(bangdiwala_b(about$matrix))
+          format_decimals(bangdiwala_b(details$matrix))
       ),
       raters[[2L]], raters[[1L]]
     ) +
@@ -183,21 +184,22 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
   abort_argument_if(is.null(schema_of(object)), "object",
     "must have all columns of a result of {.fun compare_agreement}.",
     i = "Plot the result before you drop or rename columns.")
-  about <- attr(object, "about")
-  rows <- estimated_rows(plain_data_frame(object), "object")
-  rows$title <- factor_from_top(measure_titles(rows$measure, about$scale_name)[rows$measure])
-  rows$label <- paste("p", sub("^(?=[0-9])", "= ", format_p(rows$p.value), perl = TRUE))
-  plot <- start_plot(rows, "estimate", "title") + wrapped_facets(part_columns_of(rows)) +
+  details <- attr(object, "about")
+  test_rows <- estimated_rows(plain_data_frame(object), "object")
+  titles <- measure_titles(test_rows$measure, details$scale_name)
+  test_rows$title <- factor_from_top(titles[test_rows$measure])
+  test_rows$label <- paste("p", sub("^(?=[0-9])", "= ", format_p(test_rows$p.value), perl = TRUE))
+  plot <- start_plot(test_rows, "estimate", "title") + wrapped_facets(part_columns_of(test_rows)) +
     row_axis_with_space()
   # Only the result of a comparison has columns `estimate1` and `estimate2`.
-  if (has_columns(rows, "estimate1")) {
+  if (has_columns(test_rows, "estimate1")) {
     return(plot + line_at(0) + interval_layers() + plot_titles(
       "Differences of agreement",
-      interval_subtitle(rows, about$conf_level, paste0(about$caption, "with")),
+      interval_subtitle(test_rows, details$conf_level, paste0(details$caption, "with")),
       "difference of agreement"
     ))
   }
-  null_value <- about$null
+  null_value <- details$null
   plot +
     line_at(null_value) +
     ggplot2::geom_segment(
@@ -205,6 +207,6 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
     ) +
     main_points(3) +
     ggplot2::geom_text(aes_columns(label = "label"), vjust = -1.1, size = 3.3, na.rm = TRUE) +
-    ggplot2::scale_x_continuous(limits = range(0, 1, null_value, rows$estimate)) +
+    ggplot2::scale_x_continuous(limits = range(0, 1, null_value, test_rows$estimate)) +
     plot_titles(schema_of(object)$caption, "Dashed: the value that is tested", "agreement")
 }

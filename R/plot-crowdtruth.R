@@ -4,13 +4,13 @@
 #' [crowdtruth()] result, or the workers that [flag_workers()] flagged for low quality.
 #'
 #' @param object A [crowdtruth()] or [flag_workers()] result. The plot of a [flag_workers()] result
-#'   is a scatter plot of the first two metrics by which workers were flagged. Flagged workers have
-#'   another colour. It is an error if only one metric was used.
+#'   is a scatter plot of the first two metrics by which workers were flagged. At least two metrics
+#'   are needed. Flagged workers have another colour.
 #' @param type Kind of plot of a [crowdtruth()] result:
 #'   * `"scores"` (the default): a heat map of units and annotations, shaded by the unit-annotation
-#'     score (0 to 1: how clearly workers see the annotation in the unit). The numbers in the cells
-#'     are numbers of workers, as in Figure 2 of Aroyo and Welty (2014). For version 2.0 of the
-#'     metrics, they are the scores.
+#'     score (0 to 1: how clearly workers see the annotation in the unit). The cells contain numbers
+#'     of workers, as in Figure 2 of Aroyo and Welty (2014), or scores for version 2.0 of the
+#'     metrics.
 #'   * `"similarity"`: a heat map of ordered pairs of annotations. A cell shows how much the
 #'     annotation of its row increases the probability of the annotation of its column (causal
 #'     power, at most 1). Cells without an increase are not shaded.
@@ -39,7 +39,7 @@ autoplot.crowdtruth <- function(object, # nolint: object_name.
   type <- check_choice(type)
   max_units <- check_count(max_units, "max_units")
   if (!is.null(flags)) {
-    check_class(flags, "worker_flags", "flags", "Make them with {.fun flag_workers}.")
+    check_class(flags, "worker_flags", "flags", "Make flags with {.fun flag_workers}.")
   }
   if (type == "workers") return(ggplot2::autoplot(flags %||% flag_workers(object)))
   if (type == "scores") return(plot_scores(object, max_units))
@@ -96,15 +96,16 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     x = "The rule of {.arg object} uses only {.val {metrics}}.",
     i = "Call {.fun flag_workers} with two {.arg metrics}.")
   table <- tidy(object)
-  scored <- drop_missing(table, "score")
-  scored$state <- factor(scored$flagged, c(FALSE, TRUE), c("not flagged", "flagged"))
+  scored_workers <- drop_missing(table, "score")
+  scored_workers$flag_words <-
+    factor(scored_workers$flagged, c(FALSE, TRUE), c("not flagged", "flagged"))
   is_fitted_rule <- object$rule == "fitted"
   if (is_fitted_rule) {
-    scored$truth <- factor(
-      scored$known, c(FALSE, TRUE, NA), c("good", "low quality", "unknown"), exclude = NULL
+    scored_workers$known_quality <- factor(
+      scored_workers$known, c(FALSE, TRUE, NA), c("good", "low quality", "unknown"), exclude = NULL
     )
   }
-  n_without_score <- nrow(table) - nrow(scored)
+  n_without_score <- nrow(table) - nrow(scored_workers)
   # Abbreviations of version 2.0 are spelled out.
   axis_labels <- map_chr(metrics[1:2], function(metric) {
     switch(metric,
@@ -112,9 +113,9 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
       wwa = "agreement with workers (wwa)", gsub("_", " ", metric, fixed = TRUE)
     )
   })
-  start_plot(scored, metrics[[1L]], metrics[[2L]], colour = "state") +
+  start_plot(scored_workers, metrics[[1L]], metrics[[2L]], colour = "flag_words") +
     ggplot2::geom_point(
-      aes_columns(size = "units", shape = if (is_fitted_rule) "truth"), alpha = 0.75,
+      aes_columns(size = "units", shape = if (is_fitted_rule) "known_quality"), alpha = 0.75,
       show.legend = TRUE
     ) +
     colour_scale(c("main", "accent"), name = NULL, drop = FALSE) +
@@ -123,7 +124,7 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     plot_titles(
       "Workers by their metrics",
       paste0(
-        count_noun(sum(scored$flagged), "worker"), " of ", number(nrow(table)), " flagged",
+        count_noun(sum(scored_workers$flagged), "worker"), " of ", number(nrow(table)), " flagged",
         if (n_without_score > 0L) paste0("; ", n_without_score, " without metrics not shown")
       ),
       axis_labels[[1L]], axis_labels[[2L]]

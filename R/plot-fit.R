@@ -49,9 +49,9 @@ plot_parameters <- function(object, max_raters) {
   kind_code <- 1L + startsWith(table$term, "confidence_") +
     2L * startsWith(table$term, "base_rate[")
   table$panel <- factor(kind_code, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
-  label <- sub("^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term)
-  label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", label)
-  table$label <- factor_from_top(replace(label, label == "rater_accuracy", "a rater"))
+  row_label <- sub("^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term)
+  row_label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", row_label)
+  table$label <- factor_from_top(replace(row_label, row_label == "rater_accuracy", "a rater"))
   accuracy_panel <- factor("accuracy", levels(table$panel))
   start_plot(drop_missing(table, "estimate"), "estimate", "label") +
     lines_at(data.frame(panel = accuracy_panel, at = 1 / sum(kind_code == 3L))) +
@@ -83,18 +83,18 @@ autoplot.rater_confusion <- function(object, ...) { # nolint: object_name.
   draw_matrices(head(matrices, 12L), if (length(matrices) > 12L) "; the first 12 raters")
 }
 
-# Draws a list of confusion matrices, named by rater. `words`: end of the subtitle. `reason`: why
-# the matrices may be NA.
-draw_matrices <- function(matrices, words, reason = "the fit is not identified") {
+# Draws a list of confusion matrices, named by rater. `subtitle_end`: end of the subtitle. `reason`:
+# reason in the error message if all probabilities are NA.
+draw_matrices <- function(matrices, subtitle_end, reason = "the fit is not identified") {
   check_drawn(unlist(matrices), "All probabilities are", reason)
   first_matrix <- matrices[[1L]]
   cells <- stack_rows(unname(matrices), matrix_cells)
   cells$rater <- factor(rep(names(matrices), each = length(first_matrix)), names(matrices))
   heat_map(
     cells, colnames(first_matrix), "Confusion matrices of raters",
-    paste0("Probability of the rating given the truth, which is estimated", words), "rating",
+    paste0("Probability of the rating given the truth, which is estimated", subtitle_end), "rating",
     "true category", rows = rownames(first_matrix),
-    facets = if (length(matrices) > 1L || !is_empty(words)) "rater"
+    facets = if (length(matrices) > 1L || !is_empty(subtitle_end)) "rater"
   )
 }
 
@@ -131,16 +131,16 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type)
   all_terms <- colnames(object$draws)
-  watched_terms <- all_terms[is_convergence_checked(object$terms)]
-  n_hidden <- if (is.null(terms)) max(0L, length(watched_terms) - 12L) else 0L
-  terms <- terms %||% head(watched_terms, 12L)
+  checked_terms <- all_terms[is_convergence_checked(object$terms)]
+  n_hidden <- if (is.null(terms)) max(0L, length(checked_terms) - 12L) else 0L
+  terms <- terms %||% head(checked_terms, 12L)
   check_names_among(terms, all_terms, "terms")
-  n_kept <- object$sampling$kept
+  n_draws <- object$sampling$kept
   n_chains <- object$sampling$chains
   table <- data.frame(
-    term = factor(rep(terms, each = n_kept * n_chains), terms),
-    chain = factor(rep(rep(seq_len(n_chains), each = n_kept), length(terms))),
-    iteration = seq_len(n_kept), value = as.vector(object$draws[, terms])
+    term = factor(rep(terms, each = n_draws * n_chains), terms),
+    chain = factor(rep(rep(seq_len(n_chains), each = n_draws), length(terms))),
+    iteration = seq_len(n_draws), value = as.vector(object$draws[, terms])
   )
   captions <- c(
     if (n_hidden > 0L) paste(count_noun(n_hidden, "more parameter"),
@@ -180,24 +180,25 @@ draw_densities <- function(object, table) {
 # to 0.995, because a prior density may be infinite at 0 and 1.
 density_curves <- function(object, table) {
   stack_rows(split(table, table$term), function(rows) {
-    draws <- values <- rows$value
+    draws <- reflected_draws <- rows$value
     limits <- range(draws)
-    prior <- object$terms[match(rows$term[[1L]], object$terms$term), ]
-    if (!is.na(prior$a)) {
-      values <- c(draws, -draws, 2 - draws)
+    parameter <- object$terms[match(rows$term[[1L]], object$terms$term), ]
+    if (!is.na(parameter$a)) {
+      reflected_draws <- c(draws, -draws, 2 - draws)
       limits <- c(0.005, 0.995)
     }
-    kernel <-
-      stats::density(values, stats::bw.nrd0(draws), from = limits[[1L]], to = limits[[2L]])
+    kernel_curve <-
+      stats::density(reflected_draws, stats::bw.nrd0(draws), from = limits[[1L]], to = limits[[2L]])
     data.frame(
-      term = rows$term[[1L]], value = kernel$x, density = kernel$y * length(values) / length(draws),
-      prior = stats::dbeta(kernel$x, prior$a, prior$total - prior$a)
+      term = rows$term[[1L]], value = kernel_curve$x,
+      density = kernel_curve$y * length(reflected_draws) / length(draws),
+      prior = stats::dbeta(kernel_curve$x, parameter$a, parameter$total - parameter$a)
     )
   })
 }
 
-# Returns layers with one panel for each term (parameter). Long names of terms are split into lines,
-# see break_names(). `breaks`: breaks of the y axis, NULL for an axis without labels.
+# Returns ggplot layers that draw one panel for each term (parameter). Long names of terms are split
+# into lines, see break_names(). `breaks`: breaks of the y axis, NULL for an axis without labels.
 facet_terms <- function(breaks = NULL) {
   name_on_lines <- function(terms) {
     break_names(gsub(",", ", ", sub("[", "\n[", short_names(terms), fixed = TRUE), fixed = TRUE))
@@ -239,10 +240,12 @@ draw_ranks <- function(table) {
 }
 
 draw_priors <- function(object, terms) {
-  priors <- object$terms[match(terms, object$terms$term), ]
+  parameters <- object$terms[match(terms, object$terms$term), ]
   level <- level_of(object)
   quantiles <-
-    stack_rows(plotted_probabilities(level), stats::qbeta, priors$a, priors$total - priors$a)
+    stack_rows(
+      plotted_probabilities(level), stats::qbeta, parameters$a, parameters$total - parameters$a
+    )
   table <- rbind(
     quantile_table(quantiles, terms, "prior"),
     quantiles_of_draws(object, terms, level, "posterior")
@@ -252,8 +255,8 @@ draw_priors <- function(object, terms) {
     plot_titles("Prior and posterior", paste0("Medians and ", interval_title(level), "s"))
 }
 
-# Returns three probabilities, for which quantiles are plotted: of the lower limit of an interval,
-# the median, and the upper limit.
+# Returns the probabilities of three plotted quantiles: the lower limit of the interval with
+# confidence level `level`, the median, and the upper limit.
 plotted_probabilities <- function(level) (1 + c(-1, 0, 1) * level) / 2
 
 quantiles_of_draws <- function(fit, terms, level, group) {
@@ -267,9 +270,11 @@ quantile_table <- function(quantiles, term, group) {
   data.frame(term, group, low = quantiles[1L, ], middle = quantiles[2L, ], high = quantiles[3L, ])
 }
 
-# Plots a point and a line for each term and group. `table`: see quantile_table(). `terms`: terms,
-# from the top of the plot. `colours`: colours of the groups, named by group, from the top. `width`:
-# distance between groups.
+# Plots the median (a point) and the interval (a line) of each term and group.
+# * table: see quantile_table().
+# * terms: names of the terms in the order of the plot, from the top.
+# * colours: colours of the groups, named by group, from the top.
+# * width: vertical distance between groups.
 plot_medians <- function(table, terms, colours, width) {
   table$term <- factor(table$term, rev(terms))
   table$group <- factor(table$group, rev(names(colours)))
@@ -296,12 +301,12 @@ plot_medians <- function(table, terms, colours, width) {
 autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # nolint: object_name.
   check_dots_empty(...)
   if (check_choice(type) == "prior") return(autoplot.draws_fit(object$fit, "prior"))
-  rows <- tidy(object, "pairs")
-  rows <- head(rows[order(rows$p.value), ], max_drawn_pairs)
+  pairs <- tidy(object, "pairs")
+  pairs <- head(pairs[order(pairs$p.value), ], max_drawn_pairs)
   share_columns <- c("observed", "low", "high")
-  rows[share_columns] <- rows[share_columns] / rows$cases
-  rows$pair <- factor_from_top(short_names(paste(rows$rater1, "-", rows$rater2)))
-  start_plot(rows, "observed", "pair") +
+  pairs[share_columns] <- pairs[share_columns] / pairs$cases
+  pairs$pair <- factor_from_top(short_names(paste(pairs$rater1, "-", pairs$rater2)))
+  start_plot(pairs, "observed", "pair") +
     interval_lines("low", "high", linewidth = 3) +
     ggplot2::geom_point(colour = plot_colours$accent, size = 2.6) +
     share_axis() +
@@ -313,8 +318,8 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
 
 #' @rdname compare_models
 #' @param object A `compare_models()` result.
-#' @return `autoplot()`: a ggplot with the posterior medians and intervals of the first 20
-#'   parameters in each model.
+#' @return `autoplot()`: a ggplot. For each model, it shows the posterior medians and intervals of
+#'   the first 20 parameters.
 #' @rawNamespace S3method(ggplot2::autoplot,model_comparison)
 autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
@@ -339,7 +344,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
   known_cases <- which(!is.na(probability[, 1L]))
   abort_argument_if(is_empty(known_cases), "object",
     "There are no probabilities to draw: all of them are {.code NA}.",
-    i = "The fit from which they were computed is not identified.")
+    i = "The fit from which the probabilities were computed is not identified.")
   top_categories <- most_probable(pick_rows(probability, known_cases))
   drawn_cases <- known_cases[order(top_categories$category, -top_categories$probability)][
     evenly_spaced(length(known_cases), max_cases)

@@ -95,7 +95,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   )
   tiles$role <- ifelse(tiles$judge %in% x$systems, "systems", "raters")
   tiles$judge <- factor(tiles$judge, rev(c(drawn_ratings$raters, x$systems)))
-  # With more than 60 cases, tiles have no gaps between them: they would look like missing ratings.
+  # With more than 60 cases, tiles have no gaps, because gaps would look like missing ratings.
   tiles[c("column", "width")] <- place_tiles(
     match(tiles$case, drawn_ratings$cases), tiles$judge, if (length(cases) <= 60L) 0.92 else 1
   )
@@ -103,12 +103,12 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   # Text is black on light tiles and white on dark tiles.
   colours <- category_colours(x$categories)
   is_light <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114)) > 110
-  tiles$ink <- ifelse(is_light, "black", "white")[tiles$category]
+  tiles$text_colour <- ifelse(is_light, "black", "white")[tiles$category]
   start_plot(tiles, "column", "judge", fill = "category") +
     ggplot2::geom_tile(aes_columns(width = "width"), height = 0.86, show.legend = TRUE) +
     (if (n_systems(x) > 0L) ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")) +
     (if (n_categories(x) > length(okabe_ito) && length(cases) <= 40L) {
-      ggplot2::geom_text(aes_columns(label = "label", colour = "ink"), size = 2.4)
+      ggplot2::geom_text(aes_columns(label = "label", colour = "text_colour"), size = 2.4)
     }) +
     ggplot2::scale_colour_identity() +
     common_layers +
@@ -119,14 +119,15 @@ plot_who_rated <- function(x, max_cases, max_raters) {
 }
 
 # Returns an axis of cases, labelled at equal steps so that the labels do not overlap. The axis has
-# space for about 40 characters. If only one of several labels has space, no label is shown.
+# space for about 40 characters. If there is space for only one of several labels, no label is
+# shown.
 case_axis <- function(cases) {
   n_labels <- 40 / (max(nchar(as.character(cases))) + 1)
   step <- ceiling(length(cases) / n_labels)
-  columns <- seq(min(step, length(cases)), length(cases), by = step)
-  if (length(columns) == 1L && length(cases) > 1L) columns <- NULL
+  labelled_columns <- seq(min(step, length(cases)), length(cases), by = step)
+  if (length(labelled_columns) == 1L && length(cases) > 1L) labelled_columns <- NULL
   ggplot2::scale_x_continuous(
-    breaks = columns, labels = as.character(cases[columns]),
+    breaks = labelled_columns, labels = as.character(cases[labelled_columns]),
     guide = ggplot2::guide_axis(check.overlap = TRUE)
   )
 }
@@ -150,10 +151,10 @@ place_tiles <- function(column, judge, tile_width) {
 # * pairs: number of pairs of answers to the same case
 # * agreement: share of these pairs that are equal
 pairwise_agreement <- function(x, raters) {
-  is_one_judge <- is.null(raters)
-  judge_of_rater <- if (is_one_judge) rep(1L, n_raters(x)) else
+  merges_raters <- is.null(raters)
+  judge_of_rater <- if (merges_raters) rep(1L, n_raters(x)) else
     match(seq_along(x$raters), raters, 0L)
-  judges <- c(if (is_one_judge) "any rater" else x$raters[raters], x$systems)
+  judges <- c(if (merges_raters) "any rater" else x$raters[raters], x$systems)
   check_pair_numbers(length(judges), 4)
   counts <- lapply(core_pair_counts(
     x$patterns, pattern_weights(x), judge_of_rater, max(judge_of_rater)

@@ -1,16 +1,16 @@
-# Plots on shared errors, which are errors that a system makes on the same cases as raters. There is
-# a plot for estimates of accuracy (type "sensitivity" of autoplot()), for bounds of accuracy, and
-# for correlations of errors.
+# Plots on shared errors, which are errors that a system makes on the same cases as raters. This
+# file has plots for estimates of accuracy (type "sensitivity" of autoplot()), for bounds of
+# accuracy, and for correlations of errors.
 
 plot_sensitivity <- function(object) {
   table <- tidy(object)
   estimated_systems <- drop_missing(table, c("shared", "independent", "estimate"))
   reason <- table$reason[[1L]]
   abort_argument_if(nrow(estimated_systems) == 0L, "object",
-    "There is no range from independent errors to fully shared errors to draw.",
+    "The accuracies with independent errors and with fully shared errors were not computed.",
     i = if (all(is.na(table$estimate)) && !is.na(reason)) paste0("The estimate is
         {.code NA}: ", escape_braces(reason), ".") else "Methods {.val average}, {.val joint} and
-        {.val shared} compute this range. For method {.val {object$options$method}}, give
+        {.val shared} compute these accuracies. For method {.val {object$options$method}}, give
         {.code interval = \"robust\"} to {.fun estimate_accuracy}.")
   systems <- estimated_systems$system[order(-estimated_systems$estimate)] # best first
   keep_estimated <- function(rows) {
@@ -19,8 +19,9 @@ plot_sensitivity <- function(object) {
     rows
   }
   marks <- keep_estimated(sensitivity_marks(object))
-  # Two ends of the line of each system, at shares of shared errors of 0 and 1. The limits of the
-  # band for sampling error are NA if the estimate is not on the line or has no interval.
+  # The two ends of the line of each system are the accuracies for shares of shared errors of 0 and
+  # 1. Limits of the band for sampling error are NA if the estimate is not on the line or has no
+  # interval.
   sampling_margin <- normal_quantile(object$options$conf_level) * object$details$sampling
   if (!estimate_is_on_line(object) || !has_interval(object)) sampling_margin <- NA_real_
   line_ends <- data.frame(
@@ -73,12 +74,13 @@ estimate_is_on_line <- function(object) {
     (!is.null(common_setting(object$options)) || all(table$estimate == table$shared, na.rm = TRUE))
 }
 
-# Returns the marks on the line of each system, as a data frame with a row per system and mark:
+# Returns the marks on the line of each system, a data frame with a row per system and mark:
 # * mark: name of the mark
-# * common: share of the raters' errors that the system shares. It is 0 for the mark `"none"`, 1 for
-#   `"all"`, the typical share for `"typical"`, and the number given by the user for `"stated"`
-# * value: accuracy with this share
-# * low, high: interval, only for the mark at the estimate
+# * common: share of the raters' errors that the system shares. The share is 0 for the mark
+#   `"none"`, 1 for `"all"`, the typical share for `"typical"`, and the number of the user for
+#   `"stated"`
+# * value: accuracy of the system if `common` is this share
+# * low, high: limits of the interval at the mark of the estimate, NA at other marks
 sensitivity_marks <- function(object) {
   table <- tidy(object)
   common <- common_setting(object$options)
@@ -87,10 +89,10 @@ sensitivity_marks <- function(object) {
     none = 0, typical = object$typical, all = 1, stated = if (is_number) object$details$common
   )
   estimated_mark <- if (is_number) "stated" else common %||% "all"
-  has_mark <- is.null(object$gold) && (!is.null(common) || estimate_is_on_line(object))
+  marks_estimate <- is.null(object$gold) && (!is.null(common) || estimate_is_on_line(object))
   mark_shares <- drop_null(shares)
   drop_missing(stack_rows(Map(function(mark, common) {
-    interval_factor <- if (has_mark && mark == estimated_mark) 1 else NA
+    interval_factor <- if (marks_estimate && mark == estimated_mark) 1 else NA
     data.frame(
       system = table$system, mark = factor(mark, names(shares)), common,
       value = table$independent - common * (table$independent - table$shared),
@@ -115,9 +117,9 @@ sensitivity_subtitle <- function(object, line_ends, marks) {
 
 #' @rdname tidy.accuracy_bounds
 #' @param object An [accuracy_bounds()] result.
-#' @return `autoplot()`: a ggplot of the lowest and highest possible accuracy of each system, as a
-#'   thick line. A thin line shows its confidence set, if it has one. A diamond shows the accuracy
-#'   if the system shares all errors of the raters.
+#' @return `autoplot()`: a ggplot. A thick line extends from the lowest to the highest possible
+#'   accuracy of each system. A thin line shows the confidence set, if `object` has one. A diamond
+#'   shows the accuracy if the system shares all errors of the raters.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(bounds)
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_bounds)
@@ -129,7 +131,7 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   bounded_systems$system <- stats::reorder(
     bounded_systems$system, bounded_systems$lowest + bounded_systems$highest
   )
-  facts <- glance(object)
+  bounds_summary <- glance(object)
   start_plot(bounded_systems, y = "system") +
     interval_lines(linewidth = 0.7, alpha = 0.6) +
     range_lines() +
@@ -143,7 +145,8 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
       "Lowest and highest accuracy",
       paste0(
         "for any amount of errors shared with the raters,\nif the model of the raters is correct",
-        if (facts$interval == "bootstrap") paste0("; thin: ", set_title(facts$conf_level))
+        if (bounds_summary$interval == "bootstrap")
+          paste0("; thin: ", set_title(bounds_summary$conf_level))
       ),
       "probability of the correct category",
       caption = "Diamond: all errors shared with the raters"
@@ -161,7 +164,7 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
     paste0("Correlation of being right, where truth is known\n", format(object)),
     sorted = TRUE, scale = share_scale("correlation", negative = TRUE, low = "white")
   ))
-  # Without known truth, the ranges of correlations that the ratings allow.
+  # Without known truth, the plot shows the ranges of correlations that the ratings allow.
   pairs <- head(drop_missing(table, "lowest"), max_drawn_pairs)
   pairs$pair <- factor_from_top(short_names(paste(pairs$rater1, "-", pairs$rater2)))
   start_plot(pairs, y = "pair") +

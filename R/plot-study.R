@@ -16,15 +16,15 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   if (is.character(estimators)) estimators <- unique(estimators)
   estimators <- check_names_among(estimators %||% all_estimators, all_estimators, "estimators")
   if (type == "performance") return(plot_performance(object, estimators))
-  runs <- tidy(object)
-  runs <- runs[runs$estimator %in% estimators, ]
-  is_missing <- is.na(runs$estimate)
+  estimates <- tidy(object)
+  estimates <- estimates[estimates$estimator %in% estimators, ]
+  is_missing <- is.na(estimates$estimate)
   abort_argument_if(all(is_missing), "object",
     "There is nothing to draw: all estimates are {.code NA}.",
     i = "See the column {.field reason} of {.code tidy()}.")
-  runs$label <- label_designs(runs)
-  runs$estimator <- factor(runs$estimator, estimators)
-  points <- stack_truth_measures(runs[!is_missing, ])
+  estimates$label <- label_designs(estimates)
+  estimates$estimator <- factor(estimates$estimator, estimators)
+  points <- stack_truth_measures(estimates[!is_missing, ])
   axis_limits <- range(points$truth, points$estimate)
   has_many_points <- nrow(points) / (nlevels(points$label) * length(estimators)) > 400
   start_plot(points, "truth", "estimate", colour = "measure") +
@@ -60,7 +60,7 @@ plot_performance <- function(object, estimators) {
   table <- table[table$target == "expected" & table$estimator %in% estimators, ]
   design_labels <- label_designs(table)
   measures <- c(bias = "bias", rmse = "RMSE", coverage = "coverage")
-  rows <- stack_rows(names(measures), function(measure) {
+  points <- stack_rows(names(measures), function(measure) {
     limits <- t(table[[measure]] + outer(2 * table[[paste0(measure, "_mcse")]], -1:1))
     if (measure == "coverage") limits <- clip01(limits)
     data.frame(
@@ -75,9 +75,9 @@ plot_performance <- function(object, estimators) {
     measure = factor(measures[c("bias", "coverage")], measures),
     at = c(0, if (length(conf_levels) == 1L) conf_levels else NA)
   )
-  rows <- drop_missing(rows, "middle")
-  ideal_values <- drop_missing(ideal_values[ideal_values$measure %in% rows$measure, ], "at")
-  plot_medians(rows, estimators, category_colours(levels(design_labels)), 0.5) +
+  points <- drop_missing(points, "middle")
+  ideal_values <- drop_missing(ideal_values[ideal_values$measure %in% points$measure, ], "at")
+  plot_medians(points, estimators, category_colours(levels(design_labels)), 0.5) +
     lines_at(ideal_values) +
     wrapped_facets("measure", scales = "free_x") +
     ggplot2::scale_x_continuous(breaks = share_breaks) +
@@ -96,21 +96,23 @@ label_designs <- function(table) {
   )
 }
 
-# Returns two rows for each row of `runs`. The column `truth` is the expected accuracy in one row,
-# and the accuracy in the sample in the other row. Drops rows without a truth.
-stack_truth_measures <- function(runs) {
-  columns <- runs[c("label", "estimator", "estimate")]
+# Stacks the two true accuracies of each estimate. Returns two rows for each row of `estimates`. The
+# column `truth` is the expected accuracy in one row, and the accuracy in the sample in the other
+# row. Rows without a true accuracy are dropped.
+stack_truth_measures <- function(estimates) {
+  columns <- estimates[c("label", "estimator", "estimate")]
   drop_missing(data.frame(
-    rbind(columns, columns), truth = c(runs$expected, runs$sample),
-    measure = factor_in_order(rep(c("expected", "in the sample"), each = nrow(runs)))
+    rbind(columns, columns), truth = c(estimates$expected, estimates$sample),
+    measure = factor_in_order(rep(c("expected", "in the sample"), each = nrow(estimates)))
   ), "truth")
 }
 
 #' @rdname tidy.case_plan
-#' @param type Quantity to plot against the number of cases. `"probability"` (the default):
+#' @param type Quantity to plot against the number of cases. `"probability"` (the default): the
 #'   probability that an estimate is within the required half-width of the truth. `"half_width"`:
-#'   an estimate is at most this far from the truth, with probability `conf_level`. A grey
-#'   dashed line shows the required value. Bands are plus and minus two Monte Carlo standard errors.
+#'   the distance between an estimate and the truth that is not exceeded with probability
+#'   `conf_level`. A grey dashed line shows the required value. Bands are plus and minus two Monte
+#'   Carlo standard errors.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' # Probability of a precise estimate, and precision, by the number of cases
@@ -123,12 +125,12 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
   type <- check_choice(type)
   if (has_columns(object$answer, "measure")) return(plot_agreement_plan(object))
   is_probability <- type == "probability"
-  raters <- sort(unique(tidy(object)$raters))
+  rater_numbers <- sort(unique(tidy(object)$raters))
   point_table <- function(table) {
     value <- table[[type]]
     error_margin <- 2 * table[[paste0(type, "_mcse")]]
     data.frame(
-      n = table$cases, value, group = factor(table$raters, raters),
+      n = table$cases, value, group = factor(table$raters, rater_numbers),
       low = pmax(value - error_margin, 0), high = pmin(value + error_margin, 1)
     )
   }
@@ -174,7 +176,8 @@ plot_agreement_plan <- function(object) {
     plot_titles("Half-width of intervals", schema_of(object)$line, "cases", "half-width")
 }
 
-# Draws the layers that plots of all plans have: a line for each group, and a dashed target line.
+# Draws the layers that the plots of all plans share: a line for each group, and a dashed line at
+# the target.
 # * curve: data frame with the columns `n` (number of cases), `value` and `group`
 # * target: value of the dashed line
 # * name: title of the legend
@@ -266,9 +269,9 @@ autoplot.k_check <- function(object, # nolint: object_name.
 
 plot_p_values <- function(rows, alpha) {
   rows$label <- factor_from_top(paste0(k_property_names[rows$property], "\n", rows$test))
-  rows$bad <- rows$verdict %in% c("violated", "contradiction")
+  rows$is_violated <- rows$verdict %in% c("violated", "contradiction")
   left_limit <- min(rows$p.adjusted, alpha / 10)
-  start_plot(rows, "p.adjusted", "label", colour = "bad") +
+  start_plot(rows, "p.adjusted", "label", colour = "is_violated") +
     ggplot2::annotate(
       "rect", xmin = left_limit / 1.5, xmax = alpha, ymin = -Inf, ymax = Inf,
       fill = plot_colours$accent, alpha = 0.1
@@ -298,11 +301,11 @@ plot_p_values <- function(rows, alpha) {
 }
 
 # Plots observed against expected values, one point per row. Points for which `is_flagged` is TRUE
-# have labels. If there are none, the three points with the largest standardised deviation have
-# labels.
+# have labels. If no point is flagged, the three points with the largest standardised deviations
+# have labels. `label`: labels of all points.
 plot_excess <- function(rows, label, is_flagged, title, x, y) {
   rows$label <- short_names(label)
-  rows$odd <- is_flagged
+  rows$is_flagged <- is_flagged
   deviation <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
   labelled_rows <- rows[
     if (any(is_flagged)) is_flagged else rank(-deviation, ties.method = "first") <= 3L,
@@ -310,7 +313,7 @@ plot_excess <- function(rows, label, is_flagged, title, x, y) {
   axis_limits <- range(rows$observed, rows$expected)
   axis_limits <- axis_limits + c(-1, 1) * max(diff(axis_limits), 0.02) * 0.12 # space for the labels
   has_many_points <- nrow(rows) > 200L
-  start_plot(rows, "expected", "observed", colour = "odd") +
+  start_plot(rows, "expected", "observed", colour = "is_flagged") +
     diagonal_line() +
     ggplot2::geom_point(
       size = if (has_many_points) 1 else 2.6, alpha = if (has_many_points) 0.4 else 0.9

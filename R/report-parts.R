@@ -1,5 +1,5 @@
-# Methods of say_sentences() and describe_methods() for comparisons of systems and of groups.
-# may_say() calls both generics.
+# Methods of the generics say_sentences() and describe_methods(), which may_say() calls. The first
+# methods are for comparisons of systems and of groups.
 
 say_sentences.system_comparison <- function(x) { # nolint: object_name, object_length.
   table <- better_first(tidy(x))
@@ -25,7 +25,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
         paste0("; ", ifelse(is_first_better, system1, system2), " is better"))
     )
   }
-  order_unknown_words <- fill_template(
+  unknown_order_words <- fill_template(
     "; ratings do not show which of the two is better: the model favours %s, counts of votes favour
     %s or neither", system1, system2
   )
@@ -38,7 +38,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     sprintf(
       "On the same %s %s, %s%s%s.%s", cases_words(table$n), x$options$judges, difference_words,
       ifelse(is_undecided & !is.na(table$conf.low), open_order_text, ""),
-      ifelse(table$order_known %in% FALSE & !is_tie, order_unknown_words, ""),
+      ifelse(table$order_known %in% FALSE & !is_tie, unknown_order_words, ""),
       pmax(reservations[system1], reservations[system2])
     )
   )
@@ -66,27 +66,28 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
   table <- tidy(x)
   is_undecided <- !(table$conf.low > 0 | table$conf.high < 0) %in% TRUE
   is_pass <- is_pass_rate(x$estimates[[1L]])
-  claim <- sprintf("%s %s %s often in %s than in %s", table$system,
+  claims <- sprintf("%s %s %s often in %s than in %s", table$system,
     if (is_pass) "passes" else "is right",
     ifelse(table$estimate < 0 & !is.na(table$estimate), "less", "more"), table$group1, table$group2)
   supported_sentences <- ifelse(
     is.na(table$conf.low),
-    sprintf("These data do not show whether %s: %s.", claim, table$reason),
+    sprintf("These data do not show whether %s: %s.", claims, table$reason),
     sprintf(
       "On %s, the %s of %s in %s minus that in %s is estimated at %s%s%s.", cases_words(table$n),
       if (is_pass) "pass rate" else "accuracy", table$system, table$group1, table$group2,
       points_words(table$estimate), interval_words(table, x$options$conf_level, format_points),
-      ifelse(is_undecided, open_order_text, paste0("; ", claim))
+      ifelse(is_undecided, open_order_text, paste0("; ", claims))
     )
   )
   sentence_table(table$system, supported_sentences, c(
-    paste0(claim, ".")[is_undecided],
+    paste0(claims, ".")[is_undecided],
     sprintf("%s and %s are equally good.", table$group1, table$group2)[is_undecided],
     "Raters agree with the systems more often in one group, so the systems are better there."
   ), rep(table$system[is_undecided], 2L))
 }
 
-# Returns the methods paragraph of the first part. The other parts differ only in their numbers.
+# Returns the methods paragraph of the first group or variable. The paragraphs of the others differ
+# only in their numbers.
 describe_methods.result_parts <- function(x) { # nolint: object_name.
   paragraph <- describe_methods(x[[1L]])
   replace(paragraph, 1L, paste0(names(x)[[1L]], " (others likewise): ", paragraph[[1L]]))
@@ -138,7 +139,7 @@ describe_methods.system_comparison <- function(x) { # nolint: object_name, objec
   )
 }
 
-# Alternative annotator test.
+# ---- Alternative annotator test -----------------------------------------------------------------
 
 say_sentences.alt_test <- function(x) { # nolint: object_name.
   table <- x$systems
@@ -183,9 +184,9 @@ describe_methods.alt_test <- function(x) { # nolint: object_name.
   )
 }
 
-# Returns sentences about a Bayesian fit: sensitivities of raters, specificities (only with two
-# categories, for the positive category) and base rates. Without convergence these sentences are
-# not supported.
+# Returns sentences about a Bayesian fit. They contain sensitivities of raters and base rates. With
+# two categories, they also contain specificities, and are only about the positive category. If the
+# chains have not converged, these sentences are not supported.
 say_sentences.draws_fit <- function(x) { # nolint: object_name.
   categories <- x$x$categories
   is_binary <- length(categories) == 2L
@@ -195,8 +196,8 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
     c("sensitivity", if (is_binary) "specificity"), ]
   terms <- tidy(x)
   base_rates <- terms[startsWith(terms$term, "base_rate") & terms$truth %in% shown_categories, ]
-  number_columns <- c("rater", "estimate", limit_columns)
-  table <- rbind(tests[number_columns], base_rates[number_columns])
+  common_columns <- c("rater", "estimate", limit_columns)
+  table <- rbind(tests[common_columns], base_rates[common_columns])
   quantity_words <- c(
     paste0("the ", tests$measure, " of ", tests$rater,
       " for ", tests$category),
@@ -208,7 +209,7 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
   population_cases <- tapply(pattern_weights(x$x), x$task$population, sum)
   n_cases <- c(rep(sum(population_cases), nrow(tests)),
     population_cases[match(base_rates$population, populations, 1L)])
-  estimates <- fill_template(
+  estimate_sentences <- fill_template(
     "%s, %s is estimated at %s, if raters err independently, given the latent class%s.",
     basis_words(list(fit = x), n_cases), quantity_words,
     sub("\\((.*%)", "(posterior median; \\1 credible", # nolint: nonportable_path.
@@ -217,15 +218,15 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
     sub("^ with", ", except for", format_dependence(x$model) %||% "")
   )
   chains_have_mixed <- has_mixed(worst_mixing(x))
-  driven_terms <- terms$term[compare_with_prior(x)$mostly_prior]
+  prior_driven_terms <- terms$term[compare_with_prior(x)$mostly_prior]
   sentence_table(
     table$rater[chains_have_mixed],
-    if (chains_have_mixed) estimates else
+    if (chains_have_mixed) estimate_sentences else
       "The chains have not mixed, so the draws support no estimate.",
     c(
-      if (!chains_have_mixed) estimates,
-      if (!is_empty(driven_terms)) sprintf(
-        "The ratings, and not the priors, determine %s.", join_words(driven_terms)
+      if (!chains_have_mixed) estimate_sentences,
+      if (!is_empty(prior_driven_terms)) sprintf(
+        "The ratings, and not the priors, determine %s.", join_words(prior_driven_terms)
       ),
       if (cases_of_known_truth(list(fit = x)) == 0) "Raters were compared with a gold standard.",
       "The latent class is the condition that a reference test defines.",
@@ -237,21 +238,22 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
 
 say_sentences.fit_check <- function(x) say_sentences(x$fit) # nolint: object_name.
 
-# Methods of describe_methods() for a Bayesian fit. The paragraph contains the items that the
-# reporting standard for Bayesian latent class models (STARD-BLCM) requires.
+# The methods paragraph of a Bayesian fit contains the items that the reporting standard for
+# Bayesian latent class models (STARD-BLCM) requires.
 
 #' @export
 describe_methods.fit_check <- function(x) { # nolint: object_name.
   describe_methods.draws_fit(x$fit, x$sensitivity)
 }
 
-# `shifts`: shifts of posterior means with other priors, a table of check_fit().
+# `shifts`: shifts of posterior means if other priors are used, a table of check_fit(). NULL if
+# other priors were not tried.
 #' @export
 describe_methods.draws_fit <- function(x, shifts = NULL) { # nolint: object_name.
-  facts <- glance(x)
+  fit_summary <- glance(x)
   prior <- compare_with_prior(x)
-  driven_terms <- x$terms$term[prior$mostly_prior]
-  conflicts <- x$terms$term[which(prior$conflict)]
+  prior_driven_terms <- x$terms$term[prior$mostly_prior]
+  conflicting_terms <- x$terms$term[which(prior$conflict)]
   sampling <- x$sampling
   populations <- rownames(x$prior$base_rates)
   shift_sentence <- if (NROW(shifts) == 0L) {
@@ -284,12 +286,12 @@ describe_methods.draws_fit <- function(x, shifts = NULL) { # nolint: object_name
     prior_sentence(x), sampling$chains, number(sampling$kept), number(sampling$warmup),
     words_if(sampling$thin > 1L,
       ", with one of every %d sweeps kept", sampling$thin),
-    format_decimals(facts$worst_rhat), number(round(facts$worst_ess)),
+    format_decimals(fit_summary$worst_rhat), number(round(fit_summary$worst_ess)),
     interval_title(level_of(x)),
-    words_if(!is_empty(driven_terms),
-      "Estimates that depend mostly on their priors: %s. ", join_words(driven_terms)),
-    words_if(!is_empty(conflicts),
-      "The ratings contradict the priors of %s. ", join_words(conflicts)),
+    words_if(!is_empty(prior_driven_terms),
+      "Estimates that depend mostly on their priors: %s. ", join_words(prior_driven_terms)),
+    words_if(!is_empty(conflicting_terms),
+      "The ratings contradict the priors of %s. ", join_words(conflicting_terms)),
     shift_sentence
   )
 }
@@ -297,8 +299,8 @@ describe_methods.draws_fit <- function(x, shifts = NULL) { # nolint: object_name
 # Returns the priors in words, such as "base rates Beta(1, 1); stool specificity Beta(71, 4)". At
 # most eight raters are listed.
 prior_sentence <- function(fit) {
-  rates <- fit$prior$text$base_rates
-  populations <- names2(rates)
+  base_rate_priors <- fit$prior$text$base_rates
+  populations <- names2(base_rate_priors)
   rater_priors <- fit$prior$text$raters
   is_binary <- n_categories(fit$x) == 2L
   prior_words <- map_chr(rater_priors, function(prior) {
@@ -310,7 +312,7 @@ prior_sentence <- function(fit) {
     paste("all raters", prior_words[[1L]]) else paste(names(rater_priors), prior_words)
   n_unlisted <- length(rater_words) - 8L
   paste(c(
-    paste0("base rates", ifelse(populations == "", "", " of "), populations, " ", rates),
+    paste0("base rates", ifelse(populations == "", "", " of "), populations, " ", base_rate_priors),
     if (is_binary) paste("positive category", fit$x$categories[[2L]]),
     head(rater_words, 8L), if (n_unlisted > 0L) sprintf("and %s more raters", n_unlisted),
     switch(dependence_type(fit$model), easy = "easy cases uniform, up to the lowest accuracy",
@@ -321,7 +323,7 @@ prior_sentence <- function(fit) {
   ), collapse = "; ")
 }
 
-# Methods for results in documents: flextable::as_flextable() and report::report().
+# ---- Results in documents: methods of flextable::as_flextable() and report::report() ------------
 
 #' Tables for Word and PowerPoint, and sentences for reports
 #'
@@ -329,9 +331,9 @@ prior_sentence <- function(fit) {
 #' table for Word, PowerPoint or a web page. `report::report(x)` writes the sentences that a result
 #' supports, and a paragraph on the method.
 #'
-#' `x` is any result of this package for `as_flextable()`. For `report()`, it is a result of
-#' [estimate_accuracy()], [compare_systems()], [estimate_metrics()], [agreement()] or [alt_test()].
-#' There are no other arguments.
+#' `as_flextable()` accepts every result of this package. `report()` accepts results of
+#' [estimate_accuracy()], [compare_systems()], [estimate_metrics()], [agreement()] and [alt_test()].
+#' The methods have no other arguments than `x`.
 #'
 #' @name as_flextable
 #' @return `as_flextable()`: an object of class `flextable`. It has the rows that `print()` shows, a

@@ -23,8 +23,8 @@
 #'   * `system`: name of the system (classifier) that the sentence is about; for a fit, of the
 #'     rater; `"a - b"` for the difference of systems `a` and `b`. `NA` for sentences about all
 #'     systems or about agreement.
-#'   * `may`: `TRUE` if the result supports the sentence, `FALSE` for a common claim that it does
-#'     not support.
+#'   * `may`: `TRUE` if the result supports the sentence, `FALSE` for a common claim that the result
+#'     does not support.
 #'   * `sentence`: the sentence, a string.
 #'
 #'   For `"methods"`, a character vector: the paragraph, then the references that it cites.
@@ -54,9 +54,10 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
         {.code fit_raters(method = \"bayes\")}.", not = x,
     i = c(if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the
           numbers of this object.", if (inherits(x, c("rater_fit", "model_comparison")))
-        "{.code may_say(fit)} exists for fits by {.code method = \"bayes\"}.
-         {.help rater_model} has references for all models." else "For example
-          {.code may_say(estimate_accuracy(x))}, or without systems {.code may_say(agreement(x))}.")
+        "{.code may_say(fit)} needs a fit by {.code method = \"bayes\"}. {.help rater_model} has
+         references for all models." else "For ratings, call
+          {.code may_say(estimate_accuracy(x))} or, without systems,
+          {.code may_say(agreement(x))}.")
   )
   if (what == "sentences") return(say_sentences(x))
   paragraph <- describe_methods(x)
@@ -75,29 +76,29 @@ print.said_sentences <- function(x, ...) {
 
 say_sentences <- function(x) UseMethod("say_sentences")
 
-# Generic that returns a character vector. Its first element is the methods paragraph. The other
-# elements are full references of cited measures. The paragraph cites other works by author and
-# year, such as "Cohen 1960". may_say() adds their full references from `references`.
+# Generic that returns a character vector: the methods paragraph, then full references of cited
+# measures. The paragraph cites other works by author and year, such as "Cohen 1960", and may_say()
+# adds the full references of these works from `references`.
 describe_methods <- function(x) UseMethod("describe_methods")
 
-# Shortens full references (`works`), such as "Cohen (1960), Journal 20" to "Cohen 1960".
+# Shortens full references, such as "Cohen (1960), Journal 20" to "Cohen 1960".
 shorten_citation <- function(works) gsub(" \\(([0-9]{4})\\)[^;]*", " \\1", works)
 
-# Titles of measures or metrics, with their short references in brackets, if they have one.
+# Returns titles of measures or metrics, each with its short reference in brackets if it has one.
 cite_titles <- function(records, titles) {
-  works <- shorten_citation(map_chr(records, `[[`, "reference"))
-  paste0(titles, ifelse(nzchar(works), paste0(" (", works, ")"), ""))
+  citations <- shorten_citation(map_chr(records, `[[`, "reference"))
+  paste0(titles, ifelse(nzchar(citations), paste0(" (", citations, ")"), ""))
 }
 
-# Selects those references of measures (`full`) that a paragraph cites by author and year, and that
-# `references` does not contain.
+# Selects the full references (`full`) that a paragraph cites, and that `references` does not
+# contain.
 works_to_cite <- function(full) {
   unique(unname(full[!shorten_citation(full) %in% c(full, names(references))]))
 }
 
 # Binds the sentences of all parts (groups or variables). A sentence begins with the name of its
-# part, such as "Group east: ". Unsupported sentences about all systems have no such beginning, and
-# are listed once, at the end.
+# part, such as "Group east: ". Unsupported sentences about all systems are listed once, at the end,
+# without the name of a part.
 say_sentences.result_parts <- function(x) {
   table <- bind_parts(x, function(part) say_sentences(part))
   is_about_all_systems <- is.na(table$system) & !table$may
@@ -109,6 +110,7 @@ say_sentences.result_parts <- function(x) {
   structure(table, class = c("said_sentences", class(table)))
 }
 
+# Full references, named by their short form in methods paragraphs.
 references <- c(
   "Albert and Dodd 2004" = "Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the
     robustness of latent class models for estimating diagnostic error without a gold standard.
@@ -176,20 +178,20 @@ words_if <- function(condition, words, ...) {
   if (!isTRUE(condition)) "" else if (...length() > 0L) fill_template(words, ...) else words
 }
 
-# Returns a table with a row per sentence. `may` contains the supported sentences, which come first,
-# and `not` the unsupported ones. `system` and `not_system` contain their systems. Each pair of
-# vectors may have more sentences than systems: the last sentences are then about all systems, and
-# their system is NA.
-sentence_table <- function(system, may, not, not_system = NA) {
+# Returns a table with a row per sentence, supported sentences first. `system`: systems of the
+# supported sentences. If there are more sentences than systems, the last sentences are about all
+# systems, and their system is NA. The same holds for `unsupported_system`.
+sentence_table <- function(system, supported, unsupported, unsupported_system = NA) {
   sentences <- columns_tibble(
-    system = c(system[seq_along(may)], not_system[seq_along(not)]),
-    may = rep(c(TRUE, FALSE), c(length(may), length(not))), sentence = c(may, not)
+    system = c(system[seq_along(supported)], unsupported_system[seq_along(unsupported)]),
+    may = rep(c(TRUE, FALSE), c(length(supported), length(unsupported))),
+    sentence = c(supported, unsupported)
   )
   structure(sentences, class = c("said_sentences", class(sentences)))
 }
 
-# Changes the first letter of titles to lower case, for use within a sentence. Titles with an
-# apostrophe, such as "Fleiss' kappa", begin with a name and are not changed.
+# Changes the first letter of titles to lower case, for use within a sentence. Titles that begin
+# with a name and an apostrophe, such as "Fleiss' kappa", are not changed.
 lower_first_letter <- function(titles) {
   has_plain_first_word <- grepl("^[A-Z][a-z-]+( |$)", titles) & !grepl("'", titles, fixed = TRUE)
   ifelse(has_plain_first_word, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)
@@ -298,7 +300,7 @@ describe_methods.metric_estimate <- function(x) {
   user_defined <- x$plan$records[!is_built_in]
   records <- Filter(function(record) !record$reference %in% c(yardstick_reference, ""),
     x$plan$records[is_built_in])
-  works <- map_chr(c(records, user_defined), `[[`, "reference")
+  full_references <- map_chr(c(records, user_defined), `[[`, "reference")
   citations <- map_chr(records, function(record) {
     paste0(record$title, ": ", shorten_citation(record$reference))
   })
@@ -319,36 +321,37 @@ describe_methods.metric_estimate <- function(x) {
       " User-defined: %s.",
       paste(cite_titles(user_defined, map_chr(user_defined, `[[`, "title")), collapse = "; ")
     )
-  ), works_to_cite(works[nzchar(works)]))
+  ), works_to_cite(full_references[nzchar(full_references)]))
 }
 
 # ---- Sentences and methods paragraph: agreement --------------------------------------------------
 
 say_sentences.agreement <- function(x) {
-  about <- attr(x, "about")
-  title <- lower_first_letter(measure_titles(x$measure, about$scale_name)[as.character(x$measure)])
+  details <- attr(x, "about")
+  titles <- measure_titles(x$measure, details$scale_name)
+  titles <- lower_first_letter(titles[as.character(x$measure)])
   # "Krippendorff's alpha, ordinal" becomes "Krippendorff's alpha (ordinal)".
-  title <- sub(", ([^,]*)$", " (\\1)", title) # nolint: nonportable_path.
-  rater_words <- if (about$pairwise) paste(x$rater1, "and", x$rater2) else
-    map_chr(about$views[unlist(x[part_columns_of(x)]) %||% 1L], function(view) {
+  titles <- sub(", ([^,]*)$", " (\\1)", titles) # nolint: nonportable_path.
+  rater_words <- if (details$pairwise) paste(x$rater1, "and", x$rater2) else
+    map_chr(details$views[unlist(x[part_columns_of(x)]) %||% 1L], function(view) {
       count_noun(view$judges, "rater")
     })
   benchmark_words <- sprintf(
     "; with probability %s it is \"%s\" or better on the scale of Landis and Koch",
-    format(about$conf_level), x$benchmark
+    format(details$conf_level), x$benchmark
   )
   supported_sentences <- sprintf(
-    "%sOn %s, %s of %s%s is %s%s.", part_sentence_start(x), cases_words(x$n), title, rater_words,
-    if (about$by_category) paste0(" for ", x$category) else "",
-    estimate_words(x, about$conf_level, function(value) format_decimals(value, 2L)),
+    "%sOn %s, %s of %s%s is %s%s.", part_sentence_start(x), cases_words(x$n), titles, rater_words,
+    if (details$by_category) paste0(" for ", x$category) else "",
+    estimate_words(x, details$conf_level, function(value) format_decimals(value, 2L)),
     ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark_words)
   )
   sentence_table(rep(NA, nrow(x)), supported_sentences, c(
     "Raters are right as often as they agree.",
     "Raters who agree are right.",
     "The same holds for other raters, or where categories are more or less frequent.",
-    if (n_distinct(x$measure[!is.na(x$estimate)]) > 1L && !about$pairwise &&
-      !about$by_category) {
+    if (n_distinct(x$measure[!is.na(x$estimate)]) > 1L && !details$pairwise &&
+      !details$by_category) {
       sprintf("Agreement is %s (the highest of all measures).",
         format_decimals(max(x$estimate, -Inf, na.rm = TRUE), 2L))
     }
@@ -356,42 +359,42 @@ say_sentences.agreement <- function(x) {
 }
 
 describe_methods.agreement <- function(x) {
-  about <- attr(x, "about")
-  facts <- glance(x)
+  details <- attr(x, "about")
+  agreement_summary <- glance(x)
   records <- all_measures()[unique(as.character(x$measure))]
-  works <- map_chr(records, `[[`, "reference")
-  titles <- lower_first_letter(measure_titles(x$measure, about$scale_name))
-  systems <- intersect(about$systems, about$judges)
+  full_references <- map_chr(records, `[[`, "reference")
+  titles <- lower_first_letter(measure_titles(x$measure, details$scale_name))
+  systems <- intersect(details$systems, details$judges)
   judges <- join_words(c(
-    count_noun(facts$raters - length(systems), "rater"),
+    count_noun(agreement_summary$raters - length(systems), "rater"),
     if (!is_empty(systems)) count_noun(length(systems), "system")
   ))
-  interval_method <- if (!is.na(facts$replicates)) {
+  interval_method <- if (!is.na(agreement_summary$replicates)) {
     fill_template(
       "percentiles of %s bootstrap samples of cases (Efron and Tibshirani 1993)",
-      number(facts$replicates)
+      number(agreement_summary$replicates)
     )
   } else {
-    ways <- c(analytic = "linearisation", jackknife = "the jackknife")
-    used <- intersect(names(ways), x$method[!is.na(x$conf.low)])
-    by_jackknife <- if (length(used) > 1L) {
+    method_words <- c(analytic = "linearisation", jackknife = "the jackknife")
+    used_methods <- intersect(names(method_words), x$method[!is.na(x$conf.low)])
+    jackknife_titles <- if (length(used_methods) > 1L) {
       titles[names(records) %in% x$measure[x$method == "jackknife"]]
     }
-    fill_template("by %s over cases%s with Student's t (Gwet 2014)", ways[used[1L]],
-      words_if(!is_empty(by_jackknife),
-        paste0(" (", join_words(by_jackknife), ": by the jackknife)"))
+    fill_template("by %s over cases%s with Student's t (Gwet 2014)", method_words[used_methods[1L]],
+      words_if(!is_empty(jackknife_titles),
+        paste0(" (", join_words(jackknife_titles), ": by the jackknife)"))
     )
   }
   c(fill_template(
     "Agreement of %s on %s was measured with the R package fallible by %s.%s%s",
-    judges, count_noun(facts$cases, "case"),
+    judges, count_noun(agreement_summary$cases, "case"),
     paste(cite_titles(records, titles), collapse = "; "),
     words_if(any_known(x$conf.low),
-      " The %ss are %s.", interval_title(facts$conf_level), interval_method
+      " The %ss are %s.", interval_title(agreement_summary$conf_level), interval_method
     ),
     words_if(any_known(x$benchmark), one_line(
       " Agreement is described by the highest benchmark (Landis and Koch 1977) that is reached or
       exceeded with the probability of the interval (Gwet 2014)."
     ))
-  ), works_to_cite(works))
+  ), works_to_cite(full_references))
 }

@@ -4,8 +4,8 @@
 #' do not use R. The report is a web page, a Word document or a PDF.
 #'
 #' The report contains:
-#' * for each system, the estimated accuracy, its interval and its assumptions, and its accuracy if
-#'   it shares all or none of the raters' errors;
+#' * for each system, the estimated accuracy, its interval and its assumptions, and the accuracy if
+#'   the system shares all or none of the raters' errors;
 #' * the sentences of [may_say()] that the results support or do not support;
 #' * agreement of raters, comparisons of systems, other metrics, and checks of data and assumptions;
 #' * the method with references, versions and the seed;
@@ -24,11 +24,13 @@
 #'   An existing file is replaced.
 #' @param title Title of the report, a string. `NULL`, the default, is `"Accuracy without known
 #'   truth"`, or `"Accuracy of systems"` if `known_truth` is given.
-#' @param judges `TRUE` or `FALSE`: does the report have the sections on language models as raters?
-#'   `NULL`, the default, is `TRUE` if all raters of `x` are declared as machines (`rater_kind`).
+#' @param judges If `TRUE`, the report has sections on language models as raters. If `FALSE`, these
+#'   sections are left out. `NULL`, the default, is `TRUE` if all raters of `x` are declared as
+#'   machines (`rater_kind`).
 #' @param seed Seed of the random number generator, a whole number of at least 0. HTML reports with
 #'   the same seed and date are identical.
-#' @param date Date of the report, a string or a [Date]. By default today; `NULL` for none.
+#' @param date Date of the report, a string or a [Date]. The default is today. `NULL`: the report
+#'   has no date.
 #' @param known_truth Cases whose true category is known: a vector of categories named by case, a
 #'   data frame with columns `case` and `truth`, or a [gold_cases()] result. `TRUE` uses the truths
 #'   in `x`. `NULL`, the default, for none. If `x` is a list, `known_truth` may be a list with the
@@ -43,11 +45,11 @@
 #' @param positive The positive category, if there are two categories. Sensitivity, specificity,
 #'   predictive values and likelihood ratios are computed for it. `NULL`, the default, is the last
 #'   category.
-#' @param ... Arguments of [estimate_accuracy()]: `by`, groups of cases, for a section with
-#'   estimates for each group and comparisons of groups; `known_raters`, raters whose confusion
-#'   matrices are known; `resampling`, settings such as clusters of cases.
-#' @return The path of the report, invisibly. If \pkg{rmarkdown} or pandoc is missing, or LaTeX for
-#'   a PDF, an error of class `fallible_error_package` is raised.
+#' @param ... Three arguments of [estimate_accuracy()]. `by`: groups of cases; the report then has a
+#'   section that estimates the accuracy in each group and compares groups. `known_raters`: raters
+#'   whose confusion matrices are known. `resampling`: settings such as clusters of cases.
+#' @return The path of the report, invisibly. An error of class `fallible_error_package` is raised
+#'   if \pkg{rmarkdown}, pandoc or, for a PDF, LaTeX is not installed.
 #' @family systems
 #' @examplesIf requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_available()
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
@@ -66,9 +68,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   check_resampling(resampling)
   variables <- if (is_variables(x)) x else list(x)
   truths <- if (is_variables(x)) truth_of_variables(known_truth, x) else list(known_truth)
-  check_input <- function(x, truth) {
+  check_variable <- function(x, truth) {
     check_ratings(x, if (inherits(x, "accuracy_estimate"))
-      "Give the ratings, and the arguments of the estimate." else hint_of_tests)
+      "Give the ratings from which the estimate was computed." else hint_of_tests)
     abort_if(n_systems(x) == 0L, "system",
       "{.arg x} has no systems, so there is no accuracy to report.",
       i = c("Give {.arg systems} to {.fun ratings}.", hint_of_tests), system = character())
@@ -77,29 +79,29 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
       x = "{.arg x} has {n_categories(x)} categories.")
     if (!is.null(positive)) check_choice(positive, x$categories)
     if (!is.null(rater_kind)) x$rater_kind <- resolve_kinds(check_rater_kind(rater_kind), x)
-    # Known truth is checked before the report is written, which takes long.
+    # Known truth is checked first, because writing the report takes long.
     gold <- resolve_gold(truth, if (is.null(known_truth) || !is.null(truth)) gold_sample, x)
     if (is.null(known_raters) && is_one_rater(x)) check_one_rater(x, gold, method_average$id, NULL)
     x
   }
   x <- Map(function(x, name, truth) {
-    name_variable_in_conditions(if (nzchar(name)) name, check_input(x, truth))
+    name_variable_in_conditions(if (nzchar(name)) name, check_variable(x, truth))
   }, variables, names2(variables), truths)
-  # `groups` has the cases as names, because long data cannot be matched by position.
-  by <- lapply(x, function(x) {
+  # Groups are named by case, because long data cannot be matched by position.
+  groups_by_variable <- lapply(x, function(x) {
     groups <- groups_of_cases(dots$by %||% rlang::quo(NULL), x)
     if (!is.null(groups)) setNames(groups, as_label(x$cases))
   })
-  format <- report_format(file)
+  output_format <- report_format(file)
   title <- title %||% if (is.null(known_truth)) "Accuracy without known truth" else
     "Accuracy of systems"
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")
   seed <- check_count(seed, "seed", 0L)
   conf_level <- check_level(conf_level)
-  is_valid <- is.null(date) || length(date) == 1L && !anyNA(date) &&
+  is_valid_date <- is.null(date) || length(date) == 1L && !anyNA(date) &&
     (is.character(date) || inherits(date, c("Date", "POSIXt")))
-  abort_argument_if(!is_valid, "date", "must be a string, a {.cls Date} or NULL.", not = date)
+  abort_argument_if(!is_valid_date, "date", "must be a string, a {.cls Date} or NULL.", not = date)
   folder <- withr::local_tempdir()
   template <- system.file(
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
@@ -115,9 +117,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   judges <- judges %||% (panel_kind(x[[1L]]) == "machines")
   if (!is.null(date)) date <- format(date)
   rendered_file <- withr::with_preserve_seed(rmarkdown::render(
-    page_file, format, quiet = TRUE, envir = new.env(parent = globalenv()),
+    page_file, output_format, quiet = TRUE, envir = new.env(parent = globalenv()),
     params = c(mget(c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
-      "known_raters", "positive", "resampling")), list(by = by))
+      "known_raters", "positive", "resampling")), list(by = groups_by_variable))
   ))
   copy_report(rendered_file, file)
   inform_fallible("The report is in {.file {file}}.")
@@ -149,7 +151,7 @@ copy_report <- function(rendered_file, file) {
     function(temporary) identical(file_bytes(temporary), file_bytes(rendered_file))
   )
   abort_if(failure, "file", "{.file {file}} cannot be written.", x = escape_braces(failure),
-    i = "The folder must be writable and have space for a second copy.", path = file)
+    i = "The folder must be writable, and have space for a second copy of the report.", path = file)
 }
 
 # Returns the notes below a table of estimates, in words for readers who do not use R.
@@ -202,9 +204,9 @@ report_format <- function(file) {
 #' Cases with the least certain labels
 #'
 #' Lists the cases with the least certain labels, with all their ratings and the answers of systems
-#' (classifiers). The label of a case is its most probable category. It is computed by
-#' [ground_truth()] from the model of the fit if `x` is a fit, and from an average over models if
-#' `x` is a [ratings()] object. Cases on which all raters agree are left out.
+#' (classifiers). The label of a case is its most probable category. If `x` is a fit,
+#' [ground_truth()] computes labels from the model of the fit. If `x` is a [ratings()] object,
+#' labels are computed from an average over models. Cases on which all raters agree are left out.
 #'
 #' @param x A [ratings()] object with at least two raters, or a [fit_raters()] result. To leave out
 #'   cases with known truth (data frame `known`), use `x[!x$cases %in% known$case, ]`.
@@ -217,8 +219,8 @@ report_format <- function(file) {
 #'   * `.votes`: number of ratings per category, a string such as `"yes: 3, no: 2"`. Reruns of the
 #'     same language model (see [rater_groups]) count as one rating.
 #'   * A column for each rater, if raters are identified and rate each case at most once, and a
-#'     column for each system: the category, or `NA` without an answer. `print()` leaves these
-#'     columns out if there are more than eight.
+#'     column for each system. They contain the category, or `NA` if there is no answer. `print()`
+#'     leaves these columns out if there are more than eight.
 #'
 #'   If the ratings do not identify the labels, `.fitted` and `.probability` are `NA`. The first
 #'   case is then the case whose most frequent category has the smallest share of the ratings.
@@ -238,8 +240,8 @@ disputed_cases <- function(x, most = 15L, ...) {
   n_ratings <- rowSums(counts)
   largest_share <- ifelse(n_ratings >= 2, row_maximum(counts) / n_ratings, 1)
   labels <- without_warnings(finish_labels(initial_labels(ratings_or_fit, NULL, NULL, NULL)))
-  best_label <- most_probable(pick_rows(labels$posterior, pattern_of_case(labels$x)))
-  shown_cases <- order(best_label$probability, largest_share)
+  top_labels <- most_probable(pick_rows(labels$posterior, pattern_of_case(labels$x)))
+  shown_cases <- order(top_labels$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)
   shown_raters <- raters_with_one_answer(x)
   answer_codes <- if (is.null(shown_raters)) pattern_answers(x) else answers_by_pattern(x)
@@ -253,8 +255,8 @@ disputed_cases <- function(x, most = 15L, ...) {
     toString(paste0(names(sorted_counts), ": ", sorted_counts))
   })
   tibble::new_tibble(c(list(
-    case = x$cases[shown_cases], .fitted = category_factor(best_label$category[shown_cases], x),
-    .probability = best_label$probability[shown_cases], .votes = votes
+    case = x$cases[shown_cases], .fitted = category_factor(top_labels$category[shown_cases], x),
+    .probability = top_labels$probability[shown_cases], .votes = votes
   ), answers), nrow = length(shown_cases), class = "disputed_cases")
 }
 
@@ -262,8 +264,8 @@ disputed_cases <- function(x, most = 15L, ...) {
 #' @param ... For `print()`: passed on to the `print()` of tibbles. Not used by `disputed_cases()`.
 #' @export
 print.disputed_cases <- function(x, ...) {
-  answers <- setdiff(names(x), c("case", ".fitted", ".probability", ".votes"))
-  hidden_columns <- if (length(answers) > 8L) answers
+  answer_columns <- setdiff(names(x), c("case", ".fitted", ".probability", ".votes"))
+  hidden_columns <- if (length(answer_columns) > 8L) answer_columns
   print(plain_tibble(x)[setdiff(names(x), hidden_columns)], ...)
   if (!is_empty(hidden_columns))
     cat_lines(paste("Not shown:", count_noun(length(hidden_columns), "column"), "with answers"))

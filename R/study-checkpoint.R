@@ -1,11 +1,13 @@
 # A running study is saved in a checkpoint file, so that it can continue after an interrupt.
 
-# Fails with an error about the checkpoint file, if `wrong` is TRUE. Arguments are those of
-# abort_if(). The default of the hint `i` is for a file that exists and cannot be used.
-abort_checkpoint_if <- function(wrong, path, message, x = NULL,
+# Raises an error about the checkpoint file if `fault` is TRUE or a text. The other arguments are:
+# * path: path of the checkpoint file.
+# * message: end of the first sentence of the error, which begins with "The checkpoint file".
+# * x, i: details and hint, as in abort_if(). The default hint is for a file that cannot be used.
+abort_checkpoint_if <- function(fault, path, message, x = NULL,
                                 i = "Choose another file, or delete this one.") {
-  abort_if(wrong, "file", paste("The file of {.arg checkpoint}", message),
-    x = c(escape_braces("It is ", path, "."), x), i = i, path = path, .envir = parent.frame())
+  abort_if(fault, "file", paste("The checkpoint file", message),
+    x = c(escape_braces("Its path is ", path, "."), x), i = i, path = path, .envir = parent.frame())
 }
 
 save_checkpoint <- function(study, path, hashes) {
@@ -16,22 +18,23 @@ save_checkpoint <- function(study, path, hashes) {
     function(temporary) identical(read_hashed(temporary), content)
   )
   abort_checkpoint_if(failure, path, "cannot be written.", x = escape_braces(failure),
-    i = "Check that the folder can be written to and the disk is not full.")
+    i = "Check that you may write to the folder, and that the disk is not full.")
 }
 
-# Returns the content of the checkpoint file: a list of numbers and strings only. Designs and
+# Returns the content of the checkpoint file of a study, a list of numbers and strings. Designs and
 # estimators may contain functions, which could run code when they are read. Therefore the file
-# contains only their hashes.
+# contains only hashes of designs and estimators.
 saved_study <- function(study, hashes = hashes_of_fields(study)) {
   list(
     seed = study$seed, runs = study$runs, done = study$done, results = study$results, parts = hashes
   )
 }
 
-# Returns hashes of fields of a study. When a study continues from a file, they must be the same.
+# Returns hashes of some fields of a study, named by field. A study can continue from a file only if
+# both have the same hashes.
 hashes_of_fields <- function(study) {
   fields <- c("designs", "estimators", "n", "panels", "seed")
-  map_chr(fields, function(part) rlang::hash(hashable_text(study[[part]])))
+  map_chr(fields, function(field) rlang::hash(hashable_text(study[[field]])))
 }
 
 # Converts an object (list, vector or function) to text, from which its hash is computed.
@@ -49,9 +52,8 @@ hashable_text <- function(x) {
   list(value_text, if (!is_empty(kept_attributes)) lapply(kept_attributes, hashable_text))
 }
 
-# Writes an RDS file followed by a hash of its bytes, which readRDS() ignores. With the hash,
-# damaged files are detected. Changed bytes can otherwise give wrong but plausible numbers, or crash
-# R.
+# Writes an RDS file followed by a hash of its bytes, which readRDS() ignores. The hash detects
+# damaged files. Without a hash, changed bytes could give wrong but plausible numbers, or crash R.
 write_hashed <- function(object, path) {
   saveRDS(object, path)
   hash <- hash_bytes(file_bytes(path))
@@ -60,9 +62,9 @@ write_hashed <- function(object, path) {
   writeBin(hash, connection)
 }
 
-# Reads a file of write_hashed(). Returns the object. Returns NULL if the hash is wrong or the
-# object is not a plain list (see is_plain_list()). The object is put into a list directly.
-# Assigning it to a variable could evaluate a promise, and so run code.
+# Reads a file that write_hashed() wrote, and returns its object. Returns NULL if the hash is wrong
+# or the object is not a plain list (see is_plain_list()). The object is put into a list directly,
+# because assigning the object to a variable could evaluate a promise, and so run code.
 read_hashed <- function(path) {
   bytes <- file_bytes(path)
   hash <- tail(bytes, 32L)
@@ -97,16 +99,17 @@ hash_bytes <- function(bytes) {
 
 # Locks the checkpoint file. Two studies with the same file would overwrite each other's runs. The
 # lock ends when the function with the frame `frame` returns, or when the process ends. If the file
-# system cannot lock files, only studies of the same process are excluded.
+# system cannot lock files, the lock excludes only other studies of the same process.
 lock_checkpoint <- function(path, frame = parent.frame()) {
   lock_file <- paste0(path, ".lock")
-  is_locked_here <- path %in% lock_store$paths # system locks do not work within a process
-  lock <- if (!is_locked_here)
+  # Locks of the file system exclude only other processes, not other studies of this process.
+  is_locked_by_process <- path %in% lock_store$paths
+  lock <- if (!is_locked_by_process)
     tryCatch(filelock::lock(lock_file, timeout = 0), error = function(e) NA)
   abort_checkpoint_if(is.null(lock), path,
-    "is in use by another {if (is_locked_here) 'study' else 'process'}.",
-    i = "Wait until the other {if (is_locked_here) 'study' else 'process'} ends, or choose another
-      file.")
+    "is in use by another {if (is_locked_by_process) 'study' else 'process'}.",
+    i = "Wait until the other {if (is_locked_by_process) 'study' else 'process'} ends, or choose
+      another file.")
   lock_store$paths <- c(lock_store$paths, path)
   withr::defer({
     lock_store$paths <- setdiff(lock_store$paths, path)
@@ -121,38 +124,41 @@ lock_checkpoint <- function(path, frame = parent.frame()) {
 
 lock_store <- new.env()
 
-# Returns the study with the results and the seed from the checkpoint file. Without a file, returns
-# the study unchanged. Fails if the study in the file has more runs, or differs in one of the fields
-# `must_match`.
+# Returns the study with the results and the seed from the checkpoint file. If the file does not
+# exist, returns the study unchanged. Raises an error if the study in the file has more runs, or
+# differs in one of the fields that `must_match` names.
 resume_study <- function(study, path, must_match) {
   if (!file.exists(path)) return(study)
   saved <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
-  content <- saved_study(study)
-  abort_checkpoint_if(!identical(names(saved), names(content)), path,
+  requested_content <- saved_study(study)
+  abort_checkpoint_if(!identical(names(saved), names(requested_content)), path,
     "was not written by a study of this version of the package, or has been changed.",
     x = if (inherits(saved, "error")) escape_braces(conditionMessage(saved)))
-  is_same <- map_lgl(must_match, function(part) identical(saved$parts[part], content$parts[part]))
-  differing <- must_match[!is_same]
-  abort_checkpoint_if(!is_empty(differing) || isTRUE(saved$runs > study$runs), path,
-    "contains another study.",
-    x = if (!is_empty(differing)) "It differs in {.arg {differing}}." else "It has
-        {saved$runs} {.arg runs}, more than the {study$runs} that were requested.")
-  check_progress(saved, study, path)
+  is_same <- map_lgl(must_match, function(field) {
+    identical(saved$parts[field], requested_content$parts[field])
+  })
+  differing_fields <- must_match[!is_same]
+  abort_checkpoint_if(!is_empty(differing_fields) || isTRUE(saved$runs > study$runs), path,
+    "contains the results of another study.",
+    x = if (!is_empty(differing_fields)) "The other study differs in {.arg {differing_fields}}."
+      else "The other study has {saved$runs} {.arg runs}, more than the {study$runs} that were
+        requested.")
+  check_saved_content(saved, study, path)
   inform_fallible(escape_braces(
-    "Continuing from ", path, ": ", number(sum(saved$done)), " panels are done."
+    "Continuing the study in ", path, ": ", number(sum(saved$done)), " panels are done."
   ))
   replace(study, c("seed", "results", "done"), saved[c("seed", "results", "done")])
 }
 
-# Checks types and lengths of the content, because a valid hash does not prove that this package
-# wrote the file. `saved`: content of the file.
-check_progress <- function(saved, study, path) {
-  is_integers <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
+# Checks types and lengths of the content of a checkpoint file, because a valid hash does not prove
+# that this package wrote the file. `saved`: content of the file, see saved_study().
+check_saved_content <- function(saved, study, path) {
+  is_integer_vector <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
   n_done <- saved$done # number of finished runs of each cell, see study_cells()
   is_damaged <- c(
-    runs = !is_integers(saved$runs, 1L),
-    seed = !is_integers(saved$seed, length(study$seed)),
-    done = !is_integers(n_done, length(study$done)) || any(n_done < 0L | n_done > study$runs)
+    runs = !is_integer_vector(saved$runs, 1L),
+    seed = !is_integer_vector(saved$seed, length(study$seed)),
+    done = !is_integer_vector(n_done, length(study$done)) || any(n_done < 0L | n_done > study$runs)
   )
   if (!any(is_damaged)) {
     # `results` must have the columns and rows of the finished runs.
@@ -171,5 +177,5 @@ check_progress <- function(saved, study, path) {
     is_damaged <- c(results = !is_valid)
   }
   abort_checkpoint_if(any(is_damaged), path, "is damaged.",
-    x = "These fields are invalid: {.field {names(which(is_damaged))}}.")
+    x = "Its invalid fields are {.field {names(which(is_damaged))}}.")
 }

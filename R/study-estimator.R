@@ -27,15 +27,17 @@
 #'   `list(replicates = 500)`. The default is 1000 for bootstrap intervals, and 200 for robust
 #'   intervals and intervals with gold cases.
 #' @param gold Number of gold cases (cases whose true category the estimator uses); 0, the default,
-#'   for none. They are a random sample of the rated cases, or all if there are fewer. The ratings
-#'   must contain the truth, as simulated ratings do.
+#'   for none. Gold cases are a random sample of the rated cases. If there are fewer rated cases,
+#'   all of them are gold cases. The ratings must contain the truth, as simulated ratings do.
 #' @param gold_sample Whether the estimator treats gold cases as a `"random"` sample (the default),
 #'   or as `"given"` (chosen by hand). Cases chosen by hand only improve the model of the raters.
-#' @param target Intervals with gold cases are for the accuracy in the `"population"` of which the
-#'   cases are a sample (the default), or on exactly these `"cases"`.
-#' @param widen For `"combined"` intervals, which use a prior computed from the ratings. `NULL`, the
-#'   default: the prior is not used if gold cases contradict it. A number of at least 0: it is
-#'   always used, but its variance grows with the number of gold cases, up to `1 + widen` times.
+#' @param target Accuracy that intervals with gold cases are for. `"population"` (the default): the
+#'   accuracy in the population of which the cases are a sample. `"cases"`: the accuracy on exactly
+#'   these cases.
+#' @param widen Treatment of the prior of `"combined"` intervals. The prior is computed from the
+#'   ratings. `NULL`, the default: the prior is not used if gold cases contradict the prior. A
+#'   number of at least 0: the prior is always used, but its variance grows with the number of gold
+#'   cases, up to `1 + widen` times.
 #' @return A function of class `accuracy_estimator`. It takes a [ratings()] object with systems and
 #'   returns an [estimate_accuracy()] result. For a table of its options, see [design_tables].
 #' @family simulation
@@ -58,8 +60,8 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   n_gold <- check_count(gold, "gold", min = 0L)
   gold_settings <- list(gold_sample = check_choice(gold_sample), target = check_choice(target),
     widen = check_widen(widen))
-  kind <- if (n_gold > 0L) c(random = "sample", given = "picked")[[gold_settings$gold_sample]]
-  check_combination(options, model, NULL, list(kind = kind, case = seq_len(n_gold)))
+  gold_kind <- if (n_gold > 0L) c(random = "sample", given = "picked")[[gold_settings$gold_sample]]
+  check_combination(options, model, NULL, list(kind = gold_kind, case = seq_len(n_gold)))
   options <- append(options, list(model = model), 1L)
   structure(
     function(x) {
@@ -74,11 +76,12 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   )
 }
 
-# Draws a random sample of at most `n_gold` rated cases. Returns their rows of truth(x).
+# Draws a random sample of at most `n_gold` rated cases with known truth. Returns the rows of
+# truth(x) of these cases.
 random_gold <- function(x, n_gold) {
-  truths <- truth(x)
-  rated_cases <- which(is_rated_pattern(x)[pattern_of_case(x)] & !is.na(truths$category))
-  truths[rated_cases[sample.int(length(rated_cases), min(n_gold, length(rated_cases)))], ]
+  truth_table <- truth(x)
+  rated_cases <- which(is_rated_pattern(x)[pattern_of_case(x)] & !is.na(truth_table$category))
+  truth_table[rated_cases[sample.int(length(rated_cases), min(n_gold, length(rated_cases)))], ]
 }
 
 schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
@@ -95,52 +98,55 @@ schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
   )
 }
 
-# Converts the argument `estimators` to a named list of functions. `x`: a function, names of
-# methods, or a list of both. `arg`: name of the argument, for messages.
-as_estimators <- function(x, arg = "estimators") {
-  if (is.function(x)) x <- list(estimator = x)
-  if (is.character(x)) x <- as.list(x)
-  names <- names2(x)
-  is_method <- map_lgl(as.list(x), is_string)
-  invalid <- which(!is_method & !map_lgl(as.list(x), is.function))[1L]
-  subject <- "It"
-  bad_value <- x
-  if (is.list(x) && !is.object(x) && !is.na(invalid)) {
-    subject <- if (nzchar(names[[invalid]])) dQuote(names[[invalid]], FALSE) else
-      paste("Element", invalid)
-    bad_value <- x[[invalid]]
+# Converts the argument `estimators` (a function, names of methods, or a list of both) to a named
+# list of functions. `arg`: name of the argument in error messages.
+as_estimators <- function(estimators, arg = "estimators") {
+  if (is.function(estimators)) estimators <- list(estimator = estimators)
+  if (is.character(estimators)) estimators <- as.list(estimators)
+  names <- names2(estimators)
+  is_method <- map_lgl(as.list(estimators), is_string)
+  first_invalid <- which(!is_method & !map_lgl(as.list(estimators), is.function))[1L]
+  faulty_element <- "It"
+  bad_value <- estimators
+  if (is.list(estimators) && !is.object(estimators) && !is.na(first_invalid)) {
+    faulty_element <- if (nzchar(names[[first_invalid]])) dQuote(names[[first_invalid]], FALSE) else
+      paste("Element", first_invalid)
+    bad_value <- estimators[[first_invalid]]
   }
-  abort_argument_if(!is.list(x) || is_empty(x) || !is.na(invalid), arg,
-    "must be names of methods, or a list of functions of ratings.",
-    x = escape_braces(subject, " is ", describe(bad_value), "."))
+  abort_argument_if(!is.list(estimators) || is_empty(estimators) || !is.na(first_invalid), arg,
+    "must be names of methods of {.fun estimate_accuracy}, or a list of functions of ratings.",
+    x = escape_braces(faulty_element, " is ", describe(bad_value), "."))
   is_unnamed <- names == "" & is_method
-  names[is_unnamed] <- unlist(x[is_unnamed])
+  names[is_unnamed] <- unlist(estimators[is_unnamed])
   check_names(names, arg)
-  x[is_method] <- lapply(x[is_method], function(method) {
+  estimators[is_method] <- lapply(estimators[is_method], function(method) {
     accuracy_estimator(check_accuracy_method(method, arg))
   })
-  setNames(x, names)
+  setNames(estimators, names)
 }
 
 # Converts an argument that accepts a single estimator to a named list with one function.
-as_estimator <- function(x) {
-  x <- as_estimators(x, "estimator")
-  abort_argument_if(length(x) != 1L, "estimator", "must be one estimator.",
-    x = "There are {length(x)}.")
-  x
+as_estimator <- function(estimator) {
+  estimators <- as_estimators(estimator, "estimator")
+  abort_argument_if(length(estimators) != 1L, "estimator", "must be a single estimator.",
+    x = "It contains {length(estimators)} estimators.")
+  estimators
 }
 
 check_names <- function(names, arg) {
   bad_names <- if (any(names == "")) "" else names[duplicated(names)]
   abort_argument_if(bad_names, arg, "must have a different name for each element.",
     x = if (bad_names[[1L]] == "") "One element has no name." else
-      "{.val {bad_names[[1L]]}} is repeated.")
+      "The name {.val {bad_names[[1L]]}} is repeated.")
 }
 
-# Applies an estimator to a panel `x` of ratings. `x` is an error if the panel could not be drawn.
-# Returns a list of columns with an element per system: estimate, std.error, conf.low, conf.high,
-# reason, and condition. The condition is NA unless the estimator failed; then it is the class of
-# the error. Errors are not kept, because a checkpoint contains only numbers and strings.
+# Applies an estimator to a panel of ratings. Returns a list of columns with an element per system:
+# estimate, std.error, conf.low, conf.high, reason, and condition. If the estimator raised an error,
+# `condition` is the class of the error, and otherwise NA. The error itself is not stored, because a
+# checkpoint may contain only numbers and strings.
+# * x: the ratings, or the error that was raised when the panel was drawn.
+# * systems: names of the systems.
+# * seed: seed of R's random numbers for the estimator.
 apply_estimator <- function(estimator, x, systems, seed) {
   condition <- NA_character_
   result <- tryCatch(
@@ -160,14 +166,16 @@ apply_estimator <- function(estimator, x, systems, seed) {
 
 # ---- User-defined designs: functions that return ratings with truth, of class rater_world -------
 
-# Creates an object of class rater_world for a user-defined design. Draws a trial panel to find its
-# properties. Fields:
+# Creates an object of class rater_world for a user-defined design. A trial panel is drawn to find
+# the systems, raters and categories of the design. Fields:
 # * draw: the user-defined function.
 # * label: name of the design.
-# * systems: the unknown accuracy NA for each system, with the names of systems. If systems have
-#   separate panels, keep_system() keeps one of them.
-# * all: names of all systems.
-# * categories, raters, missing: categories, number of raters, and share of missing ratings.
+# * systems: accuracies, which are NA because they are unknown, named by system. If systems have
+#   separate panels, keep_system() reduces this field to one system.
+# * all: names of all systems, also after keep_system().
+# * categories: labels of the categories.
+# * raters: number of raters.
+# * missing: share of missing ratings in the trial panel.
 new_world <- function(draw, label, n) {
   world <- structure(list(draw = draw, label = label), class = "rater_world")
   # A study accepts occasional failures of a design, but not a design that always fails.
@@ -191,53 +199,57 @@ new_world <- function(draw, label, n) {
 # Draws a panel of `n` cases from a user-defined design, and checks it. Keeps the systems in
 # `world$systems`.
 draw_world <- function(world, n, seed) {
-  fail <- function(demand, fault, ...) {
+  abort_design <- function(demand, fault, ...) {
     abort_fallible("design", escape_braces("Design \"", world$label, "\" ", demand, "."),
       x = escape_braces(fault),
       i = "A design that is a function of the number of cases must return {.fun ratings} with the
-        answers of systems. Add the truth of each case with {.fun with_truth}.",
+        answers of systems. Use {.fun with_truth} to add the true category of each case.",
       design = world$label, ..., call = NULL)
   }
   x <- tryCatch(with_run_seed(seed, world$draw(n)), error = function(e) {
-    fail("stopped with an error", message_in_one_line(e), error = e)
+    abort_design("stopped with an error", message_in_one_line(e), error = e)
   })
-  if (!is_ratings(x)) fail("must return ratings", sprintf("It returned %s.", describe(x)))
-  if (nrow(x) != n) fail(
-    sprintf("must return ratings of %s, the value of its argument", count_noun(n, "case")),
+  if (!is_ratings(x)) abort_design("must return ratings", sprintf("It returned %s.", describe(x)))
+  if (nrow(x) != n) abort_design(
+    sprintf("must return ratings of %s, as requested by its argument", count_noun(n, "case")),
     sprintf("It returned %s.", count_noun(nrow(x), "case"))
   )
-  if (is.null(x$truth)) fail("must return ratings with truth", "It returned ratings without truth.")
+  if (is.null(x$truth)) abort_design(
+    "must return ratings with truth", "It returned ratings without truth."
+  )
   n_unknown <- sum(is.na(x$truth$category))
-  if (n_unknown > 0L) fail(
+  if (n_unknown > 0L) abort_design(
     "must return the truth of every case",
     sprintf("The truth is missing in %s.", count_noun(n_unknown, "case"))
   )
-  if (n_systems(x) == 0L) fail(
+  if (n_systems(x) == 0L) abort_design(
     "must return ratings with the answers of a system", "It returned ratings without systems."
   )
-  expected_systems <- world$all %||% x$systems
+  all_systems <- world$all %||% x$systems
   kept_systems <- match(names(world$systems) %||% x$systems, x$systems)
-  if (anyNA(kept_systems) || !all(x$systems %in% expected_systems)) fail(
-    "must return the same systems every time", sprintf("They were %s; now they are %s.",
-      toString(expected_systems), toString(x$systems))
+  if (anyNA(kept_systems) || !all(x$systems %in% all_systems)) abort_design(
+    "must return the same systems in every call",
+    sprintf("An earlier call returned the systems %s; the last call returned %s.",
+      toString(all_systems), toString(x$systems))
   )
   if (identical(kept_systems, seq_along(x$systems))) x else
     join_patterns(keep_systems(x, kept_systems))
 }
 
-# Returns facts about a panel `x`, a list: the true accuracies of systems (`expected` and `sample`,
-# see true_accuracy()), and the agreement of its raters. All are NA if `x` is an error.
-panel_facts <- function(x, systems) {
-  agreement_facts <- c("agreement", "kappa", "rater_accuracy")
+# Returns the true accuracies of the systems in a panel `x` (`expected` and `sample`, see
+# true_accuracy()), and three measures of the agreement of its raters, as a list. If the panel could
+# not be drawn, `x` is an error, and all elements of the list are NA.
+accuracy_and_agreement <- function(x, systems) {
+  agreement_names <- c("agreement", "kappa", "rater_accuracy")
   if (inherits(x, "error")) {
     unknown_accuracy <- rep(NA_real_, length(systems))
     return(c(
       list(expected = unknown_accuracy, sample = unknown_accuracy),
-      rep_named(agreement_facts, list(NA_real_))
+      rep_named(agreement_names, list(NA_real_))
     ))
   }
   c(
     list(expected = unname(x$truth$expected), sample = sample_accuracy(x)),
-    fit_algebraic(with_votes(x))[agreement_facts]
+    fit_algebraic(with_votes(x))[agreement_names]
   )
 }

@@ -31,73 +31,77 @@ exact_limit <- function(design, estimator = "binned", ...) {
   has_random_errors <- design$error_range > 0 && any(lengths(design$matrices) == 0L &
     rep(c(TRUE, design$system_errors), c(n_raters(design), n_systems(design))))
   random_parts <- c(
-    if (design$law != "fixed") "Base rates are drawn. Give {.arg base_rates}.",
-    if (has_random_errors) "Errors vary at random. Set {.arg error_range} to 0."
+    if (design$law != "fixed") "Its base rates are random. Give numbers as {.arg base_rates}.",
+    if (has_random_errors) "Its confusion matrices are random. Set {.arg error_range} to 0."
   )
   abort_argument_if(random_parts, "design",
     "{.arg design} must have fixed confusion matrices and base rates.", x = random_parts)
   estimator <- as_estimator(estimator)[[1L]]
-  stack_rows(seq_along(design$systems), function(s) {
-    design <- keep_system(design, s)
-    truth <- draw_panel(design, 1, c(0L, 0L))
-    value <- without_warnings(estimator(exact_panel(design, truth)))
-    result <- check_estimator_result(value, names(design$systems), "estimator")
+  stack_rows(seq_along(design$systems), function(system_number) {
+    design <- keep_system(design, system_number)
+    one_case_panel <- draw_panel(design, 1, c(0L, 0L))
+    estimator_value <- without_warnings(estimator(exact_panel(design, one_case_panel)))
+    limits <- check_estimator_result(estimator_value, names(design$systems), "estimator")
     tibble::tibble(
-      system = names(design$systems), expected = truth$expected, !!!result[c("estimate", "reason")]
+      system = names(design$systems), expected = one_case_panel$expected,
+      !!!limits[c("estimate", "reason")]
     )
   })
 }
 
 # Returns ratings with a case for each possible combination of answers of the raters and the system.
-# The weight of a case is its probability. The design has one system. `truth`: confusion matrices
-# and base rates of the design, from draw_panel().
-exact_panel <- function(design, truth) {
+# The weight of a case is the probability of its combination. The design has one system. `panel`: a
+# result of draw_panel(), which contains the confusion matrices and base rates of the design.
+exact_panel <- function(design, panel) {
   n_labels <- n_categories(design)
-  raters <- n_raters(design)
+  rater_count <- n_raters(design)
   n_hidden <- length(design$hidden)
   n_codes <- n_labels + any(design$missing > 0)
-  abort_argument_if(raters * log(n_codes) + (1 + n_hidden) * log(n_labels) > log(2e6), "design",
-    "{.arg design} has too many patterns of answers to enumerate.",
-    x = "There are {signif(n_codes^raters * n_labels^(1 + n_hidden), 3)} patterns; at most two
-        million can be enumerated.")
-  probability <- copy_answers(joint_answers(design, truth), design$copying)
-  if (n_hidden > 0L) probability <- apply(probability, seq_len(raters + 1L), sum)
-  if (n_codes > n_labels) for (j in seq_len(raters))
-    probability <- drop_answers_at_random(probability, j, design$missing[[j]])
-  codes <- which(probability > 0, arr.ind = TRUE)
+  n_combinations <- n_codes^rater_count * n_labels^(1 + n_hidden)
+  abort_argument_if(n_combinations > 2e6, "design",
+    "{.arg design} has too many combinations of answers.",
+    x = "There are {signif(n_combinations, 3)} combinations. At most two million can be
+        enumerated.", i = "Use fewer raters or categories.")
+  probabilities <- copy_answers(joint_answers(design, panel), design$copying)
+  if (n_hidden > 0L) probabilities <- apply(probabilities, seq_len(rater_count + 1L), sum)
+  if (n_codes > n_labels) for (j in seq_len(rater_count))
+    probabilities <- drop_answers_at_random(probabilities, j, design$missing[[j]])
+  codes <- which(probabilities > 0, arr.ind = TRUE)
   judges <- c(names(design$raters), names(design$systems))
-  # code n + 1 is missing
+  # The code `n_labels + 1` stands for a missing answer, which factor() converts to NA.
   columns <- lapply(seq_along(judges), function(u) {
     factor(codes[, u], seq_len(n_labels), design$categories)
   })
   weight_column <- tail(make.unique(c(judges, "weight")), 1L)
   without_warnings(ratings(
-    list2DF(setNames(c(columns, list(probability[codes])), c(judges, weight_column))),
+    list2DF(setNames(c(columns, list(probabilities[codes])), c(judges, weight_column))),
     raters = !!names(design$raters), systems = !!names(design$systems),
     weights = !!weight_column, categories = design$categories
   ))
 }
 
-# Returns the joint probabilities of all answers before raters copy answers. They are an array with
-# a dimension for each rater and system. Effects of cases, such as their difficulty, are integrated
-# out by quadrature.
-joint_answers <- function(design, truth) {
-  strata <- nrow(design$strata)
+# Returns the joint probabilities of all answers before raters copy answers, an array with a
+# dimension for each rater and system. Effects of cases, such as their difficulty, are integrated
+# out by quadrature. `panel`: see exact_panel().
+joint_answers <- function(design, panel) {
+  n_strata <- nrow(design$strata)
   nodes <- case_quadrature_nodes(design)
-  probability <- 0
-  for (s in seq_len(strata)) for (k in seq_along(design$categories)) {
-    matrices <- truth$matrices[seq(s, by = strata, length.out = length(design$loading))]
+  probabilities <- 0
+  for (s in seq_len(n_strata)) for (k in seq_along(design$categories)) {
+    matrices <- panel$matrices[seq(s, by = n_strata, length.out = length(design$loading))]
+    # Answers are independent given the stratum, the true category `k` and the effects of the case.
     answer_rows <- lapply(matrices, function(matrix) matrix[k, ])
-    joint_share <- design$strata$weight[[s]] * truth$base_rates[[k]]
+    group_probability <- design$strata$weight[[s]] * panel$base_rates[[k]]
     for (i in row_numbers(nodes)) {
       answers <- Map(
         case_row_probs, answer_rows, k, design$loading, design$drift, nodes$effect[[i]],
         nodes$position[[i]]
       )
-      probability <- probability + joint_share * nodes$weight[[i]] * Reduce(`%o%`, answers)
+      probabilities <- probabilities +
+        group_probability * nodes$weight[[i]] * Reduce(`%o%`, answers)
     }
   }
-  probability
+  probabilities
 }
 
 # Returns the joint probabilities of all answers after raters copy answers.
@@ -107,8 +111,8 @@ joint_answers <- function(design, truth) {
 copy_answers <- function(probability, copying) {
   for (i in row_numbers(copying)) {
     copier <- copying$to[[i]]
-    # If the copier copies, both raters give the same answer. The probability of all other answers
-    # is then in the cells in which both answers are equal.
+    # If the copier copies, both answers are equal. The probability of the answers of all other
+    # raters and systems then belongs to the cells in which the two answers are equal.
     other_judges <- seq_along(dim(probability))[-copier]
     marginal <- sweep(0 * probability, other_judges, apply(probability, other_judges, sum), `+`)
     is_same <- slice.index(marginal, copier) == slice.index(marginal, copying$from[[i]])
@@ -123,8 +127,10 @@ copy_answers <- function(probability, copying) {
 drop_answers_at_random <- function(probability, rater, missing) {
   dimensions <- dim(probability)
   dimension_order <- c(seq_along(dimensions)[-rater], rater) # the rater is the last dimension
-  kept_mass <- aperm((1 - missing) * probability, dimension_order)
-  missing_mass <- missing * apply(probability, dimension_order[-length(dimension_order)], sum)
+  answered_probability <- aperm((1 - missing) * probability, dimension_order)
+  missing_probability <-
+    missing * apply(probability, dimension_order[-length(dimension_order)], sum)
   dimensions[[rater]] <- dimensions[[rater]] + 1L
-  aperm(array(c(kept_mass, missing_mass), dimensions[dimension_order]), order(dimension_order))
+  probabilities <- c(answered_probability, missing_probability)
+  aperm(array(probabilities, dimensions[dimension_order]), order(dimension_order))
 }

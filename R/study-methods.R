@@ -8,10 +8,10 @@
 #' @param object A [simulation_study()] result.
 #' @param by Columns to group by: any of `"design"`, `"n"` (number of cases), `"system"` and
 #'   `"estimator"`, by default all. Estimates are pooled over the other columns.
-#' @param margin Distance from the truth that counts as close, for the column `within`; in (0, 1),
-#'   by default 0.1.
-#' @param common If `TRUE`, only panels and systems are used for which all estimators have an
-#'   estimate. By default `FALSE`.
+#' @param margin Largest distance between an estimate and the truth that counts as close, in (0, 1),
+#'   by default 0.1. Column `within` is the share of close estimates.
+#' @param common If `TRUE`, `summary()` uses a system in a panel only if all estimators have an
+#'   estimate for it. By default `FALSE`.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per panel, system and estimator.
 #'   * `design`, `n`, `system`, `estimator`: names, and number of cases; `run`: number of the panel.
@@ -23,20 +23,23 @@
 #'     this agreement have if all are equally accurate (see [k_model()]).
 #'   * `seed`: seed of R's random numbers for the estimator.
 #'   * `reason`: why the estimate or its interval is `NA`, otherwise `NA`.
-#'   * `condition`: class of the error if the estimator failed, otherwise `NA`.
+#'   * `condition`: class of the error if the estimator or a user-defined design raised an error,
+#'     otherwise `NA`.
 #'
 #'   `summary()`: a tibble with two rows for each combination of the columns in `by`.
 #'   * `target`: the true accuracy with which estimates are compared, `"expected"` or `"sample"`.
-#'   * `estimates`: number of estimates, also missing ones; `missing`: share that is `NA`; `failed`:
-#'     number of errors of the estimator.
+#'   * `estimates`: number of estimates, including missing ones; `missing`: share of estimates that
+#'     are `NA`; `failed`: number of estimates that are `NA` because the estimator or a
+#'     user-defined design raised an error.
 #'   * Means over estimates that are not `NA` and whose truth is known: `truth` (true accuracy),
 #'     `bias` (estimate minus truth), `rmse` (root mean squared error), `within` (share of estimates
 #'     within `margin` of the truth).
 #'   * Means over estimates that also have an interval: `coverage` (share of intervals that contain
 #'     the truth) and `width`.
-#'   * Columns that end in `_mcse`: Monte Carlo standard errors, for independent panels.
+#'   * Columns that end in `_mcse`: Monte Carlo standard errors of these means. Panels are treated
+#'     as independent.
 #'
-#'   These means are `NA` if there is no such estimate.
+#'   A mean is `NA` if no estimate meets its conditions.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `designs`, `cells` (combinations of design
 #'   and number of cases; also of system, if the study has `panels = "separate"`), `panels`,
@@ -59,73 +62,78 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
   check_dots_empty(...)
   by <- check_choices(by, c("design", "n", "system", "estimator"), "by", none = TRUE)
   margin <- check_level(margin, "margin")
-  rows <- study_estimates(object)
-  # Standard errors treat panels as independent. Systems that share a panel are not independent.
+  estimates <- study_estimates(object)
+  # Monte Carlo standard errors treat panels as independent, but not systems of the same panel.
   cell_columns <- c("design", "n", if (object$panels == "separate") "system")
-  rows$cell <- number_distinct_rows(rows[cell_columns])
-  rows$panel <- number_distinct_rows(rows[c("cell", "run")])
-  answer_key <- number_distinct_rows(rows[c("panel", "system")])
-  left_out <- check_flag(common, "common") & answer_key %in% answer_key[is.na(rows$estimate)]
-  groups <- if (!is_empty(by)) number_distinct_rows(rows[by]) else rep(1L, nrow(rows))
-  tables <- lapply(split(row_numbers(rows), groups), function(at) {
+  estimates$cell <- number_distinct_rows(estimates[cell_columns])
+  estimates$panel <- number_distinct_rows(estimates[c("cell", "run")])
+  system_in_panel <- number_distinct_rows(estimates[c("panel", "system")])
+  is_left_out <- check_flag(common, "common") &
+    system_in_panel %in% system_in_panel[is.na(estimates$estimate)]
+  group_numbers <-
+    if (!is_empty(by)) number_distinct_rows(estimates[by]) else rep(1L, nrow(estimates))
+  tables <- lapply(split(row_numbers(estimates), group_numbers), function(group_rows) {
     rows_by_target <- lapply(c("expected", "sample"), summarise_errors,
-      group = rows[at[!left_out[at]], ], margin = margin)
-    c(rows[at[c(1L, 1L)], by], stack_tables(rows_by_target))
+      group = estimates[group_rows[!is_left_out[group_rows]], ], margin = margin)
+    c(estimates[group_rows[c(1L, 1L)], by], stack_tables(rows_by_target))
   })
   tibble::as_tibble(list2DF(stack_tables(tables)))
 }
 
-# Compares the estimates of a group with one measure of truth, the column `target` of `group`.
-# Returns a list with the columns of one row. `margin`: largest error that counts as within the
-# margin.
+# Compares the estimates of a group with true accuracies. Returns one row of the table of summary(),
+# a list.
+# * target: name of the column of `group` with the true accuracies.
+# * group: table of estimates, with a row per estimate.
+# * margin: largest error of a close estimate.
 summarise_errors <- function(target, group, margin) {
   truth <- group[[target]]
   is_compared <- !is.na(group$estimate) & !is.na(truth)
   has_interval <- !is.na(group$conf.low) & !is.na(group$conf.high) & !is.na(truth)
   error <- (group$estimate - truth)[is_compared]
-  # Returns the mean of `x` and its Monte Carlo standard error, a list with names that begin with
-  # `name`. `known`: does each row of `group` have a value in `x`?
-  mean_of <- function(name, x, known = is_compared) {
+  # Returns a list of the mean of `x`, which is named `name`, and its Monte Carlo standard error.
+  # `has_value`: does each row of `group` have a value in `x`?
+  mean_with_mcse <- function(name, x, has_value = is_compared) {
     mcse <- if (is.logical(x) && all_same(x)) {
-      panels <- n_distinct(group$panel[known])
-      sqrt(bernoulli_variance(add_half_cases(mean(x), panels)) / panels)
+      n_panels <- n_distinct(group$panel[has_value])
+      sqrt(bernoulli_variance(add_half_cases(mean(x), n_panels)) / n_panels)
     } else {
-      mean_mcse(x, known, group$cell, group$panel)
+      mean_mcse(x, has_value, group$cell, group$panel)
     }
     setNames(list(mean(x), mcse), c(name, paste0(name, "_mcse")))
   }
-  squares <- mean_of("rmse", error^2)
-  rmse <- sqrt(squares$rmse)
+  mean_square <- mean_with_mcse("rmse", error^2)
+  rmse <- sqrt(mean_square$rmse)
   na_real(c(
     list(
       target = target, estimates = nrow(group), missing = mean(is.na(group$estimate)),
       failed = sum(has_failed(group)), truth = mean(truth[is_compared])
     ),
-    mean_of("bias", error),
-    list(rmse = rmse, rmse_mcse = squares$rmse_mcse / (2 * rmse)),
+    mean_with_mcse("bias", error),
+    list(rmse = rmse, rmse_mcse = mean_square$rmse_mcse / (2 * rmse)),
     # 1e-9 includes errors that are equal to the margin.
-    mean_of("within", abs(error) <= margin + 1e-9),
-    mean_of("coverage",
+    mean_with_mcse("within", abs(error) <= margin + 1e-9),
+    mean_with_mcse("coverage",
       (group$conf.low <= truth & truth <= group$conf.high)[has_interval], has_interval),
-    mean_of("width", (group$conf.high - group$conf.low)[has_interval], has_interval)
+    mean_with_mcse("width", (group$conf.high - group$conf.low)[has_interval], has_interval)
   ))
 }
 
 # Returns the Monte Carlo standard error of the mean of `x`.
-# * known: does each row have a value in `x`?
-# * cell, panel: numbers of the cell and the panel of each row.
+# * x: the values that are known.
+# * has_value: does each estimate have a value in `x`?
+# * cell, panel: numbers of the cell and the panel of each estimate.
 #
 # Panels are random. Cells (combinations of design, number of cases and system) are fixed. Values of
 # the same panel are not independent. Therefore deviations from the mean are first summed within
 # panels. Each cell contributes the variance of these sums times its number of panels. A panel
 # without a value has a sum of zero.
-mean_mcse <- function(x, known, cell, panel) {
+mean_mcse <- function(x, has_value, cell, panel) {
   if (is_empty(x)) return(NA_real_)
-  deviation <- replace(double(length(known)), known, x - mean(x))
-  cell_variances <- map_dbl(split(seq_along(known), cell), function(rows) {
-    sums <- rowsum(deviation[rows], panel[rows])[, 1L]
-    n_panels <- n_distinct(panel[rows][known[rows]])
-    if (n_panels == 0L) 0 else sum((sums - mean(sums))^2) * n_panels / (n_panels - 1)
+  deviation <- replace(double(length(has_value)), has_value, x - mean(x))
+  cell_variances <- map_dbl(split(seq_along(has_value), cell), function(rows) {
+    panel_sums <- rowsum(deviation[rows], panel[rows])[, 1L]
+    n_panels <- n_distinct(panel[rows][has_value[rows]])
+    if (n_panels == 0L) 0 else sum((panel_sums - mean(panel_sums))^2) * n_panels / (n_panels - 1)
   })
   sqrt(sum(cell_variances)) / length(x)
 }
@@ -134,52 +142,54 @@ mean_mcse <- function(x, known, cell, panel) {
 # and coverage of each estimator, with Monte Carlo standard errors. `study`: a list with the fields
 # of new_study().
 new_study_result <- function(study) {
-  rows <- study_estimates(study)
-  cells <- length(study$done)
+  estimates <- study_estimates(study)
+  n_cells <- length(study$done)
   estimators <- names(study$estimators)
-  panels <- cells * study$runs
+  n_panels <- n_cells * study$runs
   table <- summary.simulation_study(study, by = c("design", "n", "estimator"))
-  has_expected_accuracy <- table$design %in% rows$design[has_expected(rows)]
+  has_expected_accuracy <- table$design %in% estimates$design[has_expected(estimates)]
   table <- table[table$target == ifelse(has_expected_accuracy, "expected", "sample"), ]
   for (name in c("bias", "rmse", "coverage")) {
-    shown <- value_and_error(format_decimals(table[[name]]),
+    cell_words <- value_and_error(format_decimals(table[[name]]),
       format_decimals(table[[paste0(name, "_mcse")]]))
-    table[[name]] <- replace(shown, is.na(table[[name]]), "")
+    table[[name]] <- replace(cell_words, is.na(table[[name]]), "")
   }
-  columns <- c("design", "n", "estimator", "bias", RMSE = "rmse",
+  printed_columns <- c("design", "n", "estimator", "bias", RMSE = "rmse",
     if (any(table$coverage != "")) "coverage", if (any(table$missing > 0)) "missing")
   table$missing <- percent(table$missing)
   inject(new_result("simulation_study",
     !!!unclass(study), tables = list(estimates = study_estimates),
     facts = list(
-      designs = length(study$designs), cells = cells, panels = panels,
-      estimators = length(estimators), estimates = nrow(rows),
-      missing = mean(is.na(rows$estimate)), failed = sum(has_failed(rows))
+      designs = length(study$designs), cells = n_cells, panels = n_panels,
+      estimators = length(estimators), estimates = nrow(estimates),
+      missing = mean(is.na(estimates$estimate)), failed = sum(has_failed(estimates))
     ),
     line = sprintf(
-      "%s, %s, %s: %s", count_noun(panels, "panel"), count_noun(length(study$designs), "design"),
+      "%s, %s, %s: %s", count_noun(n_panels, "panel"), count_noun(length(study$designs), "design"),
       count_noun(length(estimators), "estimator"), shorten(estimators)
     ),
-    shown = view(table, columns, left = c(1L, 3L), most = 28L),
-    notes = study_notes(rows, study$estimators),
+    shown = view(table, printed_columns, left = c(1L, 3L), most = 28L),
+    notes = study_notes(estimates, study$estimators),
     more = "summary(), tidy(), plot(), update(), replay()"
   ))
 }
 
 study_estimates <- function(x) tibble::as_tibble(list2DF(x$results[names(x$results) != "cell"]))
 
-study_notes <- function(rows, estimators) {
-  has_expected_accuracy <- has_expected(rows)
-  failed_rows <- which(has_failed(rows))
-  first_failed <- rows[failed_rows[1L], ]
-  without_estimate <- setdiff(rows$estimator, rows$estimator[!is.na(rows$estimate)])
-  example_rows <- match(without_estimate, rows$estimator)
-  without_interval <- setdiff(rows$estimator,
-    c(without_estimate, rows$estimator[!is.na(rows$conf.low)]))
-  is_user_defined <- !map_lgl(estimators[without_interval], inherits, "accuracy_estimator")
+study_notes <- function(estimates, estimators) {
+  has_expected_accuracy <- has_expected(estimates)
+  failed_rows <- which(has_failed(estimates))
+  first_failed <- estimates[failed_rows[1L], ]
+  has_estimate <- !is.na(estimates$estimate)
+  missing_estimators <- setdiff(estimates$estimator, estimates$estimator[has_estimate])
+  example_rows <- match(missing_estimators, estimates$estimator)
+  estimators_without_interval <- setdiff(estimates$estimator,
+    c(missing_estimators, estimates$estimator[!is.na(estimates$conf.low)]))
+  is_user_defined <-
+    !map_lgl(estimators[estimators_without_interval], inherits, "accuracy_estimator")
   c(
-    if (!is_empty(without_interval)) paste(c(
-      paste("No intervals, so no coverage:", shorten(without_interval)),
+    if (!is_empty(estimators_without_interval)) paste(c(
+      paste("No intervals, so no coverage:", shorten(estimators_without_interval)),
       if (!all(is_user_defined)) "Use accuracy_estimator(interval = )",
       if (any(is_user_defined)) "Your functions can return columns conf.low and conf.high"
     ), collapse = ". "),
@@ -194,21 +204,24 @@ study_notes <- function(rows, estimators) {
       count_noun(length(failed_rows), "estimate"), failed_rows[[1L]], first_failed$estimator,
       first_failed$reason
     ),
-    if (!is_empty(without_estimate)) paste0("No estimates: ", shorten(paste0(
-      without_estimate, " (", ifelse(example_rows %in% failed_rows, "failed", paste0(
-        rows$reason[example_rows], "; see replay(study, ", example_rows, ", \"estimate\")"
+    if (!is_empty(missing_estimators)) paste0("No estimates: ", shorten(paste0(
+      missing_estimators, " (", ifelse(example_rows %in% failed_rows, "failed", paste0(
+        estimates$reason[example_rows], "; see replay(study, ", example_rows, ", \"estimate\")"
       )), ")"
     )))
   )
 }
 
-# Does the design of each row have expected accuracies? User-defined designs need not have them.
-has_expected <- function(rows) rows$design %in% rows$design[!is.na(rows$expected)]
+# Does the design of each estimate have expected accuracies? A user-defined design may have none.
+has_expected <- function(estimates) {
+  estimates$design %in% estimates$design[!is.na(estimates$expected)]
+}
 
-# Did the estimator of each row stop with an error?
-has_failed <- function(rows) !is.na(rows$condition)
+# Did the estimator or the user-defined design raise an error, for each row of the estimates?
+has_failed <- function(estimates) !is.na(estimates$condition)
 
-# Formats values with their Monte Carlo standard errors in brackets. Errors of NA are left out.
+# Formats values with their Monte Carlo standard errors in brackets. Standard errors that are NA are
+# left out.
 value_and_error <- function(value, error) {
   ifelse(error == "NA", value, sprintf("%s (%s)", value, error))
 }

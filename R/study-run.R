@@ -7,7 +7,8 @@
 # * n: number of cases.
 # * design: the design.
 # * cell: number of the cell.
-# * item: position of its first run in the random stream. The other runs have the next positions.
+# * item: position of the first run of the cell in the random stream. The other runs of the cell
+#   have the next positions.
 study_cells <- function(study) {
   cells <- list()
   for (label in names(study$designs)) {
@@ -15,9 +16,10 @@ study_cells <- function(study) {
     designs_of_cells <- if (study$panels == "same") list(design) else
       lapply(seq_along(design$systems), keep_system, design = design)
     for (n in study$n %||% design$n) for (design_of_cell in designs_of_cells) {
-      i <- length(cells) + 1L
-      cells[[i]] <- list(
-        label = label, n = n, design = design_of_cell, cell = i, item = 2^32 * (i - 1)
+      cell_number <- length(cells) + 1L
+      cells[[cell_number]] <- list(
+        label = label, n = n, design = design_of_cell, cell = cell_number,
+        item = 2^32 * (cell_number - 1)
       )
     }
   }
@@ -25,7 +27,7 @@ study_cells <- function(study) {
 }
 
 # Returns the number of runs in a block of the cell. A block should take at most a few seconds,
-# because an interrupt loses unfinished blocks.
+# because the results of unfinished blocks are lost at an interrupt.
 block_size <- function(cell, estimators) {
   is_compiled <- are_compiled(estimators)
   options <- lapply(estimators[is_compiled], core_options)
@@ -46,8 +48,10 @@ are_compiled <- function(estimators) {
   })
 }
 
-# Runs the blocks of a study that are not done. A block is a cell with two more fields: the number
-# `first` of its first run, and its number of `runs`. Returns the study with results.
+# Computes the missing runs of a study, block by block. A block is a cell with two more fields:
+# `first`, the number of its first run, and `runs`, its number of runs. Returns the study with
+# results.
+# * threads: number of threads.
 # * checkpoint: path of a file, or NULL. The study is saved to this file at the start, every five
 #   seconds and at the end.
 # * clock: function that returns the time in seconds.
@@ -66,21 +70,21 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   bar <- progress_bar("Runs", study$runs * length(cells))
   on.exit(bar$close(), add = TRUE)
   blocks <- unlist(Map(function(cell, done) {
-    size <- block_size(cell, study$estimators)
-    first_runs <- if (done < study$runs) seq(done + 1, study$runs, by = size)
-    lapply(first_runs, function(i) c(cell, first = i, runs = min(size, study$runs - i + 1)))
+    n_block_runs <- block_size(cell, study$estimators)
+    first_runs <- if (done < study$runs) seq(done + 1, study$runs, by = n_block_runs)
+    lapply(first_runs, function(i) c(cell, first = i, runs = min(n_block_runs, study$runs - i + 1)))
   }, cells, study$done), recursive = FALSE)
   n_done <- sum(study$done)
   runner <- block_runner(study, threads)
   keep_tables <- function(tables) progress$tables <- c(progress$tables, tables)
   while (!is_empty(blocks)) {
-    running <- head(blocks, runner$width)
+    current_blocks <- head(blocks, runner$width)
     keep_tables(withCallingHandlers(
-      runner$run(running, function(done) bar$tick(n_done + done)),
+      runner$run(current_blocks, function(done) bar$tick(n_done + done)),
       fallible_error_worker = function(cnd) keep_tables(kept_blocks(blocks, cnd$finished))
     ))
-    n_done <- n_done + sum(map_dbl(running, `[[`, "runs"))
-    blocks <- tail(blocks, -length(running))
+    n_done <- n_done + sum(map_dbl(current_blocks, `[[`, "runs"))
+    blocks <- tail(blocks, -length(current_blocks))
     bar$tick(n_done)
     if (isTRUE(clock() - progress$saved > 5)) save_progress()
   }
@@ -89,8 +93,8 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
 }
 
 # Adds tables of new results to a study. Results are sorted by cell, run, system and estimator. The
-# field `done`, the number of finished runs of each cell, is computed from the rows. It is then
-# right after an interrupt.
+# field `done`, the number of finished runs of each cell, is computed from the rows of the results,
+# so that it is correct after an interrupt.
 add_results <- function(study, tables) {
   if (is_empty(tables)) return(study)
   table <- stack_tables(c(if (!is.null(study$results)) list(study$results), tables))
@@ -104,20 +108,18 @@ add_results <- function(study, tables) {
   study
 }
 
-# Returns the results that can be kept if worker processes failed. `finished`: results of the blocks
-# that ran together, NULL for lost blocks. The finished runs of a cell must be consecutive.
-# Therefore blocks after a lost block of the same cell are dropped, too.
+# Returns the results of blocks that can be used after worker processes failed. The finished runs of
+# a cell must be consecutive. Therefore, results of blocks that follow a lost block of the same cell
+# are dropped, too. `finished`: results of the first blocks in `blocks`, NULL for a lost block.
 kept_blocks <- function(blocks, finished) {
   cell <- map_int(blocks[seq_along(finished)], `[[`, "cell")
   unname(finished[!as.logical(ave(map_lgl(finished, is.null), cell, FUN = cummax))])
 }
 
-# Returns a list:
-# * width: number of blocks that run at the same time.
-# * run: function of a list of blocks that runs them.
-#
 # Blocks run in this process, or in the worker processes of package future. Workers get the global
-# variables and attached packages that user-defined estimators and designs need.
+# variables and attached packages that user-defined estimators and designs need. Returns a list:
+# * width: number of blocks that run at the same time.
+# * run: function that runs a list of blocks and returns a list of their results.
 block_runner <- function(study, threads) {
   if (!has_workers()) {
     return(list(width = 1L, run = function(blocks, tick) {
@@ -131,20 +133,20 @@ block_runner <- function(study, threads) {
   globals <- list()
   packages <- character()
   for (user_function in user_functions) {
-    needed <- future::getGlobalsAndPackages(
+    dependencies <- future::getGlobalsAndPackages(
       quote(.fallible_estimator()),
       envir = list2env(list(.fallible_estimator = user_function), parent = globalenv())
     )
-    globals[names(needed$globals)] <- unclass(needed$globals)
-    packages <- union(packages, needed$packages)
+    globals[names(dependencies$globals)] <- unclass(dependencies$globals)
+    packages <- union(packages, dependencies$packages)
   }
-  name_of_block <- function(block) {
+  describe_block <- function(block) {
     last_run <- block$first + block$runs - 1
     sprintf("design %s, n = %s, runs %s to %s", block$label, number(block$n), block$first, last_run)
   }
   list(width = future::nbrOfWorkers(), run = function(blocks, tick) {
     run_tasks_in_workers(
-      lapply(blocks, block_task, study$estimators, study$seed), map_chr(blocks, name_of_block),
+      lapply(blocks, block_task, study$estimators, study$seed), map_chr(blocks, describe_block),
       globals = globals[names(globals) != ".fallible_estimator"], packages = packages
     )
   })
@@ -152,7 +154,7 @@ block_runner <- function(study, threads) {
 
 # Returns a task for a worker process: a function without arguments that runs a block. The
 # environment of the function is sent to the worker, so it contains only the block, the estimators
-# and the seed. force() evaluates them first.
+# and the seed. force() evaluates the arguments first.
 block_task <- function(block, estimators, seed) {
   force(list(block, estimators, seed))
   function() run_block(block, estimators, seed)
@@ -163,21 +165,22 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
   stream_position <- block$item + block$first - 1
   seeds <- core_run_seeds(seed, stream_position, block$runs)
   is_compiled <- are_compiled(estimators) & !is_world(block$design)
-  interpreted <- interpreted_results(block, estimators[!is_compiled], seed, seeds)
+  r_results <- interpreted_results(block, estimators[!is_compiled], seed, seeds)
   options <- lapply(unname(estimators[is_compiled]), core_options)
   uses_bootstrap <- any(map_int(options, `[[`, "replicates") > 0L)
-  core <- interpreted$facts %||% core_study(unclass(block$design), list(
+  panel_results <- r_results$panels %||% core_study(unclass(block$design), list(
     cases = block$n, runs = block$runs, seed = seed, first = stream_position, threads = threads,
     estimators = lapply(options, c, list(ordered = is_ordered(block$design))),
-    # The seeds that estimate_accuracy() would draw in each run: two rows, and a column per run.
+    # Matrix (2 x runs) of the seeds that estimate_accuracy() would draw in each run.
     bootstrap_seeds = if (!uses_bootstrap) matrix(0L, 2L, 0L) else
       vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
   ), tick)
   results <- vector("list", length(estimators))
   results[is_compiled] <- Map(
-    compiled_results, core$estimators, estimators[is_compiled], MoreArgs = list(block = block)
+    compiled_results, panel_results$estimators, estimators[is_compiled],
+    MoreArgs = list(block = block)
   )
-  results[!is_compiled] <- interpreted$results
+  results[!is_compiled] <- r_results$results
   systems <- names(block$design$systems)
   repeat_columns <- function(...) lapply(list(...), rep_len, length(systems) * block$runs)
   stack_tables(Map(function(name, result) {
@@ -189,17 +192,17 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
       ),
       result[estimate_columns],
       repeat_columns(
-        expected = as.vector(core$expected), sample = as.vector(core$sample),
-        agreement = na_real(core$agreement), chance_kappa = na_real(core$kappa),
-        rater_accuracy = na_real(core$rater_accuracy), seed = seeds
+        expected = as.vector(panel_results$expected), sample = as.vector(panel_results$sample),
+        agreement = na_real(panel_results$agreement), chance_kappa = na_real(panel_results$kappa),
+        rater_accuracy = na_real(panel_results$rater_accuracy), seed = seeds
       ),
       result[c("reason", "condition")]
     )
   }, names(estimators), results))
 }
 
-# Converts the result of an estimator in compiled code to a list of columns. Columns have an element
-# per system and run, sorted by system, then by run.
+# Converts the result of an estimator in compiled code to a list of columns. A column has an element
+# for each system and run, sorted by system, then by run.
 compiled_results <- function(result, estimator, block) {
   columns <- result_table(na_real(as.vector(result$estimate)))
   repeat_runs <- function(x) rep_len(x, length(columns$estimate))
@@ -218,13 +221,13 @@ compiled_results <- function(result, estimator, block) {
 
 # Applies estimators that run in R to the panels of a block. Returns a list:
 # * results: a list of columns for each estimator.
-# * facts: the true accuracies and the agreement of the panels. NULL unless a user-defined design
-#   draws the panels, because the core computes these facts for other designs.
+# * panels: true accuracies and agreement of the panels, if a user-defined design draws the panels.
+#   Otherwise NULL, because the core then computes true accuracies and agreement.
 interpreted_results <- function(block, estimators, seed, seeds) {
   if (is_empty(estimators)) return(list()) # panels are not needed
   systems <- names(block$design$systems)
   panels <- lapply(block$first + seq_along(seeds) - 1L, function(run) {
-    tryCatch(run_panel(block, seed, run), error = identity)
+    tryCatch(draw_panel_of_run(block, seed, run), error = identity)
   })
   system_order <- order(rep(seq_along(systems), length(seeds)))
   list(
@@ -233,15 +236,15 @@ interpreted_results <- function(block, estimators, seed, seeds) {
         Map(function(x, seed) apply_estimator(estimator, x, systems, seed), panels, seeds)
       lapply(stack_tables(results_by_run), `[`, system_order)
     }),
-    # Facts have the shape of the results of the core. They are matrices with a row per run, and a
-    # column per system or a single column.
-    facts = if (is_world(block$design))
-      do.call(Map, c(list(rbind), lapply(panels, panel_facts, systems)))
+    # Matrices in the form of the results of the core, with a row per run. They have a column per
+    # system, or a single column for the agreement of raters.
+    panels = if (is_world(block$design))
+      do.call(Map, c(list(rbind), lapply(panels, accuracy_and_agreement, systems)))
   )
 }
 
-# Draws the panel of run number `run` of a cell: ratings with their truth.
-run_panel <- function(cell, seed, run) {
+# Draws the panel of run number `run` of a cell. Returns ratings with their truth.
+draw_panel_of_run <- function(cell, seed, run) {
   stream_position <- cell$item + run - 1
   without_warnings(if (is_world(cell$design)) {
     # Seeds of estimators are from another part of the random stream, so panels and estimators use

@@ -4,32 +4,35 @@
 #' systems in each panel, and stores the estimates with the true accuracies. `update()` adds runs to
 #' a study. `replay()` draws one of its panels again.
 #'
-#' @section Estimators: An estimator is a function of a [ratings()] object. It returns one estimated
-#' accuracy per system, named by system if there are several, or a data frame with a row per system:
-#' `estimate` and, optionally, `system`, `std.error`, `conf.low`, `conf.high` and `reason` (why the
-#' estimate is `NA`). If the function fails, the study continues: the estimate is `NA`, and columns
+#' @section Estimators: An estimator is a function of a [ratings()] object. It returns a vector or a
+#' data frame. A vector contains the estimated accuracy of each system, named by system if there are
+#' several. A data frame has a row per system and the column `estimate`. It may also have columns
+#' `system`, `std.error`, `conf.low`, `conf.high` and `reason` (why the estimate is `NA`).
+#'
+#' If the function stops with an error, the study continues. The estimate is then `NA`, and columns
 #' `reason` and `condition` of [tidy()][summary.simulation_study] contain the message and the class
 #' of the error. `replay(study, row, "estimate")` raises the error again.
 #'
-#' @section User-defined designs: A function of the number of cases that returns [ratings()] of this
-#' number of cases, with answers of systems and the truth of all cases; see [with_truth()]. Its
-#' systems must be the same in each call. If it fails, the estimates of that run are `NA`, and their
-#' `condition` is `"fallible_error_design"`. Estimates are compared with the share
-#' of correct answers in the panel, if the function does not give true accuracies (argument
-#' `expected` of [with_truth()]).
+#' @section User-defined designs: A user-defined design is a function of the number of cases. It
+#' returns [ratings()] of this number of cases, with answers of systems and the truth of all cases;
+#' see [with_truth()]. The systems must be the same in each call. If the function stops with an
+#' error, the estimates of that run are `NA`, and their `condition` is `"fallible_error_design"`. If
+#' the function does not give true accuracies (argument `expected` of [with_truth()]), estimates are
+#' compared with the share of correct answers in the panel.
 #'
 #' @section Random numbers:
 #' Call [set.seed()] before the study to make it reproducible. Results do not depend on the number
-#' of threads or processes. More `runs` add panels to the same first panels.
+#' of threads or processes. With a larger number of `runs`, the first panels are the same.
 #'
 #' @section Many processes: To simulate panels in other processes with package \pkg{future}, call
 #' `future::plan("multisession")` before the study. If a process dies, the study stops with an error
-#' of class `fallible_error_worker`, and a `checkpoint` contains the results of the others.
+#' of class `fallible_error_worker`. The file `checkpoint`, if given, contains the results of the
+#' other processes.
 #'
 #' @section Checkpoints: Results are saved to the file `checkpoint` every few seconds, and when the
-#' study ends, also after an interrupt or an error. The same call then continues the study; a call
-#' with more `runs` adds runs. An error of class `fallible_error_file` means that designs or
-#' estimators are not the same, or that the file was changed or is in use.
+#' study ends, also after an interrupt or an error. The same call then continues the study. A call
+#' with more `runs` adds runs. An error of class `fallible_error_file` is raised if the study in the
+#' file has other designs or estimators, if the file was changed, or if another study uses it.
 #'
 #' @srrstats {G5.7} errors by cases and raters: article `simulation-figures` stops if they do
 #'   not fall
@@ -41,14 +44,14 @@
 #' @param runs Number of panels for each combination of design, number of cases and, if `panels` is
 #'   `"separate"`, system; by default 10. For `update()`, the new total number, at least the number
 #'   of the study, which is the default.
-#' @param n Numbers of cases. Each is combined with each design. `NULL`, the default, uses the
-#'   number of cases of each design. It must be given if a design is a function.
+#' @param n Numbers of cases. Each number is combined with each design. `NULL`, the default, uses
+#'   the number of cases of each design. `n` must be given if a design is a function.
 #' @param panels `"separate"`, the default: each system has separate panels. `"same"`: all
 #'   systems of a design answer the same panels.
 #' @param threads Number of threads for methods of [estimate_accuracy()], by default 1 or the option
 #'   `fallible.threads`.
 #' @param checkpoint Path of a file in which results are saved (see section Checkpoints). `NULL`,
-#'   the default, for none.
+#'   the default: results are not saved.
 #' @return `simulation_study()` and `update()`: an object of class `simulation_study`. `print()`
 #'   shows the errors of each estimator; [summary()][summary.simulation_study],
 #'   [tidy()][summary.simulation_study] and [glance()][summary.simulation_study] return tables,
@@ -104,28 +107,30 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
 }
 
 # Converts the argument `designs` to a named list of designs. Functions are converted to objects of
-# class rater_world. Each function is called once to find the names of its systems. `n`: numbers of
-# cases; the first is used for this call.
-as_designs <- function(x, n = NULL) {
+# class rater_world. For this purpose, each function is called with the first of the numbers of
+# cases `n`.
+as_designs <- function(designs, n = NULL) {
   is_design <- function(x) inherits(x, "rater_design") || is.function(x)
-  if (is_design(x)) x <- list(design = x)
-  abort_argument_if(!is.list(x) || is_empty(x) || !all(map_lgl(x, is_design)), "designs",
-    "must be a {.cls rater_design}, a function of the number of cases, or a list of them.", not = x,
-    i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
-  labels <- names2(x)
-  labels <- ifelse(labels == "", paste("design", seq_along(x)), labels)
+  if (is_design(designs)) designs <- list(design = designs)
+  is_valid <- is.list(designs) && !is_empty(designs) && all(map_lgl(designs, is_design))
+  abort_argument_if(!is_valid, "designs",
+    "must be a {.cls rater_design}, a function of the number of cases, or a list of both.",
+    not = designs, i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
+  labels <- names2(designs)
+  labels <- ifelse(labels == "", paste("design", seq_along(designs)), labels)
   check_names(labels, "designs")
-  is_function <- map_lgl(x, is.function)
+  is_function <- map_lgl(designs, is.function)
   abort_argument_if(any(is_function) && is_empty(n), "n",
     "Give {.arg n}, the number of cases, because a design is a function.",
     x = "{.val {labels[is_function]}} {?is a function/are functions}.")
   if (any(is_function))
-    x[is_function] <- Map(new_world, x[is_function], labels[is_function], n[[1L]])
-  without_system <- labels[lengths(lapply(x, `[[`, "systems")) == 0L]
-  abort_if(without_system, "system", "A design must have a system whose accuracy is estimated.",
-    x = "There is no system in {.val {without_system}}.",
+    designs[is_function] <- Map(new_world, designs[is_function], labels[is_function], n[[1L]])
+  designs_without_system <- labels[lengths(lapply(designs, `[[`, "systems")) == 0L]
+  abort_if(designs_without_system, "system",
+    "Each design must have a system, whose accuracy is estimated.",
+    x = "{.val {designs_without_system}} {?has/have} no system.",
     i = "Give {.arg systems} to {.fun rater_design}.", system = character())
-  setNames(x, labels)
+  setNames(designs, labels)
 }
 
 # Checks a vector of counts between `min` and `max`, and drops duplicates.
@@ -135,7 +140,8 @@ check_distinct_counts <- function(x, arg, min = 1L, max = .Machine$integer.max) 
 }
 
 # Runs a study, and returns the result of simulation_study(). If the file `checkpoint` exists, the
-# study in the file is continued. `must_match`: names of fields that must be equal in both studies.
+# study in the file is continued. `must_match`: names of fields that must be equal in the study
+# `study` and the study in the file.
 continue_study <- function(study, threads, checkpoint,
                            must_match = c("designs", "estimators", "n", "panels")) {
   threads <- check_threads(threads)
@@ -179,9 +185,10 @@ replay <- function(study, row, what = c("panel", "estimate"), ...) {
   row <- check_count(row, "row", max = length(results$cell))
   what <- check_choice(what)
   cell <- study_cells(study)[[results$cell[[row]]]]
-  panel <- run_panel(cell, study$seed, results$run[[row]])
+  panel <- draw_panel_of_run(cell, study$seed, results$run[[row]])
   if (what == "panel") return(panel)
-  value <- with_run_seed(results$seed[[row]], study$estimators[[results$estimator[[row]]]](panel))
-  check_estimator_result(value, panel$systems) # raises its errors again
-  value
+  estimator <- study$estimators[[results$estimator[[row]]]]
+  estimator_value <- with_run_seed(results$seed[[row]], estimator(panel))
+  check_estimator_result(estimator_value, panel$systems) # raises errors about invalid values
+  estimator_value
 }

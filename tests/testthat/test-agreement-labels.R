@@ -62,7 +62,7 @@ test_that("single labels are sets of one, and systems come along", {
 
 test_that("what is no set of labels, or says no distance, is refused", {
   x <- answers_of_sets(cbind(r1 = c("a", "ab"), r2 = c("a", "b")))
-  expect_error(krippendorff_alpha(x), "need a scale for sets", class = "fallible_error_labels")
+  expect_error(krippendorff_alpha(x), "need `scale_weights` for sets", class = "fallible_error_labels")
   expect_error(agreement(x, scale_weights = "linear"), class = "fallible_error_labels")
   expect_error(krippendorff_alpha(panel(50), scale_weights = "masi"),
     class = "fallible_error_argument")

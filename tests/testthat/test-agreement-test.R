@@ -190,7 +190,7 @@ test_that("a test uses the interval that the user gives", {
 
 test_that("the name of a rater is no panel, and the error shows how to leave the rater out", {
   x <- lehner_ratings()
-  expect_error(compare_agreement(x, "rater1"), "leave out a rater",
+  expect_error(compare_agreement(x, "rater1"), "ratings without rater A, give",
     class = "fallible_error_argument")
   expect_s3_class(compare_agreement(x, y = x[, x$raters != "rater1"]), "agreement_test")
 })

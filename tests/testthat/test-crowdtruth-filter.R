@@ -40,7 +40,7 @@ test_that("workers with few units, and flagged ones, leave", {
   expect_error(filter_crowd(x, flags), "flagged = flag_workers(x)", fixed = TRUE)
   expect_error(filter_crowd(x, "workers", flagged = "nobody"), class = "fallible_error_argument")
   expect_error(
-    filter_crowd(x, "workers", min_units = 1000), "10 of 10 judged fewer", class = "fallible_error_raters"
+    filter_crowd(x, "workers", min_units = 1000), "10 of 10 workers judged fewer", class = "fallible_error_raters"
   )
   expect_snapshot(error = TRUE, filter_crowd(x, "workers", min_units = 4, flagged = x$raters[-1]))
   counted <- ratings(crowdtruth2014, case = unit, counts = sT:sOTH)
@@ -110,8 +110,8 @@ test_that("annotations are vague, useless or ambiguous by the thresholds", {
     "Merged C into B, E into D")
   expect_identical(tidy(x, "kinds")$into, c(NA, NA, NA, NA, "D", NA))
   expect_error(tidy(x, "kinds", other = "nothing"), class = "fallible_error_argument")
-  expect_error(filter_crowd(x, "units", min_units = 2), "`min_units`.*needs", class = "fallible_error_argument")
-  expect_error(filter_crowd(x, below = 0.2), "`below`.*needs", class = "fallible_error_argument")
+  expect_error(filter_crowd(x, "units", min_units = 2), "`min_units` can be given only with", class = "fallible_error_argument")
+  expect_error(filter_crowd(x, below = 0.2), "`below` can be given only with", class = "fallible_error_argument")
 })
 
 test_that("filters follow each other and tell what was done", {
@@ -134,8 +134,8 @@ test_that("who leaves too few workers is told why", {
     gsub("\n.", "", tryCatch(filter_crowd(crowd, "workers", ...), error = conditionMessage))
   }
   of_few <- said(min_units = 1000)
-  expect_match(of_few, "10 of 10 judged fewer.*No worker remains.*Lower `min_units`.$")
+  expect_match(of_few, "10 of 10 workers judged fewer.*No worker remains.*Lower `min_units`.$")
   flagged <- said(min_units = 0, flagged = names[-1])
-  expect_match(flagged, "remain. 9 of 10 are flagged.*Only \"w01\" remains.* Flag fewer workers.$")
-  expect_match(said(min_units = 1000, flagged = names[1]), "1 of 10 is flagged")
+  expect_match(flagged, "remain. 9 of 10 workers are flagged.*Only \"w01\" remains.* Flag fewer workers.$")
+  expect_match(said(min_units = 1000, flagged = names[1]), "1 of 10 workers is flagged")
 })

@@ -13,7 +13,7 @@ test_that("every measure keeps its promises on random ratings", {
     set <- random_ratings(seed)
     x <- as_panel(set)
     view <- new_judge_view(x)
-    fits <- Filter(function(m) is.null(measure_misfit(m, view, list())), built_in_measures)
+    fits <- Filter(function(m) is.null(why_measure_unsuitable(m, view, list())), built_in_measures)
     table <- agreement(x, names(fits))
     lower <- vapply(fits, `[[`, 0, "lower")
     outside <- pmax(lower - table$estimate, table$estimate - 1)
@@ -129,7 +129,7 @@ test_that("a kernel that stops is named", {
   })
   expect_identical(agreement(lehner_ratings(), "stops", interval = "none")$estimate, 0.5)
   error <- expect_error(
-    agreement(lehner_ratings(), "stops"), "kernel of \"stops\" failed.*oops",
+    agreement(lehner_ratings(), "stops"), "`kernel` of the measure \"stops\" stopped with an error.*oops",
     class = "fallible_error_argument"
   )
   expect_identical(conditionMessage(error$parent), "oops")

@@ -248,10 +248,10 @@ test_that("both curves of scores have a picture", {
   set.seed(1)
   x <- suppressWarnings(estimate_accuracy(scored_panel(100)$x, "joint", interval = "none"))
   roc <- ggplot2::autoplot(x, "roc")
-  expect_identical(levels(roc$data$who), c("s, 1", "s, 2"))
+  expect_identical(levels(roc$data$curve_name), c("s, 1", "s, 2"))
   expect_no_error(ggplot2::ggplot_build(roc))
   reliability <- ggplot2::autoplot(x, "reliability")
-  expect_identical(levels(reliability$data$who), "s")
+  expect_identical(levels(reliability$data$curve_name), "s")
   expect_no_error(ggplot2::ggplot_build(reliability))
 })
 

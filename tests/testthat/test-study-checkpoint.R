@@ -26,7 +26,7 @@ test_that("a checkpoint of another study is refused", {
   for (other in list(list(n = 10), list(panels = "same"))) {
     expect_error(
       do.call(simulation_study, c(list(design, runs = 2, checkpoint = file), other)),
-      paste0("It differs in `", names(other)), class = "fallible_error_file"
+      paste0("The other study differs in `", names(other)), class = "fallible_error_file"
     )
   }
   expect_error(simulation_study(design, runs = 1, checkpoint = file), "more than the 1 that were requested")

@@ -41,7 +41,7 @@ test_that("runs are added only to the study of the checkpoint", {
   expect_identical(tidy(more), tidy(update(study, runs = 4)))
   other <- simulation_study(design, "binned", runs = 2)
   expect_error(
-    update(other, runs = 5, checkpoint = file), "It differs in `seed`",
+    update(other, runs = 5, checkpoint = file), "The other study differs in `seed`",
     class = "fallible_error_file"
   )
 })
