@@ -49,7 +49,8 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
                              base_rates = NULL, normalise = c("expected", "row"), ...) {
   check_call(except = "accuracy")
   abort_argument_if(inherits(categories, "ratings"), "categories",
-    "must be labels or the number of categories.", not = categories, i = matrices_of_ratings)
+    "must be the labels of the categories, or their number.", not = categories,
+    i = matrices_of_ratings)
   check_call()
   labels <- check_category_labels(categories)
   normalise <- check_choice(normalise)
@@ -69,11 +70,13 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
 
 # Hints in error messages: how to compute matrices from ratings.
 matrices_of_ratings <- c(
-  "{.code tidy(agreement(x), \"coincidence\")} counts the pairs of ratings of each case.",
-  "{.code confusion(fit_raters(x))} compares raters with the estimated truth."
+  "To count the pairs of ratings of each case, use
+   {.code tidy(agreement(x), \"coincidence\")}.",
+  "To compare raters with the estimated truth, use {.code confusion(fit_raters(x))}."
 )
 
-# Returns the labels of categories; for a number n, the labels "1" to "n".
+# Checks the argument `categories`, and returns the labels of categories. If it is a number n, the
+# labels are "1" to "n".
 check_category_labels <- function(categories) {
   if (is.numeric(categories) && length(categories) == 1L) {
     return(as.character(seq_len(check_count(categories, "categories", 2L, max_categories))))
@@ -92,8 +95,8 @@ check_base_rates <- function(base_rates, n) {
   if (is.data.frame(base_rates) && nrow(base_rates) == 1L) base_rates <- unlist(base_rates)
   abort_argument_if(!is_distribution(base_rates, n, 1e-8), "base_rates",
     "must be {n} probabilities that sum to one.",
-    x = if (is.numeric(base_rates)) "Found {length(base_rates)}: {.val {base_rates}}, which sum to
-        {format(sum(base_rates), digits = 6)}." else "It is {describe(base_rates)}.")
+    x = if (is.numeric(base_rates)) "Found {length(base_rates)} number{?s}: {.val {base_rates}},
+        whose sum is {format(sum(base_rates), digits = 6)}." else "It is {describe(base_rates)}.")
   as.double(base_rates)
 }
 
@@ -103,15 +106,16 @@ is_distribution <- function(x, n = length(x), slack = 1e-6) {
 }
 
 schema_of.confusion_matrix <- function(x) { # nolint: object_name.
-  p_right <- diag(x)
-  accuracy <- sum(attr(x, "base_rates") * p_right)
-  line <- paste0(count_noun(nrow(x), "category"), ", accuracy ", format_decimals(accuracy))
+  correct_probability <- diag(x)
+  accuracy <- sum(attr(x, "base_rates") * correct_probability)
+  summary_words <- paste0(count_noun(nrow(x), "category"), ", accuracy ", format_decimals(accuracy))
   new_schema(
     list(cells = table_of_matrix(x)),
     list(
-      categories = nrow(x), accuracy = accuracy, lowest = min(p_right), highest = max(p_right)
+      categories = nrow(x), accuracy = accuracy, lowest = min(correct_probability),
+      highest = max(correct_probability)
     ),
-    line, head = paste0(line, "; true category in rows"),
+    summary_words, head = paste0(summary_words, "; true category in rows"),
     shown = view_of_matrix(x, "truth", most = Inf)
   )
 }
@@ -124,24 +128,26 @@ table_of_matrix <- function(matrix) {
   )
 }
 
-# Returns the confusion matrices of raters to print or draw, a list. If all raters have the same
-# matrix, the list contains it once. `x`: a result of confusion() of a fit.
-different_matrices <- function(x) {
-  if (length(x) > 1L && n_distinct(x) == 1L) list(`a rater` = x[[1L]]) else unclass(x)
+# Returns a list of the confusion matrices of raters to print or draw. If all raters have the same
+# matrix, the list contains the matrix once. `matrices`: a result of confusion() of a fit.
+different_matrices <- function(matrices) {
+  if (length(matrices) > 1L && n_distinct(matrices) == 1L) list(`a rater` = matrices[[1L]]) else
+    unclass(matrices)
 }
 
 # Prints at most six matrices.
 schema_of.rater_confusion <- function(x) { # nolint: object_name.
   matrices <- different_matrices(x)
   n_hidden <- length(matrices) - 6L
-  titles <- head(paste("Confusion matrix of", names(matrices)), 6L)
-  if (n_hidden > 0L) titles[[6L]] <-
-    sprintf("%s; see confusion() for %d more", titles[[6L]], n_hidden)
+  matrix_titles <- head(paste("Confusion matrix of", names(matrices)), 6L)
+  if (n_hidden > 0L) matrix_titles[[6L]] <-
+    sprintf("%s; see confusion() for %d more", matrix_titles[[6L]], n_hidden)
   new_schema(
     list(cells = function(x) bind_parts(structure(unclass(x), column = "rater"), table_of_matrix)),
     list(raters = length(x), categories = nrow(x[[1L]])),
     paste("confusion matrices of", count_noun(length(x), "rater")),
-    shown = Map(view_of_matrix, unname(head(matrices, 6L)), "truth", most = Inf, title = titles),
+    shown =
+      Map(view_of_matrix, unname(head(matrices, 6L)), "truth", most = Inf, title = matrix_titles),
     notes = "True category in rows", more = "tidy(), plot()"
   )
 }

@@ -3,12 +3,12 @@
 #' Compares confidence intervals with a threshold: intervals of accuracies of systems (classifiers),
 #' of pass rates (shares of an application's answers that are right) or of differences between
 #' systems. A system passes if the lower limit of its interval is at or above the threshold, and
-#' fails if the upper limit is below the threshold. Otherwise, or without an interval, the system is
-#' undecided. Scripts can use the exit status in the result.
+#' fails if the upper limit is below the threshold. A system whose interval contains the threshold,
+#' or that has no interval, is undecided. Scripts can use the exit status in the result.
 #'
 #' @section Exit status:
 #' `gate(...)$status` is 0 if all systems pass, 2 if at least one fails, and 3 if none fails and
-#' some are undecided. R itself exits with status 1 after an error. In a shell:
+#' some are undecided. R itself exits with status 1 after an error. To use the status in a shell:
 #'
 #' ```sh
 #' Rscript -e 'print(g <- fallible::gate(readRDS("estimate.rds"), 0.7)); quit(status = g$status)'
@@ -72,30 +72,33 @@ gate <- function(x, at_least, ...) {
     "must be a result of {.fun estimate_accuracy} or {.fun compare_systems}.", not = x)
   check_number(at_least, "at_least", if (is_comparison) -Inf else 0, if (is_comparison) Inf else 1)
   rows <- gate_rows(x, at_least)
-  few_rows <- which(rows$gold < min_gold_for_gate)
-  warn_if(few_rows, "gate_few",
-    "The decision on {.val {unique(system_titles(rows)[few_rows])}} is based on fewer than
+  rows_with_few_gold <- which(rows$gold < min_gold_for_gate)
+  warn_if(rows_with_few_gold, "gate_few",
+    "The decision on {.val {unique(system_titles(rows)[rows_with_few_gold])}} is based on fewer than
       {min_gold_for_gate} gold cases (cases with known truth).",
     i = "Label more cases; see {.fun plan_gold}.")
-  counts <- as.list(table(factor(rows$decision, c("pass", "fail", "undecided"))))
-  status <- if (counts$fail > 0L) 2L else 3L * (counts$undecided > 0L)
+  decision_counts <- as.list(table(factor(rows$decision, c("pass", "fail", "undecided"))))
+  status <- if (decision_counts$fail > 0L) 2L else 3L * (decision_counts$undecided > 0L)
   has_several_rows <- nrow(rows) != 1L
-  table <- rows[setdiff(names(rows), c("gold", "words"))]
+  decision_table <- rows[setdiff(names(rows), c("gold", "words"))]
   has_no_needed <- is.na(rows$needed) & !is.na(rows$conf.low)
-  systems_by_reason <- split(system_titles(table)[has_no_needed], table$reason[has_no_needed])
+  systems_by_reason <-
+    split(system_titles(decision_table)[has_no_needed], decision_table$reason[has_no_needed])
   new_result("gate",
-    tables = list(decisions = table),
+    tables = list(decisions = decision_table),
     facts = list(
-      status = status, at_least = at_least, passed = counts$pass, failed = counts$fail,
-      undecided = counts$undecided
+      status = status, at_least = at_least, passed = decision_counts$pass,
+      failed = decision_counts$fail, undecided = decision_counts$undecided
     ),
     line = if (has_several_rows) sprintf("%d pass, %d fail, %d undecided (threshold %s)",
-      counts$pass, counts$fail, counts$undecided, format_threshold(at_least)) else rows$words,
+      decision_counts$pass, decision_counts$fail, decision_counts$undecided,
+      format_threshold(at_least)) else rows$words,
     shown = if (has_several_rows) view(
-      table, setdiff(names(table), c("at_least", "reason")), level = first_result$options$conf_level
+      decision_table, setdiff(names(decision_table), c("at_least", "reason")),
+      level = first_result$options$conf_level
     ),
     notes = if (has_several_rows) c(
-      reason_notes(table[!has_no_needed, ], system_titles(table)[!has_no_needed]),
+      reason_notes(decision_table[!has_no_needed, ], system_titles(decision_table)[!has_no_needed]),
       paste0("No `needed` for ", map_chr(systems_by_reason, shorten), ": ",
         names(systems_by_reason), recycle0 = TRUE),
       "needed: further gold cases for a decision, if the estimates do not change"
@@ -119,7 +122,7 @@ gate_rows.result_parts <- function(x, at_least) bind_parts(x, function(x) gate_r
 
 gate_rows.accuracy_estimate <- function(x, at_least) {
   abort_argument_if(!has_interval(x), "x", "has no intervals, but {.fun gate} needs intervals.",
-    i = "Leave out {.code interval = \"none\"} in {.fun estimate_accuracy}.")
+    i = "Do not use {.code interval = \"none\"} in {.fun estimate_accuracy}.")
   gold <- x$gold
   has_gold <- !is.null(gold$evidence) || !is.null(x$drawn_gold)
   abort_argument_if(!has_gold && rests_on_machines(x), "x", message_only_machines,
@@ -135,23 +138,25 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   undecided_rows <- which(rows$decision == "undecided" & gold$measured$known)
   # Anytime intervals are confidence sequences, for which the formula of `needed` does not hold.
   is_anytime <- isTRUE(interval_of(x)$gold$anytime)
-  # The smallest number of further gold cases for which Wilson's interval excludes the threshold. NA
-  # if the interval contains the threshold even if all cases are gold cases. The accuracy and the
-  # precision per gold case are assumed not to change.
+  # `needed` is the smallest number of further gold cases for which Wilson's interval excludes the
+  # threshold. It is NA if the interval contains the threshold even if all cases are gold cases. The
+  # accuracy and the precision per gold case are assumed not to change.
   if (!is_anytime) rows$needed[undecided_rows] <- map_int(undecided_rows, function(s) {
     measured <- extract_gold_accuracy(gold, s)
     further_labels <- seq_len(max(0, measured$cases - measured$gold))
     measured$gold <- measured$gold + further_labels
     effective_size <- 1 / relative_error_variance(measured, gold$settings$target)
-    share <- rows$estimate[[s]]
-    limits <- wilson_interval(share, effective_size, normal_quantile(x$options$conf_level))
-    is_decisive <- if (share >= at_least) limits[, 1L] >= at_least else limits[, 2L] < at_least
+    estimated_share <- rows$estimate[[s]]
+    limits <-
+      wilson_interval(estimated_share, effective_size, normal_quantile(x$options$conf_level))
+    is_decisive <- if (estimated_share >= at_least) limits[, 1L] >= at_least else
+      limits[, 2L] < at_least
     further_labels[which(is_decisive)[1L]]
   })
   undecided_rows <- undecided_rows[is.na(x$table$reason[undecided_rows])]
   rows$reason[undecided_rows] <- ifelse(!is.na(rows$needed[undecided_rows]), NA,
     if (is_anytime) "it is not computed for anytime intervals" else
-      "gold labels of all cases would not decide")
+      "even gold labels of all cases would not lead to a decision")
   verb_phrase <- ifelse(rows$system %in% fitted_ratings$constant, " passes in ", " is right in ")
   add_decision_words(rows, paste0(rows$system, verb_phrase), at_least)
 }
@@ -163,8 +168,8 @@ gate_rows.system_comparison <- function(x, at_least) {
   abort_argument_if(is.null(x$gold) && isTRUE(x$options$machines), "x", message_only_machines,
     i = "Label random cases, and give them to {.fun estimate_accuracy} as {.arg known_truth}.")
   abort_argument_if(low_is_good(x), "x",
-    "compares systems by {.val {compared_metric(x)}}, of which low values are better.",
-    i = "{.fun gate} needs a metric of which high values are better, such as accuracy.")
+    "compares systems by {.val {compared_metric(x)}}. Low values of this metric are better.",
+    i = "{.fun gate} needs a metric whose high values are better, such as accuracy.")
   table <- x$differences
   pair_name <- pair_names(table)
   if (has_columns(table, "group1")) pair_name <- paste0(table$system, ", ", pair_name)
@@ -194,12 +199,12 @@ decision_rows <- function(table, system_name, at_least, no_needed) {
 # the part of each sentence before the estimate, such as "app is right in ". `words_of`: function
 # that converts numbers to words, without the `unit`.
 add_decision_words <- function(rows, claim, at_least, words_of = whole_percent, unit = "") {
-  percent <- words_of(rows$estimate)
-  needed_clause <- sprintf("; %s more gold %s would decide it if the true value is %s", rows$needed,
-    ifelse(rows$needed %in% 1L, "case", "cases"), percent)
+  estimate_words <- words_of(rows$estimate)
+  needed_clause <- sprintf("; %s more gold %s would lead to a decision if the true value is %s",
+    rows$needed, ifelse(rows$needed %in% 1L, "case", "cases"), estimate_words)
   rows$words <- ifelse(
     is.na(rows$conf.low), sprintf("undecided: %s: %s", rows$system, rows$reason),
-    sprintf("%s: %s%s [%s, %s]%s (threshold %s)%s", rows$decision, claim, percent,
+    sprintf("%s: %s%s [%s, %s]%s (threshold %s)%s", rows$decision, claim, estimate_words,
       words_of(rows$conf.low), words_of(rows$conf.high), unit, format_threshold(at_least),
       ifelse(rows$needed %in% c(0, NA), "", needed_clause))
   )

@@ -56,17 +56,22 @@ gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), 
 }
 
 schema_of.gold_cases <- function(x) { # nolint: object_name.
-  truth <- if (!isTRUE(x$truth)) as_truth_table(x$truth, "truth")
-  n <- if (is.null(truth)) NA_integer_ else length(truth$case)
-  sample <- x$sample %||% if (has_columns(x$truth, "probability")) "probability" else "undeclared"
-  if (!is_string(sample) || !sample %in% c("random", "given", "undeclared")) sample <- "probability"
+  truth_table <- if (!isTRUE(x$truth)) as_truth_table(x$truth, "truth")
+  n_gold <- if (is.null(truth_table)) NA_integer_ else length(truth_table$case)
+  sample_method <- x$sample %||%
+    if (has_columns(x$truth, "probability")) "probability" else "undeclared"
+  is_method <- is_string(sample_method) && sample_method %in% c("random", "given", "undeclared")
+  if (!is_method) sample_method <- "probability"
   new_schema(
-    list(cases = tibble::as_tibble(truth %||% list(case = character(), truth = character()))),
-    list(cases = n, gold_sample = sample, target = x$target, widen = x$widen %||% NA_real_),
+    list(cases = tibble::as_tibble(truth_table %||% list(case = character(), truth = character()))),
+    list(
+      cases = n_gold, gold_sample = sample_method, target = x$target, widen = x$widen %||% NA_real_
+    ),
     sprintf(
       "%s, sample: %s, target: %s",
-      if (is.null(truth)) "the truth stored in the ratings" else count_noun(n, "gold case"),
-      sample, x$target
+      if (is.null(truth_table)) "the truth stored in the ratings" else
+        count_noun(n_gold, "gold case"),
+      sample_method, x$target
     )
   )
 }
@@ -74,7 +79,8 @@ schema_of.gold_cases <- function(x) { # nolint: object_name.
 check_widen <- function(widen) if (!is.null(widen)) check_number(widen, "widen", 0, 1e6)
 
 # Converts any form of `known_truth` to an object of class gold_cases. `gold_sample`: how the cases
-# were chosen; must be NULL if `known_truth` has the field `sample`.
+# were chosen. It must be NULL if `known_truth` already contains this information in its field
+# `sample`.
 as_gold_cases <- function(known_truth, gold_sample) {
   if (!inherits(known_truth, "gold_cases")) return(gold_cases(known_truth, gold_sample))
   abort_argument_if(!is.null(gold_sample) && !is.null(known_truth$sample), "gold_sample",
@@ -96,14 +102,14 @@ read_gold <- function(known_truth, gold_sample, x) {
   known_truth <- name_cases(replace_key_columns(known_truth, names(x$keys)))
   case <- which(truth_codes > 0L)
   probability <- read_sampling_probability(known_truth, gold_sample, x)
-  wrong <- case[!(probability[case] > 0 & probability[case] <= 1) %in% TRUE]
-  wrong_cases <- as_label(x$cases[wrong])
-  wrong_values <- unique(probability[wrong])
-  abort_if(wrong, "gold",
+  invalid_rows <- case[!(probability[case] > 0 & probability[case] <= 1) %in% TRUE]
+  invalid_cases <- as_label(x$cases[invalid_rows])
+  invalid_values <- unique(probability[invalid_rows])
+  abort_if(invalid_rows, "gold",
     "Every gold case needs the probability in (0, 1] with which it was chosen.",
-    x = "The probability is missing or outside (0, 1] for {length(wrong)} of {length(case)}
-         case{?s}. The first is case {.val {wrong_cases[[1L]]}}: {.val {wrong_values[[1L]]}}.",
-    case = wrong_cases, found = wrong_values)
+    x = "The probability is missing or outside (0, 1] for {length(invalid_rows)} of {length(case)}
+         case{?s}. The first is case {.val {invalid_cases[[1L]]}}: {.val {invalid_values[[1L]]}}.",
+    case = invalid_cases, found = invalid_values)
   if (is.null(probability) && !is.null(gold_sample)) {
     # check_choice() takes the first element of a character vector. Here a vector such as
     # c("random", "given") must be an error, so it is converted to a list.
@@ -117,39 +123,41 @@ read_gold <- function(known_truth, gold_sample, x) {
   )
 }
 
-# Are gold cases a probability sample of the cases of the ratings `x`? FALSE for a "random" sample
-# in which no case has a rating: it does not represent the cases with ratings. `gold`: result of
-# read_gold().
+# Are gold cases a probability sample of the cases of the ratings `x`? The result is FALSE for a
+# "random" sample in which no case has a rating, because it does not represent the cases with
+# ratings. `gold`: result of read_gold().
 is_probability_sample <- function(gold, x) {
   gold$sample == "probability" ||
     (gold$sample == "random" && any(is_rated_pattern(x)[x$index[gold$case]]))
 }
 
-# Returns the probability with which each case of `x` was sampled, NA for cases without one. NULL if
-# the user gave no probabilities. The source is a column of `known_truth`, or `gold_sample`.
+# Returns the probability with which each case of `x` was sampled, NA for cases whose probability is
+# not given. NULL if the user gave no probabilities. They are in a column of `known_truth` or in
+# `gold_sample`.
 read_sampling_probability <- function(known_truth, gold_sample, x) {
   is_table <- is.data.frame(known_truth)
-  columns <- names(known_truth)
-  is_column_name <- is_table && is_string(gold_sample) && gold_sample %in% columns
-  column <- if (is_column_name) gold_sample else
-    if (is_table) intersect("probability", columns)
-  if (length(column) == 1L) {
-    truth <- known_truth[[intersect(c("truth", "category"), columns)[[1L]]]]
+  column_names <- names(known_truth)
+  is_column_name <- is_table && is_string(gold_sample) && gold_sample %in% column_names
+  probability_column <- if (is_column_name) gold_sample else
+    if (is_table) intersect("probability", column_names)
+  if (length(probability_column) == 1L) {
+    truth <- known_truth[[intersect(c("truth", "category"), column_names)[[1L]]]]
     has_truth <- is_label(truth)
-    probability <- known_truth[[column]]
+    probability <- known_truth[[probability_column]]
     # The table of cases that plan_gold() drew at random has equal probabilities.
     if (identical(gold_sample, "random") && n_distinct(probability[has_truth]) == 1L) return(NULL)
     abort_argument_if(!is.null(gold_sample) && !is_column_name, "gold_sample",
       "must not be given if {.arg known_truth} has sampling probabilities in column
-          {.val {column}}.", not = gold_sample,
+          {.val {probability_column}}.", not = gold_sample,
       i = "Leave out {.arg gold_sample}, or the column.")
     n_missing <- sum(!is.na(probability) & !has_truth)
     warn_if(n_missing > 0L, "gold_incomplete",
       "{n_missing} of {length(has_truth)} cases of {.arg known_truth} have a sampling probability,
           but no truth.",
-      i = "Label them, too. If the labelled cases are a random part of these cases, multiply
-          probabilities by the share of cases that are labelled.", cases = n_missing)
-    gold_sample <- known_truth[has_truth, c("case", column)]
+      i = "Label these cases, too. If the labelled cases are a random part of all sampled cases,
+          multiply probabilities by the share of sampled cases that are labelled.",
+      cases = n_missing)
+    gold_sample <- known_truth[has_truth, c("case", probability_column)]
     names(gold_sample)[[2L]] <- "probability"
   } else if (is.character(gold_sample)) {
     return(NULL)
@@ -187,50 +195,51 @@ look_up_probability <- function(case, probability, x) {
     "The probabilities with which gold cases were chosen must be numbers.",
     x = "They are {describe(probability)}.", case = unique(case), found = probability)
   probability <- unname(probability)
-  wrong_rows <- which(probability != probability[match(case, case)])
-  abort_if(wrong_rows, "gold", "Each gold case must have one probability with which it was chosen.",
-    x = "Case {.val {case[[wrong_rows[[1L]]]]}} has several different probabilities.",
-    case = unique(case[wrong_rows]))
+  conflicting_rows <- which(probability != probability[match(case, case)])
+  abort_if(conflicting_rows, "gold",
+    "Each gold case must have one probability with which it was chosen.",
+    x = "Case {.val {case[[conflicting_rows[[1L]]]]}} has several different probabilities.",
+    case = unique(case[conflicting_rows]))
   probability[match(as_label(x$cases), case)]
 }
 
-# Returns the number of gold cases of an estimate. A gold case with weight n counts n times.
+# Returns the number of gold cases of an estimate. A gold case with weight n is counted n times.
 count_gold <- function(estimate) sum(weights_of_cases(estimate$fit$x)[estimate$gold$case])
 
 # Warns if gold cases cannot measure accuracy, are few, were apparently selected by their truth, or
 # are all cases. `gold`: result of read_gold(). `x`: the ratings.
 warn_gold <- function(gold, x) {
-  n <- length(gold$case)
+  n_gold <- length(gold$case)
   n_cases <- nrow(x)
-  kind <- gold_sample_kind(gold, x)
-  if (n == 0L) return(invisible())
-  warn_if(kind == "undeclared", "hand_picked",
-    "{.arg gold_sample} is missing, so the {n} case{?s} with known truth {?is/are} treated as picked
-        by hand and cannot measure accuracy.",
+  sample_kind <- gold_sample_kind(gold, x)
+  if (n_gold == 0L) return(invisible())
+  warn_if(sample_kind == "undeclared", "hand_picked",
+    "{.arg gold_sample} is missing, so the {n_gold} case{?s} with known truth {?is/are} treated as
+        picked by hand and cannot measure accuracy.",
     i = "Use {.code gold_sample = \"random\"} for a random sample, or give the probability with
         which each case was chosen. If cases were picked by hand, use
-        {.code gold_sample = \"given\"}.", cases = n)
-  warn_if(kind == "unrated", "gold_unrated",
-    "The {n} case{?s} with known truth {?has/have} no ratings, and therefore cannot
+        {.code gold_sample = \"given\"}.", cases = n_gold)
+  warn_if(sample_kind == "unrated", "gold_unrated",
+    "The {n_gold} case{?s} with known truth {?has/have} no ratings, and therefore cannot
         measure accuracy.",
     i = "If you know the probability with which each case was chosen, give it as
-        {.arg gold_sample}.", cases = n)
-  warn_if(kind == "sample" && n < min(min_gold_with_coverage, n_cases), "gold_few",
-    "{n} gold case{?s} {?is/are} too few to measure accuracy: the coverage of intervals was tested
-        only for {min_gold_with_coverage} or more.",
+        {.arg gold_sample}.", cases = n_gold)
+  warn_if(sample_kind == "sample" && n_gold < min(min_gold_with_coverage, n_cases), "gold_few",
+    "{n_gold} gold case{?s} {?is/are} too few to measure accuracy: the coverage of intervals was
+        tested only for {min_gold_with_coverage} or more gold cases.",
     i = "Label about 20 cases, or the number of cases that {.fun plan_gold} computes; it also
         selects them.",
-    cases = n)
-  is_drawn_by_truth <- kind == "sample" && gold$sample == "random" && n < n_cases &&
+    cases = n_gold)
+  is_drawn_by_truth <- sample_kind == "sample" && gold$sample == "random" && n_gold < n_cases &&
     is_drawn_by_class(gold, x)
   warn_if(is_drawn_by_truth, "gold_by_class",
-    "Every category has the same number of gold cases, but not of ratings. This is improbable in a
-        random sample.",
-    i = "Cases that were selected by their truth are no random sample. Draw gold cases at random; or
-        give their counts to {.fun fit_raters} as {.arg known_raters}.", cases = n)
-  warn_if(n == n_cases, "gold_all",
-    "The truth of all {n} cases is known, so the ratings add no information.",
-    cases = n)
+    "All categories have about the same number of gold cases, but different numbers of ratings. This
+        is improbable in a random sample.",
+    i = "Cases that were selected by their truth are not a random sample. Draw gold cases at random;
+        or give their counts to {.fun fit_raters} as {.arg known_raters}.", cases = n_gold)
+  warn_if(n_gold == n_cases, "gold_all",
+    "The truth of all {n_gold} cases is known, so the ratings add no information.",
+    cases = n_gold)
 }
 
 # Were gold cases probably selected by their truth, with equal numbers per category? The result is
@@ -270,7 +279,7 @@ gold_sample_kind <- function(gold, x) {
 truth_of_variables <- function(known, x) {
   if (rlang::is_bare_list(known)) {
     abort_argument_if(!all(names(known) %in% names(x)) || is.null(names(known)), "known_truth",
-      "must have names of variables.", i = "They are {.val {names(x)}}.")
+      "must be a list whose names are variables.", i = "The variables are {.val {names(x)}}.")
     return(setNames(known[names(x)], names(x)))
   }
   has_truth <- map_lgl(x, function(x) !is.null(x$truth))
@@ -278,60 +287,64 @@ truth_of_variables <- function(known, x) {
     lapply(x, function(x) known)
 }
 
-# Returns the means `x` with larger variances, because gold cases of the same cluster are dependent.
-# The correction by predictions may not reduce the variance between clusters. The estimate is then
+# Returns `means` with larger variances, because gold cases of the same cluster are dependent. If
+# the correction by predictions does not reduce the variance between clusters, the estimate becomes
 # the mean of gold cases without predictions.
-# * x: means, a result of corrected_mean()
+# * means: estimated means, a result of corrected_mean()
 # * cluster: cluster of each gold case; NULL if there are no clusters
 # * variance: variance of the contribution of one case to each mean
 # * is_counted: is a gold case used for a mean (gold cases x means)?
 # * predicted_design: result of prediction_design_effect()
 #
-# The field `at_hand` is multiplied by the design effect of the mean over all cases. This design
-# effect has two parts. The part due to predictions is computed from all cases. The part due to
-# errors of predictions is computed from gold cases. The design effect of gold cases is a lower
-# limit.
-adjust_for_clusters <- function(x, cluster, variance = share_variance(x),
-                                is_counted = TRUE | x$rest, predicted_design = 1) {
-  if (is.null(cluster)) return(x)
-  x$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))
-  has_enough_clusters <- x$clusters >= min_clusters
+# The field `full_design` is multiplied by the design effect of clusters on the mean over all cases.
+# This design effect is the sum of two parts. The part due to predictions is computed from all
+# cases. The part due to errors of predictions is computed from gold cases. The sum is at least the
+# design effect of clusters on the mean of gold cases.
+adjust_for_clusters <- function(means, cluster, variance = share_variance(means),
+                                is_counted = TRUE | means$rest, predicted_design = 1) {
+  if (is.null(cluster)) return(means)
+  means$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))
+  has_enough_clusters <- means$clusters >= min_clusters
   # A slope above 0 is a second fitted parameter, which costs one degree of freedom.
-  ratio <- clustered_variance_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
-  design <- x$design
-  gold_design <- clustered_variance_ratio(x, design, x$answers, cluster, 1L, variance)
-  worse_with_slope <- which(has_enough_clusters & ratio >= gold_design)
-  x$estimate[worse_with_slope] <- x$alone[worse_with_slope]
-  x$slope[worse_with_slope] <- 0
-  x$rest[, worse_with_slope] <- x$answers[, worse_with_slope]
-  explained <- 1 - x$ratio / design
-  x$ratio <- ifelse(has_enough_clusters, pmin(ratio, gold_design), x$ratio)
-  explained[worse_with_slope] <- 0
-  all_design <- pmax(gold_design / design, explained * predicted_design + x$ratio / design)
-  x$at_hand <- x$at_hand * ifelse(has_enough_clusters, all_design, 1)
-  x$design <- ifelse(has_enough_clusters, gold_design, design)
-  x
+  clustered_ratio <- clustered_variance_ratio(
+    means, means$ratio, means$rest, cluster, 1L + (means$slope > 0), variance
+  )
+  design <- means$design
+  gold_design <- clustered_variance_ratio(means, design, means$answers, cluster, 1L, variance)
+  unimproved_means <- which(has_enough_clusters & clustered_ratio >= gold_design)
+  means$estimate[unimproved_means] <- means$alone[unimproved_means]
+  means$slope[unimproved_means] <- 0
+  means$rest[, unimproved_means] <- means$answers[, unimproved_means]
+  explained_share <- 1 - means$ratio / design
+  means$ratio <- ifelse(has_enough_clusters, pmin(clustered_ratio, gold_design), means$ratio)
+  explained_share[unimproved_means] <- 0
+  design_of_all_cases <- pmax(
+    gold_design / design, explained_share * predicted_design + means$ratio / design
+  )
+  means$full_design <- means$full_design * ifelse(has_enough_clusters, design_of_all_cases, 1)
+  means$design <- ifelse(has_enough_clusters, gold_design, design)
+  means
 }
 
 # Returns the design effect of clusters on the mean prediction over all cases: the variance of the
-# mean, divided by its variance if cases were independent. One number per column of `q`; 1 if there
-# are no clusters.
-# * q: predictions (patterns of ratings x quantities)
-# * weight: number of cases of each pattern, in the form of `q`
+# mean, divided by its variance if cases were independent. The result has an element per column of
+# `predictions`. Without clusters it is 1.
+# * predictions: predicted quantities (patterns of ratings x quantities)
+# * weight: number of cases of each pattern, in the form of `predictions`
 # * all_clusters: pattern, cluster and weight of all cases, see gold_evidence(); NULL without
 #   clusters
-prediction_design_effect <- function(q, weight, all_clusters) {
+prediction_design_effect <- function(predictions, weight, all_clusters) {
   if (is.null(all_clusters)) return(1)
-  weight <- array(weight, dim(q))
-  q[weight == 0] <- 0
-  deviation <- centred(q, weight)
+  weight <- array(weight, dim(predictions))
+  predictions[weight == 0] <- 0
+  deviation <- centred(predictions, weight)
   deviation[weight == 0] <- 0
   cluster_sums <- rowsum(
     pick_rows(deviation, all_clusters$pattern) * all_clusters$weight, all_clusters$cluster
   )
-  design <- colSums(cluster_sums^2) * nrow(cluster_sums) / (nrow(cluster_sums) - 1) /
+  design_effect <- colSums(cluster_sums^2) * nrow(cluster_sums) / (nrow(cluster_sums) - 1) /
     colSums(weight * deviation^2)
-  ifelse(is.finite(design), design, 1)
+  ifelse(is.finite(design_effect), design_effect, 1)
 }
 
 # Predicts the true category of cases from their ratings. Returns the probability of each category
@@ -342,9 +355,9 @@ prediction_design_effect <- function(q, weight, all_clusters) {
 predict_categories <- function(x) {
   shares <- rating_shares(x)
   posterior <- posterior_of_raters(x)
-  prediction <- if (anyNA(posterior[rowSums(is.na(shares)) == 0, ])) shares else
+  probability <- if (anyNA(posterior[rowSums(is.na(shares)) == 0, ])) shares else
     (posterior + shares) / 2
-  replace(prediction, is.na(shares), NA_real_)
+  replace(probability, is.na(shares), NA_real_)
 }
 
 rating_shares <- function(x) na_real(pattern_counts(x) / pattern_lengths(x))
@@ -363,19 +376,22 @@ posterior_of_raters <- function(x) {
 # * answer: category number of the answer, 0 for none. A vector with an element per pattern, or a
 #   matrix patterns x systems; the result has the same form
 predict_correctness <- function(predicted, answer) {
-  cells <- cbind(as.vector(row(as.matrix(answer))), as.vector(replace(answer, answer == 0L, NA)))
-  probability <- predicted[cells]
+  matrix_cells <-
+    cbind(as.vector(row(as.matrix(answer))), as.vector(replace(answer, answer == 0L, NA)))
+  probability <- predicted[matrix_cells]
   dim(probability) <- dim(answer)
   probability
 }
 
 # Replaces missing predictions by the mean of their column. Predictions are missing for patterns
-# without ratings. `q`: predictions, with a row per pattern. `weight`: number of cases of each
-# pattern.
-fill_unrated <- function(q, weight) {
-  if (!anyNA(q)) return(q)
-  is_unrated <- is.na(q)
+# without ratings. `predictions`: a matrix with a row per pattern, or a vector. `weight`: number of
+# cases of each pattern.
+fill_unrated <- function(predictions, weight) {
+  if (!anyNA(predictions)) return(predictions)
+  is_unrated <- is.na(predictions)
   weight <- as.matrix(weight * !is_unrated)
-  mean <- colSums(weight * as.vector(replace(q, is_unrated, 0))) / colSums(weight)
-  replace(q, is_unrated, rep(replace(mean, is.nan(mean), 0), each = nrow(weight))[is_unrated])
+  rated_sums <- colSums(weight * as.vector(replace(predictions, is_unrated, 0)))
+  mean_prediction <- rated_sums / colSums(weight)
+  mean_prediction[is.nan(mean_prediction)] <- 0
+  replace(predictions, is_unrated, rep(mean_prediction, each = nrow(weight))[is_unrated])
 }

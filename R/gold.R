@@ -3,15 +3,16 @@
 # answers of systems.
 
 # Collects the data from which accuracies are estimated with gold cases. `x`: ratings. `gold`:
-# result of read_gold(). `predicted`: NULL to compute predictions from the ratings. A gold case with
-# weight n is replicated n times. Returns a list. Fields by pattern:
+# result of read_gold(). `predicted`: probabilities of categories (patterns x categories), or NULL
+# to compute them from the ratings. A gold case with weight n is replicated n times. Returns a list.
+# Fields with a row or element per pattern:
 # * predicted: probability of each category, given the ratings (patterns x categories)
 # * answer: category number of the answer, 0 for none (patterns x systems)
 # * weight: number of cases
 # * rated: does the pattern have ratings?
 #
-# Fields by gold case:
-# * at: index of the pattern
+# Fields with an element per gold case:
+# * at: number of the pattern
 # * case, truth, cluster: row number of the case, its true category as a number, its cluster
 # * w: sampling weight, the inverse sampling probability
 #
@@ -40,11 +41,11 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   )
 }
 
-max_gold <- 1e7 # largest number of gold cases, if their weights are numbers of cases
+max_gold <- 1e7 # largest sum of the weights of gold cases
 
 # Selects the gold cases from which each quantity is estimated. For the accuracy of a system, these
-# are the gold cases that the system answered. Patterns without ratings are used only if they
-# contain gold cases, because gold cases must be a sample of all cases used.
+# are the gold cases that the system answered. For each quantity, patterns without ratings are used
+# only if one of them contains a gold case, because gold cases must be a sample of all cases used.
 # * evidence: result of gold_evidence()
 # * is_used: does a quantity depend on a pattern (patterns x quantities)?
 #
@@ -75,8 +76,8 @@ select_gold <- function(evidence, is_used) {
 # number by more than 4 standard errors plus 1%. Some cases then had no chance to be drawn, or the
 # probabilities are wrong.
 are_representative <- function(weight, w, drawn) {
-  cases <- colSums(weight)
-  !drawn | abs(colSums(w) - cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * cases
+  n_cases <- colSums(weight)
+  !drawn | abs(colSums(w) - n_cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * n_cases
 }
 
 # Did the user give sampling probabilities that are too small? The sum of inverse probabilities is
@@ -89,20 +90,22 @@ are_probabilities_too_small <- function(evidence) {
 }
 
 # Estimates quantities, such as accuracies, from gold cases and from predictions by ratings. Returns
-# a list in the form of corrected_mean().
+# a list with the fields of the result of corrected_mean().
 # * gold_data: result of select_gold()
 # * y: value of each gold case, such as 1 for a correct answer (gold cases x quantities)
-# * q: prediction of `y` from ratings (patterns x quantities)
-# * correct: function that computes corrected means, such as corrected_share()
-# * settle: function that converts the corrected means to the quantities
-# * variance: function of the result of `settle`. It returns the variance of the contribution of one
-#   case to each quantity
-gold_quantity <- function(gold_data, y, q, correct, settle,
-                          variance = function(x) x$variance) {
-  x <- settle(correct(y, pick_rows(q, gold_data$at),
-    summarise_predictions(q, gold_data$weight), w = gold_data$w))
-  adjust_for_clusters(x, gold_data$cluster, variance(x), array(gold_data$w > 0, dim(x$rest)),
-    prediction_design_effect(q, gold_data$weight, gold_data$all_clusters))
+# * predictions: prediction of `y` from ratings (patterns x quantities)
+# * compute_means: function that returns corrected means, such as corrected_share()
+# * convert_means: function that converts the corrected means to the quantities
+# * variance: function that returns the variance of the contribution of one case to each quantity.
+#   Its argument is the result of `convert_means`
+gold_quantity <- function(gold_data, y, predictions, compute_means, convert_means,
+                          variance = function(quantities) quantities$variance) {
+  means <- convert_means(compute_means(y, pick_rows(predictions, gold_data$at),
+    summarise_predictions(predictions, gold_data$weight), w = gold_data$w))
+  adjust_for_clusters(
+    means, gold_data$cluster, variance(means), array(gold_data$w > 0, dim(means$rest)),
+    prediction_design_effect(predictions, gold_data$weight, gold_data$all_clusters)
+  )
 }
 
 # Estimates accuracies of systems from gold cases or, if `second` is given, differences between
@@ -117,13 +120,13 @@ gold_quantity <- function(gold_data, y, q, correct, settle,
 # * disputed: number of gold cases on which the two answers differ
 gold_accuracy <- function(evidence, first, second = NULL) {
   if (is.null(evidence)) return(list(known = logical(length(first))))
-  has_second <- !is.null(second)
+  has_second_system <- !is.null(second)
   answers <- pick_columns(evidence$answer, first)
   # Without `second`, the second answer is 0 (no answer). It is never correct, so the difference is
   # the accuracy of the first system.
-  second_answers <- if (has_second) pick_columns(evidence$answer, second) else 0L * answers
+  second_answers <- if (has_second_system) pick_columns(evidence$answer, second) else 0L * answers
   at_gold <- function(x) pick_rows(x, evidence$at)
-  gold_data <- select_gold(evidence, answers > 0L & (second_answers > 0L | !has_second))
+  gold_data <- select_gold(evidence, answers > 0L & (second_answers > 0L | !has_second_system))
   is_differing <- answers != second_answers & gold_data$weight > 0
   is_measured <- gold_data$gold > 0 & colSums(is_differing) > 0 &
     are_representative(gold_data$weight * is_differing, gold_data$w * at_gold(is_differing),
@@ -145,55 +148,55 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   predicted_correct <- function(answer) {
     fill_unrated(predict_correctness(evidence$predicted, measured_columns(answer)), weight)
   }
-  q_first <- predicted_correct(answers)
-  q_second <- if (has_second) predicted_correct(second_answers) else 0
+  predicted_first <- predicted_correct(answers)
+  predicted_second <- if (has_second_system) predicted_correct(second_answers) else 0
   is_correct <- function(answer) at_gold(measured_columns(answer)) == evidence$truth
   gold_data[c("weight", "w")] <- list(weight * is_counted, w * at_gold(is_counted))
-  x <- gold_quantity(
+  means <- gold_quantity(
     gold_data, is_correct(answers) - is_correct(second_answers),
-    is_differing * (q_first - q_second),
-    if (has_second) corrected_difference else corrected_share,
+    is_differing * (predicted_first - predicted_second),
+    if (has_second_system) corrected_difference else corrected_share,
     function(x) {
       extend_mean_to_all_cases(x, ifelse(only_differing, differing_share, 1), only_differing)
     },
-    if (has_second) function(x) x$variance else share_variance
+    if (has_second_system) function(x) x$variance else share_variance
   )
-  if (!has_second) x$seen <- x$alone
-  c(x, list(
+  if (!has_second_system) means$seen <- means$alone
+  c(means, list(
     differ = differing_share,
-    one_right = colSums(weight * is_differing * (q_first + q_second)) / n_cases,
+    one_right = colSums(weight * is_differing * (predicted_first + predicted_second)) / n_cases,
     all = n_cases, disputed = colSums(is_gold & at_gold(is_differing)), known = is_measured
   ))
 }
 
-# Returns the part of a result of gold_accuracy() that belongs to system number `s`: a list of one
-# element or column of each field. NULL if gold cases do not measure the system. `gold`: see
-# correct_by_gold().
+# Returns the results of gold_accuracy() for system number `s`: a list with one element or column of
+# each field. NULL if gold cases do not measure the system. `gold`: see correct_by_gold().
 extract_gold_accuracy <- function(gold, s) {
   gold_accuracies <- gold$measured
   if (!isTRUE(gold_accuracies$known[s])) return(NULL)
-  position <- sum(gold_accuracies$known[seq_len(s)])
+  measured_position <- sum(gold_accuracies$known[seq_len(s)])
   lapply(gold_accuracies[names(gold_accuracies) != "known"], function(value) {
-    if (is.matrix(value)) value[, position] else value[[position]]
+    if (is.matrix(value)) value[, measured_position] else value[[measured_position]]
   })
 }
 
 # Converts means over some of the cases to means over all cases. All other cases have the value 0.
 # * x: result of corrected_mean()
 # * share: share of all cases over which each mean was taken, 1 for a mean over all cases
-# * is_part: was the mean taken over some cases only? An element per mean
-extend_mean_to_all_cases <- function(x, share, is_part) {
+# * is_partial: was the mean taken over some cases only? An element per mean
+extend_mean_to_all_cases <- function(x, share, is_partial) {
   mean_square <- share * (x$variance + x$estimate^2)
   case_variance_ratio <- (mean_square - (share * x$estimate)^2) / (share * x$variance)
-  x$at_hand[is_part] <- case_variance_ratio[is_part]
-  x$design[is_part] <- x$design[is_part] + case_variance_ratio[is_part]
+  x$full_design[is_partial] <- case_variance_ratio[is_partial]
+  x$design[is_partial] <- x$design[is_partial] + case_variance_ratio[is_partial]
   x$variance <- share^2 * x$variance
   x <- modify_fields(x, c("estimate", "alone"), `*`, share)
   modify_fields(x, c("rest", "answers"), sweep, 2L, share, `*`)
 }
 
-# Returns the gold cases that system number `s` answered, in the form of select_gold() for one
-# quantity. NULL if there are none, or if they do not represent all cases that the system answered.
+# Returns the gold cases that system number `s` answered, with the fields of select_gold() for one
+# quantity. NULL if the system answered no gold case, or if the gold cases do not represent all
+# cases that the system answered.
 gold_of_system <- function(evidence, s) {
   gold_data <- select_gold(evidence, evidence$answer[, s] > 0L)
   if (gold_data$gold == 0L || !gold_data$representative) return(NULL)
@@ -208,31 +211,28 @@ gold_of_system <- function(evidence, s) {
 #
 # Both errors are NA if the sampling error is unknown.
 estimates_from_ratings <- function(estimate, s) {
-  error <- (estimate$gold$alone %||% estimate$table)$std.error[s]
-  bias <- sqrt(pmax(0, error^2 - estimate$details$sampling[s]^2))
-  list(estimate = estimate$details$centre[s], std.error = error + 0 * bias, bias = bias)
+  total_error <- (estimate$gold$alone %||% estimate$table)$std.error[s]
+  bias_sd <- sqrt(pmax(0, total_error^2 - estimate$details$sampling[s]^2))
+  list(estimate = estimate$details$centre[s], std.error = total_error + 0 * bias_sd, bias = bias_sd)
 }
 
-# ---- Predictions ---------------------------------------------------------------------------------
-
-# The true category of each case is predicted from its ratings. Gold cases correct the mean error of
-# these predictions.
 
 # ---- Correction ----------------------------------------------------------------------------------
 
 # Gold cases are a random sample of cases with known truth. They measure errors that ratings do not
 # identify. Ratings predict the probability that an answer is correct, and gold cases estimate the
-# bias of these predictions (prediction-powered inference). The result is valid without assumptions
-# about raters. If predictions are useless, it is computed from gold cases only.
+# bias of these predictions (prediction-powered inference). The estimate is valid without
+# assumptions about raters. If predictions are useless, the estimate is computed from gold cases
+# only.
 #
 # The functions below have these arguments. Each is a vector with an element per gold case, or a
 # matrix gold cases x estimated means.
 # * y: values of gold cases, such as 1 for a correct answer
-# * q: predictions of `y`
+# * predicted: predictions of `y`
 # * w: weights of gold cases, proportional to inverse sampling probabilities; 0 leaves a case out
 
-# Prior of the regression slope of `y` on `q`: its mean, and the number of gold cases to which it is
-# equivalent.
+# Prior of the regression slope of `y` on `predicted`: its mean, and the number of gold cases to
+# which the prior is equivalent.
 prior_slope <- 0.5
 prior_cases <- 10
 
@@ -242,76 +242,79 @@ prior_cases <- 10
 summarise_predictions <- function(predictions, weight = 1) {
   predictions <- as.matrix(predictions)
   weight <- matrix(weight, nrow(predictions), ncol(predictions))
-  cases <- colSums(weight)
-  squares <- weight * centred(predictions, weight)^2
+  n_cases <- colSums(weight)
+  weighted_squares <- weight * centred(predictions, weight)^2
   list(
-    mean = colSums(weight * predictions) / cases, cases = cases,
-    variance = ifelse(cases > 1, colSums(squares) / (cases - 1), 0)
+    mean = colSums(weight * predictions) / n_cases, cases = n_cases,
+    variance = ifelse(n_cases > 1, colSums(weighted_squares) / (n_cases - 1), 0)
   )
 }
 
 # Estimates shares of cases by corrected_mean(); `y` is 0 or 1. The variance of `y` is computed with
-# two additional gold cases, one with value 0 and one with value 1, so that it is not 0. The
-# argument `least_variance` is m (1 - m), where m is the mean prediction.
-corrected_share <- function(y, q, prediction, w = 1) {
-  shrunk_variance <- function(mean, spread, gold) {
-    bernoulli_variance((gold * mean + 1) / (gold + 2))
+# two additional gold cases, one with value 0 and one with value 1, so that it is not 0.
+corrected_share <- function(y, predicted, prediction_summary, w = 1) {
+  shrunk_variance <- function(mean, sample_variance, n_effective) {
+    bernoulli_variance((n_effective * mean + 1) / (n_effective + 2))
   }
-  corrected_mean(y, q, prediction, shrunk_variance, bernoulli_variance(prediction$mean), w)
+  corrected_mean(y, predicted, prediction_summary, shrunk_variance,
+    bernoulli_variance(prediction_summary$mean), w)
 }
 
-# Estimates differences between the accuracies of two systems by corrected_mean(). `u` is 1 if only
-# the first system is correct, -1 if only the second is correct, and 0 otherwise. If the answers of
-# both systems agree, `u` and its prediction `q` are 0.
-corrected_difference <- function(u, q, prediction, w = 1) {
-  corrected_mean(u, q, prediction, function(mean, spread, gold) pmax(spread, 1 / gold), w = w)
+# Estimates differences between the accuracies of two systems by corrected_mean(). `difference` is 1
+# if only the first system is correct, -1 if only the second is correct, and 0 otherwise. If the
+# answers of both systems agree, `difference` and its prediction `predicted` are 0.
+corrected_difference <- function(difference, predicted, prediction_summary, w = 1) {
+  corrected_mean(difference, predicted, prediction_summary,
+    function(mean, sample_variance, n_effective) pmax(sample_variance, 1 / n_effective), w = w)
 }
 
 # Estimates the mean of `y` over all cases. The estimate is the mean of gold cases, minus a
 # correction: the slope times the difference between the mean predictions of gold cases and of all
 # cases.
-# * prediction: result of summarise_predictions()
-# * scale: function that returns the variance of `y`. Its arguments are the mean of `y`, the
-#   variance of `y` in gold cases, and the effective number of gold cases
+# * prediction_summary: result of summarise_predictions()
+# * compute_variance: function that returns the variance of `y`. Its arguments are the mean of `y`,
+#   the variance of `y` in gold cases, and the effective number of gold cases
 # * least_variance: lower limit of the variance of `y`, when the share that predictions explain is
 #   computed
 #
 # Returns a list with an element per mean (`rest` and `answers` have a column per mean):
 # * estimate: estimated mean over all cases
 # * `alone`: mean of gold cases without predictions
-# * slope: regression slope of `y` on `q`, 0 if predictions are not used
+# * slope: regression slope of `y` on `predicted`, 0 if predictions are not used
 # * variance: variance of `y`
 # * ratio: variance of the estimate, relative to a mean of gold cases with equal weights and without
 #   predictions
-# * rest: weighted deviations of y - slope q from their mean over gold cases
+# * rest: weighted deviations of y - slope * predicted from their mean over gold cases
 # * answers: weighted deviations of `y` from their mean over gold cases
 # * gold, cases: numbers of gold cases and of all cases
-# * labels: number of gold cases that can contradict the estimate from ratings
+# * n_labels: number of gold cases that can contradict the estimate from ratings
 # * design: design effect of unequal weights (Kish)
-# * at_hand: the sampling error of all cases has the variance at_hand * variance / cases
+# * full_design: the sampling error of all cases has the variance full_design * variance / cases
 # * seen: share of correct gold cases, for extend_to_boundary(); NA if intervals are not extended
-corrected_mean <- function(y, q, prediction, scale, least_variance = 0, w = 1) {
+corrected_mean <- function(y, predicted, prediction_summary, compute_variance, least_variance = 0,
+                           w = 1) {
   y <- as.matrix(y)
-  q <- as.matrix(q)
+  predicted <- as.matrix(predicted)
   w <- matrix(w, nrow(y), ncol(y))
   n_gold <- as.integer(colSums(w > 0))
   w <- w * rep(n_gold / colSums(w), each = nrow(w))
-  design <- colSums(w^2) / n_gold
+  design_effect <- colSums(w^2) / n_gold
   gold_mean <- colSums(w * y) / n_gold
-  variance <- scale(gold_mean, sum_of_squares(y, w) / n_gold, n_gold / design)
-  slope <- regression_slope(y, q, prediction$variance, w, n_gold / design)
-  explained <- pmin(1, prediction$variance / pmax(variance, least_variance))
-  residuals <- function() y - rep(slope, each = nrow(y)) * q
-  variance_ratio <- residual_variance_ratio(y, residuals(), w, variance, explained)
-  ignores_predictions <- !is.finite(variance_ratio) | variance_ratio >= design - 1e-12 | slope <= 0
+  variance <- compute_variance(gold_mean, sum_of_squares(y, w) / n_gold, n_gold / design_effect)
+  slope <- regression_slope(y, predicted, prediction_summary$variance, w, n_gold / design_effect)
+  explained_share <- pmin(1, prediction_summary$variance / pmax(variance, least_variance))
+  compute_residuals <- function() y - rep(slope, each = nrow(y)) * predicted
+  variance_ratio <- residual_variance_ratio(y, compute_residuals(), w, variance, explained_share)
+  ignores_predictions <- !is.finite(variance_ratio) | variance_ratio >= design_effect - 1e-12 |
+    slope <= 0
   slope[ignores_predictions] <- 0
-  unexplained <- residuals()
+  unexplained_values <- compute_residuals()
   list(
-    estimate = colSums(w * unexplained) / n_gold + slope * prediction$mean, slope = slope,
-    ratio = ifelse(ignores_predictions, design, variance_ratio), variance = variance,
-    rest = w * centred(unexplained, w), answers = w * centred(y, w), gold = n_gold, labels = n_gold,
-    alone = gold_mean, cases = prediction$cases, design = design, at_hand = n_gold^0,
-    seen = NA_real_ * n_gold
+    estimate = colSums(w * unexplained_values) / n_gold + slope * prediction_summary$mean,
+    slope = slope, ratio = ifelse(ignores_predictions, design_effect, variance_ratio),
+    variance = variance, rest = w * centred(unexplained_values, w), answers = w * centred(y, w),
+    gold = n_gold, n_labels = n_gold, alone = gold_mean, cases = prediction_summary$cases,
+    design = design_effect, full_design = n_gold^0, seen = NA_real_ * n_gold
   )
 }
 
@@ -326,27 +329,27 @@ sum_of_squares <- function(x, w, weight = w) {
   ifelse(n_gold > 1, colSums(weight * centred(x, w)^2) * n_gold / (n_gold - 1), 0)
 }
 
-# Returns the regression slope of `y` on `q`, shrunk to `prior_slope` and limited to [0, 1].
-# `spread`: variance of `q` over all cases. `effective`: effective number of gold cases (their
-# number divided by the design effect).
-regression_slope <- function(y, q, spread, w, effective_size) {
+# Returns the regression slope of `y` on `predicted`, shrunk to `prior_slope` and limited to [0, 1].
+# `prediction_variance`: variance of predictions over all cases. `effective_size`: effective number
+# of gold cases (their number divided by the design effect).
+regression_slope <- function(y, predicted, prediction_variance, w, effective_size) {
   n_gold <- colSums(w > 0)
-  slope <- colSums(w * centred(y, w) * centred(q, w)) / (n_gold - 1) / spread
+  slope <- colSums(w * centred(y, w) * centred(predicted, w)) / (n_gold - 1) / prediction_variance
   slope[n_gold <= 1] <- 0
   slope <- (effective_size * slope + prior_cases * prior_slope) / (effective_size + prior_cases)
-  ifelse(spread <= 0, 0, clip01(slope))
+  ifelse(prediction_variance <= 0, 0, clip01(slope))
 }
 
-# Returns the variance of `residual` (`y` minus slope times `q`), relative to the variance of `y`.
-# This is the field `ratio` in corrected_mean(). The ratio is shrunk to its value for the slope
-# `prior_slope`, because few gold cases may hardly vary by chance. `explained`: largest share of the
-# variance that predictions can explain.
-residual_variance_ratio <- function(y, residual, w, variance, explained) {
-  prior_ratio <- 1 - prior_slope^2 * explained
+# Returns the variance of `residual` (`y` minus slope times prediction), relative to the variance of
+# `y`. This is the field `ratio` in corrected_mean(). The ratio is shrunk to its value for the slope
+# `prior_slope`, because the values of few gold cases may hardly vary by chance. `explained_share`:
+# largest share of the variance that predictions can explain.
+residual_variance_ratio <- function(y, residual, w, variance, explained_share) {
+  prior_ratio <- 1 - prior_slope^2 * explained_share
   # Both sums use squared weights, so that useless predictions leave the variance unchanged.
-  design <- colSums(w^2) / colSums(w > 0)
-  (sum_of_squares(residual, w, w^2) + prior_cases * prior_ratio * variance * design) /
-    (sum_of_squares(y, w, w^2) / design + prior_cases * variance)
+  design_effect <- colSums(w^2) / colSums(w > 0)
+  (sum_of_squares(residual, w, w^2) + prior_cases * prior_ratio * variance * design_effect) /
+    (sum_of_squares(y, w, w^2) / design_effect + prior_cases * variance)
 }
 
 # Returns the share of the variance of correctness that ratings are expected to explain, before any
@@ -355,19 +358,22 @@ residual_variance_ratio <- function(y, residual, w, variance, explained) {
 expected_explained_share <- function(prediction, variance) {
   if (variance > 0) min(0.9, (prediction$variance / variance)^2) else 0
 }
-# Standard deviation of the true explained share around the expected one, in public data sets.
-explained_deviation <- 0.2
+# Standard deviation, over public data sets, of the difference between the actual share of variance
+# that ratings explain and the expected share.
+explained_share_sd <- 0.2
 
 # Returns the worth of a gold label with ratings: the number of gold labels without ratings that
-# give the same precision. The result is an estimate with two limits. `explained`: result of
-# expected_explained_share().
-equivalent_labels <- function(explained, conf_level) {
-  margin <- normal_quantile(conf_level) * explained_deviation
-  limits <- clamp(explained + c(estimate = 0, conf.low = -margin, conf.high = margin), 0,
-    max_explained)
+# give the same precision. The result contains an estimate and two limits. `explained_share`: result
+# of expected_explained_share().
+equivalent_labels <- function(explained_share, conf_level) {
+  share_margin <- normal_quantile(conf_level) * explained_share_sd
+  limits <- clamp(
+    explained_share + c(estimate = 0, conf.low = -share_margin, conf.high = share_margin), 0,
+    max_explained_share
+  )
   1 / (1 - limits)
 }
-max_explained <- 0.95 # upper limit of the share of variance that ratings may explain
+max_explained_share <- 0.95 # upper limit of the share of variance that ratings may explain
 
 # ---- Clusters ------------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ effective_gold_size <- function(x, target, conf_level) {
 # most the squared error of a mean of gold cases without predictions.
 relative_error_variance <- function(x, target) {
   variance <- x$ratio * (1 - x$gold / x$cases) / x$gold
-  if (target == "cases") variance else pmin(variance + x$at_hand / x$cases, x$design / x$gold)
+  if (target == "cases") variance else pmin(variance + x$full_design / x$cases, x$design / x$gold)
 }
 
 # Returns Student's intervals for differences between accuracies. Degrees of freedom are the number
@@ -147,9 +147,9 @@ combined_interval <- function(x, from_ratings, target, conf_level, widen = defau
   corrected <- corrected_interval(x, target, conf_level)
   squared_error <- x$variance * relative_error_variance(x, "cases")
   # Variance of a case, computed as if the estimate from ratings were the accuracy.
-  case_variance <- bernoulli_variance(from_ratings$estimate) * x$at_hand
+  case_variance <- bernoulli_variance(from_ratings$estimate) * x$full_design
   prior <- ratings_prior(
-    from_ratings, x$labels, case_variance, x$cases, widen, squared_error, x$at_hand
+    from_ratings, x$n_labels, case_variance, x$cases, widen, squared_error, x$full_design
   )
   ratings_weight <- weight_of_ratings(x, prior, corrected$estimate, squared_error, conf_level,
     widen)
@@ -217,7 +217,7 @@ blended_interval <- function(x, measured, prior, size, variance, target, conf_le
   lower_bound <- if (is.null(variance)) 0 else -1
   mean <- blend$mean
   variance <- variance %||% bernoulli_variance(mean)
-  sampling <- if (target == "cases") 0 else variance * x$at_hand / x$cases
+  sampling <- if (target == "cases") 0 else variance * x$full_design / x$cases
   half_width <- function(end) {
     add_error_to_half_width(normal_quantile(conf_level) * sqrt(sampling), end, mean)
   }
@@ -239,7 +239,7 @@ combined_difference <- function(x, from_ratings, target, conf_level, widen = def
   case_variance <- pmax(x$one_right - from_ratings$estimate^2, 0)
   size <- effective_gold_size(x, "cases", conf_level)
   error <- x$variance / size
-  prior <- ratings_prior(from_ratings, x$labels, case_variance, x$all, widen, error)
+  prior <- ratings_prior(from_ratings, x$n_labels, case_variance, x$all, widen, error)
   prior$centre <- clamp(prior$centre, -x$differ, x$differ)
   ratings_weight <- weight_of_ratings(x, prior, corrected$estimate, error, conf_level, widen)
   ratings_weight[x$gold < 2 | x$differ <= 0] <- 0
@@ -260,8 +260,9 @@ min_gold_to_test <- 5L # smallest number of gold cases for a test against the ra
 # p-value of each system, NA with fewer than five gold cases. `x`: estimates from gold cases, a
 # result of gold_accuracy(). `from_ratings`: estimates from ratings.
 gold_test <- function(x, from_ratings) {
-  case_variance <- bernoulli_variance(from_ratings$estimate) * x$at_hand # as in combined_interval()
-  prior <- ratings_prior(from_ratings, 0, case_variance, x$cases, 0, unit = x$at_hand)
+  # Variance of a case as in combined_interval().
+  case_variance <- bernoulli_variance(from_ratings$estimate) * x$full_design
+  prior <- ratings_prior(from_ratings, 0, case_variance, x$cases, 0, unit = x$full_design)
   test_result <- test_contradiction(
     prior, clip01(x$estimate), x$variance * relative_error_variance(x, "cases")
   )

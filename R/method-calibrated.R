@@ -196,7 +196,7 @@ raw_pass_rate <- function(estimate) {
 # * squared_correlation: squared correlation between the truth and one rating
 # * reliability: correlation between two ratings of a case
 equivalent_labels_of_runs <- function(runs, squared_correlation, reliability) {
-  1 / (1 - pmin(squared_correlation * runs / (1 + (runs - 1) * reliability), max_explained))
+  1 / (1 - pmin(squared_correlation * runs / (1 + (runs - 1) * reliability), max_explained_share))
 }
 
 # Returns a sentence on how much one more rating of each case by the same rater would help; NULL if

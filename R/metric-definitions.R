@@ -4,23 +4,24 @@
 # Creates the record of a metric, a list with these fields:
 # * id, title, reference: name of the metric, its title, and its source
 # * kernel: the function that computes the metric
-# * form: input of the kernel: the whole "table" of truth and answer, or the counts of one
-#   "category" against the rest
+# * form: input of the kernel. "table": the whole table of truth and answer. "category": the counts
+#   of one category against the rest
 # * needs: data of the metric, see metrics_of_estimate(). "table": the joint table of truth and
 #   answer. "answered": the same table, with abstentions as wrong answers. "scores": scores
 # * gradient: function that returns the derivative of the kernel with respect to each cell of a
 #   table that sums to 1; NULL for a numerical derivative
 # * settings: names of arguments of estimate_metrics() that the kernel takes
-# * lower, upper: smallest and largest value of the metric. `lower` may be a function of the
-#   settings that returns both
+# * lower, upper: smallest and largest value of the metric. Instead, `lower` may be a function of
+#   the settings that returns both values
 # * better: "high" or "low", or "" if neither is better
 # * drops: categories that averages leave out. "undefined": categories for which the metric is
-#   undefined. "caseless": categories without cases; other undefined values count as 0. "never": no
-#   category
+#   undefined. "caseless": categories without cases; undefined values of other categories count as
+#   0. "never": no category
 # * same_as: another metric with the same values, or NA
-# * share: "cases" if the metric is the share of correct answers among all cases. "answer" if it is
-#   the share of correct answers among the cases with one answer, like precision. Otherwise ""
-# * undefined: words for the reason why the metric may be undefined
+# * share: "cases" if the metric is the share of correct answers among all cases, like accuracy.
+#   "answer" if it is the share of correct answers among the cases that got one category as answer,
+#   like precision. "" for other metrics
+# * undefined: reason to report if the metric is undefined
 # * default: is the metric reported by default?
 # * ordered: does the metric need ordered categories?
 # * odds: does the kernel return v / (1 + v) for a metric v from 0 to infinity, such as a likelihood
@@ -45,11 +46,11 @@ reason_no_answer <- "the system never gives this answer"
 reason_one_category <- "no case, or every case, is of this category"
 
 # Creates the record of a metric of one category against the rest. `...`: other fields of
-# new_metric(). `kernel`: a one-sided formula. It may contain:
+# new_metric(). `kernel`: a one-sided formula, in which these names may be used:
 # * tp, fn, fp, tn: true positives, false negatives, false positives and true negatives, as counts
 #   or shares
-# * names in `rates_of_counts`
-# * names in `settings`
+# * the names of the elements of `rates_of_counts`, such as sens
+# * the names in `settings`
 category_metric <- function(id, title, kernel, ..., reference = yardstick_reference,
                             settings = character()) {
   arguments <- lapply(setNames(nm = c("tp", "fn", "fp", "tn", settings)), function(name) {
@@ -79,23 +80,23 @@ share_of_sum <- function(part, remainder) ratio_of(part, part + remainder)
 # Returns `value`, or NaN if one of the ratios in `...` is undefined (NaN).
 nan_if_undefined <- function(value, ...) value + 0 * Reduce(`*`, list(...))
 
-# ---- Metrics of the whole table of probabilities, with the truth in rows ------------------------
+# ---- Metrics of the whole joint table of truth (rows) and answer (columns) -----------------------
 
 # Returns Matthews' correlation for any number of categories: Gorodkin (2004), Computational Biology
 # and Chemistry 28, 367-374.
 mcc_of_table <- function(table) {
-  truth <- rowSums(table)
-  answer <- colSums(table)
-  variances <- round_to_zero(1 - c(sum(truth^2), sum(answer^2)))
-  ratio_of(sum(diag(table)) - sum(truth * answer), sqrt(max(prod(variances), 0)))
+  truth_shares <- rowSums(table)
+  answer_shares <- colSums(table)
+  variances <- round_to_zero(1 - c(sum(truth_shares^2), sum(answer_shares^2)))
+  ratio_of(sum(diag(table)) - sum(truth_shares * answer_shares), sqrt(max(prod(variances), 0)))
 }
 
 mcc_gradient <- function(table) {
-  truth <- rowSums(table)
-  answer <- colSums(table)
-  variances <- 1 - c(sum(truth^2), sum(answer^2))
-  marginal_term <- outer(truth / variances[[1L]], answer / variances[[2L]], `+`)
-  (diag(length(truth)) - outer(answer, truth, `+`)) / sqrt(prod(variances)) +
+  truth_shares <- rowSums(table)
+  answer_shares <- colSums(table)
+  variances <- 1 - c(sum(truth_shares^2), sum(answer_shares^2))
+  marginal_term <- outer(truth_shares / variances[[1L]], answer_shares / variances[[2L]], `+`)
+  (diag(length(truth_shares)) - outer(answer_shares, truth_shares, `+`)) / sqrt(prod(variances)) +
     mcc_of_table(table) * marginal_term
 }
 
@@ -103,7 +104,7 @@ mcc_gradient <- function(table) {
 # ordered categories.
 steps_of_table <- function(table) abs(row(table) - col(table))
 
-# Returns weighted kappa: 1 minus the mean cost divided by the mean cost expected by chance.
+# Returns weighted kappa: 1 - (mean cost) / (mean cost expected by chance).
 # `table`: joint probabilities of truth and answer. `cell_costs`: cost of each cell.
 kappa_of_costs <- function(table, cell_costs) {
   chance_cost <- sum(cell_costs * outer(rowSums(table), colSums(table)))
@@ -117,10 +118,12 @@ kappa_metric <- function(id, title, reference, cost, ...) {
     id, title, reference, function(table) kappa_of_costs(table, cost(table)), "table",
     gradient = function(table) {
       cell_costs <- cost(table)
-      truth <- rowSums(table)
-      answer <- colSums(table)
-      chance_cost <- sum(cell_costs * outer(truth, answer))
-      chance_term <- outer(as.vector(cell_costs %*% answer), as.vector(truth %*% cell_costs), `+`)
+      truth_shares <- rowSums(table)
+      answer_shares <- colSums(table)
+      chance_cost <- sum(cell_costs * outer(truth_shares, answer_shares))
+      chance_term <- outer(
+        as.vector(cell_costs %*% answer_shares), as.vector(truth_shares %*% cell_costs), `+`
+      )
       (chance_term * sum(cell_costs * table) / chance_cost - cell_costs) / chance_cost
     }, lower = -1, undefined = "all cases and answers are of one category", ...
   )
@@ -194,8 +197,8 @@ built_in_metrics <- name_by_id(list(
     "precision", "Precision", ~ppv, drops = "caseless", share = "answer",
     default = TRUE, undefined = reason_no_answer
   ),
-  # By Bayes' theorem this value is computed from sensitivity and specificity. It is undefined if
-  # one of them is undefined, even if tp + fp > 0.
+  # By Bayes' theorem, this value is computed from sensitivity and specificity. Therefore it is
+  # undefined if sensitivity or specificity is undefined, even if tp + fp > 0.
   category_metric(
     "ppv", "Positive predictive value", ~ nan_if_undefined(ppv, sens, spec),
     same_as = "precision", share = "answer",
@@ -284,8 +287,8 @@ built_in_metrics <- name_by_id(list(
 #'   `NULL` removes the registered measure or metric.
 #' @param form Input of the kernel, a string; see section Kernels. The default is `"counts"` for
 #'   measures and `"category"` for metrics.
-#' @param range Smallest and largest value, two numbers, by default -1 and 1 for measures, 0 and 1
-#'   for metrics. They limit the intervals. The range of a metric must be finite.
+#' @param range The smallest and the largest possible value, which also limit the intervals; by
+#'   default -1 and 1 for measures, 0 and 1 for metrics. The range of a metric must be finite.
 #' @param raters For a measure of agreement, the number of raters that it compares: `2`, or `Inf`
 #'   for two or more. The default is `2` if `form` is `"table"`, otherwise `Inf`.
 #' @param better For a metric, which values are better: `"high"` (the default) or `"low"`.
@@ -303,7 +306,8 @@ built_in_metrics <- name_by_id(list(
 #'   * `reference`: the publication that defines the measure.
 #'
 #'   `measures("metric")`: a tibble with a row per metric. Columns `id`, `title`, `range`, `same_as`
-#'   and `reference` are as for measures; `form` is the input of the kernel (see section Kernels).
+#'   and `reference` are as for measures. `form` is the input of the kernel (see section Kernels).
+#'   The other columns are:
 #'
 #'   * `better`: better values, `"high"` or `"low"`; `""` if neither is better.
 #'   * `settings`: arguments of [estimate_metrics()] that change the metric, or `""`.
@@ -374,7 +378,7 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
     is_range <- is.numeric(range) && length(range) == 2L && !anyNA(range) &&
       range[[1L]] < range[[2L]] && (!is_metric || all(is.finite(range)))
     abort_argument_if(!is_range, "range",
-      paste0("must be two ", if (is_metric) "finite ", "numbers, the smaller one first."),
+      paste0("must be two ", if (is_metric) "finite ", "numbers, the smaller number first."),
       not = range)
     check_kernel(kernel, form, kernel_arguments[[form]])
     fields <- list(id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]])
@@ -382,11 +386,11 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
       !!!fields, better = check_choice(better, c("high", "low"), "better"), drops = "undefined"
     )))
     raters <- raters %||% if (form == "table") 2 else Inf
-    is_two <- identical(as.double(raters), 2)
-    abort_argument_if(!is_two && !(identical(raters, Inf) && form != "table"), "raters",
-      "must be {.code 2}, or {.code Inf} for two or more.", not = raters)
+    compares_two <- identical(as.double(raters), 2)
+    abort_argument_if(!compares_two && !(identical(raters, Inf) && form != "table"), "raters",
+      "must be {.code 2}, or {.code Inf} for a measure of two or more raters.", not = raters)
     # `least` is the number of raters that a case needs.
-    inject(new_measure(!!!fields, raters = as.double(raters), least = if (is_two) 2L else 1L))
+    inject(new_measure(!!!fields, raters = as.double(raters), least = if (compares_two) 2L else 1L))
   }
   register(
     if (is_metric) "metric" else "measure", id, kernel,

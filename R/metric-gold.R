@@ -1,16 +1,16 @@
-# Estimates metrics of systems from gold cases (cases with known truth). These are metrics such as
-# recall, cells of confusion matrices, and metrics of scores. Every case is in one cell of the joint
-# table of truth and answer. The cell is known for gold cases, and predicted from ratings for other
-# cases. The metric is computed from a table in which gold cases correct the predictions. To first
-# order, a case changes the metric by the slope (derivative) of its cell. The variance of the metric
-# is therefore the variance of the corrected mean slope over all cases.
+# Estimates metrics of systems from gold cases (cases with known truth). Metrics are, for example,
+# recall, a cell of a confusion matrix, or a metric of scores. Every case is in one cell of the
+# joint table of truth and answer. The cell is known for gold cases, and predicted from ratings for
+# other cases. The metric is computed from a table of predicted cells that gold cases correct. To
+# first order, a case changes the metric by the slope (derivative) of its cell. The variance of the
+# metric is therefore the variance of the corrected mean slope over all cases.
 #
 # On the "unit scale" the range of a metric is [0, 1]. A "plan" is the list of requested metrics,
 # see metric_plan().
 
-# Replaces estimates of metrics from ratings only by estimates with gold cases.
-# * rows: estimates from ratings only, with a row per row of the plan, and columns `sampling` and
-#   `hidden` with the two parts of the error
+# Replaces estimates of metrics from ratings only by estimates from gold cases and ratings.
+# * rows: estimates from ratings only, with a row per row of the plan. The columns `sampling` and
+#   `hidden` contain the sampling error and the error due to shared errors
 # * s: number of the system
 # * interval: name of an interval that uses gold cases
 metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
@@ -18,7 +18,7 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
   gold_data <- gold_tables(evidence, s, n_categories(plan))
   ranges <- ranges_of_plan(plan)
   measurements <- NULL
-  reason <- rep_len(unname(why_no_gold(estimate, s)), nrow(rows))
+  reasons <- rep_len(unname(why_no_gold(estimate, s)), nrow(rows))
   needs_no_gold <- FALSE
   if (!is.null(gold_data)) {
     if (gold_data$all_known) {
@@ -27,45 +27,48 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
       rows[is.na(rows$estimate), interval_columns] <- NA_real_
     }
     ranges <- ranges_of_margins(ranges, gold_data$start, plan)
-    slope <- unit_slopes(metric_slopes(plan, gold_data$start), ranges)
-    needs_no_gold <- uses_answers_only(slope)
-    measurements <- gold_metrics(gold_data, slope, plan, ranges)
-    reason <- why_no_metrics(gold_data, slope, plan, measurements)
+    slopes <- unit_slopes(metric_slopes(plan, gold_data$start), ranges)
+    needs_no_gold <- uses_answers_only(slopes)
+    measurements <- gold_metrics(gold_data, slopes, plan, ranges)
+    reasons <- why_no_metrics(gold_data, slopes, plan, measurements)
   }
   prior <- rows_to_unit(rows, ranges)
   # Accuracy and precision are shares of correct answers, so gold_accuracy() estimates them. The
   # first column of `evidence$answer` contains all answers, for the accuracy. Each further column
   # contains only the answers of one category, for its precision.
-  share <- field_of_rows(plan, "share")
-  answer_column <- 1L + ifelse(share == "answer", match(plan$rows$category, plan$categories), 0L)
-  share_rows <- which(share != "" & !is.na(answer_column))
+  share_field <- field_of_rows(plan, "share")
+  answer_column <- 1L +
+    ifelse(share_field == "answer", match(plan$rows$category, plan$categories), 0L)
+  share_rows <- which(share_field != "" & !is.na(answer_column))
   if (!is.null(evidence) && length(share_rows) > 0L) {
     answer <- evidence$answer[, s]
     evidence$answer <- cbind(answer, answer * indicator_matrix(answer, n_categories(plan)))
-    measurement <- gold_accuracy(evidence, answer_column[share_rows])
-    measured_indices <- share_rows[measurement$known]
-    reason[share_rows[is.na(reason[share_rows]) & !measurement$known]] <- reason_not_all_drawn
-    reason[measured_indices] <- NA
-    for (field in setdiff(names(without_deviations(measurement)), "known")) {
+    accuracy_measurement <- gold_accuracy(evidence, answer_column[share_rows])
+    measured_indices <- share_rows[accuracy_measurement$known]
+    unmeasured_indices <- share_rows[!accuracy_measurement$known]
+    reasons[unmeasured_indices[is.na(reasons[unmeasured_indices])]] <- reason_not_all_drawn
+    reasons[measured_indices] <- NA
+    for (field in setdiff(names(without_deviations(accuracy_measurement)), "known")) {
       measurements[[field]] <- replace(measurements[[field]] %||% rep(NA_real_, nrow(rows)),
-        measured_indices, measurement[[field]])
+        measured_indices, accuracy_measurement[[field]])
     }
     accuracy_rows <- share_rows[answer_column[share_rows] == 1L]
     prior <- Map(replace, prior, list(accuracy_rows),
       estimates_from_ratings(estimate, s)[names(prior)])
   }
-  measured_rows(rows, measurements, prior, reason, ranges, estimate, interval, conf_level,
+  measured_rows(rows, measurements, prior, reasons, ranges, estimate, interval, conf_level,
     needs_no_gold)
 }
 
 # Replaces estimates and intervals in `rows` by estimates and intervals from gold cases.
-# * x: estimate of each row from gold cases, on the unit scale, with the fields of corrected_mean()
+# * measurements: result of corrected_mean() on the unit scale, with the estimate of each row from
+#   gold cases
 # * prior: estimates from ratings only, on the unit scale
-# * reason: reason why gold cases do not measure a row, or NA
+# * reason: reason why gold cases do not measure the metric of a row, or NA
 # * ranges: smallest and largest value of each metric (rows x 2)
-# * needs_no_gold: TRUE for rows that do not depend on the truth. Their estimates stay unchanged. If
-#   the target is the cases of the data, their error is 0
-measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, conf_level,
+# * needs_no_gold: TRUE for rows whose metric does not depend on the truth. Their estimates stay
+#   unchanged. If the target is the cases of the data, their error is 0
+measured_rows <- function(rows, measurements, prior, reason, ranges, estimate, interval, conf_level,
                           needs_no_gold = FALSE) {
   has_estimate <- !is.na(rows$estimate)
   # Gold cases also measure quantities that ratings by one rater do not identify.
@@ -76,14 +79,14 @@ measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, co
   rows[exact_rows, interval_columns] <- as.data.frame(outer(rows$estimate[exact_rows], c(0, 1, 1)))
   reason <- rep_len(unname(reason), nrow(rows))
   rows[is_replaced, interval_columns] <- NA_real_
-  rows$reason[is_replaced] <- ifelse(is.na(reason), why_no_cluster_interval(x),
+  rows$reason[is_replaced] <- ifelse(is.na(reason), why_no_cluster_interval(measurements),
     paste0(no_interval_prefix, reason))[is_replaced]
   measured_indices <- which(is_replaced & is.na(reason))
   if (length(measured_indices) == 0L) return(rows)
   select_measured <- function(fields) lapply(fields, `[`, measured_indices)
-  settings <- c(estimate$gold$settings, conf_level = conf_level)
   unit_values <- do.call(cbind, accuracy_intervals[[interval]]$gold$share(
-    select_measured(x), select_measured(prior), settings
+    select_measured(measurements), select_measured(prior),
+    c(estimate$gold$settings, conf_level = conf_level)
   )[estimate_columns])
   ranges <- pick_rows(ranges, measured_indices)
   values <- unit_values * widths(ranges) + outer(ranges[, 1L], estimate_columns != "std.error")
@@ -93,16 +96,17 @@ measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, co
   rows
 }
 
-# Returns the ranges of metrics that are possible, given the frequencies of truths and of answers in
-# `table`. `ranges`: ranges of all metrics for any table (metrics x 2). Only ranges of metrics that
-# can be negative (such as kappa) change, and only with two categories. Their smallest value is
-# computed from the table with the least agreement that the frequencies allow.
+# Returns the possible range of each metric, given the frequencies of truths and of answers in
+# `table`. `ranges`: range of each metric for any table (metrics x 2). The result differs from
+# `ranges` only with two categories, and only for metrics that can be negative (such as kappa). The
+# smallest value of these metrics is computed from the table with the least agreement that the
+# frequencies allow.
 ranges_of_margins <- function(ranges, table, plan) {
   if (n_categories(plan) != 2L) return(ranges)
   table <- matrix(table, 2L, byrow = TRUE)
-  truth <- rowSums(table)
-  least_correct <- pmax(0, truth + colSums(table) - 1)
-  least_value <- metric_values(plan, c(least_correct[[1L]], truth - least_correct,
+  truth_shares <- rowSums(table)
+  least_correct <- pmax(0, truth_shares + colSums(table) - 1)
+  least_value <- metric_values(plan, c(least_correct[[1L]], truth_shares - least_correct,
     least_correct[[2L]]))
   is_lowered <- ranges[, 1L] < 0 & !is.na(least_value)
   ranges[is_lowered, 1L] <- least_value[is_lowered]
@@ -120,13 +124,12 @@ rows_to_unit <- function(rows, ranges) {
 
 # Returns the gold cases that system number `s` answered, with joint tables of truth and answer.
 # NULL if there are no gold cases. `n`: number of categories. The result is a list with the fields
-# of select_gold(). Its tables are vectors of probabilities, in which answers vary fastest:
-# * gold_table: table of gold cases only
+# of select_gold() and these fields, of which the first four are joint tables: vectors of
+# probabilities, in which answers vary fastest.
+# * gold_table: table of gold cases, with their known truth
 # * mean: table of all cases, predicted from ratings
-# * off: table of gold cases, predicted from ratings, minus `mean`
-# * start: corrected table, at which slopes are computed. A cell is positive if it is in `mean`
-#
-# Other fields:
+# * predicted_difference: table of gold cases, predicted from ratings, minus `mean`
+# * start: corrected table, at which slopes are computed. Positive cells of `mean` stay positive
 # * predicted: probability of each category, by pattern of ratings (patterns x categories)
 # * answer: answer of the system, by pattern
 # * all_known: is the truth of all cases known?
@@ -135,24 +138,24 @@ gold_tables <- function(evidence, s, n) {
   if (is.null(gold)) return(NULL)
   answer <- evidence$answer[, s]
   predicted <- fill_unrated(evidence$predicted, gold$weight)
-  # The mean probability of each cell over the patterns `at`, which have weights `w`.
+  # Returns the mean probability of each cell over the patterns `at` with weights `w`.
   predicted_table <- function(at, w) {
     is_answer <- indicator_matrix(answer[at], n)
     as.vector(crossprod(is_answer * w, pick_rows(predicted, at))) / sum(w)
   }
   mean <- predicted_table(seq_along(answer), gold$weight)
-  off <- predicted_table(gold$at, gold$w) - mean
+  predicted_difference <- predicted_table(gold$at, gold$w) - mean
   gold_table <- rowsum_codes((gold$truth - 1L) * n + answer[gold$at], gold$w / sum(gold$w), n^2)
-  start <- pmax(gold_table - prior_slope * off, 0)
+  start_table <- pmax(gold_table - prior_slope * predicted_difference, 0)
   c(gold, list(
-    answer = answer, predicted = predicted, mean = mean, gold_table = gold_table, off = off,
-    start = (gold$gold * start / sum(start) + mean) / (gold$gold + 1),
-    all_known = gold$gold >= sum(gold$weight)
+    answer = answer, predicted = predicted, mean = mean, gold_table = gold_table,
+    predicted_difference = predicted_difference, all_known = gold$gold >= sum(gold$weight),
+    start = (gold$gold * start_table / sum(start_table) + mean) / (gold$gold + 1)
   ))
 }
 
-# Returns TRUE for metrics that depend only on the answers and not on the truth. An example is the
-# share of an answer. `slope`: derivatives of metrics with respect to cells (cells x metrics).
+# Returns TRUE for metrics that depend only on the answers and not on the truth, such as the share
+# of an answer. `slope`: derivatives of metrics with respect to cells (cells x metrics).
 uses_answers_only <- function(slope) {
   n <- sqrt(nrow(slope))
   slope_of_first_truth <- pick_rows(slope, rep(seq_len(n), n))
@@ -168,22 +171,24 @@ unit_slopes <- function(slopes, ranges) {
   unscaled_slopes / rep(widths(ranges), each = nrow(unscaled_slopes))
 }
 
-# Estimates metrics of the joint table of truth and answer from gold cases. Returns the fields of
-# corrected_mean() on the unit scale, with an element per row of the plan. The estimate is NA if the
-# metric does not vary between gold cases. `gold_data`: result of gold_tables(). `slope`: result of
-# unit_slopes().
-gold_metrics <- function(gold_data, slope, plan, ranges) {
-  # Expected variance of the slopes. It is used as the lower limit of their variance, because a few
+# Uses gold cases to estimate metrics that are functions of the joint table of truth and answer.
+# Returns a list with the fields of corrected_mean() on the unit scale, which have an element per
+# row of the plan. The estimate is NA if all gold cases have the same slope of the metric.
+# `gold_data`: result of gold_tables(). `slopes`: result of unit_slopes().
+gold_metrics <- function(gold_data, slopes, plan, ranges) {
+  # Expected variance of the slopes over cases. It is the lower limit of the variance, because a few
   # gold cases may have equal slopes by chance.
-  slope_variance <- colSums(gold_data$start * slope^2)
-  influence <- function(i) { # 0 without an answer
-    pick_rows(rbind(0, matrix(slope[, i], ncol(gold_data$predicted))), gold_data$answer + 1L)
+  slope_variance <- colSums(gold_data$start * slopes^2)
+  influence_of_row <- function(i) { # 0 without an answer
+    pick_rows(rbind(0, matrix(slopes[, i], ncol(gold_data$predicted))), gold_data$answer + 1L)
   }
-  scale <- function(mean, spread, gold) pmax(spread, slope_variance)
-  largest_slope <- apply(abs(slope), 2L, max)
-  value <- function(mean, slope) {
+  compute_variance <- function(mean, sample_variance, n_effective) {
+    pmax(sample_variance, slope_variance)
+  }
+  largest_slope <- apply(abs(slopes), 2L, max)
+  compute_metrics <- function(mean, slope) {
     # Each row of the plan has a separate table of truth and answer.
-    shares <- t(pmax(gold_data$gold_table - outer(gold_data$off, slope), 0))
+    shares <- t(pmax(gold_data$gold_table - outer(gold_data$predicted_difference, slope), 0))
     tables <- shares / rowSums(shares)
     values <- lapply(unique(plan$rows$metric), function(id) {
       plan$records <- plan$records[id]
@@ -191,117 +196,124 @@ gold_metrics <- function(gold_data, slope, plan, ranges) {
     })
     to_unit(unlist(values), ranges)
   }
-  gold_influence(gold_data, gold_data$predicted, influence, scale, largest_slope, value)
+  gold_influence(
+    gold_data, gold_data$predicted, influence_of_row, compute_variance, largest_slope,
+    compute_metrics
+  )
 }
 
-# Estimates metrics from gold cases by the influence of each case, that is, the change of the metric
-# per case. Returns the fields of corrected_mean() on the unit scale.
+# Estimates metrics from gold cases by the influence of each case, which is the change of the metric
+# per case. Returns a list with the fields of corrected_mean() on the unit scale.
 # * predicted: probabilities of categories (patterns x categories, or cases x categories)
-# * influence: function that returns the influence of each pattern (or case) for each possible
-#   truth, in the form of `predicted`. Its argument is the row number of a metric
-# * scale: function that returns the variance of the influence, see corrected_mean()
-# * steepest: largest influence on each metric, see measurement_as_share()
-# * value: function that returns the metrics on the unit scale. Its arguments are corrected means
-#   and their slopes
-gold_influence <- function(gold_data, predicted, influence, scale, steepest, value) {
+# * influence_of_row: function that returns the influence of each pattern (or case) for each
+#   possible truth, in the form of `predicted`. Its argument is a row number of the plan
+# * compute_variance: function that returns the variance of the influence, see corrected_mean()
+# * largest_influence: largest influence on each metric, see measurement_as_share()
+# * compute_metrics: function that returns the metrics on the unit scale. Its arguments are
+#   corrected means of the influence and regression slopes, see corrected_mean()
+gold_influence <- function(gold_data, predicted, influence_of_row, compute_variance,
+                           largest_influence, compute_metrics) {
   gold_rows <- seq_along(gold_data$at)
-  columns <- vapply(seq_along(steepest), function(i) {
-    change <- influence(i)
-    c(change[cbind(gold_data$at, gold_data$truth)], rowSums(predicted * change))
+  columns <- vapply(seq_along(largest_influence), function(i) {
+    influence_matrix <- influence_of_row(i)
+    c(influence_matrix[cbind(gold_data$at, gold_data$truth)], rowSums(predicted * influence_matrix))
   }, numeric(length(gold_rows) + nrow(predicted)))
-  x <- gold_quantity(
+  means <- gold_quantity(
     gold_data, pick_rows(columns, gold_rows), pick_rows(columns, -gold_rows),
-    function(...) corrected_mean(..., scale = scale),
+    function(...) corrected_mean(..., compute_variance = compute_variance),
     function(x) {
-      measurement_as_share(x, value(x$estimate, x$slope), value(x$alone, 0 * x$slope), steepest)
+      measurement_as_share(x, compute_metrics(x$estimate, x$slope),
+        compute_metrics(x$alone, 0 * x$slope), largest_influence)
     }
   )
-  without_deviations(x)
+  without_deviations(means)
 }
 
-# Converts an estimate of metrics from gold cases to the form of an estimated share, because
-# intervals are computed for shares. The variance of a case becomes value (1 - value). Half a
-# correct and half a wrong case are added, so that the variance is not 0. The variance ratios are
-# multiplied so that the standard error stays the same.
-# * x: estimate, see corrected_mean()
-# * value: metrics on the unit scale
-# * `alone`: metrics on the unit scale, from gold cases only
-# * steepest: largest change of each metric by one case; 0 for no lower bound of the error
+# Converts estimates of metrics from gold cases to the form of estimated shares, because intervals
+# are computed for shares. The variance of a case becomes value (1 - value), computed with half a
+# correct and half a wrong case added, so that it is not 0. The variance ratios are multiplied so
+# that the standard error stays the same.
+# * measurement: estimated means of the influence, see corrected_mean()
+# * value: estimated metrics on the unit scale
+# * gold_only_value: metrics on the unit scale, from gold cases only
+# * largest_influence: largest change of each metric by one case; 0 for no lower bound of the error
 #
-# Gold cases may hardly vary if they are few, or if nearly all are correct or wrong. The error is
-# then at least the error of a share of `min_cases` cases. For this number, one case changes the
-# share as much as the most influential case changes the metric. See also add_standard_errors().
-# The field `labels` is also at most `min_cases`. Example: only 3 of 100 gold cases may be of the
-# category of a recall.
-measurement_as_share <- function(x, value, alone, steepest) {
+# If gold cases are few, or if nearly all are correct or wrong, their influence may hardly vary. The
+# error is then at least the error of a share of `min_cases` cases. For this number, one case
+# changes the share as much as the most influential case changes the metric. See also
+# add_standard_errors(). The field `n_labels` is at most `min_cases`. For example, only 3 of 100
+# gold cases may be of the category whose recall is estimated.
+measurement_as_share <- function(measurement, value, gold_only_value, largest_influence) {
   variance_of_share <- function(equivalent_cases) {
     bernoulli_variance(add_half_cases(value, equivalent_cases))
   }
-  value[x$variance <= 1e-18] <- NA
-  equivalent_cases <- x$gold * variance_of_share(x$gold) / x$variance
-  variance <- variance_of_share(pmin(max_effective_size, pmax(x$gold, equivalent_cases)))
-  min_cases <- x$gold / steepest
+  value[measurement$variance <= 1e-18] <- NA
+  equivalent_cases <- measurement$gold * variance_of_share(measurement$gold) / measurement$variance
+  variance <- variance_of_share(pmin(max_effective_size, pmax(measurement$gold, equivalent_cases)))
+  min_cases <- measurement$gold / largest_influence
   is_few <- pmin(value, 1 - value) * min_cases < 0.5 | min_cases < cases_of_a_share
-  few_rows <- which(is_few & variance / x$variance > 1 / steepest)
+  few_rows <- which(is_few & variance / measurement$variance > 1 / largest_influence)
   variance[few_rows] <- variance_of_share(min_cases)[few_rows]
-  x$variance[few_rows] <- (variance * steepest)[few_rows]
-  x$labels <- pmin(x$labels, min_cases)
-  x$at_hand <- x$variance / variance
-  x$ratio <- x$ratio * x$at_hand
-  x$design <- x$design * x$at_hand
-  replace(x, c("estimate", "alone", "seen", "variance"), list(value, alone, alone, variance))
+  measurement$variance[few_rows] <- (variance * largest_influence)[few_rows]
+  measurement$n_labels <- pmin(measurement$n_labels, min_cases)
+  measurement$full_design <- measurement$variance / variance
+  measurement$ratio <- measurement$ratio * measurement$full_design
+  measurement$design <- measurement$design * measurement$full_design
+  replace(measurement, c("estimate", "alone", "seen", "variance"),
+    list(value, gold_only_value, gold_only_value, variance))
 }
 
 # Returns, for each row of the plan, the reason why gold cases do not measure the metric, or NA.
-# `x`: result of gold_metrics(). A metric needs these gold cases:
-# * Metric of a category: cases whose truth is the category, and cases with the category as answer.
-#   The latter are not needed if cases with another truth do not matter, as for recall.
-# * Average over categories: the same for all categories.
-# * Metric of the whole table: any cases. Metrics that can be negative, such as kappa, need cases of
-#   at least two categories.
-why_no_metrics <- function(gold_data, slope, plan, x) {
+# `measurements`: result of gold_metrics(). Required gold cases:
+# * A metric of a category needs cases whose truth is the category, and cases whose answer is the
+#   category. The cases with the answer are not needed if the metric depends only on cases whose
+#   truth is the category, as recall does.
+# * An average over categories needs the cases that the metrics of all categories need.
+# * A metric of the whole table needs at least one case. If the metric can be negative, like kappa,
+#   it needs cases of at least two categories.
+why_no_metrics <- function(gold_data, slopes, plan, measurements) {
   n <- n_categories(plan)
   gold_totals <- table_sums(matrix(gold_data$gold_table, 1L), n)
   expected_totals <- table_sums(matrix(gold_data$mean, 1L), n)
   needs_no_case <- is.na(plan$rows$average) & is.na(plan$rows$category) &
     (ranges_of_plan(plan)[, 1L] >= 0 | sum(gold_totals$truth > 0) > 1L)
-  reason_by_row(plan, x, expected_totals$truth > 0,
-    "no gold case is of category %s, or none has it as answer", function(i) {
+  reason_by_row(plan, measurements, expected_totals$truth > 0,
+    "no gold case is of category %s, or no gold case has this answer", function(i) {
     if (gold_data$all_known || needs_no_case[[i]]) return(FALSE)
-    changes_metric <- matrix(abs(slope[, i]) >= 1e-9, n) # answers x truths
+    changes_metric <- matrix(abs(slopes[, i]) >= 1e-9, n) # answers x truths
     gold_totals$truth <= 0 | (gold_totals$answer <= 0 & expected_totals$answer > 0 &
       colSums(changes_metric) < sum(changes_metric))
   })
 }
 
-# Returns, for each row of the plan, the reason why gold cases do not measure the metric, or NA. A
-# missing estimate is also a reason.
-# * x: estimates of the rows
-# * expected: TRUE for categories of which a row without a category needs gold cases
-# * words: the reason, with %s for the first category without gold cases
-# * absent: function of a row number that returns TRUE for categories without gold cases
-reason_by_row <- function(plan, x, expected, words, absent) {
-  map_chr(seq_along(x$estimate), function(i) {
+# Returns, for each row of the plan, the reason why gold cases do not measure the metric, or NA.
+# * measurements: estimates of the rows. A missing estimate is also a reason
+# * is_expected: logical vector of the categories that need gold cases in rows of all categories
+# * reason_template: the first reason, with %s for the first category that lacks gold cases
+# * lacks_gold: function of a row number that returns TRUE for categories that lack gold cases
+reason_by_row <- function(plan, measurements, is_expected, reason_template, lacks_gold) {
+  map_chr(seq_along(measurements$estimate), function(i) {
     category <- plan$rows$category[[i]]
-    is_needed <- if (is.na(category)) expected else plan$categories == category
-    lacking_categories <- plan$categories[is_needed & absent(i)]
-    if (length(lacking_categories) > 0L) return(sprintf(words, lacking_categories[[1L]]))
-    if (is.na(x$estimate[[i]])) "this metric does not vary between gold cases" else NA_character_
+    is_needed <- if (is.na(category)) is_expected else plan$categories == category
+    lacking_categories <- plan$categories[is_needed & lacks_gold(i)]
+    if (length(lacking_categories) > 0L) return(sprintf(reason_template, lacking_categories[[1L]]))
+    if (is.na(measurements$estimate[[i]])) "this metric does not vary between gold cases" else
+      NA_character_
   })
 }
 
 # ---- Metrics of scores ---------------------------------------------------------------------------
-# The influence of a gold case on the metric is computed from its truth, and also predicted from its
-# ratings. For influence, see metric-influence.R.
+# The influence of a gold case (see metric-influence.R) is computed from its truth, and also
+# predicted from its ratings.
 
-# Replaces metrics of scores of a system by estimates with gold cases. `rows`: metrics estimated
-# from ratings only. Their column `hidden` is the standard deviation of the bias due to shared
-# errors. `judge`: a list with the scores of the system and the posterior probabilities of its
-# cases, see score_panel().
-score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_level) {
-  gold_data <- scored_gold(estimate, judge)
+# Replaces estimates of score metrics of a system by estimates from gold cases and ratings. `rows`:
+# estimates from ratings only. Their column `hidden` is the standard deviation of the bias due to
+# shared errors. `scored_system`: scores of the system and posterior probabilities of its cases, see
+# score_panel().
+score_metrics_with_gold <- function(rows, estimate, plan, scored_system, interval, conf_level) {
+  gold_data <- scored_gold(estimate, scored_system)
   ranges <- ranges_of_plan(plan)
-  reason <- if (is.null(estimate$gold$evidence)) {
+  reasons <- if (is.null(estimate$gold$evidence)) {
     why_no_evidence(estimate)
   } else if (gold_data$gold == 0L) {
     "the system has no scores for gold cases"
@@ -309,26 +321,27 @@ score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_
     reason_not_all_drawn
   }
   measurements <- NULL
-  if (is.null(reason)) {
-    judge$truth[gold_data$at] <- gold_data$truth
-    judge$w <- score_weights(judge)
-    measurements <- gold_scores(gold_data, plan, judge, ranges)
-    expected <- colSums(judge$p * judge$v) >= min_expected_cases
+  if (is.null(reasons)) {
+    scored_system$truth[gold_data$at] <- gold_data$truth
+    scored_system$w <- score_weights(scored_system)
+    measurements <- gold_scores(gold_data, plan, scored_system, ranges)
+    is_expected <- colSums(scored_system$posterior * scored_system$v) >= min_expected_cases
     is_of_category <- field_of_rows(plan, "form") == "category"
-    reason <- reason_by_row(plan, measurements, expected, "no gold case is of category %s",
-      function(i) is_of_category[[i]] & !seq_along(expected) %in% gold_data$truth)
+    reasons <- reason_by_row(plan, measurements, is_expected, "no gold case is of category %s",
+      function(i) is_of_category[[i]] & !seq_along(is_expected) %in% gold_data$truth)
   }
-  rows <- measured_rows(rows, measurements, rows_to_unit(rows, ranges), reason, ranges, estimate,
+  rows <- measured_rows(rows, measurements, rows_to_unit(rows, ranges), reasons, ranges, estimate,
     interval, conf_level)
-  lower_limits_by_gaps(rows, plan, judge, normal_quantile(conf_level))
+  lower_limits_by_gaps(rows, plan, scored_system, normal_quantile(conf_level))
 }
 
 # Returns the gold cases for which a system has scores, with the fields of select_gold(). The field
-# `at` is the position of each gold case among the scored cases in `judge`, see score_panel().
-scored_gold <- function(estimate, judge) {
+# `at` is the position of each gold case among the scored cases in `scored_system`, see
+# score_panel().
+scored_gold <- function(estimate, scored_system) {
   gold <- estimate$gold
-  weight <- judge$v
-  position <- match(gold$case, judge$at)
+  weight <- scored_system$v
+  position <- match(gold$case, scored_system$at)
   scored_rows <- which(!is.na(position))
   gold_rows <- rep.int(scored_rows, weight[position[scored_rows]])
   w <- drawn_weight(gold, gold_rows)
@@ -337,7 +350,7 @@ scored_gold <- function(estimate, judge) {
     at = position[gold_rows], truth = gold$truth[gold_rows], w = w, gold = length(gold_rows),
     weight = weight, cluster = cluster[gold$case[gold_rows]],
     all_clusters = if (!is.null(cluster)) list(
-      pattern = seq_along(judge$at), cluster = cluster[judge$at], weight = weight
+      pattern = seq_along(scored_system$at), cluster = cluster[scored_system$at], weight = weight
     ),
     representative = are_representative(
       as.matrix(weight), as.matrix(w), !is.null(gold$probability)
@@ -345,39 +358,43 @@ scored_gold <- function(estimate, judge) {
   )
 }
 
-# Estimates metrics of scores from gold cases. Returns the fields of corrected_mean() on the unit
-# scale. `gold_data`: result of scored_gold(). `judge`: scores of the system and weights of its
-# cases, see score_panel(). Gold cases in `judge` have their known truth. Metrics whose field
-# `linear` is TRUE are corrected only to first order. They are exact if all truths are known.
-gold_scores <- function(gold_data, plan, judge, ranges) {
-  start_values <- to_unit(score_values(plan, judge), ranges)
-  influence <- Map(`/`, score_influence(plan, judge), widths(ranges))
-  mean_influence <- map_dbl(influence, mean_loss, judge$w, judge$v)
+# Estimates metrics of scores from gold cases. Returns a list with the fields of corrected_mean() on
+# the unit scale. `gold_data`: result of scored_gold(). `scored_system`: scores of the system and
+# weights of its cases, see score_panel(), in which gold cases have their known truth. Metrics whose
+# field `linear` is TRUE are corrected only to first order. If all truths are known, they are exact.
+gold_scores <- function(gold_data, plan, scored_system, ranges) {
+  start_values <- to_unit(score_values(plan, scored_system), ranges)
+  influence <- Map(`/`, score_influence(plan, scored_system), widths(ranges))
+  mean_influence <- map_dbl(influence, mean_loss, scored_system$w, scored_system$v)
   influence_variance <- unlist(Map(
-    function(values, mean) mean_loss((values - mean)^2, judge$p, judge$v), influence, mean_influence
+    function(values, mean) mean_loss((values - mean)^2, scored_system$posterior, scored_system$v),
+    influence, mean_influence
   ))
   is_linear <- field_of_rows(plan, "linear")
-  gold_truths <- indicator_matrix(gold_data$truth, ncol(judge$p))
-  gold_weight <- gold_data$w / sum(gold_data$w) * sum(judge$v) / judge$v[gold_data$at]
-  # Variance of the influence, shrunk to its expected value. A few gold cases may have equal
-  # influence by chance.
-  scale <- function(mean, spread, gold) {
-    (gold * spread + prior_cases * influence_variance) / (gold + prior_cases)
+  gold_truths <- indicator_matrix(gold_data$truth, ncol(scored_system$posterior))
+  gold_weight <- gold_data$w / sum(gold_data$w) * sum(scored_system$v) /
+    scored_system$v[gold_data$at]
+  # Returns the variance of the influence, shrunk to its expected value, because a few gold cases
+  # may have equal influence by chance.
+  compute_variance <- function(mean, sample_variance, n_effective) {
+    (n_effective * sample_variance + prior_cases * influence_variance) / (n_effective + prior_cases)
   }
   values_on_unit <- function(mean, slope) {
     value <- clip01(start_values + mean - mean_influence)
-    for (share in unique(slope[!is_linear])) {
-      row_numbers <- which(!is_linear & slope %in% share)
-      # The weight of each case for each possible true category is the predicted probability times
-      # the slope. For gold cases, the weighted difference between truth and prediction is added.
-      weights <- share * judge$p
-      difference <- gold_truths - pick_rows(weights, gold_data$at)
-      judge$w <- weights + rowsum_rows(gold_data$at, difference * gold_weight, nrow(weights))
-      value[row_numbers] <- to_unit(score_values(plan, judge), ranges)[row_numbers]
+    for (slope_value in unique(slope[!is_linear])) {
+      row_numbers <- which(!is_linear & slope %in% slope_value)
+      # The weight of a case for a category is the predicted probability times the slope. For gold
+      # cases, the difference between truth and weight is added, times the weight of the gold case.
+      weights <- slope_value * scored_system$posterior
+      truth_minus_prediction <- gold_truths - pick_rows(weights, gold_data$at)
+      scored_system$w <- weights +
+        rowsum_rows(gold_data$at, truth_minus_prediction * gold_weight, nrow(weights))
+      value[row_numbers] <- to_unit(score_values(plan, scored_system), ranges)[row_numbers]
     }
     value
   }
   gold_influence(
-    gold_data, judge$p, function(i) influence[[i]], scale, 0 * influence_variance, values_on_unit
+    gold_data, scored_system$posterior, function(i) influence[[i]], compute_variance,
+    0 * influence_variance, values_on_unit
   )
 }

@@ -3,26 +3,26 @@
 
 # Returns the table of metrics for tidy(), with a row per system and requested metric.
 # * plan: the requested metrics, see metric_plan()
-# * interval: name of the interval
-# * draws: replicates of the joint tables, see table_draws()
+# * interval: name of the kind of interval
+# * table_replicates: replicates of the joint tables, see table_draws()
 # * systems: numbers of the systems
 metrics_of_table <- function(estimate, plan, interval, conf_level,
-                             draws = table_draws(estimate, interval),
+                             table_replicates = table_draws(estimate, interval),
                              systems = seq_along(estimate$fit$x$systems)) {
   from_ratings <- undo_gold_correction(estimate)
   # List of the expected numbers of cases by truth and answer, for each system. NULL if the method
   # does not estimate these numbers.
   expected_counts <- if (has_posterior(from_ratings)) confusion_counts(from_ratings)
   record <- interval_from_ratings(estimate, interval)
-  no_draws_reason <- why_accuracy_only(record) %||% draws$reason
+  no_draws_reason <- why_accuracy_only(record) %||% table_replicates$reason
   add_limits <- if (record$spread == "percentile") percentile_rows else delta_rows
   rows <- stack_rows(systems, function(s) {
     counts <- expected_counts[[s]]
     rows <- point_rows(from_ratings, plan, counts, s)
     if (!is.null(no_draws_reason)) {
       rows <- add_no_interval_reason(rows, no_draws_reason)
-    } else if (!is.null(draws$values)) {
-      rows <- add_limits(rows, from_ratings, plan, counts, draws, s, conf_level)
+    } else if (!is.null(table_replicates$values)) {
+      rows <- add_limits(rows, from_ratings, plan, counts, table_replicates, s, conf_level)
     }
     if (is_measured_by_gold(estimate, interval)) {
       metrics_with_gold(rows, estimate, plan, s, interval, conf_level)
@@ -53,7 +53,7 @@ is_measured_by_gold <- function(estimate, interval) {
 }
 
 # Returns the record of the interval that is computed from ratings only. If `interval` uses gold
-# cases, this is the interval of the prior, which is the estimate from ratings.
+# cases, this is the robust interval of the estimate from ratings, which is the prior.
 interval_from_ratings <- function(estimate, interval) {
   if (is_measured_by_gold(estimate, interval)) interval_robust else accuracy_intervals[[interval]]
 }
@@ -91,30 +91,32 @@ point_rows <- function(estimate, plan, counts, s) {
     metric_values(plan, as_shares(counts, n_categories(plan))))
 }
 
-# Creates the table of metrics of system number `s` in the form of tidy(), without intervals. It has
-# further columns, which metrics_of_estimate() drops: the two parts of the error, `sampling` and
-# `hidden`, and the number of `cases` that determine the metric, see add_standard_errors().
+# Creates the table of metrics of system number `s` in the form of tidy(), without intervals. The
+# table has further columns, which metrics_of_estimate() drops: `sampling` and `hidden` for the two
+# parts of the error, and `cases` for the number of cases that determine the metric, see
+# add_standard_errors().
 # * n: number of cases
 # * no_value_reason: reason why there are no values, or NULL
 # * values: values of the metrics; only evaluated if `no_value_reason` is NULL
 metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
   rows <- plan$rows
   values <- if (is.null(no_value_reason)) na_real(values) else NA_real_
-  undefined <- field_of_rows(plan, "undefined")
-  undefined[field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)] <- reason_not_ordered
-  undefined[!is.na(rows$average)] <- "it is undefined for one of the averaged categories"
+  undefined_reason <- field_of_rows(plan, "undefined")
+  undefined_reason[field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)] <-
+    reason_not_ordered
+  undefined_reason[!is.na(rows$average)] <- "it is undefined for one of the averaged categories"
   columns_tibble(
     system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
     average = rows$average, category = rows$category, !!!result_table(values)[estimate_columns],
     n = n, method = estimate$options$method,
-    reason = no_value_reason %||% ifelse(is.na(values), undefined, NA_character_),
+    reason = no_value_reason %||% ifelse(is.na(values), undefined_reason, NA_character_),
     why = NA_character_, sampling = NA_real_, hidden = NA_real_, cases = n
   )
 }
 
-# Replaces the metric "accuracy" in `rows` by the accuracy of `estimate`, so that both are equal.
-# The interval is copied from the estimate if it is of the kind `interval`. If the confidence levels
-# differ, the interval is computed again. This is possible only for intervals by the delta method.
+# Replaces the metric "accuracy" in `rows` by the accuracy of `estimate`, so that both are equal. If
+# the interval of `estimate` is of the kind `interval`, it is copied. If its confidence level is not
+# `conf_level`, it is computed again, which is possible only for intervals by the delta method.
 with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   accuracy_rows <- which(rows$metric == built_in_metrics$accuracy$id)
   if (length(accuracy_rows) == 0L || unknown_truth_share(estimate$fit)[[s]] %in% 0) return(rows)
@@ -136,7 +138,7 @@ with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
 # Adds percentile intervals to `rows`. The metrics are computed for each replicate of the joint
 # table of truth and answer. `draws`: the replicates, a result of confusion_draws().
 percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
-  values <- apply_in_blocks(draws, s, function(counts) {
+  replicate_values <- apply_in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, n_categories(plan))
     is_complete <- complete.cases(tables)
     values <- matrix(NA_real_, nrow(tables), nrow(rows))
@@ -144,17 +146,19 @@ percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) 
     values
   })
   ranges <- ranges_of_plan(plan)
-  values <- to_unit(values, ranges)
+  replicate_values <- to_unit(replicate_values, ranges)
   # Replicates of a substitute method are shifted on the logit scale, so that their median is the
   # estimate.
-  if (has_stand_in(estimate)) values <- shift_replicates(values, to_unit(rows$estimate, ranges))
-  unit_percentiles(rows, values, ranges, conf_level)
+  if (has_stand_in(estimate)) {
+    replicate_values <- shift_replicates(replicate_values, to_unit(rows$estimate, ranges))
+  }
+  unit_percentiles(rows, replicate_values, ranges, conf_level)
 }
 
-# Adds percentile intervals to `rows`. `values`: replicates of metrics on the unit scale (replicates
-# x metrics). `ranges`: range of each metric (metrics x 2), to convert limits from the unit scale.
-unit_percentiles <- function(rows, values, ranges, conf_level) {
-  rows <- add_intervals(rows, core_percentile_intervals(values, conf_level, TRUE))
+# Adds percentile intervals to `rows`. `replicate_values`: metrics on the unit scale (replicates x
+# metrics). `ranges`: range of each metric (metrics x 2), to convert limits from the unit scale.
+unit_percentiles <- function(rows, replicate_values, ranges, conf_level) {
+  rows <- add_intervals(rows, core_percentile_intervals(replicate_values, conf_level, TRUE))
   rows$std.error <- rows$std.error * widths(ranges)
   modify_fields(rows, limit_columns, from_unit, ranges)
 }
@@ -179,15 +183,15 @@ delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   slopes <- metric_slopes(plan, table)
   ranges <- ranges_of_plan(plan)
   # The sampling error is the standard deviation over replicates of the joint table.
-  first_order <- apply_in_blocks(draws, s, function(counts) {
+  first_order_values <- apply_in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, slopes$n)
     cbind(rowSums(table_sums(tables, slopes$n)$right), first_order_changes(slopes, tables))
   })
-  error <- apply(pick_rows(first_order, !is.na(first_order[, 1L])), 2L, sd)
+  sampling_errors <- apply(pick_rows(first_order_values, !is.na(first_order_values[, 1L])), 2L, sd)
   # The accuracy may vary less between replicates than its sampling error. All errors are then
   # increased in proportion. They are never decreased.
-  error_ratio <- estimate$details$sampling[[s]] / error[[1L]]
-  rows$sampling <- error[-1L] * if (is.finite(error_ratio)) max(1, error_ratio) else 1
+  error_ratio <- estimate$details$sampling[[s]] / sampling_errors[[1L]]
+  rows$sampling <- sampling_errors[-1L] * if (is.finite(error_ratio)) max(1, error_ratio) else 1
   rows$hidden <- hidden_errors(estimate, table, s, slopes)
   largest_slope <- map_dbl(row_numbers(rows), function(i) max(abs(slopes_of_row(slopes, i, TRUE))))
   rows <- add_standard_errors(rows, largest_slope, ranges)
@@ -203,21 +207,21 @@ cases_of_a_share <- 2.7
 # * largest_slope: largest slope of each metric
 # * ranges: range of each metric (metrics x 2)
 #
-# Replicates may hardly vary if the metric is near an end of its range, or if very few cases
-# determine the metric. The sampling error is then at least the error of a share of `cases` cases,
-# with half a correct and half a wrong case added. For this number, one case changes the share as
-# much as the most influential case changes the metric. The standard error is at most half the width
-# of the range.
+# If the metric is near an end of its range, or if very few cases determine the metric, replicates
+# may hardly vary. The sampling error is then at least the error of a share of `cases` cases, with
+# half a correct and half a wrong case added. For this number, one case changes the share as much as
+# the most influential case changes the metric. The standard error is at most half the width of the
+# range.
 add_standard_errors <- function(rows, largest_slope, ranges) {
-  width <- widths(ranges)
-  cases <- rows$cases <- rows$n * width / largest_slope
-  value <- clip01(to_unit(rows$estimate, ranges))
-  is_few <- is.finite(cases) & (rows$sampling < 1e-8 * width | cases < cases_of_a_share |
-    pmin(value, 1 - value) * cases < 0.5)
-  least_error <- width * sqrt(bernoulli_variance(add_half_cases(value, cases)) / cases)
-  rows$sampling <- ifelse(is_few %in% TRUE, pmax(least_error, rows$sampling), rows$sampling)
-  rows$hidden <- pmin(rows$hidden, width / 2)
-  rows$std.error <- pmin(sqrt(rows$sampling^2 + rows$hidden^2), width / 2)
+  range_width <- widths(ranges)
+  cases <- rows$cases <- rows$n * range_width / largest_slope
+  unit_values <- clip01(to_unit(rows$estimate, ranges))
+  has_few_cases <- is.finite(cases) & (rows$sampling < 1e-8 * range_width |
+    cases < cases_of_a_share | pmin(unit_values, 1 - unit_values) * cases < 0.5)
+  least_error <- range_width * sqrt(bernoulli_variance(add_half_cases(unit_values, cases)) / cases)
+  rows$sampling <- ifelse(has_few_cases %in% TRUE, pmax(least_error, rows$sampling), rows$sampling)
+  rows$hidden <- pmin(rows$hidden, range_width / 2)
+  rows$std.error <- pmin(sqrt(rows$sampling^2 + rows$hidden^2), range_width / 2)
   rows
 }
 
@@ -225,53 +229,58 @@ add_standard_errors <- function(rows, largest_slope, ranges) {
 # which ratings do not identify (see interval-robust.R). The hidden error has two parts:
 # * Errors that the system shares with raters. The joint table of truth and answer may be anywhere
 #   on the line between the tables with independent and with shared errors.
-# * Errors that raters share with each other. Among the cases with one answer of the system, the
-#   share of correct answers is then larger or smaller than estimated.
+# * Errors that raters share with each other. Among the cases to which the system gives one answer,
+#   the share of correct answers is then larger or smaller than estimated.
 #
-# The second part has two components. One is the same for all answers. The other differs between
-# answers, and does not change the accuracy. It is computed from the share of wrong ratings on the
-# cases with each answer.
+# The second part has two components. One component is the same for all answers. The other component
+# differs between answers, and does not change the accuracy. It is computed from the share of wrong
+# ratings on the cases with each answer.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
   # Difference between the tables with independent and with shared errors. For methods other than
-  # "average", the first is the table of the estimate. The difference is 0 if the table with shared
-  # errors was not computed.
+  # "average", the table with independent errors is the table of the estimate. The difference is 0
+  # if the table with shared errors was not computed.
   difference <- 0 * table
   counts <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
   if (length(counts$shared_counts) > 0L) {
-    first_table <- if (is_averaged(estimate)) as_shares(counts$independent_counts, n) else table
-    difference <- first_table - as_shares(counts$shared_counts, n)
+    independent_table <-
+      if (is_averaged(estimate)) as_shares(counts$independent_counts, n) else table
+    difference <- independent_table - as_shares(counts$shared_counts, n)
   }
-  line <- first_order_changes(slopes, t(difference))[1L, ]
+  range_distance <- first_order_changes(slopes, t(difference))[1L, ]
   joint_table <- matrix(table, n) # answers x truths
   answer_share <- rowSums(joint_table)
   wrong_cells <- joint_table - diag(diag(joint_table), n)
   wrong_share <- wrong_cells / replace(rowSums(wrong_cells), rowSums(wrong_cells) == 0, Inf)
-  shift <- answer_share * slopes_by_answer(slopes, diag(n) - wrong_share)
+  change_by_answer <- answer_share * slopes_by_answer(slopes, diag(n) - wrong_share)
   error_by_answer <- hidden_error_of_system(estimate, s, rater_error = wrong_by_answer(estimate, s))
-  combine_hidden(estimate, s, line, shift, answer_share, error_by_answer)
+  combine_hidden(estimate, s, range_distance, change_by_answer, answer_share, error_by_answer)
 }
 
 # Combines the two parts of the hidden error of each metric, see hidden_errors().
-# * line: distance between the metric with independent and with shared errors
-# * shift: change of the metric per unit of error in the accuracy of an answer (answers x metrics)
+# * range_distance: difference between the metric with independent errors and with shared errors
+# * change_by_answer: change of the metric per unit of error in the accuracy of an answer (answers x
+#   metrics)
 # * answer_share: share of each answer
-# * by_answer: standard deviation of the component that differs between answers
+# * answer_error: standard deviation of the component that differs between answers
 #
-# This component is 0 if raters are machines (language models or programs). For machines, hidden
-# errors are known only for accuracies over all answers.
-combine_hidden <- function(estimate, s, line, shift, answer_share, by_answer = rater_part) {
+# The component that differs between answers is 0 if raters are machines (language models or
+# programs). For machines, hidden errors are known only for accuracies over all answers.
+combine_hidden <- function(estimate, s, range_distance, change_by_answer, answer_share,
+                           answer_error = rater_part) {
   rater_part <- hidden_error_of_system(estimate, s)
   range_part <- hidden_error_of_system(estimate, s, 1)^2 - rater_part^2
-  common_shift <- colSums(shift)
-  differing_variance <- colSums((by_answer * (shift - outer(answer_share, common_shift)))^2)
+  common_change <- colSums(change_by_answer)
+  differing_change <- change_by_answer - outer(answer_share, common_change)
+  differing_variance <- colSums((answer_error * differing_change)^2)
   if (panel_kind(estimate) == "machines") differing_variance <- 0
-  sqrt(pmax(range_part * line^2 + rater_part^2 * common_shift^2 +
+  sqrt(pmax(range_part * range_distance^2 + rater_part^2 * common_change^2 +
     (cell_bias_ratio^2 - 1) * differing_variance, 0))
 }
 
-# Returns, for each possible answer of system number `s`, the estimated share of wrong ratings on
-# the cases with this answer. If the system never gave the answer, it is the share on all cases.
+# Returns, for each possible answer of system number `s`, the estimated share of wrong ratings among
+# the ratings of the cases with this answer. For an answer that the system never gave, returns the
+# share among all ratings.
 wrong_by_answer <- function(estimate, s) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
@@ -285,32 +294,37 @@ wrong_by_answer <- function(estimate, s) {
 
 # Adds limits to `rows`, about `z` standard errors from the estimate. `ranges`: range of each row
 # (rows x 2). The data do not show how the error depends on the value of the metric. Two intervals
-# are therefore computed under different assumptions, and the result contains both intervals:
+# are therefore computed under different assumptions. The result is the smallest interval that
+# contains both:
 # * Only the sampling error is smaller near the ends of the range. The interval is Wilson's for all
 #   cases. The rest of the error does not depend on the value, and is added on both sides.
 # * The whole error is smaller near the ends of the range. The interval is Wilson's for the number
-#   of cases that gives the standard error. It is left out if this number is below
-#   `cases_of_a_share`, because it would be centred near one half. This rule does not depend on `z`,
-#   so that an interval contains the intervals with lower confidence levels.
+#   of cases that gives the standard error. This interval is left out if the number is below
+#   `cases_of_a_share`, because the interval would be centred near one half. This rule does not
+#   depend on `z`, so that an interval contains the intervals with lower confidence levels.
 interval_rows <- function(rows, ranges, z) {
   known_rows <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
   ranges <- pick_rows(ranges, known_rows)
-  value <- clip01(to_unit(rows$estimate[known_rows], ranges))
-  error <- rows$std.error[known_rows] / widths(ranges)
+  unit_values <- clip01(to_unit(rows$estimate[known_rows], ranges))
+  unit_errors <- rows$std.error[known_rows] / widths(ranges)
   cases <- rows$cases[known_rows]
   # Share with half a correct and half a wrong case added, as in add_standard_errors().
-  variance <- bernoulli_variance(ifelse(is.finite(cases), add_half_cases(value, cases), value))
-  size <- variance / error^2
-  compute_half_widths <- function(size) {
-    other_error <- sqrt(pmax(error^2 - variance / size, 0))
-    add_error_to_half_width(z * other_error, wilson_interval(value, size, z), value)
-  }
-  is_too_few <- rep(!(size >= cases_of_a_share), 2L)
-  half_widths <- pmax(
-    compute_half_widths(pmax(size, cases, na.rm = TRUE)),
-    replace(compute_half_widths(size), is_too_few, 0)
+  variance <- bernoulli_variance(
+    ifelse(is.finite(cases), add_half_cases(unit_values, cases), unit_values)
   )
-  rows$conf.low[known_rows] <- from_unit(pmax(0, value - half_widths[, 1L]), ranges)
-  rows$conf.high[known_rows] <- from_unit(pmin(1, value + half_widths[, 2L]), ranges)
+  equivalent_cases <- variance / unit_errors^2
+  compute_half_widths <- function(equivalent_cases) {
+    other_error <- sqrt(pmax(unit_errors^2 - variance / equivalent_cases, 0))
+    add_error_to_half_width(
+      z * other_error, wilson_interval(unit_values, equivalent_cases, z), unit_values
+    )
+  }
+  is_too_few <- rep(!(equivalent_cases >= cases_of_a_share), 2L)
+  half_widths <- pmax(
+    compute_half_widths(pmax(equivalent_cases, cases, na.rm = TRUE)),
+    replace(compute_half_widths(equivalent_cases), is_too_few, 0)
+  )
+  rows$conf.low[known_rows] <- from_unit(pmax(0, unit_values - half_widths[, 1L]), ranges)
+  rows$conf.high[known_rows] <- from_unit(pmin(1, unit_values + half_widths[, 2L]), ranges)
   rows
 }

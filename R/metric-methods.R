@@ -23,27 +23,31 @@ average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
 max_system_columns <- 3L # a printed table has a column per system up to this number of systems
 
-# Does print() show intervals? It does not if there are many systems and also many metrics.
+# Does print() show intervals? It does not if there are more than three systems and also more than
+# three metrics.
 prints_intervals <- function(table) {
   min(n_distinct(system_titles(table)), n_distinct(metric_labels(table))) <= max_system_columns
 }
 
 # Returns the table that print() shows, with a row per metric and a column per system. With more
-# than three systems, the table has a row per system. Metrics of single categories are then left
-# out, if there are more than two categories and also other metrics.
+# than three systems, the table has a row per system and a column per metric. Metrics of single
+# categories are then left out if there are more than two categories and also other metrics.
 metrics_to_print <- function(table) {
   table <- table[order(!is.na(table$category)), ]
-  system <- system_titles(table)
-  category <- table$category
-  is_by_system <- n_distinct(system) > max_system_columns
-  is_shown <- !is_by_system | is.na(category) | !anyNA(category) | n_distinct(category) < 3L
-  values <- if (prints_intervals(table)) format_estimates(table) else
+  system_labels <- system_titles(table)
+  category_labels <- table$category
+  is_by_system <- n_distinct(system_labels) > max_system_columns
+  is_shown <- !is_by_system | is.na(category_labels) | !anyNA(category_labels) |
+    n_distinct(category_labels) < 3L
+  cell_words <- if (prints_intervals(table)) format_estimates(table) else
     format_decimals(table$estimate)
   system_heading <- paste(c(part_columns_of(table), "system"), collapse = " ")
-  labels <- setNames(list(metric_labels(table), system), c("metric", system_heading))
-  if (is_by_system) labels <- rev(labels)
-  labels <- lapply(labels, function(x) factor_in_order(x[is_shown]))
-  view_of_matrix(tapply(values[is_shown], labels, identity), names(labels)[[1L]], most = 45L)
+  cell_labels <-
+    setNames(list(metric_labels(table), system_labels), c("metric", system_heading))
+  if (is_by_system) cell_labels <- rev(cell_labels)
+  cell_labels <- lapply(cell_labels, function(x) factor_in_order(x[is_shown]))
+  view_of_matrix(tapply(cell_words[is_shown], cell_labels, identity), names(cell_labels)[[1L]],
+    most = 45L)
 }
 
 # Selects the rows to print.
@@ -58,10 +62,10 @@ shown_metrics <- function(table, estimate, plan) {
     table_plan <- subset_plan(Filter(function(record) record$needs == "table", plan$records), plan)
     # Metrics with equal values for this table, which has no symmetry, are equal for all tables.
     values <- metric_values(table_plan, c(2, 3, 5, 9) / 19)
-    names <- metric_labels(table_plan$rows)
-    values[!names %in% metric_labels(table)] <- NA
+    value_labels <- metric_labels(table_plan$rows)
+    values[!value_labels %in% metric_labels(table)] <- NA
     is_duplicate <- duplicated(round(values, 9L)) & !is.na(table_plan$rows$category)
-    table <- table[!metric_labels(table) %in% names[is_duplicate], ]
+    table <- table[!metric_labels(table) %in% value_labels[is_duplicate], ]
     is_implied <- field_of_rows(plan, "diagnostic", table) & !is.null(plan$settings$positive)
     table$category[is_implied] <- NA
   }
@@ -97,7 +101,7 @@ metric_interval_note <- function(interval, conf_level, estimates) {
     }
   )
   description <- if (is_measured_by_gold(estimate, interval)) {
-    sprintf("each by itself, in the %s, with %s gold cases", estimate$gold$settings$target,
+    sprintf("per metric, in the %s, with %s gold cases", estimate$gold$settings$target,
       format_span(map_dbl(estimates, count_gold), format_unpadded))
   } else if (record$spread == "delta") {
     paste0("sampling error (delta method, ", resampling_words, ")", hidden_error_words(estimate))
@@ -113,13 +117,13 @@ metric_interval_note <- function(interval, conf_level, estimates) {
 #' @export
 augment.metric_estimate <- function(x, ...) {
   check_dots_empty(...)
-  first <- x$estimates[[1L]]
-  abort_argument_if(!has_posterior(first), "x",
-    "Method {.val {first$options$method}} does not estimate the probability of each category of a
-        case.",
+  first_estimate <- x$estimates[[1L]]
+  abort_argument_if(!has_posterior(first_estimate), "x",
+    "Method {.val {first_estimate$options$method}} does not estimate the probability of each
+        category of a case.",
     i = "Use {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}} in
         {.fun estimate_metrics}.")
-  abort_argument_if(!is.null(first$cells), "x",
+  abort_argument_if(!is.null(first_estimate$cells), "x",
     "{.fun augment} cannot be used with estimates from posterior draws: they do not contain the
         probability of each category of a case, given the answer of a system.",
     i = "Call {.fun estimate_metrics} with the ratings, or with a fit by {.code method =
@@ -154,8 +158,8 @@ over_groups <- function(estimates, grouped, f, ...) {
 
 # ---- Comparisons of systems by a metric other than accuracy --------------------------------------
 
-# The estimate of accuracy is replaced by an estimate of the metric, on a scale from 0 (worst) to 1
-# (best value). compare_systems() then treats it like an accuracy.
+# The estimate of accuracy is replaced by an estimate of the metric, on a scale from 0 (worst value)
+# to 1 (best value). compare_systems() then treats the metric like an accuracy.
 
 # Checks the arguments `metric`, `category` and `cost` of compare_systems(). Returns a metric_plan()
 # for the metric. Its additional element `row` is the number of the row that is compared. Returns
@@ -166,17 +170,17 @@ check_compared_metric <- function(metric, category, cost, estimate) {
   plan <- resolve_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x)
   record <- plan$records[[1L]]
   has_gold <- has_gold_cases(estimate$gold)
-  why <- if (record$needs != "table" || record$better == "" || record$odds) {
-    "comparisons do not support prevalences, ratios, scores or \"accuracy_all\""
+  no_comparison_reason <- if (record$needs != "table" || record$better == "" || record$odds) {
+    "comparisons do not support prevalences, ratios, metrics of scores or \"accuracy_all\""
   } else if (!has_posterior(estimate)) {
     reason_accuracy_only(estimate)
   } else if (has_gold) {
-    "gold cases measure differences of accuracy only"
+    "with gold cases, only differences of accuracy are supported"
   } else {
     why_accuracy_only(interval_with_draws(estimate))
   }
-  abort_if(!is.null(why), "metric",
-    "Differences of {.val {record$id}} cannot be computed: {why}.",
+  abort_if(!is.null(no_comparison_reason), "metric",
+    "Differences of {.val {record$id}} cannot be computed: {no_comparison_reason}.",
     i = "Use {.fun estimate_metrics}, or
         {.code metric = \"accuracy\"}{if (has_gold) ', or an estimate without gold cases'}.",
     metric = record$id)
@@ -191,7 +195,8 @@ check_compared_metric <- function(metric, category, cost, estimate) {
 }
 
 # Returns the estimate with values of the compared metric in place of accuracies. Replicates and
-# errors are replaced, too. The hidden error (see hidden_errors()) becomes a column of `details`.
+# errors of the accuracies are also replaced. The hidden error of the metric (see hidden_errors())
+# becomes a column of `details`.
 # `plan`: result of check_compared_metric().
 replace_accuracy_by_metric <- function(estimate, plan) {
   if (is.null(plan)) return(estimate)
@@ -217,8 +222,8 @@ replace_accuracy_by_metric <- function(estimate, plan) {
       }
       if (is_delta) {
         changes <- draw_values(first_order_changes, metric_slopes(plan, to_shares(counts[[s]])))
-        changes <- (changes - mean(changes, na.rm = TRUE)) / width
-        return(unit_values[[s]] + changes)
+        centred_changes <- (changes - mean(changes, na.rm = TRUE)) / width
+        return(unit_values[[s]] + centred_changes)
       }
       replicates <- metric_to_unit(draw_values(metric_values, plan), plan)
       if (has_stand_in(estimate)) shift_replicates(matrix(replicates), unit_values[[s]])[, 1L] else
@@ -243,17 +248,17 @@ worst_and_best_value <- function(plan) {
 # Converts values of the compared metric to the scale from 0 (worst) to 1 (best value).
 metric_to_unit <- function(value, plan) to_unit(value, t(worst_and_best_value(plan)))
 
-# Converts a comparison to the scale of the metric. The comparison was computed on a scale from 0
-# (worst) to 1 (best). The order of systems does not change.
+# Converts a comparison from the scale of 0 (worst value) to 1 (best value), on which it was
+# computed, to the scale of the metric. The order of systems does not change.
 comparison_on_metric_scale <- function(comparison, plan) {
   if (is.null(plan)) return(comparison)
   worst_and_best <- worst_and_best_value(plan)
   width <- diff(worst_and_best)
   comparison$accuracy$estimate <- worst_and_best[[1L]] + width * comparison$accuracy$estimate
-  table <- comparison$differences
+  differences <- comparison$differences
   columns <- c("estimate", if (width < 0) rev(limit_columns) else limit_columns)
-  comparison$differences[c("estimate", limit_columns)] <- lapply(table[columns], `*`, width)
-  comparison$differences$std.error <- abs(width) * table$std.error
+  comparison$differences[c("estimate", limit_columns)] <- lapply(differences[columns], `*`, width)
+  comparison$differences$std.error <- abs(width) * differences$std.error
   comparison$options$metric <- metric_labels(plan$rows[plan$row, ])
   comparison$options$low <- width < 0
   comparison

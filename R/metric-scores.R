@@ -1,7 +1,7 @@
 # Metrics of the scores that systems give to categories. The truth of a case is not known, so a case
-# counts for every category. Its weight is the estimated probability of the category. Some methods
-# correct these weights, which may then be below 0 or above 1 (see scores-metrics.R). If all truths
-# are known, the metrics are those of the R package yardstick.
+# is counted for every category. Its weight is the estimated probability of the category. Some
+# methods correct these weights, which may then be below 0 or above 1 (see scores-metrics.R). If all
+# truths are known, the metrics are those of the R package yardstick.
 
 #' ROC area, Brier score and calibration without known truth
 #'
@@ -12,9 +12,9 @@
 #'
 #' @section Definitions:
 #' * `roc_auc`: area under the ROC curve of a category. It is the probability that a case of the
-#'   category has a higher score for it than a case of another category. Ties count half. With more
-#'   than two categories, also the mean over pairs of categories (`average` is `"hand_till"`; Hand
-#'   and Till 2001).
+#'   category has a higher score for it than a case of another category. Ties are counted as half.
+#'   With more than two categories, the mean over pairs of categories is also estimated (`average`
+#'   is `"hand_till"`; Hand and Till 2001).
 #' * `pr_auc`: area under the curve of precision against recall, for each category, with linear
 #'   interpolation. `average_precision`: the same area without interpolation.
 #' * `brier_class`: half the mean over cases of the squared distance between the scores of all
@@ -27,7 +27,8 @@
 #'   average. An estimate of this increase is subtracted (Kumar, Liang and Ma 2019).
 #' * `ece_plugin`: the same as `ece`, but without this subtraction (Guo et al. 2017).
 #'
-#' All except `roc_auc`, `pr_auc` and `average_precision` need scores that are probabilities.
+#' All metrics except `roc_auc`, `pr_auc` and `average_precision` need scores that are
+#' probabilities.
 #'
 #' @section Estimates without known truth: The truth of a case is replaced by a weight for each
 #' category. Weights are computed from the posterior probabilities of the categories given the
@@ -36,8 +37,8 @@
 #' defines the weights:
 #'
 #' * Method `"shared"`: the weights are the posterior probabilities. This is valid if, given the
-#'   ratings, a score contains no further information about the truth. Otherwise metrics are biased
-#'   towards their values for an uninformative system.
+#'   ratings, a score contains no further information about the truth. If it contains further
+#'   information, metrics are biased towards their values for an uninformative system.
 #' * Methods `"joint"` and `"average"` assume that scores and ratings are independent given the
 #'   truth. For each case, let `p` be the vector of posterior probabilities. Let `M` be the mean
 #'   over cases of the matrix `p p'` (`p'` is the transpose), and `D` the diagonal matrix of base
@@ -89,7 +90,7 @@ NULL
 # the same arguments:
 # * score_data: scores of a system and their order, see order_scores()
 # * w: weight of each possible truth of a case (cases x categories)
-# * v: number of times that each case counts
+# * v: number of times that each case is counted
 # * settings: arguments of estimate_metrics()
 #
 # A kernel returns a list with one or both of these elements:
@@ -107,13 +108,15 @@ order_scores <- function(scores) {
   )
 }
 
-# Returns the order of cases by one score, from the highest. Cases with equal scores are a tie; a
-# single case is also a tie. The result is a list: `at`, case numbers in this order, and `end`, the
-# last position of each tie.
+# Returns the order of cases by one score, from the highest. Cases with equal scores are called a
+# tie; a case with a unique score is also called a tie. The result is a list: `at`, case numbers in
+# this order, and `end`, the last position of each tie.
 score_order <- function(score) {
-  at <- order(score, decreasing = TRUE)
-  sorted_score <- score[at]
-  list(at = at, end = which(c(sorted_score[-1L] != sorted_score[-length(sorted_score)], TRUE)))
+  case_order <- order(score, decreasing = TRUE)
+  sorted_score <- score[case_order]
+  list(
+    at = case_order, end = which(c(sorted_score[-1L] != sorted_score[-length(sorted_score)], TRUE))
+  )
 }
 
 # Returns, for each distinct score from the highest, the sum of the weights of the cases with at
@@ -121,28 +124,29 @@ score_order <- function(score) {
 cumulative_weight <- function(order, weight) cumsum(weight[order$at])[order$end]
 
 # Returns the area under the ROC curve: the probability that a positive case has a higher score than
-# a negative case. Ties count half. A case is not compared with itself.
+# a negative case. Ties are counted as half. A case is not compared with itself.
 # * order: result of score_order()
-# * a, b: weights with which each case is positive and negative; both may be above 0
-# * v: number of times that each case counts
-auc_of_weights <- function(order, a, b, v) {
+# * a, b: weights with which each case is counted as positive and as negative; both may be above 0
+# * v: number of times that each case is counted
+weighted_auc <- function(order, a, b, v) {
   positives_above <- cumulative_weight(order, a * v)
   tied_negatives <- diff(c(0, cumulative_weight(order, b * v)))
   ordered_pairs <- sum(tied_negatives * (positives_above - diff(c(0, positives_above)) / 2))
   self_pairs <- sum(v * a * b)
-  pairs <- sum(a * v) * sum(b * v) - self_pairs
-  if (pairs > 0) clip01((ordered_pairs - self_pairs / 2) / pairs) else NA_real_
+  pair_weight <- sum(a * v) * sum(b * v) - self_pairs
+  if (pair_weight > 0) clip01((ordered_pairs - self_pairs / 2) / pair_weight) else NA_real_
 }
 
-# Area under the ROC curve: `whole`, the mean over ordered pairs of categories (Hand and Till 2001),
-# and with more than two categories `by_category`, each against all others.
+# Returns areas under the ROC curve as a list: `whole`, the mean area over ordered pairs of
+# categories (Hand and Till 2001); and `by_category`, the area of each category against all others,
+# or NULL with two categories.
 roc_auc_of_scores <- function(score_data, w, v, settings) {
   n <- ncol(w)
   auc_by_pair <- map_dbl(category_pairs(w, v), function(pair) {
-    auc_of_weights(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
+    weighted_auc(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
   })
   list(whole = na_real(mean(auc_by_pair)), by_category = if (n > 2L) {
-    map_dbl(seq_len(n), function(k) auc_of_weights(score_data$order[[k]], w[, k], 1 - w[, k], v))
+    map_dbl(seq_len(n), function(k) weighted_auc(score_data$order[[k]], w[, k], 1 - w[, k], v))
   })
 }
 
@@ -154,9 +158,9 @@ category_pairs <- function(w, v) {
 }
 
 # Returns the kernel of the area under the precision-recall curve. `average`: TRUE if precision is
-# constant between two points of the curve (average precision), FALSE if it is linear. There is a
-# point for each distinct score. All cases with at least this score get the category as answer. The
-# first point is recall 0 and precision 1, as in yardstick.
+# constant between two points of the curve (average precision), FALSE if it is linear. The curve has
+# a point for each distinct score, at which all cases with at least this score get the category as
+# answer. The first point has recall 0 and precision 1, as in yardstick.
 precision_of_scores <- function(average) {
   function(score_data, w, v, settings) {
     list(by_category = map_dbl(seq_len(ncol(w)), function(k) {
@@ -164,10 +168,10 @@ precision_of_scores <- function(average) {
       if (sum(category_weight) <= 0) return(NA_real_)
       order <- score_data$order[[k]]
       cases <- cumulative_weight(order, v)
-      is_drawn <- cases > 0 # in replicates the highest scores may not be drawn
-      hits <- cumulative_weight(order, category_weight)[is_drawn]
-      recall <- clip01(c(0, cummax(pmax(hits, 0)) / sum(category_weight)))
-      precision <- clip01(c(1, hits / cases[is_drawn]))
+      has_drawn_cases <- cases > 0 # in replicates the highest scores may not be drawn
+      category_cases <- cumulative_weight(order, category_weight)[has_drawn_cases]
+      recall <- clip01(c(0, cummax(pmax(category_cases, 0)) / sum(category_weight)))
+      precision <- clip01(c(1, category_cases / cases[has_drawn_cases]))
       compared_precision <- precision[if (average) -1L else -length(precision)]
       sum(diff(recall) * (precision[-1L] + compared_precision) / 2)
     }))
@@ -185,14 +189,14 @@ mean_loss <- function(loss, w, v) sum(v * rowSums(w * loss)) / sum(v)
 # * right: share of correct answers
 # * gap: `right` minus `score`
 # * variance: variance of the gap
-reliability_of <- function(score, hit, v, bins) {
+score_reliability <- function(score, hit, v, bins) {
   gap <- hit - score
-  sums <- rowsum(v * cbind(1, score, hit, gap, gap^2), bin_of_score(score, bins))
-  sums <- pick_rows(sums, sums[, 1L] > 0)
-  cases <- unname(sums[, 1L])
-  means <- unname(sums / cases)
+  bin_sums <- rowsum(v * cbind(1, score, hit, gap, gap^2), bin_of_score(score, bins))
+  bin_sums <- pick_rows(bin_sums, bin_sums[, 1L] > 0)
+  cases <- unname(bin_sums[, 1L])
+  means <- unname(bin_sums / cases)
   list(
-    bin = as.integer(rownames(sums)), cases = cases, share = cases / sum(v),
+    bin = as.integer(rownames(bin_sums)), cases = cases, share = cases / sum(v),
     score = means[, 2L], right = means[, 3L], gap = means[, 4L],
     variance = pmax(means[, 5L] - means[, 4L]^2, 0) / cases
   )
@@ -200,27 +204,28 @@ reliability_of <- function(score, hit, v, bins) {
 
 bin_of_score <- function(score, bins) pmax(ceiling(score * bins - 1e-9), 1)
 
-# Returns the result of reliability_of() for the highest score of each case.
+# Returns the result of score_reliability() for the highest score of each case.
 top_reliability <- function(score_data, w, v, bins) {
   at <- cbind(seq_along(score_data$top), score_data$top)
-  reliability_of(score_data$scores[at], w[at], v, bins)
+  score_reliability(score_data$scores[at], w[at], v, bins)
 }
 
 # Returns the kernel of the expected calibration error, the mean absolute gap over bins (see
-# reliability_of()). Chance increases absolute gaps. If `debiased`, the kernel subtracts the
+# score_reliability()). Chance increases absolute gaps. If `debiased`, the kernel subtracts the
 # expected increase, computed as if true gaps were equal to observed gaps (Kumar, Liang and Ma
 # 2019). The kernel also returns `slack`: the error expected by chance if scores were calibrated,
 # minus the increase that was already subtracted. Lower limits of intervals are reduced by `slack`.
 ece_of_scores <- function(debiased) {
   function(score_data, w, v, settings) {
-    table <- top_reliability(score_data, w, v, settings$bins)
-    error <- sqrt(table$variance)
-    mean_of <- function(mean_gap) sum(table$share * mean_gap)
-    mean_gap <- mean_of(abs(table$gap))
-    chance_increase <- if (debiased) mean_of(folded_mean(table$gap, error)) - mean_gap else 0
+    reliability <- top_reliability(score_data, w, v, settings$bins)
+    gap_errors <- sqrt(reliability$variance)
+    weighted_mean_gap <- function(mean_gap) sum(reliability$share * mean_gap)
+    mean_gap <- weighted_mean_gap(abs(reliability$gap))
+    chance_increase <- if (debiased)
+      weighted_mean_gap(folded_mean(reliability$gap, gap_errors)) - mean_gap else 0
     list(
       whole = clip01(mean_gap - chance_increase),
-      slack = max(mean_of(folded_mean(0, error)) - chance_increase, 0)
+      slack = max(weighted_mean_gap(folded_mean(0, gap_errors)) - chance_increase, 0)
     )
   }
 }
@@ -234,19 +239,22 @@ folded_mean <- function(mean, sd) {
 }
 
 # Calls a kernel, or the function that computes its influence, with the scores and weights of a
-# system. `judge`: the input of the system, see score_panel().
-apply_to_scores <- function(f, plan, judge) f(judge$book, judge$w, judge$v, plan$settings)
+# system. `scored_system`: the input of the system, see score_panel().
+apply_to_scores <- function(f, plan, scored_system) {
+  f(scored_system$score_data, scored_system$w, scored_system$v, plan$settings)
+}
 
 # Computes the metrics of a plan (see metric_plan()), a number per row of the plan.
-score_values <- function(plan, judge) {
-  share <- colSums(judge$w * judge$v)
+score_values <- function(plan, scored_system) {
+  category_cases <- colSums(scored_system$w * scored_system$v)
   unlist(lapply(plan$records, function(record) {
-    value <- apply_to_scores(record$kernel, plan, judge)
-    by_category <- value$by_category
+    values <- apply_to_scores(record$kernel, plan, scored_system)
+    by_category <- values$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
-        macro = mean(by_category), macro_weighted = sum(by_category * share) / sum(share),
-        value$whole
+        macro = mean(by_category),
+        macro_weighted = sum(by_category * category_cases) / sum(category_cases),
+        values$whole
       )
     }), by_category)
   }), use.names = FALSE)
@@ -260,9 +268,10 @@ score_averages <- function(plan, record) {
 }
 
 # Creates the record of a metric of scores. It has the fields of new_metric() and these:
-# * pairs: has the metric a value for all categories together, the mean over pairs of categories?
+# * pairs: does the metric also have a value for all categories together, which is a mean over pairs
+#   of categories?
 # * probabilities: must scores be probabilities?
-# * gaps: is the metric a sum of absolute gaps, which chance increases?
+# * gaps: is the metric a mean of absolute gaps, which chance increases?
 # * influence: function that returns the influence of each case (see metric-influence.R)
 # * linear: do gold cases correct the metric only to first order? If so, the metric is not defined
 #   for weights far from [0, 1]

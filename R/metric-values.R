@@ -1,8 +1,8 @@
 # Computes metrics from joint tables of truth and answer.
 #
 # In the functions below, the argument `tables` is a matrix with a row per table and a column per
-# cell. Answers vary fastest: first all answers for the first truth, then for the second truth.
-# Results have a row per table.
+# cell. Answers vary fastest: first all cells of the first truth, then all cells of the second
+# truth. Results have a row per table.
 
 metric_averages <- c("macro", "macro_weighted", "micro")
 
@@ -11,9 +11,9 @@ metric_averages <- c("macro", "macro_weighted", "micro")
 # * averages: names of averages over categories, such as "macro"
 # * settings: arguments of estimate_metrics()
 #
-# The list contains the arguments and `rows`, a data frame with a row per value to estimate. A row
-# has the name of a metric (`metric`), and either a `category` or an `average`. Both are NA for
-# metrics of the whole table.
+# The list contains the arguments and `rows`, a data frame with a row per value to estimate. The
+# column `metric` contains the name of the metric. Either `category` or `average` is given, and the
+# other is NA. Both are NA for metrics of the whole table.
 metric_plan <- function(records, categories, averages, settings) {
   list(
     records = records, rows = stack_rows(unname(records), plan_rows, categories, averages),
@@ -65,14 +65,14 @@ values_of_tables <- function(record, plan, tables) {
 # Returns the values of a metric that is defined for one category against the rest. Columns are
 # averages over categories, then categories. `counts`: result of one_vs_rest_counts().
 values_of_categories <- function(record, plan, counts) {
-  value_of <- function(counts) {
+  compute_values <- function(counts) {
     arguments <- list(unname(lapply(counts, as.vector)))
     matrix(run_kernel(record, arguments, length(counts$tp), plan$settings), NROW(counts$tp))
   }
-  by_category <- value_of(counts)
+  by_category <- compute_values(counts)
   drops <- record$drops
   averages <- lapply(plan$averages, function(average) {
-    if (average == "micro") return(value_of(lapply(counts, rowSums)))
+    if (average == "micro") return(compute_values(lapply(counts, rowSums)))
     weight <- weights_in_mean(
       by_category, average == "macro_weighted", counts$tp + counts$fn, drops
     )
@@ -97,10 +97,11 @@ weights_in_mean <- function(by_category, weighted, cases, drops) {
 # negatives (tn) of each category against all others. Each is a matrix tables x categories. `n`:
 # number of categories.
 one_vs_rest_counts <- function(tables, n) {
-  sums <- table_sums(tables, n)
-  tp <- sums$right
-  tn <- rowSums(tables) - sums$truth - sums$answer + tp
-  lapply(list(tp = tp, fn = sums$truth - tp, fp = sums$answer - tp, tn = tn), round_to_zero)
+  table_totals <- table_sums(tables, n)
+  tp <- table_totals$right
+  tn <- rowSums(tables) - table_totals$truth - table_totals$answer + tp
+  counts <- list(tp = tp, fn = table_totals$truth - tp, fp = table_totals$answer - tp, tn = tn)
+  lapply(counts, round_to_zero)
 }
 
 # Calls the kernel (the function that computes the metric) once for each element of the list
@@ -125,10 +126,10 @@ run_kernel <- function(record, arguments, n, settings) {
   for (value in values) {
     if (length(value) != n || !is_number_or_na(value)) abort_kernel("It returned ", describe(value))
   }
-  value <- as.double(unlist(values))
-  wrong_positions <- which(value < range[[1L]] - 1e-8 | value > range[[2L]] + 1e-8)
-  if (length(wrong_positions) > 0L) abort_kernel("Among them is ", value[[wrong_positions[[1L]]]])
-  value
+  values <- as.double(unlist(values))
+  wrong_positions <- which(values < range[[1L]] - 1e-8 | values > range[[2L]] + 1e-8)
+  if (length(wrong_positions) > 0L) abort_kernel("Among them is ", values[[wrong_positions[[1L]]]])
+  values
 }
 
 # Returns the smallest and the largest possible value of a metric.

@@ -8,42 +8,48 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' Definitions of metrics for systems
 #'
 #' Defines the metrics of a system (a classifier) that [estimate_metrics()] estimates.
-#' `measures("metric")` lists them, and [register_measure()] adds a user-defined metric. Metrics
-#' that are also in the R package yardstick have the same names and definitions. A metric is `NA` if
-#' a denominator is 0.
+#' `measures("metric")` lists the metrics, and [register_measure()] adds a user-defined metric.
+#' Metrics that are also in the R package yardstick have the same names and definitions. A metric is
+#' `NA` if a denominator in its definition is 0.
 #'
 #' @section Metrics of one category: Let `tp`, `fn`, `fp` and `tn` be the probabilities of true
 #' positives, false negatives, false positives and true negatives of one category against the rest.
 #'
 #' * `recall` and `sens` (or `"sensitivity"`): `tp / (tp + fn)`.
 #' * `spec` (or `"specificity"`): `tn / (tn + fp)`.
-#' * `precision` and `ppv`: `tp / (tp + fp)`; `npv`: `tn / (tn + fn)`. `ppv` and `npv` are also `NA`
-#'   if `sens` or `spec` is undefined.
+#' * `precision` and `ppv` (positive predictive value): `tp / (tp + fp)`.
+#' * `npv` (negative predictive value): `tn / (tn + fn)`. `ppv` and `npv` are also `NA` if `sens` or
+#'   `spec` is undefined.
 #' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, or 0 if precision and
 #'   recall are 0; `beta` is an argument of [estimate_metrics()].
-#' * `bal_accuracy`: `(sens + spec) / 2`; `j_index`, Youden's J: `sens + spec - 1`.
+#' * `bal_accuracy` (balanced accuracy): `(sens + spec) / 2`; `j_index` (Youden's J):
+#'   `sens + spec - 1`.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
-#' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`;
-#'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. These three have no averages over categories.
-#'   Their intervals are symmetric on the log scale, except bootstrap and posterior intervals.
-#'   Estimates of 0 and `Inf` have no interval.
+#' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`.
+#' * `dor`: diagnostic odds ratio, `tp tn / (fp fn)`.
+#'
+#' The likelihood ratios and `dor` have no averages over categories. Their intervals are symmetric
+#' on the log scale, except bootstrap and posterior intervals. Estimates of 0 and `Inf` have no
+#' interval.
 #'
 #' @section Metrics of all categories: Let `p` be the joint table of truth (rows) and answer
 #' (columns), with probabilities that sum to 1.
 #'
-#' * `accuracy`: `sum(diag(p))`.
+#' * `accuracy`: share of correct answers, `sum(diag(p))`.
 #' * `accuracy_all`: the accuracy times the share of cases that the system answered. Abstentions
 #'   (`abstain` of [ratings()]) count as wrong.
 #' * `kap`: Cohen's kappa of truth and answer.
-#' * `mcc`: Matthews' correlation, for more than two categories in Gorodkin's definition.
+#' * `mcc`: Matthews' correlation coefficient. For more than two categories, it is defined as in
+#'   Gorodkin (2004).
 #' * `loss`: mean cost, `sum(cost * p)`, where `cost` is an argument of [estimate_metrics()].
-#' * `kap_linear`, `kap_quadratic`: weighted kappa. The cost of an error is the number of steps
-#'   between answer and truth in the order of categories, or its square.
+#' * `kap_linear`, `kap_quadratic`: weighted kappa of truth and answer. The cost of an error is the
+#'   number of steps between answer and truth in the order of categories (linear), or the square of
+#'   this number (quadratic).
 #' * `mae`: mean number of steps between answer and truth.
 #' * `within_one`: share of answers that are at most one step from the truth.
 #'
-#' `kap_linear`, `kap_quadratic`, `mae` and `within_one` need ordered categories (`ordered` of
-#' [ratings()]) or two categories; otherwise they are `NA`.
+#' `kap_linear`, `kap_quadratic`, `mae` and `within_one` are `NA` if there are more than two
+#' categories and these are not ordered (argument `ordered` of [ratings()]).
 #'
 #' @return This page documents metrics, not a function; see [estimate_metrics()].
 #' @references Gorodkin, J. (2004). Comparing two K-category assignments by a K-category correlation
@@ -64,8 +70,8 @@ package_metrics <- function() c(built_in_metrics, score_records)
 NULL
 
 # Returns the records of the metrics with the names `ids` or, if `ids` is NULL, of the default
-# metrics. With two categories, and if the user named the positive one, these are the metrics of a
-# diagnostic test. `scored`: do the ratings contain scores?
+# metrics. If there are two categories and the user named the positive category, the default metrics
+# are those of a diagnostic test. `scored`: do the ratings contain scores?
 find_metrics <- function(ids, settings, scored) {
   is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
   if (is.null(ids)) return(Filter(function(record) {
@@ -97,13 +103,13 @@ check_cost_matrix <- function(cost, categories) {
     x = problem, i = "Categories are {.val {categories}}.")
   for (names in dimnames(cost)) {
     abort_argument_if(!is.null(names) && !setequal(names, categories), "cost",
-      "must have the categories of {.arg x}.", x = "It has {.val {names}}.",
-      i = "Categories are {.val {categories}}.")
+      "must have the categories of {.arg x} as row and column names.",
+      x = "It has the names {.val {names}}.", i = "Categories are {.val {categories}}.")
   }
   if (!is.null(rownames(cost))) cost <- cost[categories, ]
   if (!is.null(colnames(cost))) cost <- cost[, categories]
   cost <- unname(cost)
-  abort_argument_if(diff(range(cost)) == 0, "cost", "must differ between cells.",
+  abort_argument_if(diff(range(cost)) == 0, "cost", "must contain at least two different costs.",
     x = "All costs are {.val {cost[[1L]]}}.")
   cost
 }
@@ -138,9 +144,9 @@ check_cost_matrix <- function(cost, categories) {
 #' * `"combined"`, `"corrected"` and `"anytime"` intervals use a sample of gold cases (cases with
 #'   known truth) to correct the joint table. A metric of a category needs gold cases with this true
 #'   category and gold cases with this answer (recall: only the true category; precision: only the
-#'   answer). Otherwise the metric, and averages that include the category, are estimated from
-#'   ratings only, without interval. The same is true of kappa and Matthews' correlation if all gold
-#'   cases have the same true category.
+#'   answer). Without these gold cases, the metric, and averages that include the category, are
+#'   estimated from ratings only and have no interval. This is also true of kappa and Matthews'
+#'   correlation if all gold cases have the same true category.
 #' * `"profile"` intervals exist only for the accuracy. `"none"` computes no intervals.
 #'
 #' @param x A [ratings()] object with systems, or a result of [fit_raters()] or
@@ -252,7 +258,7 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 #' @export
 estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
-# Checks the arguments of estimate_metrics(). Returns a list of the metrics to estimate, see
+# Checks the arguments of estimate_metrics(). Returns a plan of the metrics to estimate, see
 # metric_plan().
 resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NULL) {
   categories <- x$categories
@@ -270,13 +276,15 @@ resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NU
 # Checks the argument `interval`. Returns a kind of interval that can be computed from the estimate.
 # The default is the kind of the estimate.
 check_metric_interval <- function(interval, estimate) {
-  default <- estimate$options$interval
-  if (is.null(interval)) return(default)
-  using_gold <- names(gold_intervals)
-  choices <- unique(c(default, if (!is.null(estimate$gold)) using_gold, cell_intervals(estimate)))
-  abort_argument_if(!(is_string(interval) && interval %in% choices), "interval",
-    "must be one of {.or {.val {choices}}}.", not = interval,
-    i = if (interval %in% using_gold) "Give {.arg known_truth} and
+  estimate_interval <- estimate$options$interval
+  if (is.null(interval)) return(estimate_interval)
+  intervals_with_gold <- names(gold_intervals)
+  available_intervals <- unique(c(
+    estimate_interval, if (!is.null(estimate$gold)) intervals_with_gold, cell_intervals(estimate)
+  ))
+  abort_argument_if(!(is_string(interval) && interval %in% available_intervals), "interval",
+    "must be one of {.or {.val {available_intervals}}}.", not = interval,
+    i = if (interval %in% intervals_with_gold) "Give {.arg known_truth} and
         {.code interval = \"{interval}\"} to {.fun estimate_accuracy}.")
   interval
 }
@@ -296,28 +304,29 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
     systems)
   options <- list(method = first_estimate$options$method, interval = interval,
     conf_level = conf_level, grouped = is_grouped, systems = systems)
-  facts <- list(
+  summary_values <- list(
     groups = if (is_grouped) length(estimates) else NA_integer_, systems = length(systems),
     metrics = length(plan$records), categories = n_categories(plan), estimates = nrow(table),
     missing = sum(is.na(table$estimate)), method = options$method, interval = interval,
     conf_level = if (has_interval(options)) conf_level else NA_real_
   )
   caption <- printable(paste0(
-    count_noun(facts$metrics, "metric"), " of ", count_noun(facts$systems, "system"),
-    if (is_grouped) paste(" in", count_noun(facts$groups, "group")), ", ",
-    count_noun(facts$categories, "category"),
+    count_noun(summary_values$metrics, "metric"), " of ",
+    count_noun(summary_values$systems, "system"),
+    if (is_grouped) paste(" in", count_noun(summary_values$groups, "group")), ", ",
+    count_noun(summary_values$categories, "category"),
     sprintf(" (positive: %s)", plan$settings$positive), ", ", estimator_words(first_estimate)
   ))
-  shown <- shown_metrics(table, first_estimate, plan)
-  whole_rows <- shown[is.na(shown$category), ]
-  metric_words <- paste(system_titles(whole_rows), metric_labels(whole_rows),
-    format_decimals(whole_rows$estimate, 2L), recycle0 = TRUE)
+  shown_table <- shown_metrics(table, first_estimate, plan)
+  table_metric_rows <- shown_table[is.na(shown_table$category), ]
+  metric_words <- paste(system_titles(table_metric_rows), metric_labels(table_metric_rows),
+    format_decimals(table_metric_rows$estimate, 2L), recycle0 = TRUE)
   new_result("metric_estimate",
-    tables = list(table = table), facts = facts,
-    line = paste0(caption, if (nrow(whole_rows) > 0L) ": ",
+    tables = list(table = table), facts = summary_values,
+    line = paste0(caption, if (nrow(table_metric_rows) > 0L) ": ",
       printable(shorten(metric_words, most = 3L))),
-    caption = caption, shown = metrics_to_print(shown),
-    notes = metric_notes(shown, estimates, interval, conf_level),
+    caption = caption, shown = metrics_to_print(shown_table),
+    notes = metric_notes(shown_table, estimates, interval, conf_level),
     more = "tidy(), augment() (posterior weights), plot()",
     estimates = estimates, plan = plan, options = options
   )
@@ -326,12 +335,14 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
 # Computes a table of metrics, with a row per system and row of the plan. Metrics with the same
 # value of `needs` (see new_metric()) are computed by the same function.
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
-  engines <- list(
+  table_functions <- list(
     answered = accuracy_of_all, scores = metrics_of_scores, table = metrics_of_table
   )
-  needs <- map_chr(plan$records, `[[`, "needs")
-  table <- stack_rows(intersect(names(engines), needs), function(need) {
-    engines[[need]](estimate, subset_plan(plan$records[needs == need], plan), interval, conf_level)
+  needs_of_metrics <- map_chr(plan$records, `[[`, "needs")
+  table <- stack_rows(intersect(names(table_functions), needs_of_metrics), function(need) {
+    table_functions[[need]](
+      estimate, subset_plan(plan$records[needs_of_metrics == need], plan), interval, conf_level
+    )
   })
   # All answers of a constant system are of one category (see is_constant_system()), so only its
   # accuracy (pass rate) is useful.
@@ -353,36 +364,36 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   ]
 }
 
-# Converts likelihood ratios and odds ratios v from v / (1 + v) to v, and drops their averages. They
-# were estimated as v / (1 + v), because v has no largest value. Standard errors are by the delta
-# method. Estimates of 0 and Inf have no interval.
-# * at: is a row of `table` a ratio?
+# Converts likelihood ratios and odds ratios v from v / (1 + v) to v, and drops their averages over
+# categories. The ratios were estimated as v / (1 + v), because v has no largest value. Standard
+# errors are computed by the delta method. Estimates of 0 and Inf have no interval.
+# * is_ratio: is a row of `table` a ratio?
 # * z: normal quantile for intervals that are symmetric on the scale of log(v). NULL for percentile
 #   intervals, whose limits are only converted
 #
-# The half width of symmetric intervals is `z` standard errors on the scale of log(v). The interval
-# of v / (1 + v) may be wider, as anytime intervals are. The half width is then the length of its
+# The half-width of symmetric intervals is `z` standard errors on the scale of log(v). If the
+# interval of v / (1 + v) is wider, like an anytime interval, the half-width is the length of its
 # shorter side.
-shares_to_odds <- function(table, at, z) {
-  share <- table$estimate[at]
-  error <- table$std.error[at]
-  limits <- as.matrix(table[at, limit_columns])
+shares_to_odds <- function(table, is_ratio, z) {
+  shares <- table$estimate[is_ratio]
+  std_error <- table$std.error[is_ratio]
+  limits <- as.matrix(table[is_ratio, limit_columns])
   if (!is.null(z)) {
     shorter_side <- pmin(
-      ifelse(limits[, 1L] > 0, share - limits[, 1L], Inf),
-      ifelse(limits[, 2L] < 1, limits[, 2L] - share, Inf)
+      ifelse(limits[, 1L] > 0, shares - limits[, 1L], Inf),
+      ifelse(limits[, 2L] < 1, limits[, 2L] - shares, Inf)
     )
-    half_width <- pmax(z * error, ifelse(is.finite(shorter_side), shorter_side, 0)) /
-      bernoulli_variance(share)
-    limits[] <- plogis(qlogis(share) + outer(half_width, c(-1, 1)))
+    half_width <- pmax(z * std_error, ifelse(is.finite(shorter_side), shorter_side, 0)) /
+      bernoulli_variance(shares)
+    limits[] <- plogis(qlogis(shares) + outer(half_width, c(-1, 1)))
   }
-  is_on_boundary <- table$estimate %in% 0:1 & at
-  limits[is_on_boundary[at], ] <- NA
-  error[is_on_boundary[at]] <- NA
-  table$std.error[at] <- error / (1 - share)^2
+  is_on_boundary <- table$estimate %in% 0:1 & is_ratio
+  limits[is_on_boundary[is_ratio], ] <- NA
+  std_error[is_on_boundary[is_ratio]] <- NA
+  table$std.error[is_ratio] <- std_error / (1 - shares)^2
   table$reason[is_on_boundary & is.na(table$reason)] <- "the estimate is on a boundary"
-  to_ratio <- function(share) share / (1 - share)
-  table$estimate[at] <- to_ratio(share)
-  table[at, limit_columns] <- as.data.frame(to_ratio(limits))
-  table[!at | is.na(table$average), ]
+  to_ratio <- function(shares) shares / (1 - shares)
+  table$estimate[is_ratio] <- to_ratio(shares)
+  table[is_ratio, limit_columns] <- as.data.frame(to_ratio(limits))
+  table[!is_ratio | is.na(table$average), ]
 }

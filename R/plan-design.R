@@ -3,7 +3,7 @@
 # which a design is estimated.
 
 # Returns the designs and their properties. `x`: arguments of plan_cases(). The result is a list:
-# * raters: numbers of raters; designs: a design for each number
+# * raters: numbers of raters; designs: a design for each number of raters
 # * assumed: the design with the raters given by the user or estimated from the pilot
 # * accuracies: accuracies of the raters of `assumed`, a single number if all are equal
 # * kappa: expected kappa of these raters, with chance agreement 1 / number of categories
@@ -19,57 +19,67 @@ plan_design <- function(x) {
     "design",
     "must be a {.cls rater_design}, a function of the number of cases, or a pilot: {.cls ratings}, a
         {.cls rater_fit} or an estimate.", not = design,
-    i = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.")
+    i = "Create it with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.")
   pilot <- if (inherits(design, accepted_classes)) pilot_design(design)
   accuracies <- pilot$accuracies %||% if (!is.null(design))
     unname(given_accuracies(design)[seq_along(design$raters)])
   design <- pilot$design %||% design %||% rater_design(c(1, 1, 1))
-  systems <- x$system_accuracy %||% if (n_systems(design) == 0L) paper_systems
-  if (!is.null(systems)) design <- replace_judges(design, systems, "system")
+  system_accuracies <- x$system_accuracy %||% if (n_systems(design) == 0L) lehner_accuracies
+  if (!is.null(system_accuracies)) design <- replace_judges(design, system_accuracies, "system")
   accuracies <- plan_accuracies(x, accuracies, design)
   if (all_same(accuracies)) accuracies <- accuracies[[1L]]
   assumed_raters <- if (length(x$rater_accuracy) > 1L) x$rater_accuracy else design$raters
-  raters <- check_distinct_counts(x$raters %||% length(assumed_raters), "raters", 2L, 100L)
+  rater_numbers <- check_distinct_counts(x$raters %||% length(assumed_raters), "raters", 2L, 100L)
   uses_design_raters <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
   # Kappa needs at least two raters.
-  assumed <- if (uses_design_raters) design else
+  assumed_design <- if (uses_design_raters) design else
     replace_judges(design, rep_len(accuracies, max(length(accuracies), 2L)))
   list(
-    designs = lapply(raters, function(m) {
+    designs = lapply(rater_numbers, function(m) {
       if (uses_design_raters && m == n_raters(design)) design else
         replace_judges(design, spread_accuracies(accuracies, m))
     }),
-    raters = raters, assumed = assumed, accuracies = accuracies, kappa = expected_kappa(assumed),
-    labels = design$categories, missing = mean(design$missing), pilot = pilot$story,
+    raters = rater_numbers, assumed = assumed_design, accuracies = accuracies,
+    kappa = expected_kappa(assumed_design), labels = design$categories,
+    missing = mean(design$missing), pilot = pilot$summary,
     systems = unname(given_accuracies(design)[-seq_along(design$raters)])
   )
 }
 
-paper_systems <- c(0.1, 0.3, 0.5, 0.7, 0.9) # accuracies of the systems in Lehner (2015)
+lehner_accuracies <- c(0.1, 0.3, 0.5, 0.7, 0.9) # accuracies of the systems in Lehner (2015)
 
-# Replaces all raters (`kind` is "rater") or all systems ("system") of a design by new ones with the
-# given accuracies. The new ones get the loading, drift (see rater_design()) and share of missing
-# ratings of the old ones. These properties must be equal for all old ones.
+# Replaces all raters (`kind` is "rater") or all systems ("system") of a design by new raters or
+# systems with the given accuracies. Their loading, drift (see rater_design()) and share of missing
+# ratings are copied from the old raters or systems, for which these properties must be equal.
 replace_judges <- function(design, accuracies, kind = "rater") {
   for_raters <- kind == "rater"
   if (!for_raters) check_probabilities(accuracies, "system_accuracy", 1L)
   is_old <- (seq_along(design$loading) <= n_raters(design)) == for_raters
   old_values <- lapply(design[c("loading", "drift")], `[`, is_old)
   if (for_raters) old_values$missing <- design$missing
-  is_fixed <- any(lengths(design$matrices[is_old]) > 0L) || !all(map_lgl(old_values, all_same)) ||
-    any(design$copying$to > n_raters(design) | for_raters)
-  abort_argument_if(is_fixed, "design",
-    "{.arg design} cannot be combined with arguments that describe {kind}s.",
-    x = "Some {kind}s copy answers of others, are copied by others, or differ in confusion matrix,
-        loading, drift or share of missing ratings.",
-    i = "Leave out these arguments, or use a design whose {kind}s have none of these properties.")
-  n <- length(accuracies)
+  problems <- c(
+    if (any(lengths(design$matrices[is_old]) > 0L)) "user-defined confusion matrices",
+    sprintf("different values of `%s`", names(old_values)[!map_lgl(old_values, all_same)]),
+    if (any(design$copying$to > n_raters(design) | for_raters)) "copied answers"
+  )
+  abort_argument_if(problems, "design",
+    "The {kind}s of {.arg design} cannot be replaced by {kind}s with other accuracies.",
+    x = "The {kind}s of {.arg design} have {problems}.",
+    i = paste(
+      if (for_raters)
+        "Leave out {.arg raters}, {.arg rater_accuracy}, and {.arg chance_kappa}," else
+        "Leave out {.arg system_accuracy},",
+      "or use a design in which all {kind}s have equal properties except accuracy."
+    ))
+  n_new <- length(accuracies)
   new_fields <- c(
-    lapply(old_values, function(x) rep(c(x, 0)[[1L]], n)), list(matrices = rep(list(double()), n))
+    lapply(old_values, function(x) rep(c(x, 0)[[1L]], n_new)),
+    list(matrices = rep(list(double()), n_new))
   )
   for (name in c("loading", "drift", "matrices")) {
-    kept <- design[[name]][!is_old]
-    design[[name]] <- append(kept, new_fields[[name]], if (for_raters) 0L else length(kept))
+    kept_values <- design[[name]][!is_old]
+    position <- if (for_raters) 0L else length(kept_values)
+    design[[name]] <- append(kept_values, new_fields[[name]], position)
   }
   if (for_raters) design$missing <- new_fields$missing else names(accuracies) <-
     paste("system", accuracies)
@@ -85,11 +95,12 @@ spread_accuracies <- function(accuracies, n) {
   unname(stats::quantile(accuracies, (seq_len(n) - 0.5) / n, type = 5L))
 }
 
-# Returns the accuracies of raters that a plan assumes. The user gives accuracies or a kappa.
-# Otherwise the accuracies of the design are used. `x`: arguments of plan_cases(). `accuracies`:
-# accuracies of the raters of the design, NULL if not known.
+# Returns the accuracies of raters that a plan assumes. They are given by the user, or computed from
+# the kappa that the user gives. If the user gives neither, they are the accuracies of the design.
+# `x`: arguments of plan_cases(). `accuracies`: accuracies of the raters of the design, NULL if they
+# are not known.
 plan_accuracies <- function(x, accuracies, design) {
-  chance <- 1 / n_categories(design)
+  chance_accuracy <- 1 / n_categories(design)
   is_given <- !map_lgl(x[c("rater_accuracy", "chance_kappa")], is.null)
   abort_argument_if(all(is_given) || !(any(is_given) || !is.null(accuracies)), "rater_accuracy",
     "Give the accuracy of raters as {.arg rater_accuracy}, {.arg chance_kappa} or
@@ -101,57 +112,59 @@ plan_accuracies <- function(x, accuracies, design) {
     # increases with accuracy if raters are better than chance.
     kappa <- check_number(x$chance_kappa, "chance_kappa", 0, 1, open_min = TRUE)
     design <- replace_judges(design, c(1, 1))
-    excess <- function(accuracy) {
+    kappa_excess <- function(accuracy) {
       design$raters[] <- accuracy
       expected_kappa(design) - kappa
     }
-    excess_at_chance <- excess(chance)
-    excess_at_one <- excess(1)
-    abort_argument_if(excess_at_chance >= 0 || excess_at_one < -1e-9, "chance_kappa",
+    kappa_excess_at_chance <- kappa_excess(chance_accuracy)
+    kappa_excess_at_one <- kappa_excess(1)
+    abort_argument_if(kappa_excess_at_chance >= 0 || kappa_excess_at_one < -1e-9, "chance_kappa",
       "With the properties of {.arg design}, no accuracy of raters gives this {.arg chance_kappa}.",
-      x = "It is {kappa}. It must be from {format(kappa + excess_at_chance, digits = 3)} to
-          {format(kappa + excess_at_one, digits = 3)}.")
-    if (excess_at_one <= 0) return(1)
-    return(stats::uniroot(excess, c(chance, 1), tol = 1e-12)$root)
+      x = "It is {kappa}. It must be from {format(kappa + kappa_excess_at_chance, digits = 3)} to
+          {format(kappa + kappa_excess_at_one, digits = 3)}.")
+    if (kappa_excess_at_one <= 0) return(1)
+    return(stats::uniroot(kappa_excess, c(chance_accuracy, 1), tol = 1e-12)$root)
   }
   if (is_given[[1L]]) accuracies <- check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
   accuracy <- mean(accuracies)
-  abort_argument_if(accuracy <= chance + 1e-9, if (is_given[[1L]]) "rater_accuracy" else "design",
-    "Raters must be better than chance, which is {format(chance, digits = 3)} with
+  abort_argument_if(accuracy <= chance_accuracy + 1e-9,
+    if (is_given[[1L]]) "rater_accuracy" else "design",
+    "Raters must be better than chance, which is {format(chance_accuracy, digits = 3)} with
         {n_categories(design)} categories.",
     x = "Their accuracy is {format(accuracy, digits = 3)}.")
   unname(accuracies)
 }
 
 # Returns the expected kappa of a design, the mean over pairs of raters. Chance agreement is
-# 1 / number of categories. If the design draws base rates at random, categories are taken as
-# equally frequent. Random differences between confusion matrices are left out, because they do not
+# 1 / number of categories. If the design draws base rates at random, categories are assumed to be
+# equally frequent. Random differences between confusion matrices are ignored, because they do not
 # change the mean kappa.
 expected_kappa <- function(design) {
   n <- n_categories(design)
-  rates <- expected_base_rates(design)
+  base_rates <- expected_base_rates(design)
   case_types <- case_quadrature_nodes(design)
   agreement <- 0
   for (s in row_numbers(design$strata)) {
-    matrices <- lapply(seq_along(design$raters), function(rater) {
+    confusion_matrices <- lapply(seq_along(design$raters), function(rater) {
       if (length(design$matrices[[rater]]) > 0L) user_confusion_matrix(design, rater, s) else
         unclass(confusion_matrix(
           design$categories, design$raters[[rater]], design$strata$shift[[s]], design$dispersion,
-          base_rates = rates
+          base_rates = base_rates
         ))
     })
     for (i in row_numbers(case_types)) {
       # Probabilities of answers. Columns are raters. Rows are answers within true categories.
-      answers <- vapply(seq_along(matrices), function(rater) {
+      answer_probabilities <- vapply(seq_along(confusion_matrices), function(rater) {
         vapply(seq_len(n), function(k) {
           case_row_probs(
-            matrices[[rater]][k, ], k, design$loading[[rater]], design$drift[[rater]],
+            confusion_matrices[[rater]][k, ], k, design$loading[[rater]], design$drift[[rater]],
             case_types$effect[[i]], case_types$position[[i]]
           )
         }, double(n))
       }, double(n * n))
       weight <- design$strata$weight[[s]] * case_types$weight[[i]]
-      agreement <- agreement + weight * crossprod(answers, rep(rates, each = n) * answers)
+      agreement <- agreement +
+        weight * crossprod(answer_probabilities, rep(base_rates, each = n) * answer_probabilities)
     }
   }
   # A copied answer agrees with other raters as often as the answer that was copied. Rows of the
@@ -160,8 +173,9 @@ expected_kappa <- function(design) {
   diag(agreement) <- 1
   for (i in which(copying$to <= nrow(agreement))) {
     copier <- copying$to[[i]]
-    p <- copying$probability[[i]]
-    new_agreement <- (1 - p) * agreement[copier, ] + p * agreement[copying$from[[i]], ]
+    copying_probability <- copying$probability[[i]]
+    new_agreement <- (1 - copying_probability) * agreement[copier, ] +
+      copying_probability * agreement[copying$from[[i]], ]
     agreement[copier, ] <- agreement[, copier] <- replace(new_agreement, copier, 1)
   }
   (mean(agreement[upper.tri(agreement)]) - 1 / n) / (1 - 1 / n)
@@ -170,52 +184,55 @@ expected_kappa <- function(design) {
 # ---- Pilot --------------------------------------------------------------------------------------
 
 # Estimates a design from a pilot, which is ratings or a fit to ratings. Returns a list: `design`;
-# `accuracies` of the raters of the pilot; and `story`, a summary for print(). If fewer than half of
-# the possible ratings are present, the raters are called a crowd. The number of raters of the
-# design is then the mean number of ratings per case.
+# `accuracies` of the raters of the pilot; and `summary`, properties of the pilot for print(). If
+# fewer than half of the possible ratings are present, the raters are called a crowd. The number of
+# raters of the design is then the mean number of ratings per case.
 pilot_design <- function(pilot) {
   is_fit <- inherits(pilot, "rater_fit")
   x <- if (is_fit) pilot$x else check_several_raters(with_votes(as_ratings(pilot, arg = "design")))
   abort_argument_if(n_systems(x) > 0L && n_systems(x) == length(x$constant), "design",
-    "must not be verdicts on answers of systems: {.fun plan_cases} cannot plan for pass rates.",
-    i = "Give an estimate with some known truths to {.fun plan_gold}.")
-  # ratings per rated case
+    "must not contain only verdicts on the answers of systems: {.fun plan_cases} cannot plan for
+        pass rates.",
+    i = "Use {.fun plan_gold} on an estimate with some known truths.")
   ratings_per_case <- sum(pattern_weights(x) * pattern_lengths(x)) /
     count_cases(x, is_rated_pattern(x))
   is_crowd <- ratings_per_case < n_raters(x) / 2
   fit <- if (is_fit) pilot else fit_pilot(x, is_crowd)
   abort_argument_if(fit$identified != "yes", "design",
-    "This pilot cannot be used for planning: {reason_of_fit(fit)}.",
+    "The pilot {.arg design} cannot be used for planning: {reason_of_fit(fit)}.",
     i = "Collect more ratings, or give {.arg rater_accuracy} or {.arg chance_kappa}.")
   abort_argument_if(fit$model$errors %in% c("free", "ordinal"), "design",
     "A fit with {.code errors = \"{fit$model$errors}\"} cannot be used for planning.",
-    x = "It is a fit of the {format(fit$model)}.",
+    x = "The fit {.arg design} is a {format(fit$model)}.",
     i = "Use {.code errors = \"uniform\"} or {.code errors = \"distance\"} in {.fun rater_model}.")
-  terms <- tidy(fit)
-  # Adds defaults for terms that the model does not have. Indexing by name uses the first element.
-  parameters <- c(setNames(round(terms$estimate, 3L), terms$term), dispersion = 1, difficulty = 0)
+  term_table <- tidy(fit)
+  # Adds defaults for terms that the model does not have. If the model has the term, indexing by
+  # name returns its estimate, because it is before the default.
+  model_parameters <-
+    c(setNames(round(term_table$estimate, 3L), term_table$term), dispersion = 1, difficulty = 0)
   differs_by_rater <- fit$model$accuracy == "rater"
   rater_terms <- seq_len(if (differs_by_rater) n_raters(x) else 1L)
-  accuracies <- if (differs_by_rater && !is_crowd) terms$estimate[rater_terms] else
+  accuracies <- if (differs_by_rater && !is_crowd) term_table$estimate[rater_terms] else
     fit$rater_accuracy
   n_design_raters <- if (is_crowd) max(2L, as.integer(round(ratings_per_case))) else n_raters(x)
   design <- rater_design(
     spread_accuracies(accuracies, n_design_raters), categories = x$categories,
-    base_rates = fit$base_rates / sum(fit$base_rates), dispersion = parameters[["dispersion"]],
-    difficulty = parameters[["difficulty"]],
+    base_rates = fit$base_rates / sum(fit$base_rates),
+    dispersion = model_parameters[["dispersion"]], difficulty = model_parameters[["difficulty"]],
     missing = if (is_crowd) 0 else max(0, 1 - ratings_per_case / n_design_raters)
   )
-  systems <- pilot_systems(fit)
-  if (length(systems) > 0L) design <- replace_judges(design, systems, "system")
-  list(design = design, accuracies = accuracies, story = list(
+  system_accuracies <- pilot_system_accuracies(fit)
+  if (length(system_accuracies) > 0L) design <- replace_judges(design, system_accuracies, "system")
+  list(design = design, accuracies = accuracies, summary = list(
     cases = nrow(x), model = format(fit$model), crowd = is_crowd, kind = panel_kind(x),
     std.error = sqrt(mean(vcov(fit)[rater_terms, rater_terms])),
     rater_accuracy = fit$rater_accuracy
   ))
 }
 
-# Fits a model to the ratings of a pilot. The model has an accuracy per rater. If `equal_accuracy`
-# is TRUE, or if that model is not identified, all raters have the same accuracy (K-model).
+# Fits a model to the ratings of a pilot. The model has an accuracy per rater. Instead, the K-model,
+# in which all raters have the same accuracy, is fitted in three cases: if `equal_accuracy` is TRUE,
+# if there are fewer than three raters, or if the first model is not identified.
 fit_pilot <- function(x, equal_accuracy) {
   if (!equal_accuracy && length(named_raters(x)) > 2L) {
     fit <- without_warnings(fit_raters(x, rater_model("rater")))
@@ -226,7 +243,7 @@ fit_pilot <- function(x, equal_accuracy) {
 
 # Returns the estimated accuracies of the pilot's systems, without systems whose accuracy is not
 # identified.
-pilot_systems <- function(fit) {
+pilot_system_accuracies <- function(fit) {
   if (n_systems(fit$x) == 0L) return(NULL)
   estimate <- without_warnings(estimate_accuracy(fit, method = "joint", interval = "none"))
   round(as.vector(stats::na.omit(tidy(estimate)$estimate)), 3L)
@@ -234,14 +251,15 @@ pilot_systems <- function(fit) {
 
 # ---- Panels drawn by a user-defined function ---------------------------------------------------
 
-# Returns the fields of plan_design() if the argument `design` of plan_cases() is a function. Such a
-# function is called a "world". It draws the ratings and the truth of a set of cases. Accuracies of
-# its raters are unknown.
+# Returns the fields of plan_design() if the argument `design` of plan_cases() is a function. This
+# function, called a "world", draws the ratings and the truth of a given number of cases. The
+# accuracies of its raters are unknown.
 function_design <- function(x) {
-  given <- names(drop_null(x[c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")]))
-  abort_argument_if(given, given[[1L]],
+  excluded_arguments <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")
+  given_arguments <- names(drop_null(x[excluded_arguments]))
+  abort_argument_if(given_arguments, given_arguments[[1L]],
     "If {.arg design} is a function, it defines how raters and systems answer.",
-    x = "{.arg {given}} cannot be given in addition.")
+    x = "{.arg {given_arguments}} cannot be given in addition.")
   world <- new_world(x$design, "design", as.integer(min(max(x$cases), 100)))
   list(
     designs = list(world), raters = world$raters, assumed = world, accuracies = NA_real_,

@@ -1,52 +1,55 @@
-# Computes how wide an interval will be with a number of gold cases, before they are labelled. The
-# quantity to measure is an accuracy, recall or precision of a system, or a difference of two
-# accuracies. A pilot is a first sample of gold cases, which the estimate already contains. A
-# pattern is a group of cases with the same ratings and answers.
+# Computes the expected width of an interval with a given number of gold cases, before these cases
+# are labelled. The quantity to measure is the accuracy, recall or precision of a system, or the
+# difference between two accuracies. A pilot is a first sample of gold cases, which the estimate
+# already contains. A pattern is a group of cases with the same ratings and answers.
 
-# Predicts each quantity and the variances on which the number of gold cases depends. `predicted`:
-# probabilities of categories, a result of predict_categories(). Returns a list with an element per
-# system (one element for a difference). Each element is a list with these fields:
+# Predicts each quantity and the variances on which the required number of gold cases depends.
+# `predicted`: probabilities of categories, a result of predict_categories(). Returns a list with an
+# element per system (one element for a difference). Each element is a list with these fields:
 # * system: name of the system or of the pair
 # * value: expected value of the quantity
-# * variance: variance of a case
+# * variance: variance of the contribution of one case to the quantity
 # * prediction: result of summarise_predictions() for predictions from ratings
 # * explained: share of the variance that ratings explain
 # * share: share of cases whose labels are informative. For recall these are the cases of the true
 #   category. For a difference these are the cases on which the answers differ
-# * spread: standard deviation of a label, by pattern; NA for patterns that need no label
+# * spread: standard deviation of the label of a case, by pattern; NA for patterns that need no
+#   label
 # * from_ratings: estimate from ratings only, or NULL
 # * hardest: the possible value of the quantity that needs most gold cases
 # * labelled: number of gold cases in the estimate
-# * design: design effect of clusters on a mean of gold cases without predictions; 1 without
+# * design: design effect of clusters on the mean of gold cases without predictions; 1 without
 #   clusters
-# * at_hand: design effect of clusters on the mean of all cases; 1 without clusters
+# * full_design: design effect of clusters on the mean of all cases; 1 without clusters
 # * p.value: p-value of the test whether gold cases contradict the estimate from ratings. Missing
 #   without a pilot
 planned_quantities <- function(estimate, predicted, settings) {
   x <- estimate$fit$x
-  category <- settings$category
+  category_number <- settings$category
   gold_cases <- as.integer(estimate$gold$case)
   systems <- settings$systems
-  lapply(if (settings$of == "difference") list(systems) else systems, function(s) {
+  lapply(if (settings$of == "difference") list(systems) else systems, function(system_number) {
     quantity <- switch(settings$of,
-      accuracy = foresee_accuracy(x, predicted, s, estimate),
-      difference = foresee_difference(x, predicted, s),
-      recall = foresee_recall(x, predicted[, category], s, category),
-      precision = foresee_share(x, predicted[, category], pattern_answers(x)[, s] == category)
+      accuracy = foresee_accuracy(x, predicted, system_number, estimate),
+      difference = foresee_difference(x, predicted, system_number),
+      recall = foresee_recall(x, predicted[, category_number], system_number, category_number),
+      precision = foresee_share(
+        x, predicted[, category_number], pattern_answers(x)[, system_number] == category_number
+      )
     )
-    quantity$system <- paste(x$systems[s], collapse = " - ")
-    # The ratings of one rater do not show which share they explain, so the share is taken as 0.
+    quantity$system <- paste(x$systems[system_number], collapse = " - ")
+    # For one rater, the share of variance that ratings explain is unknown, and is assumed to be 0.
     quantity$explained <- if (n_raters(x) == 1L) 0 else
       expected_explained_share(quantity$prediction, quantity$variance)
     needs_label <- !is.na(quantity$spread[x$index[gold_cases]])
     quantity$labelled <- sum(weights_of_cases(x)[gold_cases][needs_label])
-    pilot <- if (settings$of == "accuracy") extract_gold_accuracy(estimate$gold, s)
-    quantity[c("design", "at_hand")] <- if (isTRUE(pilot$clusters >= min_clusters))
-      pilot[c("design", "at_hand")] else list(1, 1)
+    pilot <- if (settings$of == "accuracy") extract_gold_accuracy(estimate$gold, system_number)
+    quantity[c("design", "full_design")] <- if (isTRUE(pilot$clusters >= min_clusters))
+      pilot[c("design", "full_design")] else list(1, 1)
     if (!is.null(pilot)) {
       quantity$value <- clip01(pilot$estimate)
       quantity$explained <- 1 - pilot$ratio
-      quantity$p.value <- estimate$gold$details$p.value[[s]]
+      quantity$p.value <- estimate$gold$details$p.value[[system_number]]
     }
     quantity
   })
@@ -78,12 +81,12 @@ foresee_accuracy <- function(x, predicted, s, estimate) {
 # pattern.
 foresee_share <- function(x, predicted, is_counted) {
   weight <- planned_weight(x, is_counted)
-  q <- fill_unrated(predicted, weight)
-  prediction <- summarise_predictions(q, weight)
+  predictions <- fill_unrated(predicted, weight)
+  prediction_summary <- summarise_predictions(predictions, weight)
   list(
-    prediction = prediction, value = prediction$mean,
-    variance = bernoulli_variance(prediction$mean), share = 1,
-    spread = replace(sqrt(bernoulli_variance(shrink_to_half(q))), weight == 0, NA)
+    prediction = prediction_summary, value = prediction_summary$mean,
+    variance = bernoulli_variance(prediction_summary$mean), share = 1,
+    spread = replace(sqrt(bernoulli_variance(shrink_to_half(predictions))), weight == 0, NA)
   )
 }
 
@@ -94,14 +97,15 @@ foresee_share <- function(x, predicted, is_counted) {
 foresee_recall <- function(x, predicted, s, category) {
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, answer > 0L)
-  q <- fill_unrated(predicted, weight)
+  predictions <- fill_unrated(predicted, weight)
   answered_category <- answer == category
-  share <- sum(weight * q) / sum(weight)
-  rate <- sum(weight * q * answered_category) / sum(weight * q)
+  category_share <- sum(weight * predictions) / sum(weight)
+  recall <- sum(weight * predictions * answered_category) / sum(weight * predictions)
   list(
-    prediction = summarise_predictions(q * (answered_category - rate), weight), value = rate,
-    variance = bernoulli_variance(rate) * share, share = share, spread = replace(
-      sqrt(shrink_to_half(q)) * abs(answered_category - rate), weight == 0, NA
+    prediction = summarise_predictions(predictions * (answered_category - recall), weight),
+    value = recall, variance = bernoulli_variance(recall) * category_share,
+    share = category_share, spread = replace(
+      sqrt(shrink_to_half(predictions)) * abs(answered_category - recall), weight == 0, NA
     )
   )
 }
@@ -111,15 +115,16 @@ foresee_difference <- function(x, predicted, s) {
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, rowSums(answer > 0L) == 2)
   answers_differ <- answer[, 1L] != answer[, 2L]
-  q <- fill_unrated(predict_correctness(predicted, answer), cbind(weight, weight))
-  expected_difference <- answers_differ * (q[, 1L] - q[, 2L])
-  prediction <- summarise_predictions(expected_difference, weight)
-  one_right <- sum(weight * answers_differ * rowSums(q)) / prediction$cases
-  spread <- sqrt(pmax(rowSums(shrink_to_half(q)) - expected_difference^2, 0))
+  predictions <- fill_unrated(predict_correctness(predicted, answer), cbind(weight, weight))
+  expected_difference <- answers_differ * (predictions[, 1L] - predictions[, 2L])
+  prediction_summary <- summarise_predictions(expected_difference, weight)
+  one_right_share <- sum(weight * answers_differ * rowSums(predictions)) / prediction_summary$cases
+  spread <- sqrt(pmax(rowSums(shrink_to_half(predictions)) - expected_difference^2, 0))
   list(
-    prediction = prediction, value = prediction$mean, variance = one_right - prediction$mean^2,
-    share = sum(weight * answers_differ) / prediction$cases,
-    # labels of other cases are not informative
+    prediction = prediction_summary, value = prediction_summary$mean,
+    variance = one_right_share - prediction_summary$mean^2,
+    share = sum(weight * answers_differ) / prediction_summary$cases,
+    # Labels of cases with equal answers are not informative.
     spread = replace(spread, weight == 0 | !answers_differ, NA)
   )
 }
@@ -127,86 +132,94 @@ foresee_difference <- function(x, predicted, s) {
 # ---- Half-widths --------------------------------------------------------------------------------
 
 # Returns the squared standard error that is expected with `gold` gold cases, divided by the
-# variance of a case. After labelling, relative_error_variance() computes it. `quantity`: an element
-# of planned_quantities(). `target`: "population" or "cases".
+# variance of a case. After labelling, relative_error_variance() computes the same number from the
+# gold cases. `quantity`: an element of planned_quantities(). `target`: "population" or "cases".
 planned_error_variance <- function(gold, quantity, target) {
-  cases <- quantity$prediction$cases
-  error <- (1 - quantity$explained) * (1 - gold / cases) / gold
-  if (target == "cases") error else
-    pmin(error + quantity$at_hand / cases, quantity$design / gold)
+  n_cases <- quantity$prediction$cases
+  error_variance <- (1 - quantity$explained) * (1 - gold / n_cases) / gold
+  if (target == "cases") error_variance else
+    pmin(error_variance + quantity$full_design / n_cases, quantity$design / gold)
 }
 
 # Returns the expected half-widths of `"corrected"` intervals, for each number of gold cases in
 # `gold`. Gold cases are drawn at random from the cases that can be used for the quantity.
-corrected_half <- function(gold, quantity, settings) {
-  error <- planned_error_variance(gold, quantity, settings$target)
+corrected_half_width <- function(gold, quantity, settings) {
+  error_variance <- planned_error_variance(gold, quantity, settings$target)
   if (settings$of != "difference") return(wilson_half_width(
-    quantity$value, quantity$share / error, normal_quantile(settings$conf_level)
+    quantity$value, quantity$share / error_variance, normal_quantile(settings$conf_level)
   ))
-  stats::qt((1 + settings$conf_level) / 2, pmax(gold - 1, 0.5)) * sqrt(quantity$variance * error)
+  stats::qt((1 + settings$conf_level) / 2, pmax(gold - 1, 0.5)) *
+    sqrt(quantity$variance * error_variance)
 }
 
 # Returns the expected half-widths of `"combined"` intervals, which use the estimate from ratings as
 # a prior, for each number of gold cases in `gold`. They are at most the half-widths of
 # `"corrected"` intervals.
-combined_half <- function(gold, quantity, settings) {
+combined_half_width <- function(gold, quantity, settings) {
   value <- quantity$value
-  cases <- quantity$prediction$cases
-  case_variance <- max(bernoulli_variance(value), 1 / cases)
-  error <- case_variance * planned_error_variance(gold, quantity, "cases")
-  prior <- ratings_prior(quantity$from_ratings, gold, case_variance, cases, NULL, error)
-  sampling <- if (settings$target == "population") quantity$at_hand * case_variance / cases else 0
-  half_width <- function(variance) normal_quantile(settings$conf_level) * sqrt(variance + sampling)
-  # Posterior weight of the flat part of the prior, if the gold estimate is equal to the estimate
-  # from ratings.
+  n_cases <- quantity$prediction$cases
+  case_variance <- max(bernoulli_variance(value), 1 / n_cases)
+  error_variance <- case_variance * planned_error_variance(gold, quantity, "cases")
+  prior <- ratings_prior(quantity$from_ratings, gold, case_variance, n_cases, NULL, error_variance)
+  sampling_variance <- if (settings$target == "population")
+    quantity$full_design * case_variance / n_cases else 0
+  half_width <- function(variance) {
+    normal_quantile(settings$conf_level) * sqrt(variance + sampling_variance)
+  }
+  # Posterior weight of the flat component of the prior, if the estimate from gold cases is equal to
+  # the estimate from ratings.
   flat_density <- prior$vague * stats::dbeta(value, 0.5, 0.5)
   flat_density[!is.finite(flat_density)] <- 0
-  normal_density <- (1 - prior$vague) * stats::dnorm(0, 0, sqrt(prior$sd^2 + error))
+  normal_density <- (1 - prior$vague) * stats::dnorm(0, 0, sqrt(prior$sd^2 + error_variance))
   flat_weight <- flat_density / (flat_density + normal_density)
   pmin(
-    flat_weight * half_width(error) +
-      (1 - flat_weight) * half_width(1 / (1 / error + 1 / prior$sd^2)),
-    corrected_half(gold, quantity, settings)
+    flat_weight * half_width(error_variance) +
+      (1 - flat_weight) * half_width(1 / (1 / error_variance + 1 / prior$sd^2)),
+    corrected_half_width(gold, quantity, settings)
   )
 }
 
-# Does this kind of interval use the estimate from ratings, unless gold cases contradict it?
+# Does this kind of interval use the estimate from ratings as a prior, unless gold cases contradict
+# the estimate?
 uses_ratings_prior <- function(interval) isTRUE(gold_intervals[[interval]]$gold$believes)
 
-# Returns a function that computes half-widths from numbers of gold cases.
-planned_half_width <- function(interval, quantity, settings,
-                               uses_ratings = uses_ratings_prior(interval)) {
+# Returns a function that computes the expected half-widths of intervals. Its argument is a vector
+# of numbers of gold cases.
+half_width_function <- function(interval, quantity, settings,
+                                uses_ratings = uses_ratings_prior(interval)) {
   if (interval == "gold alone") quantity$explained <- 1 - quantity$design
-  function(gold) (if (uses_ratings) combined_half else corrected_half)(gold, quantity, settings)
+  function(gold) {
+    (if (uses_ratings) combined_half_width else corrected_half_width)(gold, quantity, settings)
+  }
 }
 
 # Returns the number of gold cases needed for the half-width in `settings`. For combined intervals
 # the number is at least `min_gold_to_contradict`, because fewer gold cases cannot contradict the
-# ratings. `worst_case`: compute the number for the worst case of shared errors? The accuracy is
-# then as near to one half as possible, and gold cases contradict the ratings.
-planned_gold <- function(interval, quantity, settings, worst_case = FALSE) {
-  cases <- quantity$prediction$cases
+# ratings. `worst_case`: compute the number for the worst case of shared errors? In this case, the
+# accuracy is as near to one half as possible, and gold cases contradict the ratings.
+n_gold_needed <- function(interval, quantity, settings, worst_case = FALSE) {
+  n_cases <- quantity$prediction$cases
   if (worst_case) quantity$value <- quantity$hardest %||% quantity$value
   uses_ratings <- uses_ratings_prior(interval)
-  half_width_of <- planned_half_width(interval, quantity, settings, uses_ratings && !worst_case)
+  half_width_of <- half_width_function(interval, quantity, settings, uses_ratings && !worst_case)
   max(
-    if (uses_ratings) min(min_gold_to_contradict, cases) else 1,
-    fewest_cases(function(n) half_width_of(n) - settings$half_width, 1, cases)
+    if (uses_ratings) min(min_gold_to_contradict, n_cases) else 1,
+    fewest_cases(function(n) half_width_of(n) - settings$half_width, 1, n_cases)
   )
 }
 
-# Returns the smallest whole number n from `least` to `most` such that `excess` is at most 0 for n
-# and all larger numbers. NA if there is none. `excess`: function of numbers of cases, such as the
-# half-width minus the required half-width.
-fewest_cases <- function(excess, least, most) {
+# Returns the smallest whole number n from `min_n` to `max_n` such that `excess` is at most 0 for n
+# and all larger numbers up to `max_n`. NA if there is no such number. `excess`: function of numbers
+# of cases, such as the half-width minus the required half-width.
+fewest_cases <- function(excess, min_n, max_n) {
   repeat {
-    numbers <- unique(round(exp(seq(log(least), log(most), length.out = 300L))))
-    last_failing <- max(0L, which(excess(numbers) > 0))
-    if (last_failing == 0L) return(as.double(least))
-    if (last_failing == length(numbers)) return(NA_real_)
-    least <- numbers[[last_failing]]
-    most <- numbers[[last_failing + 1L]]
-    if (most - least <= 1) return(most)
+    numbers <- unique(round(exp(seq(log(min_n), log(max_n), length.out = 300L))))
+    last_failing_index <- max(0L, which(excess(numbers) > 0))
+    if (last_failing_index == 0L) return(as.double(min_n))
+    if (last_failing_index == length(numbers)) return(NA_real_)
+    min_n <- numbers[[last_failing_index]]
+    max_n <- numbers[[last_failing_index + 1L]]
+    if (max_n - min_n <= 1) return(max_n)
   }
 }
 
@@ -223,7 +236,7 @@ planned_intervals <- function(quantity, settings) {
 # Returns the rows of tidy() for one quantity. The column `worth` is the number of labels without
 # ratings that one label with ratings replaces. Without a pilot, it is a rough estimate with limits.
 plan_gold_rows <- function(quantity, settings) {
-  cases <- quantity$prediction$cases
+  n_cases <- quantity$prediction$cases
   worth <- if (is.null(quantity$p.value)) {
     equivalent_labels(quantity$explained, settings$conf_level)
   } else {
@@ -233,60 +246,61 @@ plan_gold_rows <- function(quantity, settings) {
     gold_needed <- function(limit, ...) {
       if (is.na(worth[[limit]])) return(NA_real_)
       quantity$explained <- 1 - 1 / worth[[limit]]
-      settings$gold %||% planned_gold(interval, quantity, settings, ...)
+      settings$gold %||% n_gold_needed(interval, quantity, settings, ...)
     }
-    rows <- list(
+    gold_numbers <- list(
       gold = gold_needed("estimate"), lowest = gold_needed("conf.high"),
       highest = gold_needed("conf.low", worst_case = TRUE)
     )
-    n_drawn <- number_to_draw(rows)
-    # Only cases on which the answers differ are labelled for a difference.
+    n_drawn <- number_to_draw(gold_numbers)
+    # For a difference, only cases on which the answers differ are labelled.
     if (settings$of == "difference") n_drawn <- ceiling(n_drawn * quantity$share)
-    half_width_of <- planned_half_width(interval, quantity, settings)
-    # Labels without ratings are in clusters, too.
+    half_width_of <- half_width_function(interval, quantity, settings)
+    # Clusters also increase the variance of a mean of labels without ratings.
     shown_worth <- if (interval == "gold alone") worth^0 else worth * quantity$design
-    reason <- if (is.na(rows$gold)) {
-      lowest_half_width <- half_width_of(cases)
+    reason <- if (is.na(gold_numbers$gold)) {
+      lowest_half_width <- half_width_of(n_cases)
       paste0(
-        "if all ", format_unpadded(cases), " cases are gold, the half-width is ",
+        "if all ", format_unpadded(n_cases), " cases are gold, the half-width is ",
         format_decimals(lowest_half_width),
         # Half-widths are proportional to 1 / sqrt(cases) if all cases are gold.
         if (settings$target == "population") sprintf("; about %s are needed",
-          format_unpadded(ceiling(cases * (lowest_half_width / settings$half_width)^2)))
+          format_unpadded(ceiling(n_cases * (lowest_half_width / settings$half_width)^2)))
       )
     }
     columns_tibble(
-      system = quantity$system, interval = interval, !!!rows,
+      system = quantity$system, interval = interval, !!!gold_numbers,
       labelled = quantity$labelled, more = pmax(0, n_drawn - quantity$labelled),
-      half_width = half_width_of(if (is.na(rows$gold)) cases else rows$gold),
+      half_width = half_width_of(if (is.na(gold_numbers$gold)) n_cases else gold_numbers$gold),
       worth = shown_worth[["estimate"]],
       worth_lowest = shown_worth[["conf.low"]], worth_highest = shown_worth[["conf.high"]],
-      cases = cases, reason = reason %||% NA_character_
+      cases = n_cases, reason = reason %||% NA_character_
     )
   })
 }
 
 # Returns a table of expected half-widths for numbers of gold cases from 5 to all cases, for plots.
 gold_curve <- function(quantity, settings) {
-  cases <- quantity$prediction$cases
-  gold <- unique(round(exp(seq(log(min(5, cases)), log(cases), length.out = 60L))))
+  n_cases <- quantity$prediction$cases
+  gold_numbers <- unique(round(exp(seq(log(min(5, n_cases)), log(n_cases), length.out = 60L))))
   stack_rows(planned_intervals(quantity, settings), function(interval) {
-    half_width_of <- planned_half_width(interval, quantity, settings)
+    half_width_of <- half_width_function(interval, quantity, settings)
     tibble::tibble(
-      system = quantity$system, interval = interval, gold = gold, half_width = half_width_of(gold)
+      system = quantity$system, interval = interval, gold = gold_numbers,
+      half_width = half_width_of(gold_numbers)
     )
   })
 }
 
 # ---- Cases to label -----------------------------------------------------------------------------
 
-# Returns the number of gold cases to draw. It is enough for the half-width even if errors are
-# shared. If no number is enough with shared errors, it is the number for the estimated worth of
-# ratings. `rows`: result of plan_gold_rows().
+# Returns the number of gold cases to draw. This number is enough for the half-width even if errors
+# are shared. If no number is enough with shared errors, the result is the number for the estimated
+# worth of ratings. `rows`: result of plan_gold_rows().
 number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
 
-# Draws the cases to label, for the system that needs most cases. Returns a list of two tables with
-# the columns of case_rows() below:
+# Draws the cases to label. Their number is that of the system that needs most cases. Returns a list
+# of two tables with the columns of case_rows() below:
 # * new: the drawn cases. `probability` is the probability of being drawn in the pilot or now
 # * labelled: the cases of the pilot, with the same probability
 #
@@ -302,33 +316,34 @@ choose_gold <- function(table, quantities, estimate, settings) {
   }
   squared_spreads <- do.call(cbind, lapply(quantities, `[[`, "spread"))^2
   spread <- na_real(sqrt(rowMeans(squared_spreads, na.rm = TRUE)))
-  labelled <- as.integer(estimate$gold$case)
-  unlabelled_weight <- replace(weights_of_cases(x), labelled, 0)
+  labelled_cases <- as.integer(estimate$gold$case)
+  unlabelled_weight <- replace(weights_of_cases(x), labelled_cases, 0)
   weight <- rowsum_codes(x$index, unlabelled_weight, n_patterns(x))
-  pattern_sampling <- gold_probabilities(n_new, spread, weight, settings$choice)
-  probability <- pattern_sampling$probability[x$index]
-  stratum <- pattern_sampling$stratum[x$index]
-  at <- which(probability > 0 & unlabelled_weight > 0)
-  at <- at[draw_gold(probability[at], stratum[at])]
-  if (length(labelled) > 0L) {
-    pilot_prob <- pilot_probability(estimate$gold, x, spread)[x$index]
-    probability <- 1 - (1 - pilot_prob) * (1 - probability)
+  pattern_probabilities <- gold_probabilities(n_new, spread, weight, settings$choice)
+  probability <- pattern_probabilities$probability[x$index]
+  stratum <- pattern_probabilities$stratum[x$index]
+  eligible_cases <- which(probability > 0 & unlabelled_weight > 0)
+  drawn_cases <-
+    eligible_cases[draw_gold(probability[eligible_cases], stratum[eligible_cases])]
+  if (length(labelled_cases) > 0L) {
+    pilot_probabilities <- pilot_probability(estimate$gold, x, spread)[x$index]
+    probability <- 1 - (1 - pilot_probabilities) * (1 - probability)
   }
-  columns <- columns_of_cases(x)
-  case_rows <- function(at, truth) {
+  case_columns <- columns_of_cases(x)
+  case_rows <- function(i, truth) {
     rows <-
-      list(case = x$cases[at], stratum = stratum[at], probability = probability[at], truth = truth)
-    c(rows, lapply(columns[setdiff(names(columns), c(names(rows), part_columns))], `[`, at))
+      list(case = x$cases[i], stratum = stratum[i], probability = probability[i], truth = truth)
+    further_columns <- setdiff(names(case_columns), c(names(rows), part_columns))
+    c(rows, lapply(case_columns[further_columns], `[`, i))
   }
   list(
-    new = case_rows(at, rep(NA_character_, length(at))),
-    labelled = case_rows(labelled, x$categories[estimate$gold$truth])
+    new = case_rows(drawn_cases, rep(NA_character_, length(drawn_cases))),
+    labelled = case_rows(labelled_cases, x$categories[estimate$gold$truth])
   )
 }
 
-# Returns the probability that a case of each pattern was drawn for the pilot. NA if it was not
-# equal for all cases, and not equal for all cases of the stratum. `spread`: see
-# planned_quantities().
+# Returns the probability that a case of each pattern was drawn for the pilot. NA if the probability
+# differs between cases of the same stratum. `spread`: see planned_quantities().
 pilot_probability <- function(gold, x, spread) {
   case_probability <- gold$probability %||% rep(length(gold$case) / nrow(x), length(gold$case))
   stratum <- rep(1L, n_patterns(x))
@@ -339,8 +354,8 @@ pilot_probability <- function(gold, x, spread) {
     stratum[is_eligible] <- spread_strata(spread[is_eligible], weight[is_eligible])
   }
   gold_stratum <- factor(stratum[x$index[gold$case]], seq_len(gold_strata))
-  probability <- tapply(case_probability, gold_stratum, function(p) {
-    if (diff(range(p)) < 1e-9) p[[1L]] else NA_real_
+  probability <- tapply(case_probability, gold_stratum, function(probabilities) {
+    if (diff(range(probabilities)) < 1e-9) probabilities[[1L]] else NA_real_
   })
   as.vector(probability)[stratum]
 }

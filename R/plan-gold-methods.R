@@ -7,14 +7,16 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system and kind of interval.
 #'   * `system`: name of the system; both names for a difference.
-#'   * `interval`: kind of interval. `"gold alone"`: computed from gold cases without ratings;
-#'     `"corrected"`: also from ratings of the other cases; `"combined"`: also with the estimate
-#'     from ratings as a prior.
+#'   * `interval`: kind of interval. `"gold alone"` intervals are computed from gold cases without
+#'     ratings. `"corrected"` intervals also use the ratings of the other cases. `"combined"`
+#'     intervals also use the estimate from ratings as a prior.
 #'   * `gold`: total number of gold cases needed for the half-width; `NA` if no number up to `cases`
-#'     is enough. For a difference, it includes cases with equal answers, which need no label.
+#'     is enough. For a difference, this number includes cases with equal answers, which need no
+#'     label.
 #'   * `lowest`, `highest`: range of `gold`, because the column `worth` is uncertain. `highest` is
-#'     for the lowest worth and the accuracy that needs most cases. `NA` if no number is enough, or
-#'     if the plan was computed from gold cases (a pilot).
+#'     computed for the lowest worth and the accuracy that needs most cases. Both are `NA` if the
+#'     plan was computed from gold cases (a pilot). Each is also `NA` if no number up to `cases` is
+#'     enough.
 #'   * `labelled`: number of gold cases in the data.
 #'   * `more`: number of cases still to label: `highest` (`gold` if `highest` is `NA`) minus
 #'     `labelled`, at least 0.
@@ -24,21 +26,24 @@
 #'     ratings, if few of the cases are gold; `worth_lowest`, `worth_highest`: its range, `NA` with
 #'     a pilot.
 #'   * `cases`: number of cases from which gold cases can be chosen.
-#'   * `reason`: why `gold` is `NA`, otherwise `NA`.
+#'   * `reason`: why `gold` is `NA`; `NA` if `gold` is a number.
 #'
 #'   `tidy(x, "curve")`: a row per system, kind of interval and number of gold cases: `system`,
 #'   `interval`, `gold` and `half_width`.
 #'
-#'   `tidy(x, "costs")`: a row per alternative (no rows without `cost` of [plan_gold()]). `raters`:
-#'   the alternative. `"as they are"`: only more gold cases; `"one more"`: another rater for every
-#'   case, and fewer gold cases; `"split"` (only for an accuracy without fixed `gold`): the cheapest
-#'   new study. `gold`, `ratings`, `cost`: numbers of cases to label and of ratings to collect, and
-#'   their cost; `NA` if no number of gold cases is enough, and for `"one more"` with fewer than
-#'   three raters or with counts.
+#'   `tidy(x, "costs")`: a tibble with a row per alternative; no rows if `cost` of [plan_gold()] was
+#'   not given.
+#'   * `raters`: the alternative. `"as they are"`: only more gold cases. `"one more"`: another rater
+#'     for every case, and fewer gold cases. `"split"`: the cheapest new study; only for an accuracy
+#'     without fixed `gold`.
+#'   * `gold`, `ratings`, `cost`: number of cases to label, number of ratings to collect, and their
+#'     total cost. They are `NA` if no number of gold cases is enough. For `"one more"`, they are
+#'     also `NA` with fewer than three raters or with counts.
 #'
 #'   `augment()`: a tibble with a row per case to label.
 #'   * `case`: name of the case.
-#'   * `stratum`: its number; in strata with higher numbers, the true category is less certain.
+#'   * `stratum`: number of its stratum. The higher the number, the less certain is the true
+#'     category.
 #'   * `probability`: probability that the case is drawn now or was drawn in the pilot; `NA` if
 #'     cases of the stratum had unequal probabilities in the pilot.
 #'   * `truth`: the true category, to be filled in; `NA`.
@@ -46,10 +51,11 @@
 #'
 #'   `tidy(x, "labelled")`: the gold cases of the pilot, with the same columns.
 #'
-#'   `glance()`: a tibble with one row for the system that needs most gold cases: columns of
-#'   `tidy()` except `system`, `lowest`, `highest` and `reason`, and the arguments `of`, `target`,
-#'   `choice` and `conf_level` of [plan_gold()]. Here `gold` is `highest` of `tidy()` (or `gold`, if
-#'   `highest` is `NA`), but `half_width` is for `gold` of `tidy()`.
+#'   `glance()`: a tibble with one row for the system that needs most gold cases. It has the columns
+#'   of `tidy()` except `system`, `lowest`, `highest` and `reason`, and the arguments `of`,
+#'   `target`, `choice` and `conf_level` of [plan_gold()]. The column `gold` is `highest` of
+#'   `tidy()` or, if `highest` is `NA`, `gold` of `tidy()`. The column `half_width` is for `gold` of
+#'   `tidy()`.
 #'
 #'   `format()`: a string with the total number of gold cases.
 #' @family gold cases
@@ -80,14 +86,15 @@ augment.gold_plan <- function(x, ...) {
 new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
-  hardest <- hardest_system_row(table, settings)
-  n_drawn <- number_to_draw(hardest)
+  hardest_row <- hardest_system_row(table, settings)
+  n_drawn <- number_to_draw(hardest_row)
   empty_costs <- columns_tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
-  level <- interval_title(settings$conf_level)
-  line <- if (is.na(hardest$gold)) paste0("Not reached: ", hardest$reason) else paste0(
-    if (hardest$labelled > 0) paste0(format_unpadded(hardest$more), " more, in all "),
+  level_words <- interval_title(settings$conf_level)
+  line <- if (is.na(hardest_row$gold)) paste0("Not reached: ", hardest_row$reason) else paste0(
+    if (hardest_row$labelled > 0) paste0(format_unpadded(hardest_row$more), " more, in all "),
     sprintf("%s of %s for a half-width of %s (%s, %s)", count_noun(n_drawn, "gold case"),
-      format_unpadded(hardest$cases), format_decimals(hardest$half_width), level, hardest$interval)
+      format_unpadded(hardest_row$cases), format_decimals(hardest_row$half_width), level_words,
+      hardest_row$interval)
   )
   caption <- sprintf(
     "%s of the %s, %s (%s)",
@@ -98,7 +105,7 @@ new_gold_plan <- function(x) {
     settings$target,
     if (is.null(settings$gold)) paste("within", format(settings$half_width, digits = 3L)) else
       paste("with", count_noun(settings$gold, "gold case")),
-    level
+    level_words
   )
   inject(new_result("gold_plan",
     !!!x[c("chosen", "cases", "settings", "in_database")],
@@ -107,19 +114,19 @@ new_gold_plan <- function(x) {
       labelled = tibble::as_tibble(x$chosen$labelled)
     ),
     facts = c(
-      list(of = settings$of, interval = hardest$interval, gold = n_drawn),
-      hardest[c("labelled", "more", "cases", "half_width")],
+      list(of = settings$of, interval = hardest_row$interval, gold = n_drawn),
+      hardest_row[c("labelled", "more", "cases", "half_width")],
       settings[c("conf_level", "target", "choice")],
-      hardest[c("worth", "worth_lowest", "worth_highest")]
+      hardest_row[c("worth", "worth_lowest", "worth_highest")]
     ),
     line = line, caption = caption, shown = view_of_gold(table, settings),
-    notes = gold_plan_notes(x, hardest),
+    notes = gold_plan_notes(x, hardest_row),
     more = "augment() (the cases to label), tidy(), glance(), plot()"
   ))
 }
 
-# Returns the rows of `table` for the kind of interval in the settings. If there are no such rows,
-# returns the rows for `"corrected"` intervals.
+# Returns the rows of `table` for the kind of interval in the settings. If the table does not
+# contain this kind, returns the rows for `"corrected"` intervals.
 chosen_interval_rows <- function(table, settings) {
   table[table$interval == c(intersect(settings$interval, table$interval), "corrected")[[1L]], ]
 }
@@ -130,17 +137,18 @@ hardest_system_row <- function(table, settings) {
   rows[order(-is.na(rows$gold), -rows$more, rows$worth)[[1L]], ]
 }
 
-# Returns the printed table. With more than three systems, it contains only one kind of interval.
+# Returns the table that print() shows. With more than three systems, it contains only one kind of
+# interval.
 view_of_gold <- function(table, settings) {
   if (n_distinct(table$system) > 3L) table <- chosen_interval_rows(table, settings)
   no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
-  number_columns <- c("gold", if (any_known(table$lowest)) c("lowest", "highest"),
+  count_columns <- c("gold", if (any_known(table$lowest)) c("lowest", "highest"),
     if (any(table$labelled > 0)) "more")
-  table <- modify_fields(table, number_columns, format_unpadded)
+  table <- modify_fields(table, count_columns, format_unpadded)
   table$highest[no_upper_limit] <- "or more"
-  is_unreached <- !is.na(table$reason)
-  table$gold[is_unreached] <- paste(">", format_unpadded(table$cases[is_unreached]))
-  view(table, c("system", "interval", number_columns, `half-width` = "half_width", "worth"),
+  unreached_rows <- !is.na(table$reason)
+  table$gold[unreached_rows] <- paste(">", format_unpadded(table$cases[unreached_rows]))
+  view(table, c("system", "interval", count_columns, `half-width` = "half_width", "worth"),
     c(3L, worth = 1L), left = 1:2, most = Inf)
 }
 
@@ -185,7 +193,8 @@ gold_plan_notes <- function(x, hardest_row) {
       )
     },
     if (settings$of == "difference") c(
-      "Only cases on which the systems differ need a label; column gold also counts other cases",
+      "Only cases on which the systems differ need a label; column gold also counts cases with equal
+       answers",
       if (!is.na(hardest_row$gold)) power_note(hardest_row$half_width, settings)),
     if (n_drawn > 0L) sprintf(
       "Cases to label: %s%s, drawn %s: new <- augment(plan). Fill in new$truth, and give
@@ -211,29 +220,32 @@ cost_note <- function(costs) {
   costs <- lapply(costs[-1L], function(n) format_unpadded(ceiling(n)))
   c(
     if (anyNA(cost_with_raters)) "The savings by one more rater cannot be computed" else sprintf(
-      "Cost %s with these raters, %s with one more (%s gold cases) whose errors are as %s",
+      "Cost %s with these raters, %s with one more rater and %s gold cases (if the errors of the new
+       rater are equally independent): %s",
       costs$cost[[1L]], costs$cost[[2L]], costs$gold[[2L]],
-      if (which.min(cost_with_raters) > 1L) "independent: one more rater is cheaper" else
-        "independent: gold cases are cheaper"
+      if (which.min(cost_with_raters) > 1L) "one more rater is cheaper" else
+        "more gold cases are cheaper"
     ),
     if (length(costs$cost) > 2L) sprintf(
-      "Cheapest from the start: %s gold cases and %s ratings", costs$gold[[3L]],
+      "Cheapest new study: %s gold cases and %s ratings", costs$gold[[3L]],
       costs$ratings[[3L]]
     )
   )
 }
 
-# Returns the numbers of labels and ratings with the lowest total cost (Angelopoulos et al. 2025).
-# The formula assumes that cases cost nothing, and that no case is labelled or rated yet. The number
-# of ratings is 0 if labels without ratings cost less. `raters`: number of ratings per case.
+# Returns the numbers of labels and ratings that reach the half-width at the lowest total cost
+# (Angelopoulos et al. 2025). The formula assumes that cases cost nothing, and that no case is
+# labelled or rated yet. The number of ratings is 0 if labels without ratings cost less. `raters`:
+# number of ratings per case.
 best_split <- function(quantity, raters, settings) {
   n_labels_only <- bernoulli_variance(quantity$value) *
     (normal_quantile(settings$conf_level) / settings$half_width)^2
-  unexplained <- min(1, 1 - quantity$explained)
+  unexplained_share <- min(1, 1 - quantity$explained)
   # Cost of the ratings of a case, relative to the cost of a label.
   relative_cost <- settings$cost[["rating"]] * raters / settings$cost[["gold"]]
-  gold <- n_labels_only * (unexplained + sqrt(bernoulli_variance(unexplained) * relative_cost))
-  cases <- gold * sqrt((1 - unexplained) / (unexplained * relative_cost))
-  if (cases > gold) list(gold = gold, ratings = cases * raters) else
+  n_gold <- n_labels_only *
+    (unexplained_share + sqrt(bernoulli_variance(unexplained_share) * relative_cost))
+  n_cases <- n_gold * sqrt((1 - unexplained_share) / (unexplained_share * relative_cost))
+  if (n_cases > n_gold) list(gold = n_gold, ratings = n_cases * raters) else
     list(gold = n_labels_only, ratings = 0)
 }

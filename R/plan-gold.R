@@ -12,11 +12,11 @@
 #' ratings save fewer labels.
 #'
 #' Without gold cases, `r` is known only roughly, and the plan gives a range for the number of gold
-#' cases. Such a plan is a first guess: label a pilot of 30 random cases, and plan again. The number
-#' of drawn cases is the highest of this range. It assumes the lowest worth, and whichever accuracy
-#' needs most cases: the estimate, or the accuracy with all or none of the errors shared. For a
-#' single rater, the plan assumes that the worth is 1, and that the accuracy is the share of ratings
-#' equal to the system's answer.
+#' cases. This plan is a first guess: label a pilot of 30 random cases, and plan again. The number
+#' of drawn cases is the highest number of the range. This number assumes the lowest worth. It also
+#' assumes the accuracy that needs most cases, among three: the estimate, the accuracy if all errors
+#' are shared, and the accuracy if no errors are shared. For a single rater, the plan assumes that
+#' the worth is 1, and that the accuracy is the share of ratings equal to the system's answer.
 #'
 #' A *pilot* is a random sample of gold cases in the estimate `x`. A plan for an accuracy uses the
 #' accuracy and the worth in the pilot, and has no range. Gold cases of the pilot count towards the
@@ -64,13 +64,16 @@
 #'   `"precision"` of each system for one `category`.
 #' @param systems Names of systems. The default, `NULL`, is all systems (the first two for a
 #'   difference). The same cases are labelled for all systems.
-#' @param category The category of `"recall"` (share of its cases that the system finds) or
-#'   `"precision"` (share of its answers `category` that are correct), a string; otherwise not used.
+#' @param category The category for `"recall"` or `"precision"`, a string; not used for other
+#'   quantities. Recall is the share of the cases of this category to which the system gives this
+#'   category. Precision is the share of correct answers among the system's answers with this
+#'   category.
 #' @param gold Total number of gold cases, including those of a pilot, if it is fixed. The plan then
 #'   reports the resulting half-width. By default `NULL`: the number is computed from `half_width`.
 #' @param interval Kind of interval to plan for, `"combined"` or `"corrected"`; see section
-#'   Intervals. By default `NULL`, the kind of the estimate `x` if it is one of the two; otherwise
-#'   `"combined"`. If `of` is not `"accuracy"`, it is always `"corrected"`.
+#'   Intervals. The default, `NULL`, is the kind of the estimate `x` if it is `"combined"` or
+#'   `"corrected"`, and `"combined"` for other kinds and for ratings. If `of` is not `"accuracy"`,
+#'   the kind is always `"corrected"`.
 #' @param target Quantity that the interval is for: the value in the `"population"` of which the
 #'   cases of `x` are a sample, or the value on exactly these `"cases"`. The default is the target
 #'   of the gold cases in `x`, or `"population"` if `x` has no gold cases.
@@ -171,15 +174,15 @@ as_planned_estimate <- function(x) {
   abort_argument_if(!inherits(x, "ratings"), "x",
     "must be a {.cls ratings} object or an estimate by {.fun estimate_accuracy}.", not = x)
   votes <- with_votes(x)
-  # The accuracy of one rater is not identified without gold cases, so there is no estimate. The
+  # With one rater, accuracies are not identified without gold cases, so there is no estimate. The
   # ratings still predict the truth of cases.
   if (n_raters(votes) == 1L)
     return(list(fit = list(x = votes), table = list(system = votes$systems)))
   without_warnings(estimate_accuracy(x))
 }
 
-# Adds a note to the plans of groups. It is on the difference between the two groups with the widest
-# intervals.
+# Adds a note to the plans of groups. The note gives the half-width of the difference between the
+# two groups with the widest intervals.
 add_difference_note <- function(plans) {
   settings <- plans[[1L]]$settings
   half_widths <- map_dbl(plans, function(plan) glance(plan)$half_width)
@@ -187,21 +190,22 @@ add_difference_note <- function(plans) {
   half_width <- sqrt(sum(widest_two^2))
   structure(plans, note = c(
     paste0("Difference of two groups within ", format_decimals(half_width), " (each group within ",
-      format_decimals(widest_two[[1L]]), ") if errors of groups are independent"),
+      format_decimals(widest_two[[1L]]), ") if the errors of both groups are independent"),
     if (!anyNA(map_dbl(plans, function(plan) glance(plan)$gold))) power_note(half_width, settings)
   ))
 }
 
-# Returns a sentence on the power to detect a difference whose interval has the given half-width.
+# Returns a sentence on the true difference that is detected with power .8, if the interval of the
+# difference has the given half-width.
 power_note <- function(half_width, settings) {
-  detectable_ratio <- 1 + qnorm(0.8) / normal_quantile(settings$conf_level)
-  paste0("A true difference of ", format_decimals(half_width * detectable_ratio),
+  detectable_difference <- half_width * (1 + qnorm(0.8) / normal_quantile(settings$conf_level))
+  paste0("A true difference of ", format_decimals(detectable_difference),
     " is detected (interval without 0) with probability .8")
 }
 
 # Checks the argument `interval`, and returns the kind of interval. Combined intervals are available
-# for accuracies only. For other quantities, the error of estimates from ratings is not known well
-# enough.
+# only for accuracies, because the error of estimates from ratings is not known well enough for
+# other quantities.
 planned_interval <- function(interval, estimate, of) {
   if (of != "accuracy") return("corrected")
   intervals <- c("combined", "corrected")
@@ -214,71 +218,75 @@ planned_interval <- function(interval, estimate, of) {
 # Checks the argument `systems`. Returns the indices of the systems.
 check_planned_systems <- function(systems, x, of) {
   is_pair <- of == "difference"
-  n_needed <- 1L + is_pair
-  abort_if(n_systems(x) < n_needed, "system",
-    "This plan needs at least {n_needed} system{?s}.", x = "{.arg x} has {n_systems(x)}.",
+  n_systems_needed <- 1L + is_pair
+  abort_if(n_systems(x) < n_systems_needed, "system",
+    "This plan needs at least {n_systems_needed} system{?s}.",
+    x = "{.arg x} has {n_systems(x)} system{?s}.",
     i = "Give {.arg systems} to {.fun ratings}.", system = x$systems)
   if (is.null(systems) && is_pair) systems <- x$systems[1:2]
   systems <- check_system_names(systems, x$systems)
   abort_argument_if(is_pair && length(systems) != 2L, "systems",
-    "must be two names for a {.val difference}.", x = "It is {.val {systems}}.")
+    "must be the names of two systems for a {.val difference}.", x = "It is {.val {systems}}.")
   match(systems, x$systems)
 }
 
-# Returns a table of costs in three situations: with the raters as they are, with one more rater for
-# every case, and with the cheapest numbers of labels and ratings from the start. NULL if the user
-# gave no costs.
+# Returns a table of costs for three alternatives: the present raters, one more rater for every
+# case, and a new study with the cheapest numbers of labels and ratings. NULL if the user gave no
+# costs.
 gold_costs <- function(table, quantities, estimate, settings) {
   if (is.null(settings$cost)) return(NULL)
   x <- estimate$fit$x
   interval <- chosen_interval_rows(table, settings)$interval[[1L]]
-  labels_needed <- function(quantity, explained) {
-    if (is.na(explained)) return(NA_real_)
-    quantity$explained <- explained
+  labels_needed <- function(quantity, explained_share) {
+    if (is.na(explained_share)) return(NA_real_)
+    quantity$explained <- explained_share
     rows <- plan_gold_rows(quantity, settings)
     rows$more[rows$interval == interval]
   }
-  most_needed <- function(explained) max(unlist(Map(labels_needed, quantities, explained)))
-  explained <- map_dbl(quantities, `[[`, "explained")
+  largest_number_needed <- function(shares) max(unlist(Map(labels_needed, quantities, shares)))
+  explained_shares <- map_dbl(quantities, `[[`, "explained")
   cheapest_split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
-    hardest <-
+    hardest_index <-
       match(hardest_system_row(table, settings)$system, map_chr(quantities, `[[`, "system"))
-    best_split(quantities[[hardest]], n_raters(x), settings)
+    best_split(quantities[[hardest_index]], n_raters(x), settings)
   }
-  gold <- c(
-    most_needed(explained), most_needed(explained_by_more(explained, estimate, settings)),
+  n_gold <- c(
+    largest_number_needed(explained_shares),
+    largest_number_needed(explained_with_one_more(explained_shares, estimate, settings)),
     cheapest_split$gold
   )
-  ratings <- c(0, count_cases(x), cheapest_split$ratings)
+  n_ratings <- c(0, count_cases(x), cheapest_split$ratings)
   columns_tibble(
-    raters = c("as they are", "one more", "split")[seq_along(gold)], gold = gold,
-    ratings = ratings, cost = gold * settings$cost[["gold"]] + ratings * settings$cost[["rating"]]
+    raters = c("as they are", "one more", "split")[seq_along(n_gold)], gold = n_gold,
+    ratings = n_ratings,
+    cost = n_gold * settings$cost[["gold"]] + n_ratings * settings$cost[["rating"]]
   )
 }
 
-# Returns the share of the variance that ratings explain with one more rater, for each quantity. NA
-# for fewer than three raters, and for counts of ratings without names of raters (see has_counts()).
+# Returns the share of the variance that ratings would explain with one more rater, for each
+# quantity. NA for fewer than three raters, and for counts of ratings without names of raters (see
+# has_counts()).
 #
 # Leaving out one rater divides the odds of the explained share by a factor. One more rater is
-# assumed to multiply the odds by the same factor, as if the errors of the new rater were as
-# independent as those of the other raters. Predictions are posterior probabilities only. Shares of
-# ratings, which predict_categories() also uses, vary too much.
-explained_by_more <- function(explained, estimate, settings) {
+# assumed to multiply the odds by the same factor. This is true if the errors of the new rater are
+# as independent as the errors of the other raters. Truths are predicted by posterior probabilities
+# only. Shares of ratings, which predict_categories() also uses, vary too much.
+explained_with_one_more <- function(explained_shares, estimate, settings) {
   x <- estimate$fit$x
-  raters <- n_raters(x)
-  if (has_counts(x) || raters < 3L) return(rep(NA_real_, length(explained)))
+  n_raters_now <- n_raters(x)
+  if (has_counts(x) || n_raters_now < 3L) return(rep(NA_real_, length(explained_shares)))
   estimate$gold <- NULL
-  odds <- function(share) share / (1 - share)
+  to_odds <- function(share) share / (1 - share)
   odds_of_panel <- function(panel) {
     estimate$fit$x <- panel
     quantities <- planned_quantities(estimate, posterior_of_raters(panel), settings)
-    odds(map_dbl(quantities, `[[`, "explained"))
+    to_odds(map_dbl(quantities, `[[`, "explained"))
   }
-  left_out_raters <- unique(round(seq(1, raters, length.out = min(raters, 5L))))
+  left_out_raters <- unique(round(seq(1, n_raters_now, length.out = min(n_raters_now, 5L))))
   odds_without_one <- vapply(left_out_raters, function(rater) {
     odds_of_panel(without_warnings(x[, -rater]))
-  }, explained)
-  odds_ratio <- odds_of_panel(x) / rowMeans(matrix(odds_without_one, length(explained)))
-  odds_with_more <- odds(explained) * pmax(1, odds_ratio)
+  }, explained_shares)
+  odds_ratio <- odds_of_panel(x) / rowMeans(matrix(odds_without_one, length(explained_shares)))
+  odds_with_more <- to_odds(explained_shares) * pmax(1, odds_ratio)
   pmin(0.9, odds_with_more / (1 + odds_with_more))
 }

@@ -11,18 +11,18 @@
 #'   * `raters`: number of raters.
 #'   * `cases`: smallest number of cases with which estimates are within the required half-width
 #'     with probability `conf_level`; `NA` if no number is enough. If [plan_cases()] was called with
-#'     a fixed number of cases, it is this number. `std.error`: Monte Carlo standard error of
-#'     `cases`, `NA` if it is fixed.
-#'   * `probability`: probability with which estimates are within the required half-width, mean over
-#'     systems; if `cases` is `NA`, the highest simulated probability. `lowest`: the probability for
-#'     the system for which it is lowest.
-#'   * `half_width`: an estimate is at most this far from the truth, with probability
-#'     `conf_level`.
+#'     a fixed number of cases, `cases` is this number.
+#'   * `std.error`: Monte Carlo standard error of `cases`; `NA` if the number is fixed.
+#'   * `probability`: probability that an estimate is within the required half-width, mean over
+#'     systems. If `cases` is `NA`, it is the highest simulated probability.
+#'   * `lowest`: lowest of these probabilities among the systems.
+#'   * `half_width`: distance from the true accuracy that an estimate does not exceed with
+#'     probability `conf_level`.
 #'   * `bias`: mean error of the estimates (estimate minus truth) for the system with the largest
 #'     bias.
 #'   * `ratings`, `cost`: number of ratings, and total cost.
 #'   * `cheapest`: `TRUE` if the cost is the lowest among rows without a `reason`.
-#'   * `reason`: why the required half-width is not reached, otherwise `NA`.
+#'   * `reason`: why the required half-width is not reached; `NA` if it is reached.
 #'   * `probability_mcse`, `half_width_mcse`: Monte Carlo standard errors.
 #'
 #'   `tidy(x, "curve")`: a row per simulated number of raters and cases. Columns: `raters`, `cases`,
@@ -56,21 +56,24 @@ update.case_plan <- function(object, ...) {
   unknown_arguments <- setdiff(names2(new_arguments), c(names(arguments), "agreement", "of"))
   abort_argument_if(unknown_arguments, unknown_arguments,
     "{.fun plan_cases} has no argument {.arg {unknown_arguments}}.",
-    i = "It has {.arg {names(arguments)}}.")
-  # `chance_kappa` and `rater_accuracy` exclude each other, so a new value of one removes the other.
-  exclusive <- c("chance_kappa", "rater_accuracy")
-  if (any(exclusive %in% names(new_arguments))) arguments[exclusive] <- list(NULL)
+    i = "Its arguments are {.arg {names(arguments)}}.")
+  # `chance_kappa` and `rater_accuracy` exclude each other, so a new value of one argument removes
+  # the old value of the other.
+  exclusive_arguments <- c("chance_kappa", "rater_accuracy")
+  if (any(exclusive_arguments %in% names(new_arguments))) {
+    arguments[exclusive_arguments] <- list(NULL)
+  }
   do.call(plan_cases, replace(arguments, names(new_arguments), new_arguments))
 }
 
 # ---- Print --------------------------------------------------------------------------------------
 
 # Creates the result of plan_cases(). Combines the tables for all numbers of raters. Adds the number
-# of ratings and the cost of each row. `parts`: result of simulate_plans(). `arguments`: arguments
+# of ratings and the cost of each row. `plans`: result of simulate_plans(). `arguments`: arguments
 # of plan_cases(), for update().
-show_case_plan <- function(parts, settings, arguments, seed) {
-  bind_parts <- function(part) tibble::as_tibble(stack_rows(parts, `[[`, part))
-  table <- bind_parts("answer")
+new_case_plan <- function(plans, settings, arguments, seed) {
+  bind_tables <- function(part) tibble::as_tibble(stack_rows(plans, `[[`, part))
+  table <- bind_tables("answer")
   ratings_per_case <- settings$raters * (1 - settings$missing) # mean number of ratings of a case
   table$ratings <- table$cases * ratings_per_case
   table$cost <-
@@ -78,10 +81,10 @@ show_case_plan <- function(parts, settings, arguments, seed) {
   is_enough <- is.na(table$reason)
   table$cheapest <- is_enough & table$cost %in% min(table$cost[is_enough], Inf)
   table <- table[c(setdiff(names(table), "reason"), "reason")]
-  # The row of the plan contains NA if no number of cases is enough.
-  best <- table[which(table$cheapest)[1L], ]
+  # If no number of cases is enough in any row, all elements of `best_row` are NA.
+  best_row <- table[which(table$cheapest)[1L], ]
   has_costs <- any(settings$cost != c(0, 1)) # by default the cost is the number of ratings
-  tables <- list(answer = table, curve = bind_parts("curve"))
+  tables <- list(answer = table, curve = bind_tables("curve"))
   format_count <- function(n) format_unpadded(round(n))
   printed_table <- replace(table, c("cases", "probability", "ratings", "cost"), list(
     value_and_error(format_count(table$cases), format_count(pmax(1, table$std.error))),
@@ -89,9 +92,9 @@ show_case_plan <- function(parts, settings, arguments, seed) {
     format_count(table$ratings), format_unpadded(table$cost)
   ))
   is_difference <- settings$of == "difference"
-  answer <- c(
+  answer_notes <- c(
     if (!is_difference) shared_errors_limit_note(settings, arguments$design),
-    format_answer(table, best, has_costs, settings)
+    format_answer(table, best_row, has_costs, settings)
   )
   caption <- sprintf(
     if (is_difference) "Differences of systems within %s of the true ones with probability %s" else
@@ -101,7 +104,7 @@ show_case_plan <- function(parts, settings, arguments, seed) {
   new_result("case_plan",
     tables = tables, settings = settings, arguments = arguments, seed = seed,
     facts = c(
-      as.list(best[c("raters", "cases", "probability", "ratings", "cost")]),
+      as.list(best_row[c("raters", "cases", "probability", "ratings", "cost")]),
       settings[c("half_width", "conf_level")],
       list(
         rater_accuracy = mean(settings$accuracies), chance_kappa = settings$kappa,
@@ -109,14 +112,14 @@ show_case_plan <- function(parts, settings, arguments, seed) {
         runs = settings$runs
       )
     ),
-    line = paste(answer, collapse = "; "), caption = caption,
+    line = paste(answer_notes, collapse = "; "), caption = caption,
     head = c(caption, format_assumed(settings)),
     shown = view(printed_table, c(
       "raters", "cases", "probability", if (length(settings$systems) > 1L) "lowest",
       `half-width` = "half_width", "bias", "ratings", if (has_costs) "cost"
     ), left = integer(), most = Inf),
     notes = c(
-      answer, plan_notes(table, settings, arguments),
+      answer_notes, plan_notes(table, settings, arguments),
       if (is_difference) power_note(settings$half_width, settings) else
         format_advice(c(tables, list(settings = settings)))
     ), more = "tidy(), glance(), update(), plot()"
@@ -126,7 +129,7 @@ show_case_plan <- function(parts, settings, arguments, seed) {
 # Returns the assumptions of a plan, as lines of text.
 format_assumed <- function(settings) {
   pilot <- settings$pilot
-  options <- attr(settings$estimator[[1L]], "options")
+  estimator_options <- attr(settings$estimator[[1L]], "options")
   c(
     if (!is.null(pilot)) paste0(
       sprintf("Pilot of %s, %s: mean rater accuracy %s", count_noun(pilot$cases, "case"),
@@ -138,15 +141,16 @@ format_assumed <- function(settings) {
     format_judges(settings),
     sprintf(
       "Estimates: %s; %s simulated panels for each number of cases",
-      if (is.null(options)) names(settings$estimator) else
-        paste0(options$method, ", ", format(options$model)), number(settings$runs)
+      if (is.null(estimator_options)) names(settings$estimator) else
+        paste0(estimator_options$method, ", ", format(estimator_options$model)),
+      number(settings$runs)
     )
   )
 }
 
-# Returns lines of text on raters and systems. The lines list the K-properties: equally accurate
-# raters, equally probable errors, and equally difficult cases. A pilot or a kappa does not test
-# these assumptions.
+# Returns lines of text on raters and systems. They list which K-properties (equally accurate
+# raters, equally probable errors, and equally difficult cases) the plan assumes, or how the design
+# differs from them. A pilot or a kappa does not test these assumptions.
 format_judges <- function(settings) {
   categories <- paste0(
     count_noun(length(settings$labels), "category"),
@@ -161,7 +165,7 @@ format_judges <- function(settings) {
     sprintf(
       "Raters are right with probability %s (chance kappa %s), %s with %s; %s",
       shorten(format_decimals(settings$accuracies)), format_decimals(settings$kappa),
-      if (identical(settings$systems, paper_systems)) "assumed systems" else "the system",
+      if (identical(settings$systems, lehner_accuracies)) "assumed systems" else "the system",
       shorten(format(settings$systems, trim = TRUE)), categories
     ),
     if (length(violations) > 0L) c("Assumed:", paste("  -", violations)) else paste(
@@ -171,15 +175,17 @@ format_judges <- function(settings) {
   )
 }
 
-# Returns the cheapest numbers of cases and raters, as a sentence. `best`: row of the table `answer`
-# with the lowest cost.
-format_answer <- function(table, best, has_costs, settings) {
-  if (is.na(best$cases)) return(not_reached_words(table))
-  label <- if (nrow(table) > 1L) if (has_costs) "Cheapest" else "Fewest ratings" else
+# Returns the cheapest numbers of cases and raters, as a sentence. `best_row`: row of `table` with
+# the lowest cost.
+format_answer <- function(table, best_row, has_costs, settings) {
+  if (is.na(best_row$cases)) return(not_reached_words(table))
+  answer_label <- if (nrow(table) > 1L) if (has_costs) "Cheapest" else "Fewest ratings" else
     if (is.null(settings$cases)) "Needed" else "Enough"
   sprintf(
-    "%s: %s by %s, %s", label, count_noun(best$cases, "case"), count_noun(best$raters, "rater"),
-    if (has_costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
+    "%s: %s by %s, %s", answer_label, count_noun(best_row$cases, "case"),
+    count_noun(best_row$raters, "rater"),
+    if (has_costs) paste("cost", number(best_row$cost)) else
+      count_noun(round(best_row$ratings), "rating")
   )
 }
 
@@ -204,11 +210,11 @@ plan_notes <- function(table, settings, arguments) {
     if (any(abs(table$bias[is.na(table$cases)]) > settings$half_width / 5, na.rm = TRUE)) {
       "More cases do not help; use better raters, or a model with fewer assumptions (rater_model())"
     },
-    "The interval of estimate_accuracy() also contains shared errors, which more cases do not
-     reduce: plan_gold()",
+    "The interval of estimate_accuracy() also allows for shared errors, which more cases do not
+     reduce; see plan_gold()",
     if (isTRUE(pilot$kind == "machines")) {
       paste("Language models and programs share errors, so this plan is too optimistic.",
-        "plan_gold() plans for cases with known truth")
+        "Use plan_gold() to plan the number of cases with known truth")
     } else if (isTRUE(lower_accuracy > 1.05 / length(settings$labels) &&
       pilot$rater_accuracy < 1)) {
       paste("To plan for raters a standard error less accurate than in the pilot, use",
@@ -217,9 +223,9 @@ plan_notes <- function(table, settings, arguments) {
   )
 }
 
-# Returns a sentence on the half-width that more cases cannot reduce. This is the part of the
-# interval of estimate_accuracy() that is not sampling error. NULL if the part is smaller than the
-# half-width of the plan, or if `pilot` is not ratings of systems.
+# Returns a sentence on the half-width that more cases cannot reduce: the part of the half-width of
+# estimate_accuracy() that is not sampling error. NULL if this part is at most the half-width of the
+# plan, or if `pilot` is not a ratings object with systems.
 shared_errors_limit_note <- function(settings, pilot) {
   if (!inherits(pilot, "ratings") || n_systems(pilot) == 0L) return(NULL)
   estimate <- without_warnings(estimate_accuracy(pilot))
@@ -228,34 +234,39 @@ shared_errors_limit_note <- function(settings, pilot) {
   if (half_width > settings$half_width) paste0(
     "More cases cannot make all intervals of estimate_accuracy() narrower than +-",
     format_decimals(half_width),
-    ", because they contain shared errors (see plan_gold()). This plan leaves them out"
+    ", because these intervals allow for shared errors (see plan_gold()). This plan ignores shared
+     errors"
   )
 }
 
-# Returns a sentence on the numbers of raters whose cost differs from the lowest cost by at most two
-# Monte Carlo standard errors. NULL if there are none.
+# Returns a sentence that lists the numbers of raters whose cost differs from the lowest cost by at
+# most two Monte Carlo standard errors. NULL if there are no such numbers.
 near_tie_note <- function(table) {
   if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
-  error <- table$std.error * table$cost / table$cases
-  cheapest <- which(table$cheapest)[1L]
-  is_tie <- table$cost - table$cost[[cheapest]] <= 2 * sqrt(error^2 + error[[cheapest]]^2)
-  raters <- table$raters[setdiff(which(is_tie), cheapest)]
+  cost_error <- table$std.error * table$cost / table$cases
+  cheapest_index <- which(table$cheapest)[1L]
+  is_tied_with_cheapest <- table$cost - table$cost[[cheapest_index]] <=
+    2 * sqrt(cost_error^2 + cost_error[[cheapest_index]]^2)
+  raters <- table$raters[setdiff(which(is_tied_with_cheapest), cheapest_index)]
   if (length(raters) > 0L) sprintf(
     "Because of simulation error it is not certain that %s raters cost more",
     paste(raters, collapse = " or ")
   )
 }
 
-# Returns the advice of Lehner (2015) on the number of cases, and the simulated probability that
-# this number is enough. The paper has advice only for five categories, three raters, half-width .1,
-# probability .9, and two ranges of kappa. For other settings, the result is NULL.
+# Returns the advice of Lehner (2015) on the number of cases, and the simulated probability that an
+# estimate with this number is within the half-width. The paper has advice only for five categories,
+# three raters, half-width .1, probability .9, and two ranges of kappa. For other settings, the
+# result is NULL.
 format_advice <- function(x) {
   settings <- x$settings
   plan_values <- c(length(settings$labels), settings$raters, settings$half_width,
     settings$conf_level)
-  range <- findInterval(settings$kappa, c(0.25 - 1e-9, 0.35, 0.5 - 1e-9, 0.6), left.open = TRUE)
-  if (!isTRUE(all.equal(plan_values, c(5, 3, 0.1, 0.9))) || !range %in% c(1L, 3L)) return(NULL)
-  is_weak_agreement <- range == 1L
+  kappa_range <-
+    findInterval(settings$kappa, c(0.25 - 1e-9, 0.35, 0.5 - 1e-9, 0.6), left.open = TRUE)
+  is_plan_of_paper <- isTRUE(all.equal(plan_values, c(5, 3, 0.1, 0.9)))
+  if (!is_plan_of_paper || !kappa_range %in% c(1L, 3L)) return(NULL)
+  is_weak_agreement <- kappa_range == 1L
   root_cases <- sqrt(if (is_weak_agreement) 200 else 100)
   probit <- stats::approx(sqrt(x$curve$cases), stats::qnorm(x$curve$probability), root_cases)$y
   paste0(

@@ -1,6 +1,6 @@
-# Searches for the number of cases. For a few numbers of cases, simulations give the probability
-# that an estimate is within the required half-width. A line is then fitted to the probit of this
-# probability. A panel is one simulated data set.
+# Searches for the smallest number of cases with which estimates are within the required half-width
+# with probability `conf_level`. Simulations give the probability for a few numbers of cases. A line
+# is then fitted to the probit of this probability. A panel is one simulated data set.
 
 # Returns a list with an element per number of raters. Each element is a list of two tables:
 # * answer: the required number of cases, one row of the table that plan_cases() returns
@@ -10,19 +10,20 @@ simulate_plans <- function(settings, seed) {
     # Stores panels, so that they are simulated only once for each number of cases.
     panels_by_size <- new.env()
     panels_at <- function(n) {
-      key <- as.character(n)
-      panels_by_size[[key]] <- panels_by_size[[key]] %||% simulate_panels(settings, design, n, seed)
+      panel_key <- as.character(n)
+      panels_by_size[[panel_key]] <-
+        panels_by_size[[panel_key]] %||% simulate_panels(settings, design, n, seed)
     }
-    answer <- if (is.null(settings$cases)) search_n_cases(panels_at, settings) else
+    answer_row <- if (is.null(settings$cases)) search_n_cases(panels_at, settings) else
       plan_row(panels_at(settings$cases), settings)
     # Simulates further numbers of cases around the answer, for plots.
-    centre_cases <- if (is.na(answer$cases)) settings$max_cases / 4 else answer$cases
+    centre_cases <- if (is.na(answer_row$cases)) settings$max_cases / 4 else answer_row$cases
     lapply(unique(clamp(round(centre_cases * c(0.25, 0.5, 2)), 2, settings$max_cases)), panels_at)
-    sizes <- sort(as.numeric(ls(panels_by_size)))
-    points <- stack_rows(lapply(sizes, panels_at), summarise_panels, settings)
+    case_counts <- sort(as.numeric(ls(panels_by_size)))
+    curve_rows <- stack_rows(lapply(case_counts, panels_at), summarise_panels, settings)
     list(
-      answer = data.frame(raters = raters, answer),
-      curve = data.frame(raters = raters, cases = sizes, points, runs = settings$runs)
+      answer = data.frame(raters = raters, answer_row),
+      curve = data.frame(raters = raters, cases = case_counts, curve_rows, runs = settings$runs)
     )
   }, settings$designs, settings$raters)
 }
@@ -31,30 +32,32 @@ simulate_plans <- function(settings, seed) {
 # error of each other system is subtracted from the error of the first system. Returns a list:
 # * n: number of cases
 # * near: share of systems whose estimate is within the required half-width, for each panel
-# * error: error of each estimate in each panel, NA without an estimate
-# * run: number of the panel of each error
+# * error: error of the estimate of each system in each panel, NA without an estimate
+# * run: number of the panel to which each element of `error` belongs
 # * of_system: share of panels with an estimate within the half-width, for each system
 # * bias: mean error of each system
 simulate_panels <- function(settings, design, n, seed) {
   study <- new_study(
     list(design = design), settings$estimator, settings$runs, as.integer(n), "same", seed
   )
-  rows <- study_estimates(run_study(study, settings$threads))
-  abort_argument_if(all(has_failed(rows)), "estimator",
+  estimate_rows <- study_estimates(run_study(study, settings$threads))
+  abort_argument_if(all(has_failed(estimate_rows)), "estimator",
     "{.arg estimator} fails on every simulated panel of {n} case{?s}.",
-    x = escape_braces(rows$reason[[1L]]))
-  rows$error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
+    x = escape_braces(estimate_rows$reason[[1L]]))
+  estimate_rows$error <- estimate_rows$estimate -
+    ifelse(has_expected(estimate_rows), estimate_rows$expected, estimate_rows$sample)
   if (settings$of == "difference") {
-    is_first <- rows$system == rows$system[[1L]]
-    first <- rows[is_first, ]
-    rows <- rows[!is_first, ]
-    rows$error <- first$error[match(rows$run, first$run)] - rows$error
+    is_first_system <- estimate_rows$system == estimate_rows$system[[1L]]
+    first_system_rows <- estimate_rows[is_first_system, ]
+    estimate_rows <- estimate_rows[!is_first_system, ]
+    first_system_error <- first_system_rows$error[match(estimate_rows$run, first_system_rows$run)]
+    estimate_rows$error <- first_system_error - estimate_rows$error
   }
-  is_near <- !is.na(rows$error) & abs(rows$error) <= settings$half_width + 1e-9
-  mean_by <- function(x, by) as.vector(tapply(x, rows[[by]], mean, na.rm = TRUE))
+  is_near <- !is.na(estimate_rows$error) & abs(estimate_rows$error) <= settings$half_width + 1e-9
+  mean_by <- function(x, by) as.vector(tapply(x, estimate_rows[[by]], mean, na.rm = TRUE))
   list(
-    n = n, near = mean_by(is_near, "run"), error = rows$error, run = rows$run,
-    of_system = mean_by(is_near, "system"), bias = mean_by(rows$error, "system")
+    n = n, near = mean_by(is_near, "run"), error = estimate_rows$error, run = estimate_rows$run,
+    of_system = mean_by(is_near, "system"), bias = mean_by(estimate_rows$error, "system")
   )
 }
 
@@ -62,57 +65,67 @@ simulate_panels <- function(settings, design, n, seed) {
 
 start_cases <- 100 # number of cases at which the search begins
 
-# Returns the smallest number of cases with which the probability reaches `conf_level`, in the form
-# of plan_row(). `panels_at`: function of n that returns panels with n cases, see simulate_panels().
+# Searches for the smallest number of cases with which the probability reaches `conf_level`. Returns
+# a row of the table in the form of plan_row(). `panels_at`: function of n that returns panels with
+# n cases, see simulate_panels().
 search_n_cases <- function(panels_at, settings) {
-  target <- settings$conf_level
-  least <- settings$least_cases
-  most <- settings$max_cases
-  bracket <- bracket_cases(function(n) mean(panels_at(n)$near), start_cases, target, most, least)
-  low <- bracket$low
-  high <- bracket$high
-  if (is.null(high)) return(unreached_row(panels_at, bracket$tried, settings))
+  target_probability <- settings$conf_level
+  min_cases <- settings$least_cases
+  max_cases <- settings$max_cases
+  bracket <- bracket_cases(
+    function(n) mean(panels_at(n)$near), start_cases, target_probability, max_cases, min_cases
+  )
+  too_few_cases <- bracket$low
+  enough_cases <- bracket$high
+  if (is.null(enough_cases)) return(unreached_row(panels_at, bracket$tried, settings))
   # Even the smallest allowed number of cases reaches the target.
-  if (is.null(low)) return(plan_row(panels_at(high), settings))
-  rough_line <- fit_line_to_panels(panels_at, c(low, sqrt(low * high), high), target)
-  sizes <- clamp(rough_line$cases, low, high) * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5)
-  line <- fit_line_to_panels(panels_at, pmin(sizes, most), target)
-  n <- clamp(ceiling(line$cases - 1e-6), least, most)
-  line_at_n <- as.list(line$at(n))
+  if (is.null(too_few_cases)) return(plan_row(panels_at(enough_cases), settings))
+  rough_line <- fit_line_to_panels(
+    panels_at, c(too_few_cases, sqrt(too_few_cases * enough_cases), enough_cases),
+    target_probability
+  )
+  tried_numbers <-
+    clamp(rough_line$cases, too_few_cases, enough_cases) * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5)
+  fitted_line <- fit_line_to_panels(panels_at, pmin(tried_numbers, max_cases), target_probability)
+  n_cases <- clamp(ceiling(fitted_line$cases - 1e-6), min_cases, max_cases)
+  line_at_n <- as.list(fitted_line$at(n_cases))
   replace(
-    plan_row(panels_at(n), settings, reason = reason_not_enough(line_at_n[[1L]] + 1e-6, settings)),
-    c("std.error", "probability", "probability_mcse"), c(line$std.error, line_at_n)
+    plan_row(panels_at(n_cases), settings,
+      reason = reason_not_enough(line_at_n[[1L]] + 1e-6, settings)),
+    c("std.error", "probability", "probability_mcse"), c(fitted_line$std.error, line_at_n)
   )
 }
 
 # Simulates panels with the numbers of cases `n`, and fits a line with probit_line().
-fit_line_to_panels <- function(panels_at, n, target) {
+fit_line_to_panels <- function(panels_at, n, target_probability) {
   panels <- lapply(unique(pmax(round(n), 2)), panels_at)
   probit_line(
-    map_dbl(panels, `[[`, "n"), vapply(panels, `[[`, panels[[1L]]$near, "near"), target
+    map_dbl(panels, `[[`, "n"), vapply(panels, `[[`, panels[[1L]]$near, "near"), target_probability
   )
 }
 
-# Finds two numbers of cases that differ by a factor of at most about two. `probability_at`:
-# function of a number of cases that returns the probability. `start`, `most`, `least`: first,
-# largest and smallest number to try. Returns a list:
-# * low: a number with which the probability is below `target`; NULL if no number is too small
-# * high: a number with which the probability is at least `target`; NULL if there is none
-# * tried: all numbers tried
-bracket_cases <- function(probability_at, start, target, most, least) {
+# Finds two numbers of cases, one too small and one large enough, that differ by a factor of at most
+# about two. `probability_at`: function of a number of cases that returns the probability.
+# `first_number`, `max_cases`, `min_cases`: first, largest and smallest number to try. Returns a
+# list:
+# * low: a number with which the probability is below the target; NULL if no number is too small
+# * high: a number with which the probability reaches the target; NULL if no number is large enough
+# * tried: all numbers that were tried
+bracket_cases <- function(probability_at, first_number, target_probability, max_cases, min_cases) {
   bracket <- new.env()
   try_at <- function(n) {
     bracket$tried <- c(bracket$tried, n)
-    bracket[[if (probability_at(n) >= target) "high" else "low"]] <- n
+    bracket[[if (probability_at(n) >= target_probability) "high" else "low"]] <- n
   }
-  try_at(clamp(round(start), least, most))
-  while (is.null(bracket$low) && bracket$high > least) {
-    try_at(max(ceiling(bracket$high / 2), least))
+  try_at(clamp(round(first_number), min_cases, max_cases))
+  while (is.null(bracket$low) && bracket$high > min_cases) {
+    try_at(max(ceiling(bracket$high / 2), min_cases))
   }
   if (is.null(bracket$high)) {
     # Tries a few larger numbers, then the largest. If the probability is too low even with the
     # largest number, no number is large enough.
-    for (n in unique(round(pmin(c(start * c(2, 4, 8), most / 4, most), most)))) {
+    larger_numbers <- c(first_number * c(2, 4, 8), max_cases / 4, max_cases)
+    for (n in unique(round(pmin(larger_numbers, max_cases)))) {
       if (n > bracket$low && is.null(bracket$high)) try_at(n)
     }
     while (isTRUE(bracket$high / bracket$low > 2 + 1 / bracket$low)) {
@@ -127,43 +140,44 @@ bracket_cases <- function(probability_at, start, target, most, least) {
 # * n: numbers of cases
 # * near: share of estimates within the half-width (panels x numbers of cases)
 #
-# A row of `near` is simulated with the same seed for all numbers of cases. Standard errors are
-# therefore sandwich errors over panels. Returns a list:
-# * cases, std.error: number of cases at which the line reaches `target`, and its standard error
+# The elements of a row of `near` are dependent, because they are simulated with the same seed.
+# Standard errors are therefore sandwich estimates over panels. Returns a list:
+# * cases, std.error: number of cases at which the line reaches `target_probability`, and the
+#   standard error of this number
 # * at: function of n that returns the probability on the line and its Monte Carlo standard error
-probit_line <- function(n, near, target) {
-  x <- cbind(1, sqrt(n))
-  runs <- nrow(near)
+probit_line <- function(n, near, target_probability) {
+  regressors <- cbind(1, sqrt(n))
+  n_runs <- nrow(near)
   coefficients <- suppressWarnings(stats::glm.fit(
-    x, colMeans(near), rep(runs, length(n)), family = stats::quasibinomial("probit")
+    regressors, colMeans(near), rep(n_runs, length(n)), family = stats::quasibinomial("probit")
   ))$coefficients
-  eta <- drop(x %*% coefficients)
+  eta <- drop(regressors %*% coefficients)
   probability <- clamp(stats::pnorm(eta), 1e-10, 1 - 1e-10)
   weight <- stats::dnorm(eta) / bernoulli_variance(probability)
-  scores <- sweep(near, 2L, probability) %*% (weight * x)
-  bread <- solve(crossprod(x, runs * weight * stats::dnorm(eta) * x))
-  error <- function(gradient) sqrt(sum((scores %*% bread %*% gradient)^2))
-  root_cases <- (stats::qnorm(target) - coefficients[[1L]]) / coefficients[[2L]]
+  scores <- sweep(near, 2L, probability) %*% (weight * regressors)
+  bread <- solve(crossprod(regressors, n_runs * weight * stats::dnorm(eta) * regressors))
+  standard_error <- function(gradient) sqrt(sum((scores %*% bread %*% gradient)^2))
+  root_cases <- (stats::qnorm(target_probability) - coefficients[[1L]]) / coefficients[[2L]]
   list(
     cases = root_cases^2,
-    std.error = 2 * root_cases * error(-c(1, root_cases) / coefficients[[2L]]),
+    std.error = 2 * root_cases * standard_error(-c(1, root_cases) / coefficients[[2L]]),
     at = function(n) {
-      row <- c(1, sqrt(n))
-      eta <- sum(row * coefficients)
-      c(probability = stats::pnorm(eta), mcse = stats::dnorm(eta) * error(row))
+      regressors_at_n <- c(1, sqrt(n))
+      eta <- sum(regressors_at_n * coefficients)
+      c(probability = stats::pnorm(eta), mcse = stats::dnorm(eta) * standard_error(regressors_at_n))
     }
   )
 }
 
 # ---- Rows of the table that plan_cases() returns ------------------------------------------------
 
-# Returns a row of the table, without the columns of raters and costs. `panels`: result of
-# simulate_panels(). `reason`: why the number of cases is not enough, or NA.
+# Returns the row of the table for a number of cases, without the columns of raters and costs.
+# `panels`: result of simulate_panels(). `reason`: why the number of cases is not enough, or NA.
 plan_row <- function(panels, settings, cases = panels$n,
                      reason = reason_not_enough(mean(panels$near), settings)) {
-  point <- summarise_panels(panels, settings)
+  summary_row <- summarise_panels(panels, settings)
   data.frame(
-    cases = as.double(cases), std.error = NA_real_, point[names(point) != "missing"],
+    cases = as.double(cases), std.error = NA_real_, summary_row[names(summary_row) != "missing"],
     reason = reason
   )
 }
@@ -176,15 +190,15 @@ reason_not_enough <- function(probability, settings) {
 }
 
 # Returns the row of the table if no number of cases is enough. `tried`: the simulated numbers of
-# cases. If the probability does not increase between the last two numbers, the reason in the row is
-# bias. Otherwise the reason is that larger numbers were not tried.
+# cases. If the probability does not increase between the last two numbers, the column `reason`
+# names bias. If it increases, the reason is that larger numbers were not tried.
 unreached_row <- function(panels_at, tried, settings) {
-  near <- lapply(tried, function(n) panels_at(n)$near)
-  probability <- map_dbl(near, mean)
+  near_shares <- lapply(tried, function(n) panels_at(n)$near)
+  probability <- map_dbl(near_shares, mean)
   best_panels <- panels_at(tried[[which.max(probability)]])
-  increases <- if (length(tried) > 1L) Reduce(`-`, rev(tail(near, 2L)))
-  is_rising <- is.null(increases) || mean(increases) > 2 * stats::sd(increases) /
-    sqrt(length(increases)) + 1e-9
+  probability_increases <- if (length(tried) > 1L) Reduce(`-`, rev(tail(near_shares, 2L)))
+  is_rising <- is.null(probability_increases) || mean(probability_increases) >
+    2 * stats::sd(probability_increases) / sqrt(length(probability_increases)) + 1e-9
   plan_row(best_panels, settings, NA, sprintf(
     "%s; the highest probability is %s with %s",
     if (is_rising) paste(number(settings$max_cases),
@@ -198,19 +212,22 @@ unreached_row <- function(panels_at, tried, settings) {
 # infinite errors. `panels`: result of simulate_panels().
 summarise_panels <- function(panels, settings) {
   absolute_error <- replace_na(abs(panels$error), Inf)
-  error_quantile <- function(p) stats::quantile(absolute_error, clip01(p), type = 1L, names = FALSE)
+  error_quantile <- function(level) {
+    stats::quantile(absolute_error, clip01(level), type = 1L, names = FALSE)
+  }
   half_width <- error_quantile(settings$conf_level)
   # Monte Carlo error of the half-width: quantiles at `conf_level` plus and minus the Monte Carlo
   # error of the share of panels.
-  error <- monte_carlo_error(as.vector(tapply(absolute_error <= half_width, panels$run, mean)))
-  half_widths <- c(half_width, error_quantile(settings$conf_level + c(error, -error)))
+  share_error <-
+    monte_carlo_error(as.vector(tapply(absolute_error <= half_width, panels$run, mean)))
+  half_widths <- c(half_width, error_quantile(settings$conf_level + c(share_error, -share_error)))
   half_widths[is.infinite(half_widths)] <- NA_real_
-  worst <- which.max(abs(panels$bias)) # index of the system with the largest bias
+  worst_system <- which.max(abs(panels$bias)) # index of the system with the largest bias
   data.frame(
     probability = mean(panels$near), probability_mcse = monte_carlo_error(panels$near),
     lowest = min(panels$of_system), half_width = half_widths[[1L]],
-    half_width_mcse = (half_widths[[2L]] - half_widths[[3L]]) / 2, bias = panels$bias[worst][1L],
-    missing = mean(is.na(panels$error))
+    half_width_mcse = (half_widths[[2L]] - half_widths[[3L]]) / 2,
+    bias = panels$bias[worst_system][1L], missing = mean(is.na(panels$error))
   )
 }
 
@@ -218,11 +235,11 @@ summarise_panels <- function(panels, settings) {
 # within the half-width, for each panel. If the mean is 0 or 1, one half is added to the numbers of
 # estimates within and outside the half-width, so that the error is not 0.
 monte_carlo_error <- function(near) {
-  runs <- length(near)
-  share <- mean(near)
-  variance <- if (share %in% 0:1) bernoulli_variance(add_half_cases(share, runs)) else
+  n_runs <- length(near)
+  mean_share <- mean(near)
+  variance <- if (mean_share %in% 0:1) bernoulli_variance(add_half_cases(mean_share, n_runs)) else
     stats::var(near)
-  sqrt(variance / runs)
+  sqrt(variance / n_runs)
 }
 
 # ---- Cases to label by plan_gold() --------------------------------------------------------------
@@ -239,17 +256,19 @@ min_spread <- 0.3
 min_in_stratum <- 2L # smallest number of gold cases drawn from a stratum
 
 # Shrinks predicted probabilities towards 1/2, because predictions are overconfident.
-shrink_to_half <- function(q) stats::plogis(0.7 * stats::qlogis(clamp(q, 0.02, 0.98)))
+shrink_to_half <- function(probability) {
+  stats::plogis(0.7 * stats::qlogis(clamp(probability, 0.02, 0.98)))
+}
 
 # Returns the number of the stratum of each pattern, from the smallest to the largest spread. Strata
 # have about the same number of cases. Patterns with equal spread are in the same stratum.
 spread_strata <- function(spread, weight) {
   rounded_spread <- round(spread, 9L)
-  group <- match(rounded_spread, sort(unique(rounded_spread)))
-  cases <- rowsum(weight, group)[, 1L]
-  middle <- (cumsum(cases) - cases / 2) / sum(cases)
-  stratum <- pmin(ceiling(middle * gold_strata), gold_strata)
-  match(stratum, unique(stratum))[group]
+  spread_group <- match(rounded_spread, sort(unique(rounded_spread)))
+  group_cases <- rowsum(weight, spread_group)[, 1L]
+  middle_share <- (cumsum(group_cases) - group_cases / 2) / sum(group_cases)
+  stratum <- pmin(ceiling(middle_share * gold_strata), gold_strata)
+  match(stratum, unique(stratum))[spread_group]
 }
 
 # Returns the spread, increased to at least the share `min_spread` of its mean over cases. If all
@@ -261,62 +280,65 @@ positive_spread <- function(spread, cases) {
 
 # Returns the number of gold cases to draw from each stratum. It is proportional to the number of
 # cases times the spread (Neyman's allocation). NULL if there are too few gold cases for strata.
-# `gold`: total number of gold cases. `cases`, `spread`: number of cases and mean spread of each
-# stratum.
-allocate_gold <- function(gold, cases, spread) {
-  target_size <- cases * positive_spread(spread, cases)
-  n_gold <- pmin(min_in_stratum, cases)
-  if (gold < sum(n_gold)) return(NULL)
+# `total_gold`: total number of gold cases. `stratum_cases`, `spread`: number of cases and mean
+# spread of each stratum.
+allocate_gold <- function(total_gold, stratum_cases, spread) {
+  target_size <- stratum_cases * positive_spread(spread, stratum_cases)
+  n_gold <- pmin(min_in_stratum, stratum_cases)
+  if (total_gold < sum(n_gold)) return(NULL)
   # Adds one gold case at a time to the stratum with the largest deficit.
-  for (i in seq_len(gold - sum(n_gold))) {
-    largest_deficit <- which.max(ifelse(n_gold < cases, target_size / (n_gold + 0.5), -Inf))
+  for (i in seq_len(total_gold - sum(n_gold))) {
+    largest_deficit <- which.max(ifelse(n_gold < stratum_cases, target_size / (n_gold + 0.5), -Inf))
     n_gold[[largest_deficit]] <- n_gold[[largest_deficit]] + 1
   }
   n_gold
 }
 
-# Returns a list of the stratum of each pattern and the probability with which its cases are drawn.
-# `n_expected`: expected number of drawn cases. `spread`: NA for patterns that need no label.
-# `choice`: see plan_gold().
+# Returns a list of two vectors with an element per pattern: `stratum`, the number of its stratum,
+# and `probability`, with which each of its cases is drawn. `n_expected`: expected number of drawn
+# cases. `spread`: NA for patterns that need no label. `choice`: see plan_gold().
 gold_probabilities <- function(n_expected, spread, weight, choice) {
   is_eligible <- !is.na(spread) & weight > 0
-  draws <- list(stratum = ifelse(is_eligible, 1L, NA_integer_), probability = 0 * weight)
+  sampling_design <- list(stratum = ifelse(is_eligible, 1L, NA_integer_), probability = 0 * weight)
   weight <- weight[is_eligible]
   spread <- spread[is_eligible]
   n_expected <- min(n_expected, sum(weight))
-  draws$probability[is_eligible] <- if (choice == "active")
+  sampling_design$probability[is_eligible] <- if (choice == "active")
     active_probability(n_expected, spread, weight) else n_expected / sum(weight)
-  if (choice != "stratified") return(draws)
+  if (choice != "stratified") return(sampling_design)
   strata <- spread_strata(spread, weight)
-  cases <- rowsum(weight, strata)[, 1L]
-  n_gold <- allocate_gold(n_expected, cases, rowsum(weight * spread, strata)[, 1L] / cases)
+  stratum_cases <- rowsum(weight, strata)[, 1L]
+  n_gold <- allocate_gold(
+    n_expected, stratum_cases, rowsum(weight * spread, strata)[, 1L] / stratum_cases
+  )
   if (!is.null(n_gold)) {
-    draws$stratum[is_eligible] <- strata
-    draws$probability[is_eligible] <- unname(n_gold / cases)[strata]
+    sampling_design$stratum[is_eligible] <- strata
+    sampling_design$probability[is_eligible] <- unname(n_gold / stratum_cases)[strata]
   }
-  draws
+  sampling_design
 }
 
-# Returns probabilities that are proportional to the spread and at most 1. Their sum over cases is
-# `n_expected`.
+# Returns the probability with which a case of each pattern is drawn. Probabilities are proportional
+# to the spread and at most 1. Their sum over cases is `n_expected`.
 active_probability <- function(n_expected, spread, weight) {
-  size <- positive_spread(spread, weight)
-  is_certain <- rep(FALSE, length(size))
+  size_measure <- positive_spread(spread, weight)
+  is_certain <- rep(FALSE, length(size_measure))
   repeat {
-    scale <- (n_expected - sum(weight[is_certain])) / sum((weight * size)[!is_certain])
-    newly_certain <- !is_certain & scale * size >= 1
-    if (!any(newly_certain)) return(ifelse(is_certain, 1, scale * size))
+    probability_scale <-
+      (n_expected - sum(weight[is_certain])) / sum((weight * size_measure)[!is_certain])
+    newly_certain <- !is_certain & probability_scale * size_measure >= 1
+    if (!any(newly_certain)) return(ifelse(is_certain, 1, probability_scale * size_measure))
     is_certain <- is_certain | newly_certain
   }
 }
 
 # Draws cases by systematic sampling in random order, within strata. Returns the positions of the
-# drawn cases. The number of cases drawn from a stratum is the sum of its probabilities, rounded up
-# or down. `probability`, `stratum`: an element per case.
+# drawn cases in `probability`. The number of cases drawn from a stratum is the sum of its
+# probabilities, rounded up or down. `probability`, `stratum`: an element per case.
 draw_gold <- function(probability, stratum) {
-  chosen_cases <- lapply(split(seq_along(probability), stratum), function(at) {
-    at <- at[sample.int(length(at))]
-    at[diff(floor(c(0, cumsum(probability[at])) - stats::runif(1L) + 1e-9)) > 0]
+  chosen_cases <- lapply(split(seq_along(probability), stratum), function(positions) {
+    positions <- positions[sample.int(length(positions))]
+    positions[diff(floor(c(0, cumsum(probability[positions])) - stats::runif(1L) + 1e-9)) > 0]
   })
   sort(unlist(chosen_cases, use.names = FALSE))
 }

@@ -108,13 +108,14 @@ plan_cases <- function(design = NULL, half_width = 0.1, conf_level = level_of(de
       runs = check_count(runs, "runs", 20L, 1000000L), threads = check_threads(threads)
     ),
     check_cases(cases), list(estimator = as_estimator(estimator)),
-    # Properties of raters and systems that the user does not give are those of the design.
+    # Adds the properties of raters and systems. If the user does not give a property, the property
+    # of the design is used.
     plan_design(arguments)
   )
   abort_argument_if(settings$of == "difference" && length(settings$systems) < 2L, "system_accuracy",
     "must have at least two accuracies for a {.val difference}.")
   seed <- draw_seed()
-  show_case_plan(simulate_plans(settings, seed), settings, arguments, seed)
+  new_case_plan(simulate_plans(settings, seed), settings, arguments, seed)
 }
 
 # Checks the argument `cases`. Returns a list:
@@ -126,67 +127,74 @@ check_cases <- function(cases) {
   ))
   abort_argument_if(length(cases) != 2L, "cases",
     "must be one number, or the smallest and the largest number to try.", not = cases)
-  smallest <- check_count(cases[[1L]], "cases", 2L, 10000000L)
+  smallest_number <- check_count(cases[[1L]], "cases", 2L, 10000000L)
   list(
-    cases = NULL, least_cases = smallest,
-    max_cases = check_count(cases[[2L]], "cases", max(smallest, 10L), 10000000L)
+    cases = NULL, least_cases = smallest_number,
+    max_cases = check_count(cases[[2L]], "cases", max(smallest_number, 10L), 10000000L)
   )
 }
 
-# Checks the argument `cost`, and returns it with missing costs added from `default`. A cost whose
-# default is NA must be given.
+# Checks the argument `cost`, and returns it with missing costs added from `default`. The user must
+# give each cost whose default is NA.
 check_cost <- function(cost, default = c(case = 0, rating = 1)) {
-  names <- names(cost)
-  is_valid <- is.numeric(cost) && is_uniquely_named(cost) && all(names %in% names(default)) &&
-    all(is.finite(cost) & cost >= 0) && !anyNA(default[setdiff(names(default), names)])
+  cost_names <- names(cost)
+  is_valid <- is.numeric(cost) && is_uniquely_named(cost) && all(cost_names %in% names(default)) &&
+    all(is.finite(cost) & cost >= 0) && !anyNA(default[setdiff(names(default), cost_names)])
   abort_argument_if(!is_valid, "cost",
     "must be numbers of at least 0, {.code c({toString(paste(names(default), '= '))})}.",
     x = if (is.numeric(cost) && length(cost) > 0L) "It is
-        {.val {cost}}{if (!is.null(names)) ' for '}{.val {names}}." else "It is {describe(cost)}.")
-  replace(default, names, cost)
+        {.val {cost}}{if (!is.null(cost_names)) ' for '}{.val {cost_names}}." else
+      "It is {describe(cost)}.")
+  replace(default, cost_names, cost)
 }
 
 # ---- Number of cases for an interval of a measure of agreement: plan_cases(agreement = ) --------
 
-# Returns the result of plan_cases(agreement = ), an object of class case_plan. Resamples the cases
-# of the ratings, for a few numbers n of cases near the required number. The half-width is about
-# proportional to 1 / sqrt(n), so log(half-width) is regressed on log(n).
+# Returns the result of plan_cases(agreement = ), an object of class case_plan. The cases of the
+# ratings are resampled, for a few numbers n of cases near the required number. The half-width is
+# about proportional to 1 / sqrt(n), so log(half-width) is regressed on log(n) with slope -1/2.
 plan_agreement <- function(arguments) {
   unused_arguments <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy", "cost",
     "estimator")
   defaults <- lapply(formals(plan_cases)[unused_arguments], eval)
-  given <- unused_arguments[!unlist(Map(identical, arguments[unused_arguments], defaults))]
-  abort_argument_if(given, given, "{.arg {given}} cannot be used with {.arg agreement}.",
-    i = "Leave out {.arg {given}}; raters are described by the ratings {.arg design}.")
+  given_arguments <-
+    unused_arguments[!unlist(Map(identical, arguments[unused_arguments], defaults))]
+  abort_argument_if(given_arguments, given_arguments,
+    "{.arg {given_arguments}} cannot be used with {.arg agreement}.",
+    i = "Leave out {.arg {given_arguments}}. The ratings in {.arg design} describe the raters.")
   abort_argument_if(is.null(arguments$design), "design",
     "must be ratings from a pilot study if {.arg agreement} is given.",
     i = "Let the raters rate some cases; {.fun plan_cases} resamples them.")
   view <- new_judge_view(merge_reruns(as_ratings_of_several(arguments$design, "design")))
   abort_argument_if(!view$counted, "design",
-    "must have no weights, or weights that are numbers of cases (whole numbers).")
+    "must contain no weights of cases, or weights that are whole numbers (numbers of cases).")
   settings <- c(list(
     half_width = check_number(arguments$half_width, "half_width", 0, 1, open_min = TRUE),
     conf_level = check_level(arguments$conf_level), pooling = "pairs", interval = "none",
     scale_name = no_weights_name, runs = check_count(arguments$runs, "runs", 20L, 1000000L)
   ), check_cases(arguments$cases))
   measure <- find_measures(arguments$agreement, list(view), settings)
-  abort_argument_if(length(measure) != 1L, "agreement", "must be one measure.")
+  abort_argument_if(length(measure) != 1L, "agreement",
+    "must be the name of one measure. It selects {length(measure)} measures.")
   settings$measure <- measure[[1L]]
   seed <- draw_seed()
   curve <- with_run_seed(seed, agreement_curve(view, settings))
-  answer <- agreement_answer(curve, settings)
+  answer_row <- agreement_answer(curve, settings)
   caption <- sprintf(
     "Intervals of %s with a half-width of %s, %s", unname(measure_titles(settings$measure$id)),
     format(settings$half_width), interval_title(settings$conf_level)
   )
-  line <- if (is.na(answer$cases)) paste("No number of cases is computed:", answer$reason) else
-    sprintf("%s (half-width %s)", count_noun(answer$cases, "case"),
-      format_decimals(answer$half_width))
+  line <- if (is.na(answer_row$cases)) {
+    paste("No number of cases is computed:", answer_row$reason)
+  } else {
+    sprintf("%s (half-width %s)", count_noun(answer_row$cases, "case"),
+      format_decimals(answer_row$half_width))
+  }
   new_result("case_plan",
-    tables = list(answer = answer, curve = curve), settings = settings, arguments = arguments,
+    tables = list(answer = answer_row, curve = curve), settings = settings, arguments = arguments,
     seed = seed,
     facts = c(
-      as.list(answer[c("measure", "cases", "half_width")]), settings[c("conf_level", "runs")]
+      as.list(answer_row[c("measure", "cases", "half_width")]), settings[c("conf_level", "runs")]
     ),
     line = line, caption = caption,
     head = c(caption, sprintf(
@@ -205,19 +213,19 @@ plan_agreement <- function(arguments) {
 # * half_width, half_width_mcse: half-width of the interval, and its Monte Carlo standard error
 # * missing: share of resamples in which the measure is undefined
 #
-# `view`: the ratings and numbers of cases, see new_judge_view().
+# `view`: the ratings, and the number of cases of each pattern of ratings, see new_judge_view().
 agreement_curve <- function(view, settings) {
   curve_row <- function(n) {
-    value <- apply(stats::rmultinom(settings$runs, n, view$cases), 2L, function(cases) {
+    values <- apply(stats::rmultinom(settings$runs, n, view$cases), 2L, function(cases) {
       view[c("weight", "cases")] <- list(cases, cases)
       evaluate_measure(settings$measure, view, settings)$estimate
     })
-    defined_values <- value[!is.na(value)]
+    defined_values <- values[!is.na(values)]
     half_width <- t_quantile(settings$conf_level, n) * stats::sd(defined_values)
     columns_tibble(
       cases = n, half_width = half_width,
       half_width_mcse = half_width / sqrt(2 * max(length(defined_values) - 1, 1)),
-      missing = mean(is.na(value))
+      missing = mean(is.na(values))
     )
   }
   if (!is.null(settings$cases)) return(curve_row(settings$cases))
@@ -239,30 +247,30 @@ agreement_curve <- function(view, settings) {
 # The result is a table with one row, which also contains the standard error of the number. `curve`:
 # result of agreement_curve().
 agreement_answer <- function(curve, settings) {
-  usable <- curve[is.finite(curve$half_width) & curve$half_width > 0, ]
-  answer <- columns_tibble(
+  usable_rows <- curve[is.finite(curve$half_width) & curve$half_width > 0, ]
+  answer_row <- columns_tibble(
     measure = settings$measure$id, cases = NA_real_, std.error = NA_real_,
-    half_width = min(c(usable$half_width, NA), na.rm = TRUE), reason = NA_character_
+    half_width = min(c(usable_rows$half_width, NA), na.rm = TRUE), reason = NA_character_
   )
   if (!is.null(settings$cases)) {
-    answer[c("cases", "half_width")] <- curve[c("cases", "half_width")]
-    return(answer)
+    answer_row[c("cases", "half_width")] <- curve[c("cases", "half_width")]
+    return(answer_row)
   }
-  cases <- usable$cases
+  cases <- usable_rows$cases
   # Regression line of log(half-width) on log(cases) with slope -1/2. `intercept`: its value at 1
   # case.
-  intercept <- stats::weighted.mean(log(usable$half_width) + log(cases) / 2, cases)
-  n <- ceiling(exp(2 * (intercept - log(settings$half_width))))
+  intercept <- stats::weighted.mean(log(usable_rows$half_width) + log(cases) / 2, cases)
+  needed_cases <- ceiling(exp(2 * (intercept - log(settings$half_width))))
   if (n_distinct(cases) < 2L) {
-    answer$reason <- "the measure does not vary between resamples"
-  } else if (n > settings$max_cases) {
-    answer$reason <- paste("more than", number(settings$max_cases), "cases are needed")
+    answer_row$reason <- "the measure does not vary between resamples"
+  } else if (needed_cases > settings$max_cases) {
+    answer_row$reason <- paste("more than", number(settings$max_cases), "cases are needed")
   } else {
-    answer$cases <- max(n, settings$least_cases)
-    relative_error <- usable$half_width_mcse / usable$half_width
-    share <- cases / sum(cases)
-    answer$std.error <- 2 * answer$cases * sqrt(sum((share * relative_error)^2))
-    answer$half_width <- exp(intercept - log(answer$cases) / 2)
+    answer_row$cases <- max(needed_cases, settings$least_cases)
+    relative_error <- usable_rows$half_width_mcse / usable_rows$half_width
+    case_share <- cases / sum(cases)
+    answer_row$std.error <- 2 * answer_row$cases * sqrt(sum((case_share * relative_error)^2))
+    answer_row$half_width <- exp(intercept - log(answer_row$cases) / 2)
   }
-  answer
+  answer_row
 }

@@ -7,11 +7,11 @@
 #' computed from ratings, see [score_metrics]. `autoplot()` draws the curves, see
 #' [autoplot.accuracy_estimate()].
 #'
-#' All tables have the arguments `systems`, names of systems (`NULL`, the default, for all with
-#' scores), and `category`, the name of one category. Columns `std.error`, `conf.low` and
-#' `conf.high` are standard errors and intervals from a bootstrap of cases. They contain sampling
-#' error only, and are `NA` if `x` was computed with `interval = "none"`. `n` is the number of
-#' cases, and `reason` is why a value is `NA`.
+#' All tables have two arguments: `systems`, the names of systems (`NULL`, the default, for all
+#' systems with scores), and `category`, the name of one category. Columns `std.error`, `conf.low`
+#' and `conf.high` are standard errors and intervals from a bootstrap of cases. They contain
+#' sampling error only, and are `NA` if `x` was computed with `interval = "none"`. Column `n` is the
+#' number of cases, and `reason` is the reason why a value is `NA`.
 #'
 #' @section ROC curve:
 #' `tidy(x, "roc", category = NULL, systems = NULL)` returns sensitivity and specificity at every
@@ -32,9 +32,9 @@
 #' a threshold for one category. Give exactly one of:
 #'
 #' * `sensitivity`: the smallest acceptable sensitivity, in (0, 1]. Among the thresholds that reach
-#'   it, the one with the highest specificity is chosen.
+#'   this sensitivity, the threshold with the highest specificity is chosen.
 #' * `specificity`: the smallest acceptable specificity, in (0, 1]. Among the thresholds that reach
-#'   it, the one with the highest sensitivity is chosen.
+#'   this specificity, the threshold with the highest sensitivity is chosen.
 #' * `cost = c(missed = , false_alarm = )`: costs of the two errors, at least 0 and not both 0. The
 #'   threshold with the lowest mean cost per case is chosen.
 #'
@@ -76,21 +76,21 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
   score_input <- prepare_score_input(x, systems, category)
   abort_argument_if(x$fit$x$scores$scale != "probability", "what",
     "Scores that are not probabilities have no reliability table.",
-    i = "{.code tidy(x, \"roc\")} needs the order only.")
+    i = "Use {.code tidy(x, \"roc\")}, which needs only the order of cases by score.")
   bind_score_tables(score_input, category %||% NA_character_, function(scored_system, k) {
-    measure <- function(scored_system) {
-      book <- scored_system$book
+    compute_reliability <- function(scored_system) {
+      score_data <- scored_system$score_data
       w <- scored_system$w
       v <- scored_system$v
-      if (is.na(k)) top_reliability(book, w, v, bins) else
-        reliability_of(book$scores[, k], w[, k], v, bins)
+      if (is.na(k)) top_reliability(score_data, w, v, bins) else
+        score_reliability(score_data$scores[, k], w[, k], v, bins)
     }
-    all_cases <- measure(scored_system)
+    all_cases <- compute_reliability(scored_system)
     columns <- list(lower = (all_cases$bin - 1) / bins, upper = all_cases$bin / bins,
       probability = all_cases$score)
     add_score_intervals(columns, all_cases$cases, score_input, scored_system, function(drawn) {
-      table <- measure(drawn)
-      clip01(table$right[match(all_cases$bin, table$bin)])
+      reliability <- compute_reliability(drawn)
+      clip01(reliability$right[match(all_cases$bin, reliability$bin)])
     })
   })
 }
@@ -98,33 +98,34 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
 # Checks the arguments of a table of scores. Returns a list:
 # * estimate: the accuracy estimate from ratings only.
 # * panel: the result of score_panel().
-# * judges: a named list with an element for each system that has usable scores, see score_panel().
+# * systems: a named list of the inputs of the systems that have usable scores, see score_panel().
 # * categories: all categories.
 prepare_score_input <- function(x, systems, category) {
   gold <- x$gold
   x <- undo_gold_correction(x)
   system_names <- check_system_names(systems, x$table$system)
   panel <- score_panel(x, gold)
-  scored_systems <- lapply(setNames(match(system_names, x$table$system), system_names), panel$judge)
-  usable_systems <- Filter(function(scored_system) is.null(scored_system$lack), scored_systems)
+  system_numbers <- setNames(match(system_names, x$table$system), system_names)
+  scored_systems <- lapply(system_numbers, panel$input_of_system)
+  usable_systems <- Filter(function(scored_system) is.null(scored_system$reason), scored_systems)
   abort_argument_if(length(usable_systems) == 0L, "x",
     "{.arg x} has no system whose scores can be evaluated.",
-    x = escape_braces(scored_systems[[1L]]$lack))
+    x = escape_braces(scored_systems[[1L]]$reason))
   categories <- x$fit$x$categories
   if (!is.null(category)) check_names_among(category, categories, "category")
-  list(estimate = x, panel = panel, judges = usable_systems, categories = categories)
+  list(estimate = x, panel = panel, systems = usable_systems, categories = categories)
 }
 
-# Binds the tables of all systems and `categories` (labels).
+# Makes a table for each system and each element of `categories` (labels), and binds the tables.
 # * score_input: result of prepare_score_input().
-# * make_table: function of the input of a system (see score_panel()) and of the number of a
-#   category.
+# * make_table: function that returns a table. Its arguments are the input of a system (see
+#   score_panel()) and the number of a category.
 #
 # A category of NA stands for the category with the highest score of each case.
 bind_score_tables <- function(score_input, categories, make_table) {
-  stack_rows(names(score_input$judges), function(system) {
+  stack_rows(names(score_input$systems), function(system) {
     stack_rows(categories, function(category) {
-      table <- make_table(score_input$judges[[system]], match(category, score_input$categories))
+      table <- make_table(score_input$systems[[system]], match(category, score_input$categories))
       tibble::tibble(system = system, category = category, !!!table)
     })
   })
@@ -134,39 +135,42 @@ bind_score_tables <- function(score_input, categories, make_table) {
 # highest score to the lowest. cummax() is needed because weights of cases may be negative (see
 # truth_weights()).
 roc_points <- function(scored_system, k) {
-  order <- scored_system$book$order[[k]]
+  order <- scored_system$score_data$order[[k]]
   w <- scored_system$w[, k]
   share_above <- function(weight) {
-    share <- cumulative_weight(order, weight * scored_system$v) / sum(weight * scored_system$v)
-    clip01(c(0, cummax(share)))
+    weight <- weight * scored_system$v
+    cumulative_share <- cumulative_weight(order, weight) / sum(weight)
+    clip01(c(0, cummax(cumulative_share)))
   }
   list(
-    threshold = c(Inf, scored_system$book$scores[order$at, k][order$end]),
+    threshold = c(Inf, scored_system$score_data$scores[order$at, k][order$end]),
     sensitivity = share_above(w),
     specificity = 1 - share_above(1 - w)
   )
 }
 
-# Returns a tibble of `columns`, estimates with standard errors and bootstrap intervals, `n` and
-# `reason`.
+# Returns a tibble with the columns in `columns`, then estimates with standard errors and bootstrap
+# intervals, then `n` and `reason`.
 # * columns: list of columns that describe the rows.
 # * n: numbers of cases.
-# * measure: function that returns a value in [0, 1] for each row. Its argument is the input of the
-#   system, see score_panel(), or this input with the weights `w` and `v` of a replicate.
-add_score_intervals <- function(columns, n, score_input, scored_system, measure) {
+# * compute_values: function that returns a value in [0, 1] for each row. Its argument is the input
+#   of the system, see score_panel(), or this input with the weights `w` and `v` of a replicate.
+add_score_intervals <- function(columns, n, score_input, scored_system, compute_values) {
   estimate <- score_input$estimate
-  value <- na_real(measure(scored_system))
+  values <- na_real(compute_values(scored_system))
   table <- tibble::tibble(
-    !!!columns, !!!result_table(value)[estimate_columns], n = n,
-    reason = ifelse(is.na(value), reason_zero_denominator, NA_character_)
+    !!!columns, !!!result_table(values)[estimate_columns], n = n,
+    reason = ifelse(is.na(values), reason_zero_denominator, NA_character_)
   )
   if (!has_interval(estimate)) return(table)
   no_interval_reason <- why_no_interval(interval_bootstrap, estimate)
   if (!is.null(no_interval_reason)) return(add_no_interval_reason(table, no_interval_reason))
-  draws <- draw_score_replicates(
-    estimate, score_input$panel, list(scored_system), nrow(table), measure
+  replicate_values <- draw_score_replicates(
+    estimate, score_input$panel, list(scored_system), nrow(table), compute_values
   )[[1L]]
-  add_intervals(table, core_percentile_intervals(draws, estimate$options$conf_level, TRUE))
+  add_intervals(
+    table, core_percentile_intervals(replicate_values, estimate$options$conf_level, TRUE)
+  )
 }
 
 threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity = NULL, cost = NULL,
@@ -178,26 +182,27 @@ threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity =
   category <- check_choice(category, score_input$categories, "category")
   bind_score_tables(score_input, category, function(scored_system, k) {
     v <- scored_system$v
-    points <- roc_points(scored_system, k) # thresholds are from the highest to the lowest
+    curve_points <- roc_points(scored_system, k) # thresholds are from the highest to the lowest
     base_rate <- sum(scored_system$w[, k] * v) / sum(v)
-    chosen <- switch(names(goal),
-      sensitivity = which(points$sensitivity >= goal[[1L]] - 1e-12)[[1L]],
-      specificity = max(which(points$specificity >= goal[[1L]] - 1e-12)),
+    chosen_point <- switch(names(goal),
+      sensitivity = which(curve_points$sensitivity >= goal[[1L]] - 1e-12)[[1L]],
+      specificity = max(which(curve_points$specificity >= goal[[1L]] - 1e-12)),
       cost = which.min(
-        cost[["missed"]] * base_rate * (1 - points$sensitivity) +
-          cost[["false_alarm"]] * (1 - base_rate) * (1 - points$specificity)
+        cost[["missed"]] * base_rate * (1 - curve_points$sensitivity) +
+          cost[["false_alarm"]] * (1 - base_rate) * (1 - curve_points$specificity)
       )
     )
-    threshold <- points$threshold[[chosen]]
-    is_detected <- scored_system$book$scores[, k] >= threshold
+    threshold <- curve_points$threshold[[chosen_point]]
+    is_detected <- scored_system$score_data$scores[, k] >= threshold
     columns <- list(threshold = threshold, metric = threshold_metrics)
     add_score_intervals(columns, sum(v), score_input, scored_system, function(drawn) {
       v <- drawn$v
-      hits <- drawn$w[, k] * v
+      category_weight <- drawn$w[, k] * v
       # The values of `threshold_metrics`, in this order.
       clip01(c(
-        sum(hits[is_detected]) / sum(hits), sum((v - hits)[!is_detected]) / sum(v - hits),
-        if (any(is_detected)) sum(hits[is_detected]) / sum(v[is_detected]) else NA_real_,
+        sum(category_weight[is_detected]) / sum(category_weight),
+        sum((v - category_weight)[!is_detected]) / sum(v - category_weight),
+        if (any(is_detected)) sum(category_weight[is_detected]) / sum(v[is_detected]) else NA_real_,
         sum(v[is_detected]) / sum(v)
       ))
     })
@@ -210,14 +215,14 @@ check_goal <- function(sensitivity, specificity, cost) {
   goal <- drop_null(list(sensitivity = sensitivity, specificity = specificity, cost = cost))
   abort_argument_if(length(goal) != 1L, "sensitivity",
     "Give exactly one of {.arg sensitivity}, {.arg specificity} and {.arg cost}, to choose the
-        threshold.", x = "{length(goal)} of them {?is/are} given.")
+        threshold.", x = "{length(goal)} of these arguments {?is/are} given.")
   if (is.null(cost)) {
     goal[[1L]] <- check_number(goal[[1L]], names(goal), 0, 1, open_min = TRUE)
   } else {
     is_valid <- is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
       length(cost) == 2L && all(is.finite(cost) & cost >= 0) && any(cost > 0)
     abort_argument_if(!is_valid, "cost",
-      "must be {.code c(missed = , false_alarm = )}, numbers of at least 0, not both 0.",
+      "must be {.code c(missed = , false_alarm = )}: two numbers of at least 0, not both 0.",
       not = cost)
   }
   goal

@@ -72,7 +72,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   # With two sources, the model is not identified: other distributions fit equally well.
   abort_argument_if(is_joint && is.null(known_truth) && n_sources < 3L, "x",
     "Without known truths, the joint model needs at least three raters and systems in total.",
-    x = "There {?is/are} {n_sources}.",
+    x = "Their number is {n_sources}.",
     i = "Give {.arg known_truth}, or {.arg trust}.")
   known_input <- resolve_known(x, known_truth, NULL)
   x <- known_input$x
@@ -88,7 +88,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   truth <- as.integer(truth[case_of_pattern])
   if (is_joint) {
     codes <- lapply(codes, function(code) pick_rows(code, case_of_pattern))
-    fit <- fit_evidence(x, codes, truth, is_used, case_of_pattern)
+    fit <- fit_joint_model(x, codes, truth, is_used, case_of_pattern)
     description <- "joint model of ratings and scores"
   } else {
     fit <- posterior_from_scores(x, trust, truth, case_of_pattern)
@@ -103,10 +103,10 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
 
 # ---- Codes of scores: bins and positions ---------------------------------------------------------
 
-# Converts scores and answers to codes for the joint model. Returns a list of two matrices (cases x
-# systems):
-# * code: number of the bin of the score, or the answer of a system without scores; 0 without an
-#   answer.
+# Converts the scores and answers of systems to codes for the joint model. Returns a list of two
+# matrices (cases x systems):
+# * code: number of the bin of the score. For a system without scores, the answer. 0 without a score
+#   or answer.
 # * place: position of the score on the scale of bins, on which each bin has length 1; 0 without a
 #   score.
 score_codes <- function(x) {
@@ -114,9 +114,9 @@ score_codes <- function(x) {
   answer <- case_answers(x)
   codes <- lapply(seq_along(x$systems), function(s) {
     scores <- x$scores$values[[x$systems[[s]]]]
-    given <- answer[, s]
-    if (is.null(scores)) list(code = given, place = 0 * given) else
-      bins_of_scores(scores, weight, x$scores$scale, given)
+    given_answer <- answer[, s]
+    if (is.null(scores)) list(code = given_answer, place = 0 * given_answer) else
+      bins_of_scores(scores, weight, x$scores$scale, given_answer)
   })
   do.call(Map, c(cbind, codes))
 }
@@ -125,27 +125,27 @@ score_codes <- function(x) {
 # `place` (see score_codes()), with an element per case. One score of each case is used:
 # * with two categories, the score of the second category;
 # * with more categories and probabilities, the highest score;
-# * otherwise the score of the system's answer.
+# * with more categories and other scores, the score of the system's answer.
 #
 # Scores of different categories have separate bins. Their places are more than `bins_between` from
 # each other, so that interpolate_within_bins() does not interpolate between them.
-bins_of_scores <- function(values, weight, scale, answer) {
-  scored_cases <- which(!is.na(values[, 1L]) & weight > 0)
-  codes <- list(code = integer(nrow(values)), place = numeric(nrow(values)))
-  binned_category <- if (ncol(values) == 2L) {
+bins_of_scores <- function(scores, weight, scale, answer) {
+  scored_cases <- which(!is.na(scores[, 1L]) & weight > 0)
+  bin_codes <- list(code = integer(nrow(scores)), place = numeric(nrow(scores)))
+  binned_category <- if (ncol(scores) == 2L) {
     rep(2L, length(scored_cases))
   } else if (scale == "probability") {
-    max.col(pick_rows(values, scored_cases), "first")
+    max.col(pick_rows(scores, scored_cases), "first")
   } else {
     ifelse(answer[scored_cases] > 0L, answer[scored_cases], 1L)
   }
   for (k in sort(unique(binned_category))) {
     cases <- scored_cases[binned_category == k]
-    bins <- equal_bins(values[cases, k], weight[cases])
-    codes$code[cases] <- max(codes$code) + bins$code
-    codes$place[cases] <- ceiling(max(codes$place)) + bins_between + bins$place
+    bins <- equal_bins(scores[cases, k], weight[cases])
+    bin_codes$code[cases] <- max(bin_codes$code) + bins$code
+    bin_codes$place[cases] <- ceiling(max(bin_codes$place)) + bins_between + bins$place
   }
-  codes
+  bin_codes
 }
 
 bins_between <- 2
@@ -159,9 +159,9 @@ equal_bins <- function(score, weight) {
   distinct_scores <- sort(unique(score))
   tie_group <- match(score, distinct_scores)
   group_weight <- rowsum_codes(tie_group, weight, length(distinct_scores))
-  place <- n_bins * (cumsum(group_weight) - group_weight / 2) / total_weight
-  bin <- pmin(floor(place), n_bins - 1)
-  list(code = match(bin, unique(bin))[tie_group], place = place[tie_group])
+  places <- n_bins * (cumsum(group_weight) - group_weight / 2) / total_weight
+  bin <- pmin(floor(places), n_bins - 1)
+  list(code = match(bin, unique(bin))[tie_group], place = places[tie_group])
 }
 
 # Interpolates the log probability of a score between the middles of neighbouring bins. The cases of
@@ -172,7 +172,7 @@ equal_bins <- function(score, weight) {
 # Its value is a matrix (rows of `codes` x categories): the interpolated log probability minus the
 # log probability of the bin. `first`: number of raters, whose tables precede the tables of systems.
 interpolate_within_bins <- function(codes, weight, first) {
-  systems <- lapply(seq_len(ncol(codes$code)), function(s) {
+  interpolations <- lapply(seq_len(ncol(codes$code)), function(s) {
     scored_rows <- which(codes$place[, s] > 0)
     if (length(scored_rows) == 0L) return(NULL)
     code <- codes$code[scored_rows, s]
@@ -180,26 +180,29 @@ interpolate_within_bins <- function(codes, weight, first) {
     sums <- rowsum(weight[scored_rows] * cbind(place, 1), code)
     bin_middles <- unname(sums[, 1L] / sums[, 2L])
     bin_group <- cumsum(c(TRUE, diff(bin_middles) > bins_between))
-    # The two bins between which a score is interpolated are its bin and the neighbouring bin `to`.
-    # Bins of different groups are not neighbours.
+    # A score is interpolated between its bin and `neighbour_bin`, the nearest other bin. Bins of
+    # different groups are not neighbours.
     direction <- ifelse(place >= bin_middles[code], 1L, -1L)
-    to <- code
+    neighbour_bin <- code
     for (bin in list(code - direction, code + direction)) {
       is_neighbour <- bin_group[replace(bin, bin < 1L, NA)] == bin_group[code]
-      to <- ifelse(is_neighbour %in% TRUE, bin, to)
+      neighbour_bin <- ifelse(is_neighbour %in% TRUE, bin, neighbour_bin)
     }
-    # Distance from the middle of the bin, divided by the distance between both middles. Beyond the
-    # middle of an outermost bin, it is negative, so the line is extrapolated.
-    distance <- bin_middles[to] - bin_middles[code]
+    # `share` is the distance of the score from the middle of its bin, divided by the distance
+    # between the middles of both bins. Beyond the middle of an outermost bin, it is negative, so
+    # the line is extrapolated.
+    distance <- bin_middles[neighbour_bin] - bin_middles[code]
     share <- ifelse(distance == 0, 0, (place - bin_middles[code]) / distance)
-    list(table = first + s, used = scored_rows, from = code, to = to, share = share)
+    list(table = first + s, used = scored_rows, from = code, to = neighbour_bin, share = share)
   })
   function(tables, n) {
     log_change <- matrix(0, nrow(codes$code), n)
-    for (steps in drop_null(systems)) {
-      log_tables <- log(pmax(tables[[steps$table]], 1e-300))
-      slope <- pick_columns(log_tables, steps$to) - pick_columns(log_tables, steps$from)
-      log_change[steps$used, ] <- log_change[steps$used, ] + t(slope) * steps$share
+    for (interpolation in drop_null(interpolations)) {
+      log_tables <- log(pmax(tables[[interpolation$table]], 1e-300))
+      slope <-
+        pick_columns(log_tables, interpolation$to) - pick_columns(log_tables, interpolation$from)
+      used_rows <- interpolation$used
+      log_change[used_rows, ] <- log_change[used_rows, ] + t(slope) * interpolation$share
     }
     log_change
   }
@@ -216,53 +219,57 @@ shrinkage_weight <- 1
 # * posterior: probabilities of the true category (patterns x categories)
 # * rates: base rates
 # * refit: a function of weights of patterns that returns the posterior; NULL if fits are slow
-# * judged: does the pattern have ratings, scores, answers or a known truth?
-fit_evidence <- function(x, codes, truth, is_used, case_of_pattern) {
-  rows <- evidence_input(x, codes$code, truth, is_used)
+# * judged: does a pattern have ratings, scores, answers or a known truth?
+fit_joint_model <- function(x, codes, truth, is_used, case_of_pattern) {
+  table_input <- joint_model_input(x, codes$code, truth, is_used)
   weight <- pattern_weights(x)
   log_change <- interpolate_within_bins(codes, weight, n_raters(x))
   interpolated_posterior <- function(fit) {
-    posterior <- fit$posterior * exp(log_change(fit$tables, rows$categories))
+    posterior <- fit$posterior * exp(log_change(fit$tables, table_input$categories))
     posterior / rowSums(posterior)
   }
-  # Starting values of the posterior are the mean of ratings, of scores that are probabilities, and
-  # of answers without such scores.
+  # The starting value of the posterior is the mean over raters and systems of three inputs:
+  # ratings, scores that are probabilities, and the answers of systems without these scores.
   rating_is_used <- is_used[rating_rater(x)]
   cell_of_rating <- rating_pattern(x)[rating_is_used] +
     (rating_category(x)[rating_is_used] - 1L) * n_patterns(x)
-  sums <- matrix(
-    tabulate(cell_of_rating, n_patterns(x) * rows$categories), ncol = rows$categories
+  starting_sums <- matrix(
+    tabulate(cell_of_rating, n_patterns(x) * table_input$categories), ncol = table_input$categories
   )
   for (s in seq_along(x$systems)) {
-    answers <- indicator_matrix(pattern_answers(x)[, s], rows$categories) + 0
-    values <- if (x$scores$scale == "probability")
+    answers <- indicator_matrix(pattern_answers(x)[, s], table_input$categories) + 0
+    score_matrix <- if (x$scores$scale == "probability")
       x$scores$values[[x$systems[[s]]]][case_of_pattern, ]
-    sums <- sums + if (is.null(values)) answers else ifelse(is.na(values), answers, values)
+    starting_sums <- starting_sums + if (is.null(score_matrix)) answers else
+      ifelse(is.na(score_matrix), answers, score_matrix)
   }
-  sums[rowSums(sums) == 0, ] <- 1
-  start <- set_known_truths(sums / rowSums(sums), truth)
-  fit <- core_fit_tables(rows, weight, start, shrinkage_weight, 2000L)
+  starting_sums[rowSums(starting_sums) == 0, ] <- 1
+  starting_posterior <- set_known_truths(starting_sums / rowSums(starting_sums), truth)
+  fit <- core_fit_tables(table_input, weight, starting_posterior, shrinkage_weight, 2000L)
   if (!fit$converged) {
     warn_convergence("joint",
       "Merge rare categories, or give the truth of some cases as {.arg known_truth}.")
   }
-  refit <- if (length(rows$source) * rows$categories <= max_refitted) function(weight) {
-    interpolated_posterior(core_fit_tables(rows, weight, fit$posterior, shrinkage_weight, 500L))
+  is_refitted <- length(table_input$source) * table_input$categories <= max_refitted
+  refit <- if (is_refitted) function(weight) {
+    interpolated_posterior(
+      core_fit_tables(table_input, weight, fit$posterior, shrinkage_weight, 500L)
+    )
   }
   list(
     posterior = interpolated_posterior(fit), rates = fit$base_rates, refit = refit,
-    judged = diff(rows$start) > 0L | truth > 0L
+    judged = diff(table_input$start) > 0L | truth > 0L
   )
 }
 
-# Returns the input of core_fit_tables(), a list. Ratings and codes of systems come from sources,
-# which are the raters and then the systems. Rows are patterns.
-# * source, code: number of the source, and its category or bin.
-# * start: row i has the elements start[i] + 1 to start[i + 1] of `source` and `code`.
+# Returns the input of core_fit_tables(), a list. Sources are the raters, then the systems. The
+# codes of a source are its ratings, or the codes of its scores or answers (see score_codes()).
+# * source, code: number of the source, and its code, for each combination of pattern and source.
+# * start: pattern i has the elements start[i] + 1 to start[i + 1] of `source` and `code`.
 # * codes: number of possible codes of each source.
 # * truth: number of the known true category of each pattern, 0 if unknown.
 # * categories: number of categories.
-evidence_input <- function(x, codes, truth, is_used) {
+joint_model_input <- function(x, codes, truth, is_used) {
   rating_is_used <- is_used[rating_rater(x)]
   answer_cells <- which(codes > 0L, arr.ind = TRUE)
   pattern <- c(rating_pattern(x)[rating_is_used], answer_cells[, 1L])
@@ -276,11 +283,12 @@ evidence_input <- function(x, codes, truth, is_used) {
   )
 }
 
-# Returns the posterior if scores are used as probabilities of the truth. It is the mean of the
-# scores of the systems `trust`. Patterns without scores get the base rates.
+# Returns the posterior if scores are used as probabilities of the truth. The posterior is the mean
+# of the scores of the systems `trust`. Patterns without scores and without known truth get the base
+# rates.
 posterior_from_scores <- function(x, trust, truth, case_of_pattern) {
-  values <- simplify2array(x$scores$values[trust])
-  posterior <- rowMeans(values[case_of_pattern, , , drop = FALSE], na.rm = TRUE, dims = 2L)
+  score_array <- simplify2array(x$scores$values[trust])
+  posterior <- rowMeans(score_array[case_of_pattern, , , drop = FALSE], na.rm = TRUE, dims = 2L)
   is_usable <- !is.na(posterior[, 1L]) | truth > 0L
   posterior <- set_known_truths(posterior / rowSums(posterior), truth)
   weight <- pattern_weights(x)[is_usable]

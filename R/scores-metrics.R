@@ -6,11 +6,11 @@
 metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   from_ratings <- undo_gold_correction(estimate)
   panel <- score_panel(from_ratings)
-  scored_systems <- lapply(seq_along(from_ratings$fit$x$systems), panel$judge)
+  scored_systems <- lapply(seq_along(from_ratings$fit$x$systems), panel$input_of_system)
   tables <- lapply(scored_systems, function(scored_system) {
     rows <- metric_rows(from_ratings, plan, scored_system$s, sum(scored_system$v),
-      scored_system$lack, score_values(plan, scored_system))
-    if (is.null(scored_system$lack) && from_ratings$fit$x$scores$scale != "probability") {
+      scored_system$reason, score_values(plan, scored_system))
+    if (is.null(scored_system$reason) && from_ratings$fit$x$scores$scale != "probability") {
       needs_probability <- field_of_rows(plan, "probabilities")
       rows$estimate[needs_probability] <- NA_real_
       rows$reason[needs_probability] <- "scores are not probabilities, they only order cases"
@@ -42,90 +42,93 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 
 # Returns the input for metrics of scores, a list:
 # * rater_posterior: the result of posterior_from_raters().
-# * judge: function of the number `s` of a system. It returns the input of this system.
+# * input_of_system: function of the number `s` of a system. It returns the input of this system.
 #
-# The input of a system is a list. If its scores cannot be evaluated, it contains `s` and the reason
-# `lack`. Otherwise its fields are:
+# The input of a system is a list. If its scores cannot be evaluated, its fields are `s` and
+# `reason`. If they can be evaluated, its fields are:
 # * s: number of the system.
 # * at: numbers of the cases with scores and ratings. All other fields concern these cases.
 # * v: weight of each case.
-# * p: posterior probabilities from raters only (cases x categories).
+# * posterior: posterior probabilities from raters only (cases x categories).
 # * known: is the truth of the case known, and was it used in the fit?
-# * truth: for gold cases, the number of the true category; 0 for other cases.
-# * book: sorted scores, the result of order_scores().
-# * back: position between independent errors (0) and shared errors (1). It is 1 for the method that
-#   assumes shared errors. Otherwise it is the argument `common` of estimate_accuracy(), or 0.
+# * truth: number of the true category of gold cases; 0 for other cases.
+# * score_data: sorted scores, the result of order_scores().
+# * sharing: position between independent errors (0) and shared errors (1). It is 1 for the method
+#   that assumes shared errors. For other methods, it is the argument `common` of
+#   estimate_accuracy() if this is a number, and otherwise 0.
 # * w: weights of truths (cases x categories), see truth_weights().
 #
-# Gold cases are used only if `gold` is given, a list of `case` and `truth`.
+# `gold`: NULL, or a list of `case` and `truth` of gold cases.
 score_panel <- function(estimate, gold = NULL) {
   x <- estimate$fit$x
   truth <- replace(integer(length(x$cases)), gold$case, gold$truth)
   is_usable <- is_usable_pattern(estimate$fit)[x$index]
   weight <- weights_of_cases(x)
-  lack <- if (is.null(x$scores)) {
+  no_score_reason <- if (is.null(x$scores)) {
     "there are no scores"
   } else if (is_one_rater(x)) {
-    "the ratings of one rater do not show the truth"
+    "the truth is not identified from the ratings of one rater"
   } else if (!has_posterior(estimate)) {
     reason_accuracy_only(estimate)
   }
-  rater_posterior <- if (is.null(lack)) posterior_from_raters(estimate)
-  p <- if (is.null(lack)) rater_posterior$posterior(NULL)
-  if (anyNA(p[is_usable, ])) lack <- "the raters' agreement does not separate the categories"
+  rater_posterior <- if (is.null(no_score_reason)) posterior_from_raters(estimate)
+  posterior <- if (is.null(no_score_reason)) rater_posterior$posterior(NULL)
+  if (anyNA(posterior[is_usable, ])) no_score_reason <-
+    "the truth is not identified from the ratings"
   input_of_system <- function(s) {
-    values <- x$scores$values[[x$systems[[s]]]]
-    cases <- if (!is.null(values)) which(!is.na(values[, 1L]) & is_usable & weight > 0)
-    lack <- lack %||% if (is.null(values)) {
+    score_values <- x$scores$values[[x$systems[[s]]]]
+    cases <- if (!is.null(score_values)) which(!is.na(score_values[, 1L]) & is_usable & weight > 0)
+    no_score_reason <- no_score_reason %||% if (is.null(score_values)) {
       "the system has no scores"
     } else if (length(cases) == 0L) {
-      "raters saw no case that has scores"
+      "no case with scores has ratings"
     }
-    if (!is.null(lack)) return(list(s = s, lack = lack))
+    if (!is.null(no_score_reason)) return(list(s = s, reason = no_score_reason))
     system_input <- list(
-      s = s, at = cases, v = weight[cases], p = pick_rows(p, cases),
+      s = s, at = cases, v = weight[cases], posterior = pick_rows(posterior, cases),
       known = rater_posterior$known[cases],
-      truth = truth[cases], book = order_scores(pick_rows(values, cases)),
-      # The typical share of shared errors is not used. It was measured for equal wrong answers, and
-      # scores of two systems are never equal.
-      back = if (identical(estimate$options$method, method_shared$id)) 1 else
+      truth = truth[cases], score_data = order_scores(pick_rows(score_values, cases)),
+      # The default of `common`, the typical share of shared errors, is not used. It was measured
+      # for equal wrong answers, and scores of two systems are never equal.
+      sharing = if (identical(estimate$options$method, method_shared$id)) 1 else
         if (has_fixed_common(estimate)) replace_na(estimate$details$common[[s]], 0) else 0
     )
     system_input$w <- score_weights(system_input)
-    if (is.null(system_input$w)) system_input$lack <- "raters hardly separate the categories"
+    if (is.null(system_input$w)) system_input$reason <-
+      "the ratings hardly distinguish the categories"
     system_input
   }
-  list(rater_posterior = rater_posterior, judge = input_of_system)
+  list(rater_posterior = rater_posterior, input_of_system = input_of_system)
 }
 
 # Returns weights of truths (see truth_weights()). Gold cases have weight 1 for their truth. NULL if
 # raters do not separate the categories of other cases.
 score_weights <- function(scored_system) {
-  p <- scored_system$p
+  posterior <- scored_system$posterior
   weights <-
-    truth_weights(p, scored_system$known, scored_system$v, scored_system$back) %||%
-    if (all(scored_system$truth > 0L)) p
+    truth_weights(posterior, scored_system$known, scored_system$v, scored_system$sharing) %||%
+    if (all(scored_system$truth > 0L)) posterior
   if (!is.null(weights)) set_known_truths(weights, scored_system$truth)
 }
 
 # Computes bootstrap replicates of `measure`. Cases or clusters are resampled, and raters are
 # refitted. Returns a list with a matrix (replicates x `n_values`) for each element of
 # `scored_systems`. A row is NA if the refitted raters do not separate the categories. `measure`:
-# function of the input of a system (see score_panel()), in which `v`, `p` and `w` are those of the
-# replicate.
+# function of the input of a system (see score_panel()), in which `v`, `posterior` and `w` are those
+# of the replicate.
 draw_score_replicates <- function(estimate, panel, scored_systems, n_values, measure) {
-  settings <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
-  measure_systems <- function(n) {
-    p <- panel$rater_posterior$posterior(n)
+  resampling_settings <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
+  measure_systems <- function(case_counts) {
+    posterior <- panel$rater_posterior$posterior(case_counts)
     lapply(scored_systems, function(scored_system) {
-      if (!is.null(scored_system$lack) || anyNA(p)) return(NULL)
-      at <- scored_system$at
-      scored_system[c("v", "p")] <- list(n[at], pick_rows(p, at))
+      if (!is.null(scored_system$reason) || anyNA(posterior)) return(NULL)
+      cases <- scored_system$at
+      scored_system[c("v", "posterior")] <- list(case_counts[cases], pick_rows(posterior, cases))
       scored_system$w <- score_weights(scored_system)
       if (!is.null(scored_system$w)) measure(scored_system)
     })
   }
-  replicates <- run_replicates(measure_systems, settings, "Bootstrap of scores")
+  replicates <- run_replicates(measure_systems, resampling_settings, "Bootstrap of scores")
   lapply(seq_along(scored_systems), function(s) {
     stack_rows(replicates, function(replicate) replicate[[s]] %||% rep(NA_real_, n_values))
   })
@@ -133,21 +136,23 @@ draw_score_replicates <- function(estimate, panel, scored_systems, n_values, mea
 
 # Adds intervals to the rows of a system.
 # * rows: table of the estimates, a row per metric.
-# * draws: values in bootstrap replicates (replicates x metrics).
+# * replicate_values: values in bootstrap replicates (replicates x metrics).
 # * record: record of the kind of interval.
 #
 # Percentile intervals contain sampling error only. Standard errors of other intervals also contain
 # the hidden error (see hidden_error_of_scores()).
-score_intervals <- function(rows, estimate, plan, scored_system, draws, record, conf_level) {
+score_intervals <- function(rows, estimate, plan, scored_system, replicate_values, record,
+                            conf_level) {
   metric_ranges <- ranges_of_plan(plan)
-  unit_values <- to_unit(draws, metric_ranges)
+  unit_values <- to_unit(replicate_values, metric_ranges)
   # Calibration errors are sums of absolute gaps, which are larger in resampled data. Their
   # replicates are shifted, so that the median is the estimate.
-  gaps <- which(field_of_rows(plan, "gaps") & !is.na(rows$estimate))
-  if (length(gaps) > 0L) {
-    medians <- apply(pick_columns(unit_values, gaps), 2L, median, na.rm = TRUE)
-    shift <- to_unit(rows$estimate, metric_ranges)[gaps] - medians
-    unit_values[, gaps] <- clip01(unit_values[, gaps] + rep(shift, each = nrow(unit_values)))
+  gap_rows <- which(field_of_rows(plan, "gaps") & !is.na(rows$estimate))
+  if (length(gap_rows) > 0L) {
+    medians <- apply(pick_columns(unit_values, gap_rows), 2L, median, na.rm = TRUE)
+    shift <- to_unit(rows$estimate, metric_ranges)[gap_rows] - medians
+    unit_values[, gap_rows] <-
+      clip01(unit_values[, gap_rows] + rep(shift, each = nrow(unit_values)))
   }
   rows <- if (record$spread == "percentile") {
     unit_percentiles(rows, unit_values, metric_ranges, conf_level)
@@ -160,10 +165,11 @@ score_intervals <- function(rows, estimate, plan, scored_system, draws, record, 
   lower_limits_by_gaps(rows, plan, scored_system)
 }
 
-# Lowers the lower limits of calibration errors, which are sums of absolute gaps between scores and
-# shares of cases. Chance causes gaps of the size `slack` even if scores are calibrated. Therefore
-# `slack` is subtracted from the limit. Gold cases add chance errors. Therefore the limit is first
-# lowered to `z` standard errors below the estimate, if it is higher.
+# Reduces the lower limits of calibration errors, which are means of absolute gaps between scores
+# and shares of cases. Chance causes gaps of the size `slack` even if scores are calibrated.
+# Therefore `slack` is subtracted from the limit. With gold cases, chance errors are larger.
+# Therefore a limit that is less than `z` standard errors below the estimate is first moved to this
+# distance.
 lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
   for (i in which(field_of_rows(plan, "gaps"))) {
     record <- plan$records[[plan$rows$metric[[i]]]]
@@ -174,12 +180,13 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
   rows
 }
 
-# Returns the hidden error of each metric: the standard deviation of the bias from shared errors
-# that are not visible in the ratings. combine_hidden() combines two parts:
-# * The position between independent errors (0) and shared errors (1) is unknown. The metrics differ
-#   by `metrics_at(0) - metrics_at(1)`.
-# * Raters may make the same errors. These move weight to the category with the highest score. The
-#   effect is `top_shift`.
+# Returns the hidden error of each metric: the standard deviation of the bias due to shared errors,
+# which ratings do not identify. combine_hidden() combines two parts:
+# * Errors that the system shares with raters. The position between independent errors (0) and
+#   shared errors (1) is unknown. Between these ends, metrics differ by `metrics_at(0) -
+#   metrics_at(1)`.
+# * Errors that raters share with each other. They move weight of truths to or from the category
+#   with the highest score. The change of the metrics is `top_shift`.
 #
 # `dependence_weight`, the weight of shared errors in the interval, is set to 1, because independent
 # answers do not imply independent scores.
@@ -187,11 +194,11 @@ hidden_error_of_scores <- function(estimate, plan, scored_system) {
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
   v <- scored_system$v
   metrics_at <- function(position) {
-    scored_system$w <- score_weights(replace(scored_system, "back", position))
+    scored_system$w <- score_weights(replace(scored_system, "sharing", position))
     score_values(plan, scored_system)
   }
-  sums_by_top <- function(values) as.vector(rowsum(values * v, scored_system$book$top))
-  is_top <- indicator_matrix(scored_system$book$top, ncol(scored_system$w))
+  sums_by_top <- function(values) as.vector(rowsum(values * v, scored_system$score_data$top))
+  is_top <- indicator_matrix(scored_system$score_data$top, ncol(scored_system$w))
   top_weight <- sums_by_top(1)
   top_error_rate <- 1 - sums_by_top(rowSums(scored_system$w * is_top)) / top_weight
   top_shift <- vapply(score_influence(plan, scored_system), function(influence) {
@@ -207,10 +214,11 @@ hidden_error_of_scores <- function(estimate, plan, scored_system) {
 # Weights of truths: the weight of each case for each category, in metrics of scores.
 #
 # Let p be the probabilities of the categories of a case, from raters only. If systems share the
-# raters' errors, a score contains no information about the truth beyond the ratings. Then p is the
-# weight of the case.
+# raters' errors, a score contains no information about the truth beyond the ratings. The weights of
+# the case are then p.
 #
-# Otherwise let the score S and the ratings be independent given the truth. Let F_j(A) be the
+# If systems do not share the raters' errors, the score S and the ratings are independent given the
+# truth. Let F_j(A) be the
 # probability that S is in a set A if category j is true. Then
 #   E[1(S in A) p_k] = sum_j F_j(A) E[p_j p_k],
 # because E[1(truth = j) p_k] = E[p_j p_k]. With weights p, a metric therefore mixes the
@@ -222,15 +230,15 @@ hidden_error_of_scores <- function(estimate, plan, scored_system) {
 # The weights of a case sum to one, because the base rates are M times a vector of ones. Single
 # weights may be below 0 or above 1.
 
-# Metrics are computed only if the smallest eigenvalue of the scaled matrix M is at least this
-# number. The scaled matrix is M_jk / sqrt(E[p_j] E[p_k]). Its smallest eigenvalue is 1 if the truth
-# is known. It is 0 if the ratings contain no information about some categories.
+# Smallest eigenvalue of the scaled matrix M_jk / sqrt(E[p_j] E[p_k]) for which metrics are
+# computed. The smallest eigenvalue is 1 if all truths are certain. It is 0 if the ratings do not
+# distinguish some categories.
 min_eigenvalue <- 0.01
 
 # Returns probabilities of the true categories from raters only, as a list:
 # * posterior: function of weights of cases. It refits the raters, and returns probabilities (cases
-#   x categories). For weights of NULL it returns the original probabilities. It also returns these
-#   if the fit cannot be repeated or is slow (see `max_refitted`).
+#   x categories). If weights are NULL, or if the fit cannot be repeated or is slow (see
+#   `max_refitted`), it returns the original probabilities.
 # * known: is the truth of the case known?
 posterior_from_raters <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)
@@ -250,9 +258,10 @@ posterior_from_raters <- function(estimate) {
 # of ratings, summed over patterns, times the number of categories.
 max_refitted <- 1e5
 
-# Fits the raters without systems, with the model of the estimate. For an average over models, the
-# model has one accuracy per rater. It is the Dawid-Skene model if models with errors that depend on
-# the category have more than half of the weight.
+# Fits the raters without systems, with the model of the estimate. If the estimate is an average
+# over models, the fitted model has one accuracy per rater. It is the Dawid-Skene model instead if
+# the members whose errors are not equally probable have more than half of the weight, and the
+# K-model for ratings given as counts.
 fit_raters_only <- function(fit, estimate) UseMethod("fit_raters_only")
 
 fit_raters_only.rater_fit <- function(fit, estimate) {
@@ -269,8 +278,8 @@ fit_raters_only.rater_fit <- function(fit, estimate) {
   without_warnings(fit_again(fit, join_patterns(keep_systems(fit$x, integer())), model))
 }
 
-# The posterior from Markov chain Monte Carlo is not computed again. It does not depend on systems,
-# and a second run would add Monte Carlo error.
+# A fit by Markov chain Monte Carlo is not repeated, because its posterior does not depend on
+# systems, and a second run would add Monte Carlo error.
 fit_raters_only.draws_fit <- function(fit, estimate) fit # nolint: object_name.
 
 # Returns weights of truths (cases x categories), as derived above. NULL if raters do not separate

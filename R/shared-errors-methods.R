@@ -1,9 +1,9 @@
 #' Tables and plot of shared errors
 #'
-#' Results of [shared_errors()], which estimates how often raters and systems (classifiers) are
-#' wrong on the same cases: per pair (`tidy()`), per rater (`tidy(x, "raters")`) and for all raters
-#' together (`glance()`). The *effective number of raters* is the number of raters with independent
-#' errors whose mean would have the same variance as the mean of the actual raters.
+#' [shared_errors()] estimates how often raters and systems (classifiers) are wrong on the same
+#' cases. `tidy()` returns its results for each pair, `tidy(x, "raters")` for each rater, and
+#' `glance()` for all raters together. The *effective number of raters* is the number of raters with
+#' independent errors whose mean would have the same variance as the mean of the actual raters.
 #'
 #' @param x A [shared_errors()] result.
 #' @param digits Number of decimals, by default 2.
@@ -18,14 +18,16 @@
 #'   * `lowest`, `highest`: range of the correlation that the ratings allow; `NA` if any truth is
 #'     known.
 #'   * `both_wrong`: number of cases with known truth on which both are wrong.
-#'   * `coinciding`: share of these cases with equal answers; `expected`: this share if wrong
-#'     answers are independent given the truth; `surplus`: `coinciding - expected`.
+#'   * `coinciding`: share of equal answers among the cases on which both are wrong.
+#'   * `expected`: the expected share if wrong answers are independent given the truth.
+#'   * `surplus`: `coinciding - expected`.
 #'   * `reason`: why a value is `NA`.
 #'
 #'   `tidy(x, "raters")`: a row per rater. Without known truth, `accuracy` to `change` are `NA`.
 #'   * `rater`: name of the rater.
-#'   * `n`: number of its cases with known truth; `accuracy`: on these cases.
-#'   * `correlation`: mean correlation of its errors with the errors of the other raters.
+#'   * `n`: number of cases with known truth that the rater rated.
+#'   * `accuracy`: accuracy of the rater on these cases.
+#'   * `correlation`: mean correlation of the rater's errors with the errors of the other raters.
 #'   * `effective`: effective number of raters if this rater is left out; `change`: `effective`
 #'     minus the effective number of all raters.
 #'
@@ -44,8 +46,8 @@
 #'
 #'   `as.matrix()`: the matrix of correlations between raters and systems. `format()`: a string with
 #'   the mean correlation and the effective number of raters. `autoplot()`: a ggplot. With known
-#'   truth, it is a heat map of the correlations of errors. Otherwise it shows the possible range of
-#'   each correlation, for at most 40 pairs.
+#'   truth, the plot is a heat map of the correlations of errors. Without known truth, the plot
+#'   shows the possible range of each correlation, for at most 40 pairs.
 #' @family shared errors
 #' @examples
 #' set.seed(1)
@@ -60,44 +62,47 @@
 #' @name tidy.shared_errors
 NULL
 
-# Makes the result of shared_errors().
+# Creates the result of shared_errors().
 # * pairs: table of the pairs with a common case. tidy() adds the other pairs.
 # * raters: table of raters.
-# * about: list of results for all raters together, from panel_summary().
+# * panel_results: list of results for all raters together, from panel_summary().
 # * counts: list of the numbers of raters, systems, cases and cases with known truth.
 # * judges: names of raters, then of systems.
-new_shared_errors <- function(pairs, raters, about, counts, options, judges) {
-  facts <- c(counts, about, conf_level = options$conf_level)
-  has_truth <- facts$known > 0
-  line <- correlation_line(facts)
-  better_without <- raters$rater[which(raters$change > 0)]
-  n_without_case <- length(judges) * (length(judges) - 1) / 2 - nrow(pairs)
+new_shared_errors <- function(pairs, raters, panel_results, counts, options, judges) {
+  panel_values <- c(counts, panel_results, conf_level = options$conf_level)
+  has_truth <- panel_values$known > 0
+  summary_line <- correlation_sentence(panel_values)
+  raters_better_left_out <- raters$rater[which(raters$change > 0)]
+  n_pairs_without_case <- length(judges) * (length(judges) - 1) / 2 - nrow(pairs)
   new_result("shared_errors",
-    tables = list(pairs = pairs_of_all, raters = raters), facts = facts, pairs = pairs,
-    options = options, judges = judges, counts = counts, line = line,
+    tables = list(pairs = pairs_of_all, raters = raters), facts = panel_values, pairs = pairs,
+    options = options, judges = judges, counts = counts, line = summary_line,
     head = c(toString(c(
-      count_noun(facts$raters, "rater"), count_noun(facts$systems, "system"),
-      count_noun(facts$n, "case"),
-      if (has_truth) paste(number(facts$known), "with known truth") else "no known truth"
-    )), line),
+      count_noun(panel_values$raters, "rater"), count_noun(panel_values$systems, "system"),
+      count_noun(panel_values$n, "case"),
+      if (has_truth) paste(number(panel_values$known), "with known truth") else "no known truth"
+    )), summary_line),
     shown = pairs_to_print(pairs, has_truth, options$conf_level),
     notes = c(
       options$silent,
-      if (n_without_case > 0) paste(count_noun(n_without_case, "pair"), "without a common case"),
+      if (n_pairs_without_case > 0)
+        paste(count_noun(n_pairs_without_case, "pair"), "without a common case"),
       if (!has_truth) paste0(
         "No truth is known, so only ranges are shown. Assumed: accuracies are within ",
         limits_in_words(options$limits),
         if (options$coinciding < 1) paste0(
           ", and at least ", format_decimals(options$coinciding, 2L),
-          " of the cases on which two are wrong have the same wrong answer"
+          " of the cases on which two raters are wrong have the same wrong answer"
         )
       ),
-      if (isTRUE(facts$surplus > 0.005)) paste(
+      if (isTRUE(panel_values$surplus > 0.005)) paste(
         "When two raters are both wrong, they give the same answer",
-        format_decimals(100 * facts$surplus, 1L), "percentage points more often than by chance"
+        format_decimals(100 * panel_values$surplus, 1L),
+        "percentage points more often than by chance"
       ),
-      if (length(better_without) > 0L) paste(
-        "The effective number of raters is higher without", shorten(better_without, most = 4L)
+      if (length(raters_better_left_out) > 0L) paste(
+        "The effective number of raters is higher without",
+        shorten(raters_better_left_out, most = 4L)
       )
     ),
     more = "tidy(what = \"raters\"), glance(), plot()"
@@ -119,37 +124,41 @@ as.matrix.shared_errors <- function(x, ...) {
 #' @rdname tidy.shared_errors
 #' @export
 format.shared_errors <- function(x, digits = 2L, ...) {
-  correlation_line(attr(x, "schema")$facts, check_digits(digits))
+  correlation_sentence(attr(x, "schema")$facts, check_digits(digits))
 }
 
-correlation_line <- function(facts, digits = 2L) {
+correlation_sentence <- function(panel_values, digits = 2L) {
   limits_words <- function(low, high) if (!is.na(low)) format_limits(low, high, digits)
   format_estimates <- function(value, low, high) {
     paste0(format_decimals(value, digits), if (!is.na(low)) {
-      sprintf(" (%s %s)", interval_title(facts$conf_level), limits_words(low, high))
+      sprintf(" (%s %s)", interval_title(panel_values$conf_level), limits_words(low, high))
     })
   }
-  if (facts$known > 0) {
-    correlation_words <- format_estimates(facts$correlation, facts$conf.low, facts$conf.high)
-    effective_words <- format_estimates(facts$effective, facts$effective.low, facts$effective.high)
+  if (panel_values$known > 0) {
+    correlation_words <- format_estimates(
+      panel_values$correlation, panel_values$conf.low, panel_values$conf.high
+    )
+    effective_words <- format_estimates(
+      panel_values$effective, panel_values$effective.low, panel_values$effective.high
+    )
   } else {
-    correlation_words <- limits_words(facts$lowest, facts$highest)
-    effective_words <- if (isTRUE(facts$effective.highest > facts$raters_per_case)) {
-      paste("at least", format_decimals(facts$effective.lowest, digits))
+    correlation_words <- limits_words(panel_values$lowest, panel_values$highest)
+    effective_words <- if (isTRUE(panel_values$effective.highest > panel_values$raters_per_case)) {
+      paste("at least", format_decimals(panel_values$effective.lowest, digits))
     } else {
-      limits_words(facts$effective.lowest, facts$effective.highest)
+      limits_words(panel_values$effective.lowest, panel_values$effective.highest)
     }
   }
   paste0(
     "The raters' errors correlate by ", correlation_words, " on average; ",
-    format(round(facts$raters_per_case, 1L)), " raters are equivalent to ", effective_words,
-    " independent ones"
+    format(round(panel_values$raters_per_case, 1L)), " raters are equivalent to ", effective_words,
+    " independent raters"
   )
 }
 
-# Returns the table of pairs for print(), with the largest absolute correlations first, but pairs
-# with fewer than 10 common cases with known truth last. Without known truth, the table shows the
-# range that the ratings allow.
+# Returns the table of pairs for print(). Pairs are sorted by absolute correlation, with the largest
+# first. Pairs with fewer than 10 common cases with known truth are last. Without known truth, the
+# table shows the range that the ratings allow.
 pairs_to_print <- function(pairs, has_truth, level) {
   absolute_correlation <- abs(replace_na(pairs$estimate, 0))
   has_few_cases <- has_truth & pairs$known < 10
@@ -171,7 +180,7 @@ pairs_to_print <- function(pairs, has_truth, level) {
 
 limits_in_words <- function(limits) format_limits(min(limits[, 1L]), max(limits[, 2L]), 2L)
 
-# Shared errors if the truth is known: correlations, and the effective number of raters.
+# ---- Correlations and effective number of raters if truths are known -----------------------------
 
 # Lists all answers to cases with known truth. `cells`: rows of known_cells(). A cell is a group of
 # cases with the same pattern of ratings and the same truth. Returns a list. Fields with an element
@@ -200,74 +209,76 @@ known_answers <- function(x, cells) {
   )
 }
 
-# Adds tied reruns to `answers`, which contains only votes. The reruns of a rater on a case together
-# count as one answer, so two different reruns are half right. `runs`: result of known_answers()
-# with all reruns.
-add_tied_runs <- function(answers, runs) {
-  run_key <- paste(runs$row, runs$judge)
-  runs$weight <- runs$weight / count_equal_at_first(run_key)[match(run_key, run_key)]
+# Adds tied reruns to `answers`, in which the reruns of a rater on a case are replaced by their most
+# frequent category, and left out if they are tied. Together, tied reruns are counted as one answer,
+# so a right and a wrong rerun are half right. `all_runs`: result of known_answers() with all
+# reruns.
+add_tied_runs <- function(answers, all_runs) {
+  run_key <- paste(all_runs$row, all_runs$judge)
+  all_runs$weight <- all_runs$weight / count_equal_at_first(run_key)[match(run_key, run_key)]
   is_tied <- !run_key %in% paste(answers$row, answers$judge)
   columns <- c("judge", "right", "weight")
-  answers[columns] <- Map(c, answers[columns], lapply(runs[columns], `[`, is_tied))
+  answers[columns] <- Map(c, answers[columns], lapply(all_runs[columns], `[`, is_tied))
   answers
 }
 
-# Returns the correlation of being right (the phi coefficient) for each pair, and its standard error
-# for one case. For n cases, the standard error is divided by sqrt(n). `share`: shares of the common
-# cases with known truth, a matrix with a row per pair. The four columns: both are right, only the
-# first, only the second, neither.
-phi_of_shares <- function(share) {
+# Returns the phi coefficient of each pair, which is the correlation of the variables "is right",
+# and its standard error for one case. For n cases, the standard error is divided by sqrt(n).
+# `shares`: shares of the common cases with known truth, a matrix with a row per pair and four
+# columns: both are right, only the first, only the second, neither.
+phi_of_shares <- function(shares) {
   # a, b: accuracies of the first and the second rater. score1, score2: standardised values of "is
   # right".
-  a <- share[, 1L] + share[, 2L]
-  b <- share[, 1L] + share[, 3L]
+  a <- shares[, 1L] + shares[, 2L]
+  b <- shares[, 1L] + shares[, 3L]
   score1 <- cbind(1 - a, 1 - a, -a, -a) / sqrt(bernoulli_variance(a))
   score2 <- cbind(1 - b, -b, 1 - b, -b) / sqrt(bernoulli_variance(b))
-  phi <- rowSums(share * score1 * score2)
+  phi <- rowSums(shares * score1 * score2)
   influence <- score1 * score2 - phi * (score1^2 + score2^2) / 2
-  list(phi = phi, error = sqrt(rowSums(share * influence^2)))
+  list(phi = phi, error = sqrt(rowSums(shares * influence^2)))
 }
 
 no_common_truth <- "no common case has a known truth"
 
 # Adds the correlation of each pair, its standard error, its interval and the reason for missing
-# values to the table of pairs. Also adds columns covariance and spread. For a pair with n common
-# cases, covariance is n times the covariance of being right. spread is n times the product of the
-# standard deviations.
+# values to the table of pairs. Also adds the columns `covariance` and `spread`. For a pair with n
+# common cases with known truth, `covariance` is n times the covariance of the variables "is right",
+# and `spread` is n times the product of their standard deviations.
 # * pairs: result of core_shared_pairs().
-# * mean: share of right answers of each rater over all of its cases. Means over the common cases
-#   are not used, because in a crowd two raters have few common cases, and these means are often 1.
+# * right_rates: share of right answers of each rater over all of its cases with known truth. Shares
+#   over the common cases are not used for covariances, because in a crowd two raters have few
+#   common cases, on which the shares are often 1.
 # * weights_are_numbers: are weights numbers of cases? If they are probabilities, there is no number
 #   of cases and no standard error.
-add_correlations <- function(table, pairs, mean, weights_are_numbers) {
+add_correlations <- function(table, pairs, right_rates, weights_are_numbers) {
   columns <- c("known", "both_wrong", "coinciding", "expected", "surplus")
   table[columns] <- pairs[columns]
-  known <- table$known
-  only_first <- pairs$one_right - pairs$both_right
-  share <- cbind(pairs$both_right, only_first, pairs$two_right - pairs$both_right,
-    known - only_first - pairs$two_right) / known
-  correlations <- phi_of_shares(share)
+  n_known <- table$known
+  only_first_right <- pairs$one_right - pairs$both_right
+  shares <- cbind(pairs$both_right, only_first_right, pairs$two_right - pairs$both_right,
+    n_known - only_first_right - pairs$two_right) / n_known
+  correlations <- phi_of_shares(shares)
   has_error <- !is.na(correlations$error) & correlations$error > 1e-9
-  # If a cell is empty, one case is added to each cell. Otherwise the standard error would be much
-  # too small, for example if no case is wrong in both.
-  one_case <- rowSums(share == 0) > 0
-  filled_share <- (share * known + one_case) / (known + 4 * one_case)
-  std_error <- phi_of_shares(filled_share)$error / sqrt(known)
+  # If a cell is empty, one case is added to each cell. Without this, the standard error would be
+  # much too small, for example if both are wrong on no case.
+  added_case <- rowSums(shares == 0) > 0
+  filled_shares <- (shares * n_known + added_case) / (n_known + 4 * added_case)
+  std_error <- phi_of_shares(filled_shares)$error / sqrt(n_known)
   table$estimate <- na_real(clamp(correlations$phi, -1, 1)) # removes rounding errors
   if (weights_are_numbers) table$std.error[has_error] <- std_error[has_error]
   table[limit_columns] <- fisher_limits(table$estimate, table$std.error, table$conf_level)
   table$reason <- if (weights_are_numbers) NA_character_ else
     paste0(no_interval_prefix, "weights are not counts, so there is no number of cases")
   table$reason[!has_error] <- paste0(no_interval_prefix, "the correlation is exactly 1 or -1")
-  table$reason[is.na(table$estimate)] <- "one of the two is always right or always wrong"
-  table$reason[known == 0] <- no_common_truth
+  table$reason[is.na(table$estimate)] <- "one of the two raters is always right or always wrong"
+  table$reason[n_known == 0] <- no_common_truth
   # Accuracies of the first and the second rater of each pair.
-  a <- mean[table$one]
-  b <- mean[table$two]
-  covariances <- rowSums(share * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))
+  a <- right_rates[table$one]
+  b <- right_rates[table$two]
+  covariances <- rowSums(shares * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))
   spreads <- sqrt(bernoulli_variance(a) * bernoulli_variance(b))
-  table$covariance <- ifelse(known > 0, known * covariances, 0)
-  table$spread <- ifelse(known > 0, known * spreads, 0)
+  table$covariance <- ifelse(n_known > 0, n_known * covariances, 0)
+  table$spread <- ifelse(n_known > 0, n_known * spreads, 0)
   table
 }
 
@@ -283,22 +294,22 @@ right_rates <- function(answers) {
   sum_by_judge(answers$weight * answers$right) / sum_by_judge(answers$weight)
 }
 
-mean_of_known <- function(x, weight) {
+weighted_mean_of_known <- function(x, weight) {
   is_used <- !is.na(x) & weight > 0
   na_real(weighted.mean(x[is_used], weight[is_used]))
 }
 
 # Returns a list of results for all raters together: the mean correlation, the effective number of
-# raters, and their intervals or ranges. `raters`: number of raters. `mean_ratings`: mean number of
-# ratings per case.
-panel_summary <- function(rater_pairs, answers, raters, mean_ratings) {
+# raters, and their intervals or ranges. `n_raters`: number of raters. `mean_ratings`: mean number
+# of ratings per case.
+panel_summary <- function(rater_pairs, answers, n_raters, mean_ratings) {
   mean_rho <- mean_correlation(rater_pairs)
   # The mean is a ratio of two sums over pairs: covariances, and products of standard deviations.
   # Its standard error is computed from the influence of each case on the two sums.
   interval <- c(NA_real_, NA_real_)
   if (any_known(rater_pairs$std.error) && !is.na(mean_rho)) {
     accuracy <- right_rates(answers)
-    is_of_rater <- answers$judge <= raters
+    is_of_rater <- answers$judge <= n_raters
     judge <- answers$judge[is_of_rater]
     row <- answers$row[is_of_rater]
     sum_by_cell <- function(value) core_pattern_weights(row, value, length(answers$cells))
@@ -307,20 +318,20 @@ panel_summary <- function(rater_pairs, answers, raters, mean_ratings) {
     squares <- ifelse(spread > 0, deviation^2 / spread, 0) * (sum_by_cell(spread)[row] - spread)
     influence <- (sum_by_cell(deviation)^2 - sum_by_cell(deviation^2)) / 2 -
       mean_rho * sum_by_cell(squares) / 2
-    error <- sqrt(sum(answers$cells * influence^2)) / sum(rater_pairs$spread)
-    if (error >= 1e-9) {
-      interval <- fisher_limits(mean_rho, error, rater_pairs$conf_level[[1L]])
+    std_error <- sqrt(sum(answers$cells * influence^2)) / sum(rater_pairs$spread)
+    if (std_error >= 1e-9) {
+      interval <- fisher_limits(mean_rho, std_error, rater_pairs$conf_level[[1L]])
     }
   }
-  lowest <- mean_of_known(rater_pairs$lowest, rater_pairs$n)
-  highest <- mean_of_known(rater_pairs$highest, rater_pairs$n)
+  mean_lowest <- weighted_mean_of_known(rater_pairs$lowest, rater_pairs$n)
+  mean_highest <- weighted_mean_of_known(rater_pairs$highest, rater_pairs$n)
   effective_at <- function(correlation) effective_raters(mean_ratings, correlation)
   list(
     raters_per_case = mean_ratings, correlation = mean_rho, conf.low = interval[[1L]],
     conf.high = interval[[2L]], effective = effective_at(mean_rho),
     effective.low = effective_at(interval[[2L]]), effective.high = effective_at(interval[[1L]]),
-    lowest = lowest, highest = highest, effective.lowest = effective_at(highest),
-    effective.highest = effective_at(lowest),
-    surplus = mean_of_known(rater_pairs$surplus, rater_pairs$both_wrong)
+    lowest = mean_lowest, highest = mean_highest, effective.lowest = effective_at(mean_highest),
+    effective.highest = effective_at(mean_lowest),
+    surplus = weighted_mean_of_known(rater_pairs$surplus, rater_pairs$both_wrong)
   )
 }

@@ -2,9 +2,10 @@
 #'
 #' Estimates how often raters and systems (classifiers) make errors on the same cases: *shared
 #' errors*, in the literature often *correlated errors*. If the true category of some cases is
-#' known, correlations of errors are estimated. Otherwise, the range of correlations that are
-#' possible given the ratings is computed. Raters with shared errors contain less information than
-#' independent raters. A system that shares errors with the raters looks more accurate than it is.
+#' known, correlations of errors are estimated. If no truth is known, the range of correlations that
+#' are possible given the ratings is computed. The ratings of raters with shared errors contain less
+#' information than the ratings of independent raters. The accuracy of a system that shares errors
+#' with the raters is overestimated.
 #'
 #' @section With known truth: For two raters, the estimate is the phi coefficient: the correlation
 #' of the two binary variables "is right" over the cases with known truth that both answered.
@@ -42,23 +43,28 @@
 #' @param x A [ratings()] object in which raters have names and rate each case at most once; or the
 #'   result of [fit_raters()] or [estimate_accuracy()].
 #' @param known_truth Cases with known truth: a data frame with columns `case` and `truth` (or
-#'   `category`), or a vector of categories with the cases as names. `NULL`, the default, uses the
-#'   truths in `x` (of fits with known cases, of simulated ratings and of [with_truth()]). `TRUE`
-#'   also uses the argument `truth` of [ratings()]. `FALSE` ignores all truths.
-#' @param accuracy Limits of accuracy for the range without known truth: `c(lower, upper)` for all
-#'   raters and systems, or a matrix with two columns and a named row for each rater and system.
-#'   `NULL`, the default, is from 1 / (number of categories), the accuracy by chance, to 1.
-#' @param coinciding For the range without known truth: the smallest possible share of equal answers
-#'   among the cases on which two raters are both wrong, in \[0, 1\]. 0 makes no assumption. `NULL`,
-#'   the default, is 1 / (number of categories - 1), the share for random wrong answers. With two
-#'   categories it is always 1.
+#'   `category`), or a vector of categories with the cases as names.
+#'   * `NULL`, the default, uses the truths in `x` if `x` is a fit with known truths, simulated
+#'     ratings, or a result of [with_truth()].
+#'   * `TRUE` also uses truths that were given by the argument `truth` of [ratings()].
+#'   * `FALSE` ignores all truths.
+#' @param accuracy Used only without known truth: limits of the accuracies. Either `c(lower, upper)`
+#'   for all raters and systems, or a matrix with two columns and a named row for each rater and
+#'   system. With `NULL`, the default, the lower limit is 1 / (number of categories), the accuracy
+#'   by chance, and the upper limit is 1.
+#' @param coinciding Used only without known truth: the smallest possible share of equal answers
+#'   among the cases on which two raters are both wrong, in \[0, 1\]. 0 makes no assumption. With
+#'   `NULL`, the default, it is 1 / (number of categories - 1), the share for random wrong answers.
+#'   With two categories, the share is always 1.
 #' @param conf_level Confidence level of the intervals, in (0, 1). The default is the level of `x`
 #'   or, if `x` has none, the level of [fallible-options], usually 0.9.
 #' @param ... Not used.
 #' @return An object of class `shared_errors`. [tidy()][tidy.shared_errors] returns a tibble with a
-#'   row per pair, `rater1` and `rater2`: `estimate`, the correlation of errors, with `std.error`,
-#'   `conf.low` and `conf.high`, or without known truth its range from `lowest` to `highest`.
-#'   [glance()][tidy.shared_errors] returns the mean correlation and the effective number of raters.
+#'   row per pair of raters or systems, whose names are in `rater1` and `rater2`. With known truth,
+#'   `estimate` is the correlation of errors, and `std.error`, `conf.low` and `conf.high` are its
+#'   standard error and interval. Without known truth, `lowest` and `highest` are the limits of the
+#'   possible correlations. [glance()][tidy.shared_errors] returns the mean correlation and the
+#'   effective number of raters.
 #' @references Kish, L. (1965). *Survey sampling*. Wiley.
 #' @family shared errors
 #' @seealso [accuracy_bounds()] for the effect of shared errors on a system's accuracy.
@@ -83,65 +89,68 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   if (!inherits(x, "rater_fit")) x <- as_ratings_of_several(x)
   check_not_one_judge(x)
   all_cells <- known_cells(x, known_truth)
-  runs <- drop_constant_systems(if (inherits(x, "rater_fit")) x$x else x)
-  x <- merge_reruns_with_message(runs)
+  ratings_with_reruns <- drop_constant_systems(if (inherits(x, "rater_fit")) x$x else x)
+  x <- merge_reruns_with_message(ratings_with_reruns)
   requirement <- "Shared errors need ratings with identified raters, who rate each case once."
   check_named_raters(x, "x", requirement)
   abort_argument_if(!rates_once(x), "x", requirement,
-    x = "Some raters rated a case more than once.")
+    x = "In {.arg x}, some raters rated a case more than once.")
   check_pair_memory(x)
   run_cells <- all_cells
-  if (has_reruns(runs)) {
-    all_cells$pattern <- pattern_of_case(x)[match(all_cells$pattern, pattern_of_case(runs))]
+  if (has_reruns(ratings_with_reruns)) {
+    all_cells$pattern <-
+      pattern_of_case(x)[match(all_cells$pattern, pattern_of_case(ratings_with_reruns))]
   }
   judges <- c(x$raters, x$systems)
   n_judges <- length(judges)
   if (n_judges < 2L) check_several_raters(x)
-  limits <- as_limits(accuracy, judges, "accuracy") %||%
+  accuracy_limits <- as_limits(accuracy, judges, "accuracy") %||%
     cbind(lower = rep(1 / n_categories(x), n_judges), upper = 1)
   least_coinciding <- 1 / (n_categories(x) - 1)
   if (!is.null(coinciding) && least_coinciding < 1) {
     least_coinciding <- check_number(coinciding, "coinciding", 0, 1)
   }
-  bar <- progress_bar("Pairs", n_judges)
-  pairs <- na_real(core_shared_pairs(x$patterns, all_cells, bar$tick))
-  bar$close()
+  progress <- progress_bar("Pairs", n_judges)
+  pairs <- na_real(core_shared_pairs(x$patterns, all_cells, progress$tick))
+  progress$close()
   pair_table <- new_pair_table(pairs, judges, n_raters(x), conf_level)
   is_used <- all_cells$truth > 0L & all_cells$weight > 0
   used_cells <- all_cells[is_used, ]
   answers <- known_answers(x, used_cells)
-  counted_answers <- if (!has_reruns(runs)) answers else
-    add_tied_runs(answers, known_answers(runs, run_cells[is_used, ]))
+  counted_answers <- if (!has_reruns(ratings_with_reruns)) answers else
+    add_tied_runs(answers, known_answers(ratings_with_reruns, run_cells[is_used, ]))
   if (nrow(used_cells) > 0L) {
     pair_table <- add_correlations(pair_table, pairs, right_rates(answers), weights_are_counts(x))
   } else {
-    pair_table <- add_open_range(pair_table, pairs$agreeing, x, limits, least_coinciding)
+    pair_table <- add_open_range(pair_table, pairs$agreeing, x, accuracy_limits, least_coinciding)
   }
   rater_pairs <- pair_table[pair_table$kind == "raters", ]
   mean_ratings <- ratings_per_case(x)
   new_shared_errors(
     pairs = pair_table, raters = rater_table(rater_pairs, x$raters, counted_answers, mean_ratings),
-    about = panel_summary(rater_pairs, answers, n_raters(x), mean_ratings),
+    panel_results = panel_summary(rater_pairs, answers, n_raters(x), mean_ratings),
     counts = list(
       raters = n_raters(x), systems = n_systems(x), n = count_cases(x),
       known = sum(used_cells$weight)
     ),
-    options = list(conf_level = conf_level, limits = limits, coinciding = least_coinciding,
+    options = list(conf_level = conf_level, limits = accuracy_limits, coinciding = least_coinciding,
       silent = abstain_note(x)),
     judges = judges
   )
 }
 
-# Number of values that the table of pairs needs for each pair, for the check of memory.
+# Number of values that the table of pairs contains for each pair, for the check of memory.
 columns_of_pairs <- 20
 
-# Fails if the table of pairs needs too much memory. Only pairs with a common case have a row. Their
-# number is at most the number of pairs of answers within patterns.
+# Raises an error if the table of pairs needs too much memory. The table has rows only for pairs of
+# raters or systems with a common case. The number of these pairs is at most the number of pairs of
+# answers within patterns.
 check_pair_memory <- function(x) {
-  judges <- n_raters(x) + n_systems(x)
-  answers <- pattern_lengths(x) + rowSums(pattern_answers(x) > 0L)
-  common_pairs <- sum(answers * (answers - 1) / 2)
-  check_pair_numbers(judges, columns_of_pairs, pairs = min(judges * (judges - 1) / 2, common_pairs))
+  n_judges <- n_raters(x) + n_systems(x)
+  n_answers <- pattern_lengths(x) + rowSums(pattern_answers(x) > 0L)
+  common_pairs <- sum(n_answers * (n_answers - 1) / 2)
+  all_pairs <- n_judges * (n_judges - 1) / 2
+  check_pair_numbers(n_judges, columns_of_pairs, pairs = min(all_pairs, common_pairs))
 }
 
 # Groups cases with the same pattern of ratings and the same known truth into cells. Returns a data
@@ -163,24 +172,27 @@ known_cells <- function(x, known_truth) {
     check_known_truth(known_truth, x)
   }
   truth_code <- truth_code %||% integer(length(x$index))
-  patterns <- n_patterns(x)
-  key <- replace_na(truth_code, 0L) * patterns + pattern_of_case(x)
-  cells <- unique(key)
+  pattern_count <- n_patterns(x)
+  cell_key <- replace_na(truth_code, 0L) * pattern_count + pattern_of_case(x)
+  distinct_keys <- unique(cell_key)
   data.frame(
-    pattern = (cells - 1L) %% patterns + 1L, truth = (cells - 1L) %/% patterns,
-    weight = core_pattern_weights(match(key, cells), x$weights, length(cells))
+    pattern = (distinct_keys - 1L) %% pattern_count + 1L,
+    truth = (distinct_keys - 1L) %/% pattern_count,
+    weight = core_pattern_weights(match(cell_key, distinct_keys), x$weights, length(distinct_keys))
   )
 }
 
-# Mean number of ratings over cases with ratings; the number of raters if all rated all cases.
+# Returns the mean number of ratings over cases with ratings. If all raters rated all cases, this is
+# the number of raters.
 ratings_per_case <- function(x) {
   n_ratings <- pattern_lengths(x)
   weight <- pattern_weights(x) * (n_ratings > 0L)
   sum(weight * n_ratings) / sum(weight)
 }
 
-# Returns the table of pairs, in which correlations are still NA.
-# * pairs: a list. `pairs$one` and `pairs$two` are the positions of the pair in `judges`.
+# Creates the table of pairs, in which correlations are still NA.
+# * pairs: a list. `pairs$one` and `pairs$two` are the positions of both members of each pair in
+#   `judges`. `pairs$n` is the number of common cases of each pair.
 # * judges: names of raters, then of systems.
 # * raters: number of raters.
 new_pair_table <- function(pairs, judges, raters, conf_level) {
@@ -201,27 +213,29 @@ new_pair_table <- function(pairs, judges, raters, conf_level) {
 # Returns the table of tidy(), with a row for each pair of raters and systems. The result `x` of
 # shared_errors() contains only pairs with a common case.
 pairs_of_all <- function(x) {
-  n <- length(x$judges)
-  check_pair_numbers(n, columns_of_pairs)
-  n_as_first <- (n - 1):1 # number of pairs in which each rater is the first
-  pairs <- list(one = rep.int(rev(n_as_first), n_as_first), two = sequence(n_as_first, 2:n), n = 0)
+  n_judges <- length(x$judges)
+  check_pair_numbers(n_judges, columns_of_pairs)
+  n_as_first <- (n_judges - 1):1 # number of pairs in which each rater is the first
+  pairs <- list(
+    one = rep.int(rev(n_as_first), n_as_first), two = sequence(n_as_first, 2:n_judges), n = 0
+  )
   table <- new_pair_table(pairs, x$judges, x$counts$raters, x$options$conf_level)
   if (x$counts$known > 0) table[c("both_wrong", "reason")] <- list(0, no_common_truth)
-  rows_before <- cumsum(c(0, n_as_first)) # rows before those of each first rater
+  rows_before <- cumsum(c(0, n_as_first)) # number of rows before the first row of each first rater
   table[rows_before[x$pairs$one] + x$pairs$two - x$pairs$one, ] <- x$pairs
   table[!names(table) %in% c("one", "two", "covariance", "spread", "conf_level")]
 }
 
-# Range without known truth ---------------------------------------------------------------------
+# ---- Range without known truth ------------------------------------------------------------------
 
-# Adds columns lowest and highest: the range of the correlation if no truth is known.
+# Adds the columns `lowest` and `highest`: the range of the correlation if no truth is known.
 # * agreeing: number of cases on which the pair agrees.
 # * limits: limits of accuracy, a row per rater and system.
 #
 # correlation_range() is slow. Therefore it is called once for each whole percent of agreement, for
 # all pairs with the same limits.
 add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
-  # Probabilities have no sampling error.
+  # If weights are probabilities of cases, the agreement has no sampling error.
   interval <- wilson_interval(
     agreeing / table$n, if (weights_are_counts(x)) table$n else Inf,
     normal_quantile(table$conf_level)
@@ -246,8 +260,9 @@ add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
   table
 }
 
-# Returns the lowest and highest correlation of two raters that agree on the share `agreement` of
-# the cases. Searches a grid of accuracies, which is refined around the best points.
+# Returns the lowest and the highest possible correlation of the errors of two raters that agree on
+# the share `agreement` of the cases. Searches a grid of accuracies, which is refined around the
+# best points.
 # * first, second: limits of the accuracy of each rater.
 # * least_coinciding: smallest share of equal answers among the cases on which both are wrong.
 #
@@ -283,21 +298,22 @@ find_maximum <- function(value, first, second) {
     function(indices) indices[which.max(values[indices])]
   ))
   if (length(best_points) == 0L) return(NA_real_)
-  step <- c(grid1[[2L]] - grid1[[1L]], grid2[[2L]] - grid2[[1L]])
+  grid_step <- c(grid1[[2L]] - grid1[[1L]], grid2[[2L]] - grid2[[1L]])
   max(map_dbl(best_points, function(best) {
     indices <- arrayInd(best, dim(values))
-    refine_maximum(value, c(grid1[[indices[[1L]]]], grid2[[indices[[2L]]]]), step, first, second)
+    centre <- c(grid1[[indices[[1L]]]], grid2[[indices[[2L]]]])
+    refine_maximum(value, centre, grid_step, first, second)
   }))
 }
 
 # Returns the largest value of the function `value` near `centre`. In each of six rounds, a grid of
 # 14 x 14 points is centred at the best point. The step is a third of the previous step.
-refine_maximum <- function(value, centre, step, first, second) {
+refine_maximum <- function(value, centre, grid_step, first, second) {
   grid_near <- function(i, limits) {
     middle <- centre[[i]]
     c(middle, seq(
-      max(middle - 2 * step[[i]], limits[[1L]]), min(middle + 2 * step[[i]], limits[[2L]]),
-      length.out = 13L
+      max(middle - 2 * grid_step[[i]], limits[[1L]]),
+      min(middle + 2 * grid_step[[i]], limits[[2L]]), length.out = 13L
     ))
   }
   for (round in 1:6) {
@@ -306,23 +322,24 @@ refine_maximum <- function(value, centre, step, first, second) {
     values <- outer(a, b, value)
     best <- arrayInd(which.max(values), dim(values))
     centre <- c(a[[best[[1L]]]], b[[best[[2L]]]])
-    step <- step / 3
+    grid_step <- grid_step / 3
   }
   max(values, na.rm = TRUE)
 }
 
-# Effective number of raters -------------------------------------------------------------------
+# ---- Effective number of raters -----------------------------------------------------------------
 
 # Returns the effective number of raters: the number of independent raters whose mean has the same
-# variance. `correlation`: average correlation of errors. The formula is the design effect of Kish.
+# variance. The formula is the design effect of Kish. `raters`: number of raters. `correlation`:
+# mean correlation of errors.
 effective_raters <- function(raters, correlation) {
-  spread <- 1 + (raters - 1) * correlation
-  ifelse(spread > 0, raters / spread, Inf)
+  design_effect <- 1 + (raters - 1) * correlation
+  ifelse(design_effect > 0, raters / design_effect, Inf)
 }
 
 # Returns the table of tidy(what = "raters"), with a row per rater. Column `effective` contains the
-# effective number of raters without this rater. Column `change` contains its difference from the
-# number with the rater.
+# effective number of raters if the rater is left out. Column `change` contains `effective` minus
+# the effective number of all raters.
 # * rater_pairs: the rows of pairs of two raters.
 # * answers: result of known_answers().
 # * mean_ratings: mean number of ratings per case.
@@ -335,8 +352,8 @@ rater_table <- function(rater_pairs, raters, answers, mean_ratings) {
       core_pattern_weights(rater_pairs$two, value, n_raters)
   }
   sum_without <- function(value) sum(value) - sum_with(value)
-  # These sums are counts of pairs. Rounding errors may move them slightly above 0, so they are
-  # compared with 0.5.
+  # The sums of `spread > 0` are counts of pairs. A count of 0 may be slightly above 0 because of
+  # rounding errors, so counts are compared with 0.5.
   has_spread <- sum_without(as.double(rater_pairs$spread > 0)) > 0.5
   correlation_without <- ifelse(
     has_spread, sum_without(rater_pairs$covariance) / sum_without(rater_pairs$spread), NA_real_
@@ -356,6 +373,6 @@ rater_table <- function(rater_pairs, raters, answers, mean_ratings) {
 # Returns the mean correlation: the sum of covariances divided by the sum of products of standard
 # deviations.
 mean_correlation <- function(pairs) {
-  total <- sum(pairs$spread)
-  if (total > 0) sum(pairs$covariance) / total else NA_real_
+  spread_sum <- sum(pairs$spread)
+  if (spread_sum > 0) sum(pairs$covariance) / spread_sum else NA_real_
 }

@@ -1,8 +1,9 @@
-# Consensus labels are computed in four steps:
+# Consensus labels are probabilities of the categories of each case. They are computed in four
+# steps:
 # 1. The posterior probabilities of two hierarchical models of the raters are averaged.
 # 2. The average is flattened (made less certain), because raters share errors.
-# 3. It is mixed with smoothed vote shares.
-# 4. It is calibrated on gold cases (cases with known truth), if these are a random sample.
+# 3. The flattened probabilities are mixed with smoothed vote shares.
+# 4. If gold cases (cases with known truth) are a random sample, the result is calibrated on them.
 
 # ---- Step 1: labels of a model or of an average of models ---------------------------------------
 
@@ -13,18 +14,19 @@
 # * rho: default correlation of errors.
 # * votes: default weight of vote shares.
 # * errors: words for the assumption of a fitted model about errors; NULL for labels from ratings.
-# * reason: why labels are NA; NULL if they are not.
-# * worth: effective number of ratings of each pattern (see count_effective_replies()); NULL if
-#   abstentions are not used.
+# * reason: why labels are NA; NULL if labels are not NA.
+# * effective_ratings: effective number of ratings of each pattern (see count_effective_replies());
+#   NULL if abstentions are not used.
 # * by_replies: are labels identified by abstentions only? NULL if abstentions are not used.
 # * gold: gold cases for the calibration; NULL if labels are not calibrated.
-# * blind: a list like this one, for labels that were computed without the gold cases.
-# * one_judge: is TRUE if no case has two ratings. Then vote shares are not used.
+# * blind: a list like this one, for labels that were computed without the gold cases; NULL if
+#   labels are not calibrated.
+# * one_judge: TRUE if no case has two ratings; vote shares are then not used.
 initial_labels <- function(x, known_truth, gold_sample, votes) UseMethod("initial_labels")
 
-# Returns the labels of a fitted model, in the form of initial_labels(). They are the posterior of
-# the fit. It is not flattened, and not mixed with vote shares. `x`: the ratings, with separate
-# patterns for gold cases.
+# Returns the labels of a fitted model, in the form of initial_labels(). The labels are the
+# posterior of the fit, which by default is not flattened and not mixed with vote shares. `x`: the
+# ratings, with separate patterns for gold cases.
 labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gold)) {
   pattern <- matching_patterns(fit$x, x)
   list(
@@ -36,13 +38,15 @@ labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gol
   )
 }
 
-# Sets two defaults of averaged labels: `rho`, the correlation of errors, to its typical value, and
-# `votes`, the weight of vote shares, to 0.5 unless it is given.
+# Sets two defaults of labels from ratings. The correlation of errors, `rho`, is set to its typical
+# value. The weight of vote shares, `votes`, is set to 0.5 unless `labels` already contains a
+# default.
 set_average_defaults <- function(labels) {
   replace(labels, c("rho", "votes"), list(typical_rho, labels$votes %||% 0.5))
 }
 
-# Returns the ratings `x` with separate patterns for gold cases, so that a pattern has one truth.
+# Returns the ratings `x` with separate patterns for gold cases, so that all cases of a pattern have
+# the same known truth, or none.
 split_gold_patterns <- function(x, gold) {
   if (is.null(gold)) return(x)
   split_patterns(x, list(.truth = replace(integer(length(x$index)), gold$case, gold$truth)))
@@ -59,14 +63,14 @@ truth_of_patterns <- function(x) x$patterns$values$.truth %||% integer(n_pattern
 # * rho, votes: NULL for their defaults.
 #
 # Returns `labels` with the final `posterior` and these fields:
-# * base_rates: base rates from the model, before votes are mixed in.
-# * calibrated: only for calibrated labels, a list of the `power` and the number of gold `cases`.
+# * base_rates: base rates from the model, before probabilities are mixed with votes.
+# * calibrated: a list of the `power` and the number of gold `cases`; only for calibrated labels.
 finish_labels <- function(labels, rho = NULL, votes = NULL) {
   labels$rho <- rho <- rho %||% labels$rho
   labels$votes <- votes <- if (isTRUE(labels$one_judge)) 0 else votes %||% labels$votes
   x <- labels$x
   is_certain <- labels$certain
-  effective_ratings <- function(labels) labels$worth %||% pattern_lengths(x)
+  effective_ratings <- function(labels) labels$effective_ratings %||% pattern_lengths(x)
   flat_posterior <- function(labels, is_certain = FALSE) {
     flatten(labels$posterior, effective_ratings(labels), rho, pattern_weights(x), is_certain,
       labels$prior_rates)
@@ -76,7 +80,7 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
   labels$base_rates <- label_rates(x, model_posterior)
   labels$posterior <- mix_votes(model_posterior, x, votes, is_certain)
   if (is.null(labels$blind)) return(labels)
-  calibration_fit <- calibrate_labels(
+  calibration_fit <- fit_calibration(
     mix_votes(flat_posterior(labels$blind), x, votes), labels$gold, x
   )
   open_patterns <- which(!is_certain & effective_ratings(labels) > 0)
@@ -104,43 +108,44 @@ label_rates <- function(x, posterior) {
 }
 
 # Mixes the labels of a model (patterns x categories) with smoothed vote shares, whose weight is
-# `votes`. Smoothing adds two votes, which are divided equally between all categories. With two
-# categories, this is Laplace's rule of succession.
-mix_votes <- function(model_posterior, x, votes, is_certain = FALSE) {
-  if (votes == 0) return(model_posterior)
+# `vote_weight`. Smoothing adds two votes, which are divided equally between all categories. With
+# two categories, smoothed shares follow Laplace's rule of succession.
+mix_votes <- function(model_posterior, x, vote_weight, is_certain = FALSE) {
+  if (vote_weight == 0) return(model_posterior)
   counts <- pattern_counts(x)
   n_votes <- rowSums(counts)
-  mixed_patterns <- which((n_votes > 0 | votes == 1) & !is_certain)
+  mixed_patterns <- which((n_votes > 0 | vote_weight == 1) & !is_certain)
   smoothed_shares <-
     (pick_rows(counts, mixed_patterns) + 2 / ncol(counts)) / (n_votes[mixed_patterns] + 2)
-  # With a weight of 1, the labels of the model are not used, because they may be NA.
-  model_posterior[mixed_patterns, ] <- if (votes == 1) smoothed_shares else
-    (1 - votes) * pick_rows(model_posterior, mixed_patterns) + votes * smoothed_shares
+  # If the weight of votes is 1, the labels of the model are not used, because they may be NA.
+  model_posterior[mixed_patterns, ] <- if (vote_weight == 1) smoothed_shares else
+    (1 - vote_weight) * pick_rows(model_posterior, mixed_patterns) + vote_weight * smoothed_shares
   model_posterior
 }
 
-# Calibrates labels (patterns x categories) on gold cases. A probability p of category k becomes
-# proportional to rates[k] * p^power. Labels must be computed without the gold cases. Returns a
-# list:
+# Estimates how to calibrate labels (patterns x categories) from gold cases. A calibrated
+# probability of category k is proportional to rates[k] * p^power, where p is the probability before
+# calibration. `labels` must be computed without the gold cases. Returns a list:
 # * power: the posterior mean on the log scale, on a grid from 0.2 to 5. The likelihood is that of
 #   the gold truths. The prior of log(power) is normal with mean 0 and standard deviation 0.5.
 # * rates: a factor per category: observed over expected number of gold cases, shrunk towards 1.
 # * cases: number of gold cases that were used.
-calibrate_labels <- function(labels, gold, x) {
+fit_calibration <- function(labels, gold, x) {
   rated_gold <- which(is_rated_pattern(x)[x$index[gold$case]])
-  case <- gold$case[rated_gold]
-  truth <- gold$truth[rated_gold]
+  gold_case_rows <- gold$case[rated_gold]
+  gold_truth <- gold$truth[rated_gold]
   weight <- drawn_weight(gold, rated_gold)
-  weight <- weight / mean(weight) * weights_of_cases(x)[case]
-  labels <- pick_rows(labels, x$index[case])
+  weight <- weight / mean(weight) * weights_of_cases(x)[gold_case_rows]
+  labels <- pick_rows(labels, x$index[gold_case_rows])
   log_powers <- log(0.2) + 0:32 * log(25) / 32
   log_posterior <- map_dbl(log_powers, function(log_power) {
-    probability_of_truth <- raise_power(labels, exp(log_power))[cbind(seq_along(truth), truth)]
+    probability_of_truth <-
+      raise_power(labels, exp(log_power))[cbind(seq_along(gold_truth), gold_truth)]
     sum(weight * log(pmax(probability_of_truth, 1e-6))) - log_power^2 / (2 * 0.5^2)
   })
   power <- exp(stats::weighted.mean(log_powers, exp(log_posterior - max(log_posterior))))
   expected_counts <- colSums(weight * raise_power(labels, power))
-  observed_counts <- rowsum_codes(truth, weight, ncol(labels))
+  observed_counts <- rowsum_codes(gold_truth, weight, ncol(labels))
   list(power = power, rates = unname((observed_counts + 5) / (expected_counts + 5)),
     cases = length(rated_gold))
 }
@@ -159,7 +164,8 @@ raise_power <- function(probability, power, rates = rep(1, ncol(probability))) {
 average_labels <- function(x, known = nothing_known) {
   if (has_counts(x)) {
     labels <- labels_of_model(fit_raters(x), x = x)
-    # The default of `votes` is that of all labels from ratings, and not that of a model.
+    # The default of `votes` for labels from ratings is used, and not the default for a fitted
+    # model.
     return(replace(labels, c("votes", "chance"), list(NULL, agrees_by_chance(x))))
   }
   has_known_truth <- has_known_values(known)
@@ -184,7 +190,7 @@ average_labels <- function(x, known = nothing_known) {
   members <- average_members(x, known, abstain_decision)
   posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
   rater_categories <- unique(rating_category(x))
-  # If raters use only one category, its probability is 1 in all cases without known truth.
+  # If raters use only one category, its probability is set to 1 in all cases without known truth.
   if (length(rater_categories) == 1L && !uses_abstentions) posterior <-
     set_known_truths(posterior, rater_categories * !is_certain)
   labels <- list(x = x, certain = is_certain, chance = !has_known_truth && agrees_by_chance(x),
@@ -192,14 +198,15 @@ average_labels <- function(x, known = nothing_known) {
   if (!has_known_truth && !is.null(abstain_decision$weak)) warn_abstain(x, abstain_decision)
   if (!uses_abstentions) return(labels)
   c(labels, list(
-    worth = count_effective_replies(x, members[[1L]]), by_replies = abstain_decision$by_replies,
+    effective_ratings = count_effective_replies(x, members[[1L]]),
+    by_replies = abstain_decision$by_replies,
     votes = if (length(rater_categories) < 2L) 0
   ))
 }
 
-# Are both the agreement and the association of raters not significant? The test of agreement is
-# first, because the other one compares all pairs of raters. Counts of ratings have no pairs of
-# raters, so only their agreement is tested.
+# Are both the agreement and the association of raters not significant? Agreement is tested first,
+# because the test of association is slower: it compares all pairs of raters. In counts of ratings,
+# raters are not identified, so only their agreement is tested.
 agrees_by_chance <- function(x) {
   any(find_leading_categories(x)$chance) && !raters_always_agree(x) &&
     (has_counts(x) || is_weak_association(rater_association(x)))
@@ -207,9 +214,9 @@ agrees_by_chance <- function(x) {
 
 # Are labels identified from ratings only? Returns "yes" or the code of the reason why not. Labels
 # need an association between raters, but not agreement above chance. With two raters, the
-# association must be positive. Otherwise one of the raters may use the categories in the opposite
-# sense, and the ratings do not show which one. The labels would then depend on the order of the
-# raters.
+# association must be positive. If it is negative, one of the raters may use the categories in the
+# opposite sense, and the ratings do not show which rater. The labels would then depend on the order
+# of the raters.
 identified_for_labels <- function(fit) {
   if (fit$identified == "constant_raters") return(fit$identified)
   has_two_raters <- n_distinct(rating_rater(fit$x)) == 2L && !raters_always_agree(fit$x)
@@ -219,8 +226,9 @@ identified_for_labels <- function(fit) {
 
 # Fits the two models of the raters, and returns the fits as a list. Both models shrink the
 # confusion matrices of raters towards a common matrix, the centre. In the centre of the second
-# model (`one_coin`), all errors are equally probable. `decision`: result of decide_abstain(). It
-# determines whether both models use abstentions, and may contain the first fit.
+# model (`one_coin`), all errors are equally probable. `abstain_decision`: result of
+# decide_abstain(). This result determines whether both models use abstentions, and may contain the
+# first fit.
 average_members <- function(x, known, abstain_decision) {
   uses_abstentions <- isTRUE(abstain_decision$depends)
   first_fit <- if (!has_known_values(known)) abstain_decision$fits[1L + uses_abstentions]
@@ -230,15 +238,16 @@ average_members <- function(x, known, abstain_decision) {
   ))
   if (!all(map_lgl(members, `[[`, "converged"))) warn_convergence("average")
   warn_if(!has_known_values(known) && n_distinct(rating_rater(x)) == 2L, "weakly_identified",
-    "Where the two raters disagree, only the priors decide which is right.",
+    "For cases on which the two raters disagree, only the priors decide which rater is right.",
     i = "Add a third rater, or give {.arg known_truth} for some cases.", why = "two raters")
   members
 }
 
 # Fits pooled Dawid-Skene models, in which the matrices of raters are shrunk towards a common
-# centre. Returns a list with a fit for each element of the logical vector `one_coin`. If it is
-# TRUE, all errors are equally probable in the centre. `abstention_settings`: arguments of the core,
-# from abstention_arguments(). With a million ratings or more, the fit stops earlier.
+# centre. Returns a list with a fit for each element of the logical vector `one_coin`. If the
+# element is TRUE, all errors are equally probable in the centre. `abstention_settings`: arguments
+# of core_fit_pooled(), from abstention_arguments(). With a million ratings or more, the fit stops
+# earlier.
 fit_around_centre <- function(one_coin, x, known, abstention_settings) {
   is_small <- n_ratings(x) < 1e6
   core_fit_pooled(
@@ -257,38 +266,41 @@ weights_of_labels <- function(x) {
 }
 
 # Flattens probabilities (makes them less certain), because raters have correlated errors. The log
-# likelihood of r ratings is multiplied by beta = 1 / (1 + (r - 1) rho). The base rates stay the
-# same, so they have more influence, which could change the most probable category. If it would
-# change, the influence of the base rates is reduced by the factor `eta`.
-# * posterior: rows x categories.
-# * r: number of ratings of each row.
+# likelihood of r ratings is multiplied by the power 1 / (1 + (r - 1) rho). The base rates stay the
+# same and thus gain influence, which could change the most probable category. To prevent this, the
+# influence of the base rates is multiplied by `rate_power`, the largest number up to 1 for which
+# the category does not change.
+# * posterior: probabilities (rows x categories).
+# * rating_counts: number of ratings of each row.
 # * weight: number of cases of each row.
 # * is_certain: rows that are not changed.
-# * rates: base rates of the population of each row (rows x categories), or NULL for one population.
-flatten <- function(posterior, r, rho, weight, is_certain = FALSE, rates = NULL) {
-  flattened_rows <- which(!is_certain & r > 1 & !is.na(posterior[, 1L]))
+# * rates: base rates of the population of each row (rows x categories). NULL if all rows are from
+#   one population, whose base rates are then estimated by the mean posterior.
+flatten <- function(posterior, rating_counts, rho, weight, is_certain = FALSE, rates = NULL) {
+  flattened_rows <- which(!is_certain & rating_counts > 1 & !is.na(posterior[, 1L]))
   if (rho == 0 || is_empty(flattened_rows)) return(posterior)
   rates <- rates %||% t(matrix(colSums(posterior * weight, na.rm = TRUE), ncol(posterior),
     nrow(posterior)))
   rates <- pick_rows(rates, flattened_rows)
   original_posterior <- pick_rows(posterior, flattened_rows)
-  beta <- 1 / (1 + (r[flattened_rows] - 1) * rho)
-  log_q <- log(pmax(original_posterior, 1e-300))
+  likelihood_power <- 1 / (1 + (rating_counts[flattened_rows] - 1) * rho)
+  log_posterior <- log(pmax(original_posterior, 1e-300))
   log_rates <- log(pmax(rates / rowSums(rates), 1e-300))
-  top_category <- max.col(log_q, "first")
+  top_category <- max.col(log_posterior, "first")
   top_cells <- cbind(seq_along(top_category), top_category)
-  margin <- beta * (log_q[top_cells] - log_q)
-  change <- (1 - beta) * (log_rates - log_rates[top_cells])
-  largest_eta <- ifelse(change > 0, margin / (margin + change), 1)
-  largest_eta[top_cells] <- 1
-  eta <- -row_maximum(-largest_eta)
-  eta[rowSums(exp(log_q) >= exp(log_q[top_cells]) - 1e-12) > 1L] <- 0 # ties
-  log_flat <- beta * log_q + eta * (1 - beta) * log_rates
-  log_flat[original_posterior == 0] <- -Inf
-  posterior[flattened_rows, ] <- softmax(log_flat)
+  margin <- likelihood_power * (log_posterior[top_cells] - log_posterior)
+  rate_change <- (1 - likelihood_power) * (log_rates - log_rates[top_cells])
+  largest_rate_power <- ifelse(rate_change > 0, margin / (margin + rate_change), 1)
+  largest_rate_power[top_cells] <- 1
+  rate_power <- -row_maximum(-largest_rate_power)
+  rate_power[rowSums(exp(log_posterior) >= exp(log_posterior[top_cells]) - 1e-12) > 1L] <- 0 # ties
+  log_flattened <-
+    likelihood_power * log_posterior + rate_power * (1 - likelihood_power) * log_rates
+  log_flattened[original_posterior == 0] <- -Inf
+  posterior[flattened_rows, ] <- softmax(log_flattened)
   posterior
 }
 
-# Default of `rho`: the correlation, over cases, of two raters being correct. It is the mean over 25
-# public sources of panels with known truth.
+# Default of `rho`, the correlation over cases of the correctness of two raters: its mean over 25
+# public data sources with known truth.
 typical_rho <- 0.43

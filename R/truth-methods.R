@@ -1,9 +1,8 @@
 #' Tables and plot of consensus labels
 #'
-#' For the result of [ground_truth()], which contains the probability of each category for each
-#' case, `tidy(x)` returns the probabilities as a long table, and `tidy(x, "categories")` a summary
-#' of each category. `glance()` returns a summary of all cases, and `autoplot()` draws the
-#' probabilities.
+#' The result of [ground_truth()] contains the probability of each category for each case. `tidy(x)`
+#' returns these probabilities as a long table. `tidy(x, "categories")` returns a summary of each
+#' category, and `glance()` a summary of all cases. `autoplot()` draws the probabilities.
 #'
 #' @param x A [ground_truth()] result.
 #' @param sure Probability in \[0, 1\]. A case is unsure if its highest probability is below `sure`.
@@ -15,13 +14,13 @@
 #'
 #'   `tidy(x, "categories")`: a tibble with a row per category.
 #'   * `category`: the category, a factor.
-#'   * `n`: number of cases in which it is the most probable category. Ties count for the first
-#'     category.
-#'   * `probability`: its base rate (share of cases), which is the mean probability from the model
-#'     of the raters, without vote shares. `NA` if the model is not identified.
+#'   * `n`: number of cases whose most probable category it is. If several categories are most
+#'     probable, the case is counted for the first of them.
+#'   * `probability`: base rate of the category (share of cases). It is the mean probability from
+#'     the model of the raters, without vote shares. `NA` if the model is not identified.
 #'
 #'   `glance()`: a tibble with one row.
-#'   * `cases`, `categories`: their numbers.
+#'   * `cases`, `categories`: number of cases, and number of categories.
 #'   * `probability`: mean over cases of the highest probability.
 #'   * `unsure`: number of cases whose highest probability is below `sure`.
 #'   * `entropy`: mean entropy of the probabilities of a case, in bits, from 0 (certain) to the
@@ -51,65 +50,73 @@
 #' @name tidy.ground_truth
 NULL
 
-# Makes the result of ground_truth() in wide format.
+# Creates the result of ground_truth() in wide format.
 # * posterior: probabilities (patterns of `x` x categories).
-# * about: result of finish_labels(), whose fields describe how labels were computed.
+# * label_properties: result of finish_labels(), whose fields describe how labels were computed.
 #
-# Attributes of the result stay valid if the user selects rows:
+# The result has two attributes, which stay valid if the user selects rows:
 # * truth: the true categories, if `x` contains them.
-# * about: a list. Its field `known` contains the identifiers of cases whose known truth was used.
-#   Its field `weights` is a vector with the cases as names, or NULL.
-new_ground_truth <- function(x, posterior, about) {
+# * about: a list of properties of the labels. Its field `known` contains the identifiers of cases
+#   whose known truth was used. Its field `weights` is a vector of weights of cases with the cases
+#   as names, or NULL.
+new_ground_truth <- function(x, posterior, label_properties) {
   abort_argument_if("case" %in% x$categories, "fit",
     "A category has the name {.val case}, which is the name of the column of cases.",
     i = "Rename the category, or use {.code format = \"long\"}.")
   table <- case_table(x, split_columns(posterior, x$categories))
   if (!is.data.frame(table)) return(table)
-  is_certain <- about$certain %||% logical(n_patterns(x))
-  about <- c(
-    drop_null(about[c("rho", "votes", "errors", "calibrated", "reason", "by_replies", "chance")]),
-    by_answers_only = is.null(about$worth),
+  is_certain <- label_properties$certain %||% logical(n_patterns(x))
+  label_properties <- c(
+    drop_null(label_properties[
+      c("rho", "votes", "errors", "calibrated", "reason", "by_replies", "chance")
+    ]),
+    by_answers_only = is.null(label_properties$effective_ratings),
     kind = panel_kind(x), list(
-      base_rates = about$base_rates %||% label_rates(x, posterior),
+      base_rates = label_properties$base_rates %||% label_rates(x, posterior),
       constant = setdiff(x$panel$constant, x$raters),
-      unrated = count_cases(x, (about$worth %||% pattern_lengths(x)) == 0),
+      unrated =
+        count_cases(x, (label_properties$effective_ratings %||% pattern_lengths(x)) == 0),
       known = as_label(x$cases[is_certain[pattern_of_case(x)]]),
       weights = if (!is.null(x$weights)) setNames(x$weights, as_label(x$cases))
     )
   )
   colnames(posterior) <- x$categories
   row_size <- list(weight = pattern_weights(x), cases = pattern_cases(x))
-  result <- label_table(table, about, posterior, row_size)
-  attr(result, "truth") <- if (!is.null(x$truth)) truth(x)
-  result
+  labels <- label_table(table, label_properties, posterior, row_size)
+  attr(labels, "truth") <- if (!is.null(x$truth)) truth(x)
+  labels
 }
 
-# Makes the `ground_truth` object from the wide table. `probability`: the distinct rows of
-# probabilities in `table`. `row_size`: their weights and numbers of cases, as from row_sizes().
-label_table <- function(table, about, probability = probability_matrix(table, "x"),
-                        row_size = row_sizes(table, about)) {
-  facts <- label_facts(probability, row_size, sure_threshold(about))
+# Creates the `ground_truth` object from the wide table. `probability`: probabilities, with a row
+# per row of `table` or per pattern. `row_size`: the weight and the number of cases of each row of
+# `probability`, in the form of row_sizes().
+label_table <- function(table, label_properties, probability = probability_matrix(table, "x"),
+                        row_size = row_sizes(table, label_properties)) {
+  label_summary <- summarise_labels(probability, row_size, sure_threshold(label_properties))
   has_label <- !is.na(probability[, 1L])
   top_category <- most_probable(pick_rows(probability, has_label))$category
-  size_words <- paste(count_noun(facts$cases, "case"), "x",
-    count_noun(facts$categories, "category"))
+  size_words <- paste(count_noun(label_summary$cases, "case"), "x",
+    count_noun(label_summary$categories, "category"))
   new_result("ground_truth",
-    again = label_table, tibble = table, about = about, votes = about$votes,
-    calibrated = about$calibrated,
+    again = label_table, tibble = table, about = label_properties, votes = label_properties$votes,
+    calibrated = label_properties$calibrated,
     tables = list(
       cases = tidy_labels,
       categories = tibble::tibble(
         category = factor_in_order(colnames(probability)),
-        n = as.integer(rowsum_codes(top_category, row_size$cases[has_label], facts$categories)),
-        probability = na_real(unname(about$base_rates))
+        n = as.integer(
+          rowsum_codes(top_category, row_size$cases[has_label], label_summary$categories)
+        ),
+        probability = na_real(unname(label_properties$base_rates))
       )
     ),
-    facts = facts,
-    line = paste0(size_words, if (!is.na(facts$probability)) sprintf(
-      ", label probability below %s in %s", sure_threshold(about), count_noun(facts$unsure, "case")
+    facts = label_summary,
+    line = paste0(size_words, if (!is.na(label_summary$probability)) sprintf(
+      ", label probability below %s in %s", sure_threshold(label_properties),
+      count_noun(label_summary$unsure, "case")
     )),
     head = paste("Probabilities of categories:", size_words), shown = labels_to_print(table),
-    notes = label_notes(facts, about),
+    notes = label_notes(label_summary, label_properties),
     more = "predict() (a label for each case), disputed_cases() of the ratings, plot()"
   )
 }
@@ -122,17 +129,17 @@ tidy_labels <- function(x) {
 # Returns a list with two vectors: the `weight` of each row of labels, and the number of `cases`
 # that it represents. This number is the weight if all weights are whole numbers. Otherwise it is 1,
 # or 0 if the weight is 0.
-row_sizes <- function(table, about) {
-  weights <- about$weights
+row_sizes <- function(table, label_properties) {
+  weights <- label_properties$weights
   weight <- unname(weights[match(as_label(table$case), names(weights))]) %||%
     rep_len(1L, nrow(table))
-  weight[is.na(weight)] <- 1L # a row that the user has added
-  list(weight = weight, cases = if (weights_are_counts(about)) weight else +(weight > 0))
+  weight[is.na(weight)] <- 1L # weight of rows that the user has added
+  list(weight = weight, cases = if (weights_are_counts(label_properties)) weight else +(weight > 0))
 }
 
 # Returns the columns of glance(). `row_size`: for each row of `probability`, its weight and the
 # number of cases that it represents. A label is unsure if its probability is below `sure`.
-label_facts <- function(probability, row_size, sure) {
+summarise_labels <- function(probability, row_size, sure) {
   has_label <- !is.na(probability[, 1L])
   weight <- row_size$weight[has_label]
   probability <- pick_rows(probability, has_label)
@@ -149,7 +156,7 @@ label_facts <- function(probability, row_size, sure) {
 
 # Returns the default probability below which a label is unsure. It is lower for labels that are
 # mixed with vote shares, because these labels have lower probabilities.
-sure_threshold <- function(about) if (isTRUE(about$votes > 0)) 0.7 else 0.8
+sure_threshold <- function(label_properties) if (isTRUE(label_properties$votes > 0)) 0.7 else 0.8
 
 max_shown_categories <- 10L # largest number of columns of categories that print() shows
 
@@ -171,59 +178,63 @@ labels_to_print <- function(table) {
   )
 }
 
-label_notes <- function(facts, about) {
-  if (is.na(facts$probability)) return(c(
-    paste("Not identified:", about$reason %||% "the fit has no probabilities"),
+label_notes <- function(label_summary, label_properties) {
+  if (is.na(label_summary$probability)) return(c(
+    paste("Not identified:", label_properties$reason %||% "the fit has no probabilities"),
     "Use ground_truth(x, votes = 1) to count votes, or give cases with known truth as known_truth"
   ))
-  n_hidden <- facts$categories - max_shown_categories
-  n_labels <- facts$cases - facts$missing
-  calibration <- about$calibrated
+  n_hidden <- label_summary$categories - max_shown_categories
+  n_labels <- label_summary$cases - label_summary$missing
+  calibration <- label_properties$calibrated
   c(
     if (n_hidden > 0L)
       paste("Not shown:", count_noun(n_hidden, "more category")),
-    if (isTRUE(about$chance) && about$votes < 1)
+    if (isTRUE(label_properties$chance) && label_properties$votes < 1)
       paste0(capitalised(may_be_chance_words), ": the labels may carry no information"),
     if (!is.null(calibration)) c(
       sprintf("Calibrated on %s random cases: probabilities are raised to the power %.2f",
         number(calibration$cases), calibration$power),
-      paste("Expected share of correct labels:", percent(facts$probability))
+      paste("Expected share of correct labels:", percent(label_summary$probability))
     ),
     paste0(
       "Label probability: ",
-      if (is.null(calibration)) sprintf("mean %s, ", format_decimals(facts$probability, 2L)),
-      "below ", sure_threshold(about), " in ", number(facts$unsure), " of ",
+      if (is.null(calibration))
+        sprintf("mean %s, ", format_decimals(label_summary$probability, 2L)),
+      "below ", sure_threshold(label_properties), " in ", number(label_summary$unsure), " of ",
       count_noun(n_labels, "case"),
-      if (facts$unsure > n_labels / 5) " (see disputed_cases())" else if (facts$unsure > 0L)
-        " (check these first)"
+      if (label_summary$unsure > n_labels / 5) " (see disputed_cases())" else
+        if (label_summary$unsure > 0L) " (check these first)"
     ),
-    words_with_labels("Left out, because they always gave the same answer:", about$constant),
-    if (isTRUE(about$unrated > 0L)) paste0(
-      count_noun(about$unrated, "case"), " without ratings",
-      if (!is_empty(about$constant)) " by the other raters",
+    words_with_labels(
+      "Left out, because they always gave the same answer:", label_properties$constant
+    ),
+    if (isTRUE(label_properties$unrated > 0L)) paste0(
+      count_noun(label_properties$unrated, "case"), " without ratings",
+      if (!is_empty(label_properties$constant)) " by the other raters",
       ": the labels are guesses from base rates"
     ),
-    if (isTRUE(about$by_replies)) abstention_only_words else if (isFALSE(about$by_answers_only))
-      "Labels also use who abstains, which seems to depend on the truth",
-    if (is.null(calibration)) label_assumption(about)
+    if (isTRUE(label_properties$by_replies)) abstention_only_words else
+      if (isFALSE(label_properties$by_answers_only))
+        "Labels also use which raters abstain, because abstentions seem to depend on the truth",
+    if (is.null(calibration)) label_assumption(label_properties)
   )
 }
 
-label_assumption <- function(about) {
-  if (about$votes == 1) {
-    "Smoothed shares of votes, without a model of raters"
-  } else if (about$rho == 0 && about$votes == 0) {
-    sprintf("Assumed: raters err %s; otherwise labels are less certain",
-      about$errors %||% "independently")
-  } else if (about$rho != typical_rho || about$votes != 0.5) {
+label_assumption <- function(label_properties) {
+  if (label_properties$votes == 1) {
+    "Labels are smoothed shares of votes, without a model of raters"
+  } else if (label_properties$rho == 0 && label_properties$votes == 0) {
+    sprintf("Assumed: raters err %s; if not, labels are less certain than shown",
+      label_properties$errors %||% "independently")
+  } else if (label_properties$rho != typical_rho || label_properties$votes != 0.5) {
     "How often labels with these `votes` and `rho` are right was not measured in public data"
-  } else if (about$kind == "machines") {
+  } else if (label_properties$kind == "machines") {
     one_line("Language models share more errors than people. In public data, the share of correct
       labels was .10 lower than the labels' mean probability")
   } else {
     paste0("The mean probability is cautious, because it allows for errors that raters share. ",
       "In public data, labels from people were right .05 more often",
-      if (about$kind == "undeclared") ", from language models .10 less often",
+      if (label_properties$kind == "undeclared") ", from language models .10 less often",
       "; in simulated crowds with independent errors, .14 more often with two categories and .24 ",
       "with six. Known truths of 50 random cases correct this")
   }
@@ -235,5 +246,7 @@ glance.ground_truth <- function(x, ..., sure = NULL) {
   if (is.null(sure)) return(NextMethod())
   check_dots_empty(...)
   check_number(sure, "sure", 0, 1)
-  tibble::as_tibble(label_facts(probability_matrix(x, "x"), row_sizes(x, attr(x, "about")), sure))
+  tibble::as_tibble(
+    summarise_labels(probability_matrix(x, "x"), row_sizes(x, attr(x, "about")), sure)
+  )
 }

@@ -25,13 +25,14 @@
 #'    With `votes = 1`, no model is used. A group of raters has one vote, and so have the reruns of
 #'    a rater; see [rater_groups].
 #'
-#' On 60 public data sources, 76% of these labels were correct, and 74% of majority labels. The mean
-#' probability of the most probable category is the expected share of correct labels. In these
-#' sources, it was .05 too low for people and .10 too high for language models. It is a cautious
-#' figure for people, because steps 2 and 3 allow for errors that raters share. In simulated crowds
-#' of 30 or 300 raters with independent errors, and 3 to 10 ratings of each case, it was .14 too low
-#' with two categories and .24 too low with six. With `rho = 0` and `votes = 0` it was right there,
-#' but .05 to .1 too high if raters shared errors on 30% of the cases. Gold cases correct it.
+#' On 60 public data sources, 76% of these labels were correct, compared with 74% of majority
+#' labels. The mean probability of the most probable category is the expected share of correct
+#' labels. In these sources, the mean probability was .05 too low for people and .10 too high for
+#' language models. For people it is cautious, because steps 2 and 3 allow for errors that raters
+#' share. In simulated crowds of 30 or 300 raters with independent errors, and 3 to 10 ratings of
+#' each case, the mean probability was .14 too low with two categories and .24 too low with six.
+#' With `rho = 0` and `votes = 0`, it was right in these crowds, but .05 to .1 too high if raters
+#' shared errors on 30% of the cases. Gold cases correct the mean probability.
 #'
 #' Do not estimate the accuracy of these labels from the same ratings: their agreement with the
 #' ratings makes them look too accurate. A random sample of cases with known truth makes the
@@ -201,14 +202,14 @@ predict.ground_truth <- function(object, ...) {
 #' # Simulated ratings contain the truth
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), n = 500))
-#' found <- calibration(ground_truth(fit_raters(x)))
-#' found
+#' calibration_table <- calibration(ground_truth(fit_raters(x)))
+#' calibration_table
 #' # In this example, the answers of the system are used as the truth
 #' y <- ratings(lehner2015, raters = rater1:rater4, case = case)
 #' calibration(ground_truth(y), truth = setNames(lehner2015$system, lehner2015$case), bins = 4)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' # Mean probability and share of true categories in each bin
-#' autoplot(found) + ggplot2::theme_bw()
+#' autoplot(calibration_table) + ggplot2::theme_bw()
 #' @order 1
 #' @export
 calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_level(), ...) {
@@ -218,7 +219,8 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   conf_level <- check_level(conf_level)
   truth <- truth %||% attr(x, "truth")
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
-    i = "It can be left out only for ratings from {.fun simulate_ratings} or {.fun with_truth}.")
+    i = "{.arg truth} can be left out only for ratings from {.fun simulate_ratings} or
+        {.fun with_truth}.")
   true_category <- known_codes(
     as_truth_table(truth, "truth"), as_label(x$case), colnames(probability), "truth"
   )
@@ -229,43 +231,47 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
     "No case in {.arg x} has a known truth and an estimated probability.",
     i = if (any(is_gold)) "Cases whose truth was used in {.fun ground_truth} are left out. Give
         the truth of other cases." else
-      if (anyNA(probability)) "Their probabilities are {.code NA}.")
+      if (anyNA(probability)) "In {.arg x}, the probabilities of some cases are {.code NA}.")
   probability <- pick_rows(probability, is_used)
   is_true <- col(probability) == true_category[is_used]
   row_size <- lapply(row_size, `[`, is_used)
-  sums <- rowsum(
+  bin_sums <- rowsum(
     cbind(1, as.vector(probability), as.vector(is_true), row_size$cases / row_size$weight,
       row_size$weight / row_size$cases) * row_size$weight,
     as.vector(pmax(ceiling(probability * bins - 1e-9), 1))
   )
-  bin_number <- as.double(rownames(sums))
-  sums <- unname(sums)
-  weight <- sums[, 1L]
-  share <- sums[, 3L] / weight
+  bin_number <- as.double(rownames(bin_sums))
+  bin_sums <- unname(bin_sums)
+  weight <- bin_sums[, 1L]
+  share <- bin_sums[, 3L] / weight
   # Effective number of probabilities: sum(weight) if weights are counts, and otherwise Kish's
   # sum(weight)^2 / sum(weight^2).
-  limits <- wilson_interval(share, weight^2 / sums[, 5L], normal_quantile(conf_level))
+  limits <- wilson_interval(share, weight^2 / bin_sums[, 5L], normal_quantile(conf_level))
   new_calibration(columns_tibble(
-    lower = (bin_number - 1) / bins, upper = bin_number / bins, probability = sums[, 2L] / weight,
-    share = share, conf.low = limits[, 1L], conf.high = limits[, 2L], n = sums[, 4L]
+    lower = (bin_number - 1) / bins, upper = bin_number / bins,
+    probability = bin_sums[, 2L] / weight, share = share, conf.low = limits[, 1L],
+    conf.high = limits[, 2L], n = bin_sums[, 4L]
   ), list(conf_level = conf_level, cases = sum(row_size$cases)))
 }
 
-# Makes the result of calibration(). `about`: the level of the intervals, and the number of cases.
-new_calibration <- function(table, about) {
+# Creates the result of calibration(). `calibration_properties`: a list of the level of the
+# intervals, and the number of cases.
+new_calibration <- function(table, calibration_properties) {
   n_outside <- sum(table$probability < table$conf.low | table$probability > table$conf.high)
   mean_error <- stats::weighted.mean(abs(table$share - table$probability), table$n)
   new_result("calibration",
-    again = new_calibration, tables = list(bins = table), about = about,
+    again = new_calibration, tables = list(bins = table), about = calibration_properties,
     facts = list(
-      bins = nrow(table), cases = about$cases, outside = n_outside, error = mean_error,
-      conf_level = about$conf_level
+      bins = nrow(table), cases = calibration_properties$cases, outside = n_outside,
+      error = mean_error,
+      conf_level = calibration_properties$conf_level
     ),
     line = fill_template("Probabilities differ from shares of true categories by %s on average,
       and are outside the interval in %s of %s",
       format_decimals(mean_error, 2L), n_outside, count_noun(nrow(table), "bin")),
     shown = view(
-      table, digits = c(3L, lower = 2L, upper = 2L), level = about$conf_level, left = NULL
+      table, digits = c(3L, lower = 2L, upper = 2L), level = calibration_properties$conf_level,
+      left = NULL
     )
   )
 }
@@ -284,24 +290,24 @@ probability_matrix <- function(x, arg) {
   probability
 }
 
-# Returns the number of the true category of each case, 0 if it is not given. `truth_table`: result
-# of as_truth_table().
+# Returns the number of the true category of each case, 0 if its truth is not given. `truth_table`:
+# result of as_truth_table().
 known_codes <- function(truth_table, case, categories, arg) {
   replace_na(truth_codes(truth_table$truth, categories, arg)[match(case, truth_table$case)], 0L)
 }
 
-# Converts true categories to their positions in `categories`. NA stays NA. Fails for a category
-# that is not in `categories`.
+# Converts true categories to their positions in `categories`. NA stays NA. Raises an error for a
+# category that is not in `categories`.
 truth_codes <- function(truth, categories, arg) {
-  code <- match(truth, categories)
-  invalid_rows <- which(is.na(code) & !is.na(truth))
+  codes <- match(truth, categories)
+  invalid_rows <- which(is.na(codes) & !is.na(truth))
   unknown_categories <- unique(truth[invalid_rows])
   abort_if(invalid_rows, "category", "{.arg {arg}} must contain only categories of {.arg x}.",
     x = "{.val {unknown_categories}} {?is/are} not among {.val {categories}}.",
     i = similar_values_hint(unknown_categories, categories), row = invalid_rows,
     column = NA_character_,
     found = unknown_categories)
-  code
+  codes
 }
 
 # Converts known truth, in any form that a user may give, to a list of strings: `case`, and `truth`,
@@ -316,25 +322,25 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   given_names <- names(truth)
   truth <- if (is_table) name_cases(replace_key_columns(truth, keys)) else
     list2DF(list(case = given_names, truth = unname(truth)))
-  for (part in c(list(names(truth)), truth)) check_text(part, arg)
-  column <- intersect(c("truth", "category"), names(truth))[1L]
-  abort_if(!"case" %in% names(truth) || is.na(column), "columns",
+  for (text in c(list(names(truth)), truth)) check_text(text, arg)
+  truth_column <- intersect(c("truth", "category"), names(truth))[1L]
+  abort_if(!"case" %in% names(truth) || is.na(truth_column), "columns",
     "{.arg {arg}} must have the columns {.val {c(keys %||% 'case', 'truth')}}.",
     x = if (any_columns(truth)) "It has {.val {given_names}}." else "It is {describe(truth)}.",
     arg = arg)
-  known_rows <- which(is_label(truth[[column]]))
+  known_rows <- which(is_label(truth[[truth_column]]))
   case <- as_label(truth$case)[known_rows]
-  category <- as_label(truth[[column]])[known_rows]
+  category <- as_label(truth[[truth_column]])[known_rows]
   first_row <- match(case, case)
-  bad_row <- which(category != category[first_row])[1L] # NA if there is none
-  abort_if(!is.na(bad_row), "case", "A case must have one true category.",
-    x = "Case {.val {case[bad_row]}} has {.val {category[first_row[bad_row]]}} and
-        {.val {category[bad_row]}} in {.arg {arg}}.", row = known_rows[bad_row])
+  conflicting_row <- which(category != category[first_row])[1L] # NA if there is none
+  abort_if(!is.na(conflicting_row), "case", "Each case must have only one true category.",
+    x = "Case {.val {case[conflicting_row]}} has {.val {category[first_row[conflicting_row]]}} and
+        {.val {category[conflicting_row]}} in {.arg {arg}}.", row = known_rows[conflicting_row])
   is_first <- !duplicated(case)
   list(case = case[is_first], truth = category[is_first])
 }
 
-# Is each element of `x` a label? Missing and blank values are not.
+# Is each element of `x` a label? The result is FALSE for missing and blank values.
 is_label <- function(x) grepl("\\S", as_label(x))
 
 # Renames the column that identifies cases to `case`, if it is the only column with a name other

@@ -126,7 +126,7 @@ slow_quantity <- function(value, truth, answer, predicted, at) {
   }
   list(
     estimate = estimate, variance = share_variance, ratio = x$ratio * variance_ratio,
-    design = variance_ratio, at_hand = variance_ratio, gold = m, labels = min(m, few_cases),
+    design = variance_ratio, full_design = variance_ratio, gold = m, n_labels = min(m, few_cases),
     cases = length(answer), alone = value(gold), seen = value(gold)
   )
 }

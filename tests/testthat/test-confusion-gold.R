@@ -66,7 +66,7 @@ test_that("cells, recall and precision are those of a slow twin", {
       categories[categories$measure == "precision", ],
       list(
         estimate = share$estimate, variance = share$variance, ratio = share$ratio, design = 1,
-        at_hand = 1, gold = length(y), labels = length(y), cases = length(own), seen = mean(y)
+        full_design = 1, gold = length(y), n_labels = length(y), cases = length(own), seen = mean(y)
       ), c(2, 2), "answer"
     )
     expect_twin(
@@ -90,7 +90,7 @@ test_that("a category without gold has no interval, and a reason", {
   expect_identical(is.na(recall$conf.low), c(FALSE, FALSE, TRUE))
   expect_identical(
     recall$reason[[3]],
-    "no interval: no gold case is of category 3, or none has it as answer"
+    "no interval: no gold case is of category 3, or no gold case has this answer"
   )
   was <- tidy(confusion(undo_gold_correction(estimate), "none", systems = "a"), "categories")
   expect_identical(recall$estimate[[3]], was$estimate[[3]])

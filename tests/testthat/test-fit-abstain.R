@@ -354,7 +354,7 @@ test_that("printed labels say whether they use who abstains", {
   }))
   labels <- quiet(ground_truth(ratings(data, raters = a:c, abstain = "?", rater_kind = "expert")))
   notes <- cli::ansi_strip(paste(capture.output(print(labels)), collapse = " "))
-  expect_match(notes, "Labels also use who abstains")
+  expect_match(notes, "Labels also use which raters abstain")
   # Cases without an answer have labels that differ from the base rates.
   expect_no_match(notes, "guesses from base rates")
   data[1:2, ] <- NA

@@ -124,5 +124,5 @@ test_that("a gate refuses metrics of which low values are better", {
   x <- simulate_ratings(rater_design(c(0.8, 0.8, 0.8), c(s = 0.8, t = 0.6), 3, 100))
   x$ordered <- TRUE
   comparison <- quiet(compare_systems(quiet(estimate_accuracy(x)), metric = "mae"))
-  expect_error(gate(comparison, 0), "low values are better", class = "fallible_error_argument")
+  expect_error(gate(comparison, 0), "Low values of this metric are better", class = "fallible_error_argument")
 })

@@ -201,8 +201,8 @@ said_by_gold <- function(value, gold, error) {
   variance <- value * (1 - value)
   list(
     estimate = value, alone = value, variance = variance, ratio = error^2 / variance * gold,
-    gold = gold, labels = gold, cases = rep(1e6, length(value)), design = 1,
-    at_hand = rep(1, length(value))
+    gold = gold, n_labels = gold, cases = rep(1e6, length(value)), design = 1,
+    full_design = rep(1, length(value))
   )
 }
 
@@ -267,7 +267,7 @@ test_that("what varies little has narrow intervals, on whatever scale it is", {
   # A logarithmic loss of .5 has a range of 36, of which losses of .5 are a hundredth.
   one <- list(
     estimate = 0.5 / 36, alone = 0.5 / 36, variance = 0.0137, ratio = 0.015, gold = 50,
-    labels = 50, cases = 600, design = 0.015, at_hand = 0.015
+    n_labels = 50, cases = 600, design = 0.015, full_design = 0.015
   )
   alone <- list(estimate = 0.5 / 36, std.error = 0.07 / 36, bias = 0.06 / 36)
   width <- function(x) x$conf.high - x$conf.low

@@ -114,7 +114,7 @@ test_that("gold among the cases with an answer measures its precision only", {
 })
 
 test_that("nothing seen of a rate leaves the interval of as few cases as have the category", {
-  x <- list(gold = 60, variance = 0.004, ratio = 1, design = 1, at_hand = 1)
+  x <- list(gold = 60, variance = 0.004, ratio = 1, design = 1, full_design = 1)
   found <- measurement_as_share(x, 0, 0, 5) # a case moves the rate as if there were 12
   expect_equal(found$variance / found$ratio * 60, 12 * 0.5 * 12.5 / 13^2)
   expect_equal(effective_gold_size(c(found, cases = Inf), "cases", 0.9), 12)
@@ -149,7 +149,7 @@ test_that("an average that no case can move has no interval", {
 
 test_that("half a case of either kind is small where gold knows a metric as from many cases", {
   of <- function(value, variance, steepest) {
-    x <- list(gold = 50, variance = variance, ratio = 1, design = 1, at_hand = 1)
+    x <- list(gold = 50, variance = variance, ratio = 1, design = 1, full_design = 1)
     measurement_as_share(x, value, value, steepest)$variance
   }
   expect_equal(of(0.014, 0.0002, 0.01), 0.014 * 0.986, tolerance = 0.02) # a logarithmic loss

@@ -7,12 +7,12 @@ test_that("influences are the derivatives of metrics by the weights of cases", {
     w <- matrix(stats::rexp(40 * n), 40)
     w <- w / rowSums(w)
     v <- sample(1:3, 40, TRUE)
-    book <- order_scores(scores)
+    score_data <- order_scores(scores)
     records <- score_records[c("roc_auc", "pr_auc", "average_precision", "brier_class", "mn_log_loss", "ece_plugin")]
     plan <- metric_plan(
       records, letters[seq_len(n)], c("macro", "macro_weighted"), list(bins = 10L)
     )
-    judge <- list(book = book, w = w, v = v)
+    judge <- list(score_data = score_data, w = w, v = v)
     influence <- score_influence(plan, judge)
     expect_length(influence, nrow(plan$rows))
     # Weight of a case moves from one category to another.

@@ -69,30 +69,30 @@ test_that("ties count half, and a case is not compared with itself", {
   score <- c(3, 2, 2, 1, 1, 0)
   of <- c(TRUE, TRUE, FALSE, TRUE, FALSE, FALSE)
   order <- score_order(score)
-  expect_equal(auc_of_weights(order, of + 0, 1 - of, rep(1, 6)), auc_twin(score, of))
+  expect_equal(weighted_auc(order, of + 0, 1 - of, rep(1, 6)), auc_twin(score, of))
   v <- c(2, 1, 3, 1, 1, 2)
   at <- rep(1:6, v)
-  expect_equal(auc_of_weights(order, of + 0, 1 - of, v), auc_twin(score[at], of[at]))
+  expect_equal(weighted_auc(order, of + 0, 1 - of, v), auc_twin(score[at], of[at]))
   a <- c(0.9, 1.2, -0.1, 0.4, 0.5, 0.2)
   pair <- outer(score, score, function(x, y) (x > y) + (x == y) / 2)
   weight <- outer(a, 1 - a)
   diag(weight) <- 0
-  expect_equal(auc_of_weights(order, a, 1 - a, rep(1, 6)), sum(weight * pair) / sum(weight))
+  expect_equal(weighted_auc(order, a, 1 - a, rep(1, 6)), sum(weight * pair) / sum(weight))
 })
 
 test_that("chance is taken off calibration errors, as a folded normal has it", {
   z <- abs(stats::qnorm((seq_len(1e5) - 0.5) / 1e5, 0.3, 0.7))
   expect_equal(folded_mean(0.3, 0.7), mean(z), tolerance = 1e-4)
   expect_equal(folded_mean(c(-2, 0), c(0, 0)), c(2, 0))
-  book <- order_scores(cbind(c(.9, .8, .4, .3), c(.1, .2, .6, .7)))
+  score_data <- order_scores(cbind(c(.9, .8, .4, .3), c(.1, .2, .6, .7)))
   w <- cbind(c(1, 0, 0, 0), c(0, 1, 1, 1))
   v <- rep(1, 4)
   settings <- list(bins = 10L)
   expect_lt(
-    ece_of_scores(TRUE)(book, w, c(20, 20, 20, 20), list(bins = 2L))$whole,
-    ece_of_scores(FALSE)(book, w, c(20, 20, 20, 20), list(bins = 2L))$whole
+    ece_of_scores(TRUE)(score_data, w, c(20, 20, 20, 20), list(bins = 2L))$whole,
+    ece_of_scores(FALSE)(score_data, w, c(20, 20, 20, 20), list(bins = 2L))$whole
   )
-  expect_equal(ece_of_scores(FALSE)(book, w, v, settings)$whole, mean(c(.1, .8, .4, .3)))
+  expect_equal(ece_of_scores(FALSE)(score_data, w, v, settings)$whole, mean(c(.1, .8, .4, .3)))
 })
 
 test_that("metrics of scores are in the registry and cannot be replaced", {

@@ -58,7 +58,7 @@ test_that("where models judge, the report has what concerns them", {
   words <- words_of(file)
   for (part in c(
     "ratings cannot test this", "is little evidence of accuracy", "Judges", "Shared errors",
-    "independent ones", "alternative annotator test",
+    "independent raters", "alternative annotator test",
     "Disagreements to read", "Calderon"
   )) {
     expect_match(words, part, fixed = TRUE)

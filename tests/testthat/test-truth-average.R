@@ -225,7 +225,7 @@ test_that("print says how sure labels are, where they are not, and what to look 
     expect_match(said(other), "was not measured in public data")
     expect_no_match(said(other), "right .05 more often", fixed = TRUE)
   }
-  expect_match(said(ground_truth(x, votes = 1)), "Smoothed shares of votes")
+  expect_match(said(ground_truth(x, votes = 1)), "Labels are smoothed shares of votes")
   of <- function(kind) {
     said(ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case, rater_kind = kind)))
   }
@@ -459,7 +459,7 @@ test_that("gold calibrates labels as published", {
   x <- three_categories()
   gold <- list(case = at, truth = truth)
   pattern <- labels[first_cases(x), ]
-  found <- calibrate_labels(pattern, gold, x)
+  found <- fit_calibration(pattern, gold, x)
   expect_equal(found$power, slow$b)
   expect_equal(found$rates, slow$a)
   calibrated <- raise_power(pattern, found$power, found$rates)[x$index, ]
@@ -469,7 +469,7 @@ test_that("gold calibrates labels as published", {
   x <- weigh_patterns(x, rep(c(1, 3), 6))
   w <- 1 / gold$probability
   w <- w * 5 / sum(w) * c(3, 1, 3, 1, 3)
-  expect_equal(calibrate_labels(pattern, gold, x)$power, slow_calibration(labels, at, truth, w)$b)
+  expect_equal(fit_calibration(pattern, gold, x)$power, slow_calibration(labels, at, truth, w)$b)
 })
 
 test_that("a random sample calibrates all other labels; cases picked by hand set their own", {
