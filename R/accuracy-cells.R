@@ -191,7 +191,7 @@ table_sums <- function(tables, n) {
   cube <- array(tables, c(nrow(tables), n, n))
   list(
     truth = rowSums(aperm(cube, c(1L, 3L, 2L)), dims = 2L), answer = rowSums(cube, dims = 2L),
-    right = pick_columns(tables, on_diagonal(n))
+    right = pick_columns(tables, diagonal_cells(n))
   )
 }
 

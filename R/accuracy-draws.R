@@ -138,7 +138,7 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
   fit <- replace_answers(fit, chosen_ratings)
   unmixed_draws <- draw_accuracies(fit)
   # Posterior probabilities from ratings without systems, a row per pattern of `chosen_ratings`.
-  fit$posterior <- add_unweighted(unmixed_draws$posterior, fit)
+  fit$posterior <- fill_unweighted_patterns(unmixed_draws$posterior, fit)
   draws <- with_one_seed({
     draws <- mix_draws(fit, unmixed_draws, options)
     if (is.null(gold)) draws else resample_by_gold(draws, fit$x, gold)
@@ -192,7 +192,7 @@ draw_accuracies <- function(fit) {
     mean_rates(draws, x, task, populations)$draws[, rep(seq_len(n_labels), each = n_labels)] *
       draws[, matrix_columns(matrix_number, n_labels, populations)]
   }
-  accuracy_of <- function(cells) rowSums(cells[, on_diagonal(n_labels)])
+  accuracy_of <- function(cells) rowSums(cells[, diagonal_cells(n_labels)])
   cut_run <- run_sampler(x, task, options)
   n_matrices <- max(task$prior$matrix_of)
   system_numbers <- seq_along(x$systems)
@@ -286,7 +286,7 @@ prior_sharing_sd <- 0.5
 # Rescales cells so that they sum to one and their diagonal sums to `accuracy`. `cells`: a matrix
 # (draws x cells of truth and answer). `accuracy`: a number per draw.
 rescale_cells <- function(cells, accuracy, n_labels) {
-  diagonal <- on_diagonal(n_labels)
+  diagonal <- diagonal_cells(n_labels)
   right_sum <- rowSums(pick_columns(cells, diagonal))
   wrong_sum <- rowSums(cells) - right_sum
   rescaled_cells <- cells * ifelse(wrong_sum > 0, (1 - accuracy) / wrong_sum, 0)

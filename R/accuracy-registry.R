@@ -215,7 +215,7 @@ method_words <- function(id, model = NULL) {
 check_accuracy_method <- function(method, arg = "method") {
   check_choice(method, names(accuracy_methods), arg, if (is.function(method))
     "Use the function as an element of {.arg estimators} of {.fun simulation_study}." else
-    if (arg == "method") hint_of_models)
+    if (arg == "method") hint_model_argument)
 }
 
 # Converts options of an estimate to the arguments of estimate_accuracy() that give these options.

@@ -1,28 +1,32 @@
 #' Checks of a Bayesian fit
 #'
-#' Checks a Bayesian model of raters, fitted by [fit_raters()]: convergence of the chains, agreement
-#' of the ratings with simulated ratings, predictive accuracy, and influence of the priors.
+#' Checks a Bayesian fit of raters by [fit_raters()]: have the chains converged, do the ratings
+#' resemble ratings that are simulated from the model, how well does the model predict, and how much
+#' do results depend on the priors?
 #'
-#' @section Posterior predictive checks:
-#' Ratings are simulated from the model, with the parameters of up to 400 posterior draws, and
-#' compared with the data (Gelman, Meng and Stern, 1996). Cases with known truth are left out.
+#' @section Posterior predictive checks: Ratings are simulated from the model, with the parameters
+#' of up to 400 posterior draws, and compared with the data (Gelman, Meng and Stern, 1996). Cases
+#' with known truth are not compared.
 #' * *Pairs of raters.* The statistic is the number of cases in which two raters agree. A small
-#'   p-value shows that they agree more often than the model allows: their errors are not
-#'   independent given the truth. A large p-value does not show that errors are independent.
+#'   p-value shows that the two raters agree more often than under the model, for example because
+#'   their errors are not independent given the truth. A large p-value does not show that errors are
+#'   independent.
 #' * *Patterns.* A pattern contains the ratings of one case by all raters. Pearson's X2 compares the
-#'   observed frequencies of patterns with their expected values. It needs ratings of every case by
-#'   all raters, and at most 4096 possible patterns. To leave out incomplete cases of the ratings
-#'   `x`, refit with `update(fit, x = x[rowSums(tidy(x, "counts")[-1]) == ncol(x), ])`.
+#'   observed frequencies of patterns with their expected values. X2 is computed only if all raters
+#'   rated every case once and there are at most 4096 possible patterns. To leave incomplete cases
+#'   out of the ratings `x`, refit with `update(fit, x = x[rowSums(tidy(x, "counts")[-1]) ==
+#'   ncol(x), ])`.
 #'
 #' @section Influence of priors:
-#' * *Contraction* is `1 - posterior variance / prior variance`. Below 0.3, the estimate is mostly
-#'   the prior (column `mostly_prior`), unless the ratings contradict the prior. The contraction is
-#'   negative if the posterior is wider than the prior.
-#' * *Conflict* (compare Evans and Moshonov, 2006). The ratings contradict the prior if the
-#'   posterior mean is more than `2 * s * sqrt(contraction)` from the prior mean, where `s` is the
-#'   prior standard deviation. If the contraction is below 0.3, they contradict it if the root mean
-#'   squared distance of the draws from the prior mean is above `2 * s`. Only informative priors of
-#'   base rates and of correct ratings are checked.
+#' * *Contraction* is `1 - posterior variance / prior variance`. If it is below 0.3, the estimate
+#'   depends mostly on the prior (column `mostly_prior`), except if the ratings contradict the
+#'   prior. The contraction is negative if the posterior is wider than the prior.
+#' * *Conflict* between ratings and prior (compare Evans and Moshonov, 2006). Let `s` be the prior
+#'   standard deviation. With a contraction of at least 0.3, the ratings contradict the prior if the
+#'   posterior mean is more than `2 * s * sqrt(contraction)` from the prior mean. With a smaller
+#'   contraction, the ratings contradict the prior if the root mean squared distance of the draws
+#'   from the prior mean is above `2 * s`. Only informative priors of two kinds of parameters are
+#'   checked: base rates, and probabilities of correct ratings.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
 #' @param priors Alternative priors. The model is fitted again with each:
@@ -30,31 +34,35 @@
 #'     example, `Beta(a, b)` with power 0.5 becomes `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`;
 #'   * a named list of [rater_prior()] results, or `NULL` for none.
 #' @return An object of class `fit_check`. `tidy(x, what)` returns one of these tibbles:
-#'   * `"terms"` (the default), a row per parameter: `term`, its name, as in [draws()];
-#'     `prior_mean`; `estimate`, the posterior mean; `contraction`, `mostly_prior` and `conflict`,
-#'     see *Influence of priors* (`conflict` is `NA` without a prior or with constant draws);
-#'     `rhat`, Rhat, which should be at most 1.01; `ess`, the smaller of two effective sample sizes
-#'     (centre and tails), which should be at least 400.
-#'   * `"sensitivity"`, a row per parameter and alternative prior: `term`; `prior`, its name in the
-#'     list `priors`, or `"power 0.5"`; `shift`, the change of the posterior mean in posterior
-#'     standard deviations; `flagged`, `TRUE` if the shift is above 0.3 or below -0.3.
-#'   * `"pairs"`, a row per pair of raters: `rater1`, `rater2`; `cases`, the number of cases that
-#'     both rated exactly once; `observed`, the number of these cases in which they agree;
-#'     `expected`, `low` and `high`, the mean and the 5% and 95% quantiles of this number in
-#'     simulated ratings; `p.value`, the share of simulated numbers that are at least as large as
-#'     the observed one.
-#'   * `"patterns"`, one row for Pearson's X2, or none if it cannot be computed: `observed`,
-#'     `expected`, `low`, `high` and `p.value`, with X2 in place of the number of cases.
-#'   * `"criteria"`, two rows (Vehtari, Gelman and Gabry, 2017): `criterion`, `"waic"` or `"loo"`
-#'     (leave-one-out cross-validation, `NA` without package \pkg{loo}); `elpd`, the expected log
-#'     predictive density of new ratings, summed over cases; `std.error`; `parameters`, the
-#'     effective number of parameters; `worst_k`, the largest Pareto k, above 0.7 if leave-one-out
-#'     is unreliable, `NA` for WAIC.
+#'   * `"terms"` (the default), a row per parameter. `term` is the name of the parameter, as in
+#'     [draws()]. `prior_mean` is the prior mean, and `estimate` the posterior mean. *Influence of
+#'     priors* defines `contraction`, `mostly_prior` and `conflict`; `conflict` is `NA` if there is
+#'     no prior or all draws are equal. `rhat` (Rhat) should be at most 1.01. `ess`, the smaller of
+#'     two effective sample sizes (centre and tails), should be at least 400.
+#'   * `"sensitivity"`, a row per parameter and alternative prior. `term` is the parameter. `prior`
+#'     is the name of the prior in the list `priors` or, for a power, text such as `"power 0.5"`.
+#'     `shift` is the change of the posterior mean in posterior standard deviations. `flagged` is
+#'     `TRUE` if the shift is above 0.3 or below -0.3.
+#'   * `"pairs"`, a row per pair of raters, `rater1` and `rater2`. `cases` is the number of cases
+#'     that both rated exactly once. `observed` is the number of these cases in which the two raters
+#'     agree. `expected`, `low` and `high` are the mean and the 5% and 95% quantiles of this number
+#'     in simulated ratings. `p.value` is the share of simulated numbers that are at least as large
+#'     as the observed number.
+#'   * `"patterns"`, one row for Pearson's X2, or no row if X2 cannot be computed. `observed` is X2
+#'     of the data, averaged over posterior draws. `expected`, `low` and `high` are the mean and the
+#'     5% and 95% quantiles of X2 of simulated ratings. `p.value` is the share of draws in which X2
+#'     of simulated ratings is at least as large as X2 of the data.
+#'   * `"criteria"`, two rows with criteria of predictive accuracy (Vehtari, Gelman and Gabry,
+#'     2017). `criterion` is `"waic"` or `"loo"` (leave-one-out cross-validation, which needs
+#'     package \pkg{loo}). `elpd` is the expected log predictive density of new ratings, summed over
+#'     cases, and `std.error` its standard error. `parameters` is the effective number of
+#'     parameters. `worst_k` is the largest Pareto k of leave-one-out cross-validation, which is
+#'     unreliable if `worst_k` is above 0.7.
 #'
-#'   `glance(x)` returns a tibble with one row: `worst_rhat`, the largest Rhat; `worst_ess`, the
-#'   smallest `ess`; `worst_k`; `least_p`, the smallest p-value of a pair; `p_patterns`, the p-value
-#'   of X2; `elpd` of WAIC; and the numbers of `pairs`, of `mostly_prior` parameters, and of flagged
-#'   shifts (`sensitive`).
+#'   `glance(x)` returns a tibble with one row. It contains `worst_rhat`, the largest Rhat;
+#'   `worst_ess`, the smallest `ess`; `worst_k`; `least_p`, the smallest p-value of a pair;
+#'   `p_patterns`, the p-value of X2; and `elpd` of WAIC. The other columns are numbers: of `pairs`,
+#'   of parameters that are `mostly_prior`, and of flagged shifts (`sensitive`).
 #' @family models of raters
 #' @references Evans, M. and Moshonov, H. (2006). Checking for prior-data conflict. *Bayesian
 #'   Analysis*, 1, 893-914. \doi{10.1214/06-BA129}
@@ -76,33 +84,33 @@
 #' @export
 check_fit <- function(fit, priors = c(0.5, 2), ...) {
   check_call()
-  check_draws_fit(fit, "fit", "Models that are fitted by likelihood can be an {.arg alternative} in
-    {.fun check_k_properties}.")
+  check_draws_fit(fit, "fit", "To test a model that is fitted by likelihood, use it as
+    {.arg alternative} of {.fun check_k_properties}.")
   priors <- resolve_priors(priors, fit)
   draws <- parameters_of_draws(fit, 400L)
-  # Cases with known truth get weight 0 in the predictive checks. A user may have chosen these cases
-  # by category. They are then not random draws from the base rates.
+  # Cases with known truth get weight 0 in the predictive checks. They may have been chosen by
+  # category, so that their true categories are not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), is_known_pattern(fit), 0)
-  table <- tidy(fit)
+  parameters <- tidy(fit)
   prior_comparison <- compare_with_prior(fit)
   terms <- tibble::tibble(
-    term = table$term, prior_comparison["prior_mean"], estimate = table$mean,
+    term = parameters$term, prior_comparison["prior_mean"], estimate = parameters$mean,
     prior_comparison[-1L],
-    rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
+    rhat = parameters$rhat, ess = pmin(parameters$ess_bulk, parameters$ess_tail)
   )
   predictive_checks <- with_one_seed(list(pairs = pair_checks(fit, draws, weight),
     patterns = pattern_check(fit, draws, weight)))
-  # Posterior means with each other prior. All fits use the same seed, so that shifts are not due to
-  # random numbers.
+  # Posterior means with each alternative prior. All fits use the same seed, so that shifts are not
+  # due to random numbers.
   names <- fit$terms$term
-  means <- vapply(priors, function(prior) {
+  alternative_means <- vapply(priors, function(prior) {
     refit <- fit_checked_draws(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
     colMeans(refit$draws)[match(names, refit$terms$term)]
   }, numeric(length(names)))
-  shift <- na_real(as.vector((means - colMeans(fit$draws)) / apply(fit$draws, 2L, sd)))
+  shifts <- na_real(as.vector((alternative_means - colMeans(fit$draws)) / apply(fit$draws, 2L, sd)))
   sensitivity <- columns_tibble(
     term = rep(names, length(priors)), prior = rep(names2(priors), each = length(names)),
-    shift = shift, flagged = !is.na(shift) & abs(shift) > max_shift
+    shift = shifts, flagged = !is.na(shifts) & abs(shifts) > max_shift
   )
   new_fit_check(fit, c(list(terms = terms, sensitivity = sensitivity), predictive_checks,
     list(criteria = criteria_of_fit(fit)$table)))
@@ -110,18 +118,18 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
 
 # ---- Posterior predictive checks ----------------------------------------------------------------
 
-# Returns a row of a table of posterior predictive checks.
-# * observed_values: the statistic of the data. It is one number, or a number per posterior draw if
-#   it depends on the parameters.
-# * simulated: the statistic of simulated ratings, a number per draw.
+# Returns a row of a table of posterior predictive checks. Arguments:
+# * observed_values: the statistic, computed from the data. It is one number or, if it depends on
+#   the parameters, a number per posterior draw.
+# * simulated: the statistic, computed from simulated ratings, a number per draw.
 predictive_row <- function(observed_values, simulated) {
   limits <- quantile(simulated, c(0.05, 0.95), names = FALSE)
   columns_tibble(observed = mean(observed_values), expected = mean(simulated), low = limits[[1L]],
     high = limits[[2L]], p.value = mean(simulated >= observed_values))
 }
 
-# Returns the ratings as codes of categories, a matrix (patterns x raters). The code is 0 if the
-# rating is missing, and also if the rater rated the case more than once.
+# Returns the index of the category that each rater gave, a matrix (patterns x raters). The index is
+# 0 if the rater did not rate the case, or rated it more than once.
 codes_of_single_ratings <- function(x) {
   codes <- pattern_codes(x)
   cell <- rating_pattern(x) + (rating_rater(x) - 1L) * nrow(codes)
@@ -129,10 +137,11 @@ codes_of_single_ratings <- function(x) {
   codes
 }
 
-# Returns a row per pair of raters with common cases: observed and simulated numbers of agreements.
-# * draws: list with the parameters of each posterior draw: base_rates (populations x categories)
-#   and matrices (one per rater).
-# * weight: number of cases of each pattern (a distinct row of ratings).
+# Returns a table with a row per pair of raters with common cases. It compares the observed number
+# of agreements with simulated numbers. Arguments:
+# * draws: list with the parameters of each posterior draw; an element contains `base_rates`
+#   (populations x categories) and `matrices` (one per rater).
+# * weight: number of cases of each pattern. A pattern contains the ratings of a case by all raters.
 pair_checks <- function(fit, draws, weight) {
   x <- fit$x
   codes <- codes_of_single_ratings(x)
@@ -140,23 +149,23 @@ pair_checks <- function(fit, draws, weight) {
   check_pair_numbers(n, 8)
   population <- fit$task$population
   pair_row <- function(a, b) {
-    common <- weight * (codes[, a] > 0L & codes[, b] > 0L)
-    cases <- rowsum_codes(population, common, nrow(draws[[1L]]$base_rates))
+    common_cases <- weight * (codes[, a] > 0L & codes[, b] > 0L)
+    cases <- rowsum_codes(population, common_cases, nrow(draws[[1L]]$base_rates))
     if (sum(cases) == 0) return(NULL)
-    # Probability that both raters agree, populations x draws. Other raters have code 0 (missing).
-    # Only the ratings of the pair then count.
+    # Probability that both raters agree (populations x draws). Other raters get code 0 (missing),
+    # so that only the ratings of the pair count.
     agreeing_codes <- matrix(0L, n_categories(x), n)
     agreeing_codes[, c(a, b)] <- seq_along(x$categories)
-    agreement <- vapply(draws, function(draw) {
+    p_agreement <- vapply(draws, function(draw) {
       drop(draw$base_rates %*%
         colSums(code_probabilities(draw, agreeing_codes, fit$model, x$raters)))
     }, cases)
     simulated <- colSums(matrix(
-      rbinom(length(agreement), cases, pmin(agreement, 1)), length(cases)
+      rbinom(length(p_agreement), cases, pmin(p_agreement, 1)), length(cases)
     ))
     tibble::tibble(
       rater1 = x$raters[[a]], rater2 = x$raters[[b]], cases = sum(cases),
-      predictive_row(sum(common * (codes[, a] == codes[, b])), simulated)
+      predictive_row(sum(common_cases * (codes[, a] == codes[, b])), simulated)
     )
   }
   empty_table <- tibble::tibble(
@@ -166,9 +175,10 @@ pair_checks <- function(fit, draws, weight) {
   stack_rows(c(list(empty_table), Map(pair_row, pairs[, 2L], pairs[, 1L])))
 }
 
-# Returns a row with Pearson's X2, observed and simulated. X2 compares frequencies of rows of
-# ratings; a row contains the ratings of one case by all raters. There is no row if ratings are
-# missing or too many rows are possible. Arguments: see pair_checks().
+# Returns a table with one row, which compares Pearson's X2 of the data with X2 of simulated
+# ratings. X2 compares observed and expected frequencies of rows of ratings. A row of ratings
+# contains the ratings of one case by all raters. The table has no row if ratings are missing or too
+# many rows of ratings are possible. Arguments: see pair_checks().
 pattern_check <- function(fit, draws, weight) {
   x <- fit$x
   possible_rows <- all_answer_combinations(x)
@@ -178,37 +188,37 @@ pattern_check <- function(fit, draws, weight) {
   }
   n_populations <- nrow(draws[[1L]]$base_rates)
   population <- fit$task$population
-  codes[weight == 0, ] <- 1L # not counted, but ratings may be missing
+  codes[weight == 0, ] <- 1L # replaces missing ratings of patterns that are not counted
   row_number <- drop((codes - 1L) %*% n_categories(x)^(seq_len(ncol(codes)) - 1L)) + 1L
   counts <- rowsum_rows(row_number, weight * indicator_matrix(population, n_populations),
     nrow(possible_rows))
-  pearson <- function(n, expected) sum(((n - expected)^2 / expected)[expected > 0])
+  pearson_x2 <- function(n, expected) sum(((n - expected)^2 / expected)[expected > 0])
   statistics <- vapply(draws, function(draw) {
-    # Probability of each possible row, rows x populations.
+    # Probability of each possible row of ratings (rows x populations).
     probability <- code_probabilities(draw, possible_rows, fit$model, x$raters) %*%
       t(draw$base_rates)
     expected <- probability * rep(colSums(counts), each = nrow(possible_rows))
     simulated <- vapply(seq_len(n_populations), function(k) {
       rmultinom(1L, sum(counts[, k]), probability[, k])
     }, numeric(nrow(possible_rows)))
-    c(pearson(counts, expected), pearson(simulated, expected))
+    c(pearson_x2(counts, expected), pearson_x2(simulated, expected))
   }, c(0, 0))
   predictive_row(statistics[1L, ], statistics[2L, ])
 }
 
 # ---- Other priors -------------------------------------------------------------------------------
 
-# Converts argument `priors` to a named list of priors, each in the form that resolve_prior()
-# returns and that a fit uses.
+# Converts argument `priors` of check_fit() to a named list of priors, each in the form of a result
+# of resolve_prior().
 resolve_priors <- function(priors, fit) {
   if (is.null(priors)) return(list())
   if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
     return(lapply(setNames(priors, paste("power", priors)), function(power) {
-      # replace(), and not pmax() only, because NULL must stay NULL.
-      raised <- rapply(fit$prior[c("raters", "system", "base_rates")], function(a) {
+      # replace() is used because pmax() would convert NULL to a vector, and NULL must stay NULL.
+      raised_parameters <- rapply(fit$prior[c("raters", "system", "base_rates")], function(a) {
         replace(a, TRUE, pmax(1 + power * (a - 1), min_parameter))
       }, how = "replace")
-      replace(fit$prior, names(raised), raised)
+      replace(fit$prior, names(raised_parameters), raised_parameters)
     }))
   }
   is_valid <- is.list(priors) && !inherits(priors, "rater_prior") && is_named(priors) &&
@@ -223,61 +233,62 @@ max_shift <- 0.3 # largest shift that is not flagged, in posterior standard devi
 
 # ---- Printed form -------------------------------------------------------------------------------
 
-# Creates a `fit_check` object. `x`: list of the tables terms, sensitivity, pairs, patterns and
-# criteria, see ?check_fit.
-new_fit_check <- function(fit, x) {
+# Creates a `fit_check` object. `tables`: list of the tables terms, sensitivity, pairs,
+# patterns and criteria, which ?check_fit describes.
+new_fit_check <- function(fit, tables) {
   mixing <- worst_mixing(fit)
-  n_mostly_prior <- sum(x$terms$mostly_prior)
-  line <- sprintf("Rhat at most %s; %s of %d with p below .05; %s mostly prior",
-    format_decimals(mixing$rhat), count_noun(sum(x$pairs$p.value < 0.05), "pair"), nrow(x$pairs),
-    count_noun(n_mostly_prior, "parameter"))
-  # The printed table of the parameters has a column of shifts per prior.
-  terms <- x$terms[is_convergence_checked(fit$terms), ]
+  n_mostly_prior <- sum(tables$terms$mostly_prior)
+  summary_line <- sprintf("Rhat at most %s; %s of %d with p below .05; %s mostly prior",
+    format_decimals(mixing$rhat), count_noun(sum(tables$pairs$p.value < 0.05), "pair"),
+    nrow(tables$pairs), count_noun(n_mostly_prior, "parameter"))
+  # In the printed table of parameters, each alternative prior has a column with the shifts of
+  # posterior means.
+  terms <- tables$terms[is_convergence_checked(fit$terms), ]
   table <- terms[c("term", "prior_mean", "estimate", "contraction")]
-  for (name in unique(x$sensitivity$prior)) {
-    shifts <- x$sensitivity[x$sensitivity$prior == name, ]
+  for (name in unique(tables$sensitivity$prior)) {
+    shifts <- tables$sensitivity[tables$sensitivity$prior == name, ]
     shifts <- shifts[match(terms$term, shifts$term), ]
     table[[name]] <- paste0(format_decimals(shifts$shift, 2L), ifelse(shifts$flagged, "*", " "))
   }
   table$note <- prior_notes(terms)
   new_result("fit_check",
-    fit = fit, tables = x,
+    fit = fit, tables = tables,
     facts = list(
-      worst_rhat = mixing$rhat, worst_ess = mixing$size, pairs = nrow(x$pairs),
-      least_p = min_known(x$pairs$p.value), p_patterns = min_known(x$patterns$p.value),
-      elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]],
-      mostly_prior = n_mostly_prior, sensitive = sum(x$sensitivity$flagged)
+      worst_rhat = mixing$rhat, worst_ess = mixing$size, pairs = nrow(tables$pairs),
+      least_p = min_known(tables$pairs$p.value), p_patterns = min_known(tables$patterns$p.value),
+      elpd = tables$criteria$elpd[[1L]], worst_k = tables$criteria$worst_k[[2L]],
+      mostly_prior = n_mostly_prior, sensitive = sum(tables$sensitivity$flagged)
     ),
-    line = line, head = paste0(format(fit$model), ", ", line),
+    line = summary_line, head = paste0(format(fit$model), ", ", summary_line),
     shown = view(table, most = 15L, columns = c(
       parameter = "term", prior = "prior_mean", posterior = "estimate", names(table)[-(1:3)]
     )),
-    notes = fit_check_notes(fit, mixing, x),
+    notes = fit_check_notes(fit, mixing, tables),
     more = "tidy(), plot(), compare_models()"
   )
 }
 
-fit_check_notes <- function(fit, mixing, x) {
-  pairs <- x$pairs[order(x$pairs$p.value), ]
+fit_check_notes <- function(fit, mixing, tables) {
+  pairs <- tables$pairs[order(tables$pairs$p.value), ]
   n_small_p <- sum(pairs$p.value < 0.05)
-  shown <- head(pairs, min(n_small_p, 3L))
-  conflicts <- x$terms$term[which(x$terms$conflict)]
-  waic <- x$criteria[1L, ]
-  loo <- x$criteria[2L, ]
+  shown_pairs <- head(pairs, min(n_small_p, 3L))
+  conflicts <- tables$terms$term[which(tables$terms$conflict)]
+  waic <- tables$criteria[1L, ]
+  loo <- tables$criteria[2L, ]
   c(
     paste0("Chains: ", format_mixing(fit), if (!has_mixed(mixing)) {
-      ": the chains have not converged, ask for more draws"
+      ": the chains have not converged, use more draws"
     }),
     if (length(conflicts) > 0L) paste0("The ratings contradict the priors of ",
-      shorten(conflicts), ": posterior means are over two standard deviations from prior means"),
-    if (nrow(x$patterns) == 0L) paste0("Rows of ratings: no X2. ", why_no_patterns(fit)),
-    sprintf("Rows of ratings: X2 %.0f, in simulated ratings %.0f, p %s", x$patterns$observed,
-      x$patterns$expected, format_p(x$patterns$p.value)),
+      shorten(conflicts), ": posterior means are far from prior means, see ?check_fit"),
+    if (nrow(tables$patterns) == 0L) paste0("Rows of ratings: no X2. ", why_no_patterns(fit)),
+    sprintf("Rows of ratings: X2 %.0f, in simulated ratings %.0f, p %s", tables$patterns$observed,
+      tables$patterns$expected, format_p(tables$patterns$p.value)),
     if (n_small_p > 0L) {
-      words <- sprintf("%s and %s (%s times, expected %s, p %s)", printable(shown$rater1),
-        printable(shown$rater2), number(shown$observed), number(round(shown$expected)),
-        format_p(shown$p.value))
-      paste0("Pairs that agree too often for this model: ", paste(words, collapse = "; "),
+      pair_notes <- sprintf("%s and %s (%s times, expected %s, p %s)",
+        printable(shown_pairs$rater1), printable(shown_pairs$rater2), number(shown_pairs$observed),
+        number(round(shown_pairs$expected)), format_p(shown_pairs$p.value))
+      paste0("Pairs that agree too often for this model: ", paste(pair_notes, collapse = "; "),
         if (n_small_p > 3L) "; more in tidy(what = \"pairs\")")
     } else if (nrow(pairs) > 0L) {
       sprintf("Pairs: none of %d agrees too often (smallest p %s)", nrow(pairs),
@@ -291,14 +302,14 @@ fit_check_notes <- function(fit, mixing, x) {
       if (isTRUE(loo$worst_k > 0.7)) ", above 0.7: leave-one-out is unreliable"
     ),
     if (fit$prior$order == "each") note_untruncated,
-    if (nrow(x$sensitivity) > 0L) paste(
-      "Columns of other priors: shift of the mean in posterior standard deviations; * above",
+    if (nrow(tables$sensitivity) > 0L) paste(
+      "Columns of alternative priors: shift of the mean in posterior standard deviations; * above",
       max_shift
     )
   )
 }
 
-# Returns the reason why pattern_check() returns no row.
+# Returns the reason why pattern_check() returns a table without a row.
 why_no_patterns <- function(fit) {
   x <- fit$x
   is_used <- !is_known_pattern(fit)
@@ -307,46 +318,50 @@ why_no_patterns <- function(fit) {
   if (n_incomplete == 0) return("The truth of all cases is known")
   cases_words <- paste(number(n_incomplete), "of", count_noun(count_cases(x, is_used), "case"))
   if (!rates_once(x)) {
-    return(paste("It needs every case rated once by all raters; this is not so for", cases_words))
+    return(paste("It needs one rating of every case by every rater, but this is not so for",
+      cases_words))
   }
-  paste0("It needs every case rated by all raters: ", cases_words,
+  paste0("It needs ratings of every case by all raters: ", cases_words,
     if (n_incomplete == 1) " lacks" else " lack", " ratings. Refit without them, see ?check_fit")
 }
 
 note_untruncated <- paste(
-  "Priors are shown without the constraint order = \"each\", which makes high accuracies more",
+  "The printed priors ignore the constraint order = \"each\", which makes high accuracies more",
   "probable"
 )
 
 # ---- User-defined models as alternatives in check_k_properties() ---
 
-# Converts argument `alternative` (a model, a list of models or NULL) to a named list of models
-# without priors. A model without a name is named by its format().
+# Converts argument `alternative` of check_k_properties() (a model, a list of models or NULL) to a
+# named list of models without priors. If a model has no name in the list, its name is the result of
+# format().
 check_alternatives <- function(alternative, x) {
   if (inherits(alternative, "rater_model")) alternative <- list(alternative)
   is_valid <- is.null(alternative) ||
     is.list(alternative) && all(map_lgl(alternative, inherits, "rater_model"))
-  abort_argument_if(!is_valid, "alternative", "must be a {.cls rater_model}, or a list of them.",
+  abort_argument_if(!is_valid, "alternative",
+    "must be a {.cls rater_model}, or a list of such models.",
     not = alternative)
   for (model in alternative) {
     check_method("likelihood", model, x, FALSE)
     abort_argument_if(uses_confidence(model), "alternative",
       "Models with {.code confidence = TRUE} cannot be among {.arg alternative}.",
-      x = "Their likelihood includes confidences, so it cannot be compared with other models.")
+      x = "Their likelihood includes the confidence of raters, so it cannot be compared with the
+        likelihood of other models.")
   }
   names <- names2(alternative)
   names <- ifelse(names == "", map_chr(alternative, format), names)
   setNames(lapply(alternative, without_prior), names)
 }
 
-# Removes the prior of a model, so that its fit maximises the likelihood and not the posterior
-# density. The tests compare likelihoods.
+# Removes the prior of a model, because the tests compare maximised likelihoods.
 without_prior <- function(model) replace(model, "prior", list(list()))
 
-# Tests user-defined models against a null model. Returns a list with a row (see k_row()) per model.
-# The statistic is twice the gain in log likelihood over the null model. The null model has equally
-# probable errors and equally difficult cases. It has an accuracy for each rater if these accuracies
-# are identified, and otherwise one for all raters. Systems are not used.
+# Tests each model in `alternative` against a null model, without answers of systems. Returns a list
+# with a row per model, see k_row(). The statistic is twice the gain in log likelihood over the null
+# model. The null model has equally probable errors and equally difficult cases. If the accuracies
+# of raters are identified, it has an accuracy for each rater; if they are not, it has one accuracy
+# for all raters.
 alternative_rows <- function(x, alternative, settings) {
   if (length(alternative) == 0L) return(list())
   model_row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)
@@ -354,7 +369,7 @@ alternative_rows <- function(x, alternative, settings) {
   choices <- model_choices(c("rater", "common"), "uniform", "none")
   null_model <- first_identified(x, settings, choices)$null
   reason <- why_untestable(x) %||% if (is.null(null_model)) {
-    "the null model has more parameters than the ratings can identify"
+    "the null model has more parameters than can be estimated from these ratings"
   }
   if (!is.null(reason)) return(lapply(names(alternative), model_row, reason = reason))
   models <- c(list(without_prior(null_model)), alternative)
@@ -362,8 +377,8 @@ alternative_rows <- function(x, alternative, settings) {
     without_warnings(lapply(models, fit_raters, x = x, method = "likelihood"))
   }
   compute_gains <- function(fits) {
-    likelihood <- vapply(fits, `[[`, 0, "log_likelihood", USE.NAMES = FALSE)
-    2 * (likelihood[-1L] - likelihood[[1L]])
+    log_likelihoods <- vapply(fits, `[[`, 0, "log_likelihood", USE.NAMES = FALSE)
+    2 * (log_likelihoods[-1L] - log_likelihoods[[1L]])
   }
   fits <- fit_models(x)
   observed_gains <- compute_gains(fits)

@@ -1,27 +1,30 @@
 #' Tables of checks of the K-properties
 #'
-#' Extracts tables, a one-row summary and a line of text from a [check_k_properties()] result `x`,
-#' which contains tests of the assumptions of [k_model()].
+#' Methods for a [check_k_properties()] result `x`, which contains tests of the assumptions of
+#' [k_model()]. `tidy()` returns tables, `glance()` a summary with one row, and `format()` a line of
+#' text.
 #'
 #' @return `tidy(x)`: a tibble with a row per test and the columns of `x`.
 #'
-#'   `tidy(x, "pairs")`: a row per pair of raters with at least 10 common cases, from the test of
-#'   independence. A system (classifier) that is used as an additional rater counts as a rater.
-#'   * `rater1`, `rater2`: their names.
+#'   `tidy(x, "pairs")`, from the test of independence: a tibble with a row per pair of raters with
+#'   at least 10 common cases. A system (classifier) that is used as an additional rater counts as a
+#'   rater.
+#'   * `rater1`, `rater2`: names of the two raters.
 #'   * `n`: number of cases that both rated.
-#'   * `observed`, `expected`: share of these cases in which the two agree, in the data and under
-#'     the fitted model with independent errors.
+#'   * `observed`, `expected`: share of these cases in which the two raters agree, in the data and
+#'     under the fitted model with independent errors.
 #'   * `excess`: `observed` minus `expected`, divided by the standard error of the difference.
 #'   * `p.value`: bootstrap p-value of the excess, adjusted for the number of pairs.
 #'
-#'   `tidy(x, "disagreements")`: a row per pair of categories, from the test of equal errors. A
-#'   disagreement is a pair of ratings of the same case, one in each of the two categories.
-#'   * `category1`, `category2`: the categories.
+#'   `tidy(x, "disagreements")`, from the test of equal errors: a tibble with a row per pair of
+#'   categories. A disagreement is a pair of ratings of the same case, one in each of the two
+#'   categories.
+#'   * `category1`, `category2`: names of the two categories.
 #'   * `observed`, `expected`: number of disagreements, in the data and if all errors are equally
 #'     probable.
 #'
 #'   `glance(x)`: a tibble with one row.
-#'   * `cases`, `raters`, `categories`: their numbers.
+#'   * `cases`, `raters`, `categories`: numbers of cases, raters and categories.
 #'   * `system`: name of the system that is used as an additional rater, or `NA`.
 #'   * `tests`: number of tests, except those with verdict `"not tested"` or `"too few replicates"`;
 #'     `violated`: number of tests with verdict `"violated"` or `"contradiction"`.
@@ -30,7 +33,7 @@
 #'
 #'   `format(x)`: a string with the number of significant tests.
 #'
-#'   Tables `"pairs"` and `"disagreements"` have no rows if their test was not made.
+#'   Table `"pairs"` or `"disagreements"` has no rows if its test was not made.
 #' @family models of raters
 #' @examples
 #' set.seed(1)
@@ -42,25 +45,25 @@
 #' @name tidy.k_check
 NULL
 
-# Creates a `k_check` object. `table`: a row per test. `about`: list of everything else that the
-# methods need, see new_k_result().
+# Creates a `k_check` object. `table`: a row per test. `about`: list of settings,
+# sizes and further tables, see new_k_result().
 new_k_check <- function(table, about) {
   is_violated <- table$verdict %in% bad_verdicts
   n_tests <- sum(!table$verdict %in% open_verdicts)
-  properties <- unique(k_property_names[table$property[is_violated]])
-  shown <- table
-  shown$property <- unname(k_property_names[table$property])
-  shown$verdict[is_violated] <- capitals(table$verdict[is_violated])
-  # Notes on the raters or categories with the largest deviations
+  violated_properties <- unique(k_property_names[table$property[is_violated]])
+  printed_tests <- table
+  printed_tests$property <- unname(k_property_names[table$property])
+  printed_tests$verdict[is_violated] <- capitals(table$verdict[is_violated])
+  # Titles of the printed notes that name the raters or categories with the largest deviations
   has_concerns <- !is.na(table$concerns)
-  beginnings <- c(
+  concern_titles <- c(
     "disagreeing pairs" = "Confused more often than under equal errors: ",
     "residual agreement" = "Agree more than their accuracies explain: ",
     "share of one category" = "", "agreement below chance" = "Below chance: "
   )
-  # Properties that were not tested, one text per reason
-  untested <- map_chr(
-    split(shown$property, factor(table$reason, unique(table$reason))),
+  # Names of the properties that were not tested, one text per reason
+  untested_properties <- map_chr(
+    split(printed_tests$property, factor(table$reason, unique(table$reason))),
     function(labels) shorten(unique(labels), most = 3L)
   )
   new_result("k_check",
@@ -74,23 +77,25 @@ new_k_check <- function(table, about) {
       sprintf(
         "%d of %s of the K-properties significant", sum(is_violated), count_noun(n_tests, "test")
       ),
-      if (any(is_violated)) sprintf(" (%s)", toString(properties))
+      if (any(is_violated)) sprintf(" (%s)", toString(violated_properties))
     ),
     head = c(about$header, sprintf("System \"%s\" is tested as one more rater", about$system)),
-    shown = view(shown, c("property", "test", "verdict", `adjusted p` = "p.adjusted"),
+    shown = view(printed_tests, c("property", "test", "verdict", `adjusted p` = "p.adjusted"),
       left = 1:3, most = Inf),
     notes = c(
-      paste0(beginnings[table$test[has_concerns]], table$concerns[has_concerns]),
-      sprintf("Not tested (%s): %s", untested, names(untested)), note("What to do:", "heading"),
+      paste0(concern_titles[table$test[has_concerns]], table$concerns[has_concerns]),
+      sprintf("Not tested (%s): %s", untested_properties, names(untested_properties)),
+      note("What to do:", "heading"),
       paste("*", advice_on_k_model(table, about)), caveats_on_k_tests(table, about), about$silent
     ),
     more = "summary(), tidy(), plot(); vignette(\"how-far-to-trust\")"
   )
 }
 
-# Returns a row per pair of judges with observed and expected agreement. The p-value of a pair
-# allows for the number of pairs. It is computed from simulated values of the largest excess over
-# all pairs. No rows if `result` is NULL.
+# Returns a table with a row per pair of judges (raters, and the system that is used as an
+# additional rater) with observed and expected agreement. The p-value of a pair allows for the
+# number of pairs, because it is computed from simulated values of the largest excess over all
+# pairs. The table has no rows if `result` is NULL.
 pair_table <- function(result, judges) {
   pairs <- lapply(result$agreement, as.double)
   n <- as.double(pairs$cases)
@@ -102,42 +107,44 @@ pair_table <- function(result, judges) {
   )
 }
 
-# Verdicts of tests that could not contradict the K-properties.
+# Verdicts of tests that were not made, or could not be significant.
 open_verdicts <- c("not tested", "too few replicates")
 
-# Returns the number of replicates with which all tests of `table` can be significant: the smallest
+# Returns the number of replicates with which all tests of `table` can be significant. The smallest
 # bootstrap p-value is 1 / (replicates + 1), and Holm's method multiplies it by the number of tests.
 replicates_needed <- function(table, settings) {
   ceiling(sum(!is.na(table$p.value)) / settings$alpha)
 }
 
-# Names of the properties in prints.
+# Names of the properties in printed results.
 k_property_names <- c(
   accuracy = "equal accuracy", errors = "equal errors", difficulty = "equal difficulty",
   independence = "independence", `one category` = "attention", chance = "above chance",
   alternative = "other models"
 )
 
-# Returns advice for printing: which model to fit and which estimates not to use, given the
-# verdicts. `x`: a row per test. `about`: see new_k_check().
+# Returns the advice that print() shows: which model to fit and which estimates not to use, given
+# the verdicts. `x`: table of tests. `about`: see new_k_check().
 advice_on_k_model <- function(x, about) {
   is_violated <- x$verdict %in% bad_verdicts
   problems <- c(x$property[is_violated], x$test[is_violated])
-  violated <- map_lgl(c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"),
-    `%in%`, problems)
+  is_violated_property <- map_lgl(
+    c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"), `%in%`, problems
+  )
   is_by_distance <- any(x$test == "likelihood ratio, distance" & x$verdict == "violated")
-  arguments <- sprintf("%s = \"%s\"", names(violated),
+  model_args <- sprintf("%s = \"%s\"", names(is_violated_property),
     c("rater", if (is_by_distance) "distance" else "free", "strata"))
   advice <- c(
-    if (any(violated)) c(
+    if (any(is_violated_property)) c(
       sprintf("Fit rater_model(%s), and use it in estimate_accuracy().",
-        toString(arguments[violated])),
+        toString(model_args[is_violated_property])),
       one_line("Do not use methods that assume the K-model (\"binned\", \"unbinned\"), nor its
         estimates of rater accuracy and base rates.")
     ),
-    if (violated[["difficulty"]] && about$size[["categories"]] == 2L) one_line("With two categories,
-      unequal difficulty of cases cannot be distinguished from unequal accuracy in the two
-      categories: compare with rater_model(errors = \"free\")."),
+    if (is_violated_property[["difficulty"]] && about$size[["categories"]] == 2L) one_line(
+      "With two categories, unequal difficulty of cases cannot be distinguished from unequal
+      accuracy in the two categories. Compare the fit with a fit of rater_model(errors = \"free\")."
+    ),
     if ("independence" %in% problems) one_line("Errors of some raters are not independent: the
       estimated accuracies of raters, and of a system among them, are too high under every model.
       Check whether raters saw each other's answers, and what changes if you leave out one of
@@ -148,14 +155,14 @@ advice_on_k_model <- function(x, about) {
     ),
     c(
       "one category" =
-        "Check the raters named above; leave them out, or fit dawid_skene() (a matrix per rater).",
+        "Check the raters named above. Leave them out, or fit dawid_skene() (a matrix per rater).",
       "agreement below chance" =
-        "Agreement below chance: accuracy is not defined. Do raters mean the same by each label?",
+        "Agreement is below chance. Check that all raters use the labels in the same sense.",
       "negative base rates" =
         "The lowest base rate is significantly below zero: the K-model does not fit."
     )[intersect(c("one category", "agreement below chance", "negative base rates"), problems)],
     if (any(x$verdict == open_verdicts[[2L]])) sprintf(
-      "Use at least %s replicates: with %s, some tests cannot be significant.",
+      "Use at least %s replicates: with %s replicates, some tests cannot be significant.",
       number(replicates_needed(x, about)), number(about$replicates)
     )
   )
@@ -173,7 +180,7 @@ caveats_on_k_tests <- function(x, about) {
     one_line("A test that is not significant does not show that a property holds: with few cases or
       weak raters violations go unnoticed, and errors shared by all raters cannot be detected."),
     if (n_tests > 1L) paste0(
-      n_tests, " tests; p-values are adjusted for that by Holm's method, and significant up to ",
+      "P-values are adjusted for ", n_tests, " tests by Holm's method, and significant up to ",
       format(about$alpha), "."
     )
   )
@@ -184,22 +191,24 @@ caveats_on_k_tests <- function(x, about) {
 min_ratings <- 10 # least number of ratings of a rater, or of common cases of a pair
 min_favourite_share <- 0.95 # least share of one category that is tested
 
-# Tests whether raters nearly always choose one category although other raters do not. Returns a row
-# of the result (see k_row()).
+# Tests whether a rater nearly always chooses one category although other raters of the same cases
+# do not. Returns a row of the result (see k_row()).
 one_category_row <- function(x) {
   new_row <- function(...) k_row("one category", "share of one category", ...)
   if (has_counts(x)) return(new_row(reason = reason_only_counts))
   if (!weights_are_counts(x)) return(new_row(reason = "weights are not counts"))
-  raters <- favourite_categories(x)
-  raters <- raters[raters$ratings >= min_ratings & raters$others > 0, ]
-  if (nrow(raters) == 0L) {
-    return(new_row(reason = "no rater has 10 ratings of cases that others rated too"))
+  favourites <- favourite_categories(x)
+  favourites <- favourites[favourites$ratings >= min_ratings & favourites$others > 0, ]
+  if (nrow(favourites) == 0L) {
+    return(new_row(reason = "no rater has 10 ratings of cases that other raters also rated"))
   }
-  raters$p <- ifelse(raters$share >= min_favourite_share, pmin(1, raters$p * nrow(raters)), 1)
-  worst_raters <- raters[raters$p == min(raters$p), ]
+  favourites$p <- ifelse(
+    favourites$share >= min_favourite_share, pmin(1, favourites$p * nrow(favourites)), 1
+  )
+  worst_raters <- favourites[favourites$p == min(favourites$p), ]
   worst_raters <- worst_raters[order(-worst_raters$share), ]
   new_row(
-    statistic = max(raters$share), p_value = worst_raters$p[[1L]],
+    statistic = max(favourites$share), p_value = worst_raters$p[[1L]],
     concerns = shorten(sprintf(
       "%s chooses %s (%s of ratings)", worst_raters$rater, worst_raters$category,
       percent(worst_raters$share)
@@ -208,11 +217,12 @@ one_category_row <- function(x) {
 }
 
 # Returns a table with a row per rater:
-# * category: the rater's most frequent category.
-# * ratings, share: number of ratings, and the share of them in this category.
-# * others: number of ratings of the same cases by other raters.
-# * p: p-value of the share. It is the probability of a share at least as large if the rater chose
-#   the category as often as others on the same cases.
+# * category: the favourite category, the category that the rater chose most often.
+# * ratings, share: number of ratings by the rater, and the share of these ratings in the favourite
+#   category.
+# * others: number of ratings by other raters of the cases that the rater rated.
+# * p: p-value of the share: the probability of a share at least as large if the rater chose the
+#   category as often as other raters of the same cases.
 favourite_categories <- function(x) {
   pattern <- rating_pattern(x)
   rater <- rating_rater(x)
@@ -221,65 +231,67 @@ favourite_categories <- function(x) {
   counts <- rowsum_codes((rater - 1L) * n + rating_category(x), weight, n_raters(x) * n)
   counts <- matrix(counts, ncol = n, byrow = TRUE)
   favourite_category <- max.col(counts, "first")
-  # `comparable` is the number of ratings of the same cases by others, for each rater. `others_same`
-  # is the number of these ratings in the rater's favourite category. Both are sums over patterns,
-  # weighted by numbers of cases.
+  # For each rater, `n_others` is the number of ratings by other raters of the cases that the rater
+  # rated. `n_others_favourite` is the number of these ratings in the rater's favourite category.
+  # Both are sums over patterns, weighted by numbers of cases.
   case_and_rater <- pattern * (n_raters(x) + 1) + rater
   first_index <- match(case_and_rater, case_and_rater)
-  sum_by_both <- function(value) {
+  sum_by_case_and_rater <- function(value) {
     rowsum_codes(first_index, as.double(value), length(first_index))[first_index]
   }
   sum_by_rater <- function(value) rowsum_codes(rater, weight * value, n_raters(x))
   in_favourite <- rating_category(x) == favourite_category[rater]
-  comparable <- sum_by_rater(pattern_lengths(x)[pattern] - sum_by_both(1 + 0 * rater))
-  others_same <- sum_by_rater(
-    pattern_counts(x)[cbind(pattern, favourite_category[rater])] - sum_by_both(in_favourite)
+  n_others <- sum_by_rater(pattern_lengths(x)[pattern] - sum_by_case_and_rater(1 + 0 * rater))
+  n_others_favourite <- sum_by_rater(
+    pattern_counts(x)[cbind(pattern, favourite_category[rater])] -
+      sum_by_case_and_rater(in_favourite)
   )
-  ratings <- rowSums(counts)
+  n_ratings <- rowSums(counts)
   favourite_count <- row_maximum(counts)
   data.frame(
-    rater = x$raters, category = x$categories[favourite_category], ratings = ratings,
-    share = favourite_count / ratings, others = comparable,
-    p = binomial_upper_tail(favourite_count, ratings, (others_same + 0.5) / (comparable + 1))
+    rater = x$raters, category = x$categories[favourite_category], ratings = n_ratings,
+    share = favourite_count / n_ratings, others = n_others,
+    p = binomial_upper_tail(favourite_count, n_ratings, (n_others_favourite + 0.5) / (n_others + 1))
   )
 }
 
-# Tests for agreement below chance. Returns a row of the result (see k_row()). Under the
-# K-properties, no pair of raters agrees less often than by chance. The binomial p-value of a pair
-# is multiplied by the number of pairs.
+# Tests whether two raters agree less often than by chance. Returns a row of the result (see
+# k_row()). Under the K-properties, every pair of raters agrees at least as often as by chance. The
+# binomial p-value of a pair is multiplied by the number of pairs.
 below_chance_row <- function(x, alpha) {
   new_row <- function(...) k_row("chance", "agreement below chance", ...)
-  chance <- 1 / n_categories(x)
+  chance_agreement <- 1 / n_categories(x)
   fit <- fit_algebraic(x)
   if (fit$identified == "no_pairs") return(new_row(reason = reason_of_fit(fit)))
-  is_contradiction <- fit$agreement <= chance
-  all_raters <- sprintf("all raters agree in %s of pairs", percent(fit$agreement))
+  is_contradiction <- fit$agreement <= chance_agreement
+  overall_agreement <- sprintf("all raters agree in %s of pairs", percent(fit$agreement))
   has_pairs <- weights_are_counts(x) && length(named_raters(x)) %in% seq_len(max_judges)
   pairs <- if (has_pairs) judge_pairs(x)
   if (NROW(pairs) == 0L) {
     return(if (is_contradiction) {
-      new_row(statistic = fit$agreement, contradiction = TRUE, concerns = all_raters)
+      new_row(statistic = fit$agreement, contradiction = TRUE, concerns = overall_agreement)
     } else {
       new_row(reason = if (has_counts(x)) reason_only_counts else
         if (!weights_are_counts(x)) "weights are not counts" else
-          if (has_pairs) "no two raters have 10 common cases" else "raters have too many pairs")
+          if (has_pairs) "no two raters have 10 common cases" else
+            "there are too many pairs of raters")
     })
   }
   pairs$share <- pairs$agreeing / pairs$cases
-  pairs$p <- pmin(1, nrow(pairs) * stats::pbinom(pairs$agreeing, pairs$cases, chance))
-  worst <- pairs[order(pairs$p, pairs$share)[[1L]], ]
+  pairs$p <- pmin(1, nrow(pairs) * stats::pbinom(pairs$agreeing, pairs$cases, chance_agreement))
+  worst_pair <- pairs[order(pairs$p, pairs$share)[[1L]], ]
   new_row(
-    statistic = worst$share, p_value = worst$p, contradiction = is_contradiction,
-    concerns = paste(c(if (is_contradiction) all_raters, if (worst$p <= alpha) sprintf(
-      "%s and %s agree in %s of cases", x$raters[[worst$judge1]], x$raters[[worst$judge2]],
-      percent(worst$share)
+    statistic = worst_pair$share, p_value = worst_pair$p, contradiction = is_contradiction,
+    concerns = paste(c(if (is_contradiction) overall_agreement, if (worst_pair$p <= alpha) sprintf(
+      "%s and %s agree in %s of cases", x$raters[[worst_pair$judge1]],
+      x$raters[[worst_pair$judge2]], percent(worst_pair$share)
     )), collapse = "; ")
   )
 }
 
-# Returns a row per pair of judges with at least `min_ratings` common cases: both judges, the number
-# of common cases, and the number of cases in which they agree. Judges are the raters and, if
-# `system` is not 0, the system with this index as the last judge.
+# Returns a table with a row per pair of judges with at least `min_ratings` common cases: the
+# indices of both judges, the number of common cases, and the number of cases in which they agree.
+# Judges are the raters and, if `system` is not 0, the system with this index as the last judge.
 judge_pairs <- function(x, system = 0L) {
   n <- n_raters(x)
   check_pair_numbers(n, 4)
@@ -289,26 +301,26 @@ judge_pairs <- function(x, system = 0L) {
   table_of_pairs(counts, min_ratings)
 }
 
-# Returns the reason why agreement of pairs of judges cannot be tested; NULL if it can.
+# Returns the reason why agreement of pairs of judges cannot be tested; NULL if it can be tested.
 why_no_pairs <- function(x, settings) {
-  judges <- length(judge_names(x, settings))
+  n_judges <- length(judge_names(x, settings))
   if (has_counts(x)) {
     reason_only_counts
-  } else if (judges < 4L) {
-    sprintf("with %s raters and systems, independent errors allow any agreement", judges)
-  } else if (judges > max_judges) {
-    sprintf("more than %s raters and systems have too many pairs", number(max_judges))
+  } else if (n_judges < 4L) {
+    sprintf("with %s raters and systems, independent errors can explain any agreement", n_judges)
+  } else if (n_judges > max_judges) {
+    sprintf("more than %s raters and systems form too many pairs", number(max_judges))
   } else if (nrow(judge_pairs(x, settings$system)) == 0L) {
     "no two raters have 10 common cases"
   }
 }
 
-# Returns the first pair of models (null and alternative) in which the larger model is identified.
-# NULL if no pair is identified.
-# * choices: a row per null model with its accuracy, errors and difficulty. The model with most
-#   parameters is first.
-# * changes: list of the properties in which the alternative differs from the null model. NULL if
-#   there is no alternative.
+# Searches pairs of a null model and an alternative model for the first pair whose larger model is
+# identified. Returns this pair, or NULL if no pair is identified. Arguments:
+# * choices: a data frame with a row per null model: its accuracy, errors and difficulty. The model
+#   with the most parameters is first.
+# * changes: list of the properties in which the alternative model differs from the null model; NULL
+#   if there is no alternative model.
 first_identified <- function(x, settings, choices, changes = NULL) {
   if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
   for (i in row_numbers(choices)) {
@@ -322,7 +334,7 @@ first_identified <- function(x, settings, choices, changes = NULL) {
   }
 }
 
-# Returns a data frame with a row per model. The columns are arguments of rater_model().
+# Returns a data frame of models, one per row, whose columns are arguments of rater_model().
 model_choices <- function(accuracy, errors, difficulty) {
   data.frame(accuracy = accuracy, errors = errors, difficulty = difficulty)
 }

@@ -1,90 +1,97 @@
 #' Tests of the assumptions of the K-model (K-properties)
 #'
 #' Tests whether the ratings contradict the assumptions of the K-model ([k_model()]), under which
-#' the agreement of raters determines their accuracy. It assumes that all raters are equally
-#' accurate, all wrong categories equally probable, and all cases equally difficult (the three
-#' *K-properties*), and that errors of raters are independent. Further tests look for inattentive
-#' raters, and for results that are impossible under the K-model.
+#' the agreement of raters determines their accuracy. The K-model has three assumptions, the
+#' *K-properties*: all raters are equally accurate, all wrong categories are equally probable, and
+#' all cases are equally difficult. It also assumes that errors of raters are independent. Further
+#' tests look for inattentive raters, and for results that are impossible under the K-model.
 #'
-#' @section Tests:
-#' Each test has a property and a name, the columns `property` and `test` of the result. Likelihood
-#' ratio tests name the null model first.
+#' @section Tests: Each test has a property and a name, which are the columns `property` and `test`
+#' of the result. For likelihood ratio tests, the list gives the null model before "against", and
+#' the alternative model after it.
 #' * `"accuracy"`, `"likelihood ratio"`: one accuracy for all raters against an accuracy for each
 #'   rater.
 #' * `"errors"`, `"likelihood ratio, distance"`: equally probable errors against errors whose
 #'   probability depends on the distance from the true category, in the order of the categories.
 #' * `"errors"`, `"likelihood ratio, free"`: equally probable errors against free error
 #'   probabilities.
-#' * `"errors"`, `"disagreeing pairs"` (three or more categories): do raters confuse some pairs of
-#'   categories more than others? The statistic is the chi-squared distance between the numbers of
-#'   disagreements and the numbers expected if all errors are equally probable.
+#' * `"errors"`, `"disagreeing pairs"` (only for three or more categories): are some pairs of
+#'   categories confused more often than expected? The statistic is the chi-squared distance between
+#'   the observed numbers of disagreements and the numbers expected if all errors are equally
+#'   probable.
 #' * `"difficulty"`, `"likelihood ratio"`: equally difficult cases against three equally large
 #'   groups of easy, medium and difficult cases.
-#' * `"independence"`, `"residual agreement"`: the largest standardised difference, over all pairs
-#'   of raters, between their agreement and the agreement expected for independent errors.
-#' * `"one category"`, `"share of one category"`: do raters give one category in at least 95% of at
-#'   least 10 ratings, more often than other raters of the same cases?
-#' * `"chance"`, `"agreement below chance"`: is the lowest agreement of a pair with at least 10
-#'   common cases below 1 / number of categories?
-#' * `"chance"`, `"negative base rates"`: is a base rate negative, if it is computed from the
-#'   K-model by equation 5 of Lehner (2015)?
+#' * `"independence"`, `"residual agreement"`: do two raters agree more often than expected for
+#'   independent errors? For each pair of raters, the difference between observed and expected
+#'   agreement is divided by its standard error. The statistic is the largest of these values.
+#' * `"one category"`, `"share of one category"`: does a rater with at least 10 ratings give the
+#'   same category in at least 95% of them, and more often than other raters of the same cases?
+#' * `"chance"`, `"agreement below chance"`: do two raters agree less often than by chance (1 /
+#'   number of categories)? Only pairs of raters with at least 10 common cases are tested.
+#' * `"chance"`, `"negative base rates"`: does equation 5 of Lehner (2015), which computes base
+#'   rates under the K-model, return a negative base rate?
 #' * `"alternative"`, `"likelihood ratio"` and the name of a model: each model in the argument
 #'   `alternative` against a model with equally probable errors and equally difficult cases.
 #'
 #' The statistic of a likelihood ratio test is twice the difference of two log likelihoods. The
-#' tests of accuracy, errors and difficulty relax one property and do not assume the other two,
-#' unless there are too few raters for such general models. One system counts as an additional rater
-#' with a separate accuracy.
+#' alternative model of a test of accuracy, errors or difficulty does not assume the tested
+#' property. If there are enough raters, neither the null model nor the alternative assumes the
+#' other two properties. A system (see argument `system`) is used as an additional rater with a
+#' separate accuracy.
 #'
-#' @section P-values:
-#' P-values are computed by a parametric bootstrap: data sets with the same missing ratings are
-#' simulated from the fitted null model. If `b` of `n` data sets have a statistic at least as large
-#' as the observed one, the p-value is `(1 + b) / (n + 1)`. Simulation stops early if the test
-#' cannot become significant (Besag and Clifford, 1991). Two tests need no simulation: p-values of
-#' `"share of one category"` and `"agreement below chance"` are binomial probabilities times the
-#' number of raters or pairs.
+#' @section P-values: P-values are computed by a parametric bootstrap: data sets with the same
+#' missing ratings are simulated from the fitted null model. If `b` of `n` data sets have a
+#' statistic that is at least as large as the observed statistic, the p-value is `(1 + b) / (n +
+#' 1)`. Simulation stops early if the test cannot become significant (Besag and Clifford, 1991). Two
+#' tests need no simulation. The p-value of `"share of one category"` is a binomial probability
+#' times the number of raters. The p-value of `"agreement below chance"` is a binomial probability
+#' times the number of pairs of raters.
 #'
 #' Verdicts use `p.adjusted`, the p-value adjusted for all tests of the table by Holm's method. With
 #' the default of 199 replicates, up to ten tests can be significant at level 0.05.
 #'
-#' @section Limitations:
-#' A test that is not significant does not prove a property. Errors that all raters share equally
-#' look like accuracy and are not detected; see `vignette("how-far-to-trust")`.
+#' @section Limitations: A test that is not significant does not prove a property. Errors that all
+#' raters make together cannot be detected, because they increase agreement in the same way as
+#' accuracy; see `vignette("how-far-to-trust")`.
 #'
 #' @srrstats {UL7.1} tests of what models assume
 #' @param x A [ratings()] object, or data that [as_ratings()] can convert.
 #' @param properties Properties to test, some of `"accuracy"`, `"errors"`, `"difficulty"`,
 #'   `"independence"`, `"one category"` and `"chance"`; by default all. See *Tests*.
 #' @param system Name of the system (classifier) that is used as an additional rater. `NULL`, the
-#'   default, is the system with most answers to rated cases; `NA` uses no system.
-#' @param errors Alternatives to equally probable errors: `"distance"`, `"free"` or both. `NULL`,
-#'   the default, is `"distance"` if the categories of `x` are ordered, and also `"free"` if there
-#'   are at most 20 raters.
+#'   default, uses the system with the most answers to rated cases. `NA` uses no system.
+#' @param errors Alternatives to equally probable errors: `"distance"`, `"free"` or both. With
+#'   `NULL`, the default, `"distance"` is tested if the categories of `x` are ordered, and `"free"`
+#'   is tested if there are at most 20 raters.
 #' @param alpha Significance level of the tests, in (0, 1); by default 0.05.
-#' @param resampling A list with any of: `replicates`, the largest number of data sets simulated for
-#'   each test, at least 19, by default 199; `threads`, the number of threads, by default 1.
+#' @param resampling A list that may contain `replicates`, the largest number of data sets simulated
+#'   for each test (at least 19, by default 199), and `threads`, the number of threads (by default
+#'   1).
 #' @param alternative Further models to test: a [rater_model()] or [rater_family()] result, or a
 #'   list of such results. `NULL`, the default, for none. Priors of these models are not used.
 #' @param ... Not used.
 #' @return A tibble of class `k_check` with a row per test:
 #'   * `property`, `test`: see *Tests*.
-#'   * `null`, `alternative`: the two models, as text with their arguments `accuracy`, `errors` and
-#'     `difficulty` of [rater_model()]; `NA` for tests without models.
-#'   * `statistic`; `df`, the difference of the numbers of parameters of the two models, or `NA`.
+#'   * `null`, `alternative`: the null model and the alternative model. The text contains the values
+#'     of the arguments `accuracy`, `errors` and `difficulty` of [rater_model()], such as `"rater,
+#'     uniform, none"`. `NA` for tests without models.
+#'   * `statistic`: the statistic of the test. `df`: difference of the numbers of parameters of the
+#'     two models, or `NA`.
 #'   * `p.value`, `p.adjusted`: see *P-values*.
 #'   * `verdict`:
 #'     * `"violated"`: the test is significant at level `alpha`.
 #'     * `"contradiction"`: a test of `"chance"` is significant, or all raters together agree no
-#'       better than by chance. In the second case the K-model has no estimate, but it is not
-#'       refuted: weak raters and few cases often lead to it.
+#'       better than by chance. In the second case, accuracy cannot be estimated under the K-model.
+#'       This does not refute the model, because it often happens with inaccurate raters and few
+#'       cases.
 #'     * `"not significant"`, or `"not tested"` (see `reason`).
-#'     * `"too few replicates"`: the smallest possible adjusted p-value is above `alpha`, so that
-#'       the test cannot be significant.
+#'     * `"too few replicates"`: the test cannot be significant, because the smallest possible
+#'       adjusted p-value is above `alpha`.
 #'   * `concerns`: the raters or categories with the largest deviation, as text. `NA` unless the
 #'     verdict is `"violated"` or `"contradiction"`.
-#'   * `reason`: why a property was not tested, otherwise `NA`.
+#'   * `reason`: why the test was not made. `NA` if it was made.
 #'
-#'   [tidy.k_check()] describes further tables.
+#'   The methods of [tidy.k_check()] return further tables.
 #' @family models of raters
 #' @templateVar where Robustness
 #' @template ref-lehner
@@ -104,8 +111,8 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   properties <- intersect(k_properties, check_choices(properties, k_properties, "properties"))
   # Index of the system that is used as an additional rater; 0 for none
   system_index <- if (is.null(system)) {
-    answers <- colSums((pattern_answers(x) > 0L) * pattern_weights(x) * is_rated_pattern(x))
-    if (any(answers > 0)) which.max(answers) else 0L
+    n_answers <- colSums((pattern_answers(x) > 0L) * pattern_weights(x) * is_rated_pattern(x))
+    if (any(n_answers > 0)) which.max(n_answers) else 0L
   } else if (is.atomic(system) && isTRUE(is.na(system))) {
     0L
   } else {
@@ -115,7 +122,8 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   abort_if(is.na(system_index), "system",
     "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
     x = "It is {.val {system}}.",
-    i = if (n_systems(x) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
+    i = if (n_systems(x) > 0L) "The systems are {.val {x$systems}}." else
+      "{.arg x} has no systems.",
     system = system)
   settings <- list(
     properties = properties, system = system_index,
@@ -140,11 +148,12 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
 
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
 
-# Returns the names of the raters and, last, of the system that is used as an additional rater.
+# Returns the names of the raters, followed by the name of the system that is used as an additional
+# rater (if any).
 judge_names <- function(x, settings) c(x$raters, x$systems[settings$system])
 
-# Runs all planned tests in the C++ core. Returns a list with the result of each test in `plan`. The
-# result is NULL if the test has no null model.
+# Runs all planned tests in the C++ core. Returns a list with an element per test in `plan`: the
+# result of the core, or NULL if the test has no null model.
 run_k_tests <- function(x, plan, settings) {
   has_model <- lengths(lapply(plan, `[[`, "null")) > 0L
   results <- vector("list", length(plan))
@@ -166,7 +175,7 @@ run_k_tests <- function(x, plan, settings) {
 }
 
 # Returns a row of the result of check_k_properties(), as a list. `null`, `alternative`: models,
-# stored as text. `contradiction`: are the data impossible under the K-model?
+# which are converted to text. `contradiction`: is the result impossible under the K-model?
 k_row <- function(property, test, null = NULL, alternative = NULL, statistic = NA_real_,
                   df = NA_integer_, p_value = NA_real_, contradiction = FALSE,
                   concerns = NA_character_, reason = NA_character_) {
@@ -177,44 +186,48 @@ k_row <- function(property, test, null = NULL, alternative = NULL, statistic = N
   )
 }
 
-# A model as text: "accuracy, errors, difficulty", or the format() of other models.
+# Converts a model to text: "accuracy, errors, difficulty", or the result of format() for a
+# user-defined model or a model with a formula.
 model_as_text <- function(model) {
   if (is.null(model)) return(NA_character_)
   if (!is.null(model$family) || has_formula(model)) return(format(model))
   paste(model$accuracy, model$errors, model$difficulty, sep = ", ")
 }
 
-# Computes a bootstrap p-value: (1 + number of simulated statistics that are at least as large) / (1
-# + number of simulated statistics). A simulated statistic that is NA counts as large. The
-# difference 1e-6 allows for rounding errors.
+# Computes a bootstrap p-value, (1 + b) / (1 + n). Here n is the number of simulated statistics, and
+# b counts those that are NA or at least as large as the observed statistic. The difference 1e-6
+# allows for rounding errors.
 bootstrap_p <- function(observed, simulated) {
   (1 + sum(is.na(simulated) | simulated >= observed - 1e-6)) / (length(simulated) + 1)
 }
 
-# Replaces statistics very close to 0 by 0. Negative likelihood ratios also become 0; they occur if
-# the fit of the larger model did not quite reach its optimum. `kind`: name of the statistic in the
-# core.
-reported_statistic <- function(statistic, kind) {
-  if (kind == "ratio") statistic <- max(statistic, 0)
+# Replaces statistics very close to 0 by 0. Also replaces negative likelihood ratio statistics by 0.
+# They occur if the fit of the larger model did not quite reach its optimum. `statistic_name`: name
+# of the statistic in the core.
+reported_statistic <- function(statistic, statistic_name) {
+  if (statistic_name == "ratio") statistic <- max(statistic, 0)
   if (abs(statistic) < 1e-6) 0 else statistic
 }
 
 # Returns the simulated values of a statistic, one per simulated data set. `result`: result of the
-# core for one test. `kind`: name of the statistic.
-simulated_statistics <- function(result, kind) {
-  result$replicates[, match(kind, names(result$statistic))]
+# core for one test. `statistic_name`: name of the statistic in the core.
+simulated_statistics <- function(result, statistic_name) {
+  result$replicates[, match(statistic_name, names(result$statistic))]
 }
 
-# Returns the rows of the result for one planned test. Its null model may give several statistics.
+# Returns a list of rows of the result for one planned test. A test has several rows if several
+# statistics use its null model. Arguments:
 # * test: an element of the plan, see plan_k_tests().
-# * result: result of the core for this test, NULL if no model was fitted.
+# * result: result of the core for this test; NULL if no model was fitted.
 model_rows <- function(test, result, x, settings) {
-  new_row <- function(property, name, kind, ..., extreme = identity) {
+  new_row <- function(property, name, statistic_name, ..., transform = identity) {
     if (is.null(result)) return(k_row(property, name, reason = test$reason))
-    statistic <- result$statistic[[kind]]
+    statistic <- result$statistic[[statistic_name]]
     k_row(
-      property, name, test$null, ..., statistic = reported_statistic(statistic, kind),
-      p_value = bootstrap_p(extreme(statistic), extreme(simulated_statistics(result, kind)))
+      property, name, test$null, ..., statistic = reported_statistic(statistic, statistic_name),
+      p_value = bootstrap_p(
+        transform(statistic), transform(simulated_statistics(result, statistic_name))
+      )
     )
   }
   list(
@@ -228,24 +241,26 @@ model_rows <- function(test, result, x, settings) {
       new_row("independence", "residual agreement", "residual",
         concerns = most_agreeing_pair(result$agreement, judge_names(x, settings)))
     },
-    # Only negative base rates are evidence against the model. Positive base rates count as 0.
+    # Only negative base rates are evidence against the model. Positive base rates are treated as 0.
     if (test$pairs && "chance" %in% settings$properties) {
       new_row("chance", "negative base rates", "lowest_rate",
-        extreme = function(rate) -pmin(rate, 0))
+        transform = function(rate) -pmin(rate, 0))
     }
   )
 }
 
-# Returns text that names two categories: the pair with the largest standardised excess of
-# disagreements.
+# Returns text that names two categories. They are the pair whose number of disagreements exceeds
+# the expected number most, in units of its standard deviation.
 most_confused_pair <- function(result, x) {
-  cells <- disagreement_cells(result, x)
-  largest <- which.max((cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12)))
-  paste(cells$category1[[largest]], "and", cells$category2[[largest]])
+  disagreements <- disagreement_cells(result, x)
+  most_confused <- which.max(
+    (disagreements$observed - disagreements$expected) / sqrt(pmax(disagreements$expected, 1e-12))
+  )
+  paste(disagreements$category1[[most_confused]], "and", disagreements$category2[[most_confused]])
 }
 
-# Returns a row per pair of categories with the observed and expected number of disagreements. No
-# rows if `result` is NULL.
+# Returns a table with a row per pair of categories: observed and expected numbers of disagreements.
+# The table has no rows if `result` is NULL.
 disagreement_cells <- function(result, x) {
   observed <- as.double(result$cells$observed)
   pairs <- utils::combn(x$categories, 2L)[, seq_along(observed), drop = FALSE]
@@ -255,18 +270,20 @@ disagreement_cells <- function(result, x) {
   )
 }
 
-# Returns text that names the pair of judges (raters and the additional system) with the largest
-# excess agreement. Among four judges, the excess of a pair cannot be distinguished from the excess
-# of the other two, so both pairs are named. `pairs`: table of pairs of judges.
+# Returns text that names the pair of judges with the largest excess agreement. Judges are the
+# raters and the system that is used as an additional rater. With four judges, an excess of two
+# judges cannot be distinguished from an excess of the other two, so both pairs are named. `pairs`:
+# the core's table of pairs of judges.
 most_agreeing_pair <- function(pairs, judges) {
   largest <- which.max(pairs$excess)
   pair <- c(pairs$judge1[[largest]], pairs$judge2[[largest]])
-  shown <- c(judges[pair], if (length(judges) == 4L) judges[-pair])
-  paste(shown[c(TRUE, FALSE)], shown[c(FALSE, TRUE)], sep = " and ", collapse = ", or ")
+  named_judges <- c(judges[pair], if (length(judges) == 4L) judges[-pair])
+  paste(named_judges[c(TRUE, FALSE)], named_judges[c(FALSE, TRUE)],
+    sep = " and ", collapse = ", or ")
 }
 
 # Creates the result of check_k_properties(): sorts the rows by property, adjusts p-values and adds
-# verdicts.
+# verdicts. Arguments:
 # * rows: list of rows, see k_row().
 # * results: result of the core for each test in `plan`.
 new_k_result <- function(rows, plan, results, x, settings) {
@@ -277,7 +294,8 @@ new_k_result <- function(rows, plan, results, x, settings) {
   verdict <- ifelse(is_significant, "violated", "not significant")
   verdict[table$contradiction | (is_significant & table$property == "chance")] <- "contradiction"
   verdict[is.na(table$statistic)] <- "not tested"
-  # Adjusted p-values if the statistic of every simulated test exceeded all simulated statistics
+  # Smallest possible adjusted p-values. A test with simulations has the smallest p-value if its
+  # statistic exceeds all simulated statistics.
   is_simulated <- !is.na(table$null)
   smallest_p <- stats::p.adjust(
     replace(table$p.value, is_simulated, 1 / (settings$replicates + 1)), "holm"
@@ -307,23 +325,24 @@ new_k_result <- function(rows, plan, results, x, settings) {
   )
 }
 
-# Verdicts of tests that contradict the K-properties.
+# Verdicts of tests that contradict the K-model.
 bad_verdicts <- c("violated", "contradiction")
 
 # ---- Plan: the models that are compared for each property ---
 
-# Returns a list of tests. Each test is a list with the fields
+# Returns a list of tests. Each test is a list with these fields:
 # * property: the property to test.
-# * name: name of the likelihood ratio test. NULL if there is none and only the null model is
-#   fitted.
-# * null, alternative: models; NULL if they are not identified or not needed.
-# * pairs: is the statistic of disagreeing pairs computed?
+# * name: name of the likelihood ratio test. NULL if only the null model is fitted, for other
+#   statistics.
+# * null, alternative: the two models; NULL if a model is not identified or not needed.
+# * pairs: are the statistics of disagreeing pairs and of negative base rates computed?
 # * residual: is the statistic of residual agreement computed?
 # * reason: why the test is not possible; NULL if it is possible.
 plan_k_tests <- function(x, settings) {
   untestable_reason <- why_untestable(x)
-  # If categories are ordered, errors depend on the distance between categories. The test of
-  # independence first tries models with free errors, unless there are many raters.
+  # In null models for ordered categories, the probability of an error depends on the distance
+  # between categories. The test of independence first tries models with free errors, unless there
+  # are more than 20 raters.
   other_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
   errors_to_try <- c(other_errors, other_errors, "uniform")
   difficulty_to_try <- c("strata", "none", "none")
@@ -334,8 +353,8 @@ plan_k_tests <- function(x, settings) {
                    pairs = FALSE) {
     reason <- untestable_reason %||% reason
     models <- if (is.null(reason)) first_identified(x, settings, choices, changes)
-    reason <- reason %||% if (is.null(models)) fill_template("the model has more parameters than
-      ratings by these raters in %s categories can identify", n_categories(x))
+    reason <- reason %||% if (is.null(models)) fill_template("the model has more parameters than can
+      be estimated from ratings by these raters in %s categories", n_categories(x))
     c(list(property = property, name = name, residual = residual, pairs = pairs, reason = reason),
       models)
   }
@@ -364,11 +383,11 @@ plan_k_tests <- function(x, settings) {
   plan
 }
 
-# Returns the reason why no test of models is possible; NULL if tests are possible.
+# Returns the reason why no model can be tested; NULL if tests are possible.
 why_untestable <- function(x) {
   fit <- fit_algebraic(x)
   if (!weights_are_counts(x)) {
-    "weights are not counts, so there are no cases to resample"
+    "weights are not counts, so cases cannot be simulated"
   } else if (fit$identified != "yes") {
     reason_of_fit(fit)
   } else if (fit$agreement == 1) {
@@ -378,4 +397,4 @@ why_untestable <- function(x) {
 
 max_free_raters <- 20L # models with free errors are slow for more raters
 max_judges <- 2000L # more judges (raters and systems) have too many pairs
-reason_only_counts <- "raters are not identified: there are only counts"
+reason_only_counts <- "the ratings are counts, which do not identify raters"

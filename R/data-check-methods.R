@@ -16,7 +16,7 @@ list_questions <- function(x, agreement_statistics) {
   } else if (agreement_statistics$at_chance && !agreement_statistics$unequal) {
     c("no", "Raters agree no better than by chance.")
   } else if (agreement_statistics$unequal) {
-    c("assumption", as_sentence(reason_unequal_needed))
+    c("assumption", as_sentence(reason_needs_unequal_raters))
   } else if (agreement_statistics$kappa <= 0) {
     c("gold", paste0("Raters ", agreement_by_chance_words, "."))
   } else if (any(leading_categories(x)$chance)) {

@@ -71,7 +71,7 @@ data_check <- function(x, ...) {
   # * alpha: ordinal alpha of Krippendorff if categories are ordered, otherwise NULL
   agreement_statistics <- list(
     share = totals$agreement, kappa = totals$kappa, at_chance = at_chance,
-    unequal = at_chance && shows_unequal_raters(x),
+    unequal = at_chance && identifies_unequal_raters(x),
     alpha = if (x$ordered && n_categories(x) > 2L)
       suppressMessages(or_null(compute_measure(x, "krippendorff_alpha_ordinal")))
   )
@@ -139,7 +139,7 @@ finding_on_agreement <- function(agreement_statistics, x) {
   if (is.na(kappa)) return(finding_row("agreement", "Agreement is not defined for these ratings",
     "Agreement needs at least two categories, and a case with two ratings."))
   advice <- if (isTRUE(agreement_statistics$unequal)) {
-    as_sentence(reason_unequal_needed)
+    as_sentence(reason_needs_unequal_raters)
   } else if (agreement_statistics$at_chance) {
     "Agreement is no better than by chance, so it does not show accuracy. Check the labels."
   } else if (kappa <= 0) {

@@ -1,48 +1,51 @@
 # Fits of user-defined families of models, see rater_family().
 
 # Fits a user-defined model by maximum likelihood. `checked`: see check_fit_arguments(). Field
-# `base` of `fit$known` describes the covariates of the base rates: names of columns, and the means
-# and scales by which they were standardised.
+# `base` of `fit$known` describes the design matrix of the base rates: names of columns, and the
+# means and scales by which the columns were standardised.
 fit_model.family_model <- function(model, checked, start) { # nolint: object_name.
   x <- checked$x
   problem <- family_problem(x, model, checked$known$truth)
   fit <- new_rater_fit("family_fit", x, model, "likelihood", checked$known)
   fit$known$base <- replace(problem$base, "matrix", NULL)
-  fit$identified <- identified_as(fit, identifies_parameters(problem))
+  fit$identified <- decide_identification(fit, identifies_parameters(problem))
   is_identified <- fit$identified == "yes"
-  # Families with a gradient have no field `touched`.
-  ignored <- names(problem$theta)[which(colSums(problem$touched %||% matrix(TRUE)) == 0)]
-  warn_if(ignored, "not_identified", "{.arg law} does not depend on the
-    parameter{?s} {.val {ignored}}, which therefore cannot be estimated.",
-    i = "Use all parameters in {.arg law}, or remove these from the result of {.arg start}.")
+  # Families with a user-defined gradient have no field `touched`, so they are not checked.
+  ignored_parameters <- names(problem$theta)[which(colSums(problem$touched %||% matrix(TRUE)) == 0)]
+  warn_if(ignored_parameters, "not_identified", "{.arg law} does not depend on the
+    parameter{?s} {.val {ignored_parameters}}, which therefore cannot be estimated.",
+    i = "Use all parameters in {.arg law}, or remove unused parameters from {.arg start}.")
   problem <- if (is_identified) maximise_family(problem) else
     c(problem, list(log_likelihood = NA_real_, iterations = 0L, converged = TRUE))
-  quantities_at <- function(theta) reported_quantities(fit, problem, theta)
-  values <- c(
+  compute_quantities <- function(theta) reported_quantities(fit, problem, theta)
+  new_fields <- c(
     problem[c("theta", "log_likelihood", "iterations", "converged")],
-    list(parameters = length(problem$theta)), quantities_at(problem$theta)
+    list(parameters = length(problem$theta)), compute_quantities(problem$theta)
   )
-  fit[names(values)] <- values
+  fit[names(new_fields)] <- new_fields
   fit$posterior <- compute_expectations(problem, problem$theta)$posterior
   has_count_weights <- weights_are_counts(x)
   if (!has_count_weights) fit$log_likelihood <- NA_real_
   inverse_hessian <- problem$inverse
   if (has_count_weights && !fit$agreement %in% 1 && !is.null(inverse_hessian)) {
-    jacobian <- t(central_differences(function(at) quantities_at(at)$coefficients, problem$theta))
+    jacobian <- t(central_differences(
+      function(theta) compute_quantities(theta)$coefficients, problem$theta
+    ))
     covariance <- unname(crossprod(jacobian, inverse_hessian %*% jacobian))
     is_unidentified <- colSums((jacobian * attr(inverse_hessian, "flat"))^2) > 1e-12
-    is_unknown <- is_unidentified |
+    has_no_error <- is_unidentified |
       is_probability_term(names(fit$coefficients), fit) & is_on_boundary(fit$coefficients)
-    covariance[is_unknown, ] <- covariance[, is_unknown] <- NA_real_
+    covariance[has_no_error, ] <- covariance[, has_no_error] <- NA_real_
     fit$covariance <- covariance
   }
   if (is_identified) fit else without_numbers(fit)
 }
 
-# Converts the parameters `theta` to the quantities that a fit reports, a list. The first three are
-# means over the cases of the fit:
-# * base_rates: a vector
-# * matrices: confusion matrices (raters x true categories x ratings), NA for raters without ratings
+# Computes the quantities that a fit reports from the parameters `theta`. Returns a list, whose
+# first three elements are means over the cases of the fit:
+# * base_rates: base rates, a vector
+# * matrices: confusion matrices, an array (raters x true categories x ratings); NA for raters
+#   without ratings
 # * rater_accuracy: mean accuracy of raters
 # * coefficients: a named vector of parameters of the family, accuracies, and base rates
 #
@@ -61,7 +64,8 @@ reported_quantities <- function(fit, problem, theta) {
     na_real(probability_sums[, -1L] / probability_sums[, 1L]), c(nrow(probability_sums), shape[2:3])
   )
   accuracy <- colSums(rates * apply(matrices, 1L, diag))
-  # If base rates depend on covariates, their coefficients refer to the original units.
+  # If base rates depend on covariates, the reported coefficients belong to covariates in their
+  # original units.
   base_design <- fit$known$base
   base_coefficients <- if (length(base_design$names) > 1L) {
     setNames(as.vector(unscaling_matrix(base_design) %*% parameters$base),
@@ -77,7 +81,7 @@ reported_quantities <- function(fit, problem, theta) {
 }
 
 # Returns the optimisation problem (see family_problem()) for other ratings `x`, with the parameters
-# of the fit. Categories and raters in `x` must have the indices that the fit uses.
+# of the fit. Categories and raters in `x` must have the same indices as in the fit.
 problem_for_ratings <- function(fit, x, known = integer()) {
   family_problem(x, fit$model, known, like = fit$known$base, theta = fit$theta)
 }
@@ -91,15 +95,15 @@ rating_distribution.family_fit <- function(fit) { # nolint: object_name.
   cells <- exp(log_rating_probs(problem, split_parameters(problem, fit$theta)$family))
   list(
     strata = problem$family$strata,
-    probability = function(class, k, at) {
-      cells[cbind(problem$row[at] + (k - 1L) * problem$shape[[1L]], class)]
+    probability = function(class, k, rating_index) {
+      cells[cbind(problem$row[rating_index] + (k - 1L) * problem$shape[[1L]], class)]
     }
   )
 }
 
-# Maximum likelihood estimates of a family of models, by a quasi-Newton method. The gradient is
-# computed from the E-step of the EM algorithm. By Fisher's identity, the gradient of the log
-# likelihood equals the gradient of the function that the M-step would maximise.
+# The functions below compute maximum likelihood estimates of a family of models, by a quasi-Newton
+# method. The gradient is computed from the E-step of the EM algorithm: by Fisher's identity, the
+# gradient of the log likelihood equals the gradient of the function that the M-step would maximise.
 
 # Returns the optimisation problem of a fit, a list of data and parameters:
 # * family: user-defined functions and strata of the model
@@ -107,7 +111,8 @@ rating_distribution.family_fit <- function(fit) { # nolint: object_name.
 # * judged: a data frame with a row for each combination of rater and covariates
 # * pattern: index of the pattern of each rating
 # * row: row of `judged` to which each rating belongs
-# * cell: index of each rating in a matrix (rows of `judged` x categories of ratings)
+# * cell: index of each rating in a matrix with a row per row of `judged` and a column per category
+#   of ratings
 # * weight: weight of each pattern
 # * known: index of the true category of each pattern, 0 if unknown
 # * base: design matrix of the base rates, see formula_design()
@@ -116,13 +121,14 @@ rating_distribution.family_fit <- function(fit) { # nolint: object_name.
 # * touched, set: see add_parameter_sets()
 # * theta: parameters of the family, followed by coefficients of base rates
 #
-# `known`: true category of each pattern, or empty. `system`: index of a system that is fitted like
-# a rater, 0 for none. `like`, `theta`: design matrix and parameters of an earlier fit. If they are
-# NULL, `theta` contains starting values.
+# Arguments: `known`, the index of the true category of each pattern, or empty; `system`, the index
+# of a system that is fitted like a rater, 0 for none; `like` and `theta`, the design matrix and the
+# parameters of an earlier fit, or NULL. If argument `theta` is NULL, field `theta` contains
+# starting values.
 family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NULL) {
   covariates <- pattern_covariates(x)
-  answer <- if (system > 0L) pattern_answers(x)[, system] * is_rated_pattern(x)
-  answered_patterns <- which(answer > 0L)
+  system_answers <- if (system > 0L) pattern_answers(x)[, system] * is_rated_pattern(x)
+  answered_patterns <- which(system_answers > 0L)
   raters <- c(x$raters, x$systems[system])
   pattern <- c(rating_pattern(x), answered_patterns)
   judge_number <- c(rating_rater(x), rep(length(raters), length(answered_patterns)))
@@ -137,7 +143,7 @@ family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NU
   known <- c(known, integer(n_patterns(x)))[seq_len(n_patterns(x))]
   problem <- list(
     family = model$family, categories = x$categories, judged = judged, pattern = pattern, row = row,
-    cell = row + (c(rating_category(x), answer[answered_patterns]) - 1L) * nrow(judged),
+    cell = row + (c(rating_category(x), system_answers[answered_patterns]) - 1L) * nrow(judged),
     known = known,
     weight = pattern_weights(x) * (is_rated_pattern(x) | known > 0L),
     base = formula_design(model$base_rates, covariates, like),
@@ -147,8 +153,8 @@ family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NU
   if (is.null(model$family$gradient)) add_parameter_sets(problem) else problem
 }
 
-# Returns starting values of the parameters. Those of the family come from the user's function
-# `start`. The intercepts of base rates are logits of the shares of ratings.
+# Returns starting values of the parameters. The user's function `start` returns the starting values
+# of the family's parameters. Intercepts of base rates start at the logits of the shares of ratings.
 starting_parameters <- function(problem, x) {
   start <- call_family(problem, "start", problem$judged, problem$categories)
   abort_argument_if(!is.numeric(start) || !all(is.finite(start)), "start",
@@ -166,9 +172,9 @@ starting_parameters <- function(problem, x) {
   c(parameters, t(base_coefficients))
 }
 
-# Splits `theta` into a list: `family`, the parameters of the user's functions; and `base`, the
-# coefficients of base rates. `base` is a matrix: columns of the design matrix x categories except
-# the first, whose logit is 0.
+# Splits `theta` into a list of `family`, the parameters of the user's functions, and `base`, the
+# coefficients of base rates. `base` is a matrix (columns of the design matrix x categories except
+# the first, whose logit is 0).
 split_parameters <- function(problem, theta) {
   columns <- ncol(problem$base$matrix)
   is_base_rate <- seq_along(theta) > length(theta) - columns * (problem$shape[[2L]] - 1L)
@@ -176,8 +182,9 @@ split_parameters <- function(problem, theta) {
 }
 
 # Returns the logarithms of the probabilities of ratings, a matrix with these rows and columns:
-# * rows: all rows of `judged` for the first rating category, then for the second, and so on
-# * columns: all true categories in the first stratum, then in the second, and so on
+# * rows: all rows of `judged` for ratings in the first category, then for ratings in the second,
+#   and so on
+# * columns: all true categories for the first stratum, then for the second, and so on
 log_rating_probs <- function(problem, parameters) {
   probabilities <- family_law(problem, parameters)
   shape <- problem$shape
@@ -212,21 +219,21 @@ compute_expectations <- function(problem, theta) {
   )
 }
 
-# Divides the parameters into sets, to save calls of the user's function `law`. Parameters of the
-# same set affect different rows of `judged`. All derivatives for a set can therefore be computed
-# from one joint change of its parameters. Adds two fields to the problem:
-# * touched: does the parameter affect the row? (rows of `judged` x parameters)
+# Divides the parameters into sets, to save calls of the user's function `law`. No two parameters of
+# a set affect the same row of `judged`. The derivatives with respect to all parameters of a set can
+# therefore be computed from one joint change of these parameters. Adds two fields to the problem:
+# * touched: does the parameter affect the row? A logical matrix (rows of `judged` x parameters)
 # * set: index of the set of each parameter
 add_parameter_sets <- function(problem) {
   parameters <- split_parameters(problem, problem$theta)$family
   parameters <- withr::with_seed(1L, parameters + rnorm(length(parameters), sd = 0.3))
   rows <- problem$shape[[1L]]
   law <- family_law(problem, parameters)
-  affected <- vapply(seq_along(parameters), function(i) {
-    changed <- family_law(problem, replace(parameters, i, parameters[[i]] + 0.1))
-    rowSums(matrix(changed != law, rows)) > 0
+  is_affected <- vapply(seq_along(parameters), function(i) {
+    changed_law <- family_law(problem, replace(parameters, i, parameters[[i]] + 0.1))
+    rowSums(matrix(changed_law != law, rows)) > 0
   }, logical(rows))
-  problem$touched <- matrix(affected, rows)
+  problem$touched <- matrix(is_affected, rows)
   problem$set <- integer(length(parameters))
   for (i in seq_along(parameters)) {
     is_overlapping <- colSums(problem$touched & problem$touched[, i]) > 0
@@ -235,24 +242,23 @@ add_parameter_sets <- function(problem) {
   problem
 }
 
-# Returns the gradient of the log likelihood, with an element per element of `theta`.
+# Returns the gradient of the log likelihood, a vector with an element per element of `theta`.
 log_likelihood_gradient <- function(problem, theta) {
-  expected <- compute_expectations(problem, theta)
+  expectations <- compute_expectations(problem, theta)
   shape <- problem$shape
   rows <- shape[[1L]]
   parameters <- split_parameters(problem, theta)$family
   counts <- rowsum_rows(problem$cell,
-    pick_rows(expected$classes * problem$weight, problem$pattern), rows * shape[[3L]])
+    pick_rows(expectations$classes * problem$weight, problem$pattern), rows * shape[[3L]])
   slopes <- if (is.null(problem$family$gradient)) {
     step <- step_sizes(parameters)
-    by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
-      move <- step * (problem$set == set)
-      change <- counts * (
-        log_rating_probs(problem, parameters + move) - log_rating_probs(problem, parameters - move)
-      )
-      rowSums(matrix(change, rows))
+    change_by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
+      joint_step <- step * (problem$set == set)
+      likelihood_change <- counts * (log_rating_probs(problem, parameters + joint_step) -
+        log_rating_probs(problem, parameters - joint_step))
+      rowSums(matrix(likelihood_change, rows))
     }, numeric(rows))
-    colSums(problem$touched * pick_columns(matrix(by_row, rows), problem$set)) / (2 * step)
+    colSums(problem$touched * pick_columns(matrix(change_by_row, rows), problem$set)) / (2 * step)
   } else {
     counts <- aperm(array(counts, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
     if (shape[[4L]] == 1L) dim(counts) <- shape[1:3]
@@ -261,14 +267,14 @@ log_likelihood_gradient <- function(problem, theta) {
   abort_argument_if(!is.numeric(slopes) || length(slopes) != length(parameters), "gradient",
     "{.arg gradient} of the family of models must return {length(parameters)} number{?s}.",
     x = "It returned {describe(slopes)}.", call = NULL)
-  excess <- problem$weight * (expected$posterior - expected$rates)
-  c(slopes, crossprod(problem$base$matrix, pick_columns(excess, -1L)))
+  rate_residuals <- problem$weight * (expectations$posterior - expectations$rates)
+  c(slopes, crossprod(problem$base$matrix, pick_columns(rate_residuals, -1L)))
 }
 
-# Maximises the likelihood by a quasi-Newton method. With at most 150 parameters, it continues by
-# Newton's method. Returns the problem with these fields: the estimates `theta`, `log_likelihood`,
-# `iterations` and `converged`. With at most 150 parameters, field `inverse` contains the covariance
-# matrix of the estimates.
+# Maximises the likelihood by a quasi-Newton method and, with at most 150 parameters, further by
+# Newton's method. Returns the problem with the estimates in field `theta`, and with the fields
+# `log_likelihood`, `iterations` and `converged`. With at most 150 parameters, field `inverse`
+# contains the covariance matrix of the estimates.
 maximise_family <- function(problem) {
   compute_likelihood <- function(theta) {
     value <- sum(problem$weight * compute_expectations(problem, theta)$log_likelihood)
@@ -287,57 +293,60 @@ maximise_family <- function(problem) {
   for (step in seq_len(20L * is_small)) {
     best$inverse <- inverse_curvature(problem, best$theta)
     gradient <- compute_gradient(best$theta)
-    move <- drop(best$inverse %*% gradient)
-    gain <- sum(move * gradient) / 2
+    newton_step <- drop(best$inverse %*% gradient)
+    gain <- sum(newton_step * gradient) / 2
     best$converged <- gain < 1e-6
-    # A gain below 1e-9 is smaller than rounding errors of the likelihood, so it is not compared.
+    # An expected gain below 1e-9 is smaller than rounding errors of the likelihood, so the step is
+    # accepted without a comparison of likelihoods.
     is_better <- function(step_share) {
-      gain < 1e-9 || compute_likelihood(best$theta + step_share * move) > best$log_likelihood
+      gain < 1e-9 || compute_likelihood(best$theta + step_share * newton_step) > best$log_likelihood
     }
     step_share <- if (gain >= 1e-16) Find(is_better, 2^-(0:10))
     if (is.null(step_share)) break
-    best$theta <- best$theta + step_share * move
+    best$theta <- best$theta + step_share * newton_step
     best$log_likelihood <- compute_likelihood(best$theta)
     best$iterations <- best$iterations + 1
   }
   replace(problem, names(best), best)
 }
 
-# Largest number of parameters for which curvature and rank are computed. More would take too long.
+# Largest number of parameters for which curvature and rank are computed. With more parameters, this
+# would take too long.
 max_newton_parameters <- 150L
 
-# Returns the inverse of the negative Hessian of the log likelihood. Directions in which the
-# likelihood is flat are left out. Attribute `flat` is TRUE for parameters that change in one of
-# these directions.
+# Returns the inverse of the negative Hessian of the log likelihood. Directions of the parameters in
+# which the likelihood is flat are left out. Attribute `flat` is TRUE for parameters that change
+# along such a direction.
 inverse_curvature <- function(problem, theta) {
   negative_hessian <- function(step) {
-    -central_differences(function(at) log_likelihood_gradient(problem, at), theta, step)
+    -central_differences(function(theta) log_likelihood_gradient(problem, theta), theta, step)
   }
   hessian <- (4 * negative_hessian(4e-3) - negative_hessian(8e-3)) / 3 # correct to the fourth order
   spectrum <- eigen((hessian + t(hessian)) / 2, symmetric = TRUE)
   is_curved <- spectrum$values > 1e-7 * sum(problem$weight)
-  vectors <- pick_columns(spectrum$vectors, is_curved)
-  structure(vectors %*% (t(vectors) / spectrum$values[is_curved]),
+  eigenvectors <- pick_columns(spectrum$vectors, is_curved)
+  structure(eigenvectors %*% (t(eigenvectors) / spectrum$values[is_curved]),
     flat = rowSums(pick_columns(spectrum$vectors, !is_curved)^2) > 1e-4)
 }
 
 # Returns the derivatives of the log likelihood of each pattern, a matrix (patterns x parameters).
 pattern_scores <- function(problem, theta) {
-  central_differences(function(at) compute_expectations(problem, at)$log_likelihood, theta)
+  central_differences(function(theta) compute_expectations(problem, theta)$log_likelihood, theta)
 }
 
-# Returns TRUE if ratings by the same raters, with the same covariates, can identify the parameters.
-# The test is whether the scores (derivatives of the log likelihood) of random answers have full
-# rank. With more than 150 parameters there is no test, and the result is TRUE.
+# Returns TRUE if ratings by these raters, with these covariates, can identify the parameters. The
+# function draws random answers and tests whether the matrix of their scores (derivatives of the log
+# likelihood) has full rank. With more than 150 parameters it returns TRUE without a test.
 identifies_parameters <- function(problem) {
-  size <- length(problem$theta)
-  if (size > max_newton_parameters) return(TRUE)
+  n_parameters <- length(problem$theta)
+  if (n_parameters > max_newton_parameters) return(TRUE)
   scores <- withr::with_seed(1L, {
-    # Cases with a positive weight, repeated in random order, get random answers.
+    # Patterns with a positive weight are repeated in random order. Their ratings are replaced by
+    # random answers.
     used_patterns <- which(problem$weight > 0)
     n_used <- length(used_patterns)
     sampled_patterns <- rep_len(used_patterns[sample.int(n_used)],
-      max(30L * size + 300L, min(n_used, 2000L)))
+      max(30L * n_parameters + 300L, min(n_used, 2000L)))
     ratings <- split(seq_along(problem$row),
       factor(problem$pattern, seq_along(problem$weight)))[sampled_patterns]
     problem$pattern <- rep(seq_along(sampled_patterns), lengths(ratings))
@@ -346,10 +355,10 @@ identifies_parameters <- function(problem) {
     problem$cell <- row + (answer - 1L) * problem$shape[[1L]]
     problem$base$matrix <- pick_rows(problem$base$matrix, sampled_patterns)
     problem$known <- problem$known[sampled_patterns]
-    pattern_scores(problem, problem$theta + rnorm(size, sd = 0.3))
+    pattern_scores(problem, problem$theta + rnorm(n_parameters, sd = 0.3))
   })
-  # Columns are scaled to equal size. The divisor is at least 0.01, so that the rounding errors in a
-  # column of zeros remain small.
+  # Columns are divided by their root mean square, but at least by 0.01, so that rounding errors in
+  # a column of zeros remain small.
   singular_values <- svd(sweep(scores, 2L, pmax(sqrt(colMeans(scores^2)), 0.01), `/`), 0L, 0L)$d
-  singular_values[[size]] > 1e-6 * singular_values[[1L]]
+  singular_values[[n_parameters]] > 1e-6 * singular_values[[1L]]
 }

@@ -14,25 +14,25 @@
 #' * `categories`: the labels of the categories.
 #'
 #' The functions return:
-#' * `start(judged, categories)`: starting values of the parameters, a named vector. Starting values
-#'   should make the best raters better than chance. Otherwise the estimates of different categories
-#'   may be exchanged.
+#' * `start(judged, categories)`: starting values of the parameters, a named vector. With starting
+#'   values, the best raters should be better than chance. If they are not, the fit may exchange the
+#'   names of categories.
 #' * `law(parameters, judged, categories)`: the probability of each rating, an array with dimensions
 #'   row of `judged`, true category and rating. Sums over ratings are one. If `strata` is given, the
-#'   array has a fourth dimension, an unobserved class of the case (stratum), such as its
-#'   difficulty.
+#'   array has a fourth dimension, the stratum. Strata are unobserved classes of cases, such as easy
+#'   and difficult cases.
 #' * `gradient(parameters, judged, categories, counts)`: the derivatives of `sum(counts * log(p))`
 #'   with respect to the parameters. `p` is the array that `law` returns, and `counts` is an array
 #'   with the same dimensions.
 #'
-#' @section Fits: Results of [fit_raters()] first show the parameters of the user, then derived
-#' quantities: the accuracy of each rater and the base rates (shares of cases). `coef()` and
-#' `vcov()` contain both, so that the covariance matrix is singular. Use its rows and columns of the
-#' user's parameters.
+#' @section Fits: Results of [fit_raters()] contain the user's parameters, followed by quantities
+#' that are computed from them: the accuracy of each rater and the base rates (shares of cases).
+#' `coef()` and `vcov()` contain both, so that the covariance matrix is singular. To invert it, use
+#' only the rows and columns of the user's parameters.
 #'
 #' Standard errors are computed from the curvature of the likelihood. They are `NA` for
 #' probabilities that are estimated as 0 or 1, and in models with more than 150 parameters. If the
-#' ratings cannot identify the parameters, there is a warning, and the estimates are `NA`.
+#' ratings cannot identify the parameters, [fit_raters()] warns, and the estimates are `NA`.
 #'
 #' [estimate_accuracy()] accepts the model or its fit, with methods `"joint"` (the default),
 #' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Method
@@ -43,16 +43,16 @@
 #' @param words Name of the model in printed results, a string.
 #' @param ... Not used.
 #' @param base_rates A formula of covariates of cases, for a multinomial logit model of the base
-#'   rates. The default `~ 1` is one set of base rates for all cases.
+#'   rates. With the default `~ 1`, all cases have the same base rates.
 #' @param strata Probabilities of the strata (unobserved classes of cases, see *Functions*), above
 #'   0, which sum to one; by default 1, a single stratum.
-#' @param gradient Function that returns derivatives; see *Functions*. The default `NULL` is for
-#'   numerical derivatives, which can be slow.
+#' @param gradient Function that returns derivatives; see *Functions*. With the default `NULL`,
+#'   derivatives are computed numerically, which can be slow.
 #' @return An object of class `rater_model`, for [fit_raters()] and [estimate_accuracy()].
 #' @family models of raters
 #' @seealso [as_rater_fit()] for a model that is fitted by other software.
 #' @examples
-#' # Raters who guess if they do not know
+#' # Raters either know the true category or guess
 #' guess <- rater_family(
 #'   start = function(judged, categories) {
 #'     raters <- levels(judged$rater)
@@ -88,17 +88,18 @@
 #' # The two parameters of the user
 #' coef(fit_raters(x, by_training))[1:2]
 #' @export
-rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, strata = 1,
+rater_family <- function(law, start, words = "user-defined model", ..., base_rates = ~1, strata = 1,
                          gradient = NULL) {
   check_call()
   for (arg in c("law", "start", if (!is.null(gradient)) "gradient")) {
-    needs <- c(if (arg != "start") "parameters", "judged", "categories",
+    required_args <- c(if (arg != "start") "parameters", "judged", "categories",
       if (arg == "gradient") "counts")
-    f <- get(arg)
-    given <- if (is.function(f)) length(formals(args(f)))
-    abort_argument_if(!isTRUE(given >= length(needs)), arg,
-      "must be a function of {.arg {needs}}.",
-      x = if (!is.null(given)) "It has {given} argument{?s}." else "It is {describe(f)}.")
+    user_function <- get(arg)
+    n_args <- if (is.function(user_function)) length(formals(args(user_function)))
+    abort_argument_if(!isTRUE(n_args >= length(required_args)), arg,
+      "must be a function with the arguments {.arg {required_args}}.",
+      x = if (!is.null(n_args)) "It has {n_args} argument{?s}." else
+        "It is {describe(user_function)}.")
   }
   check_string(words, "words")
   abort_argument_if(!is_distribution(strata) || any(strata == 0), "strata",
@@ -126,14 +127,14 @@ call_family <- function(problem, name, ...) {
   })
 }
 
-# Calls the user's function `law` and returns its value, an array of probabilities of ratings: rows
-# of `judged` x true categories x ratings x strata.
+# Calls the user's function `law` and returns its value, an array of probabilities (rows of `judged`
+# x true categories x ratings x strata).
 family_law <- function(problem, parameters) {
   call_family(problem, "law", parameters, problem$judged, problem$categories)
 }
 
-# Raises an error if the user's function `law` returns probabilities of a wrong shape or with wrong
-# sums. `parameters`: parameters with which `law` is called.
+# Raises an error if the user's function `law` does not return an array of the required shape, or if
+# its probabilities do not sum to one. `parameters`: parameters with which `law` is called.
 check_law <- function(problem, parameters) {
   law <- family_law(problem, parameters)
   shape <- problem$shape
@@ -141,9 +142,9 @@ check_law <- function(problem, parameters) {
   if (has_shape) {
     law <- array(law, shape)
     sums <- apply(law, c(1L, 2L, 4L), sum)
-    smallest <- apply(law, c(1L, 2L, 4L), min)
+    smallest_p <- apply(law, c(1L, 2L, 4L), min)
     wrong_sum <- head(
-      which(is.na(sums) | abs(sums - 1) > 1e-6 | smallest < 0, arr.ind = TRUE), 1L
+      which(is.na(sums) | abs(sums - 1) > 1e-6 | smallest_p < 0, arr.ind = TRUE), 1L
     )
   }
   if (shape[[4L]] == 1L) shape <- shape[-4L]
@@ -157,7 +158,7 @@ check_law <- function(problem, parameters) {
         {.val {as.character(problem$judged$rater[wrong_sum[[1L]]])}}) and true category
         {.val {problem$categories[wrong_sum[[2L]]]}}, the sum is
         {format(sums[wrong_sum], digits = 6)} and the smallest probability
-        {format(smallest[wrong_sum], digits = 4)}." else if (is.null(dim(law)))
+        {format(smallest_p[wrong_sum], digits = 4)}." else if (is.null(dim(law)))
         "It returned {describe(law)}." else "It returned dimensions {paste(dim(law), collapse = ' x
         ')}.", call = NULL)
 }

@@ -1,62 +1,67 @@
 # Abstentions that may depend on the true category. A reply of a rater is an answer or an
 # abstention. In the pooled Dawid-Skene model, confusion matrices of raters vary around common mean
-# rows. This model can also have probabilities of answering, given the true category. The model is
-# defined in src/core/model/answering.hpp.
+# rows. The model can include, for each rater and true category, the probability that the rater
+# answers. The model is defined in src/core/model/answering.hpp.
 
-# Smallest gain in log likelihood for which abstentions are modelled: a likelihood ratio of 20. The
-# limit is high because a wrong model of abstentions increases the errors of labels.
+# Smallest gain in log likelihood for which abstentions are modelled. It is the logarithm of a
+# likelihood ratio of 20. The limit is high because a wrong model of abstentions increases the
+# errors of consensus labels.
 min_abstention_gain <- log(20)
 
-# Decides whether abstentions of a panel are modelled. Compares two fits of the pooled model: the
-# first ignores abstentions (as missing ratings), the second models them. Returns a list:
-# * depends: are abstentions modelled?
+# Decides whether the model of a panel of raters includes abstentions. Compares two fits of the
+# pooled model: the first ignores abstentions (as missing ratings), the second models them. Returns
+# a list:
+# * depends: does the model include abstentions?
 # * identified: "yes" if consensus labels are identified, otherwise a code of the reason
-# * by_replies: are labels identified only by abstentions, because answers carry no information?
-# * gain: log likelihood of the answers in the second fit minus that in the first fit. It is the
-#   likelihood given which raters answered.
-# * z: test statistic of the association between replies of raters
-# * weak: is the association between raters not significant? Two logical values, named `answers`
-#   (abstentions ignored) and `replies`.
+# * by_replies: are labels identified only if abstentions are modelled?
+# * gain: difference of two log likelihoods, second fit minus first fit. Both are log likelihoods of
+#   the answers, given which raters answered.
+# * z: test statistic for the association between the replies of different raters
+# * weak: two logical values, TRUE if the association between raters is not significant: `answers`,
+#   for answers only, and `replies`, for answers and abstentions together.
 # * constant: names of constant raters, who always give the same answer
-# * fits: a list of the two fits
+# * fits: a list of the two fits, in this order
 #
 # The decision is made once per panel. Groups of cases of the panel use the same decision.
 decide_abstain <- function(x) {
   if (!is.null(x$panel$abstain)) return(x$panel$abstain)
-  constant <- constant_raters(x)
-  answers <- without_constant_raters(drop_abstentions(x))
+  constant_names <- constant_raters(x)
+  answered_ratings <- without_constant_raters(drop_abstentions(x))
   n_used_categories <- n_distinct(rating_category(x))
-  decision <- list(depends = FALSE, identified = identified_by_answers(answers), by_replies = FALSE,
-    constant = constant)
+  decision <- list(depends = FALSE, identified = identified_by_answers(answered_ratings),
+    by_replies = FALSE, constant = constant_names)
   if (n_used_categories == 1L && n_categories(x) != 2L) return(decision)
-  replying_raters <- keep_replying_raters(x, constant)
-  fit_pooled <- function(x, parts) fit_around_centre(FALSE, x, nothing_known, parts)[[1L]]
-  fit_modelled <- fit_pooled(replying_raters, abstention_arguments(replying_raters, TRUE, constant))
-  fit_missing <- fit_pooled(answers, abstention_arguments(answers, FALSE))
-  decision$fits <- list(fit_missing, fit_modelled)
+  replying_raters <- keep_replying_raters(x, constant_names)
+  fit_pooled <- function(x, settings) fit_around_centre(FALSE, x, nothing_known, settings)[[1L]]
+  fit_ignoring_abstentions <- fit_pooled(answered_ratings,
+    abstention_arguments(answered_ratings, FALSE))
+  fit_with_abstentions <- fit_pooled(replying_raters,
+    abstention_arguments(replying_raters, TRUE, constant_names))
+  decision$fits <- list(fit_ignoring_abstentions, fit_with_abstentions)
   all_replies <- split_by_abstention(x)
   reply_association <- as.list(core_reply_association(
     all_replies$patterns, weights_of_labels(all_replies), abstention_arguments(all_replies, TRUE),
     max(n_used_categories, 2L)
   ))
   decision$z <- reply_association$z
-  is_weak <- is_weak_association(rater_association(answers))
+  is_weak <- is_weak_association(rater_association(answered_ratings))
   decision$weak <- c(answers = is_weak, replies = is_weak && decision$z < qnorm(0.95))
-  decision$gain <- fit_modelled$answering$log_answers - fit_missing$answering$log_answers
+  decision$gain <- fit_with_abstentions$answering$log_answers -
+    fit_ignoring_abstentions$answering$log_answers
   if (decision$identified == "yes") {
     decision$depends <- decision$gain > min_abstention_gain
     return(decision)
   }
-  is_identified <- reply_association$identified != 0
-  posterior_shift <- fit_modelled$posterior -
-    rep(fit_modelled$base_rates, each = n_patterns(replying_raters))
-  decision$depends <- decision$by_replies <- is_identified && reply_association$excess > 1e-9 &&
-    max(abs(posterior_shift)) >= 0.01
+  replies_identify_labels <- reply_association$identified != 0
+  posterior_shift <- fit_with_abstentions$posterior -
+    rep(fit_with_abstentions$base_rates, each = n_patterns(replying_raters))
+  decision$depends <- decision$by_replies <- replies_identify_labels &&
+    reply_association$excess > 1e-9 && max(abs(posterior_shift)) >= 0.01
   decision$identified <- if (decision$depends) {
     "yes"
   } else if (reply_association$pairs == 0) {
     "no_pairs"
-  } else if (is_identified) {
+  } else if (replies_identify_labels) {
     "replies"
   } else if (n_used_categories > 2L && n_distinct(c(rating_rater(x), x$abstained$rater)) > 2L) {
     "few_sources"
@@ -70,46 +75,48 @@ decide_abstain <- function(x) {
 store_abstain_decision <- function(x) {
   if (has_abstentions(x) && is.null(x$panel$abstain)) {
     x$panel$abstain <- decide_abstain(x)
-    # The fits have a row per pattern of ratings. They are dropped because patterns may change.
+    # The fits are dropped, because they have a row per pattern of ratings, and patterns may change.
     x$panel$abstain$fits <- NULL
   }
   x
 }
 
-# Returns "yes" if the answers identify consensus labels, otherwise a code of the reason. Agreement
-# is no evidence if each rater uses only one category and all ratings of a case agree. Raters may
-# then agree because the others abstain.
+# Returns "yes" if the answers identify consensus labels, otherwise a code of the reason. The code
+# is "unrelated" if each rater uses only one category and all ratings of each case agree. Ratings
+# may then agree only because raters who would give another category abstain.
 identified_by_answers <- function(x) {
   code <- identified_for_labels(fit_algebraic(x))
-  raters <- unique(cbind(rating_rater(x), rating_category(x)))[, 1L]
-  if (code == "yes" && !any_repeated(raters) && raters_always_agree(x)) "unrelated" else code
+  used_categories <- unique(cbind(rating_rater(x), rating_category(x))) # rater, category
+  raters_use_one_category <- !any_repeated(used_categories[, 1L])
+  if (code == "yes" && raters_use_one_category && raters_always_agree(x)) "unrelated" else code
 }
 
 # Drops constant raters who never abstain, splits patterns of ratings by abstentions, and returns
-# the ratings. Constant raters who abstain are kept, because their abstentions carry information
-# about the truth. `constant`: names of constant raters.
-keep_replying_raters <- function(x, constant) {
-  is_kept <- !x$raters %in% constant | seq_along(x$raters) %in% x$abstained$rater
+# the ratings. Constant raters who abstain are kept, because their abstentions may depend on the
+# true category. `constant_names`: names of constant raters.
+keep_replying_raters <- function(x, constant_names) {
+  is_kept <- !x$raters %in% constant_names | seq_along(x$raters) %in% x$abstained$rater
   split_by_abstention(if (all(is_kept)) x else x[, is_kept])
 }
 
-# Returns a list of arguments of the core:
-# * constant: indices of constant raters, whose names are in argument `constant`
-# * abstained: the raters who abstain in each pattern; left out unless `depends` is TRUE
-abstention_arguments <- function(x, depends, constant = character()) {
+# Returns a list of arguments for the core:
+# * constant: indices of constant raters, whose names are in `constant_names`
+# * abstained: the raters who abstain in each pattern. This element is left out if `depends` is
+#   FALSE.
+abstention_arguments <- function(x, depends, constant_names = character()) {
   c(
-    list(constant = which(x$raters %in% constant)),
+    list(constant = which(x$raters %in% constant_names)),
     if (depends) list(abstained = abstaining_raters(x))
   )
 }
 
 # Returns the effective number of ratings of each pattern. A rating counts as 1. An abstention
-# counts as the ratio of two ranges, at most 1. The first is the range of its log likelihood over
-# true categories. The second is the mean of this range for ratings. `fit`: a pooled fit of `x`.
+# counts as the range of its log likelihood over true categories, divided by the mean of this range
+# over ratings, and at most as 1. `fit`: a pooled fit of `x`.
 count_effective_replies <- function(x, fit) {
   used_categories <- fit$centre$categories
   p_answered <- pick_columns(fit$answering$answered, used_categories)
-  log_range <- function(logs) row_maximum(logs) + row_maximum(-logs)
+  log_range <- function(log_p) row_maximum(log_p) + row_maximum(-log_p)
   abstention_range <- log_range(log(pmax(1 - p_answered, 1e-300))) # 0 for raters who never abstain
   # raters x true categories x ratings
   p_rating <- fit$confusion[, used_categories, , drop = FALSE] * as.vector(p_answered)
@@ -125,22 +132,26 @@ count_effective_replies <- function(x, fit) {
 
 uses_abstentions <- function(model) identical(model$abstain, "depends")
 
-# Decides how a model treats abstentions. Returns a list: `x`, the ratings, in which the decision is
-# stored; and `model`, the model with these fields:
-# * abstain: "depends" (abstentions are modelled), "ignored", or NULL if there are none
-# * decided: TRUE if the user did not choose. The choice is then made again for other ratings.
+# Decides whether a model includes abstentions. Returns a list of `x`, the ratings, in which the
+# decision is stored, and `model`, the model with these fields:
+# * abstain: "depends" (abstentions are modelled), "ignored" (they are missing ratings), or NULL if
+#   the ratings have no abstentions or the model cannot include them
+# * decided: TRUE if decide_abstain() chose the value of `abstain`, FALSE or NULL if the user chose
+#   it. In the first case, a refit to other ratings chooses again.
 resolve_abstain <- function(x, model, method, known_raters) {
   if (isTRUE(model$decided)) model[c("abstain", "decided")] <- NULL
   has_abstained <- has_abstentions(x)
-  can_model <- is_pooled(model) && is.null(known_raters) && weights_are_counts(x) &&
+  can_model_abstentions <- is_pooled(model) && is.null(known_raters) && weights_are_counts(x) &&
     identical(method %||% "likelihood", "likelihood")
-  abort_argument_if(has_abstained && uses_abstentions(model) && !can_model, "abstain",
-    "{.code abstain = \"depends\"} needs a fit by likelihood, without known raters, of cases whose
-        weights are counts.")
+  abort_argument_if(has_abstained && uses_abstentions(model) && !can_model_abstentions, "abstain",
+    "{.code abstain = \"depends\"} needs {.code method = \"likelihood\"}, no {.arg known_raters},
+        and weights of cases that are whole numbers.",
+    x = if (!is.null(known_raters)) "{.arg known_raters} is given." else if (!weights_are_counts(x))
+      "Some weights are not whole numbers." else "{.arg method} is {.val {method}}.")
   if (has_abstained && identical(method, "bayes")) {
     inform_fallible(paste0(abstain_note(x), "."), class = "fallible_message_abstain")
   }
-  if (can_model && has_abstained) {
+  if (can_model_abstentions && has_abstained) {
     x <- store_abstain_decision(x)
     decision <- x$panel$abstain
     if (is.null(model$abstain)) {
@@ -154,17 +165,18 @@ resolve_abstain <- function(x, model, method, known_raters) {
   list(x = x, model = model)
 }
 
-# Adds the probabilities of answering to the coefficients of a fit, and returns the fit. These
-# probabilities have no standard errors, because the curvature of the likelihood is computed without
-# them.
+# Adds the probabilities of answering to the coefficients of a fit, and returns the fit. No
+# coefficient of this fit has a standard error, because the core computes the curvature of the
+# likelihood without the probabilities of answering.
 add_answering <- function(fit) {
   if (!uses_abstentions(fit$model) || is.null(fit$answering)) return(fit)
   x <- fit$x
   p_answered <- fit$answering$answered
   dimnames(p_answered) <- list(x$raters, x$categories)
   p_answered[is.na(fit$matrices[, 1L, 1L]), ] <- NA # raters who never answer
-  answered_rates <- rep(fit$base_rates, each = nrow(p_answered)) * replace_na(p_answered, 0)
-  accuracy <- rowSums(answered_rates * t(apply(fit$matrices, 1L, diag))) / rowSums(answered_rates)
+  p_truth_and_answer <- rep(fit$base_rates, each = nrow(p_answered)) * replace_na(p_answered, 0)
+  accuracy <- rowSums(p_truth_and_answer * t(apply(fit$matrices, 1L, diag))) /
+    rowSums(p_truth_and_answer)
   fit$coefficients[rater_terms(x)] <- accuracy
   fit$rater_accuracy <- mean(accuracy, na.rm = TRUE)
   terms <- sprintf("answered[%s: %s]", x$raters[row(p_answered)], x$categories[col(p_answered)])
@@ -176,7 +188,8 @@ add_answering <- function(fit) {
 }
 
 # Returns the fit of the same model with abstentions ignored. Accuracies of systems are estimated
-# from this fit. Its estimates are NA if answers carry no information.
+# from this fit. All its estimates are NA if labels are identified only by abstentions, unless
+# truths or raters are known.
 fit_without_abstentions <- function(fit) {
   if (!uses_abstentions(fit$model)) return(fit)
   if (!fit$x$panel$abstain$by_replies || has_known_values(fit$known)) {
@@ -188,15 +201,16 @@ fit_without_abstentions <- function(fit) {
   without_numbers(fit)
 }
 
-abstention_only_words <- "Labels are computed from who abstains: answers carry no information"
+abstention_only_words <-
+  "Labels are identified only by abstentions: the answers do not identify them"
 
 # Warns if estimates from ratings with abstentions are only weakly identified. `decision`: a result
-# of decide_abstain(). `depends`: are abstentions modelled?
+# of decide_abstain(). `depends`: does the model include abstentions?
 warn_abstain <- function(x, decision, depends = decision$depends) {
   if (isTRUE(decision$weak[1L + depends])) warn_weak(reason_near_chance)
   used_category <- unique(rating_category(x))
   if (length(used_category) == 1L && depends) {
     warn_weak(escape_braces("all answers are ", x$categories[used_category],
-      "; estimates for the other category depend only on who abstains"))
+      ", so estimates for the other category are computed only from abstentions"))
   }
 }

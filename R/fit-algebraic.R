@@ -4,7 +4,7 @@
 fit_algebraic <- function(x, model = k_model()) {
   fit <- na_real(agreement_in_core(x))
   if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
-  # Abstentions can identify labels, but not accuracies.
+  # If labels are identified only by abstentions, accuracies are not identified.
   has_labels_only <- isTRUE(x$panel$abstain$by_replies)
   if (isTRUE(x$only_constant) || has_labels_only) {
     fit$identified <- if (has_labels_only) "labels_only" else "constant_raters"
@@ -16,9 +16,9 @@ fit_algebraic <- function(x, model = k_model()) {
     )))
 }
 
-# Returns posterior probabilities of the categories given the ratings, a matrix (patterns x
-# categories). They are NA if the fit is not identified. `x`: other ratings, NULL for the fitted
-# ratings. Their categories and raters must have the indices that the fit uses.
+# Returns posterior probabilities of the true categories given the ratings, a matrix (patterns x
+# categories). They are NA if the fit is not identified. `x`: other ratings, in which categories and
+# raters have the same indices as in the fit; NULL for the fitted ratings.
 posterior <- function(fit, x = NULL) {
   if (is.null(x) && !is.null(fit$posterior)) return(fit$posterior)
   x <- x %||% fit$x
@@ -27,18 +27,18 @@ posterior <- function(fit, x = NULL) {
 
 unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x))
 
-# Computes posterior probabilities of the categories for other ratings `x` (patterns x categories),
-# from a fit that is identified.
+# Computes posterior probabilities of the true categories for other ratings `x`, a matrix (patterns
+# x categories). The fit must be identified.
 compute_posterior <- function(fit, x) UseMethod("compute_posterior")
 
-# If raters could abstain, the probabilities given the answers are multiplied by the likelihood of
-# who answered and who abstained.
+# If the model includes abstentions, the posterior probabilities given the answers are multiplied by
+# the probability that exactly these raters answer, and normalised again.
 compute_posterior.rater_fit <- function(fit, x) {
   posterior <- latent_probabilities(fit, x)$posterior
   if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
   p_answered <- replace_na(fit$answered, 1)
   abstained <- abstaining_raters(x)
-  # If a rater never abstains, the factor is the same for all categories and cancels.
+  # For a rater who never abstains, the probability of answering is 1 for all categories.
   reply_probabilities <- rbind(p_answered[rating_rater(x), ], 1 - p_answered[abstained$rater, ])
   softmax(log(posterior) + rowsum_rows(c(rating_pattern(x), abstained$pattern),
     log(pmax(reply_probabilities, 1e-300)), n_patterns(x)))
@@ -48,10 +48,10 @@ compute_posterior.k_fit <- function(fit, x) {
   core_posterior_algebraic(x$patterns, pattern_weights(x), fit)
 }
 
-# Returns a function of `weight`, the weights of patterns. This function refits the model with these
-# weights and returns the posterior probabilities. The result is NULL if a refit takes too long or
-# is not available. The default method returns field `refit` of a fit with user-defined posterior
-# probabilities.
+# Returns a function that refits the model with other weights of patterns (its argument `weight`)
+# and returns the posterior probabilities. Returns NULL if a refit would take too long or is not
+# available. The default method returns field `refit` of the fit, which only some fits with
+# user-defined posterior probabilities have.
 refit_function <- function(fit) UseMethod("refit_function")
 
 refit_function.rater_fit <- function(fit) fit$refit
@@ -71,20 +71,21 @@ refit_function.latent_fit <- function(fit) { # nolint: object_name.
 }
 
 # Models with rater_model(confidence = TRUE). A rating has a category and a level of confidence.
-# Levels have one distribution for correct ratings and another for wrong ratings. Both are the same
-# for all raters and categories. The core codes each combination of a category and a level as one
-# outcome. Further outcomes are for ratings without a level, such as answers of systems. Their
-# probabilities are sums over levels.
+# Correct ratings have one distribution over the levels, and wrong ratings have another. Both
+# distributions are the same for all raters and categories. The core codes each combination of a
+# category and a level as one outcome. Ratings without a level, such as answers of systems, have
+# separate outcomes, one per category. The probability of such an outcome is a sum over levels.
 
 uses_confidence <- function(model) isTRUE(model$confidence)
 
-# Returns the levels of confidence that ratings of cases with positive weight have.
+# Returns the indices of the levels of confidence that occur in ratings of cases with a positive
+# weight.
 find_used_levels <- function(x) {
   sort(unique(x$confidence$code[weights_of_cases(x)[x$confidence$case] > 0]))
 }
 
-# Returns the level of confidence of each rating of each pattern, 0 if it is missing. Patterns must
-# have been split by confidence.
+# Returns the index of the level of confidence of each rating, 0 if the level is missing. Ratings
+# are in the order of patterns. Patterns must have been split by confidence.
 rating_levels <- function(x, model) {
   if (!uses_confidence(model) || is.null(x$confidence)) return(rep(0L, length(rating_rater(x))))
   confidence_of_ratings(x, first_cases(x)[rating_pattern(x)], rating_rater(x))
@@ -97,20 +98,21 @@ level_terms <- function(levels) {
 # ---- Draws ---------------------------------------------------------------------------------------
 
 # Draws the levels of confidence of simulated ratings, and returns field `confidence` of ratings. A
-# simulated rating gets a level if the original rating has one. Each argument has an element per
-# simulated rating:
-# * row, rater: indices of its case and its rater
-# * at: index of the original rating
-# * right: is it correct?
-draw_confidence <- function(fit, row, at, rater, right) {
+# simulated rating gets a level if the original rating has a level. The last four arguments have an
+# element per simulated rating:
+# * case_index, rater_index: indices of its case and its rater
+# * rating_index: index of the original rating in the fit
+# * is_right: is the simulated rating correct?
+draw_confidence <- function(fit, case_index, rating_index, rater_index, is_right) {
   levels <- fit$x$confidence$levels
   probability <- t(matrix(coef(fit)[level_terms(levels)], ncol = 2L))
-  with_level <- which(rating_levels(fit$x, fit$model)[at] > 0L)
-  list(levels = levels, case = row[with_level], rater = rater[with_level],
-    code = draw_categories(probability, 2L - right[with_level]))
+  has_level <- rating_levels(fit$x, fit$model)[rating_index] > 0L
+  # Row 1 of `probability` is for correct ratings, row 2 for wrong ratings.
+  list(levels = levels, case = case_index[has_level], rater = rater_index[has_level],
+    code = draw_categories(probability, 2L - is_right[has_level]))
 }
 
-# Fits of user-defined models. The user gives the posterior probabilities.
+# Fits of user-defined models that consist of posterior probabilities only.
 
 #' Fits of user-defined models from posterior probabilities
 #'
@@ -122,18 +124,21 @@ draw_confidence <- function(fit, row, at, rater, right) {
 #'
 #' The accuracy of a rater is the mean posterior probability of its ratings. Row k of its confusion
 #' matrix contains the shares of its ratings, weighted by the posterior probability of category k.
-#' Intervals of [estimate_accuracy()] are from a bootstrap of cases with fixed posterior
-#' probabilities. They do not contain the uncertainty of the model.
+#' Intervals of [estimate_accuracy()] are computed by a bootstrap of cases, in which posterior
+#' probabilities are fixed. The intervals are too narrow, because they ignore that the model was
+#' estimated.
 #'
 #' @param x Ratings from which the posterior probabilities were computed: a [ratings()] object, or
 #'   an object that [as_ratings()] can convert.
-#' @param posterior Probabilities of the categories of each case, in \[0, 1\]; rows sum to one. One
-#'   of:
-#'   * A data frame with a column `case` and a column per category, as [ground_truth()] returns.
-#'   * A matrix with a row per case of `x` and a column per category. Row names are the cases.
-#'     Without row names, rows are in the order of the cases, and `x` must be from data with a row
-#'     per case. Without column names, columns are in the order of the categories.
-#' @param base_rates Probabilities of the categories, which sum to one, in the order of the
+#' @param posterior Probabilities of the categories of each case, in \[0, 1\]. Each row sums to one.
+#'   Either:
+#'   * a data frame with a column `case` and a column per category, like the result of
+#'     [ground_truth()];
+#'   * a matrix with a row per case of `x` and a column per category. Row names must be the names of
+#'     the cases, and column names the categories. If the matrix has no row names, its rows must be
+#'     in the order of the cases, and `x` must be created from data with a row per case. If it has
+#'     no column names, its columns must be in the order of the categories.
+#' @param base_rates Base rates: a vector of probabilities that sum to one, in the order of the
 #'   categories. The default `NULL` is the mean of `posterior` over cases.
 #' @param ... Not used.
 #' @param model Name of the model in printed results, a string.
@@ -144,7 +149,7 @@ draw_confidence <- function(fit, row, at, rater, right) {
 #'
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #'
-#' # Vote shares as probabilities
+#' # Use the shares of votes as posterior probabilities
 #' votes <- as.matrix(tidy(x, "counts")[-1])
 #' fit <- as_rater_fit(x, votes / rowSums(votes), model = "shares of votes")
 #' fit
@@ -153,13 +158,13 @@ draw_confidence <- function(fit, row, at, rater, right) {
 #' set.seed(1)
 #' estimate_accuracy(fit, resampling = list(replicates = 200))
 #' @export
-as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own model") {
+as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "user-defined model") {
   check_call()
   x <- as_ratings(x)
   if (in_database(x)) abort_no_cases("A table {.arg posterior} has a row per case")
   x <- with_votes(x)
   abort_argument_if(!is_string(model) || is.na(model) || model == "", "model",
-    "must be a name, one string.", not = model)
+    "must be a string that is not empty: the name of the model in printed results.", not = model)
   posterior <- check_posterior(posterior, x)
   weight <- weights_of_cases(x)
   rates <- colSums(posterior * weight) / sum(weight)
@@ -169,8 +174,8 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
 
 # Creates a fit from posterior probabilities. `posterior`: a matrix (cases x categories). Patterns
 # of ratings are split, so that all cases of a pattern have the same posterior probabilities. A row
-# of a confusion matrix is NA if the rater rated no case of the category. `rates`: base rates.
-# `model`: name of the model. `kind`: class of the fit. `...`: further fields.
+# of a confusion matrix is NA if the rater rated no case that can have this true category. `rates`:
+# base rates. `model`: name of the model. `kind`: class of the fit. `...`: further fields.
 new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
   posterior_group <- number_combinations(split_columns(posterior, x$categories))
   x <- split_patterns(x, list(.posterior = posterior_group))
@@ -182,16 +187,18 @@ new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior
   model <- user_model("own_model", if (has_counts(x)) "common" else "own", model)
   # Confusion matrices (raters x true categories x ratings). If ratings are counts without names of
   # raters, all raters have the same matrix.
-  raters <- n_raters(x)
+  rater_count <- n_raters(x)
   n <- n_categories(x)
   rater_number <- rater_identity(x)
-  cell <- rater_number[rating_rater(x)] + raters * (rating_category(x) - 1L)
-  sums <- rowsum_rows(cell, pick_rows(posterior * pattern_weights(x), rating_pattern(x)),
-    raters * n)
-  sums <- aperm(array(sums, c(raters, n, n)), c(1L, 3L, 2L))[rater_number, , , drop = FALSE]
+  cell <- rater_number[rating_rater(x)] + rater_count * (rating_category(x) - 1L)
+  rating_counts <- rowsum_rows(cell,
+    pick_rows(posterior * pattern_weights(x), rating_pattern(x)), rater_count * n)
+  rating_counts <- aperm(array(rating_counts, c(rater_count, n, n)), c(1L, 3L, 2L))
+  rating_counts <- rating_counts[rater_number, , , drop = FALSE]
   new_rater_fit(kind, x, model, "own", ...,
     identified = "yes", base_rates = unname(rates), rater_accuracy = accuracy,
-    posterior = posterior, matrices = na_real(sums / as.vector(rowSums(sums, dims = 2L))),
+    posterior = posterior,
+    matrices = na_real(rating_counts / as.vector(rowSums(rating_counts, dims = 2L))),
     converged = TRUE,
     coefficients = setNames(c(accuracy, rates), c("rater_accuracy", rate_terms(x)))
   )
@@ -216,25 +223,26 @@ check_posterior <- function(posterior, x) {
         {typeof(posterior)}." else "It is {describe(posterior)}.")
   order_fault <- if (!is_table) why_not_by_position(posterior[, 1L], x)
   abort_argument_if(order_fault, "posterior",
-    "must name the cases, as row names or in a column {.val case}.", x = order_fault)
+    "must contain the names of the cases, as row names or in a column {.val case}.",
+    x = order_fault)
   posterior <- pick_columns(posterior, match(x$categories, names))
   wrong_rows <- which(rowSums(is.finite(posterior) & posterior >= -1e-9) < n |
     abs(rowSums(posterior) - 1) > 1e-6)
   abort_argument_if(wrong_rows, "posterior",
-    "Each row of {.arg posterior} must be probabilities that sum to one.",
-    x = "The row of case {.val {as.character(x$cases[wrong_rows[1L]])}} is
+    "Each row of {.arg posterior} must contain probabilities that sum to one.",
+    x = "The row of case {.val {as.character(x$cases[wrong_rows[1L]])}} contains
         {format(posterior[wrong_rows[1L], ], digits = 3, trim = TRUE)}.",
-    i = if (length(wrong_rows) > 1L) "{length(wrong_rows)} rows have this fault.", row = wrong_rows)
+    i = if (length(wrong_rows) > 1L) "{length(wrong_rows)} rows are wrong.", row = wrong_rows)
   posterior <- pmax(posterior, 0)
   unname(posterior / rowSums(posterior))
 }
 
 posterior_of_table <- function(table, x) {
   table <- replace_key_columns(table, names(x$keys))
-  lacking <- setdiff(c("case", x$categories), names(table))
-  abort_if(lacking, "columns",
+  missing_columns <- setdiff(c("case", x$categories), names(table))
+  abort_if(missing_columns, "columns",
     "{.arg posterior} must have the column {.val case} and a column per category.",
-    x = "It lacks {.val {lacking}}.", arg = "posterior")
+    x = "It lacks {.val {missing_columns}}.", arg = "posterior")
   case_labels <- as_label(table$case)
   cases <- as_label(x$cases)
   is_same_order <- identical(case_labels, cases) # a case may be repeated in both
@@ -244,19 +252,23 @@ posterior_of_table <- function(table, x) {
   )
   abort_if(wrong_cases, "case",
     "{.arg posterior} must have one row for each case of {.arg x}.",
-    x = "It has no row, or several rows, for {.val {wrong_cases}}.", row = which(is.na(table_row)))
+    x = "Cases without exactly one row are {.val {wrong_cases}}. For example, case
+        {.val {wrong_cases[1L]}} has {sum(case_labels == wrong_cases[1L])} rows.",
+    row = which(is.na(table_row)))
   as.matrix(as.data.frame(table)[table_row, x$categories, drop = FALSE])
 }
 
-# Raises an error if a fit has only posterior probabilities. `task`: the task that needs a model, as
-# words of the message.
+# Raises an error if a fit has only posterior probabilities. `task`: subject of the message, the
+# task that needs a model.
 check_has_model <- function(fit, task) {
   abort_argument_if(inherits(fit, "posterior_fit"), "object",
     "{task} needs a model, but this fit has only posterior probabilities.",
-    i = "Fit your model again, and give its posterior to {.fun as_rater_fit}.")
+    i = "Fit the model again with your software. Give the new posterior probabilities to
+        {.fun as_rater_fit}.")
 }
 
-# Returns the fit with other answers of systems. `x`: the fitted ratings with these answers.
+# Replaces the answers of systems in a fit, and returns the fit. `x`: the fitted ratings with other
+# answers of systems.
 replace_answers <- function(fit, x) UseMethod("replace_answers")
 
 replace_answers.posterior_fit <- function(fit, x) {
@@ -267,9 +279,9 @@ replace_answers.rater_fit <- function(fit, x) {
   x <- join_patterns(x)
   pattern_index <- matching_patterns(fit$x, x)
   fit$posterior <- pick_rows(fit$posterior, pattern_index) # NULL stays NULL
-  for (part in c("known", "task")) for (field in c("truth", "population")) {
-    values <- fit[[part]][[field]]
-    if (!is_empty(values)) fit[[part]][[field]] <- values[pattern_index]
+  for (element in c("known", "task")) for (field in c("truth", "population")) {
+    pattern_values <- fit[[element]][[field]]
+    if (!is_empty(pattern_values)) fit[[element]][[field]] <- pattern_values[pattern_index]
   }
   fit$x <- x
   fit

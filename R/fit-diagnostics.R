@@ -18,8 +18,8 @@ diagnose_parameters <- function(draws, chains) {
 }
 
 # Returns the diagnostics of one parameter: Rhat, effective sample sizes for the centre (bulk) and
-# the tails, and the Monte Carlo standard error of the mean. They are NA if all draws are equal.
-# `x`: draws of the parameter (draws x chains).
+# the tails of its distribution, and the Monte Carlo standard error of the mean. All four are NA if
+# all draws are equal. `x`: draws of the parameter (draws x chains).
 diagnose_parameter <- function(x) {
   if (anyNA(x) || max(x) - min(x) < 1e-300) return(rep(NA_real_, 4L))
   # Splits each chain into halves, which become columns. With an odd number of draws per chain, the
@@ -34,18 +34,19 @@ diagnose_parameter <- function(x) {
       compute_rhat(bulk_scores), compute_rhat(normal_scores(abs(halves - quantiles[[2L]])))
     ),
     ess_bulk = compute_ess(bulk_scores),
-    ess_tail = min(map_dbl(quantiles[-2L], function(limit) compute_ess(1 * (halves <= limit)))),
+    ess_tail = min(map_dbl(quantiles[-2L],
+      function(quantile) compute_ess(1 * (halves <= quantile)))),
     mcse = sd(x) / sqrt(compute_ess(halves))
   )
 }
 
 # Replaces draws by normal scores of their ranks among the draws of all chains. Tied draws get the
-# mean of their ranks. Radix sorting is much faster than rank().
+# mean of their ranks. Sorting by radix is much faster than rank().
 normal_scores <- function(x) {
   order <- order(x, method = "radix")
-  runs <- rle(x[order])$lengths
-  rank <- cumsum(runs) - (runs - 1) / 2
-  x[order] <- rep(qnorm((rank - 3 / 8) / (length(x) + 1 / 4)), runs)
+  tie_sizes <- rle(x[order])$lengths
+  mean_ranks <- cumsum(tie_sizes) - (tie_sizes - 1) / 2
+  x[order] <- rep(qnorm((mean_ranks - 3 / 8) / (length(x) + 1 / 4)), tie_sizes)
   x
 }
 
@@ -56,17 +57,20 @@ compute_rhat <- function(x) {
   sqrt((n * var(colMeans(x)) / mean(apply(x, 2L, var)) + n - 1) / n)
 }
 
-# Returns autocovariances with divisor n, averaged over chains: a vector for lags 0 to n - 1. Uses
-# the Fourier transform. To halve the number of transforms, two chains are the real and the
-# imaginary part of one sequence. `x`: draws x chains; the number of chains must be even.
+# Returns autocovariances averaged over chains, a vector for lags 0 to n - 1. Each autocovariance is
+# a sum divided by n, the number of draws per chain. Uses the Fourier transform. To halve the number
+# of transforms, two chains are the real and the imaginary part of one sequence. `x`: a matrix
+# (draws x chains) with an even number of chains.
 mean_autocovariance <- function(x) {
   n <- nrow(x)
-  size <- nextn(2L * n)
-  padded <- rbind(x - rep(colMeans(x), each = n), matrix(0, size - n, ncol(x)))
+  padded_length <- nextn(2L * n)
+  padded <- rbind(x - rep(colMeans(x), each = n), matrix(0, padded_length - n, ncol(x)))
   odd_chains <- seq.int(1L, ncol(x), 2L)
-  pairs <- matrix(complex(real = padded[, odd_chains], imaginary = padded[, -odd_chains]), size)
-  power <- rowSums(Mod(mvfft(pairs))^2)
-  Re(fft(power, inverse = TRUE))[seq_len(n)] / size / n / ncol(x)
+  chain_pairs <- matrix(
+    complex(real = padded[, odd_chains], imaginary = padded[, -odd_chains]), padded_length
+  )
+  power_spectrum <- rowSums(Mod(mvfft(chain_pairs))^2)
+  Re(fft(power_spectrum, inverse = TRUE))[seq_len(n)] / padded_length / n / ncol(x)
 }
 
 # Returns the effective sample size of draws (draws x chains).
@@ -96,14 +100,16 @@ integrated_time <- function(rho, n) {
     if (next_even > 0 || pair_sums[[last_pair]] >= 0) next_even else 0
 }
 
-# Predictive accuracy of posterior draws for new cases, by WAIC, and by leave-one-out
-# cross-validation (package loo). Cases with the same ratings, population and known truth have the
-# same likelihood. A group of such cases is called a row, and its likelihood is computed once.
+# Predictive accuracy of a Bayesian fit for new cases: WAIC, and leave-one-out cross-validation by
+# package loo. Cases with the same ratings, population and known truth have the same likelihood.
+# Below, "row" means a group of such cases; its likelihood is computed once.
 
-# Repeats the draws of the fit, with its seed, and computes log likelihoods. Returns a list:
-# * log_likelihood: log likelihood of one case of each row (draws x rows)
+# Draws again from the posterior, with the seed of the fit, and computes log likelihoods. Returns a
+# list:
+# * log_likelihood: log likelihood of one case of each row, a matrix (draws x rows)
 # * weight: number of cases of each row
-# * row: index of the row of each pattern of ratings, 0 for patterns without ratings and truth
+# * row: index of the row to which each pattern of ratings belongs; 0 for patterns that have neither
+#   ratings nor a known truth
 log_likelihood_draws <- function(fit) {
   check_draws_fit(fit, "x", "Compare fits by likelihood with {.fun AIC}.")
   check_memory(
@@ -113,42 +119,43 @@ log_likelihood_draws <- function(fit) {
     c(fit$sampling[c(sampler_option_names, "thin")], list(seed = fit$seed)), log_likelihood = TRUE)
 }
 
-# Returns the sum of a value over all cases, and the standard error of the sum. `value`: value of a
-# case of each row. `weight`: number of cases of each row.
+# Returns the sum of a value over all cases, and the standard error of the sum. `value`: the value
+# of one case of each row. `weight`: the number of cases of each row.
 sum_over_cases <- function(value, weight) {
   n <- sum(weight)
-  total <- sum(weight * value)
-  c(estimate = total, std.error = sqrt(n / (n - 1) * sum(weight * (value - total / n)^2)))
+  sum_of_values <- sum(weight * value)
+  c(estimate = sum_of_values,
+    std.error = sqrt(n / (n - 1) * sum(weight * (value - sum_of_values / n)^2)))
 }
 
-# Returns criteria of predictive accuracy, a list:
+# Computes criteria of predictive accuracy. Returns a list:
 # * table: a table with a row for WAIC and a row for leave-one-out cross-validation (NA without
 #   package loo)
 # * of_case: expected log predictive density of each case by WAIC; NA for cases that have neither
 #   ratings nor a known truth
 criteria_of_fit <- function(fit) {
   likelihoods <- log_likelihood_draws(fit)
-  values <- likelihoods$log_likelihood
-  # WAIC terms of one case of each row (the cases of a row have the same likelihood): the effective
-  # number of parameters, and the expected log predictive density.
-  parameters <- apply(values, 2L, var)
-  density <- log_sum_exp(t(values)) - log(nrow(values)) - parameters
-  row <- function(criterion, elpd, p, worst_k) {
-    total <- sum_over_cases(elpd, likelihoods$weight)
+  log_likelihood <- likelihoods$log_likelihood
+  # Contributions of one case of each row to WAIC: the effective number of parameters, and the
+  # expected log predictive density.
+  n_parameters <- apply(log_likelihood, 2L, var)
+  density <- log_sum_exp(t(log_likelihood)) - log(nrow(log_likelihood)) - n_parameters
+  criterion_row <- function(criterion, elpd, n_parameters, worst_k) {
+    elpd_sum <- sum_over_cases(elpd, likelihoods$weight)
     columns_tibble(
-      criterion = criterion, elpd = total[["estimate"]], std.error = total[["std.error"]],
-      parameters = sum(likelihoods$weight * p), worst_k = worst_k
+      criterion = criterion, elpd = elpd_sum[["estimate"]], std.error = elpd_sum[["std.error"]],
+      parameters = sum(likelihoods$weight * n_parameters), worst_k = worst_k
     )
   }
-  loo <- if (rlang::is_installed("loo")) {
+  loo_row <- if (rlang::is_installed("loo")) {
     loo_result <- run_loo_on_rows(fit, likelihoods)
-    row("loo", loo_result$pointwise[, "elpd_loo"], loo_result$pointwise[, "p_loo"],
+    criterion_row("loo", loo_result$pointwise[, "elpd_loo"], loo_result$pointwise[, "p_loo"],
       max(loo_result$diagnostics$pareto_k))
   } else {
-    row("loo", NA_real_, NA_real_, NA_real_)
+    criterion_row("loo", NA_real_, NA_real_, NA_real_)
   }
   list(
-    table = rbind(row("waic", density, parameters, NA_real_), loo),
+    table = rbind(criterion_row("waic", density, n_parameters, NA_real_), loo_row),
     of_case = c(NA, density)[likelihoods$row[fit$x$index] + 1L]
   )
 }
@@ -156,26 +163,26 @@ criteria_of_fit <- function(fit) {
 # Runs loo::loo() on rows of cases and returns its result. `likelihoods`: a result of
 # log_likelihood_draws().
 run_loo_on_rows <- function(fit, likelihoods, ...) {
-  values <- likelihoods$log_likelihood
-  size <- loo::relative_eff(exp(values - max(values)),
+  log_likelihood <- likelihoods$log_likelihood
+  relative_size <- loo::relative_eff(exp(log_likelihood - max(log_likelihood)),
     chain_id = rep(seq_len(fit$sampling$chains), each = fit$sampling$kept))
-  suppressWarnings(loo::loo(values, r_eff = size, ...))
+  suppressWarnings(loo::loo(log_likelihood, r_eff = relative_size, ...))
 }
 
 # Expands a result of package loo from rows of cases to single cases, in the order of the ratings.
 # Package loo compares two models case by case, so both models need the same order.
-expand_to_cases <- function(result, likelihoods, fit) {
+expand_to_cases <- function(loo_object, likelihoods, fit) {
   row_of_distinct_case <- likelihoods$row[fit$x$index]
   row_of_case <- rep(row_of_distinct_case, weights_of_cases(fit$x) * (row_of_distinct_case > 0L))
-  result$pointwise <- pick_rows(result$pointwise, row_of_case)
-  result$diagnostics <- lapply(result$diagnostics, `[`, row_of_case)
-  columns <- rownames(result$estimates)
-  result$estimates[] <- t(apply(pick_columns(result$pointwise, columns), 2L, sum_over_cases,
-    rep(1, length(row_of_case))))
-  result[columns] <- result$estimates[, 1L]
-  result[paste0("se_", columns)] <- result$estimates[, 2L]
-  result["psis_object"] <- list(NULL)
-  structure(result, dims = c(nrow(fit$draws), length(row_of_case)))
+  loo_object$pointwise <- pick_rows(loo_object$pointwise, row_of_case)
+  loo_object$diagnostics <- lapply(loo_object$diagnostics, `[`, row_of_case)
+  measures <- rownames(loo_object$estimates)
+  loo_object$estimates[] <- t(apply(pick_columns(loo_object$pointwise, measures), 2L,
+    sum_over_cases, rep(1, length(row_of_case))))
+  loo_object[measures] <- loo_object$estimates[, 1L]
+  loo_object[paste0("se_", measures)] <- loo_object$estimates[, 2L]
+  loo_object["psis_object"] <- list(NULL)
+  structure(loo_object, dims = c(nrow(fit$draws), length(row_of_case)))
 }
 
 #' @rawNamespace S3method(loo::loo,draws_fit)
@@ -192,39 +199,39 @@ waic.draws_fit <- function(x, ...) { # nolint: object_name.
   expand_to_cases(suppressWarnings(loo::waic(likelihoods$log_likelihood, ...)), likelihoods, x)
 }
 
-facts_of_fit <- function(fit) {
+statistics_of_fit <- function(fit) {
   x <- fit$x
   log_likelihood <- logLik(fit)
-  facts <- list(
+  statistics <- list(
     agreement = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
     chance_kappa = fit$kappa, rater_accuracy = fit$rater_accuracy, cases = nrow(x),
     raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
     patterns = n_patterns(x), logLik = as.double(log_likelihood),
     AIC = AIC(log_likelihood), BIC = BIC(log_likelihood), nobs = nobs(fit)
   )
-  if (is.null(fit$centre)) return(facts)
+  if (is.null(fit$centre)) return(statistics)
   pooled_parameters <- fit$centre[c("c", "tau", "ups", "a")]
   if (!is.null(fit$model$abstain)) {
-    facts$abstain <- fit$model$abstain
-    names <- c(answers_logLik = "log_answers", answer_c = "kappa", answer_spread = "omega")
-    pooled_parameters[names(names)] <- fit$answering[names]
+    statistics$abstain <- fit$model$abstain
+    field_names <- c(answers_logLik = "log_answers", answer_c = "kappa", answer_spread = "omega")
+    pooled_parameters[names(field_names)] <- fit$answering[field_names]
   }
   if (fit$identified != "yes") pooled_parameters[] <- NA_real_
-  c(facts, na_real(pooled_parameters))
+  c(statistics, na_real(pooled_parameters))
 }
 
-# Returns the reason why a fit is not identified, in words; NA if it is identified. `identified`: a
-# code, or a vector of codes. `agreement`: share of pairs of ratings that agree. `categories`:
-# number of categories.
+# Returns the reason why a fit is not identified, a text; NA if it is identified. `identified`: a
+# code of the reason, or a vector of codes. `agreement`: share of equal pairs of ratings.
+# `categories`: number of categories.
 why_not_identified <- function(identified, agreement, categories) {
   reasons <- c(
-    no_pairs = "no case was rated by two raters", unequal = reason_unequal_needed,
+    no_pairs = "no case was rated by two raters", unequal = reason_needs_unequal_raters,
     constant_raters = paste0(reason_constant,
       "; if an empty cell means that a rater abstained, use `ratings(abstain = NA)`"),
-    unused = one_line("without a prior, a model with free errors needs ratings in every category;
-      leave other categories out of the ratings"),
+    unused = one_line("a model with free errors and without a prior needs ratings in every category,
+      but some category has no ratings"),
     unrelated = paste("raters", agreement_by_chance_words),
-    labels_only = "ratings identify consensus labels, but accuracies need cases with known truth",
+    labels_only = "ratings identify consensus labels, but not accuracies without known truth",
     replies = one_line("raters agree no better than by chance, given how often each answers and
       abstains"),
     few_sources = sprintf(
@@ -236,21 +243,21 @@ why_not_identified <- function(identified, agreement, categories) {
   as.character(ifelse(identified == "chance", by_chance, reasons[identified]))
 }
 
-# Returns the reason why a fit is not identified, in words for users.
+# Returns the reason why a fit is not identified, a text for users.
 reason_of_fit <- function(fit) {
   categories <- n_categories(fit$x)
   if (fit$identified == "parameters") return(reason_of_parameters(fit$model, categories))
-  if (!is.null(fit$calibrated)) return(unname(fit$calibrated$lack))
+  if (!is.null(fit$calibrated)) return(unname(fit$calibrated$problem))
   why_not_identified(identification_code(fit), fit$agreement, categories)
 }
 
 reason_of_parameters <- function(model, categories) {
-  fill_template("the %s has more parameters than ratings by these raters into %s categories can
-    distinguish", format(model), categories)
+  fill_template("the %s has more parameters than can be estimated from ratings by these raters in
+    %s categories", format(model), categories)
 }
 
-# What a user can do if a fit is not identified, by the code of the reason. `judge`, `uncalibrated`
-# and `unrated` are the codes of why_no_calibration().
+# Advice to users whose fit is not identified, a text per code of the reason. why_no_calibration()
+# returns the codes `judge`, `uncalibrated` and `unrated`.
 known_truth_advice <- "Give the true categories of some cases as {.arg known_truth}."
 other_raters_advice <- "Check that all raters use the categories in the same sense. If they do, use
   more accurate raters, or give {.arg known_truth} for some cases."
@@ -259,14 +266,14 @@ advice_by_code <- list(
   chance = other_raters_advice,
   unequal = "Use {.code model = dawid_skene()}, in which raters differ in accuracy.",
   constant_raters = known_truth_advice,
-  unused = "Leave unused categories out of {.arg categories} of {.fun ratings}, or use a model with
-    a prior, such as {.code dawid_skene()}.",
+  unused = "Leave categories without ratings out of {.arg categories} of {.fun ratings}, or
+    use a model with a prior, such as {.code dawid_skene()}.",
   unrelated = other_raters_advice,
   parameters = "Use a simpler model or more raters, or give {.arg known_truth} for some cases.",
-  labels_only = paste(known_truth_advice, "{.fun ground_truth} needs no known truth."),
+  labels_only = paste(known_truth_advice, "Without them, {.fun ground_truth} returns labels."),
   replies = known_truth_advice,
   few_sources = paste("Use more raters, or merge categories.", known_truth_advice),
   uncalibrated = "Add cases of this category to the calibration sample in {.arg known_raters}.",
-  unrated = "Give ratings of the cases whose base rates are estimated.",
-  judge = "Use a more accurate judge or, if the calibration sample is small, a larger one."
+  unrated = "Let the judge rate the cases whose base rates are to be estimated.",
+  judge = "Use a more accurate judge or, if the calibration sample is small, a larger sample."
 )

@@ -14,8 +14,8 @@
 #' @param ... Not used.
 #' @return A tibble with a row per draw. The columns depend on the model. Columns from the fourth on
 #'   are probabilities, except `nu`.
-#'   * `.chain`: number of the chain; `.iteration`: number of the draw within its chain; `.draw`:
-#'     number of the draw over all chains.
+#'   * `.chain`: number of the chain. `.iteration`: number of the draw within its chain. `.draw`:
+#'     number of the draw in all chains together.
 #'   * `base_rate[k]`: base rate (share of cases) of category k. If populations (groups of cases)
 #'     have different base rates, the name is `base_rate[k,population]`; see [rater_model()].
 #'   * `sens[rater]`, `spec[rater]`: sensitivity and specificity (probabilities of a correct rating
@@ -24,16 +24,17 @@
 #'     categories.
 #'   * `right[rater]`: probability of a correct rating, in models in which all wrong categories are
 #'     equally probable.
-#'   * `mu[truth,rating]`, `nu[truth]`: mean over raters of `p`, and the precision (Dirichlet
-#'     concentration) of the raters around it; only with `others = "partial"` in [rater_prior()].
+#'   * `mu[truth,rating]`, `nu[truth]`: only with `others = "partial"` in [rater_prior()]. `mu` is
+#'     the mean of `p` over raters. `nu` is the precision (Dirichlet concentration) of the raters'
+#'     probabilities around this mean.
 #'   * `easy[k]`, `pair[a,b,k]`: parameters of correlated errors in models with `dependence`; see
 #'     [rater_model()].
 #'   * `accuracy[system]`: share of the fitted cases in which the answer of the system (a classifier
 #'     to evaluate) is correct. The true categories are drawn given the ratings only, not given the
-#'     answers of systems. Errors of systems and raters are assumed to be independent;
-#'     [estimate_accuracy()] allows for correlated errors.
+#'     answers of systems. The share is therefore valid only if errors of systems and raters are
+#'     independent. [estimate_accuracy()] allows for correlated errors.
 #'
-#'   The rater is left out of a name if all raters have the same parameters.
+#'   If all raters have the same parameters, names do not contain the rater, as in `sens`.
 #' @family models of raters
 #' @examples
 #' # Two tests of an infection, without a gold standard, and priors of their error rates
@@ -48,34 +49,34 @@
 #' set.seed(1)
 #' fit <- fit_raters(x, dawid_skene(), method = "bayes", prior = prior)
 #' fit
-#' all <- draws(fit)
-#' # The probability that serology is the more sensitive test
-#' mean(all[["sens[serology]"]] > all[["sens[stool]"]])
+#' posterior_draws <- draws(fit)
+#' # Probability that serology is more sensitive than the stool test
+#' mean(posterior_draws[["sens[serology]"]] > posterior_draws[["sens[stool]"]])
 #' @export
 draws <- function(x, ...) {
   check_call()
   check_draws_fit(x, "x")
   chains <- x$sampling$chains
-  kept <- x$sampling$kept
+  draws_per_chain <- x$sampling$kept
   tibble::as_tibble(cbind(
     data.frame(
-      .chain = rep(seq_len(chains), each = kept), .iteration = rep(seq_len(kept), chains),
-      .draw = seq_len(chains * kept)
+      .chain = rep(seq_len(chains), each = draws_per_chain),
+      .iteration = rep(seq_len(draws_per_chain), chains), .draw = seq_len(chains * draws_per_chain)
     ),
     x$draws, x$systems
   ))
 }
 
 # Raises an error if `fit` has no posterior draws. `arg`: name of the argument that contains the
-# fit, for the message. `also`: a further hint, or NULL.
-check_draws_fit <- function(fit, arg, also = NULL) {
+# fit, for the message. `further_hint`: a further hint, or NULL.
+check_draws_fit <- function(fit, arg, further_hint = NULL) {
   is_user_model <- inherits(fit, "rater_fit") && inherits(fit$model, user_models)
   check_class(fit, "draws_fit", arg, c(if (is_user_model) "Fits of user-defined models, such as
     {.fun rater_family}, have no posterior draws." else
-    "It needs posterior draws, from {.code fit_raters(method = \"bayes\")}.", also))
+    "Posterior draws need a fit by {.code fit_raters(method = \"bayes\")}.", further_hint))
 }
 
-# Classes of user-defined models, which are fitted in R.
+# Classes of user-defined models, which the compiled core does not fit.
 user_models <- c("family_model", "own_model")
 
 # Method for posterior::as_draws() and posterior::as_draws_df(), which use the columns `.chain`,
@@ -91,19 +92,20 @@ tidy_draws <- function(x, ..., conf_level = level_of(x)) {
   parameter_table(x, check_level(conf_level), diagnose_parameters(x$draws, x$sampling$chains))
 }
 
-# Returns the covariances of correct ratings by the raters of dependent pairs, with a row per pair
-# and true category. They follow from joint_answer_probabilities().
+# Returns a table with a row per pair of dependent raters and true category. The estimate is the
+# covariance of the events that each of the two raters is correct. The formula of the covariance
+# follows from joint_answer_probabilities().
 tidy_covariances <- function(x, ..., conf_level = level_of(x)) {
   check_dots_empty(...)
   conf_level <- check_level(conf_level)
   pairs <- pair_indices(x$model, x$x$raters)
   cells <- expand.grid(truth = x$x$categories, pair = seq_len(ncol(pairs)))
-  covariances <- vapply(parameters_of_draws(x, nrow(x$draws)), function(law) {
-    p <- simplify2array(law$matrices)
-    right <- function(j) p[cbind(as.integer(cells$truth), as.integer(cells$truth), j)]
-    a <- right(pairs[1L, cells$pair])
-    b <- right(pairs[2L, cells$pair])
-    as.vector(law$shared) * (pmin(a, b) - a * b)
+  covariances <- vapply(parameters_of_draws(x, nrow(x$draws)), function(draw) {
+    matrices <- simplify2array(draw$matrices) # truths x ratings x raters
+    p_right <- function(j) matrices[cbind(as.integer(cells$truth), as.integer(cells$truth), j)]
+    p_right_a <- p_right(pairs[1L, cells$pair])
+    p_right_b <- p_right(pairs[2L, cells$pair])
+    as.vector(draw$shared) * (pmin(p_right_a, p_right_b) - p_right_a * p_right_b)
   }, numeric(nrow(cells)))
   columns_tibble(
     rater1 = x$x$raters[pairs[1L, cells$pair]], rater2 = x$x$raters[pairs[2L, cells$pair]],
@@ -111,7 +113,7 @@ tidy_covariances <- function(x, ..., conf_level = level_of(x)) {
   )
 }
 
-# Returns the median, standard deviation and interval of each column of `draws`.
+# Returns the median, standard deviation and interval of each column of `draws`, a list of vectors.
 estimates_of_draws <- function(draws, conf_level) {
   quantiles <- apply(draws, 2L, quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
   list(
@@ -141,9 +143,9 @@ draws_to_print <- function(fit) {
   fit$draws <- pick_columns(fit$draws, is_shown)
   fit$terms <- fit$terms[is_shown, ]
   level <- level_of(fit)
-  prior <- compare_with_prior(fit)
-  table <- parameter_table(fit, level, fit$diagnostics, prior)
-  table$note <- prior_notes(prior)
+  prior_comparison <- compare_with_prior(fit)
+  table <- parameter_table(fit, level, fit$diagnostics, prior_comparison)
+  table$note <- prior_notes(prior_comparison)
   view(table, c(parameter = "term", "estimate", limit_columns, "note"), level = level)
 }
 
@@ -154,13 +156,15 @@ covariance_of.draws_fit <- function(fit) { # nolint: object_name.
   )
 }
 
-# Compares the posterior of each parameter with its prior Beta(a, total - a), see
-# new_parameter_rows(). Returns a data frame with a row per parameter:
-# * prior_mean
-# * contraction: 1 - posterior variance / prior variance. It is about 0 if the ratings carry no
-#   information about the parameter.
-# * mostly_prior: is the contraction small, although the ratings do not contradict the prior?
-# * conflict: do the ratings contradict the prior? See ?check_fit. NA if the draws are constant.
+# Compares the posterior distribution of each parameter with its prior Beta(a, total - a);
+# new_parameter_rows() defines `a` and `total`. Returns a data frame with a row per parameter:
+# * prior_mean: mean of the prior; NA if the parameter has no such prior
+# * contraction: 1 - posterior variance / prior variance. It is about 0 if the posterior
+#   distribution is as wide as the prior.
+# * mostly_prior: TRUE if the contraction is below `min_contraction` and the ratings do not
+#   contradict the prior
+# * conflict: TRUE if the ratings contradict the prior; ?check_fit defines the condition. NA if the
+#   draws are constant or there is no prior.
 compare_with_prior <- function(fit) {
   terms <- fit$terms
   prior_mean <- terms$a / terms$total
@@ -168,22 +172,22 @@ compare_with_prior <- function(fit) {
   variance <- unname(apply(fit$draws, 2L, var))
   contraction <- 1 - variance / prior_variance
   has_small_contraction <- contraction < min_contraction
-  # Squared shift of the mean, divided by the prior variance
-  shift <- (unname(colMeans(fit$draws)) - prior_mean)^2 / prior_variance
-  shift[variance == 0] <- NA
+  # Squared difference of posterior and prior mean, divided by the prior variance
+  squared_shift <- (unname(colMeans(fit$draws)) - prior_mean)^2 / prior_variance
+  squared_shift[variance == 0] <- NA
   conflict <- is_convergence_checked(terms) & terms$total > n_categories(fit$x) &
-    shift > ifelse(has_small_contraction, 3 + contraction, 4 * contraction)
+    squared_shift > ifelse(has_small_contraction, 3 + contraction, 4 * contraction)
   mostly_prior <- has_small_contraction %in% TRUE & !conflict %in% TRUE
   data.frame(prior_mean, contraction, mostly_prior, conflict)
 }
 
-# Returns the printed notes of parameters. `prior`: a data frame with the columns of
-# compare_with_prior().
+# Returns the note that print() shows for each parameter, "" for none. `prior`: a data frame with
+# the columns of compare_with_prior().
 prior_notes <- function(prior) {
   c("", "mostly prior", "prior conflict")[1L + prior$mostly_prior + 2L * prior$conflict %in% TRUE]
 }
 
-# Smallest contraction of estimates that depend more on the ratings than on the prior.
+# Estimates with a smaller contraction depend more on the prior than on the ratings.
 min_contraction <- 0.3
 
 schema_of.draws_fit <- function(x) { # nolint: object_name.
@@ -192,7 +196,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
   new_schema(
     tables = c(list(parameters = tidy_draws),
       if (dependence_type(x$model) == "pairs") list(covariances = tidy_covariances)),
-    facts = c(facts_of_fit(x), list(
+    facts = c(statistics_of_fit(x), list(
       draws = nrow(x$draws), chains = sampling$chains, thin = sampling$thin,
       worst_rhat = mixing$rhat, worst_ess = mixing$size, switched = x$switched
     )),
@@ -213,8 +217,8 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
   )
 }
 
-# Returns sentences about the assumptions of the model, for print(). A further sentence warns about
-# shared errors if raters are machines (language models or programs).
+# Returns sentences about the assumptions of the model, for print(). If raters are machines
+# (language models or programs), a further sentence warns about shared errors.
 assumption_of <- function(fit) {
   if (!is.null(fit$calibrated)) {
     return(paste("Assumed:", calibration_assumption(fit),
@@ -224,24 +228,24 @@ assumption_of <- function(fit) {
     sprintf("Assumed: raters err %s; errors that all raters share are taken for the truth.",
       independence_words(fit$model)),
     if (panel_kind(fit) == "machines" && !model_is_dependent(fit$model)) fill_template("Raters are
-      %s, which share errors: in simulated panels of judges with shared errors 90%% intervals of
-      such a fit covered 2.5%% of the accuracies of judges.", machine_kind_words(fit))
+      %s, which often make the same errors. In simulated panels of such raters, 90%% intervals of
+      this model covered only 2.5%% of the true accuracies of raters.", machine_kind_words(fit))
   )
 }
 
-# Returns the parameters of `n_draws` equally spaced draws: a list with a result of
-# parameters_of_values() for each draw.
+# Returns the parameters of `n_draws` equally spaced draws. The result is a list with a result of
+# parameters_of_values() per draw.
 parameters_of_draws <- function(fit, n_draws) {
   rows <- unique(round(seq(1, nrow(fit$draws), length.out = n_draws)))
   lapply(rows, function(d) parameters_of_values(fit, fit$draws[d, ]))
 }
 
-# Returns TRUE for terms that are probabilities of ratings.
+# Returns TRUE for names of parameters that are probabilities of ratings.
 is_matrix_term <- function(term) grepl("^(right|sens|spec|p)\\b", term)
 
 # Converts one draw of all parameters to a list. `values`: the draw, a vector in the order of
 # `fit$terms`. The list contains:
-# * base_rates: populations x categories
+# * base_rates: a matrix (populations x categories)
 # * matrices: a list with the confusion matrix of each rater (true category x rating)
 # * shared: parameters of correlated errors, see code_probabilities(); NULL if the model has none
 parameters_of_values <- function(fit, values) {
@@ -250,9 +254,9 @@ parameters_of_values <- function(fit, values) {
   size <- n_categories(x)
   is_matrix <- is_matrix_term(terms$term)
   has_common_matrix <- all(is.na(terms$rater))
-  known <- setNames(fit$known$raters, x$raters[seq_along(fit$known$raters)])
+  known_matrices <- setNames(fit$known$raters, x$raters[seq_along(fit$known$raters)])
   matrices <- lapply(x$raters, function(rater) {
-    if (!is.null(known[[rater]])) return(known[[rater]])
+    if (!is.null(known_matrices[[rater]])) return(known_matrices[[rater]])
     p_right <- values[is_matrix & terms$rater %in% if (has_common_matrix) NA else rater]
     if (size > 2L && length(p_right) > 1L) return(matrix(p_right, size, byrow = TRUE))
     matrix_with_equal_errors(p_right, size)
@@ -265,22 +269,23 @@ parameters_of_values <- function(fit, values) {
 }
 
 # Posterior probabilities of other ratings are means over draws. If all draws would take too long,
-# at least 200 draws are used.
+# equally spaced draws are used, at least 200.
 compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   has_dependent_errors <- model_is_dependent(fit$model)
   if (has_dependent_errors) {
     check_dependent_panel(fit$model, x)
-    # A repeated rating is one more rating with the same confusion matrix.
+    # A second rating of a case by the same rater counts as a rating by another rater with the same
+    # confusion matrix.
     ratings <- all_pattern_codes(x)
   }
   population <- population_in_fit(fit, pattern_covariates(x))
   n_steps <- length(rating_rater(x)) * n_categories(x) + 100 * n_raters(x) # per draw
   n_draws <- min(nrow(fit$draws), max(200, 2e7 %/% n_steps))
-  posteriors <- lapply(parameters_of_draws(fit, n_draws), function(law) {
-    rates <- pick_rows(law$base_rates, population)
-    if (!has_dependent_errors) return(posterior_of_matrices(rates, law$matrices, x))
-    law$matrices <- law$matrices[ratings$rater]
-    joint <- code_probabilities(law, ratings$codes, fit$model, x$raters) * rates
+  posteriors <- lapply(parameters_of_draws(fit, n_draws), function(draw) {
+    rates <- pick_rows(draw$base_rates, population)
+    if (!has_dependent_errors) return(posterior_of_matrices(rates, draw$matrices, x))
+    draw$matrices <- draw$matrices[ratings$rater]
+    joint <- code_probabilities(draw, ratings$codes, fit$model, x$raters) * rates
     joint / rowSums(joint)
   })
   Reduce(`+`, posteriors) / length(posteriors)
@@ -290,29 +295,30 @@ compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
 # independent given the truth. `rates`: base rates of the population of each pattern (patterns x
 # categories). `matrices`: a list with the confusion matrix of each rater.
 posterior_of_matrices <- function(rates, matrices, x) {
-  # Rows: rating categories of the first rater, then of the second, and so on. Columns: true
-  # categories.
+  # Rows are the categories of ratings by the first rater, then by the second rater, and so on.
+  # Columns are true categories.
   log_probabilities <- log(stack_rows(matrices, t))
-  row <- rating_category(x) + ncol(rates) * (rating_rater(x) - 1L)
+  cell_row <- rating_category(x) + ncol(rates) * (rating_rater(x) - 1L)
   softmax(log(rates) +
-    rowsum_rows(rating_pattern(x), pick_rows(log_probabilities, row), n_patterns(x)))
+    rowsum_rows(rating_pattern(x), pick_rows(log_probabilities, cell_row), n_patterns(x)))
 }
 
-# Returns, for each row of `values` (a data frame of covariates), the index of its population: the
-# row of `fit$populations`. Raises an error if a row belongs to no population of the fit.
-population_in_fit <- function(fit, values) {
+# Returns, for each row of a data frame of covariates, the index of its population: the row of
+# `fit$populations` with the same values. Raises an error if there is no such population in the fit.
+population_in_fit <- function(fit, covariates) {
   table <- fit$populations
-  lacking <- setdiff(names(table), names(values))
-  abort_if(lacking, "columns", "{.arg newdata} must have the covariates of the fit.",
-    x = "{.val {lacking}} {?is/are} missing.", arg = "newdata")
-  population <- population_of(values, table)
-  unknown <- unique(population_labels(values[names(table)])[is.na(population)])
-  abort_argument_if(unknown, "newdata", "must contain only populations of the fit.",
-    x = "{.val {unknown}} {?is/are} not among {.val {population_labels(table)}}.")
+  missing_covariates <- setdiff(names(table), names(covariates))
+  abort_if(missing_covariates, "columns", "{.arg newdata} must have the covariates of the fit.",
+    x = "{.val {missing_covariates}} {?is/are} missing.", arg = "newdata")
+  population <- population_of(covariates, table)
+  unknown_labels <- unique(population_labels(covariates[names(table)])[is.na(population)])
+  abort_argument_if(unknown_labels, "newdata",
+    "must contain only populations of the fit (combinations of covariates).",
+    x = "{.val {unknown_labels}} {?is/are} not among {.val {population_labels(table)}}.")
   population
 }
 
-# The base rates of cases are posterior means of the base rates of their populations.
+# The base rates of a case are the posterior means of the base rates of its population.
 rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
   pick_rows(
     parameters_of_values(fit, colMeans(fit$draws))$base_rates, population_in_fit(fit, data)
@@ -320,39 +326,39 @@ rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
 }
 
 # Computes measures of diagnostic tests, such as sensitivity, in each draw. Estimates are medians
-# over draws, and limits of intervals are quantiles.
+# over draws, and limits of intervals are quantiles of draws.
 measure_tests.draws_fit <- function(fit, rates, both, conf_level, group) { # nolint: object_name.
-  populations <- max(1L, nrow(fit$populations))
-  weight <- if (is.null(group)) population_shares(fit$task, fit$x, populations) else
-    as.double(seq_len(populations) == population_in_fit(fit, group))
+  n_populations <- max(1L, nrow(fit$populations))
+  weight <- if (is.null(group)) population_shares(fit$task, fit$x, n_populations) else
+    as.double(seq_len(n_populations) == population_in_fit(fit, group))
   parameters <- parameters_of_draws(fit, nrow(fit$draws))
-  base_rates <- vapply(parameters, function(law) drop(weight %*% law$base_rates), fit$base_rates)
-  matrices <- vapply(parameters, function(law) {
-    aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
+  base_rates <- vapply(parameters, function(draw) drop(weight %*% draw$base_rates), fit$base_rates)
+  matrices <- vapply(parameters, function(draw) {
+    aperm(simplify2array(draw$matrices), c(3L, 1L, 2L))
   }, fit$matrices)
   dim(matrices) <- dim(fit$matrices) * c(1, 1, length(parameters))
   # Probability that two raters both give the same answer (truth x answer x draws)
-  joint <- if (!is_empty(both)) {
+  joint_probability <- if (!is_empty(both)) {
     codes <- matrix(0L, n_categories(fit$x), n_raters(fit$x))
     codes[, both] <- row_numbers(codes)
-    vapply(parameters, function(law) t(code_probabilities(law, codes, fit$model, fit$x$raters)),
+    vapply(parameters, function(draw) t(code_probabilities(draw, codes, fit$model, fit$x$raters)),
       matrix(0, nrow(codes), nrow(codes)))
   }
   measures <- back_transform(
-    transformed_measures(add_combined_tests(matrices, both, joint), base_rates, rates)
+    transformed_measures(add_combined_tests(matrices, both, joint_probability), base_rates, rates)
   )
   apply_over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
   quantiles <- function(level) apply_over_draws(quantile, level, na.rm = TRUE, names = FALSE)
   error <- apply_over_draws(sd)
-  error[is_ratio_measure(dim(error))] <- NA # a few draws near the boundary would determine it
+  error[is_ratio_measure(dim(error))] <- NA # it would depend on a few draws near the boundary
   list(value = quantiles(0.5), error = error, low = quantiles((1 - conf_level) / 2),
     high = quantiles((1 + conf_level) / 2))
 }
 
 warn_identified_fit.draws_fit <- function(fit) NULL # nolint: object_name.
 
-# Returns a list of `rhat`, the largest Rhat, and `size`, the smallest effective sample size, of the
-# parameters whose convergence is checked.
+# Returns a list of `rhat`, the largest Rhat, and `size`, the smallest effective sample size. Both
+# are computed over all parameters whose convergence is checked.
 worst_mixing <- function(fit) {
   list(
     rhat = max(fit$diagnostics[, "rhat"], -Inf, na.rm = TRUE),
@@ -371,15 +377,16 @@ format_mixing <- function(fit) {
 warn_mixing <- function(fit) {
   mixing <- worst_mixing(fit)
   warn_if(!has_mixed(mixing), "no_convergence",
-    "Chains have not mixed: Rhat {format_decimals(mixing$rhat, 3L)}, effective sample size
-        {round(mixing$size)}.",
+    "The chains have not converged: the largest Rhat is {format_decimals(mixing$rhat, 3L)}, and the
+        smallest effective sample size is {round(mixing$size)}.",
     i = "Use more draws, by {.code sampling = list(draws = )}, or give stronger priors.")
-  # If all raters have informative priors, the priors distinguish the categories.
+  # There is no warning if all raters have priors from the user, because these priors distinguish
+  # the categories.
   warn_if(fit$switched > 0.01 && !all(fit$x$raters %in% fit$named), "switched",
     "In {percent(fit$switched)} of the draws, categories have exchanged names (label switching).",
     i = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that
         distinguish the categories.", categories = fit$x$categories)
   warn_if(fit$stuck > 0.01, "prior",
-    "The priors contradict the constraint {.arg order} of {.fun rater_prior}.",
+    "The priors contradict the constraint that is set by {.arg order} in {.fun rater_prior}.",
     i = "Use {.code order = \"none\"} in {.fun rater_prior}, or other priors.")
 }

@@ -1,4 +1,4 @@
-# Latent class models that are fitted by posterior draws. The sampler is in src/core/posterior.
+# Bayesian fits of latent class models. Folder src/core/posterior contains the sampler.
 
 #' @srrstats {BS2.6, BS2.9} draws, chains and warmup have limits; each chain has a separate random
 #'   stream
@@ -10,31 +10,31 @@
 #' @noRd
 NULL
 
-# Fits the model by posterior draws and returns the fit. `checked`: a result of resolve_known(),
-# which contains the ratings, known truths of cases and known error rates of raters. `prior`,
-# `sampling`: arguments of fit_raters(). In addition to the fields of all fits (see
+# Fits the model by draws from the posterior distribution, and returns the fit. `checked`: a result
+# of resolve_known(), which contains the ratings, known truths of cases and known error rates of
+# raters. `prior`, `sampling`: arguments of fit_raters(). In addition to the fields of all fits (see
 # new_rater_fit()), the fit has these fields:
 # * draws: a matrix with a column per parameter, whose rows are ordered by chain
 # * terms: a data frame with a row per parameter, see new_parameter_rows()
 # * diagnostics: convergence diagnostics of parameters, see is_convergence_checked()
-# * systems: draws of systems' accuracies, with true categories drawn given the ratings only
+# * systems: draws of the accuracies of systems; true categories are drawn given the ratings only
 # * prior: parameters of the priors, see resolve_prior()
 # * sampling: numbers of chains and of draws
-# * switched: share of draws in which categories have exchanged names (label switching)
-# * task, seed: arguments of the sampler, with which the draws can be repeated
+# * switched: share of the draws in which categories have exchanged names (label switching)
+# * task, seed: arguments of the sampler, from which the same draws can be computed again
 fit_draws <- function(model, checked, prior, sampling) {
   x <- checked$x
-  check_drawn_model(model, x)
+  check_bayes_model(model, x)
   sampling <- check_sampling(sampling)
   prior <- prior %||% rater_prior()
   raters_with_prior <- names(prior$raters)
-  # If the prior depends on the positive category, and the categories are labels in alphabetical
-  # order, this order may not be meant.
+  # Some priors depend on which category is positive (the second one). If the labels are in
+  # alphabetical order, the user may not know which category that is.
   labels <- x$categories
-  fields <- unlist(lapply(c(prior$raters, list(prior$others), prior$base_rates), names))
-  is_unclear <- any(c("sens", "spec", "beta") %in% fields) && length(labels) == 2L &&
-    identical(labels, sort_strings(labels)) && is.null(as_numbers(labels))
-  if (is_unclear) inform_once(paste("positive", labels[[2L]]), c(
+  prior_fields <- unlist(lapply(c(prior$raters, list(prior$others), prior$base_rates), names))
+  has_unclear_positive <- any(c("sens", "spec", "beta") %in% prior_fields) &&
+    length(labels) == 2L && identical(labels, sort_strings(labels)) && is.null(as_numbers(labels))
+  if (has_unclear_positive) inform_once(paste("positive", labels[[2L]]), c(
     "The positive category of the prior is {.val {labels[[2L]]}}, the second in alphabetical
       order.",
     i = "If {.val {labels[[1L]]}} is positive, give {.code categories =
@@ -56,7 +56,7 @@ fit_draws <- function(model, checked, prior, sampling) {
 # Raises an error if the sampler does not support the model. The sampler needs uniform or free
 # errors, cases of equal difficulty, no levels of confidence, and no numeric covariates. Weights of
 # cases must be counts.
-check_drawn_model <- function(model, x) {
+check_bayes_model <- function(model, x) {
   is_supported <- model$errors %in% c("uniform", "free") && model$difficulty == "none" &&
     !uses_confidence(model)
   abort_argument_if(!is_supported, "model",
@@ -80,7 +80,7 @@ check_drawn_model <- function(model, x) {
 # Checks argument `sampling` of fit_raters(). A sweep is one update of all parameters. Returns a
 # list:
 # * chains, threads: numbers of chains and of threads
-# * kept: number of draws per chain
+# * kept: number of draws per chain, after warmup and thinning
 # * warmup: number of sweeps at the start of a chain that are discarded
 # * thin: number of sweeps per draw; NULL to choose it automatically
 check_sampling <- function(sampling) {
@@ -100,46 +100,48 @@ check_sampling <- function(sampling) {
 }
 
 # Raises an error if the ratings do not identify the parameters and some rater has no prior from the
-# user. An example is two raters in one population. Also raises errors if known raters or the prior
-# do not fit the model. `raters_with_prior`: names of the raters for whom the user gave a prior.
-# `prior`: a result of resolve_prior().
+# user. An example is a panel of two raters in one population. Also raises errors if the model does
+# not support known raters or the prior. `raters_with_prior`: names of the raters for whom the user
+# gave a prior. `prior`: a result of resolve_prior().
 check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
   x <- checked$x
   is_identified <- n_distinct(rating_rater(x)) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
     has_counts(x) || model$accuracy == "common" || has_known_values(checked$known)
   has_known_rater <- any(lengths(checked$known$raters) > 0L, lengths(checked$known$counts) > 0L)
   abort_argument_if(has_known_rater && model$accuracy == "common", "known_raters",
-    "With {.code method = \"bayes\"}, known raters need a model in which raters differ.",
+    "With {.code method = \"bayes\"}, {.arg known_raters} needs a model in which raters differ.",
     i = "Choose {.code rater_model(\"rater\")} or {.fun dawid_skene}.")
   abort_if(prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model)),
-    "prior", "{.code others = \"partial\"} needs a model with free and independent errors.",
-    i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.")
+    "prior", "{.code others = \"partial\"} needs a model with {.code errors = \"free\"} and
+        {.code dependence = \"none\"}.",
+    i = "Use {.code others = \"vague\"} or {.val flat} in {.fun rater_prior}.")
   abort_if(!is_identified && !all(x$raters %in% raters_with_prior), "prior",
-    "The posterior would be the prior: two raters in one population do not identify accuracies.",
+    "The ratings of two raters in one population do not identify accuracies. Their posterior would
+        depend only on the prior.",
     i = "Give priors for both raters with {.fun rater_prior}. Or use more raters, more populations
         with different base rates, or known truths.")
 }
 
 # Returns the arguments of the sampler in the core, a list:
-# * prior: a list of parameters of the priors
+# * prior: a list of parameters of the priors, and of settings that the sampler needs with them
 # * truth: known true category of each pattern of ratings, 0 if unknown
 # * population: index of the population of each pattern
 # * terms: a data frame with a row per reported parameter, see new_parameter_rows()
 sampler_task <- function(x, model, known, prior) {
-  is_common <- model$accuracy == "common"
-  matrix_of <- if (is_common) rep(1L, n_raters(x)) else seq_along(x$raters)
-  matrices <- unique(matrix_of)
+  has_common_matrix <- model$accuracy == "common"
+  matrix_number <- if (has_common_matrix) rep(1L, n_raters(x)) else seq_along(x$raters)
+  distinct_matrices <- unique(matrix_number)
   size <- n_categories(x)
-  prior_rows <- lapply(matrices, function(j) {
+  prior_rows <- lapply(distinct_matrices, function(j) {
     prior_counts <- prior$raters[[j]] %||% default_prior_parameters("vague", size, FALSE)
     prior_counts + (known$counts[[j]] %||% 0)
   })
   system_prior <- prior$system %||%
     default_prior_parameters("vague", size, model$errors == "uniform")
-  is_pooled_prior <- prior$others == "partial" && !is_common
+  is_pooled_prior <- prior$others == "partial" && !has_common_matrix
   list(
     prior = list(
-      matrix_of = matrix_of, rows = prior_rows, fixed = known$raters[matrices],
+      matrix_of = matrix_number, rows = prior_rows, fixed = known$raters[distinct_matrices],
       system = rep(list(system_prior), n_systems(x)), base_rates = unname(prior$base_rates),
       pooled = is_pooled_prior, raters = n_raters(x), order = prior$order,
       dependence = dependence_type(model), pairs = pair_indices(model, x$raters)
@@ -147,7 +149,8 @@ sampler_task <- function(x, model, known, prior) {
     truth = known$truth,
     population = population_of(pattern_covariates(x), population_table(model, x)),
     terms = parameter_rows(
-      x, if (is_common) NA_character_ else x$raters, prior_rows, prior, is_pooled_prior, model
+      x, if (has_common_matrix) NA_character_ else x$raters, prior_rows, prior, is_pooled_prior,
+      model
     )
   )
 }
@@ -159,8 +162,8 @@ sampler_option_names <- c("chains", "kept", "warmup", "threads")
 # * task: a result of sampler_task()
 # * options: a list of settings, named by sampler_option_names, `thin` and `seed`
 # * log_likelihood: should log likelihoods be computed?
-# * joined: are systems fitted like raters? If not, their answers do not affect the draws of other
-#   parameters.
+# * joined: are systems fitted like raters? If FALSE, answers of systems do not affect the draws of
+#   other parameters.
 # * tick: function that updates the progress bar
 run_sampler <- function(x, task, options, log_likelihood = FALSE, joined = FALSE, tick = no_tick) {
   core_draw_posterior(
@@ -169,9 +172,11 @@ run_sampler <- function(x, task, options, log_likelihood = FALSE, joined = FALSE
   )
 }
 
-# Largest cost of sampling, in elementary steps. Thinning is not increased beyond it.
+# Largest number of elementary computing steps of a run of the sampler. `thin` is not increased if a
+# run would need more steps.
 max_sampling_steps <- 5e9
-# Effective sample size at which sampling stops. Half of the number of draws suffices if it is less.
+# Effective sample size at which sampling stops. If half of the number of draws is smaller, sampling
+# stops at this half.
 sufficient_sample_size <- 1000
 
 # Runs the sampler and returns its draws with convergence diagnostics. If the user did not set
@@ -179,30 +184,30 @@ sufficient_sample_size <- 1000
 # suffice, or until the next run would take too long.
 draw_until_mixed <- function(x, task, sampling, seed) {
   steps_per_sweep <- length(rating_rater(x)) * n_categories(x) + length(task$terms$term)
-  # With correlated errors, each update of a parameter evaluates the likelihood about six times.
+  # With correlated errors, each update of a parameter computes the likelihood about six times.
   if (task$prior$dependence != "none") steps_per_sweep <- 6 * steps_per_sweep *
     length(task$terms$term)
   tick <- progress_bar("Chains", sampling$chains)$tick
   thin <- sampling$thin %||% 1L
   required_sample_size <- min(sufficient_sample_size, sampling$chains * sampling$kept / 2)
   repeat {
-    drawn <- run_sampler(x, task, c(sampling[sampler_option_names], list(thin = thin, seed = seed)),
+    run <- run_sampler(x, task, c(sampling[sampler_option_names], list(thin = thin, seed = seed)),
       tick = tick)
-    drawn$thin <- thin
-    drawn$kept <- named_draws(drawn$draws, task$terms)
-    drawn$diagnostics <- diagnose_parameters(
-      pick_columns(drawn$kept, is_convergence_checked(task$terms)), sampling$chains
+    run$thin <- thin
+    run$named_draws <- named_draws(run$draws, task$terms)
+    run$diagnostics <- diagnose_parameters(
+      pick_columns(run$named_draws, is_convergence_checked(task$terms)), sampling$chains
     )
-    smallest_size <- worst_mixing(drawn)$size
-    # `thin` is multiplied by `factor`, a power of 2. Effective sample sizes are assumed to increase
-    # in proportion.
-    factor <- 2^max(1, ceiling(log2(required_sample_size / smallest_size)))
-    n_sweeps <- sampling$chains * (sampling$warmup + factor * thin * sampling$kept)
+    smallest_size <- worst_mixing(run)$size
+    # The next run would multiply `thin` by `thin_factor`, a power of 2. Effective sample sizes are
+    # assumed to increase in proportion to `thin`.
+    thin_factor <- 2^max(1, ceiling(log2(required_sample_size / smallest_size)))
+    n_sweeps <- sampling$chains * (sampling$warmup + thin_factor * thin * sampling$kept)
     is_done <- !is.null(sampling$thin) || smallest_size >= required_sample_size ||
-      factor * thin > 1024 ||
+      thin_factor * thin > 1024 ||
       n_sweeps * steps_per_sweep > max_sampling_steps
-    if (is_done) return(drawn)
-    thin <- as.integer(factor * thin)
+    if (is_done) return(run)
+    thin <- as.integer(thin_factor * thin)
   }
 }
 
@@ -216,10 +221,11 @@ is_convergence_checked <- function(terms) {
 
 # Returns a data frame with a row per reported parameter. Columns:
 # * term: name of the parameter
-# * rater, truth, rating, population: what the parameter describes; NA if it does not apply
-# * place: its column in the core's draws
-# * a: its parameter of the Dirichlet prior
-# * total: sum of the parameters of the Dirichlet prior over all categories
+# * rater, truth, rating, population: the rater, true category, rating and population to which the
+#   parameter belongs; NA if it has none
+# * place: index of the column of the core's draws that contains the parameter
+# * a: parameter of the Dirichlet prior of this probability
+# * total: sum of all parameters of this Dirichlet prior
 new_parameter_rows <- function(term, place, rater = NA_character_, truth = NA_character_,
                       rating = NA_character_, population = NA_character_, a = NA_real_,
                       total = NA_real_) {
@@ -229,51 +235,56 @@ new_parameter_rows <- function(term, place, rater = NA_character_, truth = NA_ch
 # Returns the rows of new_parameter_rows() for all reported parameters: base rates, confusion
 # matrices of raters, their mean over raters (if `pooled`), and parameters of correlated errors. In
 # the core's draws, matrices of raters are followed by matrices of systems, which are not reported.
-# `raters`: names of raters, NA if all have the same matrix. `rows`: Dirichlet parameters of the
-# prior of each confusion matrix, a list.
+# `raters`: names of raters, NA if all raters have the same matrix. `rows`: a list with the
+# Dirichlet parameters of the prior of each confusion matrix. `pooled`: does the prior pool the
+# raters' matrices?
 parameter_rows <- function(x, raters, rows, prior, pooled, model) {
   size <- n_categories(x)
-  rates <- prior$base_rates
-  population <- rep(rownames(rates) %||% NA_character_, each = size)
-  truth <- rep(x$categories, nrow(rates))
+  rate_parameters <- prior$base_rates
+  population <- rep(rownames(rate_parameters) %||% NA_character_, each = size)
+  truth <- rep(x$categories, nrow(rate_parameters))
   population_suffix <- ifelse(is.na(population), "", paste0(",", population))
-  n_before <- length(rates) + (seq_along(raters) - 1L) * size^2
-  matrices <- stack_rows(unname(Map(matrix_parameter_rows, raters, rows, n_before, list(x))))
-  if (pooled) matrices[c("a", "total")] <- NA_real_
-  n_before <- length(rates) + (length(raters) + n_systems(x)) * size^2
+  n_columns_before <- length(rate_parameters) + (seq_along(raters) - 1L) * size^2
+  matrix_rows <- stack_rows(
+    unname(Map(matrix_parameter_rows, raters, rows, n_columns_before, list(x)))
+  )
+  if (pooled) matrix_rows[c("a", "total")] <- NA_real_
+  n_columns_before <- length(rate_parameters) + (length(raters) + n_systems(x)) * size^2
   rbind(
     new_parameter_rows(
-      sprintf("base_rate[%s%s]", truth, population_suffix), seq_along(rates), truth = truth,
-      population = population, a = as.vector(t(rates)), total = rep(rowSums(rates), each = size)
+      sprintf("base_rate[%s%s]", truth, population_suffix), seq_along(rate_parameters),
+      truth = truth, population = population, a = as.vector(t(rate_parameters)),
+      total = rep(rowSums(rate_parameters), each = size)
     ),
-    matrices, if (pooled) {
-      # Mean rows of the raters' matrices (`mu`) and their precisions (`nu`)
+    matrix_rows, if (pooled) {
+      # Mean rows of the raters' matrices (`mu`), and precisions of the matrices around them (`nu`)
       cells <- expand.grid(rating = x$categories, truth = x$categories, stringsAsFactors = FALSE)
       terms <- c(
         sprintf("nu[%s]", x$categories), sprintf("mu[%s,%s]", cells$truth, cells$rating)
       )
-      new_parameter_rows(terms, n_before + seq_along(terms), truth = c(x$categories, cells$truth),
-        rating = c(rep(NA_character_, size), cells$rating))
+      new_parameter_rows(terms, n_columns_before + seq_along(terms),
+        truth = c(x$categories, cells$truth), rating = c(rep(NA_character_, size), cells$rating))
     },
-    dependence_parameter_rows(x, model, n_before)
+    dependence_parameter_rows(x, model, n_columns_before)
   )
 }
 
 # Returns the rows of new_parameter_rows() for one confusion matrix. `rows`: Dirichlet parameters of
-# its prior (true category x rating); a vector of two if errors are uniform. `n_before`: number of
-# columns that precede the matrix in the core's draws.
-matrix_parameter_rows <- function(rater, rows, n_before, x) {
+# its prior, a matrix (true category x rating). If errors are uniform, `rows` contains two Beta
+# parameters, for correct and for wrong ratings. `n_columns_before`: number of columns that precede
+# the matrix in the core's draws.
+matrix_parameter_rows <- function(rater, rows, n_columns_before, x) {
   size <- n_categories(x)
   rater_suffix <- if (is.na(rater)) "" else sprintf("[%s]", rater)
   new_row <- function(term, place, a, total, truth = NA_character_, rating = truth) {
-    new_parameter_rows(term, n_before + place, rater, truth, rating, a = a, total = total)
+    new_parameter_rows(term, n_columns_before + place, rater, truth, rating, a = a, total = total)
   }
   if (!is.matrix(rows)) return(new_row(paste0("right", rater_suffix), 1, rows[[1L]], sum(rows)))
   if (size == 2L) {
     terms <- paste0(c("spec", "sens"), rater_suffix)
     return(new_row(terms, c(1, 4), diag(rows), rowSums(rows), x$categories))
   }
-  # The cells of the matrix, row by row
+  # Cells of the confusion matrix, in the order of its rows
   cells <- expand.grid(rating = x$categories, truth = x$categories, stringsAsFactors = FALSE)
   terms <- paste0("p[", if (!is.na(rater)) paste0(rater, ","), cells$truth, ",", cells$rating, "]")
   new_row(terms, seq_len(size^2), as.vector(t(rows)), rep(rowSums(rows), each = size), cells$truth,
@@ -282,9 +293,9 @@ matrix_parameter_rows <- function(rater, rows, n_before, x) {
 
 # Returns the draws of the reported parameters, a matrix (draws x parameters) with names of columns.
 named_draws <- function(draws, terms) {
-  out <- pick_columns(draws, terms$place)
-  colnames(out) <- terms$term
-  out
+  reported_draws <- pick_columns(draws, terms$place)
+  colnames(reported_draws) <- terms$term
+  reported_draws
 }
 
 # ---- The fit ------------------------------------------------------------------------------------
@@ -297,75 +308,78 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     3 * as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
     "Use fewer draws, by {.code sampling = list(draws = )}."
   )
-  drawn <- draw_until_mixed(x, task, sampling, seed)
+  run <- draw_until_mixed(x, task, sampling, seed)
   size <- n_categories(x)
-  populations <- nrow(prior$base_rates)
-  rates <- mean_rates(drawn$draws, x, task, populations)
-  means <- colMeans(drawn$draws)
-  matrix_of <- task$prior$matrix_of
-  mean_cells <- vapply(matrix_of, function(m) means[matrix_columns(m, size, populations)],
-    numeric(size^2))
-  accuracy <- vapply(unique(matrix_of), function(m) {
-    columns <- matrix_columns(m, size, populations)[on_diagonal(size)]
-    rowSums(rates$draws * pick_columns(drawn$draws, columns))
-  }, numeric(nrow(drawn$draws)))
-  posterior <- drawn$posterior
-  unrated <- which(is.na(posterior[, 1L]))
-  population_rates <- matrix(means[seq_len(populations * size)], populations, byrow = TRUE)
-  posterior[unrated, ] <- population_rates[task$population[unrated], ]
+  n_populations <- nrow(prior$base_rates)
+  overall_rates <- mean_rates(run$draws, x, task, n_populations)
+  posterior_means <- colMeans(run$draws)
+  matrix_number <- task$prior$matrix_of
+  mean_matrices <- vapply(matrix_number,
+    function(m) posterior_means[matrix_columns(m, size, n_populations)], numeric(size^2))
+  accuracy_draws <- vapply(unique(matrix_number), function(m) {
+    columns <- matrix_columns(m, size, n_populations)[diagonal_cells(size)]
+    rowSums(overall_rates$draws * pick_columns(run$draws, columns))
+  }, numeric(nrow(run$draws)))
+  posterior <- run$posterior
+  unrated_patterns <- which(is.na(posterior[, 1L]))
+  population_rates <-
+    matrix(posterior_means[seq_len(n_populations * size)], n_populations, byrow = TRUE)
+  posterior[unrated_patterns, ] <- population_rates[task$population[unrated_patterns], ]
   fit <- new_rater_fit("draws_fit", x, model, "bayes", known,
-    identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
+    identified = "yes", rater_accuracy = mean(colMeans(accuracy_draws)),
+    base_rates = overall_rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
-    matrices = aperm(array(mean_cells, c(size, size, length(matrix_of))), 3:1),
-    coefficients = apply(drawn$kept, 2L, median), draws = drawn$kept, terms = task$terms,
-    diagnostics = drawn$diagnostics, prior = prior,
-    sampling = c(sampling[sampler_option_names], thin = drawn$thin), task = task, seed = seed,
-    # Field `systems` contains draws of the share of correct answers of each system on the fitted
-    # cases. True categories are drawn given the ratings only.
+    matrices = aperm(array(mean_matrices, c(size, size, length(matrix_number))), 3:1),
+    coefficients = apply(run$named_draws, 2L, median), draws = run$named_draws, terms = task$terms,
+    diagnostics = run$diagnostics, prior = prior,
+    sampling = c(sampling[sampler_option_names], thin = run$thin), task = task, seed = seed,
     populations = population_table(model, x),
+    # Draws of the share of correct answers of each system on the fitted cases. True categories are
+    # drawn given the ratings only.
     systems = structure(
-      drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
+      run$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
     ),
-    conf_level = default_conf_level(), switched = drawn$switched, stuck = drawn$stuck,
-    converged = worst_mixing(drawn)$rhat <= 1.01
+    conf_level = default_conf_level(), switched = run$switched, stuck = run$stuck,
+    converged = worst_mixing(run)$rhat <= 1.01
   )
-  fit$posterior <- add_unweighted(fit$posterior, fit)
+  fit$posterior <- fill_unweighted_patterns(fit$posterior, fit)
   fit$shown <- draws_to_print(fit)
   fit
 }
 
-# Replaces the posterior probabilities of patterns with weight 0, which the sampler leaves out.
-# `posterior`: patterns x categories.
-add_unweighted <- function(posterior, fit) {
+# Replaces the posterior probabilities of patterns with weight 0, which the sampler leaves out, and
+# returns the matrix. `posterior`: a matrix of probabilities (patterns x categories).
+fill_unweighted_patterns <- function(posterior, fit) {
   is_unweighted <- pattern_weights(fit$x) <= 0
-  rated <- which(is_unweighted & is_rated_pattern(fit$x))
-  if (!is_empty(rated)) posterior[rated, ] <- compute_posterior(fit, fit$x)[rated, ]
+  rated_patterns <- which(is_unweighted & is_rated_pattern(fit$x))
+  if (!is_empty(rated_patterns)) posterior[rated_patterns, ] <-
+    compute_posterior(fit, fit$x)[rated_patterns, ]
   set_known_truths(posterior, fit$known$truth * (is_unweighted & is_known_pattern(fit)))
 }
 
 # Returns the base rates of all cases together: means over populations, weighted by numbers of
 # cases. The result is a list of `draws` (draws x categories) and `mean`, their posterior means.
-# `draws`: all draws of the core. `populations`: number of populations.
-mean_rates <- function(draws, x, task, populations) {
+# `draws`: all draws of the core. `n_populations`: number of populations.
+mean_rates <- function(draws, x, task, n_populations) {
   size <- n_categories(x)
-  weight <- population_shares(task, x, populations)
-  rate_draws <- Reduce(`+`, lapply(seq_len(populations), function(p) {
+  weight <- population_shares(task, x, n_populations)
+  rate_draws <- Reduce(`+`, lapply(seq_len(n_populations), function(p) {
     weight[[p]] * pick_columns(draws, (p - 1L) * size + seq_len(size))
   }))
   list(draws = rate_draws, mean = colMeans(rate_draws))
 }
 
 # Returns the share of the cases that are in each population.
-population_shares <- function(task, x, populations) {
-  prop.table(rowsum_codes(task$population, pattern_weights(x), populations))
+population_shares <- function(task, x, n_populations) {
+  prop.table(rowsum_codes(task$population, pattern_weights(x), n_populations))
 }
 
 # Returns the indices of the columns of the core's draws that contain confusion matrix number `m`,
-# row by row. `size`: number of categories. `populations`: number of populations.
-matrix_columns <- function(m, size, populations) {
-  populations * size + (m - 1L) * size^2 + seq_len(size^2)
+# row by row. `size`: number of categories. `n_populations`: number of populations.
+matrix_columns <- function(m, size, n_populations) {
+  n_populations * size + (m - 1L) * size^2 + seq_len(size^2)
 }
 
 # Returns the indices of the diagonal (correct ratings) among the cells of a confusion matrix.
 # `size`: number of categories.
-on_diagonal <- function(size) seq(1L, size^2, size + 1L)
+diagonal_cells <- function(size) seq(1L, size^2, size + 1L)

@@ -7,8 +7,8 @@ check_formula <- function(formula) {
     "must be a formula without a left side, such as {.code ~ site}.", not = formula)
   abort_argument_if(!attr(terms(formula, allowDotAsName = TRUE), "intercept"), "base_rates",
     "The formula for {.arg base_rates} must have an intercept.",
-    i = "Leave out {.code 0} or {.code - 1}. {.code base_rates(fit, newdata)} returns the base rates
-      of each group.")
+    i = "Leave {.code 0} or {.code - 1} out of the formula. To compute the base rates of groups of
+      cases, use {.code base_rates(fit, newdata)}.")
   formula
 }
 
@@ -18,9 +18,9 @@ formula_text <- function(model) {
   paste(deparse(model$base_rates, width.cutoff = 500L), collapse = " ")
 }
 
-# Groups the cases of the ratings `x` into patterns for the model, and returns the ratings. Cases of
-# a pattern have the same ratings. They also have the same covariates, confidence and abstentions,
-# if the model uses these.
+# Groups the cases of the ratings `x` into patterns for the model, and returns the ratings. All
+# cases of a pattern have the same ratings. If the model uses covariates, confidence or abstentions,
+# they also have the same values of these.
 patterns_for <- function(model, x) {
   splits_by_abstention <- uses_abstentions(model) && has_abstentions(x)
   has_plain_patterns <- is.null(x$covariates) && is.null(x$confidence) &&
@@ -32,13 +32,15 @@ patterns_for <- function(model, x) {
   if (!uses_confidence(model) || is.null(x$confidence)) return(x)
   unfolded <- unfold_ratings(x)
   level <- confidence_of_ratings(x, unfolded$row, unfolded$rater) + 1L # coded like a category
-  groups <- core_patterns_long(unfolded$row, unfolded$rater, level, list(), length(x$index))
-  split_patterns(x, list(.confidence = groups$index))
+  level_patterns <- core_patterns_long(
+    unfolded$row, unfolded$rater, level, list(), length(x$index)
+  )
+  split_patterns(x, list(.confidence = level_patterns$index))
 }
 
 # Returns the names of the covariates that a model uses. User-defined families are assumed to use
-# all covariates. The names of all covariates are also returned if the formula contains an unknown
-# variable. The error message of formula_design() then lists them.
+# all covariates. If the formula contains an unknown variable, the names of all covariates are
+# returned, because the error message of formula_design() lists them.
 covariates_used <- function(model, x) {
   names <- names(x$covariates)
   used_names <- all.vars(model$base_rates)
@@ -49,16 +51,19 @@ covariates_used <- function(model, x) {
 # the model has no formula. The list contains:
 # * population: index of the population of each pattern of ratings
 # * design: standardised covariates without the intercept (populations x columns)
-# * report: a matrix that converts coefficients to the original units of the covariates
-# * base: terms and scales, with which formula_design() computes the same columns for other data
+# * report: a matrix that converts coefficients of standardised covariates to coefficients of the
+#   original covariates
+# * base: terms, centres and scales, from which formula_design() computes the same columns for other
+#   data
 #
 # `like`: element `base` of an earlier fit, or NULL.
 population_arguments <- function(model, x, like = NULL) {
   if (!has_formula(model)) return(NULL)
-  values <- pattern_covariates(x)
-  covariate_group <- number_combinations(values, rep(1, n_patterns(x)))
-  design <- formula_design(model$base_rates, values[!duplicated(covariate_group), ], like)
-  # Populations are distinct rows. They are sorted, so that the order of cases has no effect.
+  covariates <- pattern_covariates(x)
+  covariate_group <- number_combinations(covariates, rep(1, n_patterns(x)))
+  design <- formula_design(model$base_rates, covariates[!duplicated(covariate_group), ], like)
+  # Populations are the distinct rows of the design matrix. They are sorted, so that the order of
+  # cases has no effect.
   columns <- split_columns(design$matrix, design$names)[-1L]
   distinct_row <- number_combinations(columns, rep(1, nrow(design$matrix)))
   first_rows <- which(!duplicated(distinct_row))
@@ -73,9 +78,9 @@ population_arguments <- function(model, x, like = NULL) {
 # Returns a matrix that converts coefficients of standardised covariates to coefficients of the
 # original covariates. `base`: a result of formula_design().
 unscaling_matrix <- function(base) {
-  out <- diag(1 / base$scale, length(base$scale))
-  out[1L, ] <- out[1L, ] - base$centre / base$scale
-  out
+  conversion <- diag(1 / base$scale, length(base$scale))
+  conversion[1L, ] <- conversion[1L, ] - base$centre / base$scale
+  conversion
 }
 
 # Returns a data frame with a row per population: the distinct combinations of the covariates in the
@@ -83,51 +88,57 @@ unscaling_matrix <- function(base) {
 # there is no formula, or if a covariate is numeric.
 population_table <- function(model, x) {
   if (!has_formula(model)) return(NULL)
-  values <- x$covariates[intersect(all.vars(model$base_rates), names(x$covariates))]
-  if (is_empty(values) || any(map_lgl(values, is.numeric))) return(NULL)
-  values <- unique(values)
-  values[order_rows(values), ]
+  covariates <- x$covariates[intersect(all.vars(model$base_rates), names(x$covariates))]
+  if (is_empty(covariates) || any(map_lgl(covariates, is.numeric))) return(NULL)
+  covariates <- unique(covariates)
+  covariates[order_rows(covariates), ]
 }
 
-# Returns, for each row of `values`, the index of the row of `table` with the same values; NA if
-# there is no such row. Both are data frames. If `table` is NULL, there is only population 1.
-population_of <- function(values, table) {
-  if (is.null(table)) return(rep(1L, nrow(values)))
-  values <- values[names(table)]
-  group <- number_combinations(Map(function(a, b) c(as_label(a), as_label(b)), table, values))
+# Returns, for each row of the data frame `covariates`, the index of its population. This is the row
+# of `table` (a result of population_table()) with the same values; NA if there is no such row. If
+# `table` is NULL, all rows are in population 1.
+population_of <- function(covariates, table) {
+  if (is.null(table)) return(rep(1L, nrow(covariates)))
+  covariates <- covariates[names(table)]
+  group <- number_combinations(Map(function(a, b) c(as_label(a), as_label(b)), table, covariates))
   match(group[-row_numbers(table)], group[row_numbers(table)])
 }
 
 # Returns the design matrix of a formula, a list:
-# * matrix: a row per row of `data`; standardised columns, of which the first is the intercept
-# * names: names of the columns
+# * matrix: design matrix with a row per row of `data`; columns are standardised, and the first
+#   column is the intercept
+# * names: names of the columns of the design matrix
 # * terms, xlev (levels of factors), contrasts: as in model.frame() and model.matrix()
-# * centre, scale: values by which the columns were standardised
+# * centre, scale: means and standard deviations by which the columns were standardised
 #
-# `like`: such a list for other data, or NULL. The terms, levels, contrasts, centres and scales of
-# this list are then used for `data`.
+# `like`: a result of formula_design() for other data, or NULL. If it is given, its terms, levels,
+# contrasts, centres and scales are used for `data`.
 formula_design <- function(formula, data, like = NULL) {
   terms <- like$terms %||% terms(formula)
   abort_argument_if(!is.null(attr(terms, "offset")), "base_rates",
     "The formula for {.arg base_rates} cannot have an {.fun offset}.")
-  lacking <- setdiff(all.vars(terms), names(data))
-  abort_if(lacking, "columns",
+  unknown_names <- setdiff(all.vars(terms), names(data))
+  abort_if(unknown_names, "columns",
     "The formula for {.arg base_rates} must use {.arg covariates} of the ratings.",
-    x = "{.val {lacking}} {?is/are} not among them.",
-    i = c(similar_values_hint(lacking, names(data)), if (!is_empty(names(data)))
-      "Covariates: {.val {names(data)}}." else "Give {.arg covariates} to {.fun ratings}."),
+    x = "{.val {unknown_names}} {?is/are} not among the covariates.",
+    i = c(similar_values_hint(unknown_names, names(data)), if (!is_empty(names(data)))
+      "Covariates of the ratings are {.val {names(data)}}." else
+      "Give {.arg covariates} to {.fun ratings}."),
     arg = "base_rates")
   tryCatch(
     {
       # Strings become factors here, because model.matrix() would sort levels by the locale.
       is_text <- map_lgl(data, is.character)
-      data <- modify_fields(data, is_text, function(v) factor(v, sort_strings(unique(v))))
-      # Levels that no case has would be columns of zeros. A new design drops these levels. It keeps
-      # them if a factor would have only one level left, because model.matrix() would then fail.
-      is_single <- map_lgl(data[all.vars(terms)], function(v) is.factor(v) && n_distinct(v) < 2L)
-      # model.frame() warns that the contrasts of new data are not used.
+      data <- modify_fields(data, is_text,
+        function(column) factor(column, sort_strings(unique(column))))
+      # Levels without cases would be columns of zeros, so a new design drops these levels. They are
+      # kept if a factor has fewer than two levels with cases, because model.matrix() would then
+      # fail.
+      has_one_level <- map_lgl(data[all.vars(terms)],
+        function(column) is.factor(column) && n_distinct(column) < 2L)
+      # Suppresses the warning of model.frame() that the contrasts of new data are not used.
       frame <- suppressWarnings(model.frame(terms, data, xlev = like$xlev, na.action = na.pass,
-        drop.unused.levels = is.null(like) && !any(is_single)))
+        drop.unused.levels = is.null(like) && !any(has_one_level)))
       if (!is.null(like)) stats::.checkMFClasses(attr(terms, "dataClasses"), frame)
       terms <- attr(frame, "terms")
       model_matrix <- model.matrix(terms, frame, contrasts.arg = like$contrasts)
@@ -157,7 +168,8 @@ formula_design <- function(formula, data, like = NULL) {
 # the covariates of the cases.
 rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
 
-# Coefficients in the fit refer to the original covariates, so the design is not standardised.
+# Coefficients of the fit belong to the original covariates, so the design matrix is not
+# standardised.
 rates_of_cases.rater_fit <- function(fit, data) {
   if (!has_formula(fit$model)) return(t(matrix(fit$base_rates, length(fit$base_rates), nrow(data))))
   design <- unscaled_design(fit, data)
@@ -189,8 +201,9 @@ coefficient_terms <- function(columns, categories) {
 # Returns a matrix of probabilities: the exponentials of `logs`, divided by the sum of each row.
 softmax <- function(logs) exp(logs - log_sum_exp(logs))
 
-# Returns, for each row of matrix `m`, the logarithm of the sum of exponentials, without overflow.
-log_sum_exp <- function(m) {
-  maximum <- row_maximum(m)
-  maximum + log(rowSums(exp(m - maximum)))
+# Returns, for each row of the matrix `logs`, the logarithm of the sum of the exponentials of its
+# entries. The computation avoids overflow.
+log_sum_exp <- function(logs) {
+  maximum <- row_maximum(logs)
+  maximum + log(rowSums(exp(logs - maximum)))
 }

@@ -1,11 +1,12 @@
 # Known truth and known raters: checks the user's arguments and converts them for the core.
 
-# Field `known` of a fit if neither truths of cases nor error rates of raters are known.
+# Field `known` of a fit for which neither truths of cases nor error rates of raters are known.
 nothing_known <- list(truth = integer(), raters = list())
 
 # Checks the arguments `known_truth` and `known_raters` of fit_raters(). Returns a list:
-# * x: the ratings; their patterns are split, so that all cases of a pattern have the same truth
-# * known: a list for the core, see below
+# * x: the ratings; their patterns are split, so that all cases of a pattern have the same known
+#   truth, or none
+# * known: a list for the core, described below
 # * given: the arguments in the form in which the user gave them, for refits
 #
 # Element `known` contains `truth`, the index of the true category of each pattern (0 if unknown),
@@ -20,16 +21,16 @@ resolve_known <- function(x, truth, raters) {
   }
   if (!is.null(raters)) {
     known$raters <- check_known_raters(raters, x)
-    has_counts <- map_lgl(known$raters, is.list)
-    if (any(has_counts)) {
+    is_sample <- map_lgl(known$raters, is.list)
+    if (any(is_sample)) {
       known$counts <- lapply(known$raters, function(element) if (is.list(element)) element$counts)
-      known$raters[has_counts] <- list(NULL)
+      known$raters[is_sample] <- list(NULL)
     }
   }
   list(x = x, known = known, given = list(truth = truth, raters = raters))
 }
 
-# Returns the index of the true category of each case, 0 if it is not known. `truth`: argument
+# Returns the index of the true category of each case, 0 if the truth is unknown. `truth`: argument
 # `known_truth` of fit_raters(). `arg`: name of the argument in messages.
 check_known_truth <- function(truth, x, arg = "known_truth") {
   if (isTRUE(truth)) truth <- stored_truth(x)
@@ -43,18 +44,18 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   known_codes(truth_table, cases, x$categories, arg)
 }
 
-# Checks argument `known_raters` of fit_raters(). Returns a list with an element per rater: a
-# confusion matrix of probabilities; a list of `counts`, the table of a calibration sample; or NULL
-# if nothing is known about the rater.
+# Checks argument `known_raters` of fit_raters(). Returns a list with an element per rater. An
+# element is a confusion matrix of probabilities, a list of `counts` (the table of a calibration
+# sample), or NULL if the rater is not known.
 check_known_raters <- function(raters, x) {
   check_named_raters(x, "known_raters", "{.arg known_raters} needs the rater of each rating.")
   is_vector <- is.list(raters) || is.numeric(raters) && is.null(dim(raters))
   abort_argument_if(!is_vector || !is_uniquely_named(raters), "known_raters",
-    "must be a list with the names of raters, each once.", not = raters,
+    "must be a list named by rater, with each name once.", not = raters,
     i = "Give a confusion matrix, or the probability of a correct rating, for each known rater.")
-  unknown <- setdiff(names(raters), x$raters)
-  abort_argument_if(unknown, "known_raters", "must name raters of {.arg x}.",
-    x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
+  unknown_raters <- setdiff(names(raters), x$raters)
+  abort_argument_if(unknown_raters, "known_raters", "must name raters of {.arg x}.",
+    x = "{.val {unknown_raters}} {?is/are} not among {.val {x$raters}}.")
   lapply(setNames(nm = x$raters), function(rater) {
     if (rater %in% names(raters)) check_known_matrix(raters[[rater]], rater, x$categories)
   })
@@ -69,19 +70,19 @@ check_known_matrix <- function(matrix, rater, categories) {
   is_count_table <- is.null(problem) && are_counts(matrix)
   if (!is_count_table) problem <- problem %||% describe_wrong_row_sum(matrix, 1e-6)
   abort_argument_if(problem, "known_raters",
-    "The element {.val {rater}} of {.arg known_raters} must be a probability in [0, 1], or a
-        {n} x {n} matrix of probabilities (true categories in rows, which sum to one) or of counts
-        (true categories in rows, answers in columns).", x = problem,
+    "The element {.val {rater}} of {.arg known_raters} must be a probability in [0, 1] or a
+        {n} x {n} matrix. Rows of the matrix are true categories, columns are ratings. It contains
+        counts, or probabilities that sum to one in each row.", x = problem,
     i = "For example, counts of the categories pass and fail:
         {.code rbind(pass = c(pass = 46, fail = 4), fail = c(pass = 6, fail = 44))}.")
   if (is.null(dimnames(matrix))) inform_once(paste("matrix", rater),
-    "The matrix of {.val {rater}} in {.arg known_raters} has no names of rows and columns. They are
-     read in the order of the categories: {.val {categories}}.")
+    "The matrix of {.val {rater}} in {.arg known_raters} has no names of rows and columns. Its rows
+     and columns are assumed to be in the order of the categories: {.val {categories}}.")
   matrix <- sort_matrix(categories, matrix, rater)
   if (is_count_table) list(counts = matrix) else matrix / rowSums(matrix)
 }
 
-# Returns TRUE if a matrix contains counts instead of probabilities.
+# Returns TRUE if a matrix contains counts, FALSE if it contains probabilities.
 are_counts <- function(x) {
   is.numeric(x) && is.matrix(x) && all(as.double(x) %in% round(as.double(x))) &&
     (inherits(x, "table") || any(rowSums(x) > 1))
@@ -89,7 +90,7 @@ are_counts <- function(x) {
 
 # Puts named rows and columns of a matrix into the order of the categories, and drops the names.
 sort_matrix <- function(categories, matrix, rater) {
-  order <- lapply(1:2, function(margin) {
+  category_order <- lapply(1:2, function(margin) {
     names <- dimnames(matrix)[[margin]] %||% categories
     abort_if(!setequal(names, categories), "category",
       "The matrix of rater {.val {rater}} must have the categories of {.arg x}.",
@@ -97,29 +98,31 @@ sort_matrix <- function(categories, matrix, rater) {
       found = setdiff(names, categories))
     match(categories, names)
   })
-  matrix(as.double(matrix[order[[1L]], order[[2L]]]), length(categories))
+  matrix(as.double(matrix[category_order[[1L]], category_order[[2L]]]), length(categories))
 }
 
 # Returns the default model of fit_raters(), given its argument `known_raters`. Counts of a
 # calibration sample need a model with a separate confusion matrix for each rater.
-default_model <- function(raters) {
-  if (is.list(raters) && any(map_lgl(raters, are_counts))) dawid_skene() else k_model()
+default_model <- function(known_raters) {
+  if (is.list(known_raters) && any(map_lgl(known_raters, are_counts))) dawid_skene() else k_model()
 }
 
 # Returns the number of cases with known truth that each rater rated, a matrix (raters x true
-# categories). If the fit uses the calibration sample of one rater, these are cases of the sample.
+# categories). If the fit is computed from the calibration sample of a single rater, cases of this
+# sample are counted.
 count_known_by_truth <- function(fit) {
   x <- fit$x
   if (!is.null(fit$calibrated)) return(t(rowSums(fit$calibrated$counts)))
   rated_cases <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
   rated_cases <- rated_cases[is_known_pattern(fit)[rated_cases$pattern], ]
-  # Weights of known cases, in the column of their truth (patterns x true categories).
-  weights <- pattern_weights(x) * indicator_matrix(fit$known$truth, n_categories(x))
-  rowsum_rows(rated_cases$rater, pick_rows(weights, rated_cases$pattern), n_raters(x))
+  # Weights of cases with known truth (patterns x true categories). The weight of a case is in the
+  # column of its true category.
+  known_weights <- pattern_weights(x) * indicator_matrix(fit$known$truth, n_categories(x))
+  rowsum_rows(rated_cases$rater, pick_rows(known_weights, rated_cases$pattern), n_raters(x))
 }
 
-# Returns, for each coefficient of the fit, the number of cases with known truth from which it is
-# estimated; NA if there are no such cases.
+# Returns, for each coefficient of the fit, the number of cases with known truth from which the
+# coefficient is estimated; NA if there are no such cases.
 count_known_by_coefficient <- function(fit) {
   x <- fit$x
   terms <- names(fit$coefficients)
@@ -142,34 +145,38 @@ is_known_rater <- function(fit, field = "raters") {
   seq_along(fit$x$raters) %in% which(lengths(fit$known[[field]]) > 0L)
 }
 
-# Returns TRUE for patterns whose true category can be estimated, because they have ratings or a
+# Returns TRUE for patterns whose true category can be estimated: patterns with ratings or with a
 # known truth.
 is_usable_pattern <- function(fit) fit$judged %||% (is_rated_pattern(fit$x) | is_known_pattern(fit))
 
-# Returns sampling weights of gold cases (cases with known truth): the inverse of the sampling
-# probability of each case. `gold`: a result of read_gold(). `rows`: indices of cases in its fields.
+# Returns sampling weights of gold cases (cases with known truth), the inverse of the sampling
+# probability of each case. All weights are 1 if the probabilities are not given. `gold`: a result
+# of read_gold(). `rows`: indices of cases in its fields.
 drawn_weight <- function(gold, rows) {
   if (is.null(gold$probability)) rep(1, length(rows)) else 1 / gold$probability[rows]
 }
 
 #' Ratings with known truth
 #'
-#' Stores true categories of cases in a ratings object, for example from a user-defined simulation.
-#' [truth()] returns them, [true_accuracy()] computes the accuracy of systems (classifiers) from
-#' them, and [calibration()] compares estimated probabilities with them. Estimates use the stored
-#' truth only if [fit_raters()] or [estimate_accuracy()] is called with `known_truth = TRUE`.
+#' Stores the true categories of cases in a ratings object, for example after a simulation, in which
+#' they are known. [truth()] returns them, [true_accuracy()] computes the accuracy of systems
+#' (classifiers) from them, and [calibration()] compares estimated probabilities with them.
+#' Estimates use the stored truth only if [fit_raters()] or [estimate_accuracy()] is called with
+#' `known_truth = TRUE`.
 #'
 #' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
-#' @param truth The true categories, which must be among the categories of `x`. `NA`, and cases that
-#'   are missing from `truth`, have an unknown truth. One of:
+#' @param truth The true categories, which must be among the categories of `x`. The truth of a case
+#'   is unknown if its value is `NA` or if `truth` does not contain the case. One of:
 #'   * a vector of categories named by case;
 #'   * a data frame with columns `case` and `truth` (or `category`);
-#'   * a vector without names, in the order of the cases, if `x` is from data with a row per case.
-#' @param expected Accuracies of systems in the population from which the cases are drawn, in \[0,
-#'   1\]. They are known only in simulations. A vector named by system, or in the order of the
-#'   systems of `x`; `NA` for an unknown accuracy. `NULL`, the default, if all are unknown.
+#'   * a vector without names, in the order of the cases, if `x` was created from data with a row
+#'     per case.
+#' @param expected True accuracies of the systems, in \[0, 1\], in the population from which the
+#'   cases are drawn. These are known only in simulations. A vector named by system, or in the order
+#'   of the systems of `x`; an unknown accuracy is `NA`. `NULL`, the default, means that all are
+#'   unknown.
 #' @param ... Not used.
-#' @return `x`, a [ratings()] object, with its truth. A truth that `x` contained before is replaced.
+#' @return The [ratings()] object `x` with the truth. It replaces a truth that `x` contained before.
 #' @family simulation
 #' @seealso [simulation_study()] and [plan_cases()], which accept a function that returns ratings
 #'   with known truth.
@@ -178,7 +185,7 @@ drawn_weight <- function(gold, rows) {
 #' x <- ratings(lehner2015, raters = rater1:rater4, case = case)
 #' x <- with_truth(x, lehner2015$system)
 #' truth(x)
-#' # Are the estimated probabilities of the categories right?
+#' # Compare the estimated probabilities of the categories with the truth
 #' calibration(ground_truth(x), bins = 4)
 #'
 #' # A user-defined simulation: raters who tire
@@ -198,18 +205,19 @@ with_truth <- function(x, truth, expected = NULL, ...) {
   check_call()
   x <- as_ratings(x)
   if (is.null(truth) || !is.atomic(truth) || !is.null(c(names(truth), dim(truth)))) {
-    code <- check_known_truth(truth, x, "truth")
-    code <- replace(code, code == 0L, NA)
+    truth_code <- check_known_truth(truth, x, "truth")
+    truth_code <- replace(truth_code, truth_code == 0L, NA)
   } else {
     if (in_database(x)) abort_no_cases("{.arg truth} needs single cases")
     order_fault <- why_not_by_position(truth, x)
     abort_argument_if(order_fault, "truth",
-      "must have a category for each case of {.arg x}, or name the cases.", x = order_fault)
-    code <- truth_codes(as_label(truth), x$categories, "truth")
+      "must be named by case, or have one category per case of {.arg x} in the order of the cases.",
+      x = order_fault)
+    truth_code <- truth_codes(as_label(truth), x$categories, "truth")
   }
-  abort_argument_if(all(is.na(code)), "truth", "must be known for at least one case.",
-    x = "It is missing for all {length(code)} case{?s}.")
-  shares <- tabulate(code, n_categories(x)) / sum(!is.na(code))
+  abort_argument_if(all(is.na(truth_code)), "truth", "must be known for at least one case.",
+    x = "It is missing for all {length(truth_code)} case{?s}.")
+  truth_shares <- tabulate(truth_code, n_categories(x)) / sum(!is.na(truth_code))
   systems <- x$systems
   expected <- expected %||% rep(NA_real_, length(systems))
   is_valid <- is_number_or_na(expected) && length(expected) == length(systems) &&
@@ -217,21 +225,22 @@ with_truth <- function(x, truth, expected = NULL, ...) {
   position <- match(systems, names(expected) %||% systems)
   abort_argument_if(!is_valid || anyNA(position), "expected",
     "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
-    x = if (is_valid) "It names {.val {names(expected)}}." else "It is {describe(expected)}.",
+    x = if (is_valid) "Its names are {.val {names(expected)}}." else "It is {describe(expected)}.",
     i = if (!is_empty(systems)) "Systems are {.val {systems}}.")
   x$truth <- list(
-    category = code, expected = setNames(as.double(expected)[position], systems),
-    base_rates = setNames(shares, x$categories)
+    category = truth_code, expected = setNames(as.double(expected)[position], systems),
+    base_rates = setNames(truth_shares, x$categories)
   )
   x
 }
 
-# Returns the truths that are stored in the ratings `x`, as a data frame. Raises an error if there
-# are none.
+# Returns the true categories that are stored in the ratings `x`, as a data frame. Raises an error
+# if `x` contains no truth.
 stored_truth <- function(x) {
   abort_argument_if(is.null(x$truth), "known_truth",
     "{.code known_truth = TRUE} uses the truth stored in {.arg x}, but {.arg x} has no truth.",
-    i = "Name its column as {.arg truth} of {.fun ratings}; or give categories with the cases as
-        names, or a data frame with columns {.val case} and {.val truth}.")
+    i = "Give the column of the truth to {.fun ratings}, as its argument {.arg truth}. Or let
+        {.arg known_truth} be a vector of categories named by case, or a data frame with columns
+        {.val case} and {.val truth}.")
   truth(x)
 }

@@ -1,5 +1,5 @@
-# Latent class models that are fitted by maximum likelihood or maximum posterior density, or by
-# least squares on pairs of ratings. The formulas are in src/core/model.
+# Fits of latent class models by maximum likelihood, by maximum posterior density, or by least
+# squares on frequencies of pairs of ratings. The formulas are in src/core/model.
 
 fit_model.rater_model <- function(model, checked, start) { # nolint: object_name.
   x <- checked$x
@@ -8,7 +8,7 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   check_model_size(x)
   rated_raters <- if (n_raters(x) == 1L) 1L else unique(rating_rater(x))
   if (length(rated_raters) == 1L) {
-    # If only one rater gave ratings, and its matrix is known, default priors are not used.
+    # Default priors are not used if the matrix of the only rater is known.
     has_default_prior <- is_pooled(model) || identical(model$prior, weak_prior)
     if (has_default_prior && lengths(known$raters[rated_raters]) > 0L) model$prior <- list()
     has_calibration <- isTRUE(lengths(known$counts[rated_raters]) > 0L) && is_pooled(model) &&
@@ -31,44 +31,46 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   fit[fields] <- core[fields]
   # If covariates are collinear, different coefficients give the same base rates.
   is_collinear <- !is.null(known$design) && qr(cbind(1, known$design))$rank <= ncol(known$design)
-  fit$identified <- identified_as(fit, core$identified && !is_collinear)
+  fit$identified <- decide_identification(fit, core$identified && !is_collinear)
   fit <- drop_undetermined(fit, core$naturals)
   fit$rater_accuracy <- mean(fit$coefficients[core$naturals$term == "rater_accuracy"], na.rm = TRUE)
   # Method "pairs" has no likelihood. If weights are not counts, the likelihood has no meaning.
   has_count_weights <- weights_are_counts(x)
   if (!has_count_weights || method == "pairs") fit$log_likelihood <- NA_real_
-  # With perfect agreement the estimate is on a boundary, so there are no standard errors.
+  # With perfect agreement, the accuracy is estimated as 1, on a boundary, so there are no standard
+  # errors.
   if (!has_count_weights || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
   fit <- add_answering(fit)
   if (fit$identified == "yes") fit else without_numbers(fit)
 }
 
-# Returns "yes" if the fit is identified, otherwise the code of the reason. Before this call,
-# `fit$identified` is the code for the K-model (see k_model()). `parameters`: do the ratings
-# determine all parameters (full rank)?
-identified_as <- function(fit, parameters) {
+# Returns "yes" if the fit is identified, otherwise the code of the reason. `fit$identified` must be
+# the code for the K-model (see k_model()). `has_full_rank`: do the ratings determine all parameters
+# (full rank of the information matrix)?
+decide_identification <- function(fit, has_full_rank) {
   code <- fit$identified
-  # These models need associated ratings of different raters. Other models need agreement above
-  # 1 / number of categories.
+  # The following models are identified if the ratings of different raters are associated. Other
+  # models need an agreement above 1 / number of categories.
   model <- fit$model
   needs_association <- !has_counts(fit$x) &&
     (!is.null(model$family) || is_outside_core(model) || model$accuracy == "rater")
   if (needs_association) code <- association_code(fit$x, code)
-  # Gold cases and known raters identify the fit even if agreement does not.
+  # Cases with known truth, and known raters, identify the fit even if agreement is too low.
   has_known <- has_known_values(fit$known)
   if (has_known) code <- "yes"
-  if (code == "yes" && !parameters) code <- "parameters"
-  # Without a prior, the base rate of a category that no rater used could be any number.
+  if (code == "yes" && !has_full_rank) code <- "parameters"
+  # Without a prior, the base rate of a category without ratings and known cases could be any
+  # number.
   needs_all_categories <- is_empty(model$prior) && model$errors == "free" &&
     !all(lengths(fit$known$raters) > 0L, !is_empty(fit$known$raters))
   used_categories <- c(rating_category(fit$x), fit$known$truth)
   if (code == "yes" && needs_all_categories &&
     !all(seq_along(fit$x$categories) %in% used_categories)) code <- "unused"
-  # If raters abstained, decide_abstain() has also checked identification.
+  # If raters abstained, decide_abstain() has already checked whether labels are identified.
   decision <- fit$x$panel$abstain
   if (has_known || is.null(model$abstain) || is.null(decision)) return(code)
-  by_replies <- decision$by_replies && uses_abstentions(model)
-  if (by_replies || decision$identified != "yes") decision$identified else code
+  needs_abstentions <- decision$by_replies && uses_abstentions(model)
+  if (needs_abstentions || decision$identified != "yes") decision$identified else code
 }
 
 # Fits the model in the core and returns the core's list of estimates. `known`: see resolve_known().
@@ -76,14 +78,15 @@ identified_as <- function(fit, parameters) {
 fit_core <- function(x, model, method, known, start, tick) {
   model <- model_for_core(model, x, method)
   weight <- pattern_weights(x)
-  # Weights that are not counts are rescaled, because the stopping rule depends on their scale.
+  # Weights that are not counts are rescaled to sum to the number of cases, because the stopping
+  # rule depends on their scale.
   if (!weights_are_counts(x)) weight <- weight * count_cases(x) / sum(weight)
   if (is_pooled(model)) {
-    # The model has the field `abstain` only if there are ratings with abstentions.
+    # The model has the field `abstain` only if the ratings contain abstentions.
     abstain_arguments <- if (!is.null(model$abstain)) abstention_arguments(
       x, uses_abstentions(model), x$panel$abstain$constant
     )
-    # Convergence tolerance of probabilities: 1e-8
+    # The argument 1e-8 is the convergence tolerance of probabilities.
     return(core_fit_pooled(
       x$patterns, weight, known, c(model, abstain_arguments), FALSE, 1e-8, max_pooled_iterations,
       1L, tick)[[1L]])
@@ -98,9 +101,9 @@ fit_core <- function(x, model, method, known, start, tick) {
   }
   core <- fit_from(start)
   if (!has_free_errors(model) || has_known_values(known) || !core$identified) return(core)
-  # Each latent class should have the category that is most frequent among its ratings. If this is
-  # not so, the model is refitted from starting values with the classes in the right order. Without
-  # priors, the refit changes only the order of the classes.
+  # Each latent class should represent the category that is most frequent among its ratings. If some
+  # class does not, the model is refitted from starting values in which the classes have the right
+  # order. Without priors, the refit changes only the order of the classes.
   theta <- reorder_classes(core, x, model, known)
   if (is.null(theta)) core else fit_from(list(theta = theta, raters = n_raters(x)))
 }
@@ -112,28 +115,29 @@ max_pooled_iterations <- 20000L # largest number of iterations of a pooled fit
 check_model_size <- function(x) {
   n_parameters <- n_raters(x) * n_categories(x)^2
   abort_argument_if(n_parameters > 1e7, "x",
-    "A model of errors has a parameter for each
-        rater, true category and rating, and can have at most {number(1e7)} parameters.",
+    "A model of errors has a parameter for each rater, true category and rating. It can have at most
+        {number(1e7)} parameters.",
     x = "{count_noun(n_raters(x), 'rater')} and {number(n_categories(x))} categories have
-        {number(n_parameters)}.", i = "Merge rare categories.
-        {.code method = \"binned\", interval = \"bootstrap\"} needs no model of errors.")
+        {number(n_parameters)}.",
+    i = "Merge rare categories. Or use {.fun estimate_accuracy} with {.code method = \"binned\"} and
+        {.code interval = \"bootstrap\"}, which needs no model of errors.")
 }
 
-# Returns the model as a list for the core. Priors are dropped for fits by least squares
-# (`method = "pairs"`). They are also dropped if weights of cases are not counts, because priors
-# would then be too strong. `x`: the fitted ratings. `rated`: ratings whose levels of confidence are
-# used; by default `x`.
-model_for_core <- function(model, x, method, rated = x) {
+# Returns the model as a list for the core. Priors are dropped for fits by least squares (`method =
+# "pairs"`). They are also dropped if weights of cases are not counts, because priors would then be
+# too strong. `x`: the fitted ratings. `new_ratings`: ratings to which the core applies the model;
+# by default `x`.
+model_for_core <- function(model, x, method, new_ratings = x) {
   if (method == "pairs" || !weights_are_counts(x)) model$prior <- list()
   if (uses_confidence(model)) {
     model$levels <- length(x$confidence$levels)
-    model$level <- rating_levels(rated, model)
+    model$level <- rating_levels(new_ratings, model)
   }
   unclass(model)
 }
 
 # Returns the model of a fit as a list for the core. If the prior is pooled, the list includes the
-# mean rows of confusion matrices that were estimated with it.
+# Dirichlet parameters of the rows of confusion matrices, which were estimated with the fit.
 model_of_fit <- function(fit) {
   core_model <- model_for_core(fit$model, fit$x, fit$method)
   if (is_pooled(core_model)) core_model$prior$rows <- fit$centre$rows
@@ -141,11 +145,12 @@ model_of_fit <- function(fit) {
 }
 
 # Returns the names of the coefficients, such as "rater_accuracy[a]". `columns`: names of the
-# columns of the formula, NULL without a formula. `naturals`: the core's table of coefficients, with
-# these columns:
-# * term: kind of the coefficient
-# * of: index of its rater or category, 0 if it has none
-# * part: index of its threshold, its level of confidence or its column of the formula, 0 if none
+# columns of the design matrix of the formula, NULL without a formula. `naturals`: the core's table
+# of coefficients, with these columns:
+# * term: name of the coefficient without brackets, such as "rater_accuracy"
+# * of: index of the rater or category of the coefficient, 0 if it has none
+# * part: index of the threshold, of the level of confidence, or of the column of the design matrix;
+#   0 for other coefficients
 latent_coefficient_names <- function(naturals, x, columns) {
   term <- naturals$term
   owner_number <- replace(naturals$of, naturals$of == 0L, NA)
@@ -163,15 +168,14 @@ latent_coefficient_names <- function(naturals, x, columns) {
   replace(terms, term == "base_rate_coefficient", coefficient_terms(columns, x$categories))
 }
 
-# Sets coefficients to NA that the ratings do not determine, and returns the fit. There are two
-# kinds:
-# * dispersion, difficulty, slopes and thresholds, if the likelihood is flat in their direction
+# Sets coefficients that the ratings do not determine to NA, and returns the fit. These are:
+# * dispersion, difficulty, slopes and thresholds, if the likelihood does not change with them
 # * coefficients of raters without informative ratings, unless a pooled prior or known errors
 #   determine them
 #
 # Field `unsure` contains the indices of coefficients without standard errors. These are the
-# coefficients of such raters, and probabilities on a boundary, where the curvature of the
-# likelihood is meaningless.
+# coefficients of raters without informative ratings, and probabilities that are estimated as 0 or
+# 1, where the curvature of the likelihood is meaningless.
 drop_undetermined <- function(fit, naturals) {
   has_no_prior <- is_empty(model_for_core(fit$model, fit$x, fit$method)$prior)
   can_be_flat <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
@@ -200,19 +204,19 @@ drop_undetermined <- function(fit, naturals) {
 covariance_of.latent_fit <- function(fit) { # nolint: object_name.
   if (!is.null(fit$covariance)) return(NextMethod())
   if (is.null(fit$unsure)) return(NULL)
-  out <- na_real(core_latent_covariance(
+  errors <- na_real(core_latent_covariance(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$method, fit$theta
   ))
-  out$variance[fit$unsure] <- NA_real_
-  if (!is.null(out$covariance)) {
-    out$covariance[fit$unsure, ] <- out$covariance[, fit$unsure] <- NA_real_
+  errors$variance[fit$unsure] <- NA_real_
+  if (!is.null(errors$covariance)) {
+    errors$covariance[fit$unsure, ] <- errors$covariance[, fit$unsure] <- NA_real_
   }
-  out
+  errors
 }
 
-# Returns a list of `posterior`, posterior probabilities of categories, and `probability`,
-# probabilities of ratings, for other ratings `x`. Known truths are not used, because they belong to
-# the fitted cases.
+# Applies a fit to other ratings `x`. Returns a list of `posterior`, posterior probabilities of true
+# categories, and `probability`, probabilities of ratings. Known truths are not used, because they
+# belong to the fitted cases.
 latent_probabilities <- function(fit, x) {
   core_latent_probabilities(
     x$patterns, pattern_weights(x),
@@ -238,16 +242,17 @@ without_numbers <- function(fit) {
 # Returns TRUE if all raters have the same confusion matrix.
 has_one_matrix <- function(fit) fit$model$accuracy == "common" && !any(is_known_rater(fit))
 
-# Returns the standard errors of the coefficients. With a pooled prior, they treat its mean rows as
-# known and can be too small. Standard errors of accuracies are then at least
-# sqrt(p (1 - p) / n), the standard error for n cases with known truth.
+# Returns the standard errors of the coefficients. With a pooled prior, standard errors from the
+# curvature treat the estimated mean rows as known, and can be too small. In this case the standard
+# error of an accuracy p is at least sqrt(p (1 - p) / n), as if the rater had rated n cases with
+# known truth.
 standard_errors <- function(fit) {
-  error <- sqrt(coefficient_variances(fit))
-  if (is.null(fit$centre)) return(error)
+  standard_error <- sqrt(coefficient_variances(fit))
+  if (is.null(fit$centre)) return(standard_error)
   n_observations <- rowSums(count_observations_by_truth(fit))[
     match(names(fit$coefficients), rater_terms(fit$x))]
   least_error <- sqrt(bernoulli_variance(fit$coefficients) / n_observations)
-  pmax(error, replace(least_error, is.na(n_observations), 0))
+  pmax(standard_error, replace(least_error, is.na(n_observations), 0))
 }
 
 #' @export
@@ -286,8 +291,8 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
   interval_matrix(table, terms, level, parm)
 }
 
-# For some fits, vcov() knows only variances, and covariances are NA. This is the largest number of
-# parameters for which it then returns a matrix.
+# Largest number of parameters for which vcov() returns a matrix if only variances are available.
+# All covariances are then NA.
 max_covariances <- 5000L
 
 #' @export
@@ -298,7 +303,7 @@ logLik.rater_fit <- function(object, ...) {
   has_likelihood <- object$method == "likelihood"
   structure(
     if (has_likelihood) object$log_likelihood else NA_real_,
-    # With a pooled prior the effective number of parameters is not known.
+    # With a pooled prior, the effective number of parameters is unknown.
     df = if (has_likelihood && is.null(object$centre)) object$parameters else NA_integer_,
     nobs = nobs(object), class = "logLik"
   )
@@ -307,9 +312,13 @@ logLik.rater_fit <- function(object, ...) {
 #' @export
 AIC.rater_fit <- function(object, ...) {
   criteria <- NextMethod()
-  if (anyNA(criteria)) inform_fallible(
-    "AIC and BIC are {.val {NA}} unless a fit is identified, is by likelihood, has no estimated
-      prior, and weights are numbers of cases.",
+  reasons <- c( # nolint: object_usage.
+    "the fit is not identified", "the fit does not maximise a likelihood",
+    "the prior is estimated", "weights of cases are not whole numbers",
+    "the log likelihood or the number of parameters of a fit is not available"
+  )[c(object$identified != "yes", object$method != "likelihood", !is.null(object$centre),
+      !weights_are_counts(object$x), TRUE)]
+  if (anyNA(criteria)) inform_fallible("AIC and BIC are {.val {NA}} because {reasons[[1L]]}.",
     i = "Fit with {.code method = \"likelihood\"}, and models with {.code prior = \"none\"}. Compare
       Bayesian fits with {.fun compare_models} or {.fun loo::loo}.")
   criteria
@@ -320,7 +329,7 @@ BIC.rater_fit <- AIC.rater_fit
 
 #' @export
 anova.rater_fit <- function(object, ...) {
-  abort_argument("object", "Fits have no table of variances.",
+  abort_argument("object", "{.fun anova} cannot be used for fits of raters.",
     i = "Compare models with {.fun AIC} or, if they are Bayesian, with {.fun compare_models}.")
 }
 

@@ -8,16 +8,17 @@
 #' @srrstats {UL3.3, UL4.0, UL4.2, UL4.4} predict(), coef(), vcov(), logLik(), simulate(), summary()
 #' @param object,x A [fit_raters()] result.
 #' @param newdata `NULL`, the default, for the cases of the fit. For new cases: [ratings()] of these
-#'   cases, with categories and raters of the fit. Other raters are allowed if the model has one
-#'   accuracy for all raters. If the model has a formula of base rates (see [rater_model()]),
-#'   `predict()` also accepts a data frame of covariates, and then returns the same table as
+#'   cases, with categories and raters of the fit. If the model has one accuracy for all raters,
+#'   these may be other raters. If the model has a formula of base rates (see [rater_model()]),
+#'   `predict()` also accepts a data frame of covariates. It then returns the table of
 #'   [base_rates()].
 #' @param type `"category"`, the default, for the most probable category of each case, or
 #'   `"probability"` for the probabilities of all categories.
 #' @param ... Not used.
 #' @return `predict()` with `"category"`: a tibble with a row per case.
 #'   * `case`: the case.
-#'   * `category`: the most probable category, a factor. If several are equally probable, the first.
+#'   * `category`: the most probable category, a factor. If several categories are equally probable,
+#'     this is the first of them.
 #'   * `probability`: its posterior probability.
 #'   * `tied`: number of categories with this probability.
 #'
@@ -53,9 +54,9 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
     predicted$x, predicted$posterior,
     list(rho = 0, votes = 0, errors = independence_words(object$model))
   ))
-  best <- most_probable(predicted$posterior)
-  best$category <- category_factor(best$category, predicted$x)
-  case_table(predicted$x, best)
+  top_categories <- most_probable(predicted$posterior)
+  top_categories$category <- category_factor(top_categories$category, predicted$x)
+  case_table(predicted$x, top_categories)
 }
 
 #' @rdname predict.rater_fit
@@ -63,26 +64,27 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
 augment.rater_fit <- function(x, newdata = NULL, ...) {
   check_dots_empty(...)
   predicted <- posterior_of_cases(x, newdata)
-  best <- most_probable(predicted$posterior)
+  top_categories <- most_probable(predicted$posterior)
   case_table(predicted$x, c(
     list(
-      .fitted = category_factor(best$category, predicted$x), .probability = best$probability,
-      .tied = best$tied, .entropy = entropy(predicted$posterior)
+      .fitted = category_factor(top_categories$category, predicted$x),
+      .probability = top_categories$probability, .tied = top_categories$tied,
+      .entropy = entropy(predicted$posterior)
     ),
     split_columns(predicted$posterior, paste0(".posterior_", predicted$x$categories))
   ))
 }
 
-# Returns a list: `x`, the ratings from which categories are predicted; and `posterior`, posterior
-# probabilities (patterns of ratings x categories). `newdata`: other ratings, NULL for the fitted
-# ratings. Raises an error if `newdata` has a category or a rater that is not in the fit.
+# Returns a list of `x`, the ratings from which categories are predicted, and `posterior`, a matrix
+# of posterior probabilities (patterns of ratings x categories). `newdata`: other ratings, NULL for
+# the fitted ratings. Raises an error if `newdata` has a category or a rater that is not in the fit.
 posterior_of_cases <- function(fit, newdata) {
   fitted_ratings <- fit$x
   if (is.null(newdata)) return(list(x = fitted_ratings, posterior = posterior(fit)))
   check_has_model(fit, "Predicting new cases")
   x <- as_further_ratings(newdata, fitted_ratings, "newdata")
   x <- votes_by_fitted_groups(x, fitted_ratings)
-  # Categories, levels of confidence and raters get the indices that the fit uses.
+  # Converts the indices of categories, levels of confidence and raters in `x` to those of the fit.
   new_code <- match(x$categories, fitted_ratings$categories)
   unknown_labels <- x$categories[intersect(which(is.na(new_code)), rating_category(x))]
   abort_if(unknown_labels, "category", "{.arg newdata} must have the categories of the fit.",
@@ -94,7 +96,7 @@ posterior_of_cases <- function(fit, newdata) {
     levels <- fitted_ratings$confidence$levels
     level <- x$confidence$code
     new_level <- match_to_fit(x$confidence$levels, levels, level,
-      "must contain only levels of {.arg confidence} of the fit.")
+      "must contain only levels of confidence that occur in the fit.")
     x$confidence[c("code", "levels")] <- list(new_level[level], levels)
   }
   if (fit$model$accuracy == "rater" || any(is_known_rater(fit))) {
@@ -107,36 +109,36 @@ posterior_of_cases <- function(fit, newdata) {
   list(x = x, posterior = posterior(fit, x))
 }
 
-# Returns the positions of `labels`, such as names of raters, in `known`, the labels of the fit.
-# Raises an error if a label that ratings use is not in `known`. `used`: indices of the labels that
-# ratings use. `must`: message of the error.
-match_to_fit <- function(labels, known, used, must) {
-  position <- match(labels, known)
-  unknown_labels <- labels[intersect(which(is.na(position)), used)]
-  abort_argument_if(unknown_labels, "newdata", must,
-    x = "{.val {unknown_labels}} {?is/are} not among {.val {known}}.",
-    i = "Leave out these ratings, or fit again with them:
-        {.code update(fit, new = newdata)}.")
+# Returns the positions of `labels`, such as names of raters, in `fitted_labels`, the labels of the
+# fit. Raises an error if a used label is not among `fitted_labels`. `used_index`: indices of the
+# labels that occur in ratings. `requirement`: message of the error.
+match_to_fit <- function(labels, fitted_labels, used_index, requirement) {
+  position <- match(labels, fitted_labels)
+  unknown_labels <- labels[intersect(which(is.na(position)), used_index)]
+  abort_argument_if(unknown_labels, "newdata", requirement,
+    x = "{.val {unknown_labels}} {?is/are} not among {.val {fitted_labels}}.",
+    i = "Leave out these ratings. Or add them to the fit, by {.code update(fit, new = newdata)}.")
   position
 }
 
-# Returns the most probable category of each row of a matrix of probabilities, a list of vectors:
+# Finds the most probable category in each row of a matrix of probabilities. Returns a list of
+# vectors:
 # * category: index of the category; the first one if several have the highest probability
-# * probability: its probability
-# * tied: number of categories with this probability
+# * probability: the probability of this category
+# * tied: number of categories with the same probability
 most_probable <- function(probability) {
-  highest <- row_maximum(probability)
-  tied <- probability >= highest * (1 - tie_tolerance)
+  highest_probability <- row_maximum(probability)
+  is_highest <- probability >= highest_probability * (1 - tie_tolerance)
   list(
-    category = max.col(tied + 0, ties.method = "first"), probability = highest,
-    tied = as.integer(rowSums(tied))
+    category = max.col(is_highest + 0, ties.method = "first"), probability = highest_probability,
+    tied = as.integer(rowSums(is_highest))
   )
 }
 
 # Largest relative difference of probabilities that counts as a tie. The core uses the same value.
 tie_tolerance <- 1e-9
 
-# Returns the entropy of each row of probabilities, in bits.
+# Returns the entropy of each row of a matrix of probabilities, in bits.
 entropy <- function(probability) {
   -rowSums(ifelse(probability > 0, probability * log2(probability), 0))
 }
@@ -175,20 +177,20 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
     "Ratings cannot be simulated: the fit is not identified.",
     x = "The reason: {reason_of_fit(object)}.")
   abort_if(!weights_are_counts(x), "weights",
-    "Ratings cannot be simulated: {.arg weights} of the fit are not numbers of cases.",
+    "Ratings cannot be simulated: {.arg weights} of cases must be whole numbers.",
     row = which(x$weights != round(x$weights)))
-  # A weight of the fitted cases can represent many simulated cases.
+  # A case with weight n is simulated as n cases.
   n_ratings <- sum(pattern_cases(x) * pattern_lengths(x))
   abort_if(n_ratings > 1e8, "weights",
-    "A panel with more than {number(1e8)} ratings cannot be drawn.",
-    x = "The weights of its cases represent {number(n_ratings)} ratings.",
-    i = "Fit with smaller weights, or draw from a {.fun rater_design} with
+    "Ratings cannot be simulated: a data set can have at most {number(1e8)} ratings.",
+    x = "With the weights of its cases, the fit has {number(n_ratings)} ratings.",
+    i = "Fit with smaller weights. Or simulate ratings from a {.fun rater_design}, by
         {.fun simulate_ratings}.", row = which.max(x$weights))
   draw_panels <- function() lapply(seq_len(nsim), function(i) draw_from_fit(object))
   if (is.null(seed)) {
     if (!exists(".Random.seed", globalenv(), inherits = FALSE)) runif(1L)
-    state <- get(".Random.seed", globalenv(), inherits = FALSE)
-    return(structure(draw_panels(), seed = state))
+    rng_state <- get(".Random.seed", globalenv(), inherits = FALSE)
+    return(structure(draw_panels(), seed = rng_state))
   }
   seed <- check_count(seed, "seed", min = -.Machine$integer.max)
   structure(
@@ -199,41 +201,44 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
 # Draws true categories and ratings from a fit, and returns ratings, for simulate().
 draw_from_fit <- function(fit) {
   x <- fit$x
-  cases <- rep.int(seq_along(x$index), weights_of_cases(x))
-  pattern <- pattern_of_case(x)[cases]
-  categories <- n_categories(x)
+  case_index <- rep.int(seq_along(x$index), weights_of_cases(x))
+  pattern <- pattern_of_case(x)[case_index]
+  size <- n_categories(x)
   distribution <- rating_distribution(fit)
   truth <- if (has_formula(fit$model)) {
     draw_categories(rates_of_cases(fit, pattern_covariates(x)), pattern)
   } else {
-    sample.int(categories, length(pattern), TRUE, fit$base_rates)
+    sample.int(size, length(pattern), TRUE, fit$base_rates)
   }
   has_known_truth <- is_known_pattern(fit)[pattern]
   truth[has_known_truth] <- fit$known$truth[pattern[has_known_truth]]
-  stratum <- sample.int(length(distribution$strata), length(cases), replace = TRUE,
+  stratum <- sample.int(length(distribution$strata), length(case_index), replace = TRUE,
     prob = distribution$strata)
-  row <- rep.int(seq_along(cases), pattern_lengths(x)[pattern])
+  case_of_rating <- rep.int(seq_along(case_index), pattern_lengths(x)[pattern])
   rating_index <- rating_positions(x, pattern)
   rater <- rating_rater(x)[rating_index]
-  class <- ((stratum - 1L) * categories + truth)[row]
-  uniform <- runif(length(row))
-  rating <- rep.int(1L, length(row))
-  cumulative <- numeric(length(row))
-  for (k in seq_len(categories - 1L)) {
-    cumulative <- cumulative + distribution$probability(class, k, rating_index)
-    rating <- rating + (uniform > cumulative)
+  class_index <- ((stratum - 1L) * size + truth)[case_of_rating]
+  uniform_draws <- runif(length(case_of_rating))
+  rating <- rep.int(1L, length(case_of_rating))
+  cumulative_probability <- numeric(length(case_of_rating))
+  for (k in seq_len(size - 1L)) {
+    cumulative_probability <- cumulative_probability +
+      distribution$probability(class_index, k, rating_index)
+    rating <- rating + (uniform_draws > cumulative_probability)
   }
-  # In counts without names of raters, ratings of a case are sorted.
-  if (has_counts(x)) rating <- rating[order(row, rating)]
-  x[names(rating_roles)] <- NULL # values of the old ratings
+  # If ratings are counts without names of raters, the ratings of a case are sorted.
+  if (has_counts(x)) rating <- rating[order(case_of_rating, rating)]
+  x[names(rating_roles)] <- NULL # original values of the fitted ratings
   x$confidence <- if (uses_confidence(fit$model))
-    draw_confidence(fit, row, rating_index, rater, rating == truth[row])
+    draw_confidence(fit, case_of_rating, rating_index, rater, rating == truth[case_of_rating])
   has_weights <- !is.null(x$weights)
   x[c("abstained", "silent_systems", "weights")] <- list(NULL)
-  x <- set_core_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
-  x$covariates <- x$covariates[cases, ] # NULL stays NULL
+  x <- set_core_patterns(
+    x, core_patterns_long(case_of_rating, rater, rating, list(), length(case_index))
+  )
+  x$covariates <- x$covariates[case_index, ] # NULL stays NULL
   if (has_weights) {
-    x$cases <- seq_along(cases)
+    x$cases <- seq_along(case_index)
     x$rows <- x$keys <- NULL
   }
   x <- leave_database(x)
@@ -245,25 +250,27 @@ draw_from_fit <- function(fit) {
   x
 }
 
-# Draws category numbers, one per element of `rows`. `probability`: a matrix of probabilities (rows
-# x categories). `rows`: index of the row from which each category is drawn.
+# Draws categories, and returns their indices, one per element of `rows`. `probability`: a matrix of
+# probabilities (rows x categories). `rows`: for each draw, the index of the row of `probability`
+# that is used.
 draw_categories <- function(probability, rows) {
-  cumulative <- t(apply(probability, 1L, cumsum))[rows, -ncol(probability), drop = FALSE]
-  1L + as.integer(rowSums(runif(length(rows)) > cumulative))
+  cumulative_p <- t(apply(probability, 1L, cumsum))[rows, -ncol(probability), drop = FALSE]
+  1L + as.integer(rowSums(runif(length(rows)) > cumulative_p))
 }
 
 # Returns the distributions from which simulate() draws ratings, a list of `strata`, the
-# probabilities of strata of difficulty, and `probability`, a function. It returns the probability
-# of a category for each rating. Its arguments are:
-# * class: class of the case of each rating; a class is a true category in a stratum
-# * k: index of the category
-# * at: index of each rating in the fit
+# probabilities of strata of difficulty, and `probability`. The latter is a function that returns,
+# for each rating, the probability that the rating is a given category. Its arguments are:
+# * class: index of the class to which the case of each rating belongs; a class is a combination of
+#   a stratum and a true category
+# * k: index of the given category
+# * rating_index: index of each rating in the fit
 rating_distribution <- function(fit) UseMethod("rating_distribution")
 
 rating_distribution.rater_fit <- function(fit) {
   abort_argument_if(model_is_dependent(fit$model), "object",
     "Ratings cannot be simulated from a model with {.field dependence}.",
-    i = "{.fun check_fit} compares the ratings of such a fit with simulated ratings.", call = NULL)
+    i = "Use {.fun check_fit} to compare the ratings with simulated ratings.", call = NULL)
   # Probabilities of ratings, an array (classes x ratings x raters). Classes are ordered by stratum
   # and then by true category.
   probability <- if (inherits(fit, "latent_fit")) latent_probabilities(fit, fit$x)$probability else
@@ -271,7 +278,9 @@ rating_distribution.rater_fit <- function(fit) {
   n_strata <- nrow(probability) / n_categories(fit$x)
   list(
     strata = rep(1 / n_strata, n_strata),
-    probability = function(class, k, at) probability[cbind(class, k, rating_rater(fit$x)[at])]
+    probability = function(class, k, rating_index) {
+      probability[cbind(class, k, rating_rater(fit$x)[rating_index])]
+    }
   )
 }
 
@@ -282,19 +291,20 @@ rating_distribution.rater_fit <- function(fit) {
 #' Fits the model of `object` again, with other data, another model or method, or more ratings.
 #'
 #' @section More ratings: The ratings in `new` are added to the ratings of the fit, and the model is
-#' fitted to all ratings. The fit starts from the previous estimates, which saves time. `new` may
+#' fitted to all ratings. To save time, the new fit starts from the previous estimates. `new` may
 #' contain new cases and raters, but not new systems (classifiers). Ratings cannot be added if
 #' raters form groups, or if there are reruns, counts, weighted cases, covariates or a database.
 #'
 #' @param object A [fit_raters()] result.
 #' @param model Another [rater_model()]. By default the model of `object`.
-#' @param method A method of [fit_raters()]. The default `NULL` is the method of `object` or, if it
-#'   cannot fit the new model, the default method of this model.
+#' @param method A method of [fit_raters()]. The default `NULL` is the method of `object`. If this
+#'   method cannot fit the new model, `NULL` is the default method of the new model.
 #' @param x Other [ratings()], which replace those of `object`.
 #' @param known_truth,known_raters Known true categories of cases, and known confusion matrices of
-#'   raters, in the forms of [fit_raters()]. By default those of `object`.
+#'   raters, in the forms that [fit_raters()] accepts. The defaults are the known truths and raters
+#'   of `object`.
 #' @param prior,sampling For `method = "bayes"`: another [rater_prior()], or other settings of the
-#'   draws (see [fit_raters()]). By default those of `object`.
+#'   draws (see [fit_raters()]). The defaults are the prior and settings of `object`.
 #' @param new More ratings: [ratings()], or a data frame with a row per rating and columns `case`,
 #'   `rater` and `rating`. `NULL`, the default, for none. Cannot be used together with `x`.
 #' @param ... Not used.
@@ -317,23 +327,24 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
   check_has_model(object, "A new fit")
   abort_argument_if(is_ratings(model) || is.data.frame(model), "model",
     "must be a {.cls rater_model} object.", not = model,
-    i = "Did you mean {.code x = } (other ratings) or {.code new = } (more ratings)?")
+    i = "Use {.code x = } for other ratings, and {.code new = } for more ratings.")
   abort_argument_if(!is.null(new) && !missing(x), "new",
     "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
     x = "Both are given.")
   if (!is.null(new)) x <- add_ratings(x, new)
-  # With strata of difficulty, the likelihood has several maxima, so starting values are not reused.
+  # With strata of difficulty, the likelihood has several maxima, so the refit does not start from
+  # the previous estimates.
   starts_from_fit <- !is.null(new) && missing(model) && is.null(method) &&
     n_categories(x) == n_categories(object$x) && !identical(object$model$difficulty, "strata")
   method <- method %||% method_to_refit(object, model, known_truth, known_raters)
-  given <- c("prior", "sampling")[c(!missing(prior), !missing(sampling))]
-  abort_argument_if(!is_empty(given) && !identical(method, "bayes"), given[1L],
+  given_args <- c("prior", "sampling")[c(!missing(prior), !missing(sampling))]
+  abort_argument_if(!is_empty(given_args) && !identical(method, "bayes"), given_args[1L],
     "can be used only with {.code method = \"bayes\"}.",
-    i = if ("prior" %in% given) "For other methods, set priors in {.fun rater_model}.")
+    i = if ("prior" %in% given_args) "For other methods, set priors in {.fun rater_model}.")
   fit <- fit_again(object, x, model, method, known_truth, known_raters, prior,
     if (starts_from_fit) starting_values(object), sampling)
   if (missing(x) && is.null(new)) fit$design <- object$design
-  warn_association_untested(fit)
+  warn_if_untestable(fit)
   add_differential_test(fit)
 }
 
@@ -350,8 +361,8 @@ fit_again <- function(fit, x = fit$x, model = fit$model,
 }
 
 # Returns the method of a refit. This is the method of the fit, if this method can fit `model`. If
-# it cannot, the method is "likelihood" with known truths or known raters, and otherwise NULL, the
-# default of the model.
+# it cannot, the method is "likelihood" if truths or raters are known, and NULL (the default for the
+# model) if not.
 method_to_refit <- function(fit, model, known_truth, known_raters) {
   if (!inherits(model, "rater_model")) return(NULL)
   has_known <- !is.null(c(known_truth, known_raters))
@@ -362,9 +373,10 @@ method_to_refit <- function(fit, model, known_truth, known_raters) {
 }
 
 # Returns starting values of a refit, a list of `theta`, the parameters of the fit, and `raters`,
-# the number of raters. Returns NULL if the fit has no parameters or is not identified. With few
-# ratings, an estimate can be on its boundary, where the likelihood is flat and a refit would not
-# move. Starting values are therefore limited to +-3 on the logit and log scales.
+# the number of raters. Returns NULL if the fit has no parameters or is not identified. An estimate
+# from few ratings can be on its boundary, where the likelihood is flat. A refit that starts there
+# would not change the estimate. Starting values are therefore limited to +-3 on the logit and log
+# scales.
 starting_values <- function(fit) {
   if (!is.null(fit$theta) && fit$identified == "yes" && !anyNA(fit$theta)) {
     list(theta = clamp(fit$theta, -3, 3), raters = n_raters(fit$x))

@@ -8,7 +8,7 @@
 #' * equal error probabilities: all wrong categories are equally probable;
 #' * equal problem difficulty: accuracy is the same on all cases.
 #'
-#' [rater_model()] relaxes these assumptions, and [check_k_properties()] tests them.
+#' [check_k_properties()] tests these assumptions. [rater_model()] defines models without them.
 #'
 #' @srrstats {UL4.1} a model without a fit
 #' @param ... Not used.
@@ -30,8 +30,8 @@ k_model <- function(...) {
 
 #' Latent class models of raters
 #'
-#' Defines a latent class model of raters for [fit_raters()]. In such a model, the true category of
-#' a case is not observed, and raters (people or programs) err with probabilities that are
+#' Defines a latent class model of raters for [fit_raters()]. In a latent class model, the true
+#' category of a case is not observed. Raters (people or programs) err with probabilities that are
 #' estimated. With its defaults, `rater_model()` is the [k_model()], in which raters are equally
 #' accurate. `dawid_skene()` is the model of Dawid and Skene (1979), in which each rater has a
 #' separate confusion matrix. A confusion matrix contains the probabilities of ratings (columns)
@@ -45,22 +45,22 @@ k_model <- function(...) {
 #' TRUE`), unless there are only two.
 #'
 #' The model assumes distinct true categories with equally spaced means. If the truth is a
-#' continuous scale that is cut into categories, base rates are too small at both ends.
-#' The most probable category then seems too certain: in a simulation its mean probability was .80,
-#' but it was correct in only 62% of the cases.
+#' continuous scale that is cut into categories, estimated base rates of the lowest and the highest
+#' category are too small. The probability of the most probable category is then too high: in a
+#' simulation its mean was .80, but the category was correct in only 62% of the cases.
 #'
 #' @section Confidence: With `confidence = TRUE`, a rating consists of a category and a level of
 #' confidence (argument `confidence` of [ratings()]). Correct ratings have one distribution over the
 #' levels, and wrong ratings have another. These two distributions are the same for all raters and
 #' categories. The ratio of the two probabilities of a level (correct / wrong) never decreases from
-#' one level to the next, so that high confidence is never a sign of an error.
+#' one level to the next, so that errors are never more frequent at a higher level.
 #' [tidy()][tidy.rater_fit] returns the probabilities as `confidence_right[level]` and
 #' `confidence_wrong[level]`. AIC cannot compare this model with models that ignore confidence.
 #'
 #' If a rater always gives the highest level, set the confidence of this rater to `NA`.
 #'
-#' @section Dependence: By default, raters err independently given the truth. Two other models need
-#' `method = "bayes"` of [fit_raters()]:
+#' @section Dependence: By default, raters err independently given the truth. The argument
+#' `dependence` selects one of two other models, which need `method = "bayes"` of [fit_raters()]:
 #' * `"easy"`: with probability `easy[k]`, a case of category k is easy, and all raters rate it
 #'   correctly. Otherwise they err independently (Albert and Dodd, 2004).
 #' * `"pairs"`: for the given pairs of raters, `pair[a,b,k]` measures the dependence of raters a and
@@ -68,18 +68,18 @@ k_model <- function(...) {
 #'   that their matrices allow (Dendukuri and Joseph, 2001). The raters of a pair must rate each
 #'   case at most once. [tidy(fit, "covariances")][tidy.rater_fit] returns covariances.
 #'
-#' The priors of `easy[k]` and `pair[a,b,k]` are uniform. `easy[k]` is at most the lowest accuracy
-#' of a rater in category k.
+#' The priors of `easy[k]` and `pair[a,b,k]` are uniform. `easy[k]` is at most the lowest of the
+#' raters' accuracies on cases of category k.
 #'
-#' Use these models as a sensitivity analysis: they may fit the ratings equally well and give
-#' different accuracies; see [compare_models()].
+#' Use these models as a sensitivity analysis. Different models may fit the ratings equally well and
+#' give different accuracies; see [compare_models()].
 #'
 #' @section Priors: The argument `prior` is one of:
-#' * `"none"`: maximum likelihood. Priors are also not used if weights of cases are not whole
-#'   numbers.
+#' * `"none"`: no priors, so that fits maximise the likelihood. Priors are also ignored if weights
+#'   of cases are not whole numbers.
 #' * `"weak"`: the priors of the following table. Fits maximise the posterior density.
-#' * A list that replaces some of the weak priors, such as `list(difficulty = 0.1)`. Numbers are
-#'   positive; `accuracy` has two.
+#' * A list that replaces some of the weak priors, such as `list(difficulty = 0.1)`. Each element is
+#'   a positive number; `accuracy` consists of two numbers.
 #' * `"pooled"`: see *Pooled matrices*.
 #'
 #' | name | prior | default |
@@ -95,36 +95,38 @@ k_model <- function(...) {
 #' other, because matrices from few ratings are mostly noise. Row k of a rater's matrix has a
 #' Dirichlet distribution. Its parameters sum to `c`, and its mean has two parts:
 #' * The logit of the probability of a correct rating is the ease of category k plus the skill of
-#'   the rater. Ease and skill are normal with standard deviations `ups` and `tau`.
-#' * The shares of the other categories among wrong ratings of cases of category k are common to all
-#'   raters. Their prior is a symmetric Dirichlet distribution whose parameters sum to `a`.
+#'   the rater. Ease has a normal distribution with standard deviation `ups`, and skill has one with
+#'   standard deviation `tau`.
+#' * The shares of the wrong categories among wrong ratings of cases of category k are the same for
+#'   all raters. Their prior is a symmetric Dirichlet distribution whose parameters sum to `a`.
 #'
 #' `c`, `tau`, `ups` and `a` are estimated; [glance()][tidy.rater_fit] returns them. Base rates have
-#' a Dirichlet prior with all parameters 2. Standard errors ignore that these four parameters and
-#' the means are estimated. `AIC()` and `BIC()` are `NA`; to compare models, use `prior = "none"`.
+#' a Dirichlet prior with all parameters 2. Standard errors are computed as if these four parameters
+#' and the means were known. `AIC()` and `BIC()` are `NA`; to compare models, use `prior = "none"`.
 #'
 #' @section Formulas of covariates: A formula such as `~ site + age` is a multinomial logit model of
-#' the base rates. Its variables are covariates of the cases (argument `covariates` of [ratings()]),
-#' and it must have an intercept. A separate matrix for each rater is identified by two raters, if
+#' the base rates. The variables of the formula are covariates of the cases (argument `covariates`
+#' of [ratings()]), and the formula must have an intercept. Two raters can have separate matrices if
 #' there are two populations (groups of cases with the same covariates) with different base rates
 #' (Hui and Walter, 1980).
 #'
 #' [coef()][stats::coef] returns the coefficients as `base_rate[category]:column`, for the logit of
 #' a category against the first one. [base_rates()] with `newdata` returns the base rates of other
 #' cases, and [regression] returns robust standard errors, odds ratios and marginal differences.
-#' With `method = "bayes"` of [fit_raters()], covariates must not be numeric, and each population
+#' With `method = "bayes"` of [fit_raters()], covariates must not be numeric. Each population then
 #' has separate base rates.
 #'
-#' Accuracies do not depend on covariates in these models. For accuracies that do, use the argument
-#' `by` of [estimate_accuracy()], or a [rater_family()].
+#' In these models, accuracies do not depend on covariates. To estimate accuracies that depend on
+#' covariates, use the argument `by` of [estimate_accuracy()], or a [rater_family()].
 #'
 #' @param accuracy `"common"` (the default): all raters have the same probability of a correct
 #'   rating and, with `errors = "free"`, the same confusion matrix. `"rater"`: each rater has a
 #'   separate probability or matrix.
 #' @param errors Probabilities of the wrong categories.
 #'   * `"uniform"` (the default): all wrong categories are equally probable.
-#'   * `"distance"`: each further step away from the true category, in the order of the categories,
-#'     divides the probability of an error by the same number, the *dispersion*.
+#'   * `"distance"`: the probability of an error depends on its distance from the true category, in
+#'     the order of the categories. Each further step divides the probability by the same number,
+#'     the *dispersion*.
 #'   * `"free"`: every entry of the confusion matrix is a parameter.
 #'   * `"ordinal"`: errors follow an ordered scale; see *Ordinal errors*.
 #' @param difficulty `"none"` (the default): all cases are equally difficult. `"strata"`: there are
@@ -139,19 +141,19 @@ k_model <- function(...) {
 #'   `"none"` for models with ordinal errors, confidence or a formula of base rates. For other
 #'   models it is `"pooled"` if `accuracy = "rater"`, `errors = "free"` and `difficulty = "none"`,
 #'   and otherwise `"weak"`.
-#' @param base_rates Base rates are the shares of cases with each true category. The default `~ 1`
-#'   is one set of base rates for all cases. With a formula of covariates, they differ between
-#'   cases; see *Formulas of covariates*.
+#' @param base_rates A formula for the base rates, the shares of cases with each true category. With
+#'   the default `~ 1`, all cases have the same base rates. With a formula of covariates, base rates
+#'   differ between cases; see *Formulas of covariates*.
 #' @param confidence `TRUE` if the model uses the raters' confidence; see *Confidence*. The default
 #'   is `FALSE`.
 #' @param dependence Dependence of errors given the truth: `"none"` (the default), `"easy"` or
 #'   `"pairs"`; see *Dependence*.
 #' @param pairs For `dependence = "pairs"`: a list of pairs of raters, such as `list(c("a", "b"))`.
 #'   Otherwise `NULL`, the default.
-#' @param abstain For ratings with abstentions (see [ratings()]) and `prior = "pooled"`.
-#'   `"depends"`: the probability that a rater answers depends on the true category. `"ignored"`:
-#'   abstentions are treated as missing ratings. The default `NULL` chooses `"depends"` if it
-#'   predicts the answers better; see *Abstentions* in [ground_truth()].
+#' @param abstain For ratings with abstentions (see [ratings()]) and `prior = "pooled"`. With
+#'   `"depends"`, the probability that a rater answers depends on the true category. With
+#'   `"ignored"`, abstentions are treated as missing ratings. The default `NULL` chooses `"depends"`
+#'   if that model predicts the answers better; see *Abstentions* in [ground_truth()].
 #' @param ... Not used.
 #' @return An object of class `rater_model`, a list with the assumptions, for [fit_raters()] and
 #'   [estimate_accuracy()].
@@ -177,7 +179,7 @@ k_model <- function(...) {
 #' rater_model(accuracy = "rater", errors = "distance")
 #' # A separate confusion matrix for each rater
 #' dawid_skene()
-#' # Cases differ in difficulty; a stronger prior keeps the difference small
+#' # Cases differ in difficulty, with a prior that expects smaller differences than the default
 #' rater_model(difficulty = "strata", prior = list(difficulty = 0.1))
 #'
 #' # Two tests of tuberculosis in two populations (Hui and Walter, 1980)
@@ -209,7 +211,8 @@ rater_model <- function(accuracy = c("common", "rater"),
   check_flag(confidence, "confidence")
   for (arg in c("accuracy", "difficulty")) abort_argument_if(is_formula(get(arg)), arg,
     "{.arg {arg}} cannot be a formula; only {.arg base_rates} can.",
-    i = "Define a model with {.fun rater_family}, or use {.arg by} of {.fun estimate_accuracy}.")
+    i = "For accuracies that depend on covariates, use {.fun rater_family}, or {.arg by} of
+      {.fun estimate_accuracy}.")
   model <- list(
     accuracy = check_choice(accuracy), errors = check_choice(errors),
     difficulty = check_choice(difficulty), system = check_choice(system)
@@ -223,7 +226,7 @@ rater_model <- function(accuracy = c("common", "rater"),
   model$base_rates <- check_formula(base_rates)
   uses_formula <- has_formula(model)
   if (!uses_formula) model$base_rates <- NULL
-  can_pool <- has_free_errors(model) && !uses_formula
+  can_have_pooled_prior <- has_free_errors(model) && !uses_formula
   if (is_ordinal || confidence) {
     has_prior <- !is.null(prior) && !identical(prior, "weak")
     abort_argument_if(has_prior && !is_empty(check_prior(prior)), "prior",
@@ -231,16 +234,15 @@ rater_model <- function(accuracy = c("common", "rater"),
       i = "Leave {.arg prior} out.")
     prior <- "none"
   }
-  prior <- prior %||% if (can_pool) "pooled" else if (uses_formula) "none" else "weak"
-  model$prior <- check_prior(prior, can_pool)
+  prior <- prior %||% if (can_have_pooled_prior) "pooled" else if (uses_formula) "none" else "weak"
+  model$prior <- check_prior(prior, can_have_pooled_prior)
   class(model) <- c("rater_model", "fallible_result")
   model$confidence <- if (confidence) TRUE
   model$dependence <- dependence
   if (!is.null(abstain)) model$abstain <- check_choice(abstain, c("depends", "ignored"), "abstain")
   abort_argument_if(uses_abstentions(model) && !is_pooled(model), "abstain",
     "{.code abstain = \"depends\"} needs {.code prior = \"pooled\"}.",
-    i = "This prior needs free errors of each rater, equally difficult cases, and no formula of base
-        rates. Use {.fun dawid_skene}.")
+    i = "Use {.code dawid_skene(abstain = \"depends\")}.")
   model
 }
 
@@ -257,7 +259,8 @@ weak_prior <- list(
 )
 
 # The pooled prior: confusion matrices of raters vary around mean rows, which are estimated together
-# with the matrices. In a fit, the prior also has `rows`, the estimated Dirichlet parameters.
+# with the matrices. In a fit, the prior also has the element `rows`, the estimated Dirichlet
+# parameters of the rows.
 pooled_prior <- list(pooled = TRUE)
 
 is_pooled <- function(model) isTRUE(model$prior$pooled)
@@ -271,19 +274,20 @@ prior_name <- function(model) {
 # empty list means no prior. `poolable`: does the model allow a pooled prior?
 check_prior <- function(prior, poolable = FALSE) {
   abort_argument_if(identical(prior, "pooled") && !poolable, "prior",
-    "{.code prior = \"pooled\"} needs free errors of each rater, on cases that are equally
-        difficult, without a formula of base rates.",
-    i = "Use it with {.fun dawid_skene} or {.code rater_model(\"rater\", \"free\")}.")
+    "{.code prior = \"pooled\"} needs a model with {.code accuracy = \"rater\"},
+        {.code errors = \"free\"} and {.code difficulty = \"none\"}, and no formula of base rates.",
+    i = "Use {.fun dawid_skene} or {.code rater_model(\"rater\", \"free\")}.")
   if (is_string(prior, c("pooled", "weak", "none"))) {
     return(switch(prior, pooled = pooled_prior, weak = weak_prior, none = list()))
   }
   parameter_names <- names(weak_prior)
-  unknown <- if (is.list(prior)) setdiff(names2(prior), parameter_names)
-  abort_argument_if(!is.list(prior) || !is_empty(unknown), "prior",
-    "must be {.or {.val {c(if (poolable) 'pooled', 'weak', 'none')}}}, or a named list of one or
-        more of {.val {parameter_names}}.",
-    x = if (!is.list(prior)) "It is {describe(prior)}." else if ("" %in% unknown)
-      "Some elements have no name." else "Unknown name{?s}: {.val {unknown}}.")
+  unknown_names <- if (is.list(prior)) setdiff(names2(prior), parameter_names)
+  abort_argument_if(!is.list(prior) || !is_empty(unknown_names), "prior",
+    "must be {.or {.val {c(if (poolable) 'pooled', 'weak', 'none')}}}, or a list whose names are one
+        or more of {.val {parameter_names}}.",
+    x = if (!is.list(prior)) "It is {describe(prior)}." else if ("" %in% unknown_names)
+      "Some elements have no name." else "{.val {unknown_names}} {?is not a name/are not names} of
+        priors.")
   for (name in names(prior)) {
     value <- prior[[name]]
     is_valid <- is.numeric(value) && length(value) == length(weak_prior[[name]]) &&
@@ -295,7 +299,8 @@ check_prior <- function(prior, poolable = FALSE) {
   if (!is_empty(prior)) modifyList(weak_prior, prior) else list()
 }
 
-# Returns TRUE if the model is the K-model, without a family, confidence, dependence or a formula.
+# Returns TRUE if the model is the K-model. It must have no user-defined family, confidence,
+# dependence or formula.
 is_k_model <- function(model) {
   is.null(model$family) && !uses_confidence(model) && has_k_properties(model) &&
     !model_is_dependent(model) && !has_formula(model)
@@ -315,8 +320,9 @@ has_k_properties <- function(model) {
   model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
 }
 
-# Creates a user-defined model of class `class`. It has the fields of a rater_model(), because other
-# functions use these fields of any fit. `words`: name of the model. `...`: further fields.
+# Creates a user-defined model of class `class`. The model has the fields of a rater_model(),
+# because other functions use these fields for all models. `words`: name of the model. `...`:
+# further fields.
 user_model <- function(class, accuracy, words, ...) {
   structure(
     list(accuracy = accuracy, errors = "own", difficulty = "own", system = "shared",
@@ -353,24 +359,24 @@ print.rater_model <- function(x, ...) {
 model_lines <- function(x) UseMethod("model_lines")
 
 model_lines.own_model <- function(x) {
-  sprintf("<rater_model> %s, user-defined, with posterior probabilities only", x$words)
+  sprintf("<rater_model> %s, defined only by posterior probabilities", x$words)
 }
 
 model_lines.rater_model <- function(x) {
-  meaning <- c(
+  descriptions <- c(
     common = "all raters are equally accurate", rater = "raters differ in accuracy",
     uniform = "all errors are equally probable",
-    distance = "errors near the truth are more likely, or less likely",
-    free = "errors have any probabilities",
+    distance = "probabilities of errors depend on the distance from the truth",
+    free = "each error has a separate probability",
     ordinal = "errors follow the order of the categories (cumulative probit)",
     none = "all cases are equally difficult",
-    strata = "a third of the cases is easier, a third harder"
+    strata = "a third of the cases is easy, a third difficult"
   )
-  value <- unlist(x[c("accuracy", "errors", "difficulty")])
+  assumptions <- unlist(x[c("accuracy", "errors", "difficulty")])
   c(
     paste0("<rater_model> ", format(x)),
-    paste0("  ", format(c(names(value), "prior")), "  ", c(
-      paste0(format(value), "  ", meaning[value]),
+    paste0("  ", format(c(names(assumptions), "prior")), "  ", c(
+      paste0(format(assumptions), "  ", descriptions[assumptions]),
       switch(prior_name(x), none = "none", weak = "weak",
         pooled = "pooled  matrices vary around mean rows of the panel, which are also estimated",
         paste(names(x$prior), map_chr(x$prior, toString), sep = " = ", collapse = "; ")
@@ -383,6 +389,7 @@ model_lines.rater_model <- function(x) {
   )
 }
 
-# Models that are often used: one accuracy for all raters, and an accuracy per rater.
+# Two models that are often used: `plain_k_model` has one accuracy for all raters, and
+# `rater_k_model` has an accuracy per rater.
 plain_k_model <- rater_model()
 rater_k_model <- rater_model("rater")

@@ -1,8 +1,9 @@
-# Base rates from the ratings of one rater, the judge. Its ratings are called verdicts. Its error
-# rates are estimated from a calibration sample: other cases, whose truth is known. Base rates are
-# the shares of verdicts, corrected for these errors (Rogan and Gladen, 1978).
+# Base rates from the ratings of a single rater, called the judge below. The judge's ratings are
+# called verdicts. The judge's error rates are estimated from a calibration sample, which consists
+# of other cases with known truth. Base rates are the shares of verdicts, corrected for these errors
+# (Rogan and Gladen, 1978).
 
-# Estimates base rates and returns a fit of class judge_fit. `x`: ratings by the judge only.
+# Estimates base rates and returns a fit of class judge_fit. `x`: ratings, all of them by the judge.
 # `counts`: a list with one matrix, the counts of the calibration sample (true categories x
 # verdicts).
 fit_one_judge <- function(x, model, counts) {
@@ -11,8 +12,8 @@ fit_one_judge <- function(x, model, counts) {
     counts = counts[[1L]],
     verdicts = rowsum_codes(rating_category(x), rating_weights(x), n)
   )
-  sample$lack <- why_no_calibration(sample, x$categories)
-  solution <- if (is.null(sample$lack)) calibrated_rates(sample) else
+  sample$problem <- why_no_calibration(sample, x$categories)
+  solution <- if (is.null(sample$problem)) calibrated_rates(sample) else
     list(rates = rep(1 / n, n), matrix = diag(n))
   posterior <- rbind(t(solution$rates * solution$matrix), solution$rates, deparse.level = 0L)
   posterior_row <- rep(n + 1L, n_patterns(x))
@@ -21,7 +22,7 @@ fit_one_judge <- function(x, model, counts) {
   coefficients <- accuracy_and_rates(solution$rates, solution$matrix)
   fit <- new_rater_fit(c("judge_fit", "latent_fit"), x, model, "likelihood",
     list(truth = integer(), counts = counts),
-    identified = names(sample$lack) %||% "yes",
+    identified = names(sample$problem) %||% "yes",
     by_agreement = list(identified = NA, agreement = NA_real_, kappa = NA_real_),
     rater_accuracy = coefficients[[1L]], theta = NA_real_, converged = TRUE,
     base_rates = solution$rates,
@@ -32,7 +33,7 @@ fit_one_judge <- function(x, model, counts) {
     coefficients = setNames(coefficients, c(rater_terms(x), rate_terms(x))),
     calibrated = sample
   )
-  if (!is.null(sample$lack)) return(without_numbers(fit))
+  if (!is.null(sample$problem)) return(without_numbers(fit))
   if (n > 2L) fit$calibrated$draws <- calibrated_draws(sample)
   fit$covariance <- calibrated_covariance(fit, accuracy_and_rates)
   fit
@@ -43,17 +44,20 @@ compute_posterior.judge_fit <- function(fit, x) { # nolint: object_name.
   posterior_of_matrices(rates, list(array(fit$matrices, dim(fit$matrices)[-1L])), x)
 }
 
-# Returns the reason why base rates cannot be estimated, a string whose name is a code. Returns NULL
-# if base rates can be estimated. `sample`: a list of `counts`, the counts of the calibration sample
-# (true categories x verdicts), and `verdicts`, the number of verdicts in each category.
+# Returns the reason why base rates cannot be estimated: a text whose name is the code of the
+# reason. Returns NULL if base rates can be estimated. `sample`: a list of `counts`, the counts of
+# the calibration sample (true categories x verdicts), and `verdicts`, the number of verdicts in
+# each category.
 why_no_calibration <- function(sample, categories) {
   counts <- sample$counts
   empty_categories <- categories[rowSums(counts) == 0]
   if (!is_empty(empty_categories))
-    return(c(uncalibrated = paste("no calibration case is", empty_categories[[1L]])))
+    return(c(uncalibrated = paste("the calibration sample has no case of category",
+      empty_categories[[1L]])))
   if (sum(sample$verdicts) == 0) return(c(unrated = "no case has a rating"))
-  # Each verdict must be most probable for cases of the same true category. With two categories,
-  # this must also be true for smoothed rates, which the interval uses.
+  # Each verdict must be more probable for cases of this true category than for cases of any other
+  # category. With two categories, the same is required of the smoothed rates that the interval
+  # uses.
   n <- nrow(counts)
   shares <- counts / rowSums(counts)
   for (matrix in list(shares, if (n == 2L) smoothed_rates(counts) else shares)) {
@@ -67,15 +71,15 @@ why_no_calibration <- function(sample, categories) {
   }
 }
 
-# Returns the confusion matrix of the calibration sample, with one case added to each cell. No
-# probability is then 0 or 1. The matrix is used for variances, and for the interval with two
+# Returns the confusion matrix of the calibration sample after one case is added to each cell, so
+# that no probability is 0 or 1. The matrix is used for variances, and for the interval with two
 # categories.
 smoothed_rates <- function(counts) (counts + 1) / (rowSums(counts) + ncol(counts))
 
-# Estimates base rates and the judge's confusion matrix. Returns them as a list of `rates` and
-# `matrix`. Base rates are computed by the inverse of the matrix. If one of them is negative, there
-# are two cases. With two categories, base rates are set to 0 and 1. With more categories, base
-# rates and matrix are joint maximum likelihood estimates.
+# Estimates base rates and the judge's confusion matrix, and returns a list of `rates` and `matrix`.
+# Base rates are computed by the inverse of the matrix. If a base rate would be negative, two
+# categories get the base rates 0 and 1. With more categories, base rates and matrix are then joint
+# maximum likelihood estimates.
 calibrated_rates <- function(sample) {
   matrix <- sample$counts / rowSums(sample$counts)
   rates <- drop(sample$verdicts %*% solve(matrix)) / sum(sample$verdicts)
@@ -84,27 +88,27 @@ calibrated_rates <- function(sample) {
   maximise_calibrated(sample, rep(1 / length(rates), length(rates)))
 }
 
-# Estimates base rates and the judge's matrix by maximum likelihood (EM). Returns them as a list of
-# `rates` and `matrix`. `rates`: starting values. If `fixed` is TRUE, base rates are not changed,
-# and only the matrix is estimated.
+# Estimates base rates and the judge's confusion matrix by maximum likelihood (EM), and returns a
+# list of `rates` and `matrix`. `rates`: starting values of the base rates. If `fixed` is TRUE, base
+# rates keep these values, and only the matrix is estimated.
 maximise_calibrated <- function(sample, rates, fixed = FALSE) {
   matrix <- smoothed_rates(sample$counts)
   for (iteration in seq_len(1e5)) {
-    shares <- pmax(drop(rates %*% matrix), .Machine$double.xmin)
-    joint <- rates * matrix * rep(sample$verdicts / shares, each = length(rates))
-    previous <- c(rates, matrix)
-    if (!fixed) rates <- rowSums(joint) / sum(joint)
-    matrix <- (sample$counts + joint) / rowSums(sample$counts + joint)
-    if (max(abs(c(rates, matrix) - previous)) < 1e-12) break
+    verdict_shares <- pmax(drop(rates %*% matrix), .Machine$double.xmin)
+    joint_counts <- rates * matrix * rep(sample$verdicts / verdict_shares, each = length(rates))
+    previous_estimates <- c(rates, matrix)
+    if (!fixed) rates <- rowSums(joint_counts) / sum(joint_counts)
+    matrix <- (sample$counts + joint_counts) / rowSums(sample$counts + joint_counts)
+    if (max(abs(c(rates, matrix) - previous_estimates)) < 1e-12) break
   }
   list(rates = rates, matrix = matrix)
 }
 
-# Returns the covariance matrix of values that are computed from the fit. `compute_values`: a
-# function of base rates and confusion matrix, which returns these values. The function uses the
-# delta method. Its random variables are the shares of verdicts and the rows of the matrix.
-# Derivatives are those of base rates computed by the inverse matrix, even if a base rate was set to
-# 0 or 1.
+# Returns the covariance matrix of quantities that are computed from the fit, by the delta method.
+# `compute_values`: a function of base rates and confusion matrix that returns the quantities. The
+# random variables are the shares of verdicts and the rows of the matrix. Base rates are
+# differentiated as if they were computed by the inverse of the matrix, even if they were set to 0
+# or 1.
 calibrated_covariance <- function(fit, compute_values) {
   sample <- fit$calibrated
   counts <- sample$counts
@@ -119,16 +123,16 @@ calibrated_covariance <- function(fit, compute_values) {
   }
   jacobian <- central_differences(values_after, numeric(n * (n + 1L)))
   shares <- rbind(prop.table(sample$verdicts), smoothed_rates(counts))
-  sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
-  Reduce(`+`, lapply(seq_along(sizes), function(i) {
+  sample_sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
+  Reduce(`+`, lapply(seq_along(sample_sizes), function(i) {
     slopes <- jacobian[, (i - 1L) * n + seq_len(n)]
-    slopes %*% (diag(shares[i, ]) - tcrossprod(shares[i, ])) %*% t(slopes) / sizes[[i]]
+    slopes %*% (diag(shares[i, ]) - tcrossprod(shares[i, ])) %*% t(slopes) / sample_sizes[[i]]
   }))
 }
 
 # Returns 1000 draws of base rates (draws x categories), for intervals. Shares of verdicts and rows
-# of the confusion matrix are drawn from Dirichlet distributions. Base rates are computed from them
-# by the inverse of the matrix or, if one would be negative, by EM.
+# of the confusion matrix are drawn from Dirichlet distributions. Base rates of a draw are computed
+# by the inverse of the matrix or, if a base rate would be negative, by EM.
 calibrated_draws <- function(sample) {
   n_draws <- 1000L
   n <- length(sample$verdicts)
@@ -157,9 +161,9 @@ calibrated_draws <- function(sample) {
   rate_draws
 }
 
-# Returns the standard errors of measures of the judge as a diagnostic test, such as the logit of
-# its sensitivity. `estimates`: the measures, an array of transformed_measures(). The result has the
-# same shape. `rates`: base rates for predictive values, NULL for those of the fit.
+# Returns the standard errors of measures that evaluate the judge as a diagnostic test, such as the
+# logit of sensitivity. `estimates`: the measures, an array of transformed_measures(). The result
+# has the same shape. `rates`: base rates for predictive values, NULL for the base rates of the fit.
 standard_errors_of_judge <- function(fit, estimates, rates) {
   covariance <- calibrated_covariance(fit, function(base_rates, matrix) {
     as.vector(transformed_measures(array(matrix, c(1L, dim(matrix))), base_rates, rates))
@@ -167,77 +171,78 @@ standard_errors_of_judge <- function(fit, estimates, rates) {
   replace(sqrt(diag(covariance)) + 0 * estimates, !is.finite(estimates), NA)
 }
 
-# Returns a sentence on the judge's shares of correct ratings in the calibration sample; NULL if
-# there is no sample.
+# Returns a sentence with the number of correct ratings of each true category in the calibration
+# sample; NULL if there is no sample.
 format_calibration <- function(fit) {
   counts <- fit$calibrated$counts
   if (!is.null(counts)) sprintf("Calibration sample: %s is right on %s", fit$x$raters,
     toString(paste(diag(counts), "of", rowSums(counts), fit$x$categories)))
 }
 
-# Returns a sentence about a possible bias of the judge: the error of the estimated base rate if the
-# judge gives `category` to 5% more of the cases, whatever their truth. Returns NULL for more than
-# two categories.
+# Returns a sentence on the effect of a bias: by how much the base rate would be overestimated if
+# the judge gave `category` in 5 more of 100 cases than its error rates predict. Returns NULL for
+# more than two categories.
 format_bias_sensitivity <- function(fit, category) {
   matrix <- fit$matrices[1L, , ]
-  if (nrow(matrix) == 2L) fill_template("If it rated %s in 5 of 100 more of these cases, whatever
-    their truth, the estimate would be %s too high.",
+  if (nrow(matrix) == 2L) fill_template("If the rater chose %s in 5 more of 100 of these cases,
+    whatever their true category, the estimate would be %s too high.",
     category, format_decimals(0.05 / (sum(diag(matrix)) - 1)))
 }
 
 calibration_assumption <- function(fit) {
   paste0(
-    fit$x$raters, " errs on these cases as ",
-    if (is.null(fit$calibrated)) "is known." else "on the calibration sample."
+    fit$x$raters, if (is.null(fit$calibrated)) " has the known error rates on these cases." else
+      " has the same error rates on these cases as in the calibration sample."
   )
 }
 
 check_not_one_judge <- function(fit) {
   abort_argument_if(inherits(fit, "judge_fit"), "x",
-    "must be based on ratings of several raters, or on gold cases.",
-    x = "One judge with a calibration sample gives only base rates.")
+    "must be based on ratings by several raters, or on cases with known truth.",
+    x = "Only base rates can be estimated from one rater with a calibration sample.")
 }
 
 # Returns confidence intervals of base rates, a matrix (categories x 2). If an estimate is 0 or 1,
-# the interval is widened to the profile likelihood interval, so that its width is not zero.
-# `sample`: see why_no_calibration(). Element `draws`: a result of calibrated_draws(), NULL for two
-# categories.
+# the interval also includes the profile likelihood interval, so that its width is not zero.
+# `sample`: see why_no_calibration(). Its element `draws` is a result of calibrated_draws(), NULL
+# for two categories.
 calibrated_interval <- function(sample, level) {
   z <- normal_quantile(level)
-  out <- if (is.null(sample$draws)) adjusted_interval(sample, z) else
+  limits <- if (is.null(sample$draws)) adjusted_interval(sample, z) else
     t(apply(sample$draws, 2L, quantile, (1 + c(-level, level)) / 2, names = FALSE))
-  for (k in row_numbers(out)) {
-    # Joins all categories except k to one category.
-    indicator <- 1 * cbind(row_numbers(out) != k, row_numbers(out) == k)
+  for (k in row_numbers(limits)) {
+    # Merges all categories except k into one category.
+    indicator <- 1 * cbind(row_numbers(limits) != k, row_numbers(limits) == k)
     counts <- crossprod(indicator, sample$counts %*% indicator)
     verdicts <- drop(sample$verdicts %*% indicator)
-    out[k, 1L] <- min(out[k, 1L], profile_limit(counts, verdicts, z))
-    out[k, 2L] <- max(out[k, 2L], 1 - profile_limit(counts[2:1, 2:1], rev(verdicts), z))
+    limits[k, 1L] <- min(limits[k, 1L], profile_limit(counts, verdicts, z))
+    limits[k, 2L] <- max(limits[k, 2L], 1 - profile_limit(counts[2:1, 2:1], rev(verdicts), z))
   }
-  out
+  limits
 }
 
 # Returns the intervals of two base rates, a matrix (categories x 2), by the method of Lang and
-# Reiczigel (2014) in the form of Lee et al. (2025). Counts are adjusted before variances are
-# computed. `z`: a normal quantile.
+# Reiczigel (2014) in the form of Lee et al. (2025). Variances are computed from adjusted counts.
+# `z`: quantile of the normal distribution.
 adjusted_interval <- function(sample, z) {
-  total <- sum(sample$verdicts) + z^2
-  share <- (sample$verdicts[[2L]] + z^2 / 2) / total
+  adjusted_total <- sum(sample$verdicts) + z^2
+  adjusted_share <- (sample$verdicts[[2L]] + z^2 / 2) / adjusted_total
   p_right <- diag(smoothed_rates(sample$counts))
   variance <- bernoulli_variance(p_right) / (rowSums(sample$counts) + 2)
   youden <- sum(p_right) - 1
-  rate <- (share + p_right[[1L]] - 1) / youden
+  rate <- (adjusted_share + p_right[[1L]] - 1) / youden
   centre <- rate + 2 * z^2 * (rate * variance[[2L]] - (1 - rate) * variance[[1L]])
   half_width <- z / youden * sqrt(
-    bernoulli_variance(share) / total + (1 - rate)^2 * variance[[1L]] + rate^2 * variance[[2L]]
+    bernoulli_variance(adjusted_share) / adjusted_total +
+      (1 - rate)^2 * variance[[1L]] + rate^2 * variance[[2L]]
   )
   limits <- clip01(centre + c(-half_width, half_width))
   rbind(1 - rev(limits), limits, deparse.level = 0L)
 }
 
-# Returns the lower limit of the second of two base rates if its estimate is 1. There, the profile
-# log likelihood is z^2 / 2 below its value at 1. Returns 1 if the estimate is below 1. `counts`,
-# `verdicts`: see why_no_calibration(). `z`: a normal quantile.
+# Returns a lower confidence limit of the second of two base rates if its estimate is 1. At this
+# limit, the profile log likelihood is z^2 / 2 below its value at 1. Returns 1 if the estimate is
+# below 1. `counts`, `verdicts`: see why_no_calibration(). `z`: a normal quantile.
 profile_limit <- function(counts, verdicts, z) {
   if (verdicts[[2L]] / sum(verdicts) < counts[2L, 2L] / sum(counts[2L, ])) return(1)
   n <- rbind(counts, verdicts)

@@ -8,36 +8,39 @@
 #' @section Model: The log odds of category k against the first category are a linear function of
 #' the covariates: `log(p_k / p_1) = x' b_k`. Here `p_k` is the base rate (probability) of category
 #' k for a case with covariates `x`, and `b_k` are the coefficients. Given the true category, raters
-#' err independently, and their errors do not depend on covariates. Coefficients from majority
-#' labels, or from the answers of a classifier, are biased towards zero (Bolck, Croon and Hagenaars,
-#' 2004); coefficients of this model are not.
+#' err independently, and their errors do not depend on covariates. A regression of majority labels,
+#' or of the answers of a classifier, has coefficients that are biased towards zero (Bolck, Croon
+#' and Hagenaars, 2004). Coefficients of this model are not biased.
 #'
 #' The model is identified by three raters, or by two raters if base rates differ between cases (Hui
 #' and Walter, 1980). One rater needs cases with known truth (gold cases) or known error rates:
-#' `known_truth` or `known_raters` of [fit_raters()]. Gold cases may be sampled with probabilities
-#' that depend on ratings and on covariates in the formula.
+#' `known_truth` or `known_raters` of [fit_raters()]. The sampling probabilities of gold cases may
+#' depend on ratings, and on covariates in the formula.
 #'
 #' @section Tables:
-#' * `tidy(fit, "regression", exponentiate = FALSE, cluster = NULL, conf_level = 0.95)` has a row
-#'   per coefficient: `term` (column of the design matrix); `category`, whose log odds are against
-#'   the first category; `estimate`, `std.error`, `conf.low`, `conf.high`, `statistic` and `p.value`
-#'   (test of zero). With `exponentiate = TRUE`, estimates and intervals are odds ratios; standard
-#'   errors remain those of the log odds ratio.
-#' * `tidy(fit, "margins", cluster = NULL, conf_level = 0.95)` has average marginal differences of
-#'   the probability of each category. `term` is now the covariate, and a further column `contrast`
-#'   names the compared values. For a factor, the difference is between the mean probabilities if
-#'   all cases had a given level and if all had the first level. For a number, it is the effect of
-#'   an increase by one. Standard errors are computed by the delta method, with fixed covariates.
-#' * `tidy(fit, "differential")` has a test for each `rater` and covariate (`term`), see *Errors
-#'   that depend on covariates*. Columns: `statistic`, `df`, `p.value`, `p.adjusted` and `reason`,
-#'   why there is no test.
+#' * `tidy(fit, "regression", exponentiate = FALSE, cluster = NULL, conf_level = 0.95)` returns a
+#'   row per coefficient. `term` is the column of the design matrix. The coefficient belongs to the
+#'   log odds of `category` against the first category. Further columns are `estimate`, `std.error`,
+#'   `conf.low`, `conf.high`, and `statistic` and `p.value` of the test that the coefficient is
+#'   zero. With `exponentiate = TRUE`, estimates and intervals are odds ratios, and standard errors
+#'   are those of log odds ratios.
+#' * `tidy(fit, "margins", cluster = NULL, conf_level = 0.95)` returns average marginal differences
+#'   of the probability of each category. `term` is the covariate, and `contrast` names the compared
+#'   values. For a factor, the mean probability if all cases had a given level is compared with the
+#'   mean probability if all cases had the first level. For a numeric covariate, the value of each
+#'   case is increased by one. Standard errors are computed by the delta method, with fixed
+#'   covariates.
+#' * `tidy(fit, "differential")` returns a row per `rater` and covariate (`term`) with a test of
+#'   *Errors that depend on covariates*. Further columns are `statistic`, `df`, `p.value`,
+#'   `p.adjusted`, and `reason`, which explains why there is no test.
 #'
 #' `vcov(fit, "regression", cluster = )` and `confint(fit, what = "regression", cluster = )` return
-#' covariances and intervals of the first table. `predict(fit, newdata)`, with a data frame of
-#' covariates, returns the base rates of such cases.
+#' covariances and intervals of the coefficients. `predict(fit, newdata)`, with a data frame of
+#' covariates, returns the base rates of cases with these covariates.
 #'
-#' `cluster` is the name of a covariate, a vector named by case, or a data frame with a column
-#' `case` and one other column. Errors of cases in the same cluster may be dependent.
+#' `cluster` contains the cluster of each case: the name of a covariate, a vector named by case, or
+#' a data frame with a column `case` and one other column. Errors of cases in the same cluster may
+#' be dependent.
 #'
 #' @section Standard errors: Standard errors are robust (sandwich): the covariance of the
 #' coefficients is `n / (n - 1)` times the sum over cases of `u u'`. Here `n` is the number of
@@ -48,18 +51,22 @@
 #' computed by `survey::svyrecvar()`.
 #'
 #' @section Errors that depend on covariates: If raters' errors depend on covariates, for example
-#' because coders are more lenient in one group, the coefficients are biased. [fit_raters()] tests
-#' this for each rater and covariate, if there are three raters, gold cases or known raters. The
-#' alternative of the likelihood ratio test is that the errors of this rater differ between groups
-#' of cases. The groups are the levels of a factor, or cases below and above the median of a number.
-#' If a p-value, adjusted by Holm's method, is below .05, there is a warning of class
-#' `fallible_warning_differential`. If the tests would be slow, they run only in
-#' `tidy(fit, "differential")`. The tests also need a model with `accuracy = "rater"`, without
-#' `confidence` and without priors (the default with a formula), and weights that are numbers of
-#' cases. A rater is tested if it has ratings in at least two of the groups.
+#' because coders are more lenient in one group, the coefficients are biased. [fit_raters()]
+#' therefore tests each rater and covariate by a likelihood ratio. The alternative hypothesis is
+#' that the errors of the rater differ between groups of cases. The groups are the levels of a
+#' factor, or cases below and above the median of a numeric covariate. There is a warning of class
+#' `fallible_warning_differential` if a p-value, adjusted by Holm's method, is below .05. If the
+#' tests would be slow, only `tidy(fit, "differential")` makes them.
 #'
-#' The tests do not detect errors that differ in the same way for all raters. Their power is
-#' limited: with 500 cases and three raters, a difference of .2 in one rater's sensitivity was
+#' The tests have these conditions:
+#' * There are at least three raters, gold cases or known raters.
+#' * The model has `accuracy = "rater"`, `confidence = FALSE` and no priors (the default with a
+#'   formula).
+#' * Weights of cases are whole numbers.
+#' * The rater is not known, and has ratings in at least two of the groups.
+#'
+#' The tests do not detect a difference between groups that is the same for all raters. Their power
+#' is limited: with 500 cases and three raters, a difference of .2 in one rater's sensitivity was
 #' detected in 48% to 69% of simulated data sets.
 #'
 #' @name regression
@@ -102,38 +109,38 @@ wants_regression <- function(what) {
   !is.null(what) && nzchar(check_choice(what, "regression", "what"))
 }
 
-# Returns a list: `covariance`, the robust covariance matrix of the regression coefficients; and
+# Returns a list of `covariance`, the robust covariance matrix of the regression coefficients, and
 # `df`, the degrees of freedom of their intervals. `cluster`: cluster of each case, or NULL.
 regression_errors <- function(fit, cluster = NULL) {
   abort_argument_if(!is_regression(fit), "object",
-    "must be a fit by likelihood with a formula of base rates.",
-    x = "It is a fit of the {format(fit$model)}.")
+    "must be a fit by {.code method = \"likelihood\"} of a model with a formula of base rates.",
+    x = "It is a fit of the {format(fit$model)} by method {.val {fit$method}}.")
   x <- fit$x
   design <- fit$design
   abort_argument_if(!is.null(cluster) && !is.null(design), "cluster",
-    "{.arg cluster} must be left out: the survey design of the fit contains the clusters.")
+    "{.arg cluster} cannot be used, because the survey design of the fit defines the clusters.")
   cluster <- check_case_values(cluster, x, "cluster")
   terms <- rate_coefficient_names(fit)
-  out <- matrix(NA_real_, length(terms), length(terms), dimnames = list(terms, terms))
-  if (fit$identified != "yes") return(list(covariance = out, df = Inf))
+  covariance <- matrix(NA_real_, length(terms), length(terms), dimnames = list(terms, terms))
+  if (fit$identified != "yes") return(list(covariance = covariance, df = Inf))
   check_memory(as.double(n_patterns(x)) * length(fit$theta), "scores of cases",
     "Use fewer cases or raters.")
-  # Influence of one case of each pattern on each coefficient (patterns x coefficients).
+  # Influence of one case of each pattern on each coefficient, a matrix (patterns x coefficients).
   influence <- na_real(core_latent_influence(
     x$patterns, pattern_weights(x), fit$known, model_of_fit(fit), fit$theta
   ))
-  # A row with a count n as weight represents n independent cases. Squares of influences are summed,
-  # so each influence is multiplied by sqrt(n). With clusters, a survey design, or weights that are
-  # not counts, each influence is multiplied by its weight.
+  # A case with weight n represents n independent cases. Because squares of influences are summed,
+  # its influence is multiplied by sqrt(n). With clusters, a survey design, or weights that are not
+  # counts, the influence of a case is multiplied by its weight.
   weight_power <- if (is.null(c(cluster, design)) && weights_are_counts(x)) 0.5 else 1
   influence <- influence[x$index, match(terms, names(fit$coefficients))] *
     weights_of_cases(x)^weight_power
   if (!is.null(design)) {
     influence[design$row, ] <- influence
     design <- design$survey
-    out[] <- survey::svyrecvar(influence, design$cluster, design$strata, design$fpc,
+    covariance[] <- survey::svyrecvar(influence, design$cluster, design$strata, design$fpc,
       postStrata = design$postStrata)
-    return(list(covariance = out, df = survey::degf(design)))
+    return(list(covariance = covariance, df = survey::degf(design)))
   }
   n <- count_cases(x)
   df <- Inf
@@ -142,26 +149,27 @@ regression_errors <- function(fit, cluster = NULL) {
     n <- nrow(influence)
     df <- max(n - 1, 1)
   }
-  if (n > 1) out[] <- crossprod(influence) * n / (n - 1)
-  list(covariance = out, df = df)
+  if (n > 1) covariance[] <- crossprod(influence) * n / (n - 1)
+  list(covariance = covariance, df = df)
 }
 
 tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level = 0.95) {
   check_flag(exponentiate, "exponentiate")
   errors <- regression_errors(x, cluster)
-  cell <- expand.grid(term = x$known$base$names, category = seq_len(n_categories(x$x))[-1L])
-  out <- columns_tibble(
-    term = as.character(cell$term), category = category_factor(cell$category, x$x),
+  coefficient <- expand.grid(term = x$known$base$names, category = seq_len(n_categories(x$x))[-1L])
+  table <- columns_tibble(
+    term = as.character(coefficient$term), category = category_factor(coefficient$category, x$x),
     !!!normal_columns(x$coefficients[rate_coefficient_names(x)], errors, conf_level)
   )
   scaled_columns <- c("estimate", limit_columns)
-  if (exponentiate) out[scaled_columns] <- exp(out[scaled_columns])
-  out
+  if (exponentiate) table[scaled_columns] <- exp(table[scaled_columns])
+  table
 }
 
-# Returns columns of a table of estimates, a list: estimates, standard errors, intervals, and tests
-# of the null hypothesis that an estimate is 0. `errors`: a list of `covariance`, the covariance
-# matrix of the estimates, and `df`, degrees of freedom of the t distribution (Inf: normal).
+# Returns a list with the columns of a table of estimates: estimates, standard errors, intervals,
+# and tests of the null hypothesis that the true value is 0. `errors`: a list of `covariance`, the
+# covariance matrix of the estimates, and `df`, the degrees of freedom of the t distribution (Inf
+# for the normal distribution).
 normal_columns <- function(estimate, errors, conf_level) {
   check_level(conf_level)
   std_error <- sqrt(diag(errors$covariance))
@@ -177,20 +185,21 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
   data <- pattern_covariates(x$x)
   stack_rows(names(data), function(term) {
     column <- data[[term]]
-    # Levels of a factor are compared with the first level.
-    values <- x$known$base$xlev[[term]] %||% c(FALSE, TRUE)
-    contrast <- paste(values[-1L], "-", values[[1L]])
+    # Each level of a factor is compared with the first level.
+    compared_values <- x$known$base$xlev[[term]] %||% c(FALSE, TRUE)
+    contrast <- paste(compared_values[-1L], "-", compared_values[[1L]])
     if (is.numeric(column)) {
-      values <- list(column, column + 1)
+      compared_values <- list(column, column + 1)
       contrast <- "+1"
     }
-    designs <- lapply(values, function(value) {
+    designs <- lapply(compared_values, function(value) {
       tryCatch(
         unscaled_design(x, replace(data, term, list(replace(column, TRUE, value)))),
         fallible_error = function(cnd) {
           abort_argument("x",
-            "Margins of {.val {term}} are not defined: the formula makes classes of its numbers.",
-            i = "Make it a factor in the data of {.fun ratings}.")
+            "Marginal differences cannot be computed for {.val {term}}: the formula converts this
+                numeric covariate to a factor.",
+            i = "Convert it to a factor in the data, before you call {.fun ratings}.")
         }
       )
     })
@@ -204,9 +213,10 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
     coefficients <- x$coefficients[rate_coefficient_names(x)]
     jacobian <- central_differences(compute_differences, coefficients)
     covariance <- jacobian %*% errors$covariance %*% t(jacobian)
-    cell <- expand.grid(category = seq_len(n_categories(x$x)), contrast = contrast)
-    columns_tibble(term = rep(term, nrow(cell)), contrast = as.character(cell$contrast),
-      category = category_factor(cell$category, x$x),
+    difference <- expand.grid(category = seq_len(n_categories(x$x)), contrast = contrast)
+    columns_tibble(term = rep(term, nrow(difference)),
+      contrast = as.character(difference$contrast),
+      category = category_factor(difference$category, x$x),
       !!!normal_columns(
         compute_differences(coefficients), replace(errors, "covariance", list(covariance)),
         conf_level
@@ -217,46 +227,54 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
 # ---- Errors that depend on covariates -----------------------------------------------------------
 
 # Returns a table of likelihood ratio tests, with a row per rater and covariate. The alternative
-# hypothesis is that the rater's errors differ between groups of cases, defined by the covariate.
+# hypothesis is that the rater's errors differ between groups of cases, which are defined by the
+# covariate.
 tidy_differential <- function(x) {
   if (!is.null(x$differential)) return(x$differential)
-  out <- tibble::as_tibble(expand.grid(rater = x$x$raters, term = names(pattern_covariates(x$x)),
+  tests <- tibble::as_tibble(expand.grid(rater = x$x$raters, term = names(pattern_covariates(x$x)),
     stringsAsFactors = FALSE))
-  is_testable <- x$identified == "yes" && x$model$accuracy == "rater" &&
-    !uses_confidence(x$model) &&
-    is_empty(x$model$prior) && weights_are_counts(x$x) &&
-    (n_distinct(rating_rater(x$x)) > 2L || has_known_values(x$known))
-  rater <- replace(match(out$rater, x$x$raters), !is_testable, NA)
-  ratios <- stack_rows(Map(likelihood_ratio_of_groups, list(x), rater, out$term))
-  out$statistic <- ratios[, 1L]
-  out$df <- ratios[, 2L]
-  out$p.value <- pchisq(out$statistic, out$df, lower.tail = FALSE)
-  out$p.adjusted <- p.adjust(out$p.value, "holm")
-  reason <- if (!weights_are_counts(x$x)) "weights are not counts" else
-    "the test needs three raters or gold cases, errors of each rater in two groups, and no priors"
-  out$reason <- ifelse(is.na(out$p.value), reason, NA)
-  out
+  is_impossible <- c(
+    "weights are not counts" = !weights_are_counts(x$x),
+    "the fit is not identified" = x$identified != "yes",
+    "the model has one accuracy for all raters" = x$model$accuracy != "rater",
+    "the model uses confidence" = uses_confidence(x$model),
+    "the model has a prior" = !is_empty(x$model$prior),
+    "the test needs three raters or known truths" =
+      n_distinct(rating_rater(x$x)) <= 2L && !has_known_values(x$known)
+  )
+  rater <- replace(match(tests$rater, x$x$raters), any(is_impossible), NA)
+  test_results <- stack_rows(Map(likelihood_ratio_of_groups, list(x), rater, tests$term))
+  tests$statistic <- test_results[, 1L]
+  tests$df <- test_results[, 2L]
+  tests$p.value <- pchisq(tests$statistic, tests$df, lower.tail = FALSE)
+  tests$p.adjusted <- p.adjust(tests$p.value, "holm")
+  reason <- c(names(is_impossible)[is_impossible],
+    "the rater is known, or its errors in two groups of cases cannot be compared")
+  tests$reason <- ifelse(is.na(tests$p.value), reason[1L], NA)
+  tests
 }
 
-# Tests whether the errors of rater number `j` differ between groups of cases, by a likelihood
-# ratio. Returns the statistic and the degrees of freedom; both are NA if the test is not possible.
-# In the alternative model, the rater has a separate confusion matrix in each group. Groups are the
-# levels of covariate `term`, or the two halves of a numeric covariate.
+# Computes the likelihood ratio test of whether the errors of rater number `j` differ between groups
+# of cases. Returns the statistic and the degrees of freedom; both are NA if the test is not
+# possible. In the alternative model, the rater has a separate confusion matrix in each group. The
+# groups are the levels of covariate `term`. A numeric covariate is split at its median.
 likelihood_ratio_of_groups <- function(fit, j, term) {
   no_test <- c(NA_real_, NA_real_)
   if (is.na(j) || is_known_rater(fit)[[j]]) return(no_test)
   x <- fit$x
-  value <- pattern_covariates(x)[[term]]
-  if (is.numeric(value) && n_distinct(value) > 2L) {
-    # Groups are cases above and up to the median or, if no value is above it, at and below it.
+  covariate <- pattern_covariates(x)[[term]]
+  if (is.numeric(covariate) && n_distinct(covariate) > 2L) {
+    # Splits cases into values above the median, and other values. If no value is above the median,
+    # splits them into values equal to the median, and smaller values.
     weight <- pattern_weights(x)
-    order <- order(value)
-    median <- value[order][[which.max(2 * cumsum(weight[order]) >= sum(weight))]]
-    value <- if (any(value > median)) value > median else value >= median
+    order <- order(covariate)
+    median <- covariate[order][[which.max(2 * cumsum(weight[order]) >= sum(weight))]]
+    covariate <- if (any(covariate > median)) covariate > median else covariate >= median
   }
   rater <- rating_rater(x)
-  # Groups without ratings by the rater are joined to the first group. The likelihood is the same.
-  group <- match(value, unique(value[rating_pattern(x)[rater == j]]), nomatch = 1L) - 1L
+  # Groups in which the rater has no ratings are merged with the first group, which does not change
+  # the likelihood.
+  group <- match(covariate, unique(covariate[rating_pattern(x)[rater == j]]), nomatch = 1L) - 1L
   n_added <- max(group)
   if (n_added == 0L) return(no_test)
   x$patterns$rater <- rater + n_added * (rater > j) + group[rating_pattern(x)] * (rater == j)
@@ -271,28 +289,29 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
 }
 
 # Adds the tests of tidy_differential() to a fit, warns if a test is significant, and returns the
-# fit. If the tests would take more than 1e8 steps, they are left out; users can then call
+# fit. If the tests would take more than 1e8 computing steps, they are left out. Users can then call
 # tidy(fit, "differential").
 add_differential_test <- function(fit) {
   n_steps <- as.double(n_patterns(fit$x)) * n_raters(fit$x) * length(fit$theta)^2
   if (!is_regression(fit) || n_steps > 1e8) return(fit)
   fit$differential <- tidy_differential(fit)
   rejected_raters <- unique(fit$differential$rater[which(fit$differential$p.adjusted < 0.05)])
-  warn_if(rejected_raters, "differential", "Errors seem to depend on the covariates of
-      {.code {formula_text(fit$model)}}: {cli::qty(length(rejected_raters))}rater{?s}
-      {.val {rejected_raters}}.",
-    x = "The coefficients of base rates are then biased by these differences.",
-    i = "See {.code tidy(fit, \"differential\")}. To allow different errors, give a rater a separate
-        name in each group of cases, as in {.code paste(rater, group)}.",
+  warn_if(rejected_raters, "differential",
+    "The errors of {cli::qty(length(rejected_raters))}rater{?s} {.val {rejected_raters}} seem
+      to depend on the covariates of {.code {formula_text(fit$model)}}.",
+    x = "If they do, the coefficients of base rates are biased.",
+    i = "The tests are in {.code tidy(fit, \"differential\")}. To allow errors that differ between
+        groups of cases, give a rater a separate name in each group, as in
+        {.code paste(rater, group)}.",
     raters = rejected_raters)
   fit
 }
 
 # ---- Survey designs -----------------------------------------------------------------------------
 
-# Weights the cases of ratings `x` by a survey design. Returns a list: `x`, the ratings with weights
-# that sum to the number of cases; and `design`, a list of `survey`, the survey design, and `row`,
-# the row of the design that belongs to each case.
+# Weights the cases of ratings `x` by a survey design. Returns a list of two elements. `x` contains
+# the ratings, with weights that sum to the number of cases. `design` is a list of `survey`, the
+# survey design, and `row`, the row of the design that belongs to each case.
 resolve_design <- function(x, design) {
   check_installed("survey", "for a survey design")
   abort_argument_if(!inherits(design, "survey.design2"), "design",
@@ -305,8 +324,10 @@ resolve_design <- function(x, design) {
   row <- match(as_label(x$cases), as_label(case))
   if (is.null(case) && is.null(why_not_by_position(weight, x))) row <- seq_along(weight)
   abort_argument_if(anyNA(row) || length(row) != length(weight), "design",
-    "must have one row per case of {.arg x}, in a column {.val case} or in the same order.",
-    x = "It has {length(weight)} row{?s}, and {.arg x} has {nrow(x)} case{?s}.")
+    "must have one row per case of {.arg x}.",
+    x = "It has {length(weight)} row{?s}, and {.arg x} has {nrow(x)} case{?s}.",
+    i = "Its column {.val case} must name the cases of {.arg x}. Without this column, rows must
+        be in the order of the cases.")
   x <- weigh_patterns(x, weight[row] / mean(weight))
   list(x = x, design = list(survey = design, row = row))
 }

@@ -1,4 +1,4 @@
-# The printed form of a fit.
+# The printed form of a fit, and the tables of a fit: base rates, confusion matrices, parameters.
 
 #' @srrstats {UL4.3, UL4.3a} the printed form fits on one screen
 #' @noRd
@@ -10,7 +10,7 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
   new_schema(
     class = "rater_fit", tables = c(list(parameters = tidy_fit), if (is_regression(x)) list(
       regression = tidy_regression, margins = tidy_margins, differential = tidy_differential
-    )), facts = facts_of_fit(x),
+    )), facts = statistics_of_fit(x),
     line = line_of_fit(x, title),
     head = c(title, lines_of_fit(x)), shown = parameters_to_print, summary = summary_of_fit,
     notes = if (is_identified) c(
@@ -57,7 +57,7 @@ line_of_fit <- function(fit, title = title_of_fit(fit)) {
 
 title_of_fit <- function(fit) {
   x <- fit$x
-  # If weights are counts, a row of the ratings represents that number of cases.
+  # If weights are counts, a case of the ratings with weight n represents n cases.
   n_cases <- if (weights_are_counts(x)) sum(weights_of_cases(x)) else nrow(x)
   toString(c(
     format(fit$model), fit$method, count_noun(n_cases, "case"), count_noun(ncol(x), "rater")
@@ -72,7 +72,7 @@ lines_of_fit <- function(fit) {
     format_accuracy(fit),
     if (uses_confidence(fit$model)) {
       highest_level <- tail(fit$x$confidence$levels, 1L)
-      # Shares of right and of wrong answers that have the highest level
+      # Shares of right answers, and of wrong answers, that have the highest level of confidence
       shares <- percent(coef(fit)[level_terms(highest_level)])
       sprintf("Confidence is %s in %s of right and %s of wrong answers", highest_level,
         shares[[1L]], shares[[2L]])
@@ -97,10 +97,10 @@ format_accuracy <- function(fit) {
   raters <- fit$x$raters
   if (length(raters) == 1L) return(sprintf("Accuracy of %s: %.3f", raters, mean_accuracy))
   accuracy <- coef(fit)[rater_terms(fit$x)]
-  extremes <- c(which.min(accuracy), which.max(accuracy))
-  extremes <- paste(sprintf("%.3f (%s)", accuracy[extremes], raters[extremes]),
+  extreme_raters <- c(which.min(accuracy), which.max(accuracy))
+  accuracy_range <- paste(sprintf("%.3f (%s)", accuracy[extreme_raters], raters[extreme_raters]),
     collapse = " to ")
-  sprintf("Accuracy of raters: %s, mean %.3f", extremes, mean_accuracy)
+  sprintf("Accuracy of raters: %s, mean %.3f", accuracy_range, mean_accuracy)
 }
 
 likelihood_lines <- function(fit) UseMethod("likelihood_lines")
@@ -119,14 +119,15 @@ likelihood_lines.judge_fit <- function(fit) {
 }
 
 likelihood_lines.rater_fit <- function(fit) {
-  value <- coef(fit)
+  coefficients <- coef(fit)
   centre <- fit$centre
   c(
-    if (isTRUE(value["dispersion"] > 0)) sprintf(
-      "An error one category nearer to the truth is %.2f times as likely", value[["dispersion"]]
+    if (isTRUE(coefficients["dispersion"] > 0)) sprintf(
+      "An error one category nearer to the truth is %.2f times as likely",
+      coefficients[["dispersion"]]
     ),
-    if (isTRUE(value["difficulty"] >= 0)) sprintf(
-      "Accuracy is %.3f higher in easy cases, and lower in hard ones", value[["difficulty"]]
+    if (isTRUE(coefficients["difficulty"] >= 0)) sprintf(
+      "Accuracy is %.3f higher in easy cases, and lower in hard cases", coefficients[["difficulty"]]
     ),
     if (fit$method == "pairs") {
       "Fitted to the frequencies of pairs of ratings: there is no log-likelihood to compare"
@@ -138,7 +139,7 @@ likelihood_lines.rater_fit <- function(fit) {
       )
     },
     if (!is.null(centre)) paste(
-      "Matrices vary around mean rows of the panel, which have the weight of",
+      "Matrices are shrunk towards mean rows of the panel, which have the weight of",
       sprintf("%.1f ratings of a category", centre$c)
     ),
     sprintf("A prior with the weight of %.0f ratings shrinks accuracies towards their mean; %s",
@@ -165,17 +166,17 @@ parameters_to_print <- function(x, ...) {
 #' this true category. `confusion()` returns the estimated confusion matrix of each rater, which
 #' contains the probabilities of ratings given the true category.
 #'
-#' @param fit A [fit_raters()] result. It may also be [ratings()], or an object that [as_ratings()]
-#'   can convert. Ratings are fitted with [k_model()], in which all raters have the same accuracy.
+#' @param fit A [fit_raters()] result. Ratings, or an object that [as_ratings()] can convert, are
+#'   also accepted. Their fit is that of [k_model()], in which all raters have the same accuracy.
 #' @param x A [fit_raters()] result.
 #' @param newdata `NULL`, the default, for the base rates of the cases of the fit. If base rates
-#'   depend on covariates (argument `base_rates` of [rater_model()]): a data frame with these
-#'   covariates, for the base rates of other cases.
+#'   depend on covariates (argument `base_rates` of [rater_model()]), a data frame with these
+#'   covariates gives the base rates of other cases.
 #' @param ... Not used.
 #' @return `base_rates()`: a tibble with one row, and a column per category that contains its base
-#'   rate, in \[0, 1\]. If base rates depend on covariates, they are means over cases, with a
-#'   message. With `newdata`, the tibble has a row per row of `newdata`: the columns of `newdata`,
-#'   and then the base rates.
+#'   rate, in \[0, 1\]. If base rates depend on covariates, the function returns their means over
+#'   cases, and a message informs of this. With `newdata`, the tibble has a row per row of
+#'   `newdata`, and the columns of `newdata` precede the base rates.
 #'
 #'   `confusion()`: a list of class `rater_confusion` with a matrix per rater, named by rater. The
 #'   true category is in rows, the rating in columns, and rows sum to one. If cases differ in
@@ -183,13 +184,15 @@ parameters_to_print <- function(x, ...) {
 #'   `abstain` of [rater_model()]), a further column `(abstains)` contains the probability that the
 #'   rater abstains.
 #'
-#'   For the result of `confusion()`, `tidy()` returns a tibble with a row per cell: `rater`,
-#'   `truth` (true category), `rating` and `probability`. `glance()` returns the numbers of `raters`
-#'   and `categories`, and `autoplot()` a heat map of each matrix, at most 12.
+#'   Three functions accept the result of `confusion()`. `tidy()` returns a tibble with a row per
+#'   cell of a matrix and the columns `rater`, `truth` (true category), `rating` and `probability`.
+#'   `glance()` returns the numbers of `raters` and `categories`. `autoplot()` draws heat maps of at
+#'   most 12 matrices.
 #'
 #'   For fits by `method = "bayes"`, values are posterior means. All values are `NA` if the fit is
-#'   not identified. A rater without ratings has `NA` in models with a matrix per rater. Intervals
-#'   are in [tidy()][tidy.rater_fit] and, for `newdata`, in the examples of [rater_model()].
+#'   not identified. A rater without ratings has `NA` in models with a matrix per rater.
+#'   [tidy()][tidy.rater_fit] returns intervals of base rates. The examples of [rater_model()]
+#'   compute intervals for `newdata`.
 #' @family models of raters
 #' @examples
 #' # Counts of ratings by six psychiatrists per case
@@ -204,18 +207,18 @@ base_rates <- function(fit, newdata = NULL, ...) {
   categories <- fit$x$categories
   if (is.null(newdata)) {
     if (has_formula(fit$model)) {
-      covariates <- covariates_used(fit$model, fit$x)
-      inform_fallible("Base rates depend on {.val {covariates}}; these are means over all cases.",
+      covariates <- covariates_used(fit$model, fit$x) # nolint: object_usage.
+      inform_fallible("Base rates depend on {.val {covariates}}. These are means over all cases.",
         i = "For groups of cases, give {.arg newdata}:
           {.code base_rates(fit, data.frame({toString(paste(covariates, \"= \"))}))}.")
     }
     return(tibble::new_tibble(setNames(as.list(fit$base_rates), categories), nrow = 1L))
   }
   abort_argument_if(!has_formula(fit$model), "newdata",
-    "{.arg newdata} needs a fit whose model has a formula for the base rates.",
+    "{.arg newdata} can be used only if the model has a formula for the base rates.",
     x = "The model of the fit is: {format(fit$model)}.")
   abort_argument_if(!is.data.frame(newdata) || nrow(newdata) == 0L, "newdata",
-    "must be a data frame with rows, and with the covariates of the formula.", not = newdata)
+    "must be a data frame with at least one row, and the covariates of the formula.", not = newdata)
   category <- intersect(names(newdata), categories)
   abort_argument_if(category, "newdata", "must not have columns with names of categories.",
     x = "It has {.val {category}}.")
@@ -240,19 +243,19 @@ confusion.default <- function(x, ...) {
 #' @rdname base_rates
 #' @export
 confusion.rater_fit <- function(x, ...) {
-  out <- new_rater_confusion(x, lapply(seq_along(x$x$raters), function(j) x$matrices[j, , ]))
-  if (!is.null(x$answered)) out[] <- lapply(x$x$raters, function(rater) {
-    answered <- x$answered[rater, ]
-    cbind(out[[rater]] * answered, "(abstains)" = 1 - answered)
+  matrices <- new_rater_confusion(x, lapply(seq_along(x$x$raters), function(j) x$matrices[j, , ]))
+  if (!is.null(x$answered)) matrices[] <- lapply(x$x$raters, function(rater) {
+    p_answered <- x$answered[rater, ]
+    cbind(matrices[[rater]] * p_answered, "(abstains)" = 1 - p_answered)
   })
-  out
+  matrices
 }
 
 #' @export
 confusion.k_fit <- function(x, ...) {
-  out <- matrix_with_equal_errors(x$rater_accuracy, n_categories(x$x))
-  if (x$identified != "yes") out[] <- NA_real_
-  new_rater_confusion(x, list(out))
+  matrix <- matrix_with_equal_errors(x$rater_accuracy, n_categories(x$x))
+  if (x$identified != "yes") matrix[] <- NA_real_
+  new_rater_confusion(x, list(matrix))
 }
 
 new_rater_confusion <- function(fit, matrices) {
@@ -262,12 +265,12 @@ new_rater_confusion <- function(fit, matrices) {
   structure(matrices, class = c("rater_confusion", "fallible_result"))
 }
 
-# Returns an n x n matrix with `right` on the diagonal. The other entries of a row are equal, and
-# their sum is `wrong`.
+# Returns an n x n matrix with `right` on the diagonal. The other entries of a row are equal and sum
+# to `wrong`.
 matrix_with_equal_errors <- function(right, n, wrong = 1 - right) {
-  out <- matrix(wrong / (n - 1), n, n)
-  diag(out) <- right
-  out
+  confusion <- matrix(wrong / (n - 1), n, n)
+  diag(confusion) <- right
+  confusion
 }
 
 is_probability_term <- function(terms, fit) {
@@ -288,22 +291,25 @@ is_probability_term <- function(terms, fit) {
 #' * `term`: name of the parameter, such as `rater_accuracy[rater]` (probability that a rating is
 #'   correct) or `base_rate[category]` (share of cases). Further parameters are defined in
 #'   [rater_model()].
-#' * `rater`: its rater, `NA` for base rates and for parameters that all raters share.
-#' * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval. They
-#'   are `NA` if the fit is not identified; for an exception, see *Identification* in
-#'   [fit_raters()].
+#' * `rater`: the rater to whom the parameter belongs. `NA` for base rates and for parameters that
+#'   all raters share.
+#' * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval. All
+#'   are `NA` if the fit is not identified; *Identification* in [fit_raters()] describes an
+#'   exception.
 #' * `n`: number of ratings by the rater; for parameters without a rater, number of cases.
 #'
 #' Intervals of probabilities are Wilson's, for a sample size `m` with `p (1 - p) / m =
 #' std.error^2`, where `p` is the estimate. Other intervals are normal. An estimate of 0 or 1 has an
-#' interval only if there are cases with known truth; `m` is then their number.
+#' interval only if there are cases with known truth. In this case, `m` is the number of these
+#' cases.
 #'
 #' Standard errors are `NA` for base rates if one of them is zero. They are `NA` for all parameters
 #' if raters agree perfectly, or if weights of cases are not whole numbers. Pooled priors (see
-#' [rater_model()]) are treated as known; the standard error of an accuracy is then at least `sqrt(p
-#' (1 - p) / n)`, with `n` ratings by the rater. Priors shrink accuracies towards their mean: if
-#' some raters guess, use `prior = "none"` for intervals of single raters. Intervals assume
-#' independent errors. They are too narrow if cases differ in difficulty, as in most crowds.
+#' [rater_model()]) are treated as known, but the standard error of an accuracy `p` is then at least
+#' `sqrt(p (1 - p) / n)`, where `n` is the number of ratings by the rater. Priors shrink accuracies
+#' towards their mean: if some raters guess, use `prior = "none"` for intervals of single raters.
+#' Intervals assume independent errors. They are too narrow if cases differ in difficulty, as in
+#' most crowds.
 #'
 #' If the model includes abstentions, rows `answered[rater: category]` contain the probability that
 #' a rater answers a case of a category, without standard errors. If base rates have a formula,
@@ -312,14 +318,15 @@ is_probability_term <- function(terms, fit) {
 #' @section Parameters of Bayesian fits: For fits by `method = "bayes"`, `tidy(x, conf_level = )`
 #' returns a row per parameter of [draws()].
 #' * `term`: name of the parameter.
-#' * `rater`, `truth`, `rating`, `population`: its rater, true category, rating and population
-#'   (group of cases with separate base rates); `NA` if it has none.
+#' * `rater`, `truth`, `rating`, `population`: the rater, true category, rating and population
+#'   (group of cases with separate base rates) to which the parameter belongs. `NA` if there is
+#'   none.
 #' * `estimate`, `std.error`, `mean`: posterior median, standard deviation and mean.
 #' * `conf.low`, `conf.high`: limits of the central interval of probability `conf_level`.
 #' * `mcse`, `rhat`, `ess_bulk`, `ess_tail`: Monte Carlo standard error of the mean, Rhat, and
 #'   effective sample sizes for the centre and the tails.
-#' * `contraction`: `1 - posterior variance / prior variance`. It is near 0 if the ratings contain
-#'   no information on the parameter, and near 1 if the prior does not matter.
+#' * `contraction`: `1 - posterior variance / prior variance`. It is near 0 if the posterior is as
+#'   wide as the prior, and near 1 if the posterior is much narrower.
 #' * `reason`: `"the same in all draws"` if the parameter does not vary; `mcse`, `rhat`, `ess_bulk`
 #'   and `ess_tail` are then `NA`. Otherwise `NA`.
 #'
@@ -332,24 +339,24 @@ is_probability_term <- function(terms, fit) {
 #'
 #' @section Statistics of the fit: `glance()` returns a tibble with one row.
 #' * `agreement`: share of equal ratings among all pairs of ratings of a case by two raters.
-#' * `kappa`: Fleiss' kappa; `chance_kappa`: kappa for a chance agreement of 1 / number of
+#' * `kappa`: Fleiss' kappa. `chance_kappa`: kappa for a chance agreement of 1 / number of
 #'   categories.
 #' * `rater_accuracy`: mean accuracy of raters.
-#' * `cases`, `raters`, `ratings`, `categories`: their numbers; `patterns`: number of different
-#'   combinations of ratings of a case.
+#' * `cases`, `raters`, `ratings`, `categories`: numbers of cases, raters, ratings and categories.
+#'   `patterns`: number of different combinations of ratings of a case.
 #' * `nobs`: number of cases with a rating.
-#' * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood; `AIC` and `BIC` also
-#'   for pooled priors. To compare models, use `prior = "none"`, or `loo::loo()` for posterior
-#'   draws.
+#' * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood. `AIC` and `BIC` are
+#'   also `NA` for pooled priors. To compare models, use `prior = "none"`. To compare Bayesian fits,
+#'   use `loo::loo()`.
 #' * `c`, `tau`, `ups`, `a`: only for pooled priors, see *Pooled matrices* in [rater_model()].
 #' * `abstain`, `answers_logLik`, `answer_c`, `answer_spread`: only for pooled priors and ratings
-#'   with abstentions. They are the argument `abstain` of [rater_model()]; the log likelihood of the
-#'   answers, given which raters answered; and the size (a number of ratings) and spread of the
-#'   prior of the probabilities of answering.
-#' * `draws`, `chains`, `thin`, `worst_rhat`, `worst_ess`, `switched`: only for Bayesian fits. They
-#'   are the numbers of draws and chains; the number of iterations per draw; the largest Rhat; the
-#'   smallest effective sample size; and the share of draws in which categories have exchanged
-#'   names.
+#'   with abstentions. `abstain` is the argument of [rater_model()], and `answers_logLik` is the log
+#'   likelihood of the answers, given which raters answered. `answer_c` and `answer_spread` are the
+#'   size (a number of ratings) and the spread of the prior of the probabilities of answering.
+#' * `draws`, `chains`, `thin`, `worst_rhat`, `worst_ess`, `switched`: only for Bayesian fits. The
+#'   first three are the numbers of draws, of chains, and of iterations per draw. The others are the
+#'   largest Rhat, the smallest effective sample size, and the share of draws in which categories
+#'   have exchanged names.
 #'
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `tidy()` and `glance()`: tibbles. `confint()`: a matrix. Their columns are described in
@@ -381,7 +388,7 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   if (!is.null(x$calibrated) && x$identified == "yes") {
     limits[terms %in% rate_terms(x$x), ] <- calibrated_interval(x$calibrated, conf_level)
   }
-  # These parameters are in the order of raters within categories.
+  # Parameters with these names are ordered by category and, within a category, by rater.
   is_in_rater_order <- x$model$accuracy == "rater" &
     grepl("^(answered|slope|threshold)\\[", terms)
   rater[is_in_rater_order] <- rep_len(raters, sum(is_in_rater_order))

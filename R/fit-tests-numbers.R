@@ -1,37 +1,40 @@
-# Measures of diagnostic tests on log and logit scales, and their standard errors.
+# Measures of diagnostic tests, such as sensitivity, on the log or logit scale, and their standard
+# errors.
 
 test_measures <- c(
   "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "dor", "youden"
 )
 
 # Returns an array that is TRUE for measures that are ratios. `shape`: dimensions of the array; the
-# first dimension is `test_measures`. Intervals of ratios are computed on the log scale, intervals
-# of other measures on the logit scale.
+# first dimension is `test_measures`. Intervals of ratios are computed on the log scale. Intervals
+# of other measures are computed on the logit scale.
 is_ratio_measure <- function(shape) {
   array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
 }
 
 back_transform <- function(x) ifelse(is_ratio_measure(dim(x)), exp(x), plogis(x))
 
-# Calls the function `f(rater, category)` for all raters and categories (both are numbers). It
-# returns the eight `test_measures`. Returns an array (measures x categories x raters). `draws`:
-# number of posterior draws, or NULL. If it is given, `f` returns a matrix (measures x draws), and
-# the result is an array (measures x draws x categories x raters).
-apply_to_tests <- function(raters, categories, f, draws = NULL) {
+# Calls `compute_test(j, k)` for every rater number j and category number k, and returns the results
+# as an array (measures x categories x raters). `compute_test`: a function that returns the eight
+# `test_measures`. `draws`: number of posterior draws, or NULL. With draws, `compute_test` must
+# return a matrix (measures x draws), and the result is an array (measures x draws x categories x
+# raters).
+apply_to_tests <- function(raters, categories, compute_test, draws = NULL) {
   tests <- expand.grid(k = seq_len(categories), j = seq_len(raters))
-  array(unlist(Map(f, tests$j, tests$k)), c(8L, draws, categories, raters))
+  array(unlist(Map(compute_test, tests$j, tests$k)), c(8L, draws, categories, raters))
 }
 
-# Returns `test_measures` on transformed scales: logarithms of ratios, and logits of the others. The
-# result is an array of apply_to_tests(). Arguments:
+# Returns `test_measures` on transformed scales: logarithms of ratios, and logits of other measures.
+# The result is an array of apply_to_tests(). Arguments:
 # * matrices: confusion matrices (raters x truth x answer)
-# * base_rates: a vector
+# * base_rates: base rates, a vector
 # * rates: base rates for predictive values, NULL for `base_rates`
-# * answered: probability that a rater answers (raters x true categories), NULL without abstentions.
-#   If it is given, measures refer to cases with an answer.
+# * answered: probability that a rater answers (raters x true categories), or NULL. If it is given,
+#   measures refer to cases in which the rater answers.
 #
 # For posterior draws, `base_rates` is a matrix (categories x draws). The last dimension of
-# `matrices` then contains the answers of the first draw, of the second draw, and so on.
+# `matrices` then contains all answers for the first draw, all answers for the second draw, and so
+# on.
 transformed_measures <- function(matrices, base_rates, rates, answered = NULL) {
   draws <- ncol(base_rates)
   base_rates <- as.matrix(base_rates)
@@ -45,58 +48,61 @@ transformed_measures <- function(matrices, base_rates, rates, answered = NULL) {
   }, draws)
 }
 
-# Returns probabilities, in which values within 1e-6 of 0 or 1 are set to 0 or 1. They then have no
-# standard errors.
+# Sets probabilities within 1e-6 of 0 or 1 to exactly 0 or 1, and returns all probabilities. Exact
+# values 0 and 1 have no standard errors.
 round_on_boundary <- function(p) ifelse(is_on_boundary(p), round(p), p)
 
 # Returns the sensitivity (row 1) and specificity (row 2) of rater number `j` for category number
 # `k`, a matrix (2 x draws). The specificity is a mean over all other categories, weighted by base
 # rates. `matrices`: see transformed_measures(). `base_rates`: a matrix (categories x draws).
-# Without posterior draws, both are treated as one draw.
+# Without posterior draws, the matrices and base rates of the fit are treated as one draw.
 sensitivity_specificity <- function(matrices, base_rates, j, k) {
   size <- nrow(base_rates)
-  given_truth <- matrix(matrices[j, , seq.int(k, dim(matrices)[[3L]], size)], size) # truths x draws
+  # truths x draws
+  p_given_truth <- matrix(matrices[j, , seq.int(k, dim(matrices)[[3L]], size)], size)
   weights <- base_rates[-k, , drop = FALSE]
   if (size == 2L) weights[] <- 1
-  false_positive <- colSums(weights * given_truth[-k, , drop = FALSE]) / colSums(weights)
-  rbind(given_truth[k, ], 1 - false_positive)
+  false_positive <- colSums(weights * p_given_truth[-k, , drop = FALSE]) / colSums(weights)
+  rbind(p_given_truth[k, ], 1 - false_positive)
 }
 
 # Returns `test_measures` of one test on transformed scales, a matrix (measures x draws): logarithms
-# of ratios, and logits of the others. Youden's index becomes the logit of (index + 1) / 2. `right`:
-# a result of sensitivity_specificity(). `rate`: base rate of the category in each draw.
+# of ratios, and logits of other measures. Youden's index is replaced by the logit of (index + 1) /
+# 2. `right`: a result of sensitivity_specificity(). `rate`: base rate of the category in each draw.
 transformed_measures_of_test <- function(right, rate) {
   right <- round_on_boundary(right)
-  positive <- log(right[1L, ]) - log1p(-right[2L, ])
-  negative <- log1p(-right[1L, ]) - log(right[2L, ])
+  log_lr_positive <- log(right[1L, ]) - log1p(-right[2L, ])
+  log_lr_negative <- log1p(-right[1L, ]) - log(right[2L, ])
   rbind(
-    qlogis(right), qlogis(rate) + positive, -qlogis(rate) - negative, positive, negative,
-    positive - negative, qlogis(pmin(colSums(right) / 2, 1))
+    qlogis(right), qlogis(rate) + log_lr_positive, -qlogis(rate) - log_lr_negative,
+    log_lr_positive, log_lr_negative, log_lr_positive - log_lr_negative,
+    qlogis(pmin(colSums(right) / 2, 1))
   )
 }
 
 # Returns standard errors of `estimates`, a result of transformed_measures(), by the delta method:
-# an array of the same shape. With more than 500 parameters, the true categories are treated as
-# known. `rates`: base rates for predictive values, or NULL. `both`, `group`: see
-# predict_parameters().
+# an array of the same shape. With more than 500 parameters, standard errors are computed as if the
+# true categories were known. `rates`: base rates for predictive values, or NULL. `both`, `group`:
+# see predict_parameters().
 transformed_errors <- function(fit, estimates, rates, both = integer(), group = NULL) {
-  out <- array(NA_real_, dim(estimates))
-  if (fit$identified != "yes") return(out)
+  standard_errors <- array(NA_real_, dim(estimates))
+  if (fit$identified != "yes") return(standard_errors)
   if (!is.null(fit$calibrated)) return(standard_errors_of_judge(fit, estimates, rates))
-  if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(out)
+  if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(standard_errors)
   if (length(fit$theta) > 500L) return(errors_given_truth(fit, rates, both))
-  # Directions without curvature, in which parameters are not identified, are left out below.
+  # Directions of the parameters in which the likelihood is flat are left out below, because
+  # parameters are not identified in them.
   hessian <- core_latent_hessian(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
   )
-  # Without scaling, LAPACK can fail to converge.
+  # The Hessian is scaled, because LAPACK can fail to converge without scaling.
   scale <- max(abs(hessian))
   spectrum <- eigen(-(hessian + t(hessian)) / (2 * scale), symmetric = TRUE)
   has_curvature <- spectrum$values > 1e-7 * max(spectrum$values)
   compute_measures <- function(theta) {
-    predicted <- predict_parameters(fit, theta, group, both)
-    combined <- add_combined_tests(predicted$matrices, both, predicted$joint)
-    as.vector(transformed_measures(combined, predicted$rates, rates))
+    predictions <- predict_parameters(fit, theta, group, both)
+    combined_matrices <- add_combined_tests(predictions$matrices, both, predictions$joint)
+    as.vector(transformed_measures(combined_matrices, predictions$rates, rates))
   }
   step <- 1e-4 / pmax(abs(fit$theta), 1) # an absolute step of 1e-4
   jacobian <- central_differences(compute_measures, fit$theta, step) %*%
@@ -106,15 +112,16 @@ transformed_errors <- function(fit, estimates, rates, both = integer(), group = 
   sqrt(ifelse(is.finite(estimates), variance, NA))
 }
 
-# Converts parameters `theta` of a fit to a list. The core computes its elements as predictions for
-# cases without ratings:
+# Converts the parameters `theta` of a fit to probabilities. The core computes them as predictions
+# for cases without ratings. Returns a list:
 # * rates: base rates
 # * matrices: confusion matrices (raters x truth x answer)
 # * joint: probability that two raters both give the same answer (truth x answer), for
 #   add_combined_tests(); NULL if `both` is empty
 #
-# `group`: a row of covariates, whose population has the base rates; NULL for means over all cases.
-# `both`: indices of the two raters, or empty.
+# `group`: a data frame with the covariates of one population, for the base rates of this
+# population; NULL for base rates of all cases together. `both`: indices of the two raters, or
+# empty.
 predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
   x <- fit$x
   n <- n_categories(x)
@@ -133,18 +140,18 @@ predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
   known$truth <- integer()
   known$counts <- NULL
   if (!is.null(known$design)) known$population <- seq_len(n_populations)
-  predicted <- core_latent_probabilities(unrated_patterns, rep(1, n_populations), known, model,
+  core_result <- core_latent_probabilities(unrated_patterns, rep(1, n_populations), known, model,
     theta)
   # truths x strata x ratings x raters
-  probabilities <- array(predicted$probability,
-    c(n, nrow(predicted$probability) / n, n, n_raters(x)))
+  probabilities <- array(core_result$probability,
+    c(n, nrow(core_result$probability) / n, n, n_raters(x)))
   weight <- 1
   if (n_populations > 1L) {
     weight <- rowsum_codes(fit$known$population, pattern_weights(x) * is_usable_pattern(fit),
       n_populations)
   }
   list(
-    rates = drop(weight %*% predicted$posterior) / sum(weight),
+    rates = drop(weight %*% core_result$posterior) / sum(weight),
     matrices = aperm(apply(probabilities, c(1L, 3L, 4L), mean), c(3L, 1L, 2L)),
     joint = if (length(both) > 0L) {
       rater_probabilities <- function(j) probabilities[, , , j, drop = FALSE]
@@ -153,29 +160,29 @@ predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
   )
 }
 
-# Returns standard errors of transformed measures as if the true categories of all cases were known.
-# The variance of a probability p is then p (1 - p) / n for n cases of the true category. The result
-# has the shape of transformed_measures().
+# Returns standard errors of transformed measures as if the true categories of all cases were known:
+# a probability p then has variance p (1 - p) / n, where n is the number of cases of the true
+# category. The result has the shape of transformed_measures().
 errors_given_truth <- function(fit, rates, both = integer()) {
-  p <- add_combined_tests(fit$matrices, both)
+  p_answer <- add_combined_tests(fit$matrices, both)
   # raters x truth x answer
   variance <- bernoulli_variance(fit$matrices) / as.vector(count_observations_by_truth(fit))
   variance <- add_combined_tests(fit$matrices, both, variance = variance)
   base_rates <- as.matrix(fit$base_rates)
-  out <- apply_to_tests(nrow(p), length(base_rates), function(j, k) {
+  standard_errors <- apply_to_tests(nrow(p_answer), length(base_rates), function(j, k) {
     weights <- base_rates[-k] / sum(base_rates[-k])
     variances <- c(variance[j, k, k], sum(weights^2 * variance[j, -k, k]))
     rate <- (rates %||% base_rates)[[k]]
     compute_measures <- function(right) c(transformed_measures_of_test(right, rate))
-    right <- sensitivity_specificity(p, base_rates, j, k)
+    right <- sensitivity_specificity(p_answer, base_rates, j, k)
     jacobian <- central_differences(compute_measures, right, 1e-6)
     sqrt(drop(jacobian^2 %*% variances))
   })
-  replace(out, !is.finite(out), NA)
+  replace(standard_errors, !is.finite(standard_errors), NA)
 }
 
-# Returns a list of `covariance` (a matrix) and `variance` (a vector) of the coefficients. Each is
-# NULL if it is not available.
+# Returns a list of `covariance`, the covariance matrix of the coefficients, and `variance`, the
+# vector of their variances. An element is NULL if it is not available.
 covariance_of <- function(fit) UseMethod("covariance_of")
 
 covariance_of.rater_fit <- function(fit) {
@@ -183,7 +190,7 @@ covariance_of.rater_fit <- function(fit) {
   list(covariance = covariance, variance = if (!is.null(covariance)) diag(covariance))
 }
 
-# Returns the variances of the coefficients. They are NA if they are not available.
+# Returns the variances of the coefficients, or NA if they are not available.
 coefficient_variances <- function(fit) {
   covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
 }

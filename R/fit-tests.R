@@ -1,27 +1,29 @@
-# Measures of diagnostic tests.
+# Sensitivity, specificity and other measures of diagnostic tests: test_accuracy() and the
+# computation of its table.
 
 #' Sensitivity, specificity and predictive values without a gold standard
 #'
 #' Computes sensitivity, specificity, predictive values and likelihood ratios of each rater (or
 #' diagnostic test) for each category, from a latent class model fitted by [fit_raters()]. No gold
 #' standard is needed if the model holds (Hui and Walter, 1980). An answer is positive for a
-#' category if it is this category, and negative if it is any other category. Cases of the other
-#' categories are weighted by the base rates of the fit.
+#' category if it is this category, and negative if it is any other category. The specificity for a
+#' category is a mean over the other true categories, weighted by the base rates of the fit.
 #'
 #' @section Two tests: `combine` evaluates two tests as one test. In series, `"a and b"` is positive
 #' for a category if both tests give this category. In parallel, `"a or b"` is positive if at least
-#' one of them does. Errors are independent given the truth, unless the model has `dependence` or
-#' strata of difficulty; see [rater_model()].
+#' one of the tests gives it. Errors of the two tests are assumed to be independent given the truth,
+#' unless the model has `dependence` or strata of difficulty; see [rater_model()].
 #'
 #' @section Intervals: For fits by `method = "bayes"`, estimates are medians of the posterior draws
 #' of a measure, standard errors are standard deviations, and limits are quantiles. Standard errors
 #' of `lr_positive`, `lr_negative` and `dor` are `NA`.
 #'
 #' For fits by likelihood, intervals are computed by the delta method, on the log scale for ratios
-#' and on the logit scale for probabilities. They ignore that a pooled prior (see [rater_model()])
-#' is estimated. With more than 500 parameters, standard errors ignore that the true categories are
-#' uncertain, and are too small if raters often disagree. Standard errors are `NA` if the fit models
-#' abstentions, weights of cases are not whole numbers, or the estimate is 0, 1 or infinite.
+#' and on the logit scale for probabilities. The intervals ignore that a pooled prior (see
+#' [rater_model()]) is estimated. With more than 500 parameters, standard errors are computed as if
+#' the true categories were known, and are too small if raters often disagree. Standard errors are
+#' `NA` in three cases: the fit models abstentions, weights of cases are not whole numbers, or the
+#' estimate is 0, 1 or infinite.
 #'
 #' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`. User-defined models,
 #'   such as [rater_family()], are not supported.
@@ -38,28 +40,31 @@
 #' @return A tibble with a row per rater, category and measure, and these columns:
 #'   * `rater`; `category`, which counts as positive; `measure`, see below.
 #'   * `estimate`, `std.error`; `conf.low`, `conf.high`, limits of the interval.
-#'   * `note`: `"mostly prior"` or `NA`. In Bayesian fits, the note means that `print()` of the fit
-#'     has the same note for a sensitivity, specificity or other probability of a correct rating on
-#'     which the measure depends. In fits by likelihood, the rater has fewer ratings than the prior
-#'     is worth, a number that `print()` of the fit shows.
-#'   * `reason`: why there is no interval or no standard error, otherwise `NA`.
+#'   * `note`: `"mostly prior"` if the estimate depends more on the prior than on the ratings,
+#'     otherwise `NA`. In Bayesian fits, [check_fit()] then reports `mostly_prior` for a probability
+#'     of a correct rating from which the measure is computed. In fits by likelihood, the weight of
+#'     the prior, which `print()` of the fit shows as a number of ratings, is then larger than the
+#'     number of ratings by the rater.
+#'   * `reason`: why the interval or the standard error is `NA`. `NA` if both are available.
 #'
 #'   Measures are:
-#'   * `sensitivity`: probability of a positive answer in cases of the category; `specificity`:
+#'   * `sensitivity`: probability of a positive answer in cases of the category. `specificity`:
 #'     probability of a negative answer in other cases.
 #'   * `ppv`, `npv`: probability that a positive or a negative answer is correct.
-#'   * `lr_positive`, `lr_negative`: probability of a positive or a negative answer in cases of the
-#'     category, divided by its probability in other cases (likelihood ratios).
-#'   * `dor`: diagnostic odds ratio, `lr_positive / lr_negative`; `youden`: sensitivity +
+#'   * `lr_positive`: likelihood ratio of a positive answer, its probability in cases of the
+#'     category divided by its probability in other cases. `lr_negative`: the same ratio for a
+#'     negative answer.
+#'   * `dor`: diagnostic odds ratio, `lr_positive / lr_negative`. `youden`: sensitivity +
 #'     specificity - 1.
 #'
 #'   If the fit models abstentions (indeterminate results, see [rater_model()]), these measures
 #'   refer to determinate results. With two categories, there are further measures without intervals
 #'   (Simel et al., 1987; Shinkins et al., 2013):
-#'   * `yield`: share of determinate results; `yield_positive`, `yield_negative`: this share in
-#'     cases of the category and in cases of the other category.
-#'   * `sensitivity_worst`, `specificity_worst`: values if all indeterminate results are wrong;
-#'     `sensitivity_best`, `specificity_best`: values if all of them are correct.
+#'   * `yield`: share of cases with a determinate result. `yield_positive`, `yield_negative`: this
+#'     share among cases of the category, and among cases of the other category.
+#'   * `sensitivity_worst`, `specificity_worst`: sensitivity and specificity if all indeterminate
+#'     results are counted as wrong. `sensitivity_best`, `specificity_best`: the same if they are
+#'     counted as correct.
 #'
 #'   If base rates have a formula of factors (see [rater_model()]) and `prevalence` is `NULL`, the
 #'   first columns are these factors. There are further rows of `ppv` and `npv` for each combination
@@ -84,7 +89,7 @@
 #' test_accuracy(fit, positive = "+")
 #' # Predictive value of a positive result with a prevalence of 5%
 #' subset(test_accuracy(fit, prevalence = 0.05), category == "+" & measure == "ppv")
-#' # Positive only if both tests are, or if either is
+#' # Combine tests a and b: positive only if both are positive, or if either is positive
 #' both <- test_accuracy(fit, prevalence = 0.05, combine = c("a", "b"))
 #' subset(both, category == "+" & rater %in% c("a and b", "a or b"))
 #' @export
@@ -96,65 +101,69 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
     "must be a fit of a {.fun rater_model} by method {.val likelihood} or {.val bayes}.",
     x = if (inherits(fit$model, user_models)) "User-defined models are not supported." else
       "It is a fit of {.val {format(fit$model)}} by method {.val {fit$method}}.",
-    i = "Use {.code fit_raters(x, dawid_skene())}, with a confusion matrix for each rater.")
+    i = "Use, for example, {.code fit_raters(x, dawid_skene())}.")
   categories <- fit$x$categories
   if (!is.null(positive)) check_choice(positive, categories)
   conf_level <- check_level(conf_level)
   raters <- fit$x$raters
   rates <- check_prevalence(prevalence, categories)
-  combined <- match(as_label(combine), raters)
+  pair_index <- match(as_label(combine), raters)
   mostly_prior <- find_rows_mostly_prior(fit)
   if (!is.null(combine)) {
-    abort_argument_if(length(combined) != 2L || anyNA(combined) || any_repeated(combined),
+    abort_argument_if(length(pair_index) != 2L || anyNA(pair_index) || any_repeated(pair_index),
       "combine", "must be the names of two raters of {.arg fit}.", not = combine)
-    raters <- c(raters, paste(raters[combined[1L]], c("and", "or"), raters[combined[2L]]))
-    in_either <- colSums(mostly_prior[combined, ]) > 0
-    mostly_prior <- rbind(mostly_prior, in_either, in_either)
+    raters <- c(raters,
+      paste(raters[pair_index[1L]], c("and", "or"), raters[pair_index[2L]]))
+    either_mostly_prior <- colSums(mostly_prior[pair_index, ]) > 0
+    mostly_prior <- rbind(mostly_prior, either_mostly_prior, either_mostly_prior)
   }
   rows <- expand.grid(measure = test_measures, category = categories, rater = raters)
-  # Sensitivity depends on the row of the category in the confusion matrix, specificity on the other
-  # rows, and other measures on all rows.
-  n_noted <- unname(rowSums(mostly_prior))
-  noted_row <- mostly_prior[cbind(as.integer(rows$rater), as.integer(rows$category))]
-  is_noted <- ifelse(rows$measure == "sensitivity", noted_row,
-    n_noted[rows$rater] > noted_row * (rows$measure == "specificity"))
-  rows$note <- ifelse(is_noted, "mostly prior", NA)
+  # A measure gets the note if it depends on a row of the confusion matrix that is mostly prior.
+  # Sensitivity depends on the row of the category, specificity on the other rows, and other
+  # measures on all rows.
+  n_prior_rows <- unname(rowSums(mostly_prior))
+  category_row <- mostly_prior[cbind(as.integer(rows$rater), as.integer(rows$category))]
+  is_mostly_prior <- ifelse(rows$measure == "sensitivity", category_row,
+    n_prior_rows[rows$rater] > category_row * (rows$measure == "specificity"))
+  rows$note <- ifelse(is_mostly_prior, "mostly prior", NA)
   tidy_tests <- function(group) {
-    tested_table(fit, rows, na_real(measure_tests(fit, rates, combined, conf_level, group)))
+    test_accuracy_table(
+      fit, rows, na_real(measure_tests(fit, rates, pair_index, conf_level, group))
+    )
   }
-  out <- rbind(tidy_tests(NULL), yield_table(fit, rates %||% fit$base_rates,
-    ifelse(n_noted > 0, "mostly prior", NA)))
-  # Predictive values differ between populations if they use the base rates of the fit.
+  table <- rbind(tidy_tests(NULL), yield_table(fit, rates %||% fit$base_rates,
+    ifelse(n_prior_rows > 0, "mostly prior", NA)))
+  # Predictive values that use the base rates of the fit differ between populations.
   groups <- if (is.null(rates)) population_table(fit$model, fit$x)
   if (!is.null(groups)) {
     by_group <- stack_rows(seq_len(nrow(groups)), function(g) {
       table <- tidy_tests(groups[g, ])
       tibble::as_tibble(c(groups[g, ], table[table$measure %in% c("ppv", "npv"), ]))
     })
-    out <- rbind(tibble::as_tibble(c(groups[NA_integer_, ], out)), by_group)
+    table <- rbind(tibble::as_tibble(c(groups[NA_integer_, ], table)), by_group)
   }
-  out[out$category %in% (positive %||% categories), ]
+  table[table$category %in% (positive %||% categories), ]
 }
 
 # Returns the table of test_accuracy(). `rows`: a data frame with a row per row of the table, and
-# columns `measure`, `category`, `rater` and `note`. `numbers`: a result of measure_tests(), whose
-# arrays have an entry per row.
-tested_table <- function(fit, rows, numbers) {
-  numbers <- lapply(numbers, as.vector)
-  # For Youden's index, `numbers` contains (index + 1) / 2, which is a probability.
+# columns `measure`, `category`, `rater` and `note`. `measures`: a result of measure_tests(), whose
+# arrays have an entry per row of the table.
+test_accuracy_table <- function(fit, rows, measures) {
+  measures <- lapply(measures, as.vector)
+  # For Youden's index, `measures` contains (index + 1) / 2, which is a probability.
   scale <- ifelse(rows$measure == "youden", 2, 1)
   rescale <- function(x) scale * x - (scale - 1)
-  is_on_boundary <- is.na(numbers$error) & numbers$value %in% c(0, 1, Inf)
-  reason <- ifelse(is.na(numbers$value), NA, if (!is.null(fit$answered)) reason_abstain_errors else
+  is_on_boundary <- is.na(measures$error) & measures$value %in% c(0, 1, Inf)
+  reason <- ifelse(is.na(measures$value), NA, if (!is.null(fit$answered)) reason_abstain_errors else
     if (weights_are_counts(fit$x)) NA else "weights are not counts")
   columns_tibble(
     rater = as.character(rows$rater), category = rows$category,
-    measure = as.character(rows$measure), estimate = rescale(numbers$value),
-    std.error = scale * numbers$error, conf.low = rescale(numbers$low),
-    conf.high = rescale(numbers$high), note = rows$note,
+    measure = as.character(rows$measure), estimate = rescale(measures$value),
+    std.error = scale * measures$error, conf.low = rescale(measures$low),
+    conf.high = rescale(measures$high), note = rows$note,
     reason = replace(
       replace(
-        reason, inherits(fit, "draws_fit") & is.na(numbers$error) & !is.na(numbers$low),
+        reason, inherits(fit, "draws_fit") & is.na(measures$error) & !is.na(measures$low),
         "standard errors of ratios are not computed from draws: a few extreme draws determine them"
       ),
       is_on_boundary, "the estimate is on a boundary"
@@ -164,81 +173,84 @@ tested_table <- function(fit, rows, numbers) {
 
 reason_abstain_errors <- "standard errors of fits with abstentions are not computed"
 
-# Returns further rows of test_accuracy() for two categories, if abstentions are modelled; otherwise
-# NULL. An answer is a determinate result of a test, an abstention an indeterminate result. The rows
-# contain shares of determinate results. They also contain sensitivity and specificity if all
-# indeterminate results are counted as wrong, or as correct (Simel et al., 1987; Shinkins et al.,
-# 2013). `rates`: base rates. `notes`: a note for each rater, or NA.
+# Returns further rows of test_accuracy() if the fit models abstentions and there are two
+# categories; otherwise NULL. An answer is a determinate result of a test, and an abstention is an
+# indeterminate result. The rows contain shares of determinate results. They also contain
+# sensitivity and specificity if all indeterminate results are counted as wrong, or all as correct
+# (Simel et al., 1987; Shinkins et al., 2013). `rates`: base rates. `notes`: a note for each rater,
+# or NA.
 yield_table <- function(fit, rates, notes) {
   if (is.null(fit$answered) || length(rates) != 2L) return(NULL)
   stack_rows(1:2, function(k) {
-    p_answered <- fit$answered[, k]
-    p_answered_other <- fit$answered[, -k]
+    p_answered_positive <- fit$answered[, k]
+    p_answered_negative <- fit$answered[, -k]
     sensitivity <- fit$matrices[, k, k]
     specificity <- fit$matrices[, -k, -k]
-    value <- cbind(
-      yield = rates[[k]] * p_answered + rates[-k] * p_answered_other, yield_positive = p_answered,
-      yield_negative = p_answered_other, sensitivity_worst = p_answered * sensitivity,
-      sensitivity_best = 1 - p_answered * (1 - sensitivity),
-      specificity_worst = p_answered_other * specificity,
-      specificity_best = 1 - p_answered_other * (1 - specificity)
+    measures <- cbind(
+      yield = rates[[k]] * p_answered_positive + rates[-k] * p_answered_negative,
+      yield_positive = p_answered_positive,
+      yield_negative = p_answered_negative, sensitivity_worst = p_answered_positive * sensitivity,
+      sensitivity_best = 1 - p_answered_positive * (1 - sensitivity),
+      specificity_worst = p_answered_negative * specificity,
+      specificity_best = 1 - p_answered_negative * (1 - specificity)
     )
-    estimate <- as.vector(value)
+    estimate <- as.vector(measures)
     columns_tibble(
-      rater = fit$x$raters[row(value)], category = category_factor(k, fit$x),
-      measure = colnames(value)[col(value)], estimate = estimate, std.error = NA_real_,
-      conf.low = NA_real_, conf.high = NA_real_, note = notes[row(value)],
+      rater = fit$x$raters[row(measures)], category = category_factor(k, fit$x),
+      measure = colnames(measures)[col(measures)], estimate = estimate, std.error = NA_real_,
+      conf.low = NA_real_, conf.high = NA_real_, note = notes[row(measures)],
       reason = ifelse(is.na(estimate), NA, reason_abstain_errors)
     )
   })
 }
 
-# Computes measures of diagnostic tests from a fit. Returns a list of arrays (measures x categories
-# x raters): `value`, `error` (standard error), and `low` and `high`, limits of the interval.
-# Youden's index is replaced by the probability (index + 1) / 2. Arguments:
-# * rates: base rates for predictive values, NULL for those of the fit
+# Computes measures of diagnostic tests from a fit. Returns a list of four arrays (measures x
+# categories x raters): `value`, `error` (standard error), and the limits `low` and `high` of the
+# interval. Youden's index is replaced by the probability (index + 1) / 2. Arguments:
+# * rates: base rates for predictive values, NULL for the base rates of the fit
 # * both: indices of two raters that are combined, or empty
-# * group: a row of covariates, whose population has the base rates; NULL for all cases
+# * group: a data frame with the covariates of one population, whose base rates are used; NULL to
+#   use the base rates of all cases together
 measure_tests <- function(fit, rates, both, conf_level, group) UseMethod("measure_tests")
 
 measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
   base_rates <- if (is.null(group)) fit$base_rates else drop(rates_of_cases(fit, group))
-  answered <- fit$answered
-  if (length(both) > 0L && !is.null(answered)) {
-    both_answered <- answered[both[[1L]], ] * answered[both[[2L]], ]
-    answered <- rbind(answered, both_answered, both_answered)
+  p_answered <- fit$answered
+  if (length(both) > 0L && !is.null(p_answered)) {
+    both_answered <- p_answered[both[[1L]], ] * p_answered[both[[2L]], ]
+    p_answered <- rbind(p_answered, both_answered, both_answered)
   }
-  joint <- if (length(both) > 0L && fit$model$difficulty == "strata") {
+  joint_probability <- if (length(both) > 0L && fit$model$difficulty == "strata") {
     predict_parameters(fit, fit$theta, both = both)$joint
   }
-  combined <- add_combined_tests(fit$matrices, both, joint)
-  transformed <- transformed_measures(combined, base_rates, rates, answered)
+  combined_matrices <- add_combined_tests(fit$matrices, both, joint_probability)
+  transformed <- transformed_measures(combined_matrices, base_rates, rates, p_answered)
   error <- transformed_errors(fit, transformed, rates, both, group)
   if (!is.null(fit$centre)) {
-    # Standard errors treat the mean rows of the pooled prior as known, and can be too small. Their
-    # lower bound is the standard error with known truth.
+    # Standard errors treat the mean rows of the pooled prior as known, and can be too small. They
+    # are set to at least the standard error that would result if the truth were known.
     min_error <- errors_given_truth(fit, rates, both)
     error <- pmax(error, replace(min_error, is.na(min_error), 0))
   }
   z <- normal_quantile(conf_level)
   value <- back_transform(transformed)
   slope <- ifelse(is_ratio_measure(dim(transformed)), value, value * (1 - value))
-  numbers <- list(
+  measures <- list(
     value = value, error = slope * error, low = back_transform(transformed - z * error),
     high = back_transform(transformed + z * error)
   )
-  if (!uses_known_truth(fit)) return(numbers)
-  # Sensitivities and specificities that are 0 or 1 have Wilson's intervals for the number of cases
-  # with known truth.
+  if (!uses_known_truth(fit)) return(measures)
+  # Sensitivities and specificities that are 0 or 1 get Wilson's interval, with the number of cases
+  # with known truth as the sample size.
   n <- count_known_by_truth(fit)
   n_known <- value + NA
   n_known[1L, , seq_len(nrow(n))] <- t(n)
   n_known[2L, , seq_len(nrow(n))] <- t(rowSums(n) - n)
   boundary_cells <- which(is_on_boundary(value) & n_known > 0)
   limits <- probability_interval(value[boundary_cells], 0, z, n_known[boundary_cells])
-  numbers$low[boundary_cells] <- limits[, 1L]
-  numbers$high[boundary_cells] <- limits[, 2L]
-  numbers
+  measures$low[boundary_cells] <- limits[, 1L]
+  measures$high[boundary_cells] <- limits[, 2L]
+  measures
 }
 
 check_prevalence <- function(prevalence, categories) {
@@ -249,13 +261,13 @@ check_prevalence <- function(prevalence, categories) {
   is_valid <- is_distribution(prevalence, length(categories)) &&
     setequal(names(prevalence), categories)
   abort_argument_if(!is_valid, "prevalence",
-    "must be probabilities named {.val {categories}} that sum to one, or for two categories the
-        probability of the second.", not = prevalence)
+    "must be probabilities named {.val {categories}} that sum to one or, for two categories, the
+        probability of the second category.", not = prevalence)
   unname(prevalence[categories])
 }
 
-# Returns the names of raters whose estimates depend mostly on the prior. The weight of the prior is
-# expressed as a number of ratings. These raters gave fewer ratings than that.
+# Returns the names of raters whose estimates depend mostly on the prior. These raters gave fewer
+# ratings than the weight of the prior, expressed as a number of ratings.
 find_raters_mostly_prior <- function(fit) {
   size <- if (fit$identified == "yes") fit$centre$c %||% weak_prior_size(fit)
   if (is.null(size)) return(character())
@@ -263,8 +275,8 @@ find_raters_mostly_prior <- function(fit) {
   fit$x$raters[n > 0 & n < size & !is_known_rater(fit)]
 }
 
-# Returns which rows of confusion matrices depend mostly on the prior, a logical matrix (raters x
-# true categories). In fits by likelihood, all rows of a rater or none do.
+# Returns TRUE for rows of confusion matrices that depend mostly on the prior, a logical matrix
+# (raters x true categories). In fits by likelihood, either all rows of a rater are TRUE or none.
 find_rows_mostly_prior <- function(fit) {
   x <- fit$x
   terms <- if (!is.null(fit$draws)) fit$terms[compare_with_prior(fit)$mostly_prior &
@@ -277,8 +289,9 @@ find_rows_mostly_prior <- function(fit) {
   matrix(unlist(rows), n_raters(x))
 }
 
-# Returns the weight of the weak prior of raters' accuracies, as a number of ratings with the same
-# information about the logit of the mean accuracy. Returns NULL if the fit has no such prior.
+# Returns the weight of the weak prior of raters' accuracies. The weight is the number of ratings
+# that would contain the same information about the logit of an accuracy equal to the mean. Returns
+# NULL if the fit has no such prior.
 weak_prior_size <- function(fit) {
   spread <- fit$model$prior$spread
   has_prior <- !is.null(spread) && fit$model$accuracy == "rater" && fit$method == "likelihood" &&
@@ -295,22 +308,22 @@ weak_prior_size <- function(fit) {
 # * joint: probability that both raters give the answer (truth x answer); NULL if their errors are
 #   independent given the truth
 # * variance: variances of `p`, or NULL. If it is given, the function returns variances of the
-#   result instead of probabilities, by the delta method.
+#   enlarged array (by the delta method) instead of probabilities.
 add_combined_tests <- function(p, both, joint = NULL, variance = NULL) {
-  out <- variance %||% p
-  if (length(both) == 0L) return(out)
+  enlarged <- variance %||% p
+  if (length(both) == 0L) return(enlarged)
   a <- p[both[[1L]], , ]
   b <- p[both[[2L]], , ]
   n <- nrow(p)
-  out <- out[c(seq_len(n), both), , ]
+  enlarged <- enlarged[c(seq_len(n), both), , ]
   if (is.null(variance)) {
-    out[n + 1L, , ] <- joint %||% (a * b)
-    out[n + 2L, , ] <- a + b - out[n + 1L, , ]
+    enlarged[n + 1L, , ] <- joint %||% (a * b)
+    enlarged[n + 2L, , ] <- a + b - enlarged[n + 1L, , ]
   } else {
     variance_a <- variance[both[[1L]], , ]
     variance_b <- variance[both[[2L]], , ]
-    out[n + 1L, , ] <- b^2 * variance_a + a^2 * variance_b
-    out[n + 2L, , ] <- (1 - b)^2 * variance_a + (1 - a)^2 * variance_b
+    enlarged[n + 1L, , ] <- b^2 * variance_a + a^2 * variance_b
+    enlarged[n + 2L, , ] <- (1 - b)^2 * variance_a + (1 - a)^2 * variance_b
   }
-  out
+  enlarged
 }

@@ -1,21 +1,25 @@
-# Converts a prior, an object of class rater_prior, to parameters of the Gibbs sampler, given the
-# ratings. Probabilities of ratings given the truth have Dirichlet distributions. A "law" is the
-# user's specification of a single distribution, checked by check_rater_prior().
+# Converts a prior (an object of class rater_prior) to parameters of the Gibbs sampler, for given
+# ratings. Probabilities of ratings given the truth have Dirichlet distributions. In this file, a
+# "law" is the user's prior of one rater, checked by check_rater_prior(), or of the base rates of
+# one population, checked by check_rate_priors().
 
 #' @srrstats {BS2.1, BS2.2, BS2.3, BS2.4, BS2.5} priors are checked against ratings before sampling
 #' @noRd
 NULL
 
-# Returns the parameters of a prior for a model and ratings `x`, a list with the fields
+# Returns the parameters of a prior, for a model and ratings `x`. The result is a list:
 # * raters: list named by rater, in the order of the raters of `x`. An element is a matrix of
-#   Dirichlet parameters with the truth in rows. If errors are uniform, it is a vector of Beta
-#   parameters c(right, wrong). For a "partial" prior it is NULL
-# * system: the same for systems, and for raters whose prior the user does not specify
-# * others: kind of the prior `system`: "vague", "flat", "partial" or, if user-defined, `"own"`
+#   Dirichlet parameters with the truth in rows. If errors are uniform, an element is a vector of
+#   Beta parameters c(right, wrong). For a rater with the prior "partial", the element is NULL.
+# * system: the prior of systems, and of raters whose prior the user does not specify, in the same
+#   form as an element of `raters`
+# * others: name of the prior `system`: "vague", "flat", "partial", or `"own"` for a user-defined
+#   prior
 # * order: "mean", "each" or "none", see rater_prior()
 # * base_rates: Dirichlet parameters (populations x categories)
-# * text: words for priors: `raters`, a list named by rater with a string per true category (or one
-#   string), and `base_rates`, a string per population
+# * text: descriptions of the priors as text. Its element `raters` is a list named by rater, with a
+#   string per true category or a single string. Its element `base_rates` has a string per
+#   population.
 resolve_prior <- function(prior, x, model) {
   populations <- population_labels(population_table(model, x))
   check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.")
@@ -34,36 +38,37 @@ resolve_prior <- function(prior, x, model) {
   } else if (kind_of_others != "partial") {
     default_parameters
   }
-  # If only the sensitivity has a prior, the specificity has the prior of other raters.
+  # If a rater has a prior only for the sensitivity, the specificity has the prior of other raters.
   raters <- lapply(setNames(nm = x$raters), function(rater) {
     law <- prior$raters[[rater]]
     if (is.null(law)) system else resolve_law(law, rater, system %||% default_parameters)
   })
   if (model$accuracy == "common") {
-    given_priors <- unique(raters[names(prior$raters)])
-    abort_if(length(given_priors) > 1L, "prior",
+    distinct_priors <- unique(raters[names(prior$raters)])
+    abort_if(length(distinct_priors) > 1L, "prior",
       "In this model all raters have the same parameters, so their priors must be equal.",
       x = "The priors of {.val {names(prior$raters)}} differ.",
-      i = "In {.code rater_model(\"rater\")}, raters have different parameters.")
-    if (length(given_priors) == 1L) raters[] <- given_priors
+      i = "Give equal priors, or use {.code rater_model(\"rater\")}, in which raters have separate
+        parameters.")
+    if (length(distinct_priors) == 1L) raters[] <- distinct_priors
   }
-  rates <- resolve_rates(prior$base_rates, populations, categories)
+  rate_parameters <- resolve_rates(prior$base_rates, populations, categories)
   list(
     raters = raters, system = system, others = kind_of_others, order = prior$order,
-    base_rates = rates,
+    base_rates = rate_parameters,
     text = list(raters = lapply(raters, rater_prior_text),
-      base_rates = apply(rates, 1L, dirichlet_words))
+      base_rates = apply(rate_parameters, 1L, dirichlet_words))
   )
 }
 
 # Returns the names of populations, which are the rows of `table`. A name consists of the values in
-# a row, separated by commas. Values are quoted if two names would otherwise be equal.
+# a row, separated by commas. If two names would be equal, all values are quoted.
 population_labels <- function(table) {
   if (is.null(table)) return(NULL)
-  words <- lapply(as.list(table), as_label)
-  labels <- paste_columns(words)
-  if (!any_repeated(labels)) labels else
-    paste_columns(lapply(words, encodeString, quote = "\""))
+  value_labels <- lapply(as.list(table), as_label)
+  population_names <- paste_columns(value_labels)
+  if (!any_repeated(population_names)) population_names else
+    paste_columns(lapply(value_labels, encodeString, quote = "\""))
 }
 
 # Returns the parameters of a prior that is the same for all raters: the flat prior if `name` is
@@ -76,12 +81,12 @@ default_prior_parameters <- function(name, n, uniform_errors) {
 }
 
 # Returns the parameters of the prior of a rater, in the form of default_prior_parameters(). `law`:
-# result of check_rater_prior(). `base`: matrix of parameters, for rows that `law` does not specify.
-# `uniform_errors`: are errors uniform?
+# result of check_rater_prior(). `base`: a matrix of parameters, whose rows are used if `law` does
+# not specify them. `uniform_errors`: are errors uniform?
 resolve_rater_prior <- function(law, rater, base, categories, uniform_errors) {
   n <- length(categories)
   abort_if(uniform_errors && !identical(names(law), "right"), "prior",
-    "In a model with uniform errors the prior of {.val {rater}} must be {.code list(right =)}.",
+    "In a model with uniform errors, the prior of {.val {rater}} must be {.code list(right =)}.",
     x = "It has {.field {names(law)}}.",
     i = "With {.fun dawid_skene}, each true category has a separate prior.")
   if (uniform_errors) return(law$right)
@@ -138,26 +143,27 @@ resolve_rate_law <- function(law, categories) {
   parameters <- law$categories
   is_named <- has_names(parameters)
   if (length(parameters) == 1L && !is_named) return(rep(as.double(parameters), n))
-  # Two different numbers without names are an error, because it is not clear which number belongs
+  # Two different numbers without names raise an error, because it is not clear which number belongs
   # to the positive category.
   is_valid <- length(parameters) == n &&
     if (is_named) setequal(names(parameters), categories) else n > 2L ||
       n_distinct(parameters) == 1L
   abort_if(!is_valid, "prior",
-    "The prior of base rates must be a positive number for all categories, or a vector of positive
-        numbers with names {.val {categories}}.",
+    "The prior of base rates must be one positive number, the parameter of all categories, or a
+        vector of positive numbers named {.val {categories}}.",
     not = parameters,
-    i = if (n == 2L) "{.code list(a, b)} is accepted, too: the prior of the base rate of the second
-        category is then Beta(a, b).")
+    i = if (n == 2L) "You can also use {.code list(a, b)}. The base rate of the second category then
+        has the prior Beta(a, b).")
   as.double(if (is_named) parameters[categories] else parameters)
 }
 
 # ---- Words --------------------------------------------------------------------------------------
 
-# Returns words such as "Beta(4.44, 13.31)". Numbers have two decimals, or two significant digits
-# below 0.1. `name`: name of the distribution. `x`: its parameters.
+# Returns text such as "Beta(4.44, 13.31)". Numbers have two decimals; numbers below 0.1 have two
+# significant digits. `name`: name of the distribution. `x`: its parameters.
 prior_words <- function(name, x) {
-  numbers <- map_chr(x, function(v) format(if (v < 0.1) signif(v, 2L) else round(v, 2L)))
+  numbers <- map_chr(x,
+    function(value) format(if (value < 0.1) signif(value, 2L) else round(value, 2L)))
   sprintf("%s(%s)", name, toString(numbers))
 }
 
@@ -165,9 +171,9 @@ dirichlet_words <- function(x) {
   if (length(x) == 2L) prior_words("Beta", rev(x)) else prior_words("Dirichlet", x)
 }
 
-# Returns words for the prior of a rater: a string per true category, or one string. With two
-# categories, they are Beta distributions of the probability of a correct rating. `parameters`: an
-# element of the field `raters` of resolve_prior().
+# Describes the prior of a rater as text: a string per true category, or a single string. With two
+# categories, the strings are Beta distributions of the probability of a correct rating.
+# `parameters`: an element of the field `raters` of resolve_prior().
 rater_prior_text <- function(parameters) {
   if (is.null(parameters)) return(prior_words_of_others[["partial"]])
   if (!is.matrix(parameters)) return(prior_words("Beta", parameters))

@@ -5,30 +5,30 @@
 #'
 #' @section Prior of a probability: The prior of a probability is a Beta distribution, in one of
 #' these forms:
-#' * `list(a, b)` or `c(a, b)`: its two parameters. They are equivalent to a flat prior and a - 1
-#'   correct and b - 1 wrong answers.
+#' * `list(a, b)` or `c(a, b)`: the two parameters. The prior is equivalent to a flat prior combined
+#'   with a - 1 correct and b - 1 wrong answers.
 #' * `list(mode =, at_least =, sure = 0.95)`: the most probable value, and a lower bound that is
-#'   exceeded with probability `sure`. For modes near 0, give an upper bound `at_most` instead of
-#'   `at_least`.
+#'   exceeded with probability `sure`. If the mode is near 0, use an upper bound `at_most` instead
+#'   of `at_least`.
 #' * `list(range = c(lower, upper))`: the mean is the middle of the range, and the standard
 #'   deviation is a quarter of its width (Joseph, Gyorkos and Coupal, 1995).
 #'
 #' @section Prior of a rater: The prior of a rater has one of these forms:
 #' * `list(sens =, spec =)`: priors of sensitivity and specificity, for two categories. The second
-#'   category is positive. Without factor levels, labels are in alphabetical order, so that
-#'   `"healthy"` is positive and `"diseased"` is not. Give the order by `ratings(categories =
-#'   c("healthy", "diseased"))`. If `sens` or `spec` is left out, it has the prior `others` (the
-#'   vague prior if `others` is `"partial"`).
+#'   category is the positive one. Without factor levels, labels are in alphabetical order, so that
+#'   `"healthy"` is positive and `"diseased"` is negative. Use `ratings(categories = c("healthy",
+#'   "diseased"))` to set the order. If `sens` or `spec` is left out, the prior `others` is used for
+#'   it (the vague prior if `others` is `"partial"`).
 #' * `list(right =)`: prior of the probability of a correct rating, the same for all true
-#'   categories. Wrong categories have equal shares of the wrong ratings. Other shares can be given
-#'   by a further element `wrong`, a positive number per category. Models with uniform errors
-#'   (argument `errors` of [rater_model()]) need the form `list(right =)`.
-#' * A matrix of Dirichlet parameters, with the true category in rows and the rating in columns. The
-#'   row `c(8, 2, 2)` is equivalent to a flat prior, seven correct answers and one answer of each
-#'   wrong category.
+#'   categories. Wrong categories have equal shares of the wrong ratings. A further element `wrong`,
+#'   a positive number per category, sets other shares. Models with uniform errors (argument
+#'   `errors` of [rater_model()]) need the form `list(right =)`.
+#' * A matrix of Dirichlet parameters, with the true category in rows and the rating in columns. For
+#'   example, the row `c(8, 2, 2)` is equivalent to a flat prior combined with seven correct answers
+#'   and one answer in each of the two wrong categories.
 #'
-#' If the model has one accuracy or one confusion matrix for all raters, the prior of one rater is
-#' used for all.
+#' If the model has one accuracy or one confusion matrix for all raters, a prior of one rater
+#' applies to all raters.
 #'
 #' @srrstats {BS1.0, BS1.2, BS1.2b, BS1.2c} `vignette("tests-without-gold")`; the word
 #'   hyperparameter is not used
@@ -41,31 +41,33 @@
 #'     probability*;
 #'   * for populations (groups of cases with separate base rates): a list of such priors named by
 #'     population, or a matrix of Dirichlet parameters with a row per population.
-#' @param others Prior of raters without a prior in `...`, and of systems (classifiers), if method
-#'   `"joint"` of [estimate_accuracy()] fits them like raters:
-#'   * `"vague"` (the default): a correct rating has the prior Beta(2.8, 1.2), which is worth four
-#'     ratings, 70% of them correct. Wrong categories have equal shares.
+#' @param others Prior of raters that are not named in `...`. It is also the prior of systems
+#'   (classifiers), if method `"joint"` of [estimate_accuracy()] fits them like raters. One of:
+#'   * `"vague"` (the default): the probability of a correct rating has the prior Beta(2.8, 1.2),
+#'     with mean 0.7 and the weight of four ratings. Wrong categories have equal shares.
 #'   * `"flat"`: all confusion matrices are equally probable (Dirichlet parameters 1).
 #'   * `"partial"`: confusion matrices vary around a mean matrix, which is also estimated (partial
 #'     pooling).
 #'   * the prior of a rater; see *Prior of a rater*.
 #' @param order Constraint that prevents categories from being exchanged (label switching): an
-#'   answer must be more probable if it is true than if it is not. It is imposed on the mean of all
-#'   raters (`"mean"`) or on `"each"` rater. With `"none"` there is no constraint, so the priors
-#'   must distinguish the categories. The default is `"each"` if `others` is `"flat"`, and otherwise
-#'   `"mean"`.
+#'   answer must be more probable if it is true than if it is not true. With `"mean"`, the mean of
+#'   all raters must satisfy the constraint. With `"each"`, each rater must satisfy it. With
+#'   `"none"` there is no constraint, so the priors must distinguish the categories. The default is
+#'   `"each"` if `others` is `"flat"`, and otherwise `"mean"`.
 #' @return An object of class `rater_prior`. `tidy()` returns a tibble with a row per distribution:
 #'
-#'   * `rater`: name of the rater; `"others"` for other raters; `NA` for base rates.
-#'   * `part`: the probability that has the prior, such as `"sensitivity"`. For a matrix, its row,
-#'     such as `"truth 1"`.
+#'   * `rater`: name of the rater; `"others"` for the prior `others`; `NA` for base rates.
+#'   * `part`: the probability that has the prior, such as `"sensitivity"`. For a matrix, the row
+#'     that has the prior, such as `"truth 1"`.
 #'   * `prior`: the prior, as text.
-#'   * `mean`, `lower`, `upper`: mean and central interval of the probability, or of the probability
-#'     of a correct rating in the row of a matrix. `NA` if they depend on the number of categories.
-#'     The level of the interval is 0.9, see [fallible-options].
+#'   * `mean`, `lower`, `upper`: mean and central interval of the probability. For the row of a
+#'     matrix, this is the probability of a correct rating. The values are `NA` if they depend on
+#'     the number of categories. The level of the interval is 0.9 by default; [fallible-options]
+#'     describes how to change it.
 #'
-#'   `glance()` returns one row: the number of `raters` with a prior in `...`; `others` (`"own"` if
-#'   it is the prior of a rater) and `order`; and the number of `populations` with priors.
+#'   `glance()` returns one row. `raters` is the number of raters with a prior in `...`. `others`
+#'   and `order` are the arguments; `others` is `"own"` if it is the prior of a rater. `populations`
+#'   is the number of populations with priors.
 #' @family models of raters
 #' @references Joseph, L., Gyorkos, T. W. and Coupal, L. (1995). Bayesian estimation of disease
 #'   prevalence and the parameters of diagnostic tests in the absence of a gold standard. *American
@@ -77,7 +79,8 @@
 #'   serology = list(sens = list(range = c(0.65, 0.95)), spec = list(4.1, 1.76)),
 #'   order = "none"
 #' )
-#' # A sensitivity of probably 90%, almost certainly above 80%; flat priors for other tests
+#' # A test whose sensitivity is most probably 90%, and above 80% with probability 0.95. Other tests
+#' # have flat priors.
 #' rater_prior(pcr = list(sens = list(mode = 0.9, at_least = 0.8)), others = "flat")
 #' # Three categories, and a rater who recognises the first one well
 #' tidy(rater_prior(ann = rbind(c(18, 1, 1), c(1, 4, 1), c(1, 1, 4))))
@@ -97,23 +100,24 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
   )
 }
 
-# Smallest Beta or Dirichlet parameter for which Gibbs sampling is numerically stable.
+# Smallest Beta or Dirichlet parameter that is allowed. Gibbs sampling is numerically unstable with
+# smaller parameters.
 min_parameter <- 1e-3
 
 # Raises an error if parameters are not finite, or below `min_parameter`. Returns the parameters.
-# `subject`: words for messages, what the prior is for.
+# `subject`: text for messages that names what has the prior, such as "base rates".
 check_proper <- function(parameters, subject) {
   is_proper <- is.numeric(parameters) && all(is.finite(parameters) & parameters >= min_parameter)
   abort_if(!is_proper, "prior",
     "The prior of {subject} is improper: its parameters must be finite, and at least
-     {min_parameter}.", x = "They are {.val {parameters}}.")
+     {min_parameter}.", x = "The parameters are {.val {parameters}}.")
   parameters
 }
 
 # ---- Prior of a probability ---------------------------------------------------------------------
 
 # Returns the parameters c(a, b) of a Beta distribution. `x`: the distribution, in one of the forms
-# that rater_prior() accepts. `subject`: words for messages, such as "the sensitivity of A".
+# that rater_prior() accepts. `subject`: text for messages, such as "the sensitivity of A".
 read_beta_prior <- function(x, subject) {
   fields <- as.list(x)
   form <- toString(sort_strings(setdiff(names2(fields), "sure")))
@@ -135,8 +139,8 @@ read_beta_prior <- function(x, subject) {
   beta_of_mode(fields$mode, fields$at_least, fields$at_most, fields$sure %||% 0.95, subject)
 }
 
-# Is `x` a list of numbers that specifies a Beta distribution? Each name is checked, but not the
-# combination of names.
+# Returns TRUE if `x` is a list of numbers that can specify a Beta distribution. Checks each name,
+# but not the combination of names.
 is_beta_list <- function(x) {
   names <- names2(x)
   forms <- c("a", "b", "mode", "at_least", "at_most", "sure", "range")
@@ -145,8 +149,8 @@ is_beta_list <- function(x) {
     (all(names == "") || all(names %in% forms))
 }
 
-# Returns Beta parameters from a range, which is two standard deviations wide on each side of the
-# mean.
+# Returns the parameters of a Beta distribution whose mean is the middle of the range, and whose
+# standard deviation is a quarter of its width.
 beta_of_range <- function(range, subject) {
   is_range <- range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1
   abort_if(!is_range, "prior", "The range of {subject} must be two probabilities, the lower first.",
@@ -155,14 +159,14 @@ beta_of_range <- function(range, subject) {
   shares * (prod(shares) / (diff(range) / 4)^2 - 1)
 }
 
-# Returns Beta parameters from the mode and a bound. A Beta distribution with this mode has the
-# parameters 1 + mode s and 1 + (1 - mode) s. The number s is computed from the probability `sure`.
-# With this probability, values are above `at_least` or below `at_most`; one of these bounds is
-# NULL. An upper bound is first converted to a lower bound of 1 minus the value.
+# Returns the parameters of a Beta distribution with a given mode and bound. They are 1 + mode s and
+# 1 + (1 - mode) s. The number s is computed so that a value is above `at_least`, or below
+# `at_most`, with probability `sure`. One of the two bounds is NULL. An upper bound is first
+# converted to a lower bound of 1 minus the value.
 beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   abort_if(!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1), "prior",
-    "The mode of {subject} must be in [0, 1], and {.field sure} in (0, 1).",
-    x = "They are {mode} and {sure}.")
+    "The mode of {subject} must be in [0, 1], and {.field sure} must be in (0, 1).",
+    x = "The mode is {mode}, and {.field sure} is {sure}.")
   is_lower <- !is.null(at_least)
   mode_for_lower_bound <- if (is_lower) mode else 1 - mode
   bound <- at_least %||% (1 - at_most)
@@ -171,7 +175,7 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
     x = "Under the flat prior, values {if (is_lower) 'above' else 'below'}
          {at_least %||% at_most} have probability {1 - bound}, and {.field sure} is {sure}.",
     i = "Use a {if (is_lower) 'higher' else 'lower'} bound, or {.code list(1, 1)} for the flat
-         prior. For a mode near {if (is_lower) 0 else 1} give
+         prior. If the mode is near {if (is_lower) 0 else 1}, use
          {.field {if (is_lower) 'at_most' else 'at_least'}}.")
   beta_parameters <- function(log_size) {
     1 + c(mode_for_lower_bound, 1 - mode_for_lower_bound) * exp(log_size)
@@ -185,7 +189,8 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
      {if (is_lower) 'below' else 'above'} its mode, and not too near it.",
     x = "The bound is {at_least %||% at_most}, and the mode is {mode}.",
     i = "Use a {if (is_lower) 'lower' else 'higher'} bound, or give two Beta parameters.")
-  # Uses the flat prior (s near 0) if it exceeds the bound with probability `sure`, up to rounding.
+  # If a value exceeds the bound with probability `sure` even under the flat prior (s near 0, up to
+  # rounding), the flat prior is used.
   parameters <- beta_parameters(if (excess(-20) <= 0) -20 else
     uniroot(excess, c(-20, 15), tol = 1e-12)$root)
   if (is_lower) parameters else rev(parameters)
@@ -193,9 +198,10 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
 
 # ---- Priors of raters and base rates ------------------------------------------------------------
 
-# Checks the prior of a rater. Returns a list with one or more of these elements:
+# Checks `law`, the user's prior of a rater. Returns a list with one or more of these elements:
 # * sens, spec: Beta parameters of the sensitivity and of the specificity
-# * right: Beta parameters of the accuracy; `wrong`: relative probabilities of wrong ratings
+# * right: Beta parameters of the probability of a correct rating
+# * wrong: relative probabilities of the categories as wrong ratings
 # * matrix: Dirichlet parameters, with the truth in rows
 check_rater_prior <- function(law, rater) {
   if (is.data.frame(law)) law <- as.matrix(law)
@@ -211,16 +217,16 @@ check_rater_prior <- function(law, rater) {
     "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)},
      {.code list(right =, wrong =)}, or a matrix of Dirichlet parameters.",
     x = if (!is_empty(field_names)) "It has {.val {field_names}}." else "It is {describe(law)}.")
-  titles <- c(sens = "the sensitivity", spec = "the specificity", right = "right ratings")
-  for (part in setdiff(field_names, "wrong")) {
-    law[[part]] <- read_beta_prior(law[[part]], paste(titles[[part]], "of", rater))
+  titles <- c(sens = "the sensitivity", spec = "the specificity", right = "correct ratings")
+  for (field in setdiff(field_names, "wrong")) {
+    law[[field]] <- read_beta_prior(law[[field]], paste(titles[[field]], "of", rater))
   }
   if (!is.null(law$wrong)) check_proper(law$wrong, paste("wrong ratings of", rater))
   law
 }
 
 # Checks the argument `base_rates`. Returns a list with an element per population, without names if
-# there is only one. An element is a list with one of these elements:
+# there is only one population. Each element is a list with one of these elements:
 # * beta: Beta parameters c(a, b) of the base rate of the second category
 # * categories: Dirichlet parameters of all base rates
 check_rate_priors <- function(x) {
@@ -237,14 +243,14 @@ check_rate_priors <- function(x) {
   lapply(x, check_rate_law)
 }
 
-# Printed words for the prior of raters whose prior the user does not specify.
+# Printed descriptions of the prior of raters whose prior the user does not specify.
 prior_words_of_others <- c(
   vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the mean of the raters"
 )
 
-# Creates rows of tidy(), one per probability. The columns `rater`, `part` (the probability) and
-# `prior` (words for its prior) are arguments. `shapes`: Beta parameters (probabilities x 2); NULL
-# if they are not known.
+# Creates rows of tidy(), one per probability. Arguments `rater`, `part` (the probability) and
+# `prior` (the prior as text) are columns of the result. `shapes`: Beta parameters of the
+# probabilities, a matrix (probabilities x 2); NULL if they are not known.
 new_prior_rows <- function(rater, part, prior, shapes) {
   shapes <- unname(shapes %||% matrix(NA_real_, 1L, 2L))
   beta_limit <-
@@ -256,7 +262,7 @@ new_prior_rows <- function(rater, part, prior, shapes) {
 }
 
 # Returns the rows of tidy() for the prior of a rater. `law`: result of check_rater_prior(), or the
-# name of a prior of other raters, such as "vague".
+# name of a prior in argument `others`, such as "vague".
 rater_prior_rows <- function(law, rater) {
   if (is.character(law)) {
     # The vague prior of a correct rating does not depend on the number of categories.
@@ -270,10 +276,10 @@ rater_prior_rows <- function(law, rater) {
       apply(law$matrix, 1L, prior_words, name = "Dirichlet"),
       cbind(right, rowSums(law$matrix) - right)))
   }
-  part_words <- c(sens = "sensitivity", spec = "specificity", right = "right")
-  part_words <- part_words[names(part_words) %in% names(law)]
-  shapes <- stack_rows(law[names(part_words)])
-  new_prior_rows(rater, part_words, apply(shapes, 1L, prior_words, name = "Beta"), shapes)
+  part_names <- c(sens = "sensitivity", spec = "specificity", right = "right")
+  part_names <- part_names[names(part_names) %in% names(law)]
+  shapes <- stack_rows(law[names(part_names)])
+  new_prior_rows(rater, part_names, apply(shapes, 1L, prior_words, name = "Beta"), shapes)
 }
 
 # Returns the row of tidy() for the base rates of a population. `law`: an element of the result of
@@ -282,9 +288,9 @@ rate_prior_row <- function(law, population) {
   beta <- law$beta
   part <- paste0("base rates", if (population != "") paste(" of", population),
     if (!is.null(beta)) " (second category)")
-  words <- if (is.null(beta)) prior_words("Dirichlet", law$categories) else
+  prior_text <- if (is.null(beta)) prior_words("Dirichlet", law$categories) else
     prior_words("Beta", beta)
-  new_prior_rows(NA_character_, part, words, rbind(beta))
+  new_prior_rows(NA_character_, part, prior_text, rbind(beta))
 }
 
 schema_of.rater_prior <- function(x) { # nolint: object_name.

@@ -84,7 +84,7 @@ test_that("missing ratings and known truths are no part of checks that they do n
   checks <- check_fit(fit, NULL)
   expect_identical(nrow(tidy(checks, "patterns")), 0L)
   expect_lt(max(tidy(checks, "pairs")$cases), 46)
-  expect_output(print(checks), "no X2. It needs every case rated by all raters: 21 of 50")
+  expect_output(print(checks), "no X2. It needs ratings of every case by all raters: 21 of 50")
 })
 
 test_that("priors that the ratings contradict are named", {
@@ -137,11 +137,11 @@ test_that("pictures show parameters before and after", {
   each <- checks$fit
   each$prior$order <- "each"
   for (type in c("prior", "density")) {
-    expect_match(ggplot2::autoplot(each, type)$labels$caption, "without the constraint")
+    expect_match(ggplot2::autoplot(each, type)$labels$caption, "ignore the constraint")
   }
   expect_null(ggplot2::autoplot(each, "trace")$labels$caption)
   expect_output(print(new_fit_check(each, checks[c("terms", "sensitivity", "pairs", "patterns",
-    "criteria")])), "without the constraint")
+    "criteria")])), "ignore the constraint")
   # Lines of the legend are thicker than the traces.
   guide <- ggplot2::autoplot(checks$fit, "trace")$scales$get_scales("colour")$guide
   expect_identical(
@@ -239,5 +239,5 @@ test_that("predictive checks leave out cases that a rater rated more than once",
   }, 0)
   expect_equal(pairs$observed[1:3], unname(agreeing))
   expect_identical(nrow(tidy(check, "patterns")), 0L)
-  expect_output(print(check), "It needs every case rated once by all raters")
+  expect_output(print(check), "It needs one rating of every case by every rater")
 })

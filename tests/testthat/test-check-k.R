@@ -140,7 +140,7 @@ test_that("what cannot be tested is NA with a reason", {
   found <- tidy(checked(two, system = NA))
   expect_match(found$reason[found$property == "independence"], "2 raters and systems")
   expect_match(
-    found$reason[found$test == "likelihood ratio, free"], "more parameters than ratings"
+    found$reason[found$test == "likelihood ratio, free"], "more parameters than can be"
   )
 
   binary <- simulate_ratings(rater_design(rep(0.8, 4), 0.7, 2, 60))
@@ -151,8 +151,8 @@ test_that("what cannot be tested is NA with a reason", {
 
   counts <- ratings(fleiss1971, case = case, counts = depression:other)
   found <- reasons(counts)
-  expect_match(found[["accuracy likelihood ratio"]], "not identified")
-  expect_match(found[["independence residual agreement"]], "not identified")
+  expect_match(found[["accuracy likelihood ratio"]], "do not identify raters")
+  expect_match(found[["independence residual agreement"]], "do not identify raters")
   expect_true(is.na(found[["difficulty likelihood ratio"]]))
   expect_true(is.na(found[["errors disagreeing pairs"]]))
 

@@ -86,7 +86,7 @@ test_that("sources of one category are told by who abstains", {
     c(0.4023162, 0.1515828, 0.0178083, 0.7943387, 0.9723806))
   labels <- ground_truth(x)
   expect_near(label_in(labels, cases), c(0.4023162, 0.2424581, 0.1339041, 0.6471693, 0.8611903))
-  expect_true(any(grepl("computed from who abstains", capture.output(print(labels)), fixed = TRUE)))
+  expect_true(any(grepl("identified only by abstentions", capture.output(print(labels)), fixed = TRUE)))
   # Without abstentions there is nothing.
   plain <- drop_abstentions(x)
   expect_warning(none <- ground_truth(plain), class = "fallible_warning_not_identified")
@@ -255,7 +255,7 @@ test_that("accuracies are not estimated where labels rest on abstentions", {
   colnames(replies) <- paste0("f", 1:5)
   data <- data.frame(replies, s = ifelse(runif(300) < 0.8, truth, 3 - truth))
   x <- quiet(ratings(data, raters = f1:f5, systems = s, abstain = NA, rater_kind = "tool"))
-  expect_warning(estimate <- estimate_accuracy(x), "accuracies need",
+  expect_warning(estimate <- estimate_accuracy(x), "not accuracies without known truth",
     class = "fallible_warning_not_identified")
   expect_true(is.na(tidy(estimate)$estimate))
   expect_match(tidy(estimate)$reason, "ratings identify consensus labels")

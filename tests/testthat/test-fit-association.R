@@ -48,7 +48,7 @@ test_that("an inverted rater is shown as such, and classes keep the names of mos
     data.frame(a = given(0.1), b = given(0.15), c = given(0.85), d = given(0.8)), raters = a:d
   )
   expect_warning(
-    fit <- fit_raters(y, dawid_skene()), "the opposite sense",
+    fit <- fit_raters(y, dawid_skene()), "raters who seem to exchange categories",
     class = "fallible_warning_weakly_identified"
   )
   expect_length(unique(coef(fit)[1:4] > 0.5), 2)
@@ -103,7 +103,7 @@ test_that("a rater who shares too few cases does not spoil the others", {
 
 test_that("where agreement is too low for equal errors alone, a model is to be named", {
   x <- three_tests()
-  said <- "raters agree too little for a model with equal errors: fit, for example, dawid_skene()"
+  said <- "raters agree too little for models with equal raters; use a model such as dawid_skene()"
   expect_warning(fit_raters(x), said, fixed = TRUE, class = "fallible_warning_not_identified")
   table <- data.frame(answers_of(x), s = c("0", "1"), n = pattern_weights(x))
   judged <- ratings(table, raters = a:c, systems = s, weights = n)
@@ -115,7 +115,7 @@ test_that("where agreement is too low for equal errors alone, a model is to be n
   asked <- tidy(checked, "questions")
   of <- grepl("How accurate", asked$question)
   expect_identical(asked$answer[of], rep("assumption", 2))
-  expect_match(asked$reason[of], "fit, for example", fixed = TRUE)
+  expect_match(asked$reason[of], "use a model such as", fixed = TRUE)
   # Two raters are too few for such models.
   crossed <- ratings(cbind(a = rep(1:2, 50), b = rep(2:1, 50)))
   expect_warning(fit_raters(crossed), "no better than by chance")
@@ -146,7 +146,7 @@ test_that("two raters are fitted with a warning where ratings cannot check the m
       fit_raters(x, by_site, method, sampling = if (method == "bayes") list(draws = 4000) else list())
     }
     expect_no_warning(fit(x), class = weak)
-    expect_warning(fit(same), "populations whose base rates differ", class = weak)
+    expect_warning(fit(same), "populations with different base rates", class = weak)
   }
 })
 

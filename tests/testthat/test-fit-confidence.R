@@ -225,7 +225,7 @@ test_that("what it cannot do is refused", {
   fails(rater_model(confidence = "yes"), "TRUE")
   fails(rater_model(difficulty = "strata", confidence = TRUE), "strata")
   fails(rater_model(prior = list(accuracy = c(1, 1)), confidence = TRUE), "prior")
-  fails(check_k_properties(x, alternative = model), "cannot be compared with other models")
+  fails(check_k_properties(x, alternative = model), "cannot be compared with the")
   fails(update(fit_raters(x, model), new = data.frame(case = 1, rater = "d", rating = 1)),
     "confidence")
 })

@@ -89,11 +89,11 @@ test_that("terms that are computed from the data are not computed again", {
     )
   }
   expect_error(fit_of_formula(x, ~ z + offset(2 * z)), "offset", class = "fallible_error_argument")
-  expect_error(tidy(fit_of_formula(x, ~ factor(round(z))), "margins"), "not defined",
+  expect_error(tidy(fit_of_formula(x, ~ factor(round(z))), "margins"), "cannot be computed",
     class = "fallible_error_argument")
   expect_error(base_rates(linear, data.frame(z = 1, "1" = 0, check.names = FALSE)),
     "names of categories", class = "fallible_error_argument")
-  expect_error(base_rates(linear, data.frame(z = numeric())), "with rows",
+  expect_error(base_rates(linear, data.frame(z = numeric())), "at least one row",
     class = "fallible_error_argument")
 })
 

@@ -227,7 +227,7 @@ test_that("formulas are checked", {
   expect_error(fit_raters(x, rater_model(base_rates = ~age)), class = "fallible_error_columns")
   for (method in c("likelihood", "bayes")) {
     wrong_case <- fit_error(x, rater_model("rater", base_rates = ~Z), method = method)
-    expect_match(wrong_case, "Did you mean .z.\\?.*Covariates: .*z")
+    expect_match(wrong_case, "Did you mean .z.\\?.*Covariates of the ratings are .*z")
   }
   expect_error(
     fit_raters(ratings(lehner2015, raters = rater1:rater4), rater_model(base_rates = ~age)),

@@ -196,7 +196,7 @@ test_that("degenerate panels are defined", {
   two <- data.frame(a = c("x", "y", "z", "x"), b = c("x", "y", "y", "x"))
   fit <- function(data, model, ...) fit_raters(ratings(data, raters = a:b, ...), model)
   expect_warning(
-    none <- fit(two, dawid_skene("weak")), "can distinguish",
+    none <- fit(two, dawid_skene("weak")), "than can be estimated from ratings",
     class = "fallible_warning_not_identified"
   )
   expect_true(all(is.na(coef(none))) && is.na(logLik(none)) && anyNA(ground_truth(none)$x))

@@ -194,7 +194,7 @@ test_that("a fit is made again with something changed", {
 test_that("panels that no memory holds are not drawn", {
   wide <- data.frame(a = c("1", "1", "2"), b = c("1", "2", "2"), w = c(1e9, 2e8, 1e9))
   fit <- quiet(fit_raters(ratings(wide, raters = c("a", "b"), weights = "w")))
-  expect_error(simulate(fit), "represent 4,400,000,000", class = "fallible_error_weights")
+  expect_error(simulate(fit), "the fit has 4,400,000,000 ratings", class = "fallible_error_weights")
 })
 
 test_that("tidy() names raters, with the intervals of confint() and the numbers of ratings", {

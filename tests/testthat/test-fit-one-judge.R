@@ -162,7 +162,7 @@ test_that("what a sample does not show is missing, with a reason", {
   expect_match(lost(300, 500, 25, 50, 25, 50), "the judge is no better than chance in its")
   # Better than chance in the raw rates only.
   expect_match(lost(400, 500, 4, 5, 250, 1000), "the judge is no better than chance in its")
-  expect_match(lost(400, 500, 0, 0, 40, 50), "no calibration case is pass")
+  expect_match(lost(400, 500, 0, 0, 40, 50), "the calibration sample has no case of category pass")
   three <- function(counts) {
     x <- ratings(data.frame(judge = rep(letters[1:3], c(9, 8, 7))), raters = judge)
     expect_warning(
@@ -171,7 +171,7 @@ test_that("what a sample does not show is missing, with a reason", {
     )
     reasons(fit)
   }
-  expect_match(three(c(9, 1, 0, 0, 0, 0, 1, 0, 9)), "no calibration case is b")
+  expect_match(three(c(9, 1, 0, 0, 0, 0, 1, 0, 9)), "the calibration sample has no case of category b")
   expect_match(three(c(9, 9, 0, 4, 5, 3, 1, 0, 9)), "no better than chance at recognising b")
 })
 

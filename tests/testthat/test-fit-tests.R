@@ -182,7 +182,7 @@ test_that("a rater alone can be fitted with what is known, and all else says wha
   }
   sample <- table(gold$category, hit)
   judged <- fit_raters(alone, dawid_skene(), known_raters = list(rater1 = sample))
-  expect_error(accuracy_bounds(judged), "only base rates", class = "fallible_error_argument")
+  expect_error(accuracy_bounds(judged), "Only base rates", class = "fallible_error_argument")
   for (verb in list(estimate_accuracy, estimate_metrics)) {
     expect_error(verb(judged), "same answer to all cases", class = "fallible_error_system")
   }

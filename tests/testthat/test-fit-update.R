@@ -131,7 +131,7 @@ test_that("ratings that cannot be added are refused", {
   })
   x <- simulate_ratings(rater_design(c(0.7, 0.7), c(a = 0.8), 3, 20))
   expect_error(update(fit, new = x), "systems of the fit", class = "fallible_error_system")
-  for (unnamed in list(x, more)) expect_error(update(fit, unnamed), "mean `x = `.*or `new = `")
+  for (unnamed in list(x, more)) expect_error(update(fit, unnamed), "Use `x = `.* and `new = `")
   rows$where <- rows$case
   placed <- built(rows, covariates = where)
   expect_error(update(fit, new = placed), "covariates", class = "fallible_error_argument")

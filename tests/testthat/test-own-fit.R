@@ -142,7 +142,7 @@ test_that("verbs of results work", {
   own <- as_rater_fit(x, posterior_of(fit_raters(x)), model = "my {model}")
   expect_output(print(own), "my {model}", fixed = TRUE)
   expect_output(print(summary(own)), "Confusion matrix of rater1")
-  expect_output(print(own$model), "with posterior probabilities only")
+  expect_output(print(own$model), "defined only by posterior probabilities")
   expect_match(format(own), "my {model}", fixed = TRUE)
   expect_identical(nrow(tidy(own)), 4L)
   expect_true(is.na(glance(own)$AIC))

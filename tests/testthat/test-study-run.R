@@ -210,7 +210,7 @@ test_that("a study gives the reason of estimate_accuracy() where raters only agr
   design <- rater_design(c(0.1, 0.85, 0.85), 0.9, 2, n = 60)
   study <- withr::with_seed(2, simulation_study(design, c("binned", "average"), runs = 4))
   rows <- tidy(study)
-  expect_match(rows$reason[is.na(rows$estimate)], "too little for a model with equal errors", all = TRUE)
+  expect_match(rows$reason[is.na(rows$estimate)], "too little for models with equal raters", all = TRUE)
   for (row in which(is.na(rows$estimate))[1:2]) {
     again <- tidy(quiet(replay(study, row, "estimate")))
     expect_identical(again$reason, rows$reason[[row]])
