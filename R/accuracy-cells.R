@@ -5,14 +5,15 @@
 #' of each answer of the system given the true category, and the recall and precision of each
 #' category.
 #'
-#' @details A case is counted in the row of every category, weighted by its posterior probability:
-#' the probability, given the ratings, that the category is true. The `method` of `x` computes these
-#' probabilities. Method `"shared"` assumes that the system errs where the raters err, so its matrix
-#' also contains the raters' confusions. Method `"joint"` with `rater_model(errors = "free")`
-#' estimates each recall separately; other models make the recalls of a system more similar.
+#' @details Each case is counted in the rows of all categories. Its weight in a row is the posterior
+#' probability of the category: the probability, given the ratings, that the category is true. The
+#' `method` of `x` computes these probabilities. Method `"shared"` assumes that the system errs
+#' where the raters err, so its matrix also contains the raters' confusions. Method `"joint"` with
+#' `rater_model(errors = "free")` estimates each recall separately. Other models make the recalls of
+#' a system more similar.
 #'
-#' In bootstrap replicates, cases (or the clusters of `x`) are resampled and the model is fitted
-#' again (for `"average"`, the model of `"joint"`).
+#' Each bootstrap replicate resamples cases (or the clusters of `x`) and fits the model again. For
+#' method `"average"`, replicates fit the model of method `"joint"`.
 #'
 #' @section Gold cases: Gold cases are cases with known truth (argument `known_truth` of
 #' [estimate_accuracy()]). If they are a sample, they correct each cell, recall and precision, as
@@ -24,12 +25,12 @@
 #'
 #' @param x For `confusion()`: an [estimate_accuracy()] result with method `"average"` (its
 #'   default), `"joint"` or `"shared"`. For `as.matrix()`: a `confusion()` result.
-#' @param interval Kind of interval. `NULL`, the default, is the kind of interval in `x`. Others are
-#'   `"bootstrap"` (percentiles of bootstrap replicates, which contain sampling error only),
-#'   `"none"` and, if `x` has gold cases, `r list_ids(gold_intervals)` (see *Gold cases*).
-#'   `"robust"` (sampling error and an allowance for errors that system and raters share) is
-#'   available only as the kind in `x`. For posterior draws, `"posterior"` replaces `"bootstrap"`.
-#'   There are no `"profile"` intervals.
+#' @param interval Kind of interval. The default `NULL` uses the kind of interval in `x`, such as
+#'   `"robust"` (sampling error and an allowance for errors that system and raters share). Other
+#'   values are `"bootstrap"` (percentiles of bootstrap replicates, which contain sampling error
+#'   only), `"none"` and, if `x` has gold cases, `r list_ids(gold_intervals)` (see *Gold cases*). If
+#'   `x` was estimated from posterior draws, `"posterior"` replaces `"bootstrap"`. There are no
+#'   `"profile"` intervals.
 #' @param systems Names of the systems whose matrices are computed; `NULL`, the default, for all.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1). `NULL`, the default, is the
 #'   confidence level of `x`.
@@ -75,11 +76,11 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
     "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}}.")
   categories <- x$fit$x$categories
-  system_indices <- match(systems, x$fit$x$systems)
-  counts <- confusion_counts(undo_gold_correction(x))[system_indices]
+  system_numbers <- match(systems, x$fit$x$systems)
+  counts <- confusion_counts(undo_gold_correction(x))[system_numbers]
   draws <- table_draws(x, interval)
   compute_metrics <- function(plan) {
-    metrics_of_table(x, plan, interval, conf_level, draws, system_indices)
+    metrics_of_table(x, plan, interval, conf_level, draws, system_numbers)
   }
   # Recall and precision are computed like other metrics, so they equal the results of
   # estimate_metrics().
@@ -154,7 +155,7 @@ apply_in_blocks <- function(draws, s, f) {
 }
 
 # Returns the confusion matrices as a table with a row per system, true category and answer. Each
-# cell is a metric. Blocks of true categories save memory.
+# cell is computed as a metric. True categories are processed in blocks, to save memory.
 # * compute_metrics: a function that computes a table of metrics from a plan (see metric_plan()).
 # * counts: result of confusion_counts().
 # * systems, categories: names.
@@ -202,9 +203,9 @@ min_expected_cases <- 1e-6 # the recall of a category with fewer cases is NA
 shift_replicates <- function(values, estimate) {
   logit <- function(p) qlogis(clamp(p, 1e-9, 1 - 1e-9))
   medians <- apply(values, 2L, median, na.rm = TRUE)
-  shifted <- plogis(sweep(logit(values), 2L, logit(estimate) - logit(medians), `+`))
+  shifted_values <- plogis(sweep(logit(values), 2L, logit(estimate) - logit(medians), `+`))
   is_boundary <- values %in% c(0, 1)
-  replace(shifted, is_boundary, values[is_boundary])
+  replace(shifted_values, is_boundary, values[is_boundary])
 }
 
 # ---- Results of class confusion_estimate and their printed form ----
@@ -219,7 +220,7 @@ new_confusion_estimate <- function(cells, categories, options, note) {
   precision <- categories[categories$measure == "precision", ]
   na_without_intervals <- function(value) if (is.null(note)) value[NA_integer_] else value
   n_systems <- n_distinct(cells$system)
-  facts <- list(
+  glance_columns <- list(
     systems = n_systems, categories = n_distinct(cells$truth),
     recall = mean_known(recall$estimate), precision = mean_known(precision$estimate),
     method = options$method,
@@ -228,7 +229,7 @@ new_confusion_estimate <- function(cells, categories, options, note) {
   )
   size_words <- paste0(
     count_noun(n_systems, "system"), ", ",
-    count_noun(facts$categories, "category")
+    count_noun(glance_columns$categories, "category")
   )
   by_category <- data.frame(
     system = recall$system, category = recall$category, recall = format_estimates(recall),
@@ -236,9 +237,10 @@ new_confusion_estimate <- function(cells, categories, options, note) {
     answers = number(round(precision$n, 1L))
   )
   new_result("confusion_estimate",
-    tables = list(cells = cells, categories = categories), facts = facts, options = options,
+    tables = list(cells = cells, categories = categories), facts = glance_columns,
+    options = options,
     line = sprintf("%s: mean recall %s, mean precision %s", size_words,
-      format_decimals(facts$recall, 2L), format_decimals(facts$precision, 2L)),
+      format_decimals(glance_columns$recall, 2L), format_decimals(glance_columns$precision, 2L)),
     caption = paste0(size_words, ", ", options$words),
     shown = make_confusion_views(list_confusion_matrices(cells), by_category),
     document = view(by_category, names(by_category)[c(n_systems > 1L, rep(TRUE, 5L))]),

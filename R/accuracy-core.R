@@ -1,8 +1,8 @@
-# Functions that call the C++ core to compute the accuracy of systems, the assumed amount of shared
-# errors, and the object that estimate_accuracy() returns. An estimator computes an estimate and its
-# bootstrap replicates. It is usually a pointer to a C++ object, and is created once per call of an
-# exported function. Results do not contain estimators, because pointers are not valid in another R
-# session.
+# This file calls the C++ core to compute the accuracy of systems, sets the assumed amount of shared
+# errors, and creates the object that estimate_accuracy() returns. An estimator computes an estimate
+# and its bootstrap replicates. An estimator is usually a pointer to a C++ object, and is created
+# once per call of an exported function. Results do not contain estimators, because pointers are not
+# valid in another R session.
 
 # Creates the estimator of `method` (a record made by new_method()) from a fit of the raters.
 make_estimator <- function(fit, method, options) {
@@ -31,8 +31,8 @@ estimator_setup <- function(fit, method, options) {
   supports_any_model <- method$model == "any"
   # The evidence of a model depends on the number of cases. Weights that are not counts have an
   # arbitrary scale, so they are rescaled. If they sum to one (up to rounding), they are the
-  # probabilities of a population, and are scaled to a million cases. Otherwise their sum becomes
-  # the number of cases.
+  # probabilities of a population, and are scaled to a million cases. If not, they are scaled
+  # such that their sum is the number of cases.
   if (is_average && !weights_are_counts(x)) {
     weight <- if (abs(sum(weight) - 1) <= 0.01) n_population_cases * weight else
       weights_of_labels(x)
@@ -123,7 +123,7 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
     independent <- compute_replicates(estimator$independent, quantity, resampling, tick)
     correct_for_shared_errors(
       independent, compute_replicates(estimator$shared, quantity, resampling), # same resamples
-      rep(estimator$back, each = length(independent) / length(estimator$back))
+      rep(estimator$correction, each = length(independent) / length(estimator$correction))
     )
   } else {
     replicates_in_blocks(estimator, quantity, resampling, tick)
@@ -135,18 +135,19 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
 # for a system without an estimate.
 combine_estimators <- function(independent, shared, correction) {
   if (!any(correction != 0, na.rm = TRUE)) independent else
-    list(independent = independent, shared = shared, back = correction)
+    list(independent = independent, shared = shared, correction = correction)
 }
 
 # Returns the settings with which the core runs an estimator in a simulation study.
 core_options <- function(estimator) {
   options <- attr(estimator, "options")
   is_average <- is_averaged(options)
-  record <- interval_of(options)
+  interval_record <- interval_of(options)
   # Method average has a formula for its sampling error, so its robust intervals need no replicates.
-  if (is.null(record$find) || (record$average && is_average)) options$replicates <- 0L
-  # For other methods, `common` is NULL unless the user fixed the amount of shared errors. If it is
-  # NULL, the interval allows for shared errors.
+  needs_no_replicates <- is.null(interval_record$find) || (interval_record$average && is_average)
+  if (needs_no_replicates) options$replicates <- 0L
+  # For other methods, `common` is NULL unless the user fixed the amount of shared errors. If
+  # `common` is NULL, the interval allows for shared errors.
   options$common <- if (is_average || has_fixed_common(options)) common_for_core(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)
@@ -157,7 +158,7 @@ core_options <- function(estimator) {
 }
 
 # Does the estimate or its interval need the accuracy averaged over models? In a simulation study
-# the average takes most of the computing time. It is therefore computed once for all estimators.
+# this average takes most of the computing time, so it is computed once for all estimators.
 needs_average <- function(options) is_averaged(options) || interval_of(options)$average
 
 # ---- Assumed amount of errors that systems share with raters: `common` of estimate_accuracy() ----
@@ -169,12 +170,13 @@ check_common <- function(common, method) {
   abort_argument_if(is.null(method$common), "common",
     "{.arg common} cannot be used with {.code method = \"{method$id}\"}, whose assumption about
         shared errors is fixed.",
-    i = "Methods with {.arg common}: {.val {ids_with(\"common\", accuracy_methods)}}.")
+    i = "Methods that accept {.arg common} are {.val {ids_with(\"common\", accuracy_methods)}}.")
   if (is.character(common)) check_choice(common, c("typical", "none", "all"), "common") else
     check_number(common, "common", 0, 1)
 }
 
-# The amount of shared errors that the user specified or, otherwise, the default of the method.
+# Returns the amount of shared errors that the user specified. If the user specified no amount,
+# returns the default of the method.
 common_setting <- function(x) {
   options <- x$options %||% x
   options$common %||% accuracy_methods[[options$method]]$common
@@ -192,7 +194,7 @@ has_fixed_common <- function(x) {
 has_typical_common <- function(x) identical(common_setting(x), "typical")
 
 # Returns the position of each system's estimate between the accuracies with independent errors (0)
-# and with shared errors (1). `typical`: positions computed from the averaged models. They are used
+# and with shared errors (1). `typical`: positions computed from the averaged models, which are used
 # if the amount of shared errors is "typical".
 correction_share <- function(options, typical) {
   common <- common_for_core(options)
@@ -206,8 +208,8 @@ correct_for_shared_errors <- function(independent, shared, correction) {
   independent - ifelse(correction == 0, 0, correction * (independent - shared))
 }
 
-# Is the assumed amount of shared errors "typical", although the averaged models show no shared
-# errors?
+# Does the user assume a "typical" amount of shared errors, although the averaged models show no
+# shared errors?
 shows_no_shared_errors <- function(estimate) {
   has_typical_common(estimate) && max(estimate$details$common, na.rm = TRUE) == 0
 }
@@ -277,7 +279,7 @@ explain_estimate <- function(record, estimate) {
 # * replicates: a matrix with a column per system.
 # * posterior: for each system a matrix, patterns of ratings x categories.
 # * members: a row per system and averaged model.
-# * typical: the typical share of shared errors, a number per system.
+# * typical: the share of shared errors for `common = "typical"`, a number per system.
 # * end_counts: for each system a list of `independent_counts` and `shared_counts`, the expected
 #   numbers of cases by true category and answer; answers vary fastest.
 # * gold: see correct_by_gold(); NULL without a sample of gold cases.
@@ -286,7 +288,7 @@ new_accuracy_estimate <- function(draft, interval, ...) {
   fit <- draft$fit
   systems <- fit$x$systems
   point <- draft$point
-  average_results <- draft$parts
+  average_results <- draft$average_results
   options <- draft$options
   has_one_rater <- is_one_rater(fit$x)
   table <- columns_tibble(
@@ -305,19 +307,19 @@ new_accuracy_estimate <- function(draft, interval, ...) {
   if (has_one_rater && fit$identified == "no_pairs") {
     table[c("reason", "why")] <- list(reason_one_rater, "one_rater")
   }
-  sampling <- interval$sampling %||% average_sampling_error(draft)
+  sampling_error <- interval$sampling %||% average_sampling_error(draft)
   replicates <- interval$replicates
   details <- columns_tibble(
     system = systems, uninformative = point$uninformative, mean_posterior = point$mean_posterior,
     failed = if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates))),
-    sampling = sampling,
+    sampling = sampling_error,
     common = if (is.null(common_setting(options))) NA_real_ else
       correction_share(options, average_results$typical),
     !!!average_results[c("rater_error", "independence_weight", "dependence_weight")],
     average_shared = average_results$shared, base_rate_range = average_results$base_rate_range,
     disagreement_error = if (has_one_rater) NA_real_ else plurality_disagreement(fit$x),
     centre = interval$centre %||%
-      robust_error(draft, point$value, sampling, average_results)$centre
+      robust_error(draft, point$value, sampling_error, average_results)$centre
   )
   # Rounding removes numerical errors of limits such as 1 - 0.7.
   bins <- modify_fields(stack_systems(systems, point$bins), c("lower", "upper"), round, 10L)
@@ -335,11 +337,13 @@ new_accuracy_estimate <- function(draft, interval, ...) {
 }
 
 # Returns reasons why estimates are NA, a string per estimate; NA if there is an estimate.
-# * identified, agreement: fields of the fit of each estimate, or of the fit of all.
+# * identified, agreement: fields of the fit. They have an element per estimate, or one element if
+#   all estimates are from the same fit.
+# * categories: number of categories.
 # * n: number of rated cases that each system answered.
-# * used: number of categories that raters used.
-why_no_estimate <- function(identified, agreement, categories, estimate, n, used = categories) {
-  reason <- ifelse(n == 0, "no case of the system has a rating", if (used < 2L)
+# * n_used: number of categories that raters used.
+why_no_estimate <- function(identified, agreement, categories, estimate, n, n_used = categories) {
+  reason <- ifelse(n == 0, "no case of the system has a rating", if (n_used < 2L)
     "raters used one category only" else
     "no category stands out in any case, so answers carry no information")
   reason <- ifelse(rep_len(identified, length(estimate)) == "yes", reason,

@@ -54,10 +54,11 @@
 #'   \[0, 1\].
 #' @param known_truth True categories of a random sample of cases: a vector named by case, a data
 #'   frame with columns `case` and `truth`, a [gold_cases()] result, or `TRUE` for the truth that
-#'   the ratings contain. `NULL`, the default: none or, with `gold_sample = "random"`, the known
-#'   truth of the fit.
-#' @param gold_sample `"random"` for a random sample, the only kind that is accepted. `NULL`, the
-#'   default, if there is none, or if `known_truth` is a [gold_cases()] result with a random sample.
+#'   the ratings contain. The default `NULL` uses no known truth or, with
+#'   `gold_sample = "random"`, the known truths of the fit.
+#' @param gold_sample `"random"`: the cases with known truth are a random sample. Other samples are
+#'   not accepted. The default `NULL` is for no sample, or for a [gold_cases()] result with a random
+#'   sample as `known_truth`.
 #' @param bins,resampling Not used.
 #' @return An object of class `accuracy_estimate`, see [estimate_accuracy()]. `tidy()` returns a
 #'   tibble with a row per system:
@@ -118,12 +119,14 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
   if (!has_gold_cases(gold)) return(NULL)
   abort_argument_if(!identical(gold$sample, "random"), "gold_sample",
     "With posterior draws, known truths must be a random sample.",
-    i = "If they are, add {.code gold_sample = \"random\"}. Otherwise give them to
-         {.fun fit_raters}.")
+    i = "If they are a random sample, add {.code gold_sample = \"random\"}. Otherwise, give them to
+        {.fun fit_raters}.")
   settings <- gold$settings
-  abort_argument_if(settings$target == "cases" || !is.null(settings$widen), "known_truth",
-    "With posterior draws, {.code target = \"cases\"} and {.arg widen} are not available.",
-    i = "Leave out {.arg target} and {.arg widen} of {.fun gold_cases}.")
+  unsuitable <- c(target = settings$target == "cases", widen = !is.null(settings$widen))
+  unsuitable <- names(unsuitable)[unsuitable]
+  abort_argument_if(unsuitable, "known_truth",
+    "With posterior draws, {.arg {unsuitable}} of {.fun gold_cases} cannot be used.",
+    i = "Call {.fun gold_cases} without {.arg {unsuitable}}.")
   gold
 }
 
@@ -132,7 +135,7 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
 # * gold: result of resolve_gold_sample().
 # The result has three more fields than other estimates:
 # * cells: draws of the tables of truth and answer of all systems.
-# * parts: variances by source of error.
+# * parts: variances of the accuracy by source of error (systems x sources).
 # * drawn_gold: the argument `gold`.
 estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
   fit <- replace_answers(fit, chosen_ratings)
@@ -145,7 +148,7 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
   })
   n_rated <- count_answered_cases(fit)
   is_missing <- n_rated == 0
-  sizes <- draws$sizes
+  errors <- draws$errors
   summarise_draws <- function(...) replace(apply(draws$accuracy, 2L, ...), is_missing, NA_real_)
   mean_accuracy <- summarise_draws(mean)
   table <- result_table(mean_accuracy,
@@ -154,22 +157,22 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
   table$std.error <- summarise_draws(sd)
   table$conf.low <- summarise_draws(quantile, tail_probability, names = FALSE)
   table$conf.high <- summarise_draws(quantile, 1 - tail_probability, names = FALSE)
-  average_results <- parts_of_average(mean_accuracy, NULL)
+  average_results <- summarise_average(mean_accuracy, NULL)
   average_results[c("typical", "rater_error", "base_rate_range")] <-
-    sizes[c("back", "rater_error", "range")]
+    errors[c("sharing", "rater_error", "range")]
   show_accuracy(new_accuracy_estimate(
     list(
-      fit = fit, options = options, parts = average_results, n = n_rated,
+      fit = fit, options = options, average_results = average_results, n = n_rated,
       point = new_point(mean_accuracy, shared = colMeans(unmixed_draws$shared),
         independent = colMeans(unmixed_draws$independent))
     ),
     list(
-      table = table, replicates = draws$accuracy, sampling = sizes$sampling, centre = mean_accuracy
+      table = table, replicates = draws$accuracy, sampling = errors$sampling, centre = mean_accuracy
     ),
     cells = list(
       values = do.call(cbind, Map(`*`, draws$cells, n_rated)), cells = n_categories(fit$x)^2
     ),
-    parts = sizes[c("of_sampling", "of_common", "of_hidden")], drawn_gold = gold
+    parts = errors[c("of_sampling", "of_common", "of_hidden")], drawn_gold = gold
   ))
 }
 
@@ -180,19 +183,20 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
 # * posterior: probabilities of the true category (patterns x categories).
 #
 # One cut run of the sampler (without answers of systems) gives the shared draws of all systems. A
-# joint run per system (as one more rater) gives the independent draws. These are reordered to have
-# the ranks of the shared draws. The dependence between systems is then the same in both.
+# joint run per system (as one more rater) gives the independent draws. Independent draws are
+# reordered to have the ranks of the shared draws. The dependence between systems is then the same
+# in shared and in independent draws.
 draw_accuracies <- function(fit) {
   x <- fit$x
   n_labels <- n_categories(x)
-  populations <- nrow(fit$prior$base_rates)
+  n_populations <- nrow(fit$prior$base_rates)
   task <- sampler_task(x, fit$model, fit$known, fit$prior)
   options <- c(fit$sampling[c(sampler_option_names, "thin")], list(seed = fit$seed))
   draw_cells <- function(draws, matrix_number, task) {
-    mean_rates(draws, x, task, populations)$draws[, rep(seq_len(n_labels), each = n_labels)] *
-      draws[, matrix_columns(matrix_number, n_labels, populations)]
+    mean_rates(draws, x, task, n_populations)$draws[, rep(seq_len(n_labels), each = n_labels)] *
+      draws[, matrix_columns(matrix_number, n_labels, n_populations)]
   }
-  accuracy_of <- function(cells) rowSums(cells[, diagonal_cells(n_labels)])
+  compute_accuracy <- function(cells) rowSums(cells[, diagonal_cells(n_labels)])
   cut_run <- run_sampler(x, task, options)
   n_matrices <- max(task$prior$matrix_of)
   system_numbers <- seq_along(x$systems)
@@ -201,13 +205,15 @@ draw_accuracies <- function(fit) {
     joint_input <- make_joint_task(fit, s)
     draws <- run_sampler(joint_input$x, joint_input$task, options, joined = TRUE)$draws
     cells <- draw_cells(draws, n_matrices + 1L, joint_input$task)
-    draw_order <- order(accuracy_of(cells))[rank(accuracy_of(shared[[s]]), ties.method = "first")]
+    shared_ranks <- rank(compute_accuracy(shared[[s]]), ties.method = "first")
+    draw_order <- order(compute_accuracy(cells))[shared_ranks]
     pick_rows(cells, draw_order)
   })
-  accuracies <- function(cells) vapply(cells, accuracy_of, numeric(nrow(cut_run$draws)))
+  compute_accuracies <-
+    function(cells) vapply(cells, compute_accuracy, numeric(nrow(cut_run$draws)))
   list(
-    shared = accuracies(shared), independent = accuracies(independent), shared_cells = shared,
-    independent_cells = independent, posterior = cut_run$posterior
+    shared = compute_accuracies(shared), independent = compute_accuracies(independent),
+    shared_cells = shared, independent_cells = independent, posterior = cut_run$posterior
   )
 }
 
@@ -229,10 +235,10 @@ make_joint_task <- function(fit, system_number) {
 # `options` defines the degree of sharing, from 0 to 1. Returns a list:
 # * accuracy: draws x systems.
 # * cells: for each system a matrix (draws x cells of truth and answer).
-# * sizes: a row per system. `sampling` is the sampling error. `of_sampling`, `of_common` and
-#   `of_hidden` are the variances due to sampling, to shared errors, and to cases on which all
-#   raters err. `back` is the mean degree of sharing. `rater_error` is the expected share of wrong
-#   ratings. `range`: see base_rate_ranges().
+# * errors: a table with a row per system. `sampling` is the standard error due to sampling.
+#   `of_sampling`, `of_common` and `of_hidden` are the variances due to sampling, to shared errors,
+#   and to cases on which all raters err. `sharing` is the mean degree of sharing. `rater_error` is
+#   the expected share of wrong ratings. `range`: see base_rate_ranges().
 # `unmixed_draws`: result of draw_accuracies().
 mix_draws <- function(fit, unmixed_draws, options) {
   x <- fit$x
@@ -242,11 +248,11 @@ mix_draws <- function(fit, unmixed_draws, options) {
   mean_sharing <- if (is_typical) 1 / sqrt(max(count_used_categories(x), 2L) - 1) else common
   sharing <- mean_sharing + 0 * difference
   accuracy <- unmixed_draws$independent - mean_sharing * difference
-  sampling <- apply(accuracy, 2L, sd)
+  sampling_error <- apply(accuracy, 2L, sd)
   p_rating_correct <- fit$posterior[cbind(rating_pattern(x), rating_category(x))]
-  sizes <- columns_tibble(
-    sampling = sampling, of_sampling = sampling^2, of_common = 0, of_hidden = 0,
-    back = mean_sharing, rater_error = 1 - weighted.mean(p_rating_correct, rating_weights(x)),
+  errors <- columns_tibble(
+    sampling = sampling_error, of_sampling = sampling_error^2, of_common = 0, of_hidden = 0,
+    sharing = mean_sharing, rater_error = 1 - weighted.mean(p_rating_correct, rating_weights(x)),
     range = base_rate_ranges(x)
   )
   if (is_typical) {
@@ -254,7 +260,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
     zeros <- 0 * mean_accuracy
     unknown_share <- unknown_truth_share(fit)
     error <- core_robust_error(
-      mean_accuracy, zeros, zeros, 1 + zeros, sizes$rater_error, range_for_error(x, sizes$range),
+      mean_accuracy, zeros, zeros, 1 + zeros, errors$rater_error, range_for_error(x, errors$range),
       ifelse(is.na(unknown_share), 1, unknown_share), panel_kind(x)
     )
     sharing_sd <- if (panel_kind(x) == "machines") 0 else prior_sharing_sd
@@ -267,8 +273,8 @@ mix_draws <- function(fit, unmixed_draws, options) {
       rep(error$hidden, each = nrow(difference))
     sharing <- mean_sharing + sharing_sd * sharing_noise
     accuracy <- centred_accuracy - sharing_sd * sharing_noise * difference + hidden_noise
-    sizes$of_common <- sharing_sd^2 * colMeans(difference^2)
-    sizes$of_hidden <- error$hidden^2
+    errors$of_common <- sharing_sd^2 * colMeans(difference^2)
+    errors$of_hidden <- error$hidden^2
   }
   accuracy <- clip01(accuracy)
   cells <- lapply(seq_len(ncol(difference)), function(s) {
@@ -276,7 +282,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
       sharing[, s] * unmixed_draws$shared_cells[[s]]
     rescale_cells(pmax(mixed_cells, 0), accuracy[, s], n_categories(x))
   })
-  list(accuracy = accuracy, cells = cells, sizes = sizes)
+  list(accuracy = accuracy, cells = cells, errors = errors)
 }
 
 # Prior standard deviation of the degree to which a system shares the errors of raters, from 0
@@ -295,10 +301,10 @@ rescale_cells <- function(cells, accuracy, n_labels) {
 }
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
-# of the ratings may be wrong. The share increases with the number of gold cases. Its limit is
-# `max_vague_draws`; half of the limit is reached at `half_vague_draws` gold cases. The limit for
-# "combined" intervals (`max_flat_weight`) is higher. These intervals contain less uncertainty about
-# the model than draws.
+# of the ratings may be wrong. This share increases with the number of gold cases. Its limit is
+# `max_vague_draws`, and `half_vague_draws` gold cases give half of the limit. "combined" intervals
+# have a higher limit, `max_flat_weight`, because they contain less uncertainty about the model than
+# draws do.
 max_vague_draws <- 0.3
 half_vague_draws <- 10
 

@@ -18,15 +18,16 @@ no_gold_details <- tibble::tibble(
 )[0L, ]
 
 # Returns columns to print, with an element per system: the estimates from gold cases only and from
-# ratings only, the p-value of their difference, and the equivalent number of gold cases (labels).
+# ratings only, the p-value of their difference, and `labels`. `labels` is the number of gold cases
+# that would give the same standard error without ratings.
 gold_columns <- function(x) {
   sources <- split(x$gold$sources, x$gold$sources$interval)
-  labels <- sources[[x$options$interval]]$labels
+  n_labels <- sources[[x$options$interval]]$labels
   printed_columns <- list(
     `gold alone` = format_decimals(sources[[source_gold_only]]$estimate),
     `ratings alone` = format_decimals(sources[[source_ratings_only]]$estimate),
     p = format_p(x$gold$details$p.value),
-    labels = ifelse(is.na(labels), "NA", number(round(labels)))
+    labels = ifelse(is.na(n_labels), "NA", number(round(n_labels)))
   )
   if (is_one_rater(x$fit$x)) printed_columns[c("gold alone", "labels")] else printed_columns
 }
@@ -36,7 +37,8 @@ gold_columns <- function(x) {
 gold_notes <- function(x) {
   gold <- x$gold
   details <- gold$details
-  # The table of estimates already explains why some systems do not use gold. They are left out.
+  # The printed table already explains why some systems do not use gold cases. Reasons of these
+  # systems are not repeated here.
   unexplained_rows <- details[!x$table$why %in% c("ratings_alone", "one_rater"), ]
   notes <- reason_notes(unexplained_rows, unexplained_rows$system)
   if (is.null(gold$evidence)) return(notes)
@@ -75,14 +77,14 @@ gold_notes <- function(x) {
 #' @param known_truth Further gold cases: a vector of categories named by case, a data frame with
 #'   columns `case` and `truth`, or a [gold_cases()] result. A case that was already a gold case
 #'   must have the same truth. If cases were drawn with unequal probabilities, give all gold cases.
-#'   Without `known_truth`, only the interval changes.
-#' @param gold_sample `NULL`, the default, if all gold cases are a random sample. Otherwise the
-#'   probability of each case of being in any of the batches, in (0, 1]: a vector named by case, or
-#'   a data frame with columns `case` and `probability`. Not needed if `known_truth` has a column
+#'   Without `known_truth`, only the kind of interval changes.
+#' @param gold_sample The default `NULL` is for gold cases that are all a random sample, and for
+#'   `known_truth` with a column `probability`. Otherwise the probability, in (0, 1], that a gold
+#'   case is in any of the batches: a vector named by case, or a data frame with columns `case` and
 #'   `probability`.
 #' @param interval Kind of interval: `r list_ids(gold_intervals)`, see *Gold cases* in
 #'   [estimate_accuracy()]. The default is the kind in `object`.
-#' @param ... Not used. For an estimate by group: `interval`.
+#' @param ... For an estimate by group, argument `interval`. Not used for other estimates.
 #' @return An estimate of the same class as `object`, from all gold cases.
 #' @family gold cases
 #' @examples
@@ -112,11 +114,12 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   abort_argument_if(!is.null(object$drawn_gold), "object",
     "Gold cases cannot be added to an estimate from posterior draws.",
     i = "Give all known truths to {.fun estimate_accuracy} with the fit.")
-  abort_argument_if(is.null(gold), "object", "{.arg object} has no gold cases that are a sample.",
+  abort_argument_if(is.null(gold), "object",
+    "{.arg object} has no sample of gold cases (cases with known truth).",
     i = "Give all known truths to {.fun estimate_accuracy} as {.arg known_truth}, and state in
         {.arg gold_sample} how the cases were chosen.")
   abort_argument_if(!weights_are_counts(x), "object",
-    "Gold cases cannot be added to an estimate whose weights are not counts of cases.")
+    "Gold cases cannot be added to this estimate, because its weights are not numbers of cases.")
   interval <- check_choice(interval, names(gold_intervals), "interval")
   if (!missing(known_truth)) {
     new_gold <- as_gold_cases(known_truth, gold_sample)
@@ -137,34 +140,36 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   ))
 }
 
-# Returns the gold cases of `gold` and `more` in one list. Both are lists made by resolve_gold().
-# The sampling probability of a case is the probability of being in any batch. It must therefore be
-# equal in both lists, unless `more` contains all cases of `gold`.
-merge_gold <- function(gold, more, x) {
-  new_cases <- as_label(x$cases[more$case])
-  earlier_index <- match(more$case, gold$case)
+# Returns the gold cases of `gold` and `added_gold` in one list. Both are lists made by
+# resolve_gold(). The sampling probability of a case is the probability of being in any batch. This
+# probability must therefore be equal in both lists, unless `added_gold` contains all cases of
+# `gold`.
+merge_gold <- function(gold, added_gold, x) {
+  new_cases <- as_label(x$cases[added_gold$case])
+  earlier_index <- match(added_gold$case, gold$case)
   old_category <- x$categories[gold$truth[earlier_index]]
-  new_category <- x$categories[more$truth]
-  changed <- which(old_category != new_category)
-  abort_if(changed, "case", "A gold case must have the same true category as before.",
-    x = "{length(changed)} case{?s} {?has/have} a different category, first case
-        {.val {new_cases[[changed[[1L]]]]}}: {.val {old_category[[changed[[1L]]]]}} before,
-        {.val {new_category[[changed[[1L]]]]}} now.",
-    row = changed, case = new_cases[changed], found = new_category[changed])
-  if (is_gold_sample(more) && all(gold$case %in% more$case))
-    return(replace(gold, names(more), more))
-  abort_if(length(new_cases) > 0L && (more$sample != gold$sample ||
-    any(more$probability != gold$probability[earlier_index], na.rm = TRUE)), "gold",
+  new_category <- x$categories[added_gold$truth]
+  changed_rows <- which(old_category != new_category)
+  abort_if(changed_rows, "case", "A gold case must have the same true category as before.",
+    x = "{length(changed_rows)} case{?s} {?has/have} a different category. Case
+        {.val {new_cases[[changed_rows[[1L]]]]}} was {.val {old_category[[changed_rows[[1L]]]]}} and
+        is now {.val {new_category[[changed_rows[[1L]]]]}}.",
+    row = changed_rows, case = new_cases[changed_rows], found = new_category[changed_rows])
+  if (is_gold_sample(added_gold) && all(gold$case %in% added_gold$case))
+    return(replace(gold, names(added_gold), added_gold))
+  abort_if(length(new_cases) > 0L && (added_gold$sample != gold$sample ||
+    any(added_gold$probability != gold$probability[earlier_index], na.rm = TRUE)), "gold",
     "All gold cases must have been chosen in the same way, with the same probabilities.",
-    x = if (more$sample != gold$sample) "{.arg gold_sample} is {.val {more$sample}} for the new
-        cases and {.val {gold$sample}} for the earlier ones." else "Some earlier cases have other
-        probabilities than before.",
+    x = if (added_gold$sample != gold$sample) "{.arg gold_sample} is {.val {added_gold$sample}} for
+        the new cases and {.val {gold$sample}} for the earlier ones." else "Some earlier cases are
+        given again, with different probabilities.",
     i = "If all are random samples, use {.code gold_sample = \"random\"}. Otherwise, give all gold
-        cases, each with its probability of being in any of the batches. For the table {.code new}
-        of cases from {.fun plan_gold}: {.code rbind(tidy(plan, \"labelled\"), new)}.",
+        cases, each with its probability of being in any of the batches. If {.code new} is the table
+        of cases that {.fun plan_gold} drew, these are
+        {.code rbind(tidy(plan, \"labelled\"), new)}.",
     case = new_cases)
   fields <- c("case", "truth", if (!is.null(gold$probability)) "probability")
-  merged_fields <- Map(c, gold[fields], lapply(more[fields], `[`, is.na(earlier_index)))
+  merged_fields <- Map(c, gold[fields], lapply(added_gold[fields], `[`, is.na(earlier_index)))
   gold[fields] <- lapply(merged_fields, `[`, order(merged_fields$case))
   gold$kind <- gold_sample_kind(gold, x)
   gold
@@ -186,7 +191,7 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   group_cases <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
   unknown_cases <- setdiff(truth_table$case, unlist(group_cases))
   abort_if(unknown_cases, "case", "{.arg known_truth} must contain only cases of {.arg object}.",
-    x = "{.val {unknown_cases}} {?is/are} in none of its groups.",
+    x = "{.val {unknown_cases}} {?is/are} in no group of {.arg object}.",
     row = match(unknown_cases, truth_table$case))
   gold <- as_gold_cases(known_truth, gold_sample)
   truth <- gold$truth

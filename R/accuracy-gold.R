@@ -10,15 +10,16 @@ NULL
 
 # Gold cases are cases with known truth, given by the arguments `known_truth` and `gold_sample` of
 # estimate_accuracy(). If gold cases are a sample, the estimate is computed from ratings without
-# them, and is then corrected by them. If they were chosen by hand, they only enter the likelihood
-# of the raters.
+# them, and is then corrected by them. If gold cases were chosen by hand, they only enter the
+# likelihood of the raters.
 
 # Returns gold cases as a list, which all functions of this file use; NULL without known truth. The
 # list has the fields of read_gold() and two more:
 # * settings: list of `target` and `widen` of gold_cases().
-# * kind: "sample" if the gold cases are a sample. Otherwise it is the reason why they are not:
-#   "picked" (by hand), "undeclared" (by the user) or "unrated" (no gold case has a rating). It is
-#   later set to "likelihood" if the interval does not use gold cases as a sample.
+# * kind: "sample" if the gold cases are a sample. If they are not, the reason: "picked" (chosen by
+#   hand), "undeclared" (the user did not state how cases were chosen) or "unrated" (no gold case
+#   has a rating). If the interval does not use gold cases as a sample, `kind` is later set to
+#   "likelihood".
 resolve_gold <- function(known_truth, gold_sample, x) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
     check_no_sample(gold_sample)
@@ -38,7 +39,7 @@ check_no_sample <- function(gold_sample) {
   abort_argument_if(!is.null(gold_sample), "known_truth",
     "{.arg gold_sample} needs {.arg known_truth}, which is not given.",
     i = if (is.data.frame(gold_sample) || is.character(names(gold_sample))) {
-      "Give true categories in {.arg known_truth}. R completes {.code gold =} to
+      "Give true categories in {.arg known_truth}. R interprets the abbreviation {.code gold =} as
           {.arg gold_sample}."
     } else {
       "Use {.code known_truth = TRUE} for the truth that {.arg x} contains."
@@ -51,14 +52,15 @@ check_truth_usable <- function(fit, known_truth, gold_sample) {
   if (is.null(known_truth)) return(invisible())
   if (inherits(fit, "score_fit")) {
     abort_argument_if(any(is_known_pattern(fit)), "known_truth",
-      "The fit already used known truths, so they cannot measure its accuracy.",
-      i = "Call {.fun fit_scores} without {.arg known_truth}, and give {.arg known_truth} here.")
+      "The fit already used known truths, so these truths cannot measure the accuracy.",
+      i = "Call {.fun fit_scores} without {.arg known_truth}, and give {.arg known_truth} to
+        {.fun estimate_accuracy}.")
     abort_argument_if(is.null(gold_sample) || identical(gold_sample, "given"), "known_truth",
       "Known truths that are not a sample must be given to {.fun fit_scores}.",
       i = "If they are a random sample, add {.code gold_sample = \"random\"}.")
   } else {
     abort_argument_if(inherits(fit, "posterior_fit") && !isFALSE(known_truth), "known_truth",
-      "{.arg known_truth} needs a model, but this fit has only a posterior.",
+      "{.arg known_truth} needs a model, but {.arg x} has only posterior probabilities.",
       i = "Call {.fun estimate_accuracy} with the ratings and {.arg known_truth}.")
   }
 }
@@ -66,36 +68,39 @@ check_truth_usable <- function(fit, known_truth, gold_sample) {
 # Are gold cases a sample, so that they measure the accuracy?
 is_gold_sample <- function(gold) identical(gold$kind, "sample")
 
-# Returns an error (see new_misfit()) for intervals that need a sample of gold cases, if there is
-# none. `interval`: record made by new_interval(). `gold`: result of resolve_gold().
+# Returns an error (see new_argument_error()) for an interval that needs a sample of gold cases, if
+# there is no sample. `interval`: record made by new_interval(). `gold`: result of resolve_gold().
 why_no_sample <- function(interval, gold) {
   n_gold <- length(gold$case)
-  cases <- sprintf("the %s with known truth", count_noun(n_gold, "case"))
+  case_words <- sprintf("the %s with known truth", count_noun(n_gold, "case"))
   was_or_were <- if (n_gold == 1L) "was" else "were"
   reason_and_hint <- switch(gold$kind %||% "none",
     none = c("{.arg known_truth} is not given.", "Give {.arg known_truth} and {.arg gold_sample},
       or use {.code interval = \"robust\"}."),
-    picked = c(sprintf("%s %s picked by hand.", capitalised(cases), was_or_were),
+    picked = c(sprintf("%s %s picked by hand.", capitalised(case_words), was_or_were),
       "Use {.code interval = \"robust\"}, or a random sample of cases as {.arg known_truth}."),
-    undeclared = c(sprintf("It is not known how %s %s chosen.", cases, was_or_were),
+    undeclared = c(sprintf("It is not known how %s %s chosen.", case_words, was_or_were),
       "Write {.code gold_sample = \"random\"} for a random sample, or give the probability with
         which each case was chosen."),
-    unrated = c(sprintf("No rater rated %s.", cases),
+    unrated = c(sprintf("No rater rated %s.", case_words),
       "Give the probability with which each case was chosen, if it is known.")
   )
-  new_misfit("interval", if (grepl("^[aeiou]", interval$words)) "An " else "A ", interval$words,
+  new_argument_error(
+    "interval", if (grepl("^[aeiou]", interval$words)) "An " else "A ", interval$words,
     " needs a sample of cases with known truth.",
-    x = reason_and_hint[[1L]], i = reason_and_hint[[2L]])
+    x = reason_and_hint[[1L]], i = reason_and_hint[[2L]]
+  )
 }
 
 # Returns the gold cases that are in a group of cases. If gold cases are a random sample but none in
-# the group has a rating, they do not represent the rated cases of the group. All are then dropped.
+# the group has a rating, they do not represent the rated cases of the group. All gold cases are
+# then dropped.
 # * cases: indices of the cases in the group.
 # * group: ratings of these cases.
 keep_gold_of_group <- function(gold, cases, group) {
   if (is.null(gold)) return(NULL)
-  select_gold_cases <- function(kept) {
-    modify_fields(gold, c("case", "truth", "probability"), `[`, kept)
+  select_gold_cases <- function(selection) {
+    modify_fields(gold, c("case", "truth", "probability"), `[`, selection)
   }
   gold$case <- match(gold$case, cases)
   gold <- select_gold_cases(!is.na(gold$case))
@@ -103,8 +108,8 @@ keep_gold_of_group <- function(gold, cases, group) {
     gold
 }
 
-# Returns known truth for fit_raters() if gold cases are not a sample. It is a table with the
-# identifiers of cases and the names of categories. Returns NULL in all other cases.
+# If gold cases are not a sample, returns their known truth for fit_raters(): a table with the
+# identifiers of cases and the names of categories. Otherwise returns NULL.
 truth_for_fit <- function(gold, x) {
   if (!has_gold_cases(gold) || is_gold_sample(gold)) return(NULL)
   tibble::tibble(
@@ -128,13 +133,14 @@ fit_without_truth <- function(fit, known_truth) {
 # Corrects an estimate from ratings by gold cases. `predicted`: probabilities of categories
 # (patterns of ratings x categories), or NULL to compute them.
 #
-# The result has field `gold`. It is the result of resolve_gold() with further fields:
+# The result has field `gold`: the result of resolve_gold() with further fields:
 # * `alone`: table of the estimate from ratings only.
 # * evidence: see gold_evidence(); NULL without usable gold cases, or if weights are not counts.
 # * measured: corrected accuracies, see gold_accuracy().
 # * sources, details: tables of tidy(x, "gold") and tidy(x, "gold_details").
 #
-# If gold cases are not a sample, nothing is corrected. They are then stored in field `fitted_gold`.
+# If gold cases are not a sample, nothing is corrected, and gold cases are stored in field
+# `fitted_gold`.
 correct_by_gold <- function(estimate, gold, predicted = NULL) {
   if (!is_gold_sample(gold)) {
     if (has_gold_cases(gold)) estimate$fitted_gold <- gold
@@ -146,30 +152,33 @@ correct_by_gold <- function(estimate, gold, predicted = NULL) {
     gold$evidence <- gold_evidence(estimate$fit$x, gold, options$cluster, predicted)
   }
   system_numbers <- seq_along(ratings_table$system)
-  gold$measured <- measured <- gold_accuracy(gold$evidence, system_numbers)
+  gold$measured <- measurements <- gold_accuracy(gold$evidence, system_numbers)
   settings <- c(gold$settings, options["conf_level"])
-  has_gold <- measured$known
-  from_ratings <- estimates_from_ratings(estimate, which(has_gold))
+  has_gold <- measurements$known
+  ratings_estimates <- estimates_from_ratings(estimate, which(has_gold))
   estimate$gold <- gold
   no_gold_reason <- unlist(lapply(system_numbers, why_no_gold, estimate = estimate))
   sources <- source_rows(
-    ratings_table["system"], ratings_table, has_gold, measured, from_ratings,
+    ratings_table["system"], ratings_table, has_gold, measurements, ratings_estimates,
     ifelse(
-      is.na(no_gold_reason), fill_known(has_gold, why_no_cluster_interval(measured)), no_gold_reason
+      is.na(no_gold_reason), fill_known(has_gold, why_no_cluster_interval(measurements)),
+      no_gold_reason
     ),
     "share", settings, options$interval
   )
   targets_these_cases <- settings$target == "cases" & sources$interval != source_ratings_only &
     !is.na(sources$estimate)
   measured_row <- match(sources$system, ratings_table$system[has_gold])
-  sources$labels <- equivalent_gold_cases(sources,
-    ifelse(targets_these_cases, measured$cases[measured_row], Inf), measured$variance[measured_row])
+  sources$labels <- equivalent_gold_cases(
+    sources, ifelse(targets_these_cases, measurements$cases[measured_row], Inf),
+    measurements$variance[measured_row]
+  )
   estimate$gold$sources <- sources[names(no_gold_sources)]
   estimate$gold$details <- gold_details(
-    ratings_table, has_gold, measured, from_ratings, settings, no_gold_reason
+    ratings_table, has_gold, measurements, ratings_estimates, settings, no_gold_reason
   )
   estimate$table <- apply_gold_sources(ratings_table, sources, options$interval,
-    fill_known(has_gold, measured$all))
+    fill_known(has_gold, measurements$all))
   estimate
 }
 
@@ -188,50 +197,53 @@ undo_gold_correction <- function(estimate) {
 source_gold_only <- "gold alone"
 source_ratings_only <- "ratings alone"
 
-# Returns a vector of the length of `known`. Where `known` is TRUE, it contains the elements of
-# `value` in their order. Elsewhere it contains `missing`.
-fill_known <- function(known, value, missing = NA_real_) {
-  replace(rep_len(missing, length(known)), known, value)
+# Returns a vector of the length of `is_known`. Where `is_known` is TRUE, the vector contains the
+# elements of `value` in their order. Elsewhere it contains `missing`.
+fill_known <- function(is_known, value, missing = NA_real_) {
+  replace(rep_len(missing, length(is_known)), is_known, value)
 }
 
-# Returns a table of estimates by source. Each row of `about` gets several rows: ratings only, gold
-# cases only, and each interval that combines both. Columns are the estimate, its interval, `weight`
-# and `size`. `weight` is the weight of gold cases in the estimate (0 to 1). `size` is the number of
-# gold cases that would give the same interval without ratings.
-# * about: table of systems, or of pairs of systems.
-# * table: estimates and intervals from ratings, for all rows.
-# * known: which rows do gold cases measure? A logical vector.
-# * measured, from_ratings: means corrected by gold cases, and estimates from ratings, for the
-#   measured rows.
+# Returns a table of estimates by source. Each row of `subjects` gets several rows: ratings only,
+# gold cases only, and each interval that combines both. Columns are the estimate, its interval,
+# `weight` and `size`. `weight` is the weight of gold cases in the estimate (0 to 1). `size` is the
+# number of gold cases that would give the same interval without ratings.
+# * subjects: table of systems, or of pairs of systems.
+# * table: estimates and intervals from ratings, for all rows of `subjects`.
+# * is_measured: which rows of `subjects` do gold cases measure? A logical vector.
+# * measurements: means corrected by gold cases (see corrected_mean()), for the measured rows.
+# * ratings_estimates: estimates from ratings (see estimates_from_ratings()), for the measured rows.
 # * reasons: why a row has no estimate or no interval from gold cases, named by codes; NA otherwise.
 # * field: "share" for accuracies, "difference" for differences.
-source_rows <- function(about, table, known, measured, from_ratings, reasons, field, settings,
-                        interval) {
-  make_rows <- function(id, record, measured) {
-    intervals <- if (any(known)) record$gold[[field]](measured, from_ratings, settings)
+source_rows <- function(subjects, table, is_measured, measurements, ratings_estimates, reasons,
+                        field, settings, interval) {
+  make_rows <- function(id, record, measurements) {
+    intervals <- if (any(is_measured)) {
+      record$gold[[field]](measurements, ratings_estimates, settings)
+    }
     intervals$weight <- intervals$weight %||% 1
     columns <- setNames(nm = c(estimate_columns, "size", "weight"))
     tibble::tibble(
-      about, interval = id,
-      !!!lapply(columns, function(column) fill_known(known, intervals[[column]])),
+      subjects, interval = id,
+      !!!lapply(columns, function(column) fill_known(is_measured, intervals[[column]])),
       reason = unname(reasons), why = names2(reasons)
     )
   }
   shown_intervals <- Filter(
     function(record) !record$gold$anytime || record$id == interval, gold_intervals
   )
-  gold_only <- replace(measured, c("estimate", "ratio"), measured[c("alone", "design")])
+  gold_only_measurements <-
+    replace(measurements, c("estimate", "ratio"), measurements[c("alone", "design")])
   tables <- c(
     list(
-      make_rows(source_gold_only, interval_corrected, gold_only),
+      make_rows(source_gold_only, interval_corrected, gold_only_measurements),
       tibble::tibble(
-        about, interval = source_ratings_only, table[estimate_columns],
+        subjects, interval = source_ratings_only, table[estimate_columns],
         size = NA_real_, weight = 0, table[c("reason", "why")]
       )
     ),
-    unname(lapply(shown_intervals, function(record) make_rows(record$id, record, measured)))
+    unname(lapply(shown_intervals, function(record) make_rows(record$id, record, measurements)))
   )
-  stack_rows(tables)[order(rep(seq_len(nrow(about)), length(tables))), ]
+  stack_rows(tables)[order(rep(seq_len(nrow(subjects)), length(tables))), ]
 }
 
 # Replaces estimates and intervals from ratings by estimates and intervals that use gold cases. Rows
@@ -239,14 +251,14 @@ source_rows <- function(about, table, known, measured, from_ratings, reasons, fi
 # * table: estimates and intervals from ratings.
 # * sources: result of source_rows().
 # * interval: the kind of interval that the user chose.
-# * cases: number of cases for each row that gold cases measure. If gold cases are a sample of all
-#   cases, it includes cases without ratings, see select_gold().
-apply_gold_sources <- function(table, sources, interval, cases) {
+# * n_cases: number of cases for each row that gold cases measure. If gold cases are a sample of all
+#   cases, this number includes cases without ratings, see select_gold().
+apply_gold_sources <- function(table, sources, interval, n_cases) {
   chosen_rows <- sources[sources$interval == interval, ]
   has_gold <- !is.na(chosen_rows$estimate)
   columns <- c(estimate_columns, "reason")
   table[has_gold, columns] <- chosen_rows[has_gold, columns]
-  table$n[has_gold] <- cases[has_gold]
+  table$n[has_gold] <- n_cases[has_gold]
   is_gold_unused <- !has_gold & !is.na(table$estimate) & is.na(table$reason) &
     chosen_rows$why %in% c("not_drawn", "no_sample")
   table$reason[is_gold_unused] <- paste0(gold_unused_prefix, chosen_rows$reason[is_gold_unused])
@@ -257,16 +269,18 @@ apply_gold_sources <- function(table, sources, interval, cases) {
   table
 }
 
-# Returns the equivalent number of labels: how many gold cases without ratings would give the same
-# standard error. `rows`: rows of source_rows(). `cases`: number of cases of the target, if the
-# target is the accuracy of these cases. It is Inf if the target is the accuracy of a population.
-# `case_variance`: variance of a case in the estimate from gold cases only, NA if there is none.
-equivalent_gold_cases <- function(rows, cases, case_variance) {
+# Returns, for each row of `rows`, the number of gold cases without ratings that would give the same
+# standard error.
+# * rows: rows of source_rows().
+# * n_cases: number of cases whose accuracy is estimated, Inf for the accuracy in a population.
+# * case_variance: variance of the value of a single case (1 if the answer is correct, 0 if not). If
+#   it is NA, it is computed from the estimate.
+equivalent_gold_cases <- function(rows, n_cases, case_variance) {
   case_variance <- ifelse(is.na(case_variance), bernoulli_variance(rows$estimate), case_variance)
-  # The squared standard error, relative to the variance of a case.
+  # Squared standard error, divided by the variance of a single case.
   variance <- ifelse(is.na(rows$size), rows$std.error^2 / case_variance, 1 / rows$size)
-  labels <- 1 / (variance + 1 / cases)
-  ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)
+  n_labels <- 1 / (variance + 1 / n_cases)
+  ifelse(is.finite(n_labels) & !is.na(rows$std.error), n_labels, NA_real_)
 }
 
 # Returns the reason why gold cases do not measure a system: a string, named by a code. NA if gold
@@ -302,18 +316,19 @@ reason_not_all_drawn <- c(not_drawn = paste(
 # is the number of gold cases without ratings that one gold case with ratings replaces.
 # * table: estimates from ratings.
 # * has_gold: do gold cases measure the system? A logical vector.
-# * measured, from_ratings: see source_rows().
-gold_details <- function(table, has_gold, measured, from_ratings, settings, no_gold_reason) {
+# * measurements, ratings_estimates: see source_rows().
+gold_details <- function(table, has_gold, measurements, ratings_estimates, settings,
+                         no_gold_reason) {
   test_columns <- if (any(has_gold)) {
-    c(gold_test(measured, from_ratings), estimate_common_share(
-      corrected_interval(measured, settings$target, settings$conf_level),
+    c(gold_test(measurements, ratings_estimates), estimate_common_share(
+      corrected_interval(measurements, settings$target, settings$conf_level),
       table$independent[has_gold], table$shared[has_gold]
     ))
   }
   columns_tibble(
-    system = table$system, gold = as.integer(fill_known(has_gold, measured$gold, 0)),
-    cases = fill_known(has_gold, measured$cases, table$n),
-    worth = fill_known(has_gold, measured$design / measured$ratio),
+    system = table$system, gold = as.integer(fill_known(has_gold, measurements$gold, 0)),
+    cases = fill_known(has_gold, measurements$cases, table$n),
+    worth = fill_known(has_gold, measurements$design / measurements$ratio),
     !!!lapply(
       rlang::set_names(gold_test_columns), function(name) fill_known(has_gold, test_columns[[name]])
     ),

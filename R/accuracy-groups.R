@@ -1,19 +1,20 @@
-# An estimate per group of cases: `by` of estimate_accuracy(). Groups share no parameters. In
-# simulations, separate fits increased the root mean squared error by at most a few percent if
-# groups were the same. One fit for all groups increased it by up to half if base rates or raters
-# differed.
+# With argument `by`, estimate_accuracy() computes an estimate per group of cases. Groups share no
+# parameters. In simulations with equal groups, separate fits increased the root mean squared error
+# by at most a few percent. If base rates or raters differed between groups, one fit for all groups
+# increased this error by up to half.
 
-# Computes an estimate for each group of cases, or one for all cases if `by` is NULL.
+# Computes an estimate for each group of cases, or one estimate for all cases if `by` is NULL.
 # * by: group of each case of `x`.
-# * estimate: a function of the ratings of some cases, their clusters and their gold cases.
+# * estimate_group: a function that computes an estimate. Its arguments are the ratings of the cases
+#   of a group, their clusters and their gold cases.
 # * cluster: cluster of each case of `x`, or NULL.
 # * gold: gold cases of all groups, see resolve_gold().
-estimate_each_group <- function(x, by, estimate, cluster, gold) {
+estimate_each_group <- function(x, by, estimate_group, cluster, gold) {
   cluster <- check_case_values(cluster, x, "cluster")
-  if (is.null(by)) return(estimate(x, cluster, gold))
+  if (is.null(by)) return(estimate_group(x, cluster, gold))
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort_strings(unique(by)))
   by <- as.character(by)
-  # Each group has a seed. Its result then does not depend on the process that computes it.
+  # Each group has a seed, so its result does not depend on the process that computes the result.
   seeds <- with_one_seed(sample.int(.Machine$integer.max, length(groups)))
   # Properties of the raters that are computed from all cases, for use in each group.
   voted_ratings <- with_votes(x)
@@ -30,11 +31,11 @@ estimate_each_group <- function(x, by, estimate, cluster, gold) {
     group_ratings$panel <- panel_properties
     cluster <- cluster[cases]
     gold <- keep_gold_of_group(gold, cases, group_ratings)
-    force(list(seed, estimate))
-    function() with_run_seed(seed, catch_warnings(estimate(group_ratings, cluster, gold)))
+    force(list(seed, estimate_group))
+    function() with_run_seed(seed, catch_warnings(estimate_group(group_ratings, cluster, gold)))
   }, groups, seeds)
   results <- if (has_workers()) run_tasks_in_workers(tasks, groups) else
-    lapply(tasks, function(f) f())
+    lapply(tasks, function(task) task())
   warn_groups(lapply(results, `[[`, "warnings"))
   estimates <- lapply(results, `[[`, "value")
   stack_results(estimates, "group", "accuracy_by_group",
@@ -56,36 +57,38 @@ catch_warnings <- function(code) {
   list(value = value, warnings = collected_warnings$warnings)
 }
 
-# Raises one warning for all groups, with the classes of all warnings. Its text has a line for each
-# different message, at most five. A line begins with the names of the groups that have the message.
-# The hints of the first warning of each class follow. `conditions`: a list per group with its
-# warnings, named by group.
+# Raises one warning for all groups, with the classes of all warnings. The text of the warning has a
+# line for each different message, at most five. A line begins with the names of the groups that
+# have the message. The hints of the first warning of each class follow. `conditions`: a list per
+# group with its warnings, named by group.
 warn_groups <- function(conditions) {
   n_groups <- length(conditions) # nolint: object_usage.
   conditions <- conditions[lengths(conditions) > 0L]
   if (length(conditions) == 0L) return(invisible())
-  topic_of <- function(w) sub("^fallible_warning_", "", class(w)[[1L]])
+  get_topic <- function(w) sub("^fallible_warning_", "", class(w)[[1L]])
   warnings <- unlist(unname(conditions), recursive = FALSE)
   # The first warning of each class comes first, because only five lines are shown.
-  warning_order <- order(duplicated(map_chr(warnings, topic_of)))
+  warning_order <- order(duplicated(map_chr(warnings, get_topic)))
   warnings <- warnings[warning_order]
-  topic <- map_chr(warnings, topic_of)
+  topic <- map_chr(warnings, get_topic)
   group <- rep(names(conditions), lengths(conditions))[warning_order]
   groups_of_value <- function(value) lapply(split(group, factor_in_order(value)), unique)
-  texts <- map_chr(warnings, unwrapped_message)
-  message_groups <- groups_of_value(sub("\n.*", "", texts))
-  lines <- escape_braces(map_chr(message_groups, shorten, most = 6L), ": ", names(message_groups))
-  text_lines <- unlist(strsplit(texts[!duplicated(topic)], "\n", fixed = TRUE))
+  message_texts <- map_chr(warnings, unwrapped_message)
+  message_groups <- groups_of_value(sub("\n.*", "", message_texts))
+  message_lines <- escape_braces(
+    map_chr(message_groups, shorten, most = 6L), ": ", names(message_groups)
+  )
+  text_lines <- unlist(strsplit(message_texts[!duplicated(topic)], "\n", fixed = TRUE))
   hints <- grep("^(\u2139|i) ", text_lines, value = TRUE)
   warn_fallible(unique(topic),
-    c("{length(conditions)} of {n_groups} groups have warnings.", bullets(lines, 5L)),
+    c("{length(conditions)} of {n_groups} groups have warnings.", bullets(message_lines, 5L)),
     i = escape_braces(substring(unique(hints), 3L)),
     groups = names(conditions), topics = groups_of_value(topic), conditions = conditions)
 }
 
-# Cases in clusters: `cluster` of estimate_accuracy().
+# ---- Clusters of dependent cases: `cluster` in argument `resampling` of estimate_accuracy() ------
 
-# Number of clusters with at least one rated case of positive weight.
+# Returns the number of clusters with at least one rated case of positive weight.
 count_clusters <- function(estimate) {
   x <- estimate$fit$x
   is_counted <- is_usable_pattern(estimate$fit)[x$index] & (x$weights %||% 1) > 0
@@ -99,10 +102,10 @@ is_one_cluster <- function(estimate) {
   !is.null(estimate$options$cluster) && count_clusters(estimate) < 2L
 }
 
-# Words for a printed note on the bootstrap, such as "case bootstrap, 200 replicates".
+# Returns words for a printed note on the bootstrap, such as "case bootstrap, 200 replicates".
 replicates_note <- function(estimate) {
   options <- estimate$options
-  resampled <- if (is.null(options$cluster)) {
+  resampling_words <- if (is.null(options$cluster)) {
     "case bootstrap"
   } else {
     n_clusters <- count_clusters(estimate)
@@ -111,7 +114,7 @@ replicates_note <- function(estimate) {
       if (n_clusters < few_clusters) " (few, so intervals are too narrow)"
     )
   }
-  paste0(resampled, ", ", number(options$replicates), " replicates")
+  paste0(resampling_words, ", ", number(options$replicates), " replicates")
 }
 
 few_clusters <- 20L # with fewer clusters, bootstrap intervals are too narrow
@@ -128,12 +131,14 @@ cluster_widening <- function(estimate) {
     replicates <- compute_replicates(estimator, "accuracy", resampling(estimate$fit$x, options))
     apply(replicates, 2L, sd, na.rm = TRUE)
   }
-  widening <- sampling_error(options) / sampling_error(options[names(options) != "cluster"])
-  ifelse(is.finite(widening), widening, 1)
+  widening_factor <- sampling_error(options) / sampling_error(options[names(options) != "cluster"])
+  ifelse(is.finite(widening_factor), widening_factor, 1)
 }
 
-# Methods of initial_labels(): probabilities of the true category of each case, from ratings, fits
-# and estimates.
+# ---- Methods of initial_labels() -----------------------------------------------------------------
+
+# Labels are the probabilities of the true category of each case. They are computed from ratings,
+# fits or estimates.
 
 #' @exportS3Method
 initial_labels.default <- function(x, known_truth, gold_sample, votes) { # nolint: object_name.
@@ -146,7 +151,8 @@ initial_labels.default <- function(x, known_truth, gold_sample, votes) { # nolin
 initial_labels.rater_fit <- function(x, known_truth, gold_sample, votes) { # nolint: object_name.
   abort_argument_if(!is.null(known_truth), "known_truth",
     "{.arg known_truth} cannot be added to a fit.",
-    i = "Give it to {.fun fit_raters}, or give the ratings to {.fun ground_truth}.")
+    i = "Give {.arg known_truth} to {.fun fit_raters}, or give the ratings and {.arg known_truth} to
+        {.fun ground_truth}.")
   check_no_sample(gold_sample)
   labels_of_model(x)
 }
@@ -177,16 +183,17 @@ resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
   }
   gold <- resolve_gold(known_truth, gold_sample, x)
   warn_if(identical(gold$sample, "undeclared"), "hand_picked",
-    "{length(gold$case)} case{?s} with known truth {?does/do} not calibrate the labels of others.",
-    i = "If the cases were drawn at random, {.code gold_sample = \"random\"} calibrates the
-         labels of the other cases.", cases = length(gold$case))
+    "{length(gold$case)} case{?s} with known truth {?is/are} not used to calibrate the labels of
+        other cases, because it is not known how {?it was/they were} chosen.",
+    i = "If they are a random sample, add {.code gold_sample = \"random\"}.",
+    cases = length(gold$case))
   if (has_gold_cases(gold)) gold
 }
 
 # Computes labels (probabilities of the categories of each case) by method "average". `votes`: see
-# ground_truth(). The result has field `blind` if gold cases are a sample and at least `min_gold` of
-# them are rated. `blind` contains labels computed without gold cases. Comparing `blind` with the
-# known truth calibrates labels.
+# ground_truth(). If gold cases are a sample, and at least `min_gold` of them are rated, the result
+# has a field `blind`: labels computed without gold cases. Comparing `blind` with the known truth
+# calibrates labels.
 labels_with_gold <- function(x, gold, votes) {
   if (isTRUE(votes == 1) && is.null(gold)) {
     return(list(x = x, posterior = unknown_posterior(x), certain = logical(n_patterns(x)), rho = 0))

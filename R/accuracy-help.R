@@ -131,9 +131,9 @@
 #' @section One rater:
 #' With one rater (such as a language model as judge, or one imperfect test), there is no agreement
 #' between raters, and a sample of gold cases is needed. The accuracy is estimated as in *Gold
-#' cases*, but `q` is the share of the rater's ratings of a case that equal the answer. A system
-#' that gives all cases the same answer, such as `systems = c(app = "pass")` in [ratings()], has the
-#' share of cases that pass as its accuracy. [plan_gold()] computes how many gold cases are needed.
+#' cases*, but `q` is the share of the rater's ratings of a case that equal the answer. If a system
+#' gives all cases the same answer, such as `systems = c(app = "pass")` in [ratings()], its accuracy
+#' is the share of cases that pass. [plan_gold()] computes how many gold cases are needed.
 #'
 #' @section Calibration samples:
 #' A calibration sample shows the error rates of one rater on other cases with known truth. It is a
@@ -144,24 +144,23 @@
 #' `interval` of the result are `"calibrated"`.
 #'
 #' The estimate assumes that the rater makes the same errors on these cases as in the sample. For
-#' language models as judges, with samples from another part of the same benchmark, 90% intervals
-#' covered .51 of 135 base rates.
+#' language models as judges, with calibration samples from another part of the same benchmark, 90%
+#' intervals covered .51 of 135 base rates.
 #'
 #' @section Groups and clusters:
 #' With `by`, each group of cases is fitted separately. A parallel `future::plan()` is used.
 #'
 #' Cases of one patient, or passages of one document, are not independent. With `cluster` (an
 #' element of `resampling`), whole clusters are resampled, and sampling errors allow for the
-#' dependence. With fewer than about 20 clusters, intervals are too short;
-#' with one cluster they are `NA`. With gold cases in fewer than five clusters, there is no interval
-#' from gold cases.
+#' dependence. With fewer than about 20 clusters, intervals are too short; with one cluster they are
+#' `NA`. With gold cases in fewer than five clusters, there is no interval from gold cases.
 #'
 #' @section Missing values and weights:
 #' * *No agreement.* All values are `NA`, with a reason, if the ratings do not identify the
 #'   accuracy. With the default `method`, there are two causes. First, no case has ratings by two
-#'   raters, not counting raters who always give the same answer. Second, at most a share 1 /
-#'   (number of categories) of all pairs of ratings of the same case is equal. For other models, see
-#'   *Identification* in [fit_raters()].
+#'   raters, not counting raters who always give the same answer. Second, among all pairs of ratings
+#'   of the same case, the share of equal pairs is at most 1 / (number of categories). For other
+#'   models, see *Identification* in [fit_raters()].
 #' * *No ratings.* The estimate is `NA` if the system answered no rated case.
 #' * *One category.* If raters used only one category, the estimate is `NA` with
 #'   `common = "typical"`.
@@ -171,16 +170,18 @@
 #'   there is no interval. If they sum to one, they are the probabilities of a population.
 #'
 #' @section Warnings and errors:
-#' * `fallible_warning_few_data`: sampling error by itself makes the interval wider than .2. It is
-#'   also the larger part of the error, or the agreement of raters may be chance. More cases help.
+#' * `fallible_warning_few_data`: sampling error by itself makes the interval wider than .2. In
+#'   addition, sampling error is larger than the allowance for shared errors, or the agreement of
+#'   raters may be chance. More cases help.
 #' * `fallible_warning_assumption`: the standard error is above .08, and the allowance for shared
-#'   errors is at least as large as sampling error; or all raters are machines. Gold cases help.
+#'   errors is at least as large as sampling error. This warning is also given if all raters are
+#'   machines. Gold cases help.
 #' * `fallible_warning_raters`: some raters gave the same answer to all cases, which would be
 #'   improbable by chance. Method `"average"` leaves these raters out by default.
 #' * `fallible_error_argument`: an argument is unsuitable; the message describes what to do.
 #'
 #' [conditions] lists all classes. Of 120 public data sets in which people rated, 60 gave a warning.
-#' The mean error was above .05 in 37 of these 60, and in 6 of the others.
+#' The mean error was above .05 in 37 of these 60, and in 6 of the other 60.
 #' @name estimate_accuracy
 #' @rdname estimate_accuracy
 NULL

@@ -4,7 +4,7 @@
   if (missing(i)) return(x)
   system_numbers <- find_subset(i, x$table$system, "system")
   abort_argument_if(!is.null(r_model_field(x$fit$model)) || any(is_known_pattern(x$fit)), "x",
-    "uses a fit of all systems together, so that systems cannot be selected afterwards.",
+    "was estimated from a fit of all systems together, so systems cannot be selected afterwards.",
     i = "Choose {.arg systems} in {.fun estimate_accuracy}.")
   gold <- x$gold
   interval <- x$options$interval
@@ -41,7 +41,8 @@
 `[[.accuracy_estimate` <- function(x, i, ...) {
   systems <- setdiff(unclass(x)$table$system, names(x))
   abort_argument_if(is.character(i) && length(i) > 0L && all(i %in% systems), "i",
-    "is the name of a system, and {.code [[} selects elements.", x = "Found {.val {i}}.",
+    "is the name of a system, but {.code [[} selects elements of the estimate, not systems.",
+    x = "Found {.val {i}}.",
     i = "Use one bracket: {.code x[\"{i}\"]}. {.code x[[\"name\"]]} is for estimates of several
       groups or variables.")
   NextMethod()
@@ -65,13 +66,13 @@ show_accuracy <- function(x) {
   table <- x$table
   fit <- x$fit
   record <- method_of(x)
-  facts <- compute_glance_columns(x, record)
+  glance_columns <- compute_glance_columns(x, record)
   caption <- paste0(count_noun(nrow(table), "system"), ", ", estimator_words(x, fit$model))
   extra_columns <- if (!is.null(x$gold$evidence)) gold_columns(x) else
     if (any_known(table$shared)) list(range = range_words(table))
-  attr(x, "schema") <- new_schema(NULL, facts, format(x), caption,
+  attr(x, "schema") <- new_schema(NULL, glance_columns, format(x), caption,
     head = c(caption, if (fit$identified == "yes" && !inherits(fit, "judge_fit")) {
-      rater_words(facts)
+      rater_words(glance_columns)
     }),
     shown = view(
       list2DF(c(table, extra_columns)),
@@ -117,12 +118,13 @@ estimator_words <- function(estimate, model = NULL) {
   method_words(estimate$options$method, model)
 }
 
-# Columns of glance(). Columns that do not apply are NA or left out. `record`: see new_method().
+# Returns the columns of glance(). Columns that do not apply are NA or left out. `record`: see
+# new_method().
 compute_glance_columns <- function(x, record) {
   options <- x$options
   fit <- x$fit
   panel <- fit$x
-  na_unless <- function(used, value) if (used) value else value[NA_integer_]
+  na_unless <- function(applies, value) if (applies) value else value[NA_integer_]
   drop_null(list(
     systems = nrow(x$table), method = options$method, interval = options$interval,
     conf_level = na_unless(has_interval(x), options$conf_level),
@@ -140,9 +142,9 @@ compute_glance_columns <- function(x, record) {
 }
 
 # Returns the reliability of single runs of the only rater, such as a language model that was asked
-# repeatedly. Runs are compared by whether they equal the answer of the first system. The
-# reliability is 1 if runs of a case agree, and 0 if they agree no more than runs of different
-# cases. It is NA without reruns.
+# repeatedly. Each run is coded by whether it equals the answer of the first system. The reliability
+# is 1 if all runs of a case have the same code, and 0 if runs of the same case agree no more than
+# runs of different cases. The reliability is NA without reruns.
 rerun_reliability <- function(x) {
   if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
   n_runs <- pattern_lengths(x)
@@ -156,17 +158,17 @@ rerun_reliability <- function(x) {
 }
 
 # Returns the printed line on the raters: their agreement, and their accuracy under the fitted
-# model. `facts`: result of compute_glance_columns().
-rater_words <- function(facts) {
+# model. `glance_columns`: result of compute_glance_columns().
+rater_words <- function(glance_columns) {
   sprintf(
     "Raters: agreement %s (Fleiss' kappa %s), accuracy %s if independent",
-    percent(facts$agreement), format_decimals(facts$kappa, 2L),
-      format_decimals(facts$rater_accuracy)
+    percent(glance_columns$agreement), format_decimals(glance_columns$kappa, 2L),
+      format_decimals(glance_columns$rater_accuracy)
   )
 }
 
-# Notes below the printed table: missing values, assumptions, gold cases, intervals. `record`: see
-# new_method().
+# Returns the notes below the printed table, on missing values, assumptions, gold cases and
+# intervals. `record`: see new_method().
 accuracy_notes <- function(x, record) {
   table <- x$table
   fit <- x$fit
@@ -216,8 +218,8 @@ accuracy_notes <- function(x, record) {
   )
 }
 
-# Returns the main table of tidy(). If systems abstained, it also has the share of cases that they
-# answered, and their accuracy over all cases. Abstentions then count as wrong.
+# Returns the main table of tidy(). If systems abstained, the table also has the share of cases that
+# they answered, and their accuracy over all cases, where abstentions count as wrong.
 accuracy_table <- function(x) {
   table <- x$table
   if (is.null(x$fit$x$silent_systems)) return(table)
@@ -228,34 +230,36 @@ accuracy_table <- function(x) {
 }
 
 # Converts accuracies among answered cases to accuracies among all cases, where an abstention counts
-# as wrong. Returns a list with estimates, standard errors and limits. `table`: rows of systems of
-# the estimate `x`.
+# as wrong. Returns a list with estimates, standard errors and limits. `table`: rows of the table of
+# the estimate `x`, one per system.
 #
 # The accuracy among all cases is the product of the accuracy among answered cases and the share of
 # answered cases. The errors of these factors are independent, so their intervals are combined by
-# MOVER (method of variance estimates recovery). The share has no error for a system that answered
-# all cases, or if the `target` of gold cases is the cases.
+# MOVER (method of variance estimates recovery). The share has no error if a system answered all
+# cases, or if gold cases have `target = "cases"` (accuracy of these cases, not of a population).
 accuracy_over_all_cases <- function(table, x, conf_level = x$options$conf_level) {
   fitted_ratings <- x$fit$x
   system_numbers <- match(table$system, fitted_ratings$systems)
   share <- share_answered(fitted_ratings)[system_numbers]
   is_exact <- share %in% 1 | identical(x$gold$settings$target, "cases")
-  n <- replace(answerable_weight(fitted_ratings)[system_numbers], is_exact, Inf)
-  share_limits <- wilson_interval(share, n, normal_quantile(conf_level))
-  value <- table$estimate
+  n_cases <- replace(answerable_weight(fitted_ratings)[system_numbers], is_exact, Inf)
+  share_limits <- wilson_interval(share, n_cases, normal_quantile(conf_level))
+  accuracy <- table$estimate
   distance_to_limit <- function(end, share_end) {
-    sqrt((share * (value - end))^2 + (value * (share - share_end))^2)
+    sqrt((share * (accuracy - end))^2 + (accuracy * (share - share_end))^2)
   }
-  converted <- list(
-    estimate = share * value,
-    std.error = sqrt((share * table$std.error)^2 + value^2 * bernoulli_variance(share) / n),
-    conf.low = pmax(0, share * value - distance_to_limit(table$conf.low, share_limits[, 1L])),
-    conf.high = pmin(1, share * value + distance_to_limit(table$conf.high, share_limits[, 2L]))
+  all_cases_table <- list(
+    estimate = share * accuracy,
+    std.error = sqrt(
+      (share * table$std.error)^2 + accuracy^2 * bernoulli_variance(share) / n_cases
+    ),
+    conf.low = pmax(0, share * accuracy - distance_to_limit(table$conf.low, share_limits[, 1L])),
+    conf.high = pmin(1, share * accuracy + distance_to_limit(table$conf.high, share_limits[, 2L]))
   )
-  lapply(converted, replace, share %in% 0, 0)
+  lapply(all_cases_table, replace, share %in% 0, 0)
 }
 
-# Printed notes on systems that answered less than 95% of their cases.
+# Returns printed notes on systems that answered less than 95% of their cases.
 answered_notes <- function(table) {
   if (is.null(table[["answered"]])) return(NULL)
   table <- table[which(table$answered < 0.95 & !is.na(table$estimate)), ]
@@ -267,7 +271,7 @@ answered_notes <- function(table) {
   )
 }
 
-# Note on the sources of error that the intervals contain. `record`: see new_interval().
+# Returns the note on the sources of error that the intervals contain. `record`: see new_interval().
 interval_note <- function(record, x) {
   words <- record$note(x)
   note(
@@ -325,7 +329,8 @@ cases_words <- function(n) map_chr(n, count_noun, "case")
 
 basis_words <- function(estimate, n) paste("On", cases_words(n), judges_words(estimate))
 
-# Raters and known truth of an estimate, such as "judged by 3 raters without known truth".
+# Returns words for the raters and the known truth of an estimate, such as "judged by 3 raters
+# without known truth".
 judges_words <- function(estimate) {
   x <- estimate$fit$x
   paste("judged by", if (is_one_rater(x)) x$raters else count_noun(n_raters(x), "rater",
@@ -361,8 +366,8 @@ truth_words <- function(estimate) {
   )
 }
 
-# Returns a reservation about the estimate of each system: a sentence, named by the system. It is an
-# empty string if known truth measures the system.
+# Returns a reservation about the estimate of each system: a vector of sentences, named by system. A
+# sentence is empty if known truth measures the accuracy of the system.
 # * subject: subject and verb of the sentence on shared errors.
 # * sentence_end: end of this sentence.
 reservation_sentences <- function(estimate, subject = "it shares", sentence_end = "") {

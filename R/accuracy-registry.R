@@ -5,16 +5,18 @@
 
 # A method is a list:
 # * words: the name of the method in results
-# * model: the models that it supports: "k" (k_model() fitted by algebra), "any", or `"own"` (the
-#   method has a fixed set of models, and the user cannot choose another)
-# * posterior: does it compute the probability of each category for each case?
+# * model: the models that the method supports: "k" (k_model() fitted by algebra), "any", or `"own"`
+#   (the method has a fixed set of models, and the user cannot choose another)
+# * posterior: does the method compute the probability of each category for each case?
 # * likelihood: is the accuracy of a system a parameter of a likelihood?
-# * clips, bins: does it use the options `clip` and `bin_width`?
-# * iterated: is it iterative, so that estimates that should be equal may differ slightly?
+# * clips: does the method use option `clip`?
+# * bins: does the method use option `bin_width`?
+# * iterated: is the method iterative, so that estimates that should be equal may differ slightly?
 # * stand_in: method whose bootstrap replicates are used for the correlation of systems, because
 #   replicates of this method would be slow
 # * draws: interval whose draws compare_systems() uses if the estimate has no interval
-# * common: default of argument `common` of estimate_accuracy(); NULL if it cannot be chosen
+# * common: default of argument `common` of estimate_accuracy(); NULL if the method does not accept
+#   this argument
 # * estimate: function that returns new_point(). Its arguments are a fit, options, and the result of
 #   compute_average() (NULL unless the model is `"own"` or the interval needs it)
 # * of_posterior: function used instead of `estimate` if the user gives posterior probabilities (see
@@ -31,16 +33,16 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 
 # An interval is a list:
 # * words: the name of the interval in messages
-# * likelihood: does it need a method with a likelihood?
-# * clusters: does it support clusters?
-# * average: does it need models averaged by compute_average(), whatever the method is?
+# * likelihood: does the interval need a method with a likelihood?
+# * clusters: does the interval support clusters of cases?
+# * average: does the interval need models averaged by compute_average(), whatever the method is?
 # * uncounted: end of the message if weights are not counts of cases
 # * replicates: default number of replicates
-# * hidden: does it allow for errors other than sampling error?
-# * spread: how it is computed for metrics and cells of confusion matrices: "percentile" (of
-#   replicates) or "delta" (by the delta method); "" if it is for accuracy only
-# * compiled: can a simulation study compute it in compiled code?
-# * own_fit: is it available for a fit by as_rater_fit()?
+# * hidden: does the interval allow for errors other than sampling error?
+# * spread: how the interval is computed for metrics and cells of confusion matrices: "percentile"
+#   (of replicates) or "delta" (by the delta method); "" if the interval is for accuracy only
+# * compiled: can a simulation study compute the interval in compiled code?
+# * own_fit: is the interval available for a fit by as_rater_fit()?
 # * find: function that computes the intervals; NULL for "none". Its arguments are a draft (an
 #   estimate without intervals, see draft_estimate()) and its table. It returns a list: `table` with
 #   columns std.error, conf.low, conf.high and reason; `replicates` (replicates x systems) or NULL;
@@ -48,11 +50,11 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 #   `hidden`, centre and hidden error of robust intervals; and a new `draft` if the search for
 #   limits finds a better optimum
 # * draws: function of an estimate and its replicates that returns draws of all systems jointly
-#   (draws x systems), or a string with the reason why it cannot; NULL if the interval treats
-#   systems separately
-# * drawn: is it only for posterior draws?
-# * gold: list (see below) for intervals that use gold cases as a sample, NULL for others. `find`
-#   computes the interval for systems that answered no gold case
+#   (draws x systems), or a string with the reason why there are no draws; NULL if the interval
+#   treats systems separately
+# * drawn: is the interval only for posterior draws?
+# * gold: list (see below) for intervals that use gold cases as a sample, NULL for other intervals.
+#   `find` then computes the interval of systems that answered no gold case
 # * note: function of an estimate that describes the interval, see interval_note()
 # * explain: description for a methods paragraph: a string or a function, see explain_estimate()
 #
@@ -61,7 +63,7 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 #   differences. Arguments: measurements by gold cases (see corrected_mean()), estimates from
 #   ratings (see estimates_from_ratings()), and settings (target, widen, conf_level)
 # * anytime: is the interval valid after every gold case?
-# * believes: does the interval use the estimate from ratings as a prior?
+# * uses_prior: does the interval use the estimate from ratings as a prior?
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, spread = "", compiled = FALSE,
@@ -73,19 +75,21 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
 }
 
 # Creates the record of a kind of interval that uses gold cases, see new_interval().
-# * share: function that computes intervals of accuracies from `x`, a result of gold_accuracy(). It
-#   is also given the arguments `from_ratings`, `target`, `conf_level` and `widen`
-# * difference: the same for differences between accuracies
+# * share: function that computes intervals of accuracies. Its arguments are `x`, a result of
+#   gold_accuracy(); `ratings_estimates`, see estimates_from_ratings(); and the settings `target`,
+#   `conf_level` and `widen`
+# * difference: function with the same arguments that computes intervals of differences between
+#   accuracies
 # * note: text for print()
-# * explained: end of the sentence in methods paragraphs
+# * explained: end of a sentence for methods paragraphs, which begins with "The interval"
 # * anytime: may the interval be computed after every gold case?
-# * believes: is the estimate from ratings used as a prior?
+# * uses_prior: does the interval use the estimate from ratings as a prior?
 gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
-                          believes = FALSE) {
-  stopifnot(is_bool(anytime), is_bool(believes))
+                          uses_prior = FALSE) {
+  stopifnot(is_bool(anytime), is_bool(uses_prior))
   with_settings <- function(interval_function) {
-    function(x, from_ratings, settings) {
-      do.call(interval_function, c(list(x = x, from_ratings = from_ratings), settings))
+    function(x, ratings_estimates, settings) {
+      do.call(interval_function, c(list(x = x, ratings_estimates = ratings_estimates), settings))
     }
   }
   new_interval(
@@ -93,7 +97,7 @@ gold_interval <- function(id, share, difference, note, explained, anytime = FALS
     words = paste(id, "interval"), average = TRUE, hidden = TRUE, replicates = 200L,
     spread = "delta", gold = list(
       share = with_settings(share), difference = with_settings(difference), anytime = anytime,
-      believes = believes
+      uses_prior = uses_prior
     ),
     uncounted = "so gold cases are not a sample of cases and are not used",
     find = function(draft, table) robust_interval(draft, table),
@@ -157,18 +161,19 @@ list_ids <- function(records) {
   paste(toString(head(ids, -1L)), "or", ids[[length(ids)]])
 }
 
-# Returns the default method: one that uses the model or known raters if the user gives them.
+# Returns the default method. If the user gives a model or known raters, this is a method that uses
+# them.
 default_method <- function(model, known_raters = FALSE) {
   if (inherits(model, "own_model")) return(method_shared$id)
   if (is_k_model(model) && !any(known_raters)) method_average$id else method_joint$id
 }
 
-# The default interval of user-defined models, which are fitted in R; NULL for other models.
+# Returns the default interval of user-defined models, which are fitted in R; NULL for other models.
 interval_of_model <- function(model) if (inherits(model, user_models)) interval_bootstrap$id
 
-# Returns the name of the interval to compute. If `interval` is NULL, it is "combined" with a sample
-# of gold cases, and "robust" without. With one rater there is no estimate from ratings only, so
-# "corrected" replaces "combined".
+# Returns the name of the interval to compute. If `interval` is NULL, the name is "combined" with a
+# sample of gold cases, and "robust" without a sample. With one rater there is no estimate from
+# ratings only, so "corrected" replaces "combined".
 resolve_interval <- function(interval, gold, x) {
   interval <- interval %||%
     if (is_gold_sample(gold) && has_gold_cases(gold)) interval_combined$id else interval_robust$id
@@ -205,7 +210,8 @@ can_run_compiled <- function(options) {
     !is_outside_core(options$model) && !isTRUE(options$gold > 0L)
 }
 
-# Words for a method and its `model`, which is left out if the method has a fixed set of models.
+# Returns words for a method and its `model`. The model is left out if the method has a fixed set of
+# models.
 method_words <- function(id, model = NULL) {
   method <- accuracy_methods[[id]]
   if (is.null(method)) id else
@@ -244,67 +250,71 @@ check_accuracy_options <- function(x) {
 }
 
 # Stops if the method, interval, model, fit, clusters and gold cases cannot be combined. All rules
-# are in combination_misfit() and the functions that it calls.
+# are in find_combination_error() and the functions that it calls.
 check_combination <- function(options, model, fit, gold) {
-  misfit <- combination_misfit(
+  error <- find_combination_error(
     method_of(options), interval_of(options), model, fit,
     !is.null(options$cluster), gold
   )
-  abort_argument_if(!is.null(misfit), misfit$arg, misfit$message)
+  abort_argument_if(!is.null(error), error$arg, error$message)
 }
 
-# Checks whether a method, an interval and a model can be combined. Returns NULL if they can;
-# otherwise the name of the wrong argument and a message (see new_misfit()).
+# Checks whether a method, an interval and a model can be combined. Returns NULL if they can be
+# combined. Otherwise returns the name of the wrong argument and a message (see
+# new_argument_error()).
 # * fit: NULL if the model has not been fitted yet.
 # * gold: result of resolve_gold().
-combination_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE,
-                               gold = NULL) {
+find_combination_error <- function(method, interval, model, fit = NULL, clustered = FALSE,
+                                   gold = NULL) {
   field <- r_model_field(if (is.null(fit)) model else fit$model)
   if (!is.null(field)) {
-    misfit_outside_core(field, method, interval, fit)
+    find_r_model_error(field, method, interval, fit)
   } else if (interval$drawn) {
-    new_misfit("interval", "A posterior interval needs posterior draws.",
+    new_argument_error("interval", "A posterior interval needs posterior draws.",
       i = "Give {.fun estimate_accuracy} a fit by {.code fit_raters(method = \"bayes\")}.")
   } else if (!is.null(interval$gold) && !is_gold_sample(gold)) {
     why_no_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
-    new_misfit("interval",
-      "{.code interval = \"", interval$id, "\"} needs a likelihood in which the system has a
-        parameter.",
+    new_argument_error("interval",
+      "{.code interval = \"", interval$id, "\"} needs a method in which the accuracy of a system is
+        a parameter of a likelihood.",
       x = sprintf("{.arg method} is {.val %s}.", method$id),
       i = sprintf("Use {.code method = \"%s\"}, or {.code interval = \"bootstrap\"}.",
         ids_with("likelihood", accuracy_methods)[[1L]]))
   } else if (clustered && !interval$clusters) {
-    new_misfit("cluster",
+    new_argument_error("cluster",
       "A ", interval$words, " assumes independent cases, so it cannot use clusters.",
       i = "Use {.code interval = \"bootstrap\"}, which draws whole clusters.")
   } else {
-    model_misfit(method, model, fit)
+    find_model_error(method, model, fit)
   }
 }
 
-# Returns a list of the wrong argument and its message. Strings in `...` are pasted together to the
-# first line. `x` is what was found, and `i` is what to do.
-new_misfit <-
+# Returns a list of the name of the wrong argument and a message. Strings in `...` are pasted
+# together to the first line of the message. The line `x` describes the value that was found. The
+# line `i` is advice.
+new_argument_error <-
   function(arg, ..., i, x = NULL) list(arg = arg, message = c(paste0(...), x = x, i = i))
 
-# Returns the name of the field of new_method() that a method uses for `model`. It is "of_family" or
-# "of_posterior" for models that are fitted in R, and NULL for models that the C++ core fits.
+# Returns the name of the field of new_method() that a method uses for `model`. The name is
+# "of_family" or "of_posterior" for models that are fitted in R, and NULL for models that the C++
+# core fits.
 r_model_field <- function(model) UseMethod("r_model_field")
 
 r_model_field.default <- function(model) NULL
 
-# The function that a method uses for a model that is fitted in R; NULL for models of the C++ core.
+# Returns the function that a method uses for a model that is fitted in R; NULL for models that the
+# C++ core fits.
 estimator_in_r <- function(method, model) {
   field <-
     r_model_field(model) %||% if (method$model == "k" && is_outside_core(model)) "of_posterior"
   if (!is.null(field)) method[[field]]
 }
 
-# Returns an error (see new_misfit()) if a method or interval does not support a model that is
-# fitted in R, or a fit with only a posterior. Returns NULL if both support it. `field`: see
+# Returns an error (see new_argument_error()) if a method or interval does not support a model that
+# is fitted in R, or a fit with posterior probabilities only. Otherwise returns NULL. `field`: see
 # r_model_field().
-misfit_outside_core <- function(field, method, interval, fit) {
+find_r_model_error <- function(field, method, interval, fit) {
   allowed_values <- list(
     method = ids_with(field, accuracy_methods),
     interval = c(
@@ -312,18 +322,21 @@ misfit_outside_core <- function(field, method, interval, fit) {
       if (!is.null(fit$scored)) ids_with("hidden", accuracy_intervals)
     )
   )
-  requested <- list(method = method$id, interval = interval$id)
-  arg <- names(requested)[!unlist(Map(`%in%`, requested, allowed_values))][1L]
+  requested_values <- list(method = method$id, interval = interval$id)
+  arg <- names(requested_values)[!unlist(Map(`%in%`, requested_values, allowed_values))][1L]
   if (is.na(arg)) return(NULL)
-  new_misfit(arg, "{.code ", arg, " = \"", requested[[arg]], "\"} ", if (field == "of_family") {
-    "does not work with families of models."
+  problem <- if (field == "of_family") {
+    "cannot be used with a model of {.fun rater_family}."
   } else {
-    "needs a model, but a fit by {.fun as_rater_fit} has only a posterior."
-  }, i = sprintf("Use %s.", paste0("{.val ", allowed_values[[arg]], "}", collapse = " or ")))
+    "needs a model, but a fit by {.fun as_rater_fit} has only posterior probabilities."
+  }
+  new_argument_error(arg, "{.code ", arg, " = \"", requested_values[[arg]], "\"} ", problem,
+    i = sprintf("Use %s.", paste0("{.val ", allowed_values[[arg]], "}", collapse = " or ")))
 }
 
-# Returns an error (see new_misfit()) if a method does not support the model; NULL otherwise.
-model_misfit <- function(method, model, fit) {
+# Returns an error (see new_argument_error()) if a method does not support the model. Otherwise
+# returns NULL.
+find_model_error <- function(method, model, fit) {
   is_supported <- switch(method$model,
     any = TRUE,
     own = is_k_model(model) && (is.null(fit) || !any(is_known_rater(fit))),
@@ -331,7 +344,7 @@ model_misfit <- function(method, model, fit) {
   )
   if (is_supported) return(NULL)
   methods_for_any_model <- names(Filter(function(method) method$model == "any", accuracy_methods))
-  new_misfit(if (is.null(fit)) "model" else "method",
+  new_argument_error(if (is.null(fit)) "model" else "method",
     "{.code method = \"", method$id, "\"} ", switch(method$model,
       own = "uses a fixed set of models.", k = "needs the K-model, fitted by algebra."
     ),
@@ -345,7 +358,7 @@ model_misfit <- function(method, model, fit) {
       paste0(" and {.val ", methods_for_any_model[-1L], "}", collapse = ""), " use any model."))
 }
 
-# Reason why no system can have an interval; NULL if intervals are possible.
+# Returns the reason why no system can have an interval; NULL if intervals are possible.
 why_no_interval <- function(interval, estimate) {
   if (!weights_are_counts(estimate$fit$x)) {
     paste0("weights are not counts, ", interval$uncounted)

@@ -31,8 +31,8 @@
 #'     `all.low`, `all.high`: limits of its interval.
 #'
 #'   `"details"`: quantities from which estimates and intervals are computed. *Averaged models* are
-#'   the models of raters over which method `"average"` averages; robust intervals of other methods
-#'   also use them. Columns that need them are otherwise `NA`.
+#'   the models of raters over which method `"average"` averages. Robust intervals of other methods
+#'   also use these models. Columns that need averaged models are `NA` for all other estimates.
 #'   * `uninformative`, for method `"binned"`: share of the system's cases in bins in which all
 #'     categories are equally probable.
 #'   * `mean_posterior`: mean posterior probability of the system's answers.
@@ -72,8 +72,7 @@
 #'   * `interval`: `"gold alone"` (Wilson's interval from gold cases only), `"ratings alone"` (from
 #'     ratings only), or an interval of [estimate_accuracy()] that uses both.
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`: as above.
-#'   * `labels`: number of gold cases that would give the same standard error if there were no
-#'     ratings.
+#'   * `labels`: number of gold cases that would give the same standard error without ratings.
 #'   * `weight`: weight of the gold cases in the estimate, from 0 to 1. It is 1 if the estimate from
 #'     ratings is not used as a prior. `reason`: why a value is `NA`.
 #'
@@ -112,9 +111,9 @@
 #'   * `negative`: number of base rates that were estimated below zero and set to zero.
 #'   * `clip`, `bin_width`: settings in argument `bins` of [estimate_accuracy()]; `replicates`:
 #'     number of bootstrap replicates.
-#'   * `gold`, `gold_sample`, `target`: number of gold cases, how they were sampled, and what the
-#'     interval is for (these `"cases"`, or the `"population"` of cases). `NA` if no gold cases
-#'     measure the accuracy.
+#'   * `gold`: number of gold cases; `gold_sample`: how they were sampled; `target`: whether the
+#'     interval is for the accuracy of these `"cases"` or of a `"population"` of cases.
+#'     `gold_sample` and `target` are `NA` if no gold cases measure the accuracy.
 #'   * `rerun_reliability`: correlation between repeated ratings of a case by a single rater
 #'     (`repeats = "reruns"` of [ratings()]); each rating is coded by whether it equals the first
 #'     system's answer. `NA` with several raters, or without reruns.
@@ -133,7 +132,7 @@
 NULL
 
 # Estimates that were saved by earlier versions of the package have no schema (the attribute with
-# the printed form), so it is computed for them.
+# the printed form), so the schema of these estimates is computed here.
 schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema <- attr(x, "schema") %||% attr(show_accuracy(x), "schema")
   schema$tables <- list(
@@ -242,55 +241,62 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
 }
 
 # Returns the table of tidy(x, "breakdown") for a result of accuracy_bounds(). The claim is that a
-# system is more accurate than `better_than`. The table has the share of the raters' errors that the
-# system can share before the claim fails.
+# system is more accurate than `better_than`. Column `breakdown` is the largest share of the raters'
+# errors that the system can share before the claim fails.
 breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   check_dots_empty(...)
   abort_argument_if(is.null(better_than), "better_than",
-    "must be an accuracy in [0, 1], or name a rater or a system.")
+    "must be an accuracy in [0, 1], or the name of a rater or a system.")
   abort_argument_if(is.null(x$estimate), "x",
-    "These bounds were computed from ratings or a fit, not from an estimate.",
-    i = "Compute them with {.code accuracy_bounds(estimate_accuracy(x))}.")
+    "must be bounds that were computed from an estimate of accuracy.",
+    x = "It contains bounds that were computed from ratings or a fit.",
+    i = "Compute bounds with {.code accuracy_bounds(estimate_accuracy(ratings))}.")
   fit <- x$estimate$fit
   claimed_accuracy <- resolve_claimed_accuracy(better_than, fit)
   systems <- setdiff(check_system_names(systems, fit$x$systems), better_than)
   abort_if(length(systems) == 0L, "system",
     "There is no other system to compare with {.arg better_than}, which is {.val {better_than}}.",
-    i = "Name another system in {.arg systems}, or give an accuracy or a rater as
+    i = "Name another system in {.arg systems}, or give an accuracy or the name of a rater as
       {.arg better_than}.", system = better_than)
   table <- x$estimate$table
-  ends <- table[, c("independent", "shared")]
+  extreme_accuracies <- table[, c("independent", "shared")]
   if (is.null(claimed_accuracy)) {
-    compared <- unlist(pick_rows(ends, match(better_than, table$system)))
-    # Lower bounds of the differences of all pairs of systems. NA without such bounds.
-    bounded <- x$bounds$system
-    bounds <- matrix(NA_real_, length(bounded), length(bounded))
-    pairs <- t(pairs_of_systems(length(bounded)))
+    compared_accuracy <- unlist(pick_rows(extreme_accuracies, match(better_than, table$system)))
+    # Lower bounds of the differences of all pairs of systems (systems x systems), NA if there are
+    # no bounds of differences.
+    bounded_systems <- x$bounds$system
+    lower_bounds <- matrix(NA_real_, length(bounded_systems), length(bounded_systems))
+    pairs <- t(pairs_of_systems(length(bounded_systems)))
     if (!is.null(x$differences)) {
-      bounds[pairs] <- x$differences$lowest
-      bounds[pick_columns(pairs, 2:1)] <- -x$differences$highest
+      lower_bounds[pairs] <- x$differences$lowest
+      lower_bounds[pick_columns(pairs, 2:1)] <- -x$differences$highest
     }
-    lowest <- bounds[match(systems, bounded), match(better_than, bounded)]
+    lowest_difference <-
+      lower_bounds[match(systems, bounded_systems), match(better_than, bounded_systems)]
   } else {
-    compared <- rep(claimed_accuracy, 2L)
-    lowest <- x$bounds$lowest[match(systems, x$bounds$system)] - claimed_accuracy
+    compared_accuracy <- rep(claimed_accuracy, 2L)
+    lowest_difference <- x$bounds$lowest[match(systems, x$bounds$system)] - claimed_accuracy
   }
-  differences <- Map(`-`, pick_rows(ends, match(systems, table$system)), compared)
+  differences <- Map(
+    `-`, pick_rows(extreme_accuracies, match(systems, table$system)), compared_accuracy
+  )
   claim_range <- where_claim_holds(differences$independent, differences$shared)
   tibble::tibble(
     system = systems, better_than = as_label(better_than), !!!differences,
-    breakdown = claim_range$to, from = claim_range$from, lowest, holds_at_lowest = lowest > 0,
+    breakdown = claim_range$to, from = claim_range$from, lowest = lowest_difference,
+    holds_at_lowest = lowest_difference > 0,
     reason = claim_range$reason
   )
 }
 
-# Returns the accuracy that systems are claimed to exceed. It is the number `better_than`, or the
+# Returns the accuracy that systems are claimed to exceed: the number `better_than`, or the
 # accuracy of the rater with this name. Returns NULL if `better_than` is the name of a system.
 resolve_claimed_accuracy <- function(better_than, fit) {
   if (is.numeric(better_than)) return(check_number(better_than, "better_than", 0, 1))
   raters_and_systems <- c(named_raters(fit$x), fit$x$systems)
   abort_argument_if(!(is_string(better_than) && better_than %in% raters_and_systems),
-    "better_than", "must be an accuracy in [0, 1], or name a rater or a system.", not = better_than,
+    "better_than", "must be an accuracy in [0, 1], or the name of a rater or a system.",
+    not = better_than,
     i = "Raters and systems are {.val {raters_and_systems}}.")
   if (better_than %in% fit$x$systems) return(NULL)
   if (has_one_matrix(fit)) fit <- without_warnings(fit_again(fit, model = rater_model("rater")))

@@ -27,8 +27,9 @@
 #' @param conf_level Probability with which an interval should contain the accuracy, in (0, 1).
 #'   Default: 0.9, see [fallible-options].
 #' @param bins A list of settings for methods `"binned"` and `"unbinned"`. `width`: width of the
-#'   bins of `"binned"`, in \[0.001, 1\], by default 0.1. `clip`: where estimates are limited to
-#'   \[0, 1\]: in each `"bin"` (the default), only `"overall"` in the mean of the bins, or `"none"`.
+#'   bins of `"binned"`, in \[0.001, 1\], by default 0.1. `clip`: which estimates are limited to
+#'   \[0, 1\]: the estimate in each `"bin"` (the default), only the `"overall"` mean of the bins, or
+#'   `"none"`.
 #' @param common Degree to which a system is assumed to share the errors of the raters. `"none"`:
 #'   its errors are independent. `"all"`: it errs where the raters err. `"typical"`: a degree that
 #'   was typical in public data. Or a number from 0 (none) to 1 (all). `NULL`, the default, is
@@ -161,7 +162,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   gold <- resolve_gold(known_truth, gold_sample, x)
   if (is_one_rater(x)) check_one_rater(x, gold, method, interval)
   interval <- interval %||% interval_of_model(model)
-  fit <- function(x, truth) {
+  fit_ratings <- function(x, truth) {
     if (is_one_rater(x)) return(fit_one_rater(x, model))
     x <- with_votes(x)
     if (is.null(truth) && drops_constant_raters(list(method = method, common = common))) {
@@ -169,7 +170,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
     }
     muffle_boundary_warning(method, fit_checked(x, model, NULL, truth, NULL))
   }
-  estimate_by_group(x, by, fit, gold, c(mget(setting_arguments), settings))
+  estimate_by_group(x, by, fit_ratings, gold, c(mget(setting_arguments), settings))
 }
 
 #' @rdname estimate_accuracy
@@ -199,21 +200,24 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   if (is.null(x$scored)) interval <- interval %||% interval_of_model(x$model)
   abort_argument_if(
     !is.null(by) && (any(is_known_pattern(x)) || inherits(x, "posterior_fit")), "by",
-    "{.arg by} refits each group and cannot use known truths, or a given posterior.",
-    i = "Fit the cases of each group separately, {.code x[cases, ]}, with their known truths.")
-  fit <- function(part, truth) {
+    "With {.arg by}, the model is fitted again in each group, which is not possible for this fit.",
+    x = if (inherits(x, "posterior_fit")) "{.arg x} has only posterior probabilities." else
+      "{.arg x} was fitted with known truths.",
+    i = "Fit each group separately, from {.code ratings[cases, ]}, and estimate from these fits.")
+  fit_ratings <- function(group_ratings, truth) {
     if (!is.null(by)) {
-      muffle_boundary_warning(method, fit_again(x, part, known_truth = truth))
+      muffle_boundary_warning(method, fit_again(x, group_ratings, known_truth = truth))
     } else if (is.null(truth)) {
       x
     } else {
       update(x, known_truth = truth)
     }
   }
-  estimate_by_group(x$x, by, fit, gold, c(mget(setting_arguments), settings))
+  estimate_by_group(x$x, by, fit_ratings, gold, c(mget(setting_arguments), settings))
 }
 
-# Calls estimate_accuracy() with a fit and those of the user's arguments that are not NULL or empty.
+# Calls estimate_accuracy() with a fit and the user's arguments. Arguments that are NULL or empty
+# are left out.
 estimate_from_fit <- function(fit, by, arguments) {
   if (!is.null(by)) by <- setNames(by, as_label(fit$x$cases))
   do.call(estimate_accuracy, c(list(fit, by = by), Filter(length, arguments)))
@@ -223,8 +227,8 @@ estimate_from_fit <- function(fit, by, arguments) {
 # elements of the lists `bins` and `resampling`.
 setting_arguments <- c("method", "interval", "conf_level", "common")
 
-# Returns `fit`, without its warning that a base rate was estimated below zero if the method is
-# "average". This method does not use these base rates.
+# Evaluates and returns `fit`. If the method is "average", suppresses the warning that a base rate
+# was estimated below zero, because this method does not use these base rates.
 muffle_boundary_warning <- function(method, fit) {
   suppressWarnings(fit, classes = if (accuracy_methods[[method]]$model == "own")
     "fallible_warning_boundary" else "none")
@@ -269,9 +273,9 @@ estimate_systems <- function(fit, cluster, gold, options) {
   interval <- compute_interval(draft)
   estimate <- new_accuracy_estimate(interval$draft %||% draft, interval)
   estimate <- correct_by_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
-  # Gold cases change the estimate, from which the hidden error is then computed again.
-  hidden <- if (is.null(gold)) interval$hidden
-  if (!is.null(draft$average)) warn_doubtful(estimate, hidden %||% hidden_error(estimate))
+  # Gold cases change the estimate. The hidden error is then computed again from the new estimate.
+  hidden_errors <- if (is.null(gold)) interval$hidden
+  if (!is.null(draft$average)) warn_doubtful(estimate, hidden_errors %||% hidden_error(estimate))
   show_accuracy(estimate)
 }
 
@@ -281,11 +285,11 @@ check_has_systems <- function(x) {
 
 # Computes a draft, which is an estimate without its interval. Returns a list:
 # * fit, options: the arguments.
-# * average: result of compute_average(), or NULL if it is not needed.
+# * average: result of compute_average(), or NULL if averaged models are not needed.
 # * point: result of new_point().
-# * parts: accuracies and errors under the averaged models, see parts_of_average().
+# * average_results: accuracies and errors under the averaged models, see summarise_average().
 # * n: number of rated cases that each system answered.
-# * reason: why the estimate of a system is NA.
+# * reason: why the estimate of a system is NA, a string per system.
 draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
@@ -297,7 +301,7 @@ draft_estimate <- function(fit, options) {
   draft$point <- if (is.null(estimate_in_r)) method$estimate(fit, options, draft$average) else
     estimate_in_r(fit, options)
   estimates <- draft$point$value
-  draft$parts <- parts_of_average(estimates, draft$average)
+  draft$average_results <- summarise_average(estimates, draft$average)
   if (has_scores) {
     # Models of scores are not averaged. The dependence weight is 1, because scores do not show
     # whether errors are independent.
@@ -309,7 +313,7 @@ draft_estimate <- function(fit, options) {
       rater_error = n_wrong / (n_raters + sum(!is_missing)), dependence_weight = 1,
       base_rate_range = base_rate_ranges(fit$x)
     )
-    draft$parts[names(score_results)] <-
+    draft$average_results[names(score_results)] <-
       lapply(score_results, function(result) ifelse(is_missing, NA_real_, result))
   }
   draft$n <- count_answered_cases(fit)
@@ -320,7 +324,7 @@ draft_estimate <- function(fit, options) {
   draft
 }
 
-# Number of rated cases that each system answered.
+# Returns the number of rated cases that each system answered.
 count_answered_cases <- function(fit) {
   unname(colSums(pattern_cases(fit$x) * (is_usable_pattern(fit) & fit$x$patterns$answer > 0L)))
 }
@@ -331,8 +335,9 @@ count_answered_cases <- function(fit) {
 # * shared, independent: accuracy with shared and with independent errors. If NULL, the accuracies
 #   of the averaged models are used.
 # * reason: why values are NA. If NULL, why_no_estimate() is used.
-# * posterior: probabilities of the true category, matrices of patterns of ratings x categories.
-# * bins: tables with the columns of no_bins.
+# * posterior: probabilities of the true category, a matrix per system (patterns of ratings x
+#   categories).
+# * bins: tables with the columns of `no_bins`.
 # * uninformative: share of cases in bins without information.
 # * mean_posterior: mean posterior probability of the system's answers.
 new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL, reason = NULL,

@@ -81,15 +81,15 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   # difference. Its sums have the same order as minus the root mean squared error.
   closeness <- diag(n_categories(x))
   if (options$score == "neg_rmse") {
-    values <- suppressWarnings(as.numeric(x$categories))
-    abort_argument_if(anyNA(values) && !x$ordered, "score",
+    category_values <- suppressWarnings(as.numeric(x$categories))
+    abort_argument_if(anyNA(category_values) && !x$ordered, "score",
       "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
       x = "The categories are {.val {x$categories}}.",
       i = "Give {.code ordered = TRUE} to {.fun ratings}, or use {.code score = \"accuracy\"}.")
-    if (anyNA(values)) values <- seq_along(values)
+    if (anyNA(category_values)) category_values <- seq_along(category_values)
     # After this division, ties do not depend on the unit of the values.
-    values <- values / max(diff(range(values)), .Machine$double.xmin)
-    closeness <- -outer(values, values, `-`)^2
+    category_values <- category_values / max(diff(range(category_values)), .Machine$double.xmin)
+    closeness <- -outer(category_values, category_values, `-`)^2
   }
   tests <- lapply(seq_along(x$systems), test_against_raters, x, closeness, options)
   new_alt_test(stack_rows(tests, `[[`, "system"), stack_rows(tests, `[[`, "raters"), options)
@@ -98,25 +98,27 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
 check_alt_ratings <- function(x) {
   abort_if(n_systems(x) == 0L, "system",
     "{.fun alt_test} needs systems that do not give the same answer to all cases.",
-    i = "Name columns, or raters, as {.arg systems} of {.fun ratings}.", system = character())
-  misfit <- why_unnamed(x) %||% if (has_repeats(x)) {
-    "Raters of {.arg x} have repeated ratings; {.code as_ratings(x, votes = TRUE)} merges them."
+    i = "Give columns of the data, or raters, as {.arg systems} of {.fun ratings}.",
+    system = character())
+  problem <- why_unnamed(x) %||% if (has_repeats(x)) {
+    "Raters of {.arg x} rated cases repeatedly. Merge the repeated ratings with
+        {.code as_ratings(x, votes = TRUE)}."
   } else if (!identical(x$weights, x$times)) { # weights other than counts of a database
-    "Cases of {.arg x} have weights; create {.arg x} without {.arg weights}."
+    "Cases of {.arg x} have weights. Create {.arg x} without {.arg weights}."
   }
-  abort_argument_if(misfit, "x",
-    "must have at most one rating per rater and case, and no weights.", x = misfit)
+  abort_argument_if(problem, "x",
+    "must have at most one rating per rater and case, and no weights.", x = problem)
 }
 
 # Tests a system against each rater. Returns a list of two tables: `system` with one row, and
 # `raters` with a row per rater. Cases are counted by pattern: all cases of a pattern have the same
 # answers of all raters and systems. `closeness`: closeness of two answers, see alt_test().
 test_against_raters <- function(system_number, x, closeness, options) {
-  cases <- pattern_times(x) *
+  usable_cases <- pattern_times(x) *
     (pattern_answers(x)[, system_number] > 0L & pattern_lengths(x) >= options$min_raters)
   comparison <- core_nearer_answers(x$patterns, system_number, closeness)
   count_by_rater <- function(selected) {
-    core_pattern_weights(rating_rater(x), selected * cases[rating_pattern(x)], n_raters(x))
+    core_pattern_weights(rating_rater(x), selected * usable_cases[rating_pattern(x)], n_raters(x))
   }
   n_system_nearer <- count_by_rater(comparison > 0L)
   n_rater_nearer <- count_by_rater(comparison < 0L)
@@ -133,7 +135,7 @@ test_against_raters <- function(system_number, x, closeness, options) {
   too_few_cases <- paste(
     "fewer than", options$min_cases, "cases with", options$min_raters, "ratings"
   )
-  # Numbers of cases are integers, except in databases, which may have too many cases for integers.
+  # Numbers of cases are integers. Databases may have too many cases for integers.
   as_case_numbers <- if (in_database(x)) identity else as.integer
   raters <- columns_tibble(
     system = rep(x$systems[[system_number]], length(n_cases)), rater = x$raters,
@@ -145,12 +147,12 @@ test_against_raters <- function(system_number, x, closeness, options) {
   list(raters = raters, system = columns_tibble(
     system = x$systems[[system_number]], winning_rate = winning_rate,
     advantage = mean_known(raters$advantage), passed = winning_rate >= 0.5,
-    raters = sum(has_enough_cases), cases = as_case_numbers(sum(cases)),
+    raters = sum(has_enough_cases), cases = as_case_numbers(sum(usable_cases)),
     reason = if (any(has_enough_cases)) NA_character_ else paste("all raters have", too_few_cases)
   ))
 }
 
-# Printed form and plot of the alternative annotator test.
+# ---- Printed form and plot of the alternative annotator test -------------------------------------
 
 new_alt_test <- function(systems, raters, options) {
   n_raters <- n_distinct(raters$rater)
@@ -199,12 +201,13 @@ new_alt_test <- function(systems, raters, options) {
 autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- drop_missing(object$raters, "lead")
-  abort_argument_if(nrow(table) == 0L, "object", "There is nothing to draw: no rater was tested.",
-    i = "No rater has enough cases. Use a smaller {.arg min_cases} of {.fun alt_test}.")
+  abort_argument_if(nrow(table) == 0L, "object",
+    "There is no rater to draw, because no rater has enough cases.",
+    i = "Use a smaller {.arg min_cases} of {.fun alt_test}.")
   table$system <- stats::reorder(table$system, table$lead)
   table$rater <- factor_from_top(table$rater)
   table$wins <- factor(table$won, c(TRUE, FALSE), c("the system wins", "it does not"))
-  # Names of more raters would overlap.
+  # Names of raters are shown only if they do not overlap.
   has_names <- nlevels(table$rater) * ggplot2::wrap_dims(nlevels(table$system))[[1L]] <= 30L
   start_plot(table, "lead", if (has_names) "rater" else "system") +
     (if (has_names) facet_by(table, "system")) +

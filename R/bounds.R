@@ -2,9 +2,9 @@
 #'
 #' Computes the lowest and the highest accuracy that a system (a classifier) may have, whatever
 #' errors it shares with the raters. A system and raters share errors if they are wrong on the same
-#' cases more often than by chance (*correlated errors*). Ratings therefore determine the accuracy
-#' only within bounds. The bounds assume that the fitted model of the raters estimates the posterior
-#' probabilities of the true categories correctly.
+#' cases more often than by chance (*correlated errors*). Ratings do not show how many errors are
+#' shared, so they determine the accuracy only within bounds. The bounds assume that the fitted
+#' model of the raters estimates the posterior probabilities of the true categories correctly.
 #'
 #' @section Method:
 #' Cases with the same ratings form a pattern. For a pattern `R` and a category `k`:
@@ -20,9 +20,10 @@
 #' `highest = sum_R P(R) sum_k min(P(k | R), P(S = k | R))`.
 #'
 #' These are the bounds of Frechet for each pattern (partial identification, Manski 2003). They are
-#' sharp: some joint distribution of truth and answers attains each of them. A system whose answers
-#' are independent of the truth within each pattern shares all errors of the raters. Its accuracy is
-#' then the mean posterior probability of its answers (column `shared`).
+#' sharp: for each bound, there is a joint distribution of truth and answers with this accuracy. By
+#' definition, a system *shares all errors* of the raters if its answers are independent of the
+#' truth within each pattern. Its accuracy is then the mean posterior probability of its answers
+#' (column `shared`).
 #'
 #' *Correlated raters.* The fit assumes that errors of raters are independent given the truth. In
 #' real data they are correlated, and the range between the bounds is then too narrow. On 25 public
@@ -31,9 +32,10 @@
 #'
 #' *Patterns with few cases.* The range is also too narrow if a pattern has few cases. With one case
 #' per pattern, both bounds equal `shared`. Patterns of fewer than `group_size` cases are therefore
-#' merged into groups of patterns with similar highest posterior probabilities. In the formulas, `R`
-#' is then a group, and `k` is the rank of a category in a case, from the most to the least
-#' probable. A small bias remains, which the confidence set corrects.
+#' merged into groups. In the patterns of a group, the posterior probabilities of the most probable
+#' categories are similar. In the formulas, `R` is then a group, and `k` is the rank of a category
+#' in a case, from the most to the least probable. A small bias remains, which the confidence set
+#' corrects.
 #'
 #' @section Confidence set: The interval from `conf.low` to `conf.high` contains the whole range
 #' from `lowest` to `highest` with probability `conf_level`. Its limits are basic bootstrap limits:
@@ -42,9 +44,9 @@
 #' resampled, and the raters are fitted again. In simulations, the coverage of 90% sets was .85 to
 #' .93.
 #'
-#' There is no set if all replicates have the same bounds, or if more than half of them have no
-#' bounds. There is also none if all cases are in one cluster, or if weights of cases are not whole
-#' numbers.
+#' There is no confidence set in four situations: all replicates have the same bounds; more than
+#' half of the replicates have no bounds; all cases are in one cluster; or weights of cases are not
+#' whole numbers.
 #'
 #' @references Manski, C. F. (2003). *Partial identification of probability distributions*.
 #'   Springer. \doi{10.1007/b97478}
@@ -70,8 +72,9 @@
 #'   * `n`: number of cases with an answer of the system and a rating.
 #'   * `reason`: why a value is `NA`. Bounds are `NA` if the fit is not identified, or if `n` is 0.
 #' @family shared errors
-#' @seealso `tidy(x, "breakdown")` in [tidy.accuracy_bounds] for the degree of sharing errors at
-#'   which a claim fails, [shared_errors()] for estimates of errors that raters and systems share.
+#' @seealso [tidy.accuracy_bounds] for breakdown points: how many of the raters' errors a system may
+#'   share before a claim about its accuracy fails. [shared_errors()] for estimates of the errors
+#'   that raters and systems share.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
@@ -88,7 +91,7 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
   check_not_one_judge(fit)
   fit <- fit_without_abstentions(fit)
   panel <- fit$x
-  if (n_systems(panel) == 0L) abort_no_system("There is no system to bound the accuracy of.")
+  if (n_systems(panel) == 0L) abort_no_system("There is no system whose accuracy can be bounded.")
   systems <- check_system_names(systems, panel$systems)
   replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
   estimate <- if (inherits(x, "accuracy_estimate")) x
@@ -103,19 +106,19 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
     2 * options$replicates * length(systems), "replicates of bounds",
     "Ask for fewer {.arg replicates}, or choose {.arg systems}."
   )
-  indices <- match(systems, panel$systems)
-  result <- c(
-    bounds_of_fit(fit, indices, options$group_size),
+  system_numbers <- match(systems, panel$systems)
+  bounds <- c(
+    bounds_of_fit(fit, system_numbers, options$group_size),
     list(options = options, fit = fit, failed = NA_integer_, estimate = estimate)
   )
-  if (options$interval == "bootstrap" && any_known(result$bounds$lowest)) {
-    result <- add_confidence_set(result, make_refit_bounds(fit, indices, options$group_size))
+  if (options$interval == "bootstrap" && any_known(bounds$bounds$lowest)) {
+    bounds <- add_confidence_set(bounds, make_refit_bounds(fit, system_numbers, options$group_size))
   }
-  new_bounds(result)
+  new_bounds(bounds)
 }
 
 # Computes the bounds of a fit. `systems`: indices of systems. If the model is not identified, the
-# result has only `bounds`, with reasons. Returns a list:
+# list has only `bounds`, with reasons. Returns a list:
 # * bounds: a table with a row per system, without confidence set.
 # * groups: number of groups of patterns (cases with the same ratings).
 # * differences: bounds of the differences of two systems.
@@ -150,18 +153,18 @@ pairs_of_systems <- function(n, systems = seq_len(n)) {
   if (n < 2L) matrix(integer(), 2L, 0L) else matrix(systems[combn(n, 2L)], 2L)
 }
 
-# Bounds of the accuracies of all systems, and of the differences of `pairs` of systems, computed by
+# Computes bounds of the accuracies of all systems, and of the differences of `pairs` of systems, in
 # the C++ core. `weight`: number of cases with each pattern of ratings and answers.
 fit_ranges <- function(fit, weight, group_size, pairs) {
   core_accuracy_bounds(fit$x$patterns, fit$known$truth, weight, posterior(fit), group_size, pairs)
 }
 
-# Returns a function that refits the model and returns its bounds for `systems`: a list of lowest
-# and highest. The argument of this function is the weight of each pattern. The function returns
-# NULL if the refit is not identified.
+# Returns a function that fits the model again and returns its bounds for `systems`: a list of the
+# vectors `lowest` and `highest`. The argument of this function is the weight of each pattern. The
+# function returns NULL if the new fit is not identified.
 make_refit_bounds <- function(fit, systems, group_size) {
-  # Ratings with one case per pattern (combination of ratings and answers). The bootstrap resamples
-  # the weights of these cases instead of cases.
+  # Creates ratings with one case per pattern (combination of ratings and answers). The weight of
+  # this case is the number of cases of the pattern. The bootstrap resamples these weights.
   x <- fit$x
   first_cases <- first_cases(x)
   x$covariates <- x$covariates[first_cases, ] # NULL stays NULL
@@ -177,12 +180,12 @@ make_refit_bounds <- function(fit, systems, group_size) {
   # The chains of replicates are short, which adds Monte Carlo error. This error increases the
   # variance of each bound by a factor of about 1 + 1 / (effective number of draws). That number is
   # at least 100 if the chains of the fit were long enough.
-  sampling <- if (!is.null(fit$sampling)) {
+  sampler_settings <- if (!is.null(fit$sampling)) {
     list(draws = 400L, chains = 1L, warmup = 200L, thin = fit$sampling$thin, threads = 1L)
   }
   function(weight) {
     refit <- without_warnings(fit_again(
-      fit, weigh_patterns(x, weight), known_truth = known_truth, sampling = sampling
+      fit, weigh_patterns(x, weight), known_truth = known_truth, sampling = sampler_settings
     ))
     if (refit$identified == "yes") lapply(
       fit_ranges(refit, weight, group_size, pairs_of_systems(0L))$systems, `[`, systems
@@ -207,7 +210,7 @@ add_confidence_set <- function(bounds, refit_bounds) {
   replicates <- replicate_bounds(bounds, weight, refit_bounds)
   bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
   has_few_bounds <- bounds$failed > bounds$options$replicates / 2
-  # A set without width would claim that the bounds have no sampling error.
+  # A confidence set of width zero would imply that the bounds have no sampling error.
   has_equal_bounds <-
     is_constant_column(replicates$lowest) & is_constant_column(replicates$highest)
   reason <- first_reason(
@@ -216,32 +219,34 @@ add_confidence_set <- function(bounds, refit_bounds) {
   )
   lacks_set <- !is.na(table$lowest) & !is.na(reason)
   table$reason[lacks_set] <- paste0(no_interval_prefix, reason[lacks_set])
-  at <- which(is.na(table$reason))
+  rows_with_set <- which(is.na(table$reason))
   # Returns limits of the basic bootstrap interval for `lowest` or `highest`.
   basic_limits <- function(name, probability) {
-    2 * table[[name]][at] - apply(
-      pick_columns(replicates[[name]], at), 2L, quantile, probability, na.rm = TRUE, names = FALSE
+    2 * table[[name]][rows_with_set] - apply(
+      pick_columns(replicates[[name]], rows_with_set), 2L, quantile, probability, na.rm = TRUE,
+      names = FALSE
     )
   }
   tail_probability <- (1 - bounds$options$conf_level) / 2
-  low <- basic_limits("lowest", 1 - tail_probability)
-  high <- basic_limits("highest", tail_probability)
-  table$conf.low[at] <- pmax(0, pmin(low, table$lowest[at]))
-  table$conf.high[at] <- pmin(1, pmax(high, table$highest[at]))
+  lower_limits <- basic_limits("lowest", 1 - tail_probability)
+  upper_limits <- basic_limits("highest", tail_probability)
+  table$conf.low[rows_with_set] <- pmax(0, pmin(lower_limits, table$lowest[rows_with_set]))
+  table$conf.high[rows_with_set] <- pmin(1, pmax(upper_limits, table$highest[rows_with_set]))
   replace(bounds, "bounds", list(table))
 }
 
 # Returns TRUE for each column whose known values are equal, except for rounding errors.
 is_constant_column <- function(values) {
   apply(values, 2L, function(column) {
-    known <- column[!is.na(column)]
-    length(known) == 0L || diff(range(known)) < 1e-12
+    known_values <- column[!is.na(column)]
+    length(known_values) == 0L || diff(range(known_values)) < 1e-12
   })
 }
 
 # Returns bootstrap replicates of the bounds: a list of two matrices (replicates x systems), lowest
 # and highest. Patterns without ratings have weight 0 and are never drawn. Other patterns are sorted
-# by content before they are drawn. Their order differs between data in memory and in a database.
+# by content before they are drawn, because their original order differs between data in memory and
+# data in a database.
 # * bounds, refit_bounds: see add_confidence_set().
 # * weight: number of cases with each pattern of answers.
 replicate_bounds <- function(bounds, weight, refit_bounds) {
@@ -253,8 +258,8 @@ replicate_bounds <- function(bounds, weight, refit_bounds) {
     new_resampling(weight[pattern_order], bounds$options, clusters)
   )
   missing_bounds <- rep(NA_real_, nrow(bounds$bounds))
-  lapply(setNames(nm = c("lowest", "highest")), function(end) {
-    stack_rows(replicates, function(ends) ends[[end]] %||% missing_bounds)
+  lapply(setNames(nm = c("lowest", "highest")), function(bound_name) {
+    stack_rows(replicates, function(bounds) bounds[[bound_name]] %||% missing_bounds)
   })
 }
 
@@ -266,10 +271,10 @@ replicate_bounds <- function(bounds, weight, refit_bounds) {
 #'
 #' @section Breakdown points: An [estimate_accuracy()] result has two extreme accuracies of a
 #' system: `independent`, if its errors are independent of the raters' errors, and `shared`, if it
-#' shares all of them. Accuracies in between are `independent - c (independent - shared)`, where
-#' `c`, from 0 to 1, is the degree of sharing. The *breakdown point* of a claim is the largest `c`
-#' for which the claim holds. The claim holds for every `c` if the breakdown point is 1 and column
-#' `from` is 0.
+#' shares all of them. Accuracies in between are `independent - c (independent - shared)`, where `c`
+#' is the share of the raters' errors that the system shares, from 0 (none) to 1 (all). The
+#' *breakdown point* of a claim is the largest `c` for which the claim holds. The claim holds for
+#' every `c` if the breakdown point is 1 and column `from` is 0.
 #'
 #' Two systems are compared with the same `c` for both. The accuracy of a rater is computed from the
 #' fit of the estimate. If that fit has one accuracy for all raters, `rater_model("rater")`, which
@@ -338,20 +343,20 @@ new_bounds <- function(x) {
   options <- x$options
   has_set <- options$interval == "bootstrap"
   system_words <- count_noun(nrow(table), "system")
-  model <- format(x$fit$model)
+  model_words <- format(x$fit$model)
   table$range <- format_limits(table$lowest, table$highest)
   table$set <- format_limits(table$conf.low, table$conf.high)
   inject(new_result("accuracy_bounds",
     tables = list(bounds = x$bounds, breakdown = breakdown_table),
     facts = list(
-      systems = nrow(table), n = max(table$n), model = model,
+      systems = nrow(table), n = max(table$n), model = model_words,
       group_size = options$group_size, groups = x$groups %||% NA_integer_,
       interval = options$interval,
       conf_level = if (has_set) options$conf_level else NA_real_,
       replicates = if (has_set) options$replicates else NA_integer_, failed = max(x$failed)
     ),
     caption = paste("Bounds of the accuracy of", system_words),
-    head = sprintf("%s; probabilities of the truth are from the %s", system_words, model),
+    head = sprintf("%s; probabilities of the truth are from the %s", system_words, model_words),
     shown = view(table, c("system", `lowest to highest` = "range",
       if (has_set) setNames("set", set_title(options$conf_level)), cases = "n"), left = integer()),
     notes = c(
@@ -364,7 +369,8 @@ new_bounds <- function(x) {
         "; if they do not, its probabilities are too extreme, and the range is too narrow"
       ),
       reason_notes(
-        list(estimate = table$lowest, reason = table$reason), table$system, no = "confidence set"
+        list(estimate = table$lowest, reason = table$reason), table$system,
+        missing_noun = "confidence set"
       )
     ), more = "tidy(), glance(), summary(), plot()",
     !!!x[names(x) != "bounds"]
@@ -376,10 +382,10 @@ new_bounds <- function(x) {
 format.accuracy_bounds <- function(x, digits = 3L, ...) {
   digits <- check_digits(digits)
   table <- tidy(x)
-  set <- sprintf(" (%s %s)", set_title(x$options$conf_level),
+  set_words <- sprintf(" (%s %s)", set_title(x$options$conf_level),
     format_limits(table$conf.low, table$conf.high, digits))
   sprintf("%s: %s%s", printable(table$system), format_limits(table$lowest, table$highest, digits),
-    ifelse(is.na(table$conf.low), "", set))
+    ifelse(is.na(table$conf.low), "", set_words))
 }
 
 set_title <- function(level) paste0(format(100 * level), "% confidence set")

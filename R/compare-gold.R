@@ -1,5 +1,6 @@
-# Differences of systems with gold cases (cases with known truth). Differences are first computed
-# for each pair. Ranks and simultaneous intervals are then computed for all systems.
+# This file computes differences between systems with gold cases (cases with known truth). First,
+# the difference of each pair is computed. Then ranks and simultaneous intervals are computed for
+# all systems.
 
 # Adds measurements by gold cases to a comparison from ratings only.
 # * comparison: result of compare_by_ratings().
@@ -16,21 +17,24 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   # are left out if no pair is measured.
   evidence <- estimate$gold$evidence
   if (!is.null(evidence) && are_probabilities_too_small(evidence)) evidence <- NULL
-  gold <- compute_by_blocks(pattern_answers(estimate$fit$x), pairs$first, function(pair_indices) {
+  measure_pairs <- function(pair_indices) {
     without_deviations(
       gold_accuracy(evidence, pairs$first[pair_indices], pairs$second[pair_indices])
     )
-  })
+  }
+  measurements <-
+    compute_by_blocks(pattern_answers(estimate$fit$x), pairs$first, measure_pairs)
   comparison$gold <- list(
     settings = estimate$gold$settings, cases = count_gold(estimate),
-    differ = fill_known(gold$known, gold$disputed)
+    differ = fill_known(measurements$known, measurements$disputed)
   )
-  sources <- sources_of_pairs(estimate, comparison$differences, pairs, gold, options$conf_level)
+  sources <-
+    sources_of_pairs(estimate, comparison$differences, pairs, measurements, options$conf_level)
   comparison$sources <- sources[names(no_pair_sources)]
   table <- apply_gold_sources(comparison$differences, sources, options$interval,
-    fill_known(gold$known, gold$all))
-  is_ranked_pair <- pairs$first %in% pairs$ranked & pairs$second %in% pairs$ranked
-  ranked_systems <- comparison$accuracy$system[pairs$ranked]
+    fill_known(measurements$known, measurements$all))
+  is_ranked_pair <- pairs$first %in% pairs$ranked_systems & pairs$second %in% pairs$ranked_systems
+  ranked_systems <- comparison$accuracy$system[pairs$ranked_systems]
   draws <- draw_joint_accuracies(table[is_ranked_pair, ], ranked_systems, options$conf_level)
   comparison$ranks <- rank_table(ranked_systems, draws)
   # Column `known` compares the order by estimates with the order by votes. Gold cases measure the
@@ -42,21 +46,21 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   comparison
 }
 
-# Returns estimates of each difference from gold, from ratings and from both: a row per pair and
-# source.
-# * estimate: the estimate with gold.
+# Returns estimates of each difference from gold cases, from ratings and from both: a table with a
+# row per pair and source.
+# * estimate: the estimate with gold cases.
 # * table: differences from ratings only.
-# * gold: measurements by gold cases, see compare_with_gold().
-sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
+# * measurements: measurements of each difference by gold cases, see compare_with_gold().
+sources_of_pairs <- function(estimate, table, pairs, measurements, conf_level) {
   centre <- estimate$details$centre
   first <- pairs$first
   second <- pairs$second
-  # Standard errors of single systems due to shared errors are from estimates_from_ratings(). The
-  # errors of two systems are more correlated if their answers are equal for more cases.
+  # The bias of a system is its standard error due to shared errors, see estimates_from_ratings().
+  # The errors of two systems are more correlated if their answers are equal for more cases.
   bias <- estimates_from_ratings(estimate, seq_along(centre))$bias
   correlation <- same_answer_shares(estimate$fit, first, second)^hidden_correlation_power
   variance <- bias[first]^2 + bias[second]^2 - 2 * correlation * bias[first] * bias[second]
-  prior <- list(
+  ratings_estimates <- list(
     estimate = centre[first] - centre[second], std.error = table$std.error,
     bias = sqrt(pmax(0, variance))
   )
@@ -65,11 +69,11 @@ sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
   reasons[details$why == "not_asked"] <- NA
   reasons <- reasons[ifelse(is.na(reasons[first]), second, first)]
   reasons[is.na(reasons)] <- "no gold case was answered by both systems"
-  reasons[gold$known] <- why_no_cluster_interval(gold)
+  reasons[measurements$known] <- why_no_cluster_interval(measurements)
   source_rows(
-    table[c("system1", "system2")], table, gold$known, gold, lapply(prior, `[`, gold$known),
-    reasons, "difference", c(estimate$gold$settings, conf_level = conf_level),
-    estimate$options$interval
+    table[c("system1", "system2")], table, measurements$known, measurements,
+    lapply(ratings_estimates, `[`, measurements$known), reasons, "difference",
+    c(estimate$gold$settings, conf_level = conf_level), estimate$options$interval
   )
 }
 
@@ -78,43 +82,45 @@ no_pair_sources <- tibble::tibble(
   reason = ""
 )[0L, ]
 
-# Returns joint normal draws of the accuracies of all systems, relative to their mean: a matrix,
-# draws x systems. The differences of two systems have the variances in `table`, if a joint
-# distribution with these variances exists. Otherwise the variances are approximate (classical
-# scaling). The matrix has no rows if a pair has no interval. `systems`: names.
-draw_joint_accuracies <- function(table, systems, conf_level, draws = 4000L) {
-  n <- length(systems)
-  if (n < 2L) return(matrix(0, draws, n))
+# Returns joint normal draws of the accuracies of all systems, relative to their mean: a matrix
+# (draws x systems). The variance of the difference between two systems is computed from the width
+# of its interval in `table`. If no joint distribution has all these variances, variances of the
+# draws are approximate (classical scaling). The matrix has no rows if a pair has no interval.
+# `systems`: names of the systems.
+draw_joint_accuracies <- function(table, systems, conf_level, n_draws = 4000L) {
+  n_systems <- length(systems)
+  if (n_systems < 2L) return(matrix(0, n_draws, n_systems))
   error <- errors_of_differences(table, conf_level)
-  if (anyNA(error)) return(matrix(NA_real_, 0L, n))
+  if (anyNA(error)) return(matrix(NA_real_, 0L, n_systems))
   indices <- cbind(match(table$system1, systems), match(table$system2, systems))
-  difference <- squared_error <- matrix(0, n, n)
+  difference <- squared_error <- matrix(0, n_systems, n_systems)
   difference[indices] <- table$estimate
   squared_error[rbind(indices, indices[, 2:1])] <- error^2
-  centred <- diag(n) - 1 / n
-  scaling <- eigen(-centred %*% squared_error %*% centred / 2, symmetric = TRUE)
+  centring_matrix <- diag(n_systems) - 1 / n_systems
+  scaling <- eigen(-centring_matrix %*% squared_error %*% centring_matrix / 2, symmetric = TRUE)
   # The sign of an eigenvector is arbitrary and may depend on rounding errors. The largest entry is
   # made positive, so that draws are the same on every machine.
-  largest <- max.col(t(abs(scaling$vectors)), "first")
-  scaling$vectors <- scaling$vectors %*% diag(sign(scaling$vectors[cbind(largest, seq_len(n))]), n)
-  noise <- matrix(rnorm(draws * n), draws) %*% scaled_eigenvectors(scaling)
-  sweep(noise, 2L, rowMeans(difference - t(difference)), `+`)
+  largest_entry <- max.col(t(abs(scaling$vectors)), "first")
+  signs <- sign(scaling$vectors[cbind(largest_entry, seq_len(n_systems))])
+  scaling$vectors <- scaling$vectors %*% diag(signs, n_systems)
+  centred_draws <- matrix(rnorm(n_draws * n_systems), n_draws) %*% scaled_eigenvectors(scaling)
+  sweep(centred_draws, 2L, rowMeans(difference - t(difference)), `+`)
 }
 
-# Returns the standard deviation of each difference, from the width of its interval. It is 0 if two
-# systems gave the same answers, and NA for other pairs without an interval.
+# Returns the standard deviation of each difference, from the width of its interval. The result is
+# 0 if two systems gave the same answers, and NA for other pairs without an interval.
 errors_of_differences <- function(table, conf_level) {
   error <- (table$conf.high - table$conf.low) / 2 / normal_quantile(conf_level)
   replace(error, is.na(error) & table$estimate %in% 0 & table$why %in% "same_answers", 0)
 }
 
 # Adds the probability that the first system of each pair is better. If option `simultaneous` is
-# TRUE, also widens all intervals by a common factor. All of them then contain their difference with
-# probability `conf_level`. They are NA if a pair has no interval. `draws`: result of
-# draw_joint_accuracies().
+# TRUE, also widens all intervals by a common factor, such that all intervals together contain their
+# differences with probability `conf_level`. These intervals are NA if a pair has no interval.
+# `draws`: result of draw_joint_accuracies().
 add_joint_intervals <- function(table, draws, options) {
-  level <- options$conf_level
-  error <- errors_of_differences(table, level)
+  conf_level <- options$conf_level
+  error <- errors_of_differences(table, conf_level)
   if (nrow(draws) == 0L) {
     table$probability <- replace(pnorm(table$estimate / error), error %in% 0, 0.5)
     if (options$simultaneous) {
@@ -128,14 +134,15 @@ add_joint_intervals <- function(table, draws, options) {
   systems <- unique(c(table$system1, table$system2))
   pairs <- list(first = match(table$system1, systems), second = match(table$system2, systems))
   table$probability <- core_share_ahead(draws, pairs$first, pairs$second)
-  rows <- which(error > 0)
-  if (options$simultaneous && length(rows) > 0L) {
-    blocks <- summarise_pairs(pairs, list(list(at = seq_along(systems), values = draws)))
-    deviations <- largest_deviations(blocks, error) / normal_quantile(level)
-    widening_factor <- max(1, quantile(deviations, level))
-    estimate <- table$estimate[rows]
-    limits <- estimate + widening_factor * (as.matrix(table[rows, limit_columns]) - estimate)
-    table[rows, limit_columns] <- as.data.frame(clamp(limits, -1, 1))
+  rows_with_error <- which(error > 0)
+  if (options$simultaneous && length(rows_with_error) > 0L) {
+    blocks <- summarise_pairs(pairs, list(list(systems = seq_along(systems), draws = draws)))
+    deviations <- largest_deviations(blocks, error) / normal_quantile(conf_level)
+    widening_factor <- max(1, quantile(deviations, conf_level))
+    estimate <- table$estimate[rows_with_error]
+    limits <- as.matrix(table[rows_with_error, limit_columns])
+    limits <- estimate + widening_factor * (limits - estimate)
+    table[rows_with_error, limit_columns] <- as.data.frame(clamp(limits, -1, 1))
   }
   table
 }

@@ -1,31 +1,33 @@
-# Differences of accuracy between groups of cases, such as two versions of an application. Groups
-# have different cases, so each group needs gold cases.
+# This file computes differences of accuracy between groups of cases, such as two versions of an
+# application. Groups have different cases, so each group needs gold cases.
 
-# Compares all pairs of groups, or all groups with `reference`, for each system. Other arguments are
-# from compare_systems().
+# Compares all pairs of groups, or all groups with group `reference`, for each system. Arguments
+# that are not listed here are those of compare_systems().
 # * x: an estimate with groups.
-# * refused: named list of arguments that cannot be used with groups. Raises an error unless all are
-#   NULL.
-compare_groups <- function(x, systems, conf_level, simultaneous, reference, refused) {
+# * unusable_arguments: named list of arguments that cannot be used with groups. An error is raised
+#   unless all are NULL.
+compare_groups <- function(x, systems, conf_level, simultaneous, reference, unusable_arguments) {
   x <- unclass(x)
   first_estimate <- x[[1L]]
   groups <- names(x)
-  refused <- names(drop_null(refused))
-  abort_argument_if(refused, refused[1L], "{.arg {refused[1L]}} cannot be used to compare groups.",
+  unusable_arguments <- names(drop_null(unusable_arguments))
+  abort_argument_if(unusable_arguments, unusable_arguments[1L],
+    "{.arg {unusable_arguments[1L]}} cannot be used to compare groups.",
     i = "Compare the systems of one group: {.code x[[\"{groups[[1L]]}\"]]}.")
   systems <- check_system_names(systems, first_estimate$table$system)
   if (!is.null(reference)) check_choice(reference, groups, "reference")
   abort_argument_if(length(groups) < 2L, "x", "must have at least two groups to compare.")
   has_gold <- map_lgl(x, function(estimate) any(estimate$gold$measured$known))
-  abort_argument_if(!any(has_gold), "x", "needs gold cases in each group, from a random sample.",
-    x = "There are none. Ratings, known error rates, and cases picked by hand do not show whether
-        raters judge the groups equally.",
+  abort_argument_if(!any(has_gold), "x",
+    "must have a random sample of gold cases (cases with known truth) in each group.",
+    x = "There are no such gold cases. Ratings, known error rates, and cases picked by hand do not
+        show whether raters make the same errors in all groups.",
     i = c("Give truths of random cases of each group to {.fun estimate_accuracy}, with
         {.arg known_truth} and {.code gold_sample = \"random\"}.", if (length(systems) > 1L)
         "To compare the systems of one group: {.code compare_systems(x[[\"{groups[[1L]]}\"]])},
         where {.arg x} is the result of {.fun estimate_accuracy}."))
   abort_argument_if(isTRUE(interval_of(first_estimate)$gold$anytime), "x",
-    "must not have interval {.val anytime}, which is not defined for differences of groups.",
+    "must not have {.val anytime} intervals, which are not defined for differences between groups.",
     i = "Estimate with {.code interval = \"corrected\"}.")
   pairs <- if (is.null(reference)) utils::combn(groups, 2L) else
     rbind(setdiff(groups, reference), reference)
@@ -34,16 +36,18 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
     group2 = rep(pairs[2L, ], each = length(systems)), system = rep(systems, ncol(pairs))
   )
   method <- first_estimate$options$method
-  level <- if (simultaneous) 1 - (1 - conf_level) / nrow(table) else conf_level
+  interval_level <- if (simultaneous) 1 - (1 - conf_level) / nrow(table) else conf_level
   measurements <- lapply(x, function(estimate) {
     setNames(lapply(
-      match(systems, estimate$table$system), group_measurement, estimate = estimate, level = level
+      match(systems, estimate$table$system), group_measurement, estimate = estimate,
+      level = interval_level
     ), systems)
   })
   differences <- stack_rows(row_numbers(table), function(i) {
-    row <- table[i, ]
-    measurements_of_pair <- lapply(measurements[c(row$group1, row$group2)], `[[`, row$system)
-    columns_tibble(!!!difference_of_sides(measurements_of_pair, method))
+    pair_row <- table[i, ]
+    pair_groups <- c(pair_row$group1, pair_row$group2)
+    measurements_of_pair <- lapply(measurements[pair_groups], `[[`, pair_row$system)
+    columns_tibble(!!!difference_of_groups(measurements_of_pair, method))
   })
   gold <- list(settings = first_estimate$gold$settings, cases = min(map_dbl(x, count_gold)))
   new_group_comparison(tibble::tibble(table, differences), x, gold, list(
@@ -54,16 +58,17 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
 }
 
 # Returns the measurement of system number `s` in one group, a list:
-# * x: result of corrected_mean(), NULL without gold.
+# * x: result of corrected_mean(); NULL if gold cases do not measure the system.
 # * n: number of cases.
-# * lack: a row with the reason why there is no measurement.
+# * gold_details: the row of tidy(estimate, "gold_details"). Its column `reason` explains why there
+#   is no measurement.
 # * interval: estimate and interval.
 # * influence: influence of each cluster on the estimate, named by cluster. NULL without clusters.
 group_measurement <- function(estimate, s, level) {
   x <- extract_gold_accuracy(estimate$gold, s)
   has_gold <- !is.null(x)
   list(
-    x = x, n = estimate$table$n[[s]], lack = estimate$gold$details[s, ],
+    x = x, n = estimate$table$n[[s]], gold_details = estimate$gold$details[s, ],
     interval = if (has_gold) corrected_interval(x, estimate$gold$settings$target, level) else
       result_table(NA),
     influence = if (has_gold && !is.null(estimate$options$given_cluster)) {
@@ -72,9 +77,9 @@ group_measurement <- function(estimate, s, level) {
   )
 }
 
-# Returns the influence of each cluster on the estimate of system number `s`. It is the sum of the
+# Returns the influence of each cluster on the estimate of system number `s`: the sum of the
 # influences of its cases. The influence of a case is slope x (prediction - mean prediction) /
-# number of cases. The prediction is the probability that the answer is correct (`p_correct`). The
+# (number of cases). The prediction is the probability that the answer is correct (`p_correct`). The
 # influence of a gold case also includes its deviation from the prediction, divided by the number of
 # gold cases. `measured`: field `x` of group_measurement().
 influence_of_clusters <- function(estimate, measured, s) {
@@ -92,31 +97,34 @@ influence_of_clusters <- function(estimate, measured, s) {
   ), cluster[c(seq_along(p_correct), evidence$case)])[, 1L]
 }
 
-# Returns the difference between two groups for one system. `sides`: list of two results of
+# Returns the difference between two groups for one system. `measurements`: list of two results of
 # group_measurement(), named by group. The interval is computed from both intervals and the
-# correlation of their errors over common clusters (Zou and Donner, 2008). The correlation is shrunk
-# towards 0 with the weight of `prior_cases` gold cases.
-difference_of_sides <- function(sides, method) {
-  first <- sides[[1L]]
-  second <- sides[[2L]]
-  reasons <- stack_rows(list(first$lack, second$lack))
-  missing_side <- which(!is.na(reasons$reason))[1L]
-  reason <- if (!is.na(missing_side)) paste0(
-    names(sides)[[missing_side]], ": ", reasons$reason[[missing_side]]
+# correlation of their errors, estimated from clusters that are in both groups (Zou and Donner,
+# 2008). This correlation is shrunk towards 0 with the weight of `prior_cases` gold cases.
+difference_of_groups <- function(measurements, method) {
+  first_group <- measurements[[1L]]
+  second_group <- measurements[[2L]]
+  details <- stack_rows(list(first_group$gold_details, second_group$gold_details))
+  missing_group <- which(!is.na(details$reason))[1L]
+  reason <- if (!is.na(missing_group)) paste0(
+    names(measurements)[[missing_group]], ": ", details$reason[[missing_group]]
   )
-  cluster_reasons <- na.omit(c(why_no_cluster_interval(first$x), why_no_cluster_interval(second$x)))
-  common_clusters <- intersect(names(first$influence), names(second$influence))
-  scale <- sqrt(sum(first$influence^2) * sum(second$influence^2))
+  cluster_reasons <- na.omit(c(
+    why_no_cluster_interval(first_group$x), why_no_cluster_interval(second_group$x)
+  ))
+  common_clusters <- intersect(names(first_group$influence), names(second_group$influence))
+  influence_scale <- sqrt(sum(first_group$influence^2) * sum(second_group$influence^2))
   correlation <- 0
-  if (length(common_clusters) > 0L && scale > 0) {
-    n_gold <- min(first$x$gold, second$x$gold)
-    covariance <- sum(first$influence[common_clusters] * second$influence[common_clusters])
-    correlation <- covariance / scale * n_gold / (n_gold + prior_cases)
+  if (length(common_clusters) > 0L && influence_scale > 0) {
+    n_gold <- min(first_group$x$gold, second_group$x$gold)
+    covariance <-
+      sum(first_group$influence[common_clusters] * second_group$influence[common_clusters])
+    correlation <- covariance / influence_scale * n_gold / (n_gold + prior_cases)
   }
   c(
-    difference_of_intervals(first$interval, second$interval, correlation),
-    n = first$n + second$n, method = method, reason = reason %||% cluster_reasons[1L],
-    why = reasons$why[missing_side]
+    difference_of_intervals(first_group$interval, second_group$interval, correlation),
+    n = first_group$n + second_group$n, method = method, reason = reason %||% cluster_reasons[1L],
+    why = details$why[missing_group]
   )
 }
 
@@ -124,16 +132,20 @@ difference_of_sides <- function(sides, method) {
 # correlation of their errors (Zou and Donner, 2008).
 difference_of_intervals <- function(interval1, interval2, correlation) {
   # Combines two errors (standard errors or distances to limits), given their correlation.
-  combine <- function(error1, error2) sqrt(error1^2 + error2^2 - 2 * correlation * error1 * error2)
+  combine_errors <- function(error1, error2) {
+    sqrt(error1^2 + error2^2 - 2 * correlation * error1 * error2)
+  }
   estimate <- interval1$estimate - interval2$estimate
-  error <- combine(interval1$std.error, interval2$std.error)
+  std_error <- combine_errors(interval1$std.error, interval2$std.error)
   list(
-    estimate = estimate, std.error = error,
-    conf.low = estimate -
-      combine(interval1$estimate - interval1$conf.low, interval2$conf.high - interval2$estimate),
-    conf.high = estimate +
-      combine(interval1$conf.high - interval1$estimate, interval2$estimate - interval2$conf.low),
-    probability = pnorm(estimate / error), correlation = correlation + 0 * estimate
+    estimate = estimate, std.error = std_error,
+    conf.low = estimate - combine_errors(
+      interval1$estimate - interval1$conf.low, interval2$conf.high - interval2$estimate
+    ),
+    conf.high = estimate + combine_errors(
+      interval1$conf.high - interval1$estimate, interval2$estimate - interval2$conf.low
+    ),
+    probability = pnorm(estimate / std_error), correlation = correlation + 0 * estimate
   )
 }
 
@@ -147,7 +159,7 @@ new_group_comparison <- function(table, estimates, gold, options) {
   correlations <- na.omit(table$correlation)
   is_measured <- length(correlations) > 0L
   no_clusters <- is.null(first_estimate$options$given_cluster)
-  shown <- tibble::tibble(pair = pair_names(table), table)
+  printed_table <- tibble::tibble(pair = pair_names(table), table)
   new_result(c("group_comparison", "system_comparison"),
     tables = list(differences = table),
     facts = list(
@@ -159,13 +171,15 @@ new_group_comparison <- function(table, estimates, gold, options) {
       "%s in %s between %s, %s", count_noun(nrow(table), "difference"), metric,
       count_noun(length(estimates), "group"), estimator_words(first_estimate)
     ),
-    shown = view_of_differences(shown, options$conf_level, c("pair", if (n_systems > 1L) "system")),
+    shown = view_of_differences(
+      printed_table, options$conf_level, c("pair", if (n_systems > 1L) "system")
+    ),
     notes = c(
-      reason_notes(table, shown$pair),
+      reason_notes(table, printed_table$pair),
       if (anyNA(table$estimate)) paste("Ratings do not show whether raters judge groups without",
         "gold cases as they judge the others: label 15 to 25 cases of each"),
       if (options$simultaneous) "The intervals cover all differences at once (Bonferroni)",
-      if (gold_intervals[[interval]]$gold$believes) paste0(
+      if (gold_intervals[[interval]]$gold$uses_prior) paste0(
         "Differences are between corrected estimates; the groups have ", interval, " estimates: ",
         toString(unlist(lapply(estimates, format)))
       ),

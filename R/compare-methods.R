@@ -7,38 +7,37 @@
 #' @return `tidy(x)`, or `tidy(x, "differences")`: a tibble with a row per pair of systems.
 #'   * `system1`, `system2`: names of the systems. With argument `reference` of [compare_systems()],
 #'     `system2` is the reference. With argument `best`, `system1` is one of the best systems, and
-#'     its estimate is not lower than that of `system2`.
-#'   * `estimate`: accuracy (or another metric) of the first system minus that of the second. For
-#'     accuracies it is in \[-1, 1\].
+#'     its estimate is not lower than the estimate of `system2`.
+#'   * `estimate`: accuracy (or another metric) of `system1` minus the accuracy of `system2`. For
+#'     accuracies, the difference is in \[-1, 1\].
 #'   * `std.error`: standard error of `estimate`; `conf.low`, `conf.high`: limits of its interval.
-#'   * `probability`: probability that the first system is better.
-#'   * `n`: number of cases that were used, all answered by all systems; `method`: method of
-#'     [estimate_accuracy()].
-#'   * `order_known`: `TRUE` if the same system is first by its estimate and by its agreement with
-#'     the most frequent rating of each case. `FALSE` if not, or if the systems are equal in one of
-#'     the two. `NA` for methods other than `"average"`, with gold cases or if all truths are known,
-#'     and for metrics other than accuracy.
+#'   * `probability`: probability that `system1` is better.
+#'   * `n`: number of cases, which all systems answered; `method`: method of [estimate_accuracy()].
+#'   * `order_known`: `TRUE` if the system with the higher estimate also agrees more often with the
+#'     most frequent rating of each case. `FALSE` if it does not, or if the systems have the same
+#'     estimate. `NA` for methods other than `"average"`, with gold cases or if all truths are
+#'     known, and for metrics other than accuracy.
 #'   * `reason`: why a value is `NA`.
 #'
 #'   `tidy(x, "ranks")`: a row per system and rank; no rows with `reference`.
-#'   * `system`; `rank`: 1 is the best system. With `best`, only the best systems are ranked,
-#'     against each other.
+#'   * `system`: name of the system; `rank`: rank of the system, 1 for the best. With `best`, only
+#'     the best systems have ranks, computed among them.
 #'   * `probability`: probability that the system has this rank.
-#'   * `known`: is `order_known` `TRUE` in all pairs with the system?
+#'   * `known`: `TRUE` if `order_known` is `TRUE` in all pairs with the system.
 #'
 #'   `tidy(x, "sources")`: a row per pair and source of evidence; no rows without gold cases.
 #'   * `system1`, `system2`: names of the systems.
-#'   * `interval`: the source. `"gold alone"` uses gold cases only, and `"ratings alone"` ratings
-#'     only. `"corrected"`, `"combined"` and `"anytime"` use both, see [compare_systems()].
+#'   * `interval`: the source. `"gold alone"` uses gold cases only, and `"ratings alone"` uses
+#'     ratings only. `"corrected"`, `"combined"` and `"anytime"` use both, see [compare_systems()].
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`: difference, standard error and interval.
 #'   * `weight`: weight of gold cases in the estimate, in \[0, 1\]; `reason`: why a value is `NA`.
 #'
 #'   `glance()`: a tibble with one row.
 #'   * `systems`, `pairs`, `cases`: numbers of systems, pairs and cases; `left_out`: number of cases
 #'     that not all systems answered.
-#'   * `best`, `probability`: the system that is most probably the best, and this probability. `NA`
-#'     with `reference`, or if a system has no estimate.
-#'   * `method`, `conf_level`; `simultaneous`: do intervals cover all differences at once?
+#'   * `best`: the system that is most probably the best; `probability`: the probability that it is
+#'     the best. Both are `NA` with `reference`, or if a system has no estimate.
+#'   * `method`, `conf_level`, `simultaneous`: settings of the comparison, see [compare_systems()].
 #'
 #'   `format()`: a string. It names the system that is most probably the best or, with `reference`,
 #'   gives the numbers of systems that are better and worse than the reference.
@@ -61,21 +60,21 @@ NULL
 # * options: list of settings.
 new_comparison <- function(x) {
   options <- x$options
-  against <- options$against
+  reference_or_best <- options$against
   table <- x$differences
   n_pairs <- nrow(table)
   has_ranks <- nrow(x$ranks) > 0L
-  hide_pairs <- is.null(against) && n_pairs > max_pairs_shown
-  first_rank <- x$ranks[x$ranks$rank == 1L, ]
-  leader <- which.max(if (!anyNA(first_rank$probability)) first_rank$probability)[1L]
-  facts <- list(
+  hide_pairs <- is.null(reference_or_best) && n_pairs > max_pairs_shown
+  first_ranks <- x$ranks[x$ranks$rank == 1L, ]
+  leader <- which.max(if (!anyNA(first_ranks$probability)) first_ranks$probability)[1L]
+  glance_columns <- list(
     systems = nrow(x$accuracy), pairs = n_pairs, cases = table$n[[1L]],
-    left_out = x$left_out, best = first_rank$system[leader],
-    probability = first_rank$probability[leader],
+    left_out = x$left_out, best = first_ranks$system[leader],
+    probability = first_ranks$probability[leader],
     method = options$method, conf_level = options$conf_level,
     simultaneous = options$simultaneous
   )
-  line <- comparison_line(x, facts)
+  summary_line <- comparison_line(x, glance_columns)
   printed_pairs <- shown_pairs(x)
   printed_pairs$pair <- pair_names(printed_pairs)
   pair_view <- view_of_differences(
@@ -83,10 +82,10 @@ new_comparison <- function(x) {
   )
   inject(new_result("system_comparison",
     tables = c(x[c("differences", "ranks")], list(sources = x$sources %||% no_pair_sources)),
-    facts = facts, line = line,
+    facts = glance_columns, line = summary_line,
     head = c(
-      paste0(line, "; ", options$words),
-      if (!is.null(against$best) && any_known(table$conf.low)) against_words(x)
+      paste0(summary_line, "; ", options$words),
+      if (!is.null(reference_or_best$best) && any_known(table$conf.low)) better_worse_words(x)
     ),
     shown = drop_null(list(
       if (has_ranks) view_of_ranks(x, hide_pairs), if (!hide_pairs) pair_view
@@ -101,27 +100,31 @@ new_comparison <- function(x) {
   ))
 }
 
-# Returns the text of format(). `facts`: see glance().
-comparison_line <- function(x, facts) {
-  against <- x$options$against
-  compared <- paste0(
-    count_noun(facts$systems, "system"), " on the same ", count_noun(facts$cases, "case")
+# Returns the text of format(). `glance_columns`: see glance().
+comparison_line <- function(x, glance_columns) {
+  reference_or_best <- x$options$against
+  count_words <- paste0(
+    count_noun(glance_columns$systems, "system"), " on the same ",
+    count_noun(glance_columns$cases, "case")
   )
-  if (!is.null(against$reference)) return(printable(paste0(against_words(x), ", of ", compared)))
-  if (is.na(facts$best)) {
-    return(sprintf("unknown which of %s is best (%s)", compared, x$differences$reason[[1L]]))
+  if (!is.null(reference_or_best$reference)) {
+    return(printable(paste0(better_worse_words(x), ", of ", count_words)))
+  }
+  if (is.na(glance_columns$best)) {
+    return(sprintf("unknown which of %s is best (%s)", count_words, x$differences$reason[[1L]]))
   }
   paste0(
-    printable(facts$best), " is ", best_system_words(x), " with probability ",
-    format_decimals(facts$probability, 2L), ", of ",
-    if (!is.null(against)) paste("the", number(against$best), "best of "), compared
+    printable(glance_columns$best), " is ", best_system_words(x), " with probability ",
+    format_decimals(glance_columns$probability, 2L), ", of ",
+    if (!is.null(reference_or_best)) paste("the", number(reference_or_best$best), "best of "),
+    count_words
   )
 }
 
-# Returns a sentence on how many systems are better or worse than the reference. Without a
-# reference, it counts the systems that are worse than the best system. Only differences whose
-# interval excludes 0 count.
-against_words <- function(x) {
+# Returns a sentence with the numbers of systems that are better and worse than the reference.
+# Without a reference, the sentence has the number of systems that are worse than the best system.
+# Only differences whose interval excludes 0 are counted.
+better_worse_words <- function(x) {
   reference <- x$options$against$reference
   table <- x$differences
   leader <- table$system1[[1L]]
@@ -132,20 +135,23 @@ against_words <- function(x) {
     number(n_better), count_noun(nrow(table), "other")
   ))
   n_worse <- sum(is_surely_better(x, table, "system2"), na.rm = TRUE)
-  words <- if (is.null(x$options$metric)) c("more accurate", "less") else c("better", "worse")
+  comparatives <-
+    if (is.null(x$options$metric)) c("more accurate", "less") else c("better", "worse")
   sprintf(
-    "%s %s than %s (%s), %s %s, %s undecided", number(n_better), words[[1L]], reference,
+    "%s %s than %s (%s), %s %s, %s undecided", number(n_better), comparatives[[1L]], reference,
     format_decimals(x$accuracy$estimate[x$accuracy$system == reference]), number(n_worse),
-    words[[2L]], number(nrow(table) - n_better - n_worse)
+    comparatives[[2L]], number(nrow(table) - n_better - n_worse)
   )
 }
 
-# With more pairs, print() shows only the difference of each system from the best system.
+# Largest number of pairs that print() shows. With more pairs, print() shows only the difference
+# of each system from the best system.
 max_pairs_shown <- 6L
 
 # Returns the printed table (see view()) with a row per ranked system, the best first. Columns are
-# the estimate, the probability of being best, and the mean rank. `show_differences`: is there also
-# a column with the difference from the best system?
+# the estimate, the probability that the system is the best, and its mean rank. If
+# `show_differences` is TRUE, there are also columns with the difference from the best system and
+# its interval.
 view_of_ranks <- function(x, show_differences) {
   ranks <- x$ranks
   first_ranks <- ranks[ranks$rank == 1L, ]
@@ -158,9 +164,9 @@ view_of_ranks <- function(x, show_differences) {
   pairs <- better_first(x$differences)
   leader <- table$system[[1L]]
   pairs <- pairs[pairs$system1 == leader | pairs$system2 == leader, ]
-  rows <- match(table$system, ifelse(pairs$system1 == leader, pairs$system2, pairs$system1))
-  table$behind <- ifelse(is.na(rows), "", format_decimals(pairs$estimate[rows]))
-  table[limit_columns] <- pairs[rows, limit_columns]
+  pair_rows <- match(table$system, ifelse(pairs$system1 == leader, pairs$system2, pairs$system1))
+  table$behind <- ifelse(is.na(pair_rows), "", format_decimals(pairs$estimate[pair_rows]))
+  table[limit_columns] <- pairs[pair_rows, limit_columns]
   view(
     table, c("system", setNames("value", compared_metric(x)), `P(best)` = "best",
       `mean rank` = "mean", if (show_differences) c("behind", limit_columns)),
@@ -169,16 +175,18 @@ view_of_ranks <- function(x, show_differences) {
 }
 
 # Returns the printed table (see view()) with a row per pair: difference, interval and probability
-# that the first is better. `labels`: columns with the names of the pair.
-view_of_differences <- function(table, level, labels = "pair", title = NULL) {
+# that the first system is better. `name_columns`: columns with the names of the pair.
+view_of_differences <- function(table, conf_level, name_columns = "pair", title = NULL) {
   view(
-    table, c(labels, difference = "estimate", limit_columns, `P(first better)` = "probability"),
-    c(3L, probability = 2L), level, integer(), title = title
+    table, c(
+      name_columns, difference = "estimate", limit_columns, `P(first better)` = "probability"
+    ),
+    c(3L, probability = 2L), conf_level, integer(), title = title
   )
 }
 
-# Returns names of pairs of systems or of groups. Their names are in the first two columns of a
-# table.
+# Returns names of pairs of systems or of groups, such as "a - b". The names of the two systems or
+# groups are in the first two columns of `table`.
 pair_names <- function(table) paste(table[[1L]], "-", table[[2L]])
 
 # Returns the pairs in the order in which they are printed. If all pairs are compared, the largest
@@ -199,6 +207,7 @@ better_first <- function(table) {
   table[order(-table$estimate), ]
 }
 
+# Returns the notes below the printed tables.
 comparison_notes <- function(x) {
   table <- x$differences
   gold <- x$gold
@@ -245,7 +254,7 @@ comparison_notes <- function(x) {
   )
 }
 
-# Note on the errors that the intervals include.
+# Returns the note on the errors that the intervals include.
 comparison_error_note <- function(x) {
   options <- x$options
   if (!is.null(x$gold)) {

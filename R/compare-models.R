@@ -11,9 +11,9 @@
 #' data, estimates of accuracies became worse if the dependence was chosen by its fit.
 #'
 #' @param ... Several [fit_raters()] results with `method = "bayes"` for the same ratings. Names of
-#'   arguments are names of models; the default is a description. Or one such result: its model is
-#'   then fitted again with each type of `dependence` of [rater_model()] that its ratings and priors
-#'   allow: independent errors, and `"easy"` (all raters are right on easy cases). The type
+#'   arguments are names of models; the default is a description. If there is only one result, its
+#'   model is fitted again with each type of `dependence` of [rater_model()] that its ratings and
+#'   priors allow: independent errors, and `"easy"` (all raters are right on easy cases). The type
 #'   `"pairs"` (correlated errors of named pairs) is only included if the model of the fit has it.
 #' @return An object of class `model_comparison`. `tidy()` returns a tibble with a row per model,
 #'   the best (with the highest `elpd`) first:
@@ -49,19 +49,21 @@ compare_models <- function(...) {
   abort_argument_if(length(fits) == 0L, "...", "Give at least one fitted model to compare.")
   for (fit in fits) check_draws_fit(fit, "...", "Compare fits by likelihood with {.fun AIC}.")
   if (length(fits) == 1L) fits <- fits_of_all_dependences(fits[[1L]])
-  data <- lapply(fits, function(fit) {
+  fitted_data <- lapply(fits, function(fit) {
     list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
   })
-  different_fits <- which(!map_lgl(data, identical, data[[1L]]))
+  different_fits <- which(!map_lgl(fitted_data, identical, fitted_data[[1L]]))
   abort_argument_if(different_fits, "...",
     "All models must be fitted to the same ratings and known truths.",
-    x = "Fit {different_fits[[1L]]} has other ratings or known truths than fit 1.")
+    x = "The ratings or known truths of fit {different_fits[[1L]]} differ from those of fit 1.")
   names_given <- names2(fits)
   reserved_names <- intersect(names_given, c("term", "lowest", "highest"))
   abort_argument_if(reserved_names, "...",
-    "Models cannot have the names {.val {reserved_names}}, which are columns of the result.")
-  names <- ifelse(names_given == "", map_chr(fits, function(fit) format(fit$model)), names_given)
-  names(fits) <- make.unique(names, sep = " ")
+    "Models cannot be named {.val {reserved_names}}, because the result has columns with
+        {?this name/these names}.")
+  descriptions <- map_chr(fits, function(fit) format(fit$model))
+  model_names <- ifelse(names_given == "", descriptions, names_given)
+  names(fits) <- make.unique(model_names, sep = " ")
   models <- compared_table(fits)
   fits <- fits[models$model]
   # Parameters that all models have, with their posterior medians.
@@ -72,12 +74,12 @@ compare_models <- function(...) {
     unname(apply(pick_columns(fit$draws, common_terms), 2L, median))
   })
   undecided_medians <- unname(medians[models$undecided])
-  terms <- columns_tibble(
+  term_table <- columns_tibble(
     term = common_terms, !!!medians, lowest = do.call(pmin, undecided_medians),
     highest = do.call(pmax, undecided_medians)
   )
-  warn_undecided(fits[models$undecided], terms)
-  new_model_comparison(models, terms, fits, names_given)
+  warn_undecided(fits[models$undecided], term_table)
+  new_model_comparison(models, term_table, fits, names_given)
 }
 
 # Fits a model again with each type of dependence between raters: none, easy cases, and the pairs
@@ -105,17 +107,17 @@ fits_of_all_dependences <- function(fit) {
   }))
 }
 
-# Returns a row per model with its WAIC (widely applicable information criterion) and the difference
-# from the best model. The best model is first.
+# Returns a table with a row per model: its WAIC (widely applicable information criterion) and the
+# difference from the best model. The best model is first.
 compared_table <- function(fits) {
   criteria <- lapply(fits, criteria_of_fit)
-  waic <- stack_rows(criteria, function(fit) fit$table[1L, ])
-  best_model <- criteria[[which.max(waic$elpd)]]
+  waic <- stack_rows(criteria, function(criterion) criterion$table[1L, ])
+  best_criterion <- criteria[[which.max(waic$elpd)]]
   # Differences are computed for each case, because models may have different patterns of cases.
-  differences <- vapply(criteria, function(fit) {
-    in_both <- !is.na(best_model$of_case) & !is.na(fit$of_case)
-    difference <- (fit$of_case - best_model$of_case)[in_both]
-    sum_over_cases(difference, weights_of_cases(fits[[1L]]$x)[in_both])
+  differences <- vapply(criteria, function(criterion) {
+    is_in_both <- !is.na(best_criterion$of_case) & !is.na(criterion$of_case)
+    difference <- (criterion$of_case - best_criterion$of_case)[is_in_both]
+    sum_over_cases(difference, weights_of_cases(fits[[1L]]$x)[is_in_both])
   }, c(estimate = 0, std.error = 0))
   table <- tibble::tibble(
     model = names(fits), waic[c("elpd", "std.error", "parameters")],
@@ -126,33 +128,38 @@ compared_table <- function(fits) {
   table[order(-table$elpd), ]
 }
 
-# Warns if posterior medians of undecided models differ by more than `max_shift` posterior
-# standard deviations, the threshold that check_fit() uses for other priors.
+# Warns if posterior medians of undecided models differ by more than `max_shift` posterior standard
+# deviations. check_fit() uses the same threshold for differences between priors.
 warn_undecided <- function(undecided_fits, terms) {
   if (length(undecided_fits) < 2L) return(invisible())
   largest_sd <- do.call(pmax, lapply(unname(undecided_fits), function(fit) {
     apply(pick_columns(fit$draws, terms$term), 2L, sd)
   }))
   differing_terms <- terms[terms$highest - terms$lowest > max_shift * largest_sd, ]
-  shown <- head(differing_terms[order(differing_terms$lowest - differing_terms$highest), ], 4L)
+  term_order <- order(differing_terms$lowest - differing_terms$highest)
+  shown_terms <- head(differing_terms[term_order, ], 4L)
   warn_if(nrow(differing_terms) > 0L, "dependence",
     "These ratings cannot distinguish models with different estimates: report all of them.",
-    x = c(escape_braces(shown$term, ": ", format_limits(shown$lowest, shown$highest)),
-      if (nrow(differing_terms) > 4L) "and {nrow(differing_terms) - 4L} more"),
+    x = c(
+      escape_braces(
+        shown_terms$term, ": ", format_limits(shown_terms$lowest, shown_terms$highest)
+      ),
+      if (nrow(differing_terms) > 4L) "and {nrow(differing_terms) - 4L} more"
+    ),
     i = "Only cases with known truth can show which model is right.", terms = differing_terms$term)
 }
 
 new_model_comparison <- function(models, terms, fits, names_given) {
   n_undecided <- sum(models$undecided)
   model_names <- models$model
-  numbers <- seq_along(model_names)
-  shown <- models
-  shown$model <- paste(numbers, model_names)
-  shown$difference <- round(models$difference, 1L) + 0 # not -0.0
-  columns <- c("term", model_names)
-  # Other names are descriptions of models, which are too long for headings.
-  names(columns) <- c("posterior median",
-    ifelse(model_names %in% names_given, model_names, paste("model", numbers)))
+  model_numbers <- seq_along(model_names)
+  printed_models <- models
+  printed_models$model <- paste(model_numbers, model_names)
+  printed_models$difference <- round(models$difference, 1L) + 0 # not -0.0
+  term_columns <- c("term", model_names)
+  # Names that the user did not give are descriptions of models, which are too long for headings.
+  names(term_columns) <- c("posterior median",
+    ifelse(model_names %in% names_given, model_names, paste("model", model_numbers)))
   new_result("model_comparison",
     fits = fits, tables = list(models = models, terms = terms),
     facts = list(models = nrow(models), undecided = n_undecided, best = model_names[[1L]]),
@@ -160,9 +167,9 @@ new_model_comparison <- function(models, terms, fits, names_given) {
       if (n_undecided == 1L) "all other models predict worse" else
         sprintf("%s of %s undecided", n_undecided, count_noun(nrow(models), "model"))),
     shown = list(
-      view(shown, c("model", "elpd", SE = "std.error", "difference", `its SE` = "difference.error",
-        "undecided"), 1L),
-      view(terms, columns, most = 15L)
+      view(printed_models, c("model", "elpd", SE = "std.error", "difference",
+        `its SE` = "difference.error", "undecided"), 1L),
+      view(terms, term_columns, most = 15L)
     ),
     notes = "Models are numbered by elpd (expected log predictive density by WAIC), the best
      first. Undecided: within 4 units or two standard errors of the best. A model that fits better

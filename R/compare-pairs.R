@@ -1,70 +1,74 @@
-# Pairs of systems to compare, joint draws of their errors, and tables of differences and ranks.
+# This file chooses the pairs of systems to compare, draws from the joint distribution of their
+# errors, and computes tables of differences and ranks.
 
-# Checks arguments `reference` and `best` of compare_systems(). Returns NULL if both are NULL; then
-# all pairs of systems are compared. Otherwise returns a list with one element:
+# Checks arguments `reference` and `best` of compare_systems(). If both are NULL, all pairs of
+# systems are compared, and the result is NULL. Otherwise returns a list with one of these elements:
 # * reference: index of the reference system; 0 means the system with the highest estimate
-# * best: number of best systems, which are compared with all other systems
-check_against <- function(reference, best, systems) {
+# * best: number k; the k systems with the highest estimates are compared with all other systems
+check_reference_and_best <- function(reference, best, systems) {
   abort_argument_if(!is.null(reference) && !is.null(best), "best",
-    "Only one of {.arg reference} and {.arg best} can be given.", x = "Both are given.",
-    i = "{.arg reference} is the name of a system, or {.val best} for the best one. {.arg best} is a
-        number of systems.")
-  n <- length(systems)
-  against <- NULL
+    "Only one of {.arg reference} and {.arg best} can be given, not both.",
+    i = "Use {.arg reference}, the name of a system or {.val best}, to compare all systems with one
+        system. Use {.arg best}, a number, to compare all systems with the best systems.")
+  n_systems <- length(systems)
+  reference_or_best <- NULL
   if (!is.null(reference)) {
     check_string(reference, "reference")
     abort_if(!reference %in% c("best", systems), "system",
       "{.arg reference} must be {.val best}, or one of the systems that are compared.",
-      x = "There is no {.val {printable(reference)}}.",
+      x = "There is no system {.val {printable(reference)}}.",
       i = escape_braces("Systems are ", shorten(systems, most = 6L), "."), system = reference)
-    against <- list(reference = match(reference, systems, 0L))
+    reference_or_best <- list(reference = match(reference, systems, 0L))
   }
-  if (!is.null(best)) against <- list(best = check_count(best, "best", max = n))
-  n_opponents <- if (is.null(reference)) best %||% n else 1
-  n_pairs <- n_opponents * (n_opponents - 1) / 2 + n_opponents * (n - n_opponents)
+  if (!is.null(best)) reference_or_best <- list(best = check_count(best, "best", max = n_systems))
+  n_opponents <- if (is.null(reference)) best %||% n_systems else 1
+  n_pairs <- n_opponents * (n_opponents - 1) / 2 + n_opponents * (n_systems - n_opponents)
   abort_argument_if(n_pairs > max_pairs, "best",
-    "No more than {number(max_pairs)} pairs of systems can be compared.",
-    x = "{number(n)} systems have {number(n_pairs)} pairs.",
-    i = "Use {.arg reference} to compare all systems with one, {.arg best} to compare them with the
-        best ones, or {.arg systems} to choose some.")
-  against
+    "At most {number(max_pairs)} pairs of systems can be compared.",
+    x = "{number(n_systems)} systems have {number(n_pairs)} pairs.",
+    i = "Use {.arg reference} to compare all systems with one system, {.arg best} to compare all
+        systems with the best systems, or {.arg systems} to compare fewer systems.")
+  reference_or_best
 }
 
 max_pairs <- 2e5 # largest number of pairs to compare
 
 # Returns the pairs of systems that are compared. Systems are given as indices. The list contains:
 # * first, second: the two systems of each pair
-# * with: the systems that are compared with all other systems
-# * ranked: the systems that get ranks
-# * against: argument `against`, but with the name of the reference system instead of its index
+# * opponents: the systems that are compared with all other systems
+# * ranked_systems: the systems that get ranks
+# * reference_or_best: argument `reference_or_best`, but with the name of the reference system
+#   instead of its index
 #
-# `value`: estimate of each system; higher is better. `against`: a result of check_against().
-compared_pairs <- function(value, systems, against = NULL) {
-  n <- length(systems)
-  if (is.null(against)) check_pair_numbers(n, columns_of_pairs)
-  sorted_systems <- if (is.null(against)) seq_len(n) else order(-value, seq_len(n))
-  reference <- against$reference
+# `estimates`: estimates of the systems; higher is better. `reference_or_best`: a result of
+# check_reference_and_best().
+compared_pairs <- function(estimates, systems, reference_or_best = NULL) {
+  n_systems <- length(systems)
+  if (is.null(reference_or_best)) check_pair_numbers(n_systems, columns_of_pairs)
+  sorted_systems <- if (is.null(reference_or_best)) seq_len(n_systems) else
+    order(-estimates, seq_len(n_systems))
+  reference <- reference_or_best$reference
   if (is.null(reference)) {
-    opponents <- sorted_systems[seq_len(against$best %||% n)]
+    opponents <- sorted_systems[seq_len(reference_or_best$best %||% n_systems)]
     second <- lapply(seq_along(opponents), function(i) sorted_systems[-seq_len(i)])
     return(list(
-      first = rep(opponents, lengths(second)), second = unlist(second), with = opponents,
-      ranked = opponents, against = against
+      first = rep(opponents, lengths(second)), second = unlist(second), opponents = opponents,
+      ranked_systems = opponents, reference_or_best = reference_or_best
     ))
   }
   if (reference == 0L) reference <- sorted_systems[[1L]]
   first <- setdiff(sorted_systems, reference)
   list(
-    first = first, second = rep(reference, length(first)), with = reference, ranked = integer(),
-    against = list(reference = systems[[reference]])
+    first = first, second = rep(reference, length(first)), opponents = reference,
+    ranked_systems = integer(), reference_or_best = list(reference = systems[[reference]])
   )
 }
 
 # Returns draws from the joint distribution of the estimates of systems. The list contains:
-# * parts: a list of blocks of systems, empty if there are no draws. A block is a list of `at`, the
-#   indices of its systems, and `values`, their draws (draws x systems). Each pair that is compared
-#   is in at least one block.
-# * ranked: draws of the systems that get ranks (draws x systems)
+# * blocks: a list of blocks of systems, empty if there are no draws. A block is a list of
+#   `systems`, the indices of the systems in the block, and `draws`, the draws of their estimates
+#   (draws x systems). Each pair that is compared is in at least one block.
+# * ranked_draws: draws of the systems that get ranks (draws x systems)
 # * reason: why there are no draws; NA if there are draws
 # * replicates: number of draws
 # * clusters: number of clusters of cases; NULL if cases have no clusters
@@ -73,48 +77,52 @@ compared_pairs <- function(value, systems, against = NULL) {
 comparison_draws <- function(estimate, pairs) {
   no_draws <- function(...) {
     list(
-      parts = list(), ranked = matrix(NA_real_, 0L, length(pairs$ranked)), reason = paste0(...),
+      blocks = list(), ranked_draws = matrix(NA_real_, 0L, length(pairs$ranked_systems)),
+      reason = paste0(...),
       replicates = estimate$options$replicates
     )
   }
-  without_estimate <- estimate$table[is.na(estimate$table$estimate), ]
-  if (nrow(without_estimate) > 0L) {
-    return(no_draws("no estimate for ", shorten(without_estimate$system, most = 4L), ": ",
-      without_estimate$reason[[1L]]))
+  rows_without_estimate <- estimate$table[is.na(estimate$table$estimate), ]
+  if (nrow(rows_without_estimate) > 0L) {
+    return(no_draws("no estimate for ", shorten(rows_without_estimate$system, most = 4L), ": ",
+      rows_without_estimate$reason[[1L]]))
   }
   blocks <- why_no_interval(interval_bootstrap, estimate)
   if (is.null(blocks)) {
-    values <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
-    is_complete <- complete.cases(values)
+    replicates <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
+    is_complete <- complete.cases(replicates)
     blocks <- if (mean(is_complete) < 0.5) "most bootstrap replicates gave no estimate" else
-      draw_blocks(estimate, pick_rows(values, is_complete), pairs$with)
+      draw_blocks(estimate, pick_rows(replicates, is_complete), pairs$opponents)
   }
   if (is.character(blocks)) return(no_draws(no_interval_prefix, blocks))
   first_block <- blocks[[1L]]
   list(
-    parts = blocks,
-    ranked = pick_columns(first_block$values, match(pairs$ranked, first_block$at)),
-    reason = NA_character_, replicates = nrow(values),
+    blocks = blocks,
+    ranked_draws = pick_columns(
+      first_block$draws, match(pairs$ranked_systems, first_block$systems)
+    ),
+    reason = NA_character_, replicates = nrow(replicates),
     clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   )
 }
 
 # Divides systems into blocks and draws from the joint distribution of each block. Returns element
-# `parts` of comparison_draws(), or a string with the reason why there are no draws.
+# `blocks` of comparison_draws(), or a string with the reason why there are no draws.
 #
 # `opponents`: indices of the systems that are compared with all others. With many systems there are
 # several blocks, and each block contains all opponents. `replicates`: bootstrap replicates of the
 # estimates (replicates x systems).
 draw_blocks <- function(estimate, replicates, opponents) {
-  n <- ncol(replicates)
+  n_systems <- ncol(replicates)
   draw_estimates <- interval_with_draws(estimate)$draws
-  system_blocks <- list(seq_len(n))
-  if (n > max_refitted_systems && length(opponents) < n) {
+  system_blocks <- list(seq_len(n_systems))
+  if (n_systems > max_refitted_systems && length(opponents) < n_systems) {
+    other_systems <- setdiff(seq_len(n_systems), opponents)
     system_blocks <- lapply(
-      split_in_runs(setdiff(seq_len(n), opponents), max(max_refitted_systems, length(opponents))),
+      split_in_runs(other_systems, max(max_refitted_systems, length(opponents))),
       function(block) c(opponents, block)
     )
-    # Clusters widen all errors by the same factor. It is applied here, not again in each block.
+    # Clusters widen all errors by the same factor. This factor is applied here, not in each block.
     if (!has_interval(estimate)) {
       estimate$details$sampling <- estimate$details$sampling * cluster_widening(estimate)
     }
@@ -125,8 +133,8 @@ draw_blocks <- function(estimate, replicates, opponents) {
     estimate$table <- estimate$table[block, ]
     estimate$details <- estimate$details[block, ]
     estimate$fit$x <- keep_systems(estimate$fit$x, block)
-    values <- draw_estimates(estimate, pick_columns(replicates, block))
-    if (is.character(values)) values else list(at = block, values = values)
+    draws <- draw_estimates(estimate, pick_columns(replicates, block))
+    if (is.character(draws)) draws else list(systems = block, draws = draws)
   })
   if (is.character(drawn_blocks[[1L]])) drawn_blocks[[1L]] else drawn_blocks
 }
@@ -154,14 +162,14 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     order_known = is_order_known(estimate, first, second), reason = draws$reason,
     why = NA_character_
   )
-  if (length(draws$parts) == 0L) return(table)
+  if (length(draws$blocks) == 0L) return(table)
   is_iterated <- method_of(estimate)$iterated
-  blocks <- summarise_pairs(pairs, draws$parts, centre)
+  blocks <- summarise_pairs(pairs, draws$blocks, centre)
   for (block in blocks) {
     block_rows <- table[block$pairs, ]
-    block_rows$probability <- core_share_ahead(block$values, block$first, block$second)
+    block_rows$probability <- core_share_ahead(block$draws, block$first, block$second)
     block_rows <- add_intervals(block_rows, core_difference_intervals(
-      block$values, block$first, block$second, conf_level, is_iterated
+      block$draws, block$first, block$second, conf_level, is_iterated
     ))
     if (!is.null(block$error)) block_rows$std.error <- block$error + 0 * block_rows$std.error
     table[block$pairs, ] <- block_rows
@@ -177,62 +185,68 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   if (!simultaneous) return(table)
   # Simultaneous intervals contain all differences at once with probability `conf_level`. Their
   # half-width is the standard error times a quantile of the largest deviations.
-  middle <- if (has_hidden_errors) centre[first] - centre[second] else table$estimate
+  interval_centre <- if (has_hidden_errors) centre[first] - centre[second] else table$estimate
   has_limits <- !is.na(table$conf.low)
   max_deviations <- largest_deviations(blocks, replace(table$std.error, !has_limits, NA))
   half_width <- quantile(max_deviations, conf_level, names = FALSE) * table$std.error
-  table$conf.low[has_limits] <- pmax(middle - half_width, -1)[has_limits]
-  table$conf.high[has_limits] <- pmin(middle + half_width, 1)[has_limits]
+  table$conf.low[has_limits] <- pmax(interval_centre - half_width, -1)[has_limits]
+  table$conf.high[has_limits] <- pmin(interval_centre + half_width, 1)[has_limits]
   table
 }
 
 # Divides pairs of systems into blocks, which are processed one after the other to limit memory.
 # Returns a list of blocks. A block is a list:
 # * pairs: indices of the pairs in the block
-# * values: draws of systems (draws x systems)
-# * first, second: columns of `values` with the two systems of each pair
+# * draws: draws of systems (draws x systems)
+# * first, second: columns of `draws` with the two systems of each pair
 # * error: standard error of each difference; NULL if the draws have no heavy tails
 #
-# `drawn_blocks`: element `parts` of comparison_draws(). `centre`: centre of the draws of each
+# `drawn_blocks`: element `blocks` of comparison_draws(). `centre`: centre of the draws of each
 # system. If draws have heavy tails, attribute `times` contains the factor by which each draw was
 # widened. Standard errors are computed without this factor.
 summarise_pairs <- function(pairs, drawn_blocks, centre = NULL) {
   is_assigned <- logical(length(pairs$first))
   blocks <- list()
   for (drawn_block in drawn_blocks) {
-    first <- match(pairs$first, drawn_block$at)
-    second <- match(pairs$second, drawn_block$at)
+    first <- match(pairs$first, drawn_block$systems)
+    second <- match(pairs$second, drawn_block$systems)
     pair_indices <- which(!is.na(first) & !is.na(second) & !is_assigned)
     is_assigned[pair_indices] <- TRUE
-    values <- drawn_block$values
-    tail_factor <- attr(values, "times")
+    draws <- drawn_block$draws
+    tail_factor <- attr(draws, "times")
     covariance <- if (!is.null(tail_factor)) {
-      cov((values - rep(centre[drawn_block$at], each = nrow(values))) / tail_factor)
+      cov((draws - rep(centre[drawn_block$systems], each = nrow(draws))) / tail_factor)
     }
-    pairs_per_block <- max(1, floor(max_differences / nrow(values)))
+    pairs_per_block <- max(1, floor(max_differences / nrow(draws)))
     blocks <- c(blocks, lapply(split_in_runs(pair_indices, pairs_per_block), function(block_pairs) {
-      a <- first[block_pairs]
-      b <- second[block_pairs]
+      block_first <- first[block_pairs]
+      block_second <- second[block_pairs]
       error <- if (!is.null(covariance)) {
-        sqrt(pmax(0, diag(covariance)[a] + diag(covariance)[b] - 2 * covariance[cbind(a, b)]))
+        variance <- diag(covariance)
+        sqrt(pmax(0, variance[block_first] + variance[block_second] -
+          2 * covariance[cbind(block_first, block_second)]))
       }
-      list(pairs = block_pairs, values = values, first = a, second = b, error = error)
+      list(
+        pairs = block_pairs, draws = draws, first = block_first, second = block_second,
+        error = error
+      )
     }))
   }
   blocks
 }
 
-# Returns, for each draw, the largest standardised deviation over all pairs. This is the absolute
-# deviation of a drawn difference from its mean, divided by its standard error. `blocks`: a result
-# of summarise_pairs(). `error`: standard error of each pair. Pairs are left out if it is NA or 0.
+# Returns, for each draw, the largest standardised deviation over all pairs. The standardised
+# deviation of a pair is the absolute deviation of its drawn difference from the mean, divided by
+# the standard error. `blocks`: a result of summarise_pairs(). `error`: standard error of each pair.
+# Pairs whose standard error is NA or 0 are left out.
 largest_deviations <- function(blocks, error) {
-  n_draws <- min(map_int(blocks, function(block) nrow(block$values)))
+  n_draws <- min(map_int(blocks, function(block) nrow(block$draws)))
   max_deviations <- numeric(n_draws)
   for (block in blocks) {
     pairs_with_error <- which(error[block$pairs] > 0)
     if (is_empty(pairs_with_error)) next
-    drawn_differences <- pick_columns(block$values, block$first[pairs_with_error]) -
-      pick_columns(block$values, block$second[pairs_with_error])
+    drawn_differences <- pick_columns(block$draws, block$first[pairs_with_error]) -
+      pick_columns(block$draws, block$second[pairs_with_error])
     deviations <- abs(scale(drawn_differences, scale = error[block$pairs[pairs_with_error]]))
     block_deviations <- asplit(pick_rows(deviations, seq_len(n_draws)), 2L)
     max_deviations <- pmax(max_deviations, do.call(pmax, block_deviations))
@@ -241,9 +255,9 @@ largest_deviations <- function(blocks, error) {
 }
 
 # Returns, for each pair of systems, whether two measures order them in the same way. One measure is
-# the estimate; the other is agreement with the most frequent rating. If they disagree, the
+# the estimate; the other is agreement with the most frequent rating. If the two orders differ, the
 # estimates were right for only 4 of 10 pairs in public data. The result is NA if all truths are
-# known, and unless accuracies are estimated by method "average".
+# known, if the comparison is of another metric than accuracy, or if the method is not "average".
 is_order_known <- function(estimate, first, second) {
   if (!is_averaged(estimate) || !is.null(estimate$compared) || has_all_truths(estimate)) {
     return(rep(NA, length(first)))
@@ -262,25 +276,27 @@ is_order_known <- function(estimate, first, second) {
 # have a rounding error.
 are_tied <- function(difference) round(difference, 9L) == 0
 
-# Returns a table with a row per system and rank: the probability that the system has this rank. It
-# is the share of draws in which the system has the rank. If systems are tied in a draw, the draw is
-# divided equally between the tied ranks. `values`: draws (draws x systems).
-rank_table <- function(systems, values) {
-  n <- length(systems)
-  compute_ranks <- function(ties) as.vector(t(apply(-values, 1L, rank, ties.method = ties)))
+# Returns a table with a row per system and rank: the probability that the system has this rank. The
+# probability is the share of draws in which the system has the rank. If systems are tied in a draw,
+# the draw is divided equally between the tied ranks. `draws`: draws of the estimates (draws x
+# systems).
+rank_table <- function(systems, draws) {
+  n_systems <- length(systems)
+  compute_ranks <- function(ties) as.vector(t(apply(-draws, 1L, rank, ties.method = ties)))
   best_rank <- compute_ranks("min")
   worst_rank <- compute_ranks("max")
-  # A draw adds 1 / (number of tied ranks) to all ranks from the best to the worst tied rank. To add
-  # it fast, it is added at the best rank, subtracted after the worst rank, and cumulated over
-  # ranks. The place after the last rank makes n + 1 places.
+  # A draw adds 1 / (number of tied ranks) to all ranks from the best to the worst tied rank. For
+  # speed, this number is added at the best rank and subtracted after the worst rank, and the sums
+  # are then cumulated over ranks. Each system needs one place more than there are ranks.
   sums_at <- function(rank) {
-    cell <- rank + (n + 1) * rep(seq_len(n) - 1, each = nrow(values))
-    matrix(rowsum_codes(cell, 1 / (worst_rank - best_rank + 1), (n + 1) * n), n + 1L, n)
+    cell <- rank + (n_systems + 1) * rep(seq_len(n_systems) - 1, each = nrow(draws))
+    sums <- rowsum_codes(cell, 1 / (worst_rank - best_rank + 1), (n_systems + 1) * n_systems)
+    matrix(sums, n_systems + 1L, n_systems)
   }
   probability <- apply(sums_at(best_rank) - sums_at(worst_rank + 1), 2L, cumsum)
-  probability <- pick_rows(matrix(probability, n + 1L, n), seq_len(n))
+  probability <- pick_rows(matrix(probability, n_systems + 1L, n_systems), seq_len(n_systems))
   columns_tibble(
-    system = rep(systems, each = n), rank = rep(seq_len(n), n),
-    probability = na_real(as.vector(probability) / nrow(values))
+    system = rep(systems, each = n_systems), rank = rep(seq_len(n_systems), n_systems),
+    probability = na_real(as.vector(probability) / nrow(draws))
   )
 }

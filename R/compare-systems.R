@@ -2,8 +2,8 @@
 #'
 #' Estimates differences of accuracy between pairs of systems (classifiers), with intervals, and the
 #' probability that each system is the most accurate. The accuracies are estimated from ratings, the
-#' categories that several raters gave to the same cases; true categories are not needed. As all
-#' systems are evaluated on the same cases, part of the estimation errors is equal and cancels.
+#' categories that several raters gave to the same cases; true categories are not needed. All
+#' systems are evaluated on the same cases, so part of their estimation errors is equal and cancels.
 #'
 #' @section Cases: Systems are compared on the rated cases that all of them answered. If this leaves
 #' out cases, accuracies are estimated again from the remaining cases.
@@ -26,8 +26,8 @@
 #'
 #' @section Order of systems: Systems can also be ordered by the share of cases on which they agree
 #' with the most frequent rating. If this order of two systems differs from the order of their
-#' estimates, treat their order as unknown (column `order_known` is `FALSE`). In 14 public data
-#' sources, the estimates were right for only 4 of 10 such pairs.
+#' estimates, column `order_known` is `FALSE`, and you should treat their order as unknown. In 14
+#' public data sources, the estimates were right for only 4 of 10 such pairs.
 #'
 #' @section Known truths: Gold cases are cases with known truth (argument `known_truth` of
 #' [estimate_accuracy()]). If the estimate has a sample of gold cases, they also measure the
@@ -40,31 +40,32 @@
 #' * `"anytime"` intervals are wider, and valid at all numbers of gold cases simultaneously.
 #'
 #' For a pair of systems without gold cases, the difference is estimated from ratings only. To
-#' measure a single difference, let [plan_gold()] draw cases with different answers.
+#' measure a single difference, let [plan_gold()] draw cases to which the two systems gave different
+#' answers.
 #'
 #' @section Groups: In an [estimate_accuracy()] result with groups of cases (argument `by`), such as
 #' two versions of an application, groups are compared. Each group needs a random sample of gold
 #' cases, because raters may rate one version more favourably. The interval of a difference is
 #' computed from the `"corrected"` intervals of both groups by the method of Zou and Donner (2008).
-#' If the same clusters of cases occur in several groups, such as prompts in the example, they are
-#' paired, which makes intervals narrower. `reference` is then the name of a group, and
-#' `simultaneous` intervals use the correction of Bonferroni. `best`, `metric`, `category` and
-#' `cost` cannot be used.
+#' The same clusters of cases, such as prompts in the example, may be in several groups. The
+#' interval then allows for the correlation of errors over clusters, which usually makes it
+#' narrower. With groups, `reference` is the name of a group, and `simultaneous` intervals use the
+#' correction of Bonferroni. `best`, `metric`, `category` and `cost` cannot be used.
 #'
 #' The result has class `group_comparison`. `tidy()` returns a row per pair of groups and system:
 #' `group1`, `group2`, `system`; `estimate`, the accuracy in the first group minus the accuracy in
-#' the second; `std.error`, `conf.low`, `conf.high`; `probability`, that the system is more accurate
-#' in the first group; `correlation` of the errors in both groups; `n`, the number of cases in both;
-#' `method`; `reason`, why a value is `NA`. `glance()` returns the numbers of `groups`, `systems`
-#' and `differences`, and `method`, `conf_level` and `simultaneous`. `autoplot()` draws the
-#' differences.
+#' the second; `std.error`, `conf.low`, `conf.high`; `probability`, the probability that the system
+#' is more accurate in the first group; `correlation` of the errors in both groups; `n`, the number
+#' of cases in both groups; `method`; `reason`, why a value is `NA`. `glance()` returns the numbers
+#' of `groups`, `systems` and `differences`, and `method`, `conf_level` and `simultaneous`.
+#' `autoplot()` draws the differences.
 #'
 #' @section Many pairs: With `simultaneous = TRUE`, the width of intervals is determined by the
 #'   largest standardised error over all pairs in the replicates.
 #'
-#' At most 200,000 pairs can be compared, all pairs of about 600 systems. For more, use `reference`
-#' or `best`. With more than 100 systems, bootstrap replicates of method `"joint"` are first-order
-#' approximations (infinitesimal jackknife, Efron 1982).
+#' At most 200,000 pairs can be compared: all pairs of about 600 systems. For more systems, use
+#' `reference` or `best`. With more than 100 systems, bootstrap replicates of method `"joint"` are
+#' first-order approximations (infinitesimal jackknife, Efron 1982).
 #'
 #' @references Efron, B. (1982). *The Jackknife, the Bootstrap and Other Resampling Plans*. SIAM.
 #'
@@ -77,7 +78,8 @@
 #' @param conf_level Confidence level of the intervals, in (0, 1); `NULL`, the default, for the
 #'   level of the estimate.
 #' @param simultaneous If `TRUE`, all intervals together cover their differences with probability
-#'   `conf_level`. If `FALSE`, the default, each of them does.
+#'   `conf_level`. If `FALSE`, the default, each interval covers its difference with this
+#'   probability.
 #' @param reference Name of the system with which all others are compared, or `"best"` for the
 #'   system with the highest estimate. `NULL`, the default, compares all pairs.
 #' @param best Number `k` of systems: the `k` systems with the highest estimates are compared with
@@ -96,9 +98,10 @@
 #' @return An object of class `system_comparison` with methods for [tidy()][tidy.system_comparison],
 #'   [glance()][tidy.system_comparison] and [autoplot()][autoplot.system_comparison]. `tidy()`
 #'   returns a tibble with a row per pair of systems, `system1` and `system2`: `estimate`, the
-#'   accuracy (or metric) of the first minus that of the second, with `std.error`, `conf.low` and
-#'   `conf.high`; `probability`, that the first is better; `n`, the number of cases; `method` of
-#'   [estimate_accuracy()]; `order_known`, see *Order of systems*; `reason`, why a value is `NA`.
+#'   accuracy (or metric) of `system1` minus the accuracy of `system2`, with `std.error`, `conf.low`
+#'   and `conf.high`; `probability`, the probability that `system1` is better; `n`, the number of
+#'   cases; `method` of [estimate_accuracy()]; `order_known`, see *Order of systems*; `reason`, why
+#'   a value is `NA`.
 #'   `tidy(x, "ranks")` returns probabilities of ranks (1 is the best), without `reference`.
 #' @family comparisons
 #' @seealso [confusion()] for the categories in which systems differ.
@@ -151,33 +154,33 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   conf_level <- check_level(conf_level %||% first_single_result(estimate)$options$conf_level)
   if (has_groups) {
     return(compare_groups(estimate, systems, conf_level, simultaneous, reference,
-      refused = mget(c("best", "metric", "category", "cost"))))
+      unusable_arguments = mget(c("best", "metric", "category", "cost"))))
   }
   systems <- check_system_names(systems, estimate$table$system)
-  abort_if(length(systems) < 2L, "system", "At least two systems are needed to compare.",
+  abort_if(length(systems) < 2L, "system", "A comparison needs at least two systems.",
     x = "There is only {.val {systems}}.",
     i = "If the answers of each version of a system are a group of cases, compare the groups:
         {.code compare_systems(estimate_accuracy(x, by = version))}.", system = systems)
-  against <- check_against(reference, best, systems)
+  reference_or_best <- check_reference_and_best(reference, best, systems)
   metric_settings <- check_compared_metric(metric, category, cost, estimate)
   gold <- estimate$gold
   has_gold <- !is.null(gold)
   # With gold cases, the error of each pair is estimated separately. Simultaneous intervals need the
   # joint distribution of all errors, and therefore all pairs.
-  abort_argument_if(has_gold && simultaneous && !is.null(against), "simultaneous",
-    "needs a comparison of all pairs if the estimate has gold cases.",
+  abort_argument_if(has_gold && simultaneous && !is.null(reference_or_best), "simultaneous",
+    "can be {.code TRUE} only if all pairs are compared, because the estimate has gold cases.",
     i = "Leave out {.arg reference} and {.arg best}. To compare only some systems, name them in
         {.arg systems}.")
   # Bootstrap replicates have a stored seed. Other draws use one seed from the user's random stream.
   interval <- interval_with_draws(estimate)
-  evaluate <- if (interval$hidden || has_gold) with_one_seed else identity
-  comparison <- evaluate({
+  run_with_seed <- if (interval$hidden || has_gold) with_one_seed else identity
+  comparison <- run_with_seed({
     ratings_estimate <- estimate_on_common_cases(undo_gold_correction(estimate), systems)
     ratings_estimate <- replace_accuracy_by_metric(ratings_estimate, metric_settings)
     measured_estimate <- ratings_estimate
     measured_estimate$options$interval <- estimate$options$interval
     measured_estimate <- correct_by_gold(measured_estimate, gold)
-    pairs <- compared_pairs(measured_estimate$table$estimate, systems, against)
+    pairs <- compared_pairs(measured_estimate$table$estimate, systems, reference_or_best)
     comparison <- compare_by_ratings(
       ratings_estimate, pairs, conf_level, simultaneous && !has_gold
     )
@@ -195,7 +198,7 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   draws <- comparison_draws(estimate, pairs)
   interval <- interval_with_draws(estimate)
   differences <- difference_table(estimate, pairs, draws, conf_level, simultaneous)
-  ranks <- rank_table(estimate$table$system[pairs$ranked], draws$ranked)
+  ranks <- rank_table(estimate$table$system[pairs$ranked_systems], draws$ranked_draws)
   # A rank is known if the order is known in all pairs with the system.
   ranks$known <- map_lgl(ranks$system, function(system) {
     all(differences$order_known[differences$system1 == system | differences$system2 == system])
@@ -210,13 +213,13 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
       machines = rests_on_machines(estimate) && is.null(estimate$drawn_gold),
       metric = if (is_pass_rate(estimate)) "pass rate", drawn = interval$drawn,
       allowance = if (interval$hidden) hidden_error_words(estimate) else " alone",
-      against = pairs$against
+      against = pairs$reference_or_best
     )
   )
 }
 
-# Returns `x` if it is an accuracy estimate that can be compared. Raises an error if it is not, or
-# if it comes from the ratings of a single judge (see fit_one_judge()).
+# Returns `x` if it is an accuracy estimate that can be compared. Raises an error if `x` is not an
+# estimate, or if `x` was estimated from the ratings of a single judge (see fit_one_judge()).
 check_estimate <- function(x) {
   check_class(x, "accuracy_estimate", "x", "Make one with {.fun estimate_accuracy}.")
   check_not_one_judge(x$fit)
@@ -228,14 +231,14 @@ check_estimate <- function(x) {
 # answered.
 estimate_on_common_cases <- function(estimate, systems) {
   x <- estimate$fit$x
-  indices <- match(systems, x$systems)
-  answer <- pick_columns(x$patterns$answer, indices)
+  system_numbers <- match(systems, x$systems)
+  answer <- pick_columns(x$patterns$answer, system_numbers)
   is_answered <- answer > 0L & is_usable_pattern(estimate$fit)
-  is_common <- rowSums(is_answered) == length(indices)
+  is_common <- rowSums(is_answered) == length(system_numbers)
   n_left_out <- as.double(count_cases(x, rowSums(is_answered) > 0L & !is_common))
   abort_if(count_cases(x, is_common) == 0, "system",
     "No case was answered by all of these systems and rated by a rater.",
-    x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
+    x = "Systems are {.val {systems}}.", i = "Compare fewer systems, with {.arg systems}.",
     system = systems)
   if (n_left_out > 0 || !identical(systems, x$systems)) {
     answer[!is_common, ] <- 0L

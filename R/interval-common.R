@@ -1,5 +1,6 @@
-# Bootstrap intervals, posterior intervals and profile intervals of accuracy. The bootstrap
-# resamples cases, or clusters of cases. A "pattern" is a group of cases with the same ratings.
+# This file computes bootstrap intervals, posterior intervals and profile intervals of accuracy. The
+# bootstrap resamples cases, or clusters of cases. A "pattern" is a group of cases with the same
+# ratings.
 
 # Returns estimates for resampled cases (replicates x systems), with the seed as attribute `seed`.
 # * estimator: function of the weights of patterns, or a pointer to an estimator in compiled code
@@ -10,8 +11,11 @@ bootstrap_replicates <- function(estimator, fit, options, quantity = "accuracy")
     "Ask for fewer {.arg replicates}, or choose {.arg systems}."
   )
   tick <- progress_bar("Bootstrap", options$replicates)$tick
-  settings <- resampling(fit$x, options, inherits(estimator, "case_estimator"))
-  structure(compute_replicates(estimator, quantity, settings, tick), seed = settings$seed)
+  resampling_settings <- resampling(fit$x, options, inherits(estimator, "case_estimator"))
+  structure(
+    compute_replicates(estimator, quantity, resampling_settings, tick),
+    seed = resampling_settings$seed
+  )
 }
 
 # Returns bootstrap replicates for correlations between systems, or between cells of a table. If
@@ -81,8 +85,8 @@ replicates_in_blocks <- function(estimator, quantity, resampling, tick,
   stack_rows(run_tasks_in_workers(tasks, block_names))
 }
 
-# Adds bootstrap percentile intervals and standard errors to `table`, and returns it together with
-# the replicates. `draft`: an estimate without interval, see draft_estimate().
+# Adds bootstrap percentile intervals and standard errors to `table`. Returns a list of `table` and
+# `replicates`. `draft`: an estimate without interval, see draft_estimate().
 bootstrap_interval <- function(draft, table) {
   options <- draft$options
   systems <- draft$fit$x$systems
@@ -96,7 +100,8 @@ bootstrap_interval <- function(draft, table) {
       "The agreement of raters is too low for this number of cases."
   )
   table <- add_intervals(table, intervals)
-  # An unclipped estimate may be above 1. It is compared with the limits as 1, the largest limit.
+  # An unclipped estimate may be above 1, but limits are at most 1. Estimates above 1 are therefore
+  # replaced by 1 before they are compared with the limits.
   limited_table <- replace(table, "estimate", list(pmin(table$estimate, 1)))
   warn_outside(systems, limited_table,
     'Use {.code interval = "profile"} or {.code interval = "robust"}.')
@@ -109,8 +114,8 @@ interval_bootstrap <- new_interval(
   spread = "percentile", compiled = TRUE, own_fit = TRUE,
   uncounted = "so there are no cases to resample",
   find = bootstrap_interval, draws = function(estimate, replicates) replicates,
-  # What was resampled, and how many replicates have no estimate. The interval is "too narrow" if
-  # this number is larger than the number of replicates outside the interval on one side.
+  # The note describes what was resampled, and how many replicates gave no estimate. The words "too
+  # narrow" are added if more replicates gave no estimate than are outside the interval on one side.
   note = function(estimate) {
     n_failed <- estimate$details$failed
     paste0(
@@ -139,7 +144,7 @@ interval_posterior <- new_interval(
   uncounted = "so there are no cases to draw the truth of",
   find = function(draft, table) list(table = table),
   draws = interval_bootstrap$draws,
-  # The sources of error. `parts`: variance by source (systems x sources).
+  # The note describes the sources of error. `estimate$parts`: variances (systems x sources).
   note = function(estimate) {
     if (!is.null(estimate$drawn_gold)) {
       return(paste0("quantiles of posterior draws, weighted by ",
@@ -149,11 +154,11 @@ interval_posterior <- new_interval(
       return("quantiles of posterior draws; sampling error only, given the assumption")
     }
     mean_variances <- colMeans(estimate$parts)
-    percent <- paste0(round(100 * mean_variances / sum(mean_variances)), "%")
+    percentages <- paste0(round(100 * mean_variances / sum(mean_variances)), "%")
     sprintf(
       paste("quantiles of posterior draws. Of its variance %s is sampling, %s shared errors and %s",
         "cases on which all raters err; the ratings cannot reduce the last two"),
-      percent[[1L]], percent[[2L]], percent[[3L]]
+      percentages[[1L]], percentages[[2L]], percentages[[3L]]
     )
   },
   explain = function(estimate) {
@@ -167,8 +172,8 @@ interval_posterior <- new_interval(
 # ---- Profile intervals of joint estimates; formulas are in profile_interval.cpp in the core -----
 
 # Adds profile likelihood intervals to `table`. `draft`: an estimate without interval, see
-# draft_estimate(). The search may find a higher maximum of the likelihood than the estimate. The
-# estimate is then computed again, and is the field `draft` of the result.
+# draft_estimate(). The search for limits may find a higher maximum of the likelihood than the fit.
+# The estimate is then computed again from this maximum. Field `draft` of the result contains it.
 profile_interval <- function(draft, table) {
   fit <- draft$fit
   x <- fit$x
@@ -186,13 +191,13 @@ profile_interval <- function(draft, table) {
   }
   # A system that gives all cases the same answer has no accuracy parameter (see latent.cpp).
   is_constant <- !is.na(table$estimate) &
-    apply(pattern_answers(x), 2L, function(x) n_distinct(x[x > 0L]) < 2L)
+    apply(pattern_answers(x), 2L, function(answer) n_distinct(answer[answer > 0L]) < 2L)
   is_estimated <- !is.na(table$estimate) & !is_constant
   deviance <- qchisq(options$conf_level, 1)
   # Fields of `profile`, with an element per system:
   # * low, high: limits of the profile interval
   # * converged: did all fits along the profile converge?
-  # * moved: was a higher maximum than the fit found? The profile is then around that maximum
+  # * moved: was a higher maximum of the likelihood found? The profile is then around this maximum
   profile <- core_latent_profile(
     x$patterns, pattern_weights(x), fit$known, model_for_core(fit$model, x, fit$method),
     deviance, options$threads, progress_bar("Profiles", length(is_estimated))$tick
@@ -206,7 +211,7 @@ profile_interval <- function(draft, table) {
   table$conf.low[is_usable] <- profile$low[is_usable]
   table$conf.high[is_usable] <- profile$high[is_usable]
   # The standard error is computed from the width of the interval. The curvature at the maximum is
-  # not used, because it is wrong if another parameter is on its boundary.
+  # not used, because this standard error would be wrong if another parameter is on its boundary.
   table$std.error <- (table$conf.high - table$conf.low) / (2 * sqrt(deviance))
   has_failed <- is_estimated & !is_usable
   table$reason[has_failed] <- paste0(no_interval_prefix, "a fit did not converge")
@@ -227,11 +232,12 @@ interval_profile <- new_interval(
 )
 
 # Returns words for the quantity of an interval, such as "accuracy in the population; gold in 12
-# clusters". `clusters`: number of clusters, or NULL. `quantity`: words such as "accuracy in the ".
-gold_interval_words <- function(settings, clusters, quantity) {
+# clusters". `n_clusters`: number of clusters, or NULL. `quantity_words`: "accuracy in the ", for
+# example.
+gold_interval_words <- function(settings, n_clusters, quantity_words) {
   paste0(
-    quantity, settings$target,
-    if (!is.null(clusters)) paste0("; gold in ", count_noun(clusters, "cluster"))
+    quantity_words, settings$target,
+    if (!is.null(n_clusters)) paste0("; gold in ", count_noun(n_clusters, "cluster"))
   )
 }
 
@@ -241,19 +247,23 @@ count_gold_clusters <- function(estimate) {
   if (!is.null(cluster)) n_distinct(cluster[estimate$gold$case])
 }
 
-# Estimates from gold cases what share of the raters' errors a system shares. Returns the share and
-# the limits of its interval, limited to [0, 1]. NA if the whole interval is outside [0, 1].
+# Estimates, from gold cases, the share of the raters' errors that a system shares. Returns this
+# share and the limits of its interval, limited to [0, 1]. All are NA if the whole interval is
+# outside [0, 1].
 # * interval: accuracies estimated from gold cases, a result of corrected_interval()
 # * independent: accuracies computed from ratings, if errors are independent (share 0)
 # * shared: accuracies computed from ratings, if all errors are shared (share 1)
 estimate_common_share <- function(interval, independent, shared) {
   distance <- independent - shared
   distance[abs(distance) < 1e-6] <- NA_real_
-  share_at <- function(value) (independent - value) / distance
-  shares_at_limits <- lapply(interval[limit_columns], share_at)
-  lower <- Reduce(pmin, shares_at_limits)
-  upper <- Reduce(pmax, shares_at_limits)
-  is_outside <- (lower > 1 | upper < 0) %in% TRUE
-  shares <- list(common = share_at(interval$estimate), common.low = lower, common.high = upper)
+  share_of_accuracy <- function(accuracy) (independent - accuracy) / distance
+  shares_at_limits <- lapply(interval[limit_columns], share_of_accuracy)
+  lower_limits <- Reduce(pmin, shares_at_limits)
+  upper_limits <- Reduce(pmax, shares_at_limits)
+  is_outside <- (lower_limits > 1 | upper_limits < 0) %in% TRUE
+  shares <- list(
+    common = share_of_accuracy(interval$estimate), common.low = lower_limits,
+    common.high = upper_limits
+  )
   lapply(shares, function(share) replace(clip01(share), is_outside, NA_real_))
 }

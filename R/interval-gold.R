@@ -1,8 +1,8 @@
 # Intervals that use gold cases (cases with known truth), see gold.R. Systems that answered no gold
 # case get robust intervals.
 
-# Returns Wilson's intervals for accuracies estimated from gold cases. They are valid for any amount
-# of shared errors. Limits are NA if gold cases are in too few clusters.
+# Returns Wilson's intervals for accuracies estimated from gold cases. The intervals are valid for
+# any amount of shared errors. Limits are NA if gold cases are in too few clusters.
 # * x: result of gold_accuracy() or corrected_share(), with an element per accuracy
 # * target: "population" or "cases", see gold_cases()
 corrected_interval <- function(x, target, conf_level, ...) {
@@ -18,13 +18,13 @@ corrected_interval <- function(x, target, conf_level, ...) {
 # Extends intervals to 0 if the answers to all gold cases are wrong, or to 1 if all are correct. The
 # same may then be true for all other cases. Central posterior intervals would never contain 0 or 1.
 # Missing limits stay missing.
-# * x$seen: share of correct gold cases, NA if intervals are not extended
-# * low: may the lower limit be set to 0?
-# * high: may the upper limit be set to 1?
-extend_to_boundary <- function(interval, x, low = TRUE, high = TRUE) {
+# * x$seen: share of gold cases that were answered correctly, NA if intervals are not extended
+# * can_be_0: may the lower limit be set to 0?
+# * can_be_1: may the upper limit be set to 1?
+extend_to_boundary <- function(interval, x, can_be_0 = TRUE, can_be_1 = TRUE) {
   has_limits <- !is.na(interval$conf.low)
-  interval$conf.low[which(has_limits & low & x$seen <= 1e-12)] <- 0
-  interval$conf.high[which(has_limits & high & x$seen >= 1 - 1e-12)] <- 1
+  interval$conf.low[which(has_limits & can_be_0 & x$seen <= 1e-12)] <- 0
+  interval$conf.high[which(has_limits & can_be_1 & x$seen >= 1 - 1e-12)] <- 1
   interval
 }
 
@@ -40,22 +40,22 @@ effective_gold_size <- function(x, target, conf_level) {
 }
 
 # Returns the squared standard error of each mean in `x` (see corrected_mean()), divided by the
-# variance of one case. `target`: "cases" for an error relative to the mean of the cases in the
-# data, or "population" to add the sampling error of these cases. For "population", the result is at
-# most the squared error of a mean of gold cases without predictions.
+# variance of the values of single cases. `target`: "cases" for an error relative to the mean of the
+# cases in the data, or "population" to add the sampling error of these cases. For "population", the
+# result is at most the squared error of a mean of gold cases without predictions.
 relative_error_variance <- function(x, target) {
   variance <- x$ratio * (1 - x$gold / x$cases) / x$gold
   if (target == "cases") variance else pmin(variance + x$full_design / x$cases, x$design / x$gold)
 }
 
 # Returns Student's intervals for differences between accuracies. Degrees of freedom are the number
-# of gold cases minus 1. `x`: result of gold_accuracy() for pairs of systems. `times`: half width of
-# the interval in standard errors.
+# of gold cases minus 1. `x`: result of gold_accuracy() for pairs of systems. `n_errors`: number of
+# standard errors in half of the width of the interval.
 difference_interval <- function(x, target, conf_level,
-                                times = small_sample_quantile(x, conf_level), ...) {
+                                n_errors = small_sample_quantile(x, conf_level), ...) {
   size <- effective_gold_size(x, target, conf_level)
   error <- sqrt(x$variance / size)
-  half_width <- error * times
+  half_width <- error * n_errors
   estimate <- clamp(x$estimate, -1, 1)
   list(
     estimate = estimate, std.error = error, conf.low = pmax(-1, estimate - half_width),
@@ -74,13 +74,13 @@ small_sample_quantile <- function(x, conf_level) {
 # ---- Combined intervals --------------------------------------------------------------------------
 
 # Combined intervals use gold cases as data, and the estimate from ratings as a prior. This estimate
-# is the argument `from_ratings` below, with these fields:
+# is the argument `ratings_estimates` of the functions below, with these fields:
 # * estimate: the centre
 # * std.error: the total standard error
 # * bias: the part of `std.error` that is not sampling error
 #
-# With few gold cases, the prior is normal. With more gold cases, it is a mixture of a normal and a
-# uniform (flat) part, so that gold cases can contradict the prior.
+# With few gold cases, the prior is normal. With more gold cases, the prior is a mixture of a normal
+# part and a uniform ("flat") part, so that gold cases can contradict the prior.
 
 min_prior_variance <- 1e-4 # Lower limit of the variance of the prior.
 max_flat_weight <- 0.7 # Weight of the flat part of the prior, with very many gold cases.
@@ -116,153 +116,167 @@ max_effective_size <- 1e5 # upper limit of the effective number of cases in a li
 #
 # The estimate from ratings may be precise and far from the truth, because ratings do not show all
 # shared errors. The normal part is therefore wider with more gold cases.
-# * gold, cases: numbers of gold cases and of all cases
-# * case_variance: variance of a case
-# * widen: NULL, or the relative increase of the variance given by the user. If it is NULL, a
-#   multiple of `error` is added to the default increase
-# * error: squared standard error of the estimate from gold cases
-# * unit: variance of a case, relative to the variance of a share. The lower limit of the prior
-#   variance is multiplied by this number, or by 1 if it is larger
-ratings_prior <- function(from_ratings, gold, case_variance, cases, widen, error = 0, unit = 1) {
-  # Subtracts the sampling error of the cases, because the estimate from gold cases has it, too.
-  sampling <- from_ratings$std.error^2 - case_variance / cases
-  variance <- pmax(sampling, from_ratings$bias^2, min_prior_variance * pmin(1, unit))
-  many_gold <- 1 / (1 + (half_flat_gold / gold)^2)
+# * n_gold, n_cases: numbers of gold cases and of all cases
+# * case_variance: variance of the values of single cases
+# * widen: relative increase of the variance that the user specified, or NULL. If it is NULL, a
+#   multiple of `squared_error` is added to the default increase
+# * squared_error: squared standard error of the estimate from gold cases
+# * variance_ratio: `case_variance`, divided by p (1 - p), where p is the estimate from ratings. The
+#   lower limit of the prior variance is multiplied by this ratio, or by 1 if the ratio is larger
+ratings_prior <- function(ratings_estimates, n_gold, case_variance, n_cases, widen,
+                          squared_error = 0, variance_ratio = 1) {
+  # Subtracts the sampling error of the cases, because the estimate from gold cases has the same
+  # sampling error.
+  remaining_variance <- ratings_estimates$std.error^2 - case_variance / n_cases
+  variance <- pmax(
+    remaining_variance, ratings_estimates$bias^2, min_prior_variance * pmin(1, variance_ratio)
+  )
+  gold_weight <- 1 / (1 + (half_flat_gold / n_gold)^2)
   widened_variance <- (1 + widen %||% default_widen) * variance
-  if (is.null(widen)) widened_variance <- widened_variance + gold_widen_factor * error
+  if (is.null(widen)) widened_variance <- widened_variance + gold_widen_factor * squared_error
   list(
-    centre = from_ratings$estimate, variance = variance,
-    sd = sqrt((1 - many_gold) * variance + many_gold * widened_variance),
-    vague = max_flat_weight * many_gold
+    centre = ratings_estimates$estimate, variance = variance,
+    sd = sqrt((1 - gold_weight) * variance + gold_weight * widened_variance),
+    vague = max_flat_weight * gold_weight
   )
 }
 
 # Returns combined intervals of accuracies. `x`: estimates from gold cases, a result of
-# gold_accuracy(). `from_ratings`: estimates from ratings, from which the prior is computed. Only
-# gold cases are used in three situations:
+# gold_accuracy(). `ratings_estimates`: estimates from ratings, from which the prior is computed.
+# The prior is not used in three situations:
 # * There is no estimate from ratings.
 # * Gold cases contradict the estimate from ratings.
 # * The truth of all cases is known.
-combined_interval <- function(x, from_ratings, target, conf_level, widen = default_widen) {
-  corrected <- corrected_interval(x, target, conf_level)
+combined_interval <- function(x, ratings_estimates, target, conf_level, widen = default_widen) {
+  interval_without_prior <- corrected_interval(x, target, conf_level)
   squared_error <- x$variance * relative_error_variance(x, "cases")
-  # Variance of a case, computed as if the estimate from ratings were the accuracy.
-  case_variance <- bernoulli_variance(from_ratings$estimate) * x$full_design
+  # Variance of single cases, computed as if the estimate from ratings were the accuracy.
+  case_variance <- bernoulli_variance(ratings_estimates$estimate) * x$full_design
   prior <- ratings_prior(
-    from_ratings, x$n_labels, case_variance, x$cases, widen, squared_error, x$full_design
+    ratings_estimates, x$n_labels, case_variance, x$cases, widen, squared_error, x$full_design
   )
-  ratings_weight <- weight_of_ratings(x, prior, corrected$estimate, squared_error, conf_level,
-    widen)
-  average_intervals(x, prior, corrected, ratings_weight, function(x, prior, corrected_share) {
+  ratings_weight <-
+    weight_of_ratings(x, prior, interval_without_prior$estimate, squared_error, conf_level, widen)
+  compute_combined <- function(x, prior, corrected_share) {
     size <- pmin(max_effective_size, effective_gold_size(x, "cases", conf_level))
-    interval <- blended_interval(
+    interval <- combine_with_prior(
       x, list(value = corrected_share, size = size), prior, size, NULL, target, conf_level
     )
     half_width <- normal_quantile(conf_level) * prior$sd
     extend_to_boundary(interval, x, prior$centre <= half_width, prior$centre + half_width >= 1)
-  })
+  }
+  average_intervals(x, prior, interval_without_prior, ratings_weight, compute_combined)
 }
 
-# Returns the weight of the prior from ratings. A combined interval is the weighted mean of an
-# interval with this prior and an interval from gold cases only. The weight is 0 if gold cases
+# Returns the weight of the interval with a prior. A combined interval is the weighted mean of an
+# interval with the prior from ratings and an interval without prior. The weight is 0 if gold cases
 # contradict the ratings, and 1 if they do not. It increases linearly while the p-value of the test
-# increases from 0.5 to 1.5 times 1 - `conf_level`. With a step in the weight, small random
+# increases from 0.5 to 1.5 times 1 - `conf_level`. If the weight changed in one step, small random
 # differences in standard errors could change the estimate much.
 # * prior: result of ratings_prior()
-# * estimate: estimate from gold cases only
-# * error: squared standard error of this estimate
-# * widen: NULL, or a number given by the user, with which the weight is 1
-weight_of_ratings <- function(x, prior, estimate, error, conf_level, widen) {
-  p_value <- test_contradiction(prior, estimate, error)$p.value
+# * estimate: estimate without prior
+# * squared_error: squared standard error of this estimate
+# * widen: NULL, or a number that the user specified. With this number, the weight is 1
+weight_of_ratings <- function(x, prior, estimate, squared_error, conf_level, widen) {
+  p_value <- test_contradiction(prior, estimate, squared_error)$p.value
   replace(clip01(p_value / (1 - conf_level) - 0.5), !is.null(widen) | x$gold < min_gold_to_test, 1)
 }
 
 # Tests whether gold cases contradict the prior from ratings. Returns the z statistic and the
-# p-value of the difference. `value`: estimate from gold cases. `error`: its squared standard error.
-test_contradiction <- function(prior, value, error) {
-  z <- (prior$centre - value) / sqrt(prior$variance + error)
+# p-value of the difference. `estimate`: estimate from gold cases. `squared_error`: squared standard
+# error of this estimate.
+test_contradiction <- function(prior, estimate, squared_error) {
+  z <- (prior$centre - estimate) / sqrt(prior$variance + squared_error)
   list(statistic = z, p.value = 2 * pnorm(-abs(z)))
 }
 
-# Averages two intervals of each quantity. One interval, `corrected`, is from gold cases only. The
-# other interval is computed by blend(x, prior, estimate), and has the weight `ratings_weight`. Only
-# `corrected` is used if the prior or `corrected` is missing, or if the truth of all cases is known.
-average_intervals <- function(x, prior, corrected, ratings_weight, compute_blend) {
-  corrected$weight <- rep(1, length(corrected$estimate))
+# Averages two intervals of each quantity: `interval_without_prior`, and an interval from gold cases
+# and the prior. The interval with the prior has the weight `ratings_weight`, and is computed by the
+# function `compute_combined`. Arguments of this function are elements of `x`, of `prior` and of the
+# estimate without prior. The prior is not used if it is missing, if the interval without prior is
+# missing, or if the truth of all cases is known.
+average_intervals <- function(x, prior, interval_without_prior, ratings_weight, compute_combined) {
+  interval <- interval_without_prior
+  interval$weight <- rep(1, length(interval$estimate))
   is_combined <- ratings_weight > 0 & x$gold < x$cases &
-    !is.na(prior$variance + prior$centre + corrected$size)
+    !is.na(prior$variance + prior$centre + interval_without_prior$size)
   select_combined <- function(fields) lapply(fields, `[`, is_combined)
   x <- select_combined(without_deviations(x))
-  blended <- compute_blend(x, select_combined(prior), corrected$estimate[is_combined])
-  for (column in names(blended)) {
-    old_values <- corrected[[column]][is_combined]
-    corrected[[column]][is_combined] <- old_values +
-      ratings_weight[is_combined] * (blended[[column]] - old_values)
+  interval_with_prior <-
+    compute_combined(x, select_combined(prior), interval_without_prior$estimate[is_combined])
+  for (column in names(interval_with_prior)) {
+    old_values <- interval[[column]][is_combined]
+    interval[[column]][is_combined] <- old_values +
+      ratings_weight[is_combined] * (interval_with_prior[[column]] - old_values)
   }
-  corrected$size[is_combined] <- NA_real_ # there is no equivalent number of cases
-  corrected
+  interval$size[is_combined] <- NA_real_ # there is no equivalent number of cases
+  interval
 }
 
 # Returns posterior means, standard errors and intervals of quantities, given gold cases and the
-# prior. The field `weight` of the result is the weight of gold cases in the estimate. It is 1 for
-# the flat part of the prior, and the relative precision for the normal part.
+# prior. The field `weight` of the result is the weight of gold cases in the estimate. This weight
+# is 1 for the flat part of the prior, and the relative precision of gold cases for the normal part.
 # * x: estimates from gold cases, a result of gold_accuracy()
-# * measured: likelihood of gold cases, for core_blend()
+# * likelihood: likelihood of gold cases, as arguments of core_blend()
 # * prior: result of ratings_prior()
 # * size: effective number of gold cases
-# * variance: variance of a case; NULL for accuracies, to compute it from the posterior mean
+# * variance: variance of the values of single cases. For accuracies it is NULL, and the variance is
+#   computed from the posterior mean
 # * target: for "population", the sampling error of the cases is added
-blended_interval <- function(x, measured, prior, size, variance, target, conf_level) {
-  blend <- core_blend(measured, prior, conf_level)
+combine_with_prior <- function(x, likelihood, prior, size, variance, target, conf_level) {
+  posterior <- core_blend(likelihood, prior, conf_level)
   lower_bound <- if (is.null(variance)) 0 else -1
-  mean <- blend$mean
-  variance <- variance %||% bernoulli_variance(mean)
-  sampling <- if (target == "cases") 0 else variance * x$full_design / x$cases
+  estimate <- posterior$mean
+  variance <- variance %||% bernoulli_variance(estimate)
+  sampling_variance <- if (target == "cases") 0 else variance * x$full_design / x$cases
   half_width <- function(end) {
-    add_error_to_half_width(normal_quantile(conf_level) * sqrt(sampling), end, mean)
+    add_error_to_half_width(normal_quantile(conf_level) * sqrt(sampling_variance), end, estimate)
   }
   list(
-    estimate = mean, std.error = sqrt(blend$sd^2 + sampling),
-    conf.low = pmax(lower_bound, mean - half_width(blend$low)),
-    conf.high = pmin(1, mean + half_width(blend$high)),
-    weight = blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + variance / size)
+    estimate = estimate, std.error = sqrt(posterior$sd^2 + sampling_variance),
+    conf.low = pmax(lower_bound, estimate - half_width(posterior$low)),
+    conf.high = pmin(1, estimate + half_width(posterior$high)),
+    weight = posterior$flat + (1 - posterior$flat) * prior$sd^2 / (prior$sd^2 + variance / size)
   )
 }
 
 # Returns combined intervals of differences between the accuracies of two systems. A difference is
-# at most the share of cases on which the two answers differ, `x$differ`. The bias of the estimates
+# at most `x$differ`, the share of cases on which the two answers differ. The bias of the estimates
 # from ratings is assumed to be at least `min_difference_bias` times this share. `x`: estimates from
-# gold cases, a result of gold_accuracy(). `from_ratings`: estimates from ratings.
-combined_difference <- function(x, from_ratings, target, conf_level, widen = default_widen) {
-  corrected <- difference_interval(x, target, conf_level)
-  from_ratings$bias <- pmax(from_ratings$bias, min_difference_bias * x$differ)
-  case_variance <- pmax(x$one_right - from_ratings$estimate^2, 0)
+# gold cases, a result of gold_accuracy(). `ratings_estimates`: estimates from ratings.
+combined_difference <- function(x, ratings_estimates, target, conf_level, widen = default_widen) {
+  interval_without_prior <- difference_interval(x, target, conf_level)
+  ratings_estimates$bias <- pmax(ratings_estimates$bias, min_difference_bias * x$differ)
+  case_variance <- pmax(x$one_right - ratings_estimates$estimate^2, 0)
   size <- effective_gold_size(x, "cases", conf_level)
-  error <- x$variance / size
-  prior <- ratings_prior(from_ratings, x$n_labels, case_variance, x$all, widen, error)
+  squared_error <- x$variance / size
+  prior <- ratings_prior(ratings_estimates, x$n_labels, case_variance, x$all, widen, squared_error)
   prior$centre <- clamp(prior$centre, -x$differ, x$differ)
-  ratings_weight <- weight_of_ratings(x, prior, corrected$estimate, error, conf_level, widen)
+  ratings_weight <-
+    weight_of_ratings(x, prior, interval_without_prior$estimate, squared_error, conf_level, widen)
   ratings_weight[x$gold < 2 | x$differ <= 0] <- 0
-  average_intervals(x, prior, corrected, ratings_weight, function(x, prior, corrected_value) {
+  compute_combined <- function(x, prior, corrected_value) {
     size <- effective_gold_size(x, "cases", conf_level)
     # With clusters, effective_gold_size() has already adjusted the error for few clusters.
     df <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold
-    measured <- list(
+    likelihood <- list(
       value = corrected_value, error = sqrt(x$variance / size), freedom = df, end = x$differ
     )
-    blended_interval(x, measured, prior, size, x$variance, target, conf_level)
-  })
+    combine_with_prior(x, likelihood, prior, size, x$variance, target, conf_level)
+  }
+  average_intervals(x, prior, interval_without_prior, ratings_weight, compute_combined)
 }
 
 min_gold_to_test <- 5L # smallest number of gold cases for a test against the ratings
 
 # Tests whether gold cases contradict the estimate from ratings. Returns the z statistic and the
 # p-value of each system, NA with fewer than five gold cases. `x`: estimates from gold cases, a
-# result of gold_accuracy(). `from_ratings`: estimates from ratings.
-gold_test <- function(x, from_ratings) {
-  # Variance of a case as in combined_interval().
-  case_variance <- bernoulli_variance(from_ratings$estimate) * x$full_design
-  prior <- ratings_prior(from_ratings, 0, case_variance, x$cases, 0, unit = x$full_design)
+# result of gold_accuracy(). `ratings_estimates`: estimates from ratings.
+gold_test <- function(x, ratings_estimates) {
+  # The prior is computed as in combined_interval().
+  case_variance <- bernoulli_variance(ratings_estimates$estimate) * x$full_design
+  prior <-
+    ratings_prior(ratings_estimates, 0, case_variance, x$cases, 0, variance_ratio = x$full_design)
   test_result <- test_contradiction(
     prior, clip01(x$estimate), x$variance * relative_error_variance(x, "cases")
   )
@@ -283,13 +297,13 @@ gold_test <- function(x, from_ratings) {
 #
 # Coverage is approximate if predictions from ratings are used, because the effective number of gold
 # cases then replaces their number (see bench/gold.R).
-anytime_interval <- function(x, from_ratings, target, conf_level, ...) {
+anytime_interval <- function(x, ratings_estimates, target, conf_level, ...) {
   interval <- corrected_interval(x, target, conf_level)
   size <- pmin(max_effective_size, interval$size)
   for (i in which(!is.na(size) & (target != "cases" | x$gold < x$cases))) {
     accuracy <- interval$estimate[[i]]
     mean_ratio <- average_likelihood_ratio(
-      accuracy, size[[i]], lapply(from_ratings, `[[`, i), x$cases[[i]]
+      accuracy, size[[i]], lapply(ratings_estimates, `[[`, i), x$cases[[i]]
     )
     log_threshold <- log(mean_ratio) + log(1 - conf_level)
     log_excess <- function(theta) log_likelihood_ratio(theta, accuracy, size[[i]]) - log_threshold
@@ -311,14 +325,14 @@ log_likelihood_ratio <- function(theta, share, size) {
 # normal prior from ratings, as wide as for very many gold cases. The average is over `n` values
 # with equal probability under Beta(1/2, 1/2). `share`, `size`: see log_likelihood_ratio(). `cases`:
 # number of all cases.
-average_likelihood_ratio <- function(share, size, from_ratings, cases) {
+average_likelihood_ratio <- function(share, size, ratings_estimates, cases) {
   n <- 2000L
   probability <- (seq_len(n) - 0.5) / n
   accuracy <- sin(pi * probability / 2)^2
   density <- rep(1, n)
-  if (!is.na(from_ratings$estimate) && !is.na(from_ratings$std.error)) {
-    variance <- bernoulli_variance(from_ratings$estimate)
-    prior <- ratings_prior(from_ratings, Inf, variance, cases, default_widen)
+  if (!is.na(ratings_estimates$estimate) && !is.na(ratings_estimates$std.error)) {
+    variance <- bernoulli_variance(ratings_estimates$estimate)
+    prior <- ratings_prior(ratings_estimates, Inf, variance, cases, default_widen)
     normal_weight <- dnorm(accuracy, prior$centre, prior$sd) * sin(pi * probability)
     density <- density / 2 + n * normal_weight / sum(normal_weight) / 2
   }
@@ -343,7 +357,7 @@ interval_combined <- gold_interval(
   "combined", combined_interval, combined_difference,
   "gold cases with ratings; the estimate from ratings is also used unless gold cases contradict it",
   "uses the estimate from ratings only as a prior, unless gold cases contradict it.",
-  believes = TRUE
+  uses_prior = TRUE
 )
 
 interval_corrected <- gold_interval(

@@ -1,71 +1,73 @@
 # Robust intervals contain sampling error and an allowance for shared errors.
 #
 # On real data, raters and systems err on the same cases ("shared errors", also called correlated
-# errors). This biases every estimate. The bias is not identified from the ratings. Its standard
-# deviation is called the hidden error. The hidden error increases with three quantities:
+# errors). Shared errors bias every estimate. The bias is not identified from the ratings. Its
+# standard deviation is called the hidden error. The hidden error increases with three quantities:
 # * the share of wrong ratings
 # * the range of accuracies over possible base rates
 # * the distance between the accuracies with shared and with independent errors
 #
-# It is small if the data favour simple models, in which cases are equally difficult and raters have
-# equal error rates. If the raters are language models or programs ("machines"), the data are no
-# evidence of a small hidden error. The hidden error is then a constant.
+# The hidden error is small if the data favour simple models, in which cases are equally difficult
+# and raters have equal error rates. If the raters are language models or programs ("machines"), the
+# data are no evidence of a small hidden error. The hidden error is then a constant.
 
 # Returns a list of vectors with a number per system: `centre` of the robust interval, `std.error`,
 # and `hidden`, the part of the error due to shared errors. All formulas are in core_robust_error().
 # * estimate: an estimate, or an estimate without interval from draft_estimate()
-# * value: accuracies
-# * sampling: standard errors of the accuracies due to sampling
-# * parts: result of parts_of_average()
+# * accuracy: estimated accuracies
+# * sampling_error: standard errors of the accuracies due to sampling
+# * average_results: result of summarise_average()
 #
 # If the user gives the share of shared errors (argument `common`), the hidden error is 0. For
 # machines, core_robust_error() also moves the centre. The moved centre is used for method "average"
 # only, because other methods have not been compared with known truth.
-robust_error <- function(estimate, value, sampling, parts) {
+robust_error <- function(estimate, accuracy, sampling_error, average_results) {
   fit <- estimate$fit
   if (has_fixed_common(estimate)) {
-    return(list(centre = value, std.error = sampling, hidden = 0 * value))
+    return(list(centre = accuracy, std.error = sampling_error, hidden = 0 * accuracy))
   }
-  # Distance between the accuracies with independent and with shared errors. It is not computed for
-  # metrics of scores, and is then set to 0.
+  # Distance between the accuracies with independent and with shared errors. The distance is not
+  # computed for metrics of scores, and is then set to 0.
   uses_average <- is_averaged(estimate)
-  gap <- (if (uses_average) parts$independent else value) -
-    (parts$average_shared %||% parts$shared)
-  if (!is.null(fit$scored)) gap <- 0 * value
+  gap <- (if (uses_average) average_results$independent else accuracy) -
+    (average_results$average_shared %||% average_results$shared)
+  if (!is.null(fit$scored)) gap <- 0 * accuracy
   error_parts <- core_robust_error(
-    value, sampling, gap, parts$dependence_weight, parts$rater_error,
-    range_for_error(fit$x, parts$base_rate_range), unknown_truth_share(fit), panel_kind(fit)
+    accuracy, sampling_error, gap, average_results$dependence_weight, average_results$rater_error,
+    range_for_error(fit$x, average_results$base_rate_range), unknown_truth_share(fit),
+    panel_kind(fit)
   )
-  if (!uses_average) error_parts$centre <- value
+  if (!uses_average) error_parts$centre <- accuracy
   error_parts
 }
 
-# Adds robust intervals to `table`, as function `find` of new_interval(). The sampling error is
-# computed by a formula for method "average", and by a bootstrap for others. `draft`: an estimate
-# without interval, see draft_estimate().
+# Adds robust intervals to `table`. Returns the list that function `find` of new_interval() returns.
+# The sampling error is computed by a formula for method "average", and by a bootstrap for other
+# methods. `draft`: an estimate without interval, see draft_estimate().
 robust_interval <- function(draft, table) {
   if (is.null(draft$average) && is.null(draft$fit$scored)) return(list(table = table))
   if (is_averaged(draft)) {
-    sampling <- average_sampling_error(draft) * cluster_widening(draft)
-    interval <- list(table = table, sampling = sampling)
+    sampling_error <- average_sampling_error(draft) * cluster_widening(draft)
+    interval <- list(table = table, sampling = sampling_error)
   } else {
     interval <- bootstrap_interval(draft, table)
     interval$sampling <- interval$table$std.error # NA, with a reason, if the bootstrap has none
   }
-  error <- robust_error(draft, table$estimate, interval$sampling, draft$parts)
-  interval[c("centre", "hidden")] <- error[c("centre", "hidden")]
-  interval$table$std.error <- error$std.error
+  error_parts <-
+    robust_error(draft, table$estimate, interval$sampling, draft$average_results)
+  interval[c("centre", "hidden")] <- error_parts[c("centre", "hidden")]
+  interval$table$std.error <- error_parts$std.error
   interval$table <- with_limits(
-    interval$table, error$centre, robust_quantile(draft, draft$options$conf_level)
+    interval$table, error_parts$centre, robust_quantile(draft, draft$options$conf_level)
   )
   interval
 }
 
-# Sets the limits of intervals in `table` at `times` standard errors around `centre`, but within
+# Sets the limits of intervals in `table` to `n_errors` standard errors from `centre`, but within
 # [0, 1].
-with_limits <- function(table, centre, times) {
-  table$conf.low <- pmax(0, centre - times * table$std.error)
-  table$conf.high <- pmin(1, centre + times * table$std.error)
+with_limits <- function(table, centre, n_errors) {
+  table$conf.low <- pmax(0, centre - n_errors * table$std.error)
+  table$conf.high <- pmin(1, centre + n_errors * table$std.error)
   table
 }
 
@@ -82,47 +84,48 @@ unknown_truth_share <- function(fit) {
 # The power is the smallest whole number for which the mean coverage of 90% intervals of differences
 # is at least .90, over 19 public data sets with known truth. The mean coverage is .95. If the power
 # is chosen without the data sets related to the tested one, coverage is .89 (standard error .08).
-# This is optimistic, because the rule was chosen on the same data sets. bench/compare.R compares
-# the rule with other rules.
+# These coverages are optimistic, because the rule was chosen on the same data sets. bench/compare.R
+# compares the rule with other rules.
 hidden_correlation_power <- 3
 
 # Returns draws of the accuracies of systems (draws x systems) from the distribution that robust
-# intervals describe. Returns a string, the reason, if there are no draws. A draw is the centre of
+# intervals describe. If there are no draws, returns the reason, a string. A draw is the centre of
 # the interval plus an error, which is computed in two steps:
 # * A normal error is the sum of a sampling error and a hidden error. Sampling errors are correlated
 #   between systems like bootstrap `replicates` (replicates x systems).
 # * The normal error is multiplied by a random factor, the same for all systems. Its tails are then
 #   as heavy as the tails of robust intervals. The factors are the attribute `times` of the result.
 robust_draws <- function(estimate, replicates) {
-  sampling <- estimate$details$sampling
-  if (!has_interval(estimate)) sampling <- sampling * cluster_widening(estimate)
-  hidden <- hidden_error(estimate)
+  sampling_error <- estimate$details$sampling
+  if (!has_interval(estimate)) sampling_error <- sampling_error * cluster_widening(estimate)
+  hidden_errors <- hidden_error(estimate)
   equal_answer_share <- same_answer_share(estimate$fit)
   correlation <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
-  sampling[is.na(diag(correlation))] <- 0
+  sampling_error[is.na(diag(correlation))] <- 0
   correlation[is.na(correlation)] <- 0
-  unknown_systems <- estimate$table$system[is.na(sampling + hidden)]
+  unknown_systems <- estimate$table$system[is.na(sampling_error + hidden_errors)]
   if (length(unknown_systems) > 0L) {
     return(paste("the sampling error of", shorten(unknown_systems), "is not known"))
   }
   covariance <- eigen(
-    correlation * outer(sampling, sampling) +
-      equal_answer_share^hidden_correlation_power * outer(hidden, hidden),
+    correlation * outer(sampling_error, sampling_error) +
+      equal_answer_share^hidden_correlation_power * outer(hidden_errors, hidden_errors),
     symmetric = TRUE
   )
-  # The draws are so numerous that chance hardly changes the second decimal of a probability. Their
-  # sample covariance is exactly the covariance of the errors.
-  n_systems <- length(hidden)
+  # With this number of draws, chance hardly changes the second decimal of a probability. The sample
+  # covariance of the draws is exactly the covariance of the errors.
+  n_systems <- length(hidden_errors)
   n_draws <- max(2000, 2 * n_systems, min(1e4, 4e5 %/% n_systems))
   noise <- matrix(rnorm(n_draws * n_systems), n_draws)
   noise <- qr.Q(qr(sweep(noise, 2L, colMeans(noise)))) * sqrt(n_draws - 1)
   # Uses the symmetric root: the sign of eigenvectors is arbitrary and must not affect the draws.
-  error <- noise %*% covariance$vectors %*% scaled_eigenvectors(covariance)
+  draw_errors <- noise %*% covariance$vectors %*% scaled_eigenvectors(covariance)
   # Systems with equal answers get exactly the same draws.
-  error <- pick_columns(error, max.col(equal_answer_share == 1, "first"))
-  factors <- if (has_fixed_common(estimate)) rep(1, n_draws) else
+  draw_errors <- pick_columns(draw_errors, max.col(equal_answer_share == 1, "first"))
+  tail_factors <- if (has_fixed_common(estimate)) rep(1, n_draws) else
     heavy_tail_factors(n_draws)
-  structure(rep(estimate$details$centre, each = n_draws) + factors * error, times = factors)
+  centre <- rep(estimate$details$centre, each = n_draws)
+  structure(centre + tail_factors * draw_errors, times = tail_factors)
 }
 
 # Returns the eigenvectors of a covariance matrix as rows, each multiplied by the standard deviation
@@ -150,20 +153,23 @@ hidden_error <- function(estimate) {
 # Returns normal draws with variance 1 (draws x systems). They are correlated between systems like
 # hidden errors, and uncorrelated with the columns of `centred`.
 # * centred: a matrix with a row per draw and columns with mean 0
-# * same: share of equal answers, a result of same_answer_share()
-hidden_error_noise <- function(centred, same) {
+# * equal_answer_share: a result of same_answer_share()
+hidden_error_noise <- function(centred, equal_answer_share) {
   n_draws <- nrow(centred)
-  noise <- qr.resid(qr(cbind(1, centred)), matrix(rnorm(n_draws * ncol(same)), n_draws))
+  noise <- matrix(rnorm(n_draws * ncol(equal_answer_share)), n_draws)
+  noise <- qr.resid(qr(cbind(1, centred)), noise)
   noise <- qr.Q(qr(noise)) * sqrt(n_draws - 1)
-  noise <- noise %*% scaled_eigenvectors(eigen(same^hidden_correlation_power, symmetric = TRUE))
+  correlation <- equal_answer_share^hidden_correlation_power
+  noise <- noise %*% scaled_eigenvectors(eigen(correlation, symmetric = TRUE))
   # Systems with equal answers get exactly the same draws.
-  pick_columns(noise, max.col(same == 1, "first"))
+  pick_columns(noise, max.col(equal_answer_share == 1, "first"))
 }
 
-# Returns the share of cases on which two systems gave the same answer (systems x systems).
+# Returns a matrix (systems x systems) of the shares of cases on which two systems gave the same
+# answer.
 same_answer_share <- function(fit) {
-  systems <- diag(n_systems(fit$x))
-  matrix(same_answer_shares(fit, row(systems), col(systems)), nrow(systems))
+  system_pairs <- diag(n_systems(fit$x))
+  matrix(same_answer_shares(fit, row(system_pairs), col(system_pairs)), nrow(system_pairs))
 }
 
 # Returns, for each pair of systems, the share of cases on which both gave the same answer. Only
@@ -224,8 +230,8 @@ hidden_error_of_system <- function(estimate, s, gap = 0,
 
 # Returns the number of standard errors between the centre and the limits of a robust interval.
 # Hidden errors have heavier tails than the normal distribution, because the data sets differ. The
-# number is therefore a quantile of the t distribution, scaled to be equal to the normal quantile
-# for 90% intervals. `options`: options of an estimate, or the estimate.
+# number is therefore a quantile of the t distribution, scaled such that it equals the normal
+# quantile for 90% intervals. `options`: options of an estimate, or the estimate.
 robust_quantile <- function(options, conf_level) {
   if (has_fixed_common(options)) return(normal_quantile(conf_level))
   t_quantiles <- qt((1 + c(conf_level, 0.9)) / 2, t_degrees)
@@ -239,12 +245,12 @@ interval_robust <- new_interval(
   words = "robust interval", average = TRUE, hidden = TRUE, replicates = 200L, compiled = TRUE,
   spread = "delta", uncounted = "so sampling error has no scale", find = robust_interval,
   draws = robust_draws,
-  # The sources of error, and how sampling error was computed.
+  # The note names the sources of error, and the resampled cases or clusters.
   note = function(estimate) {
-    resampled <- if (!is.null(estimate$replicates)) replicates_note(estimate) else
+    resampling_words <- if (!is.null(estimate$replicates)) replicates_note(estimate) else
       if (!is.null(estimate$options$cluster)) count_noun(count_clusters(estimate), "cluster")
     paste0(
-      "sampling error", paste0(" (", resampled, ")", recycle0 = TRUE),
+      "sampling error", paste0(" (", resampling_words, ")", recycle0 = TRUE),
       hidden_error_words(estimate), "."
     )
   },

@@ -7,8 +7,8 @@
 drops_constant_raters <-
   function(options) is_averaged(options) && !has_fixed_common(options)
 
-# Computes the estimates of method "average", which robust intervals of other methods also use. NULL
-# if accuracy is not identified. Returns a list:
+# Computes the estimates of method "average", which robust intervals of other methods also use.
+# Returns NULL if accuracy is not identified. Otherwise returns a list:
 # * estimator: pointer to an estimator in compiled code
 # * point: estimates of this estimator for all systems
 # * x: ratings without constant raters
@@ -37,7 +37,7 @@ method_average <- new_method(
   estimate = function(fit, options, average) {
     new_point(
       average_field(average, "estimate", n_systems(fit$x)), average$estimator,
-      posterior = if (!is.null(average)) named_posteriors(posteriors_of(average$point), fit$x)
+      posterior = if (!is.null(average)) named_posteriors(list_posteriors(average$point), fit$x)
     )
   },
   explain = "The system was taken as one more rater in a set of latent class models of all answers
@@ -49,38 +49,38 @@ method_average <- new_method(
 
 # Returns the posterior probabilities of categories in the model of each system: a list with a
 # matrix per system (patterns of ratings x categories). `point`: result of compute_estimate().
-posteriors_of <- function(point) lapply(point$systems, `[[`, "posterior")
+list_posteriors <- function(point) lapply(point$systems, `[[`, "posterior")
 
 # Names a list of matrices by system, and their columns by category.
 named_posteriors <- function(posteriors, x) {
   setNames(lapply(posteriors, `colnames<-`, x$categories), x$systems)
 }
 
-# Returns the results of method "average" that estimates of all methods contain. `value`: estimates
-# of the systems, NA if missing. `average`: result of compute_average(), or NULL. The result is a
+# Returns the results of method "average" that estimates of all methods contain. `estimates`:
+# estimated accuracies of the systems. `average`: result of compute_average(), or NULL. Returns a
 # list of vectors with a number per system, NA if `average` is NULL:
 # * shared: accuracy if errors are shared with the raters
 # * independent: accuracy if errors are independent
 # * rater_error: share of wrong ratings
 # * independence_weight: weight of the models without shared errors
-# * dependence_weight: weight of dependence that intervals allow for, from 0 to 1
-# * typical: typical share of shared errors
+# * dependence_weight: weight of shared errors in intervals, from 0 to 1
+# * typical: share of shared errors for `common = "typical"`
 # * base_rate_range: highest minus lowest accuracy over possible base rates
 #
-# Unless `average` is NULL, there is also `no_kappa`: do raters agree only by chance?
-parts_of_average <- function(value, average) {
+# Unless `average` is NULL, the list also contains `no_kappa`: do raters agree only by chance?
+summarise_average <- function(estimates, average) {
   estimate_fields <- c(
     "rater_error", "independence_weight", "dependence_weight", "typical", "base_rate_range"
   )
   fields <- c("shared", "independent", estimate_fields)
   if (is.null(average)) {
-    return(rep_named(fields, list(rep(NA_real_, length(value)))))
+    return(rep_named(fields, list(rep(NA_real_, length(estimates)))))
   }
-  category_usage <- leading_categories(average$x)
-  average$point$numbers$base_rate_range <- base_rate_ranges(average$x, category_usage)
+  leaders <- leading_categories(average$x)
+  average$point$numbers$base_rate_range <- base_rate_ranges(average$x, leaders)
   results <- average$point$numbers[fields]
-  results[estimate_fields] <- lapply(results[estimate_fields], replace, is.na(value), NA_real_)
-  results$no_kappa <- all(category_usage$kappa %in% 0)
+  results[estimate_fields] <- lapply(results[estimate_fields], replace, is.na(estimates), NA_real_)
+  results$no_kappa <- all(leaders$kappa %in% 0)
   results
 }
 
@@ -98,8 +98,9 @@ range_for_error <- function(x, range) {
   if (any(leading_categories(x)$chance)) pmax(range, 1) else range
 }
 
-# Returns the standard error due to sampling of each system, by a formula of method "average". NA
-# for other methods, and if weights are not counts of cases. `draft`: see draft_estimate().
+# Returns a vector with a number per system: the standard error of its accuracy due to sampling, by
+# a formula of method "average". NA for other methods, and if weights are not counts of cases.
+# `draft`: see draft_estimate().
 average_sampling_error <- function(draft) {
   average <- if (is_averaged(draft) && weights_are_counts(draft$fit$x)) draft$average
   average_field(average, "std.error", length(draft$point$value))
@@ -118,31 +119,36 @@ relaxation_weights <- function(models) {
   data.frame(system = rownames(sums), sums, row.names = NULL)
 }
 
-# Users are warned if these limits are exceeded.
-max_sampling_width <- 0.2 # width of an interval for sampling error only
-max_total_error <- 0.08 # total standard error
+# If these limits are exceeded, users get a warning.
+max_sampling_width <- 0.2 # limit of the width of an interval for sampling error only
+max_total_error <- 0.08 # limit of the total standard error
 
 # Finds systems with doubtful estimates. The hidden error is the part of the standard error due to
-# possible shared errors. Returns a list of two vectors of system numbers and two other vectors:
-# * few_data: systems whose interval is wide because of sampling error, so that more data help.
-#   Sampling error is also larger than the hidden error, or raters may agree by chance
-# * assumption: systems whose error is large and mostly hidden, or whose raters are machines. Empty
-#   if the user gives the share of shared errors, or if gold cases measure the accuracy
-# * width: width of an interval for sampling error only, for all systems
-# * hidden: hidden error, for all systems
-find_doubtful <- function(estimate, hidden = hidden_error(estimate)) {
-  sampling <- estimate$details$sampling
+# possible shared errors. Returns a list:
+# * few_data: numbers of the systems whose interval is wide because of sampling error, so that more
+#   data help. In addition, sampling error is larger than the hidden error, or raters may agree by
+#   chance
+# * assumption: numbers of the systems whose error is large and mostly hidden, or whose raters are
+#   machines. Empty if the user gives the share of shared errors. Systems whose accuracy is measured
+#   by gold cases are left out
+# * interval_width: for each system, width of an interval for sampling error only
+# * hidden_errors: for each system, the hidden error
+find_doubtful <- function(estimate, hidden_errors = hidden_error(estimate)) {
+  sampling_error <- estimate$details$sampling
   is_from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
-  width <- 2 * normal_quantile(estimate$options$conf_level) * sampling
-  known_sampling <- ifelse(is.na(sampling + hidden), 0, sampling)
+  interval_width <- 2 * normal_quantile(estimate$options$conf_level) * sampling_error
+  known_sampling_error <- ifelse(is.na(sampling_error + hidden_errors), 0, sampling_error)
   may_be_chance <- any(leading_categories(estimate$fit$x)$chance)
-  is_few <- (width > max_sampling_width & (sampling > hidden | may_be_chance)) %in% TRUE
-  is_large <- sqrt(known_sampling^2 + hidden^2) > max_total_error & hidden >= known_sampling &
-    !is_few
+  is_wide <- interval_width > max_sampling_width
+  has_few_data <- (is_wide & (sampling_error > hidden_errors | may_be_chance)) %in% TRUE
+  has_large_error <- sqrt(known_sampling_error^2 + hidden_errors^2) > max_total_error &
+    hidden_errors >= known_sampling_error & !has_few_data
   list(
-    few_data = which(is_few & is_from_ratings),
-    assumption = which((rests_on_machines(estimate) | is_large) & is_from_ratings & hidden > 0),
-    width = width, hidden = hidden
+    few_data = which(has_few_data & is_from_ratings),
+    assumption = which(
+      (rests_on_machines(estimate) | has_large_error) & is_from_ratings & hidden_errors > 0
+    ),
+    interval_width = interval_width, hidden_errors = hidden_errors
   )
 }
 
@@ -155,27 +161,28 @@ rests_on_machines <- function(estimate) {
 
 # Warns about doubtful estimates (see find_doubtful()). The warnings advise more data, or a few
 # cases with known truth. Also warns about raters who always give the same answer.
-warn_doubtful <- function(estimate, hidden) {
+warn_doubtful <- function(estimate, hidden_errors) {
   x <- estimate$fit$x
   systems <- estimate$table$system
   system_words <- function(numbers) escape_braces(shorten(systems[numbers], most = 3L))
-  constant <- constant_raters(x)
-  left_out_words <- if (!all(constant %in% x$raters)) ", so they were left out"
-  warn_if(constant, "raters",
-    paste0("{.val {constant}} always gave the same answer. Such ratings carry no information about
-      the truth", left_out_words, "."), raters = constant)
-  doubtful <- find_doubtful(estimate, hidden)
-  few_data <- doubtful$few_data
-  warn_if(few_data, "few_data", paste0(
+  constant_names <- constant_raters(x)
+  left_out_words <- if (!all(constant_names %in% x$raters)) ", so they were left out"
+  warn_if(constant_names, "raters",
+    paste0("{.val {constant_names}} always gave the same answer. Such ratings carry no information
+      about the truth", left_out_words, "."), raters = constant_names)
+  doubtful_estimates <- find_doubtful(estimate, hidden_errors)
+  few_data_systems <- doubtful_estimates$few_data
+  warn_if(few_data_systems, "few_data", paste0(
     "There are few data: sampling error by itself makes the ",
-    interval_title(estimate$options$conf_level), " of ", system_words(few_data), " as wide as ",
-    format_decimals(min(1, max(doubtful$width[few_data])), 2L),
+    interval_title(estimate$options$conf_level), " of ", system_words(few_data_systems),
+    " as wide as ",
+    format_decimals(min(1, max(doubtful_estimates$interval_width[few_data_systems])), 2L),
     ". More cases reduce only this part of the interval; see {.fun plan_cases}."
-  ), systems = systems[few_data])
-  doubtful_systems <- doubtful$assumption
+  ), systems = systems[few_data_systems])
+  doubtful_systems <- doubtful_estimates$assumption
   n_doubtful <- length(doubtful_systems)
   if (n_doubtful == 0L) return(invisible())
-  worst_system <- doubtful_systems[[which.max(doubtful$hidden[doubtful_systems])]]
+  worst_system <- doubtful_systems[[which.max(doubtful_estimates$hidden_errors[doubtful_systems])]]
   problem <- if (rests_on_machines(estimate)) {
     paste0("The raters are ", machine_kind_words(estimate),
       ", whose agreement is little evidence of accuracy")
@@ -204,15 +211,15 @@ causes_of_doubt <- function(estimate) {
   base_rate_error <- ifelse(is.na(accuracy_range), 0, accuracy_range) / sqrt(12)
   independent <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   rating_error <- details$rater_error / 4
-  category_usage <- leading_categories(estimate$fit$x)
-  usage_words <- if (all(category_usage$kappa %in% 0)) {
+  leaders <- leading_categories(estimate$fit$x)
+  agreement_words <- if (all(leaders$kappa %in% 0)) {
     paste("raters", agreement_by_chance_words)
-  } else if (any(category_usage$chance)) {
+  } else if (any(leaders$chance)) {
     may_be_chance_words
   } else {
     "raters mostly give one category"
   }
-  cause <- ifelse(base_rate_error > rating_error, usage_words,
+  cause <- ifelse(base_rate_error > rating_error, agreement_words,
     "raters are often wrong, and may be wrong together")
   ifelse(abs(independent - details$average_shared) / 2 > pmax(base_rate_error, rating_error),
     paste("it may be", range_words(estimate$table)), cause)

@@ -1,6 +1,6 @@
-# Estimates the accuracy of constant systems from the ratings of one rater, called the judge. A
-# constant system gives all cases the same category, so its accuracy is the base rate of the
-# category. The error rates of the judge are known, usually from a calibration sample of other
+# This file estimates the accuracy of constant systems from the ratings of one rater, called the
+# judge. A constant system gives all cases the same category, so its accuracy is the base rate of
+# this category. The error rates of the judge are known, usually from a calibration sample of other
 # cases, see fit-one-judge.R.
 
 # Is there only one rater, with known error rates, and are all systems constant?
@@ -15,11 +15,12 @@ is_known_judge <- function(fit) {
 estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
                                         conf_level = default_conf_level(), by = NULL,
                                         systems = NULL, interval = NULL, ...) {
-  unusable <- names2(drop_null(list(...)))
-  abort_argument_if(unusable, "...",
-    "{.arg {unusable}} cannot be used if the only rater is a judge with known error rates.",
-    i = if ("known_truth" %in% unusable) "To use {.arg known_truth}, leave out the calibration
-        sample, {.arg known_raters}.")
+  unusable_arguments <- names2(drop_null(list(...)))
+  abort_argument_if(unusable_arguments, "...",
+    "{.arg {unusable_arguments}} cannot be used if the only rater is a judge with known error
+        rates.",
+    i = if ("known_truth" %in% unusable_arguments) "To use {.arg known_truth}, leave out
+        {.arg known_raters}, the calibration sample.")
   interval_record <- if (is.null(interval)) interval_calibrated
   options <- list(
     method = method_calibrated$id, conf_level = check_level(conf_level), clip = NA_character_,
@@ -35,14 +36,14 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
   abort_if(varying_systems, "system",
     "With one judge and a calibration sample, accuracy can be estimated only for a system that
         gives the same answer to all cases. Its accuracy is then a rate, such as a pass rate.",
-    x = "{.val {varying_systems}} {?gives/give} different answers, and the sample does not show
-        which errors the judge shares with {?it/them}.",
+    x = "{.val {varying_systems}} {?gives/give} different answers to cases. The calibration sample
+        does not show which errors the judge shares with {?this system/these systems}.",
     i = "Label a random sample of the cases, give it as {.arg known_truth}, and leave out
         {.arg known_raters}.",
     system = varying_systems)
   if (is.null(by)) return(calibrated_estimate(x, options))
-  estimate_each_group(panel, by, function(part, cluster, gold) {
-    fit <- fit_again(x, part)
+  estimate_each_group(panel, by, function(group_ratings, cluster, gold) {
+    fit <- fit_again(x, group_ratings)
     class(fit) <- union("judge_fit", class(fit))
     calibrated_estimate(fit, options)
   }, NULL, NULL)
@@ -56,7 +57,7 @@ calibrated_estimate <- function(fit, options) {
   estimates <- fit$base_rates[system_category]
   draft <- list(
     fit = fit, options = options, point = new_point(estimates), n = count_answered_cases(fit),
-    parts = parts_of_average(estimates, NULL)
+    average_results = summarise_average(estimates, NULL)
   )
   table <- result_table(estimates, reason = if (anyNA(estimates)) reason_of_fit(fit) else
     NA_character_)
@@ -100,10 +101,10 @@ interval_calibrated <- new_interval(
       " and of the calibration sample", " only")
   },
   explain = function(estimate) {
-    sample <- estimate$fit$calibrated
-    paste("The {interval}", if (is.null(sample)) {
+    calibration_sample <- estimate$fit$calibrated
+    paste("The {interval}", if (is.null(calibration_sample)) {
       "is Wilson's, for the number of cases that gives the standard error."
-    } else if (is.null(sample$draws)) {
+    } else if (is.null(calibration_sample$draws)) {
       "is that of Lang and Reiczigel 2014."
     } else {
       "has percentiles of draws from Dirichlet distributions."
@@ -130,18 +131,18 @@ check_one_rater <- function(x, gold, method, interval) {
        {.code estimate_accuracy(x, known_truth = labels, gold_sample = \"random\")}.",
       "If there is a calibration sample of other cases, give it as {.arg known_raters}."
     ), raters = x$raters)
-  explanation <- "With one rater, accuracy is measured by gold cases."
+  explanation <- "With one rater, accuracy is measured by gold cases (cases with known truth)."
   abort_argument_if(accuracy_methods[[method]]$model != "own", "method", explanation,
     x = "{.arg method} is {.val {method}}, which needs several raters.",
     i = "Leave out {.arg method} and {.arg model}.")
-  choices <- names(gold_intervals)
-  abort_argument_if(!is.null(interval) && !interval %in% choices, "interval", explanation,
-    not = interval, i = "Use {.or {.val {choices}}}, or leave out {.arg interval}.")
+  interval_names <- names(gold_intervals)
+  abort_argument_if(!is.null(interval) && !interval %in% interval_names, "interval", explanation,
+    not = interval, i = "Use {.or {.val {interval_names}}}, or leave out {.arg interval}.")
 }
 
-# Returns a fit in which all estimates are NA, because nothing is identified from one rater. The
-# rater may have rated cases several times (reruns), but agreement between reruns is not agreement
-# between raters.
+# Returns a fit in which all estimates are NA, because no parameter is identified from the ratings
+# of one rater. The rater may have rated cases several times (reruns), but agreement between reruns
+# is not agreement between raters.
 fit_one_rater <- function(x, model) {
   if (!is.null(x$rater_groups)) x <- with_votes(x)
   fit <- fit_algebraic(x, model)
@@ -164,9 +165,9 @@ note_of_one_rater <- function(estimate) {
   is_rated_correctly <- predict_correctness(pick_rows(evidence$predicted, evidence$at),
     evidence$truth) > 0.5
   is_rated <- evidence$rated[evidence$at]
-  count_correct <- function(cases) {
-    cases <- cases & is_rated
-    paste(number(sum(is_rated_correctly[cases], na.rm = TRUE)), "of", number(sum(cases)))
+  count_correct <- function(is_counted) {
+    is_counted <- is_counted & is_rated
+    paste(number(sum(is_rated_correctly[is_counted], na.rm = TRUE)), "of", number(sum(is_counted)))
   }
   words <- if (n_categories(x) > 2L) paste("was right on",
     count_correct(TRUE)) else paste0(
@@ -179,40 +180,41 @@ note_of_one_rater <- function(estimate) {
 }
 
 # Returns the uncorrected pass rate of each constant system: the share of ratings with the system's
-# category. The vector is named by system. It is empty if there are several raters or no gold cases.
+# category. The vector is named by system. With several raters or without gold cases, it is empty.
 raw_pass_rate <- function(estimate) {
   evidence <- estimate$gold$evidence
   if (is.null(evidence) || !is_one_rater(estimate$fit$x)) return(numeric())
   rating_share <- predict_correctness(evidence$predicted, evidence$answer)
-  rate <- colSums(evidence$weight * rating_share, na.rm = TRUE) /
+  pass_rate <- colSums(evidence$weight * rating_share, na.rm = TRUE) /
     colSums(evidence$weight * !is.na(rating_share))
-  names(rate) <- estimate$table$system
-  rate[names(rate) %in% estimate$fit$x$constant]
+  names(pass_rate) <- estimate$table$system
+  pass_rate[names(pass_rate) %in% estimate$fit$x$constant]
 }
 
-# Returns the worth of a gold label of a case with several ratings by the same rater: the number of
-# gold labels without ratings that give the same precision (Spearman-Brown formula).
-# * runs: number of ratings of the case
+# Returns the worth of a gold label of a case with several ratings by the same rater. The worth is
+# the number of gold labels without ratings that give the same precision (Spearman-Brown formula).
+# * n_runs: number of ratings of the case
 # * squared_correlation: squared correlation between the truth and one rating
 # * reliability: correlation between two ratings of a case
-equivalent_labels_of_runs <- function(runs, squared_correlation, reliability) {
-  1 / (1 - pmin(squared_correlation * runs / (1 + (runs - 1) * reliability), max_explained_share))
+equivalent_labels_of_runs <- function(n_runs, squared_correlation, reliability) {
+  explained <- squared_correlation * n_runs / (1 + (n_runs - 1) * reliability)
+  1 / (1 - pmin(explained, max_explained_share))
 }
 
 # Returns a sentence on how much one more rating of each case by the same rater would help; NULL if
-# it cannot be computed.
+# the reliability of the rater is unknown, or if no gold case measures the first system.
 rerun_words <- function(estimate) {
   x <- estimate$fit$x
   reliability <- rerun_reliability(x)
-  measured <- extract_gold_accuracy(estimate$gold, 1L)
-  if (is.na(reliability) || is.null(measured)) return(NULL)
-  runs <- ratings_per_case(x)
-  squared_correlation <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs
-  n_labels <-
-    format_decimals(equivalent_labels_of_runs(runs + 0:1, squared_correlation, reliability), 2L)
+  measurement <- extract_gold_accuracy(estimate$gold, 1L)
+  if (is.na(reliability) || is.null(measurement)) return(NULL)
+  n_runs <- ratings_per_case(x)
+  squared_correlation <- (1 - measurement$ratio) * (1 + (n_runs - 1) * reliability) / n_runs
+  labels_words <-
+    format_decimals(equivalent_labels_of_runs(n_runs + 0:1, squared_correlation, reliability), 2L)
   sprintf(
     paste("Reliability of runs: %s. With one more run for each case, a gold label would be worth",
       "%s labels without ratings, now %s"),
-    format_decimals(reliability, 2L), n_labels[[2L]], n_labels[[1L]]
+    format_decimals(reliability, 2L), labels_words[[2L]], labels_words[[1L]]
   )
 }

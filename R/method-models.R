@@ -1,5 +1,6 @@
-# Methods based on one model of raters: "binned", "unbinned", "joint" and "shared", and user-defined
-# methods and models. Most formulas are in src/core/accuracy.
+# This file contains the methods that are based on one model of raters: "binned", "unbinned",
+# "joint" and "shared". It also contains user-defined methods and models. Most formulas are in
+# folder src/core/accuracy.
 
 # Computes estimates by method "binned" or "unbinned". Returns the result of new_point(). For the
 # arguments, see `estimate` in new_method().
@@ -7,14 +8,14 @@ estimate_k_model <- function(fit, options, average) {
   estimator <- make_estimator(fit, method_of(options), options)
   point <- compute_estimate(estimator)
   numbers <- point$numbers
-  uninformative <- ifelse(numbers$cases > 0 & fit$identified == "yes",
+  uninformative_share <- ifelse(numbers$cases > 0 & fit$identified == "yes",
     numbers$uninformative / numbers$cases, NA_real_)
   warn_above("uninformative",
     "Bins in which all categories are equally probable are left out of the mean.",
-    fit$x$systems, ifelse(is.na(numbers$estimate), NA, uninformative), " of its cases")
+    fit$x$systems, ifelse(is.na(numbers$estimate), NA, uninformative_share), " of its cases")
   new_point(
     numbers$estimate, estimator,
-    bins = lapply(point$systems, `[[`, "bins"), uninformative = uninformative,
+    bins = lapply(point$systems, `[[`, "bins"), uninformative = uninformative_share,
     mean_posterior = numbers$mean_posterior
   )
 }
@@ -22,9 +23,9 @@ estimate_k_model <- function(fit, options, average) {
 # ---- Methods "joint" (independent errors) and "shared" (shared errors) ---------------------------
 
 # Computes two accuracies of each system in latent class models: one if the system's errors are
-# independent of the raters' errors, the other if they are shared with the raters. The estimate is
-# one of the two or, with a correction for shared errors, a weighted mean of both. Returns the
-# result of new_point(). The formulas are in src/core/accuracy/latent.cpp.
+# independent of the raters' errors, the other if the system shares all errors of the raters. The
+# estimate is one of the two or, with a correction for shared errors, a weighted mean of both.
+# Returns the result of new_point(). The formulas are in src/core/accuracy/latent.cpp.
 estimate_latent <- function(fit, options, average) {
   x <- fit$x
   missing_values <- rep(NA_real_, n_systems(x))
@@ -38,13 +39,16 @@ estimate_latent <- function(fit, options, average) {
   )
   chosen_name <- if (options$method == method_shared$id) "shared" else "independent"
   points <- lapply(estimators, compute_estimate)
-  accuracies <- lapply(points, function(p) if (p$identified) p$numbers$estimate else missing_values)
+  accuracies <- lapply(
+    points, function(point) if (point$identified) point$numbers$estimate else missing_values
+  )
   point <- points[[chosen_name]]
   if (!point$converged) warn_convergence(options$method)
   correction <- correction_share(options, average_field(average, "typical", length(missing_values)))
-  posterior <- posteriors_of(point)
+  posterior <- list_posteriors(point)
   if (any(correction != 0, na.rm = TRUE)) {
-    posterior <- Map(correct_for_shared_errors, posterior, posteriors_of(points$shared), correction)
+    posterior <-
+      Map(correct_for_shared_errors, posterior, list_posteriors(points$shared), correction)
   }
   new_point(
     correct_for_shared_errors(accuracies[[chosen_name]], accuracies$shared, correction),
@@ -66,23 +70,23 @@ no_bins <- data.frame(rep_named(
 # Computes estimates from the posterior probabilities of any fit, including fits of user-defined
 # models. Returns the result of new_point(). For bootstrap replicates the fit is repeated with other
 # weights of patterns, if possible. A pattern is a group of cases with the same ratings.
-# `rule`: function that returns the accuracy of one system. Its arguments are answers, posterior,
-# weights and options, see mean_posterior_of_answers().
-posterior_fit_point <- function(fit, options, rule) {
-  if (!is.null(fit$model$family)) return(family_point(fit, options, rule))
+# `accuracy_rule`: function that returns the accuracy of one system. Its arguments are answers,
+# posterior, weights and options, see mean_posterior_of_answers().
+posterior_fit_point <- function(fit, options, accuracy_rule) {
+  if (!is.null(fit$model$family)) return(family_point(fit, options, accuracy_rule))
   fit_weight <- pattern_weights(fit$x)
-  refit <- refit_function(fit)
-  get_posteriors <- function(weight) {
-    is_same <- is.null(refit) || identical(weight, fit_weight)
-    rep(list(if (is_same) fit$posterior else refit(weight)), n_systems(fit$x))
+  fit_with_weights <- refit_function(fit)
+  compute_posteriors <- function(weight) {
+    is_same <- is.null(fit_with_weights) || identical(weight, fit_weight)
+    rep(list(if (is_same) fit$posterior else fit_with_weights(weight)), n_systems(fit$x))
   }
-  posterior_point(fit, options, rule, get_posteriors)
+  posterior_point(fit, options, accuracy_rule, compute_posteriors)
 }
 
-# Computes estimates of all systems, and returns the result of new_point(). `get_posteriors`:
+# Computes estimates of all systems, and returns the result of new_point(). `compute_posteriors`:
 # function of the weights of patterns that returns a list with the posterior of each system
 # (patterns x categories). Other arguments: see posterior_fit_point().
-posterior_point <- function(fit, options, rule, get_posteriors) {
+posterior_point <- function(fit, options, accuracy_rule, compute_posteriors) {
   # This function has the arguments of estimators in compiled code: weights of patterns, and the
   # quantity, "accuracy" or "counts" (expected numbers of cases by truth and answer).
   estimator <- function(weight, quantity) {
@@ -90,16 +94,16 @@ posterior_point <- function(fit, options, rule, get_posteriors) {
       if (quantity == "counts") {
         counts_of_answers(answer, posterior, weight)
       } else if (length(answer) > 0L) {
-        rule(answer, posterior, weight, options)
+        accuracy_rule(answer, posterior, weight, options)
       } else {
         NA_real_
       }
     }
-    unlist(apply_to_systems(fit, weight, get_posteriors(weight), value_of_system))
+    unlist(apply_to_systems(fit, weight, compute_posteriors(weight), value_of_system))
   }
   method <- method_of(options)
   weight <- pattern_weights(fit$x)
-  posteriors <- get_posteriors(weight)
+  posteriors <- compute_posteriors(weight)
   point <- new_point(estimator(weight, "accuracy"), estimator,
     posterior = if (method$posterior) named_posteriors(posteriors, fit$x))
   if (method$bins) {
@@ -111,16 +115,19 @@ posterior_point <- function(fit, options, rule, get_posteriors) {
   point
 }
 
-# Calls the function `run` for each system, and returns a list of the results. The arguments of
-# `run` are the answers, posterior and weights of the patterns of ratings that the system answered,
-# and `...`.
-apply_to_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$systems),
+# Calls the function `compute` for each system, and returns a list of the results. The arguments of
+# `compute` are the answers, posterior and weights of the patterns of ratings that the system
+# answered, and `...`.
+apply_to_systems <- function(fit, weight, posteriors, compute, systems = seq_along(fit$x$systems),
                              ...) {
   answers <- pattern_answers(fit$x)
   is_usable <- is_usable_pattern(fit) & weight > 0
   lapply(systems, function(s) {
-    answered <- which(is_usable & answers[, s] > 0L)
-    run(answers[answered, s], pick_rows(posteriors[[s]], answered), weight[answered], ...)
+    answered_patterns <- which(is_usable & answers[, s] > 0L)
+    compute(
+      answers[answered_patterns, s], pick_rows(posteriors[[s]], answered_patterns),
+      weight[answered_patterns], ...
+    )
   })
 }
 
@@ -134,10 +141,10 @@ mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
 # Returns the accuracy by equation 7 of Lehner (2015), NA if all categories are equally probable.
 # * agreement: share of cases for which the system gives the most probable category
 # * probability: mean posterior probability of this category
-# * n: number of categories
-accuracy_of_agreement <- function(agreement, probability, n) {
-  excess <- n * probability - 1
-  ifelse(excess < 1e-6, NA_real_, ((n - 1) * agreement - 1 + probability) / excess)
+# * n_labels: number of categories
+accuracy_of_agreement <- function(agreement, probability, n_labels) {
+  denominator <- n_labels * probability - 1
+  ifelse(denominator < 1e-6, NA_real_, ((n_labels - 1) * agreement - 1 + probability) / denominator)
 }
 
 # Returns the accuracy of one system by method "unbinned". Arguments: see
@@ -169,23 +176,25 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   credit <- (probability >= top_category$probability * (1 - tie_tolerance)) / top_category$tied
   last_bin <- ceiling(1 / width - 1e-9) - 1
   bin <- clamp(floor((1 - top_category$probability) / width + 1e-9 / width), 0, last_bin)
-  sums <- rowsum(weight * cbind(1, top_category$probability, credit), bin)
-  bin_number <- as.double(rownames(sums))
-  cases <- unname(sums[, 1L])
-  probability <- sums[, 2L] / cases
-  agreement <- sums[, 3L] / cases
-  unclipped <- accuracy_of_agreement(agreement, probability, ncol(posterior))
+  bin_sums <- rowsum(weight * cbind(1, top_category$probability, credit), bin)
+  bin_number <- as.double(rownames(bin_sums))
+  n_cases <- unname(bin_sums[, 1L])
+  probability <- bin_sums[, 2L] / n_cases
+  agreement <- bin_sums[, 3L] / n_cases
+  unclipped_accuracy <- accuracy_of_agreement(agreement, probability, ncol(posterior))
   data.frame(
     lower = pmax(1 - (bin_number + 1) * width, 0), upper = 1 - bin_number * width,
-    probability = probability, cases = cases, agreement = agreement, estimate_raw = unclipped,
-    estimate = if (options$clip == "bin") clip01(unclipped) else unclipped, row.names = NULL
+    probability = probability, cases = n_cases, agreement = agreement,
+    estimate_raw = unclipped_accuracy,
+    estimate = if (options$clip == "bin") clip01(unclipped_accuracy) else unclipped_accuracy,
+    row.names = NULL
   )
 }
 
 # Returns an estimator, a function that calls the user's function `run`. The argument `times` of the
 # estimator is the number of times that each case was drawn, NULL for the original ratings. If `run`
-# has an argument `weights`, it is called with the original ratings and `weights = times`. Otherwise
-# it is called with the resampled ratings.
+# has an argument `weights`, `run` is called with the original ratings and, as `weights`, `times` or
+# the weights of the original cases. If not, `run` is called with the resampled ratings.
 function_estimator <- function(x, run) {
   has_weights_argument <- "weights" %in% names(formals(args(run)))
   structure(function(times, quantity) {
@@ -212,27 +221,30 @@ case_replicates <- function(estimator, resampling, tick) {
   is_error <- map_lgl(results, inherits, "error")
   errors <- results[is_error]
   warn_if(any(is_error), "bootstrap",
-    "The function given as {.arg method} stopped in {length(errors)} bootstrap replicate{?s}.",
-    x = escape_braces("First: ", message_in_one_line(errors[[1L]])), error = errors[[1L]])
+    "The function given as {.arg method} raised an error in {length(errors)} bootstrap
+        replicate{?s}.",
+    x = escape_braces("The first error is: ", message_in_one_line(errors[[1L]])),
+    error = errors[[1L]])
   results[is_error] <- list(rep(NA_real_, n_systems))
   stack_rows(results)
 }
 
 # Computes estimates by a user-defined function `run`. If `by` is not NULL, computes an estimate for
-# each group of cases. `given`: list of other arguments of estimate_accuracy().
-estimate_by_function <- function(x, run, given, by) {
-  if (in_database(x)) abort_no_cases("A function as {.arg method} is given cases")
-  unusable <- names(drop_null(given[c("model", "common", "known_truth", "gold_sample")]))
-  abort_argument_if(unusable, unusable[1L],
-    "{.arg {unusable}} cannot be used if {.arg method} is a function.")
-  interval <- given$interval %||% interval_bootstrap$id
+# each group of cases. `arguments`: list of other arguments of estimate_accuracy().
+estimate_by_function <- function(x, run, arguments, by) {
+  if (in_database(x)) abort_no_cases("If {.arg method} is a function, it needs single cases")
+  unusable_arguments <-
+    names(drop_null(arguments[c("model", "common", "known_truth", "gold_sample")]))
+  abort_argument_if(unusable_arguments, unusable_arguments[1L],
+    "{.arg {unusable_arguments}} cannot be used if {.arg method} is a function.")
+  interval <- arguments$interval %||% interval_bootstrap$id
   abort_argument_if(!interval %in% ids_with("own_fit", accuracy_intervals), "interval",
     "If {.arg method} is a function, {.arg interval} must be {.val bootstrap} or {.val none}.",
     x = "{.arg interval} is {describe(interval)}.")
-  given[c("method", "interval")] <- list(method_shared$id, interval) # a method without options
-  options <- check_accuracy_options(given)
+  arguments[c("method", "interval")] <- list(method_shared$id, interval) # a method without options
+  options <- check_accuracy_options(arguments)
   options$method <- "own function"
-  options$threads <- check_threads(given$threads)
+  options$threads <- check_threads(arguments$threads)
   # The record of the method is not in the registry of methods, but in the options.
   options$method_record <- c(
     new_method("own function", "function of the user's", "none", run_own_method), run = run
@@ -240,11 +252,12 @@ estimate_by_function <- function(x, run, given, by) {
   estimate_each_group(x, by, function(x, cluster, gold) {
     if (!is.null(cluster)) options$cluster <- match(cluster, unique(cluster))
     function_estimate(x, options)
-  }, given$cluster, NULL)
+  }, arguments$cluster, NULL)
 }
 
-# The method of a user-defined function, which is in the record of the method. A function defined in
-# estimate_by_function() would keep its data in each result.
+# Computes estimates by the user's function, which is stored in the record of the method. This
+# function is not defined in estimate_by_function(), because each result would then contain the data
+# of that function.
 run_own_method <- function(fit, options, ...) {
   estimator <- function_estimator(fit$x, options$method_record$run)
   result <- estimator(NULL, NULL)
@@ -252,7 +265,8 @@ run_own_method <- function(fit, options, ...) {
 }
 
 # Computes an estimate by the user-defined function in `options`. A model of raters is also fitted,
-# because print() shows the agreement of raters. Warnings of this fit do not matter.
+# because print() shows the agreement of raters. Warnings of this fit are suppressed, because the
+# estimate does not use the fit.
 function_estimate <- function(x, options) {
   fit <- without_warnings(fit_raters(x))
   check_has_systems(fit$x)
@@ -265,29 +279,29 @@ function_estimate <- function(x, options) {
 # Computes the accuracies of systems for a user-defined model, once with shared errors and once with
 # independent errors. With shared errors, the posterior is computed from raters only (method
 # "shared"). With independent errors, it is computed from raters and the system (method "joint").
-# `end`: which of the two is the estimate, "shared" or "independent". Returns the result of
-# new_point().
-family_shared_and_independent <- function(fit, options, end) {
+# `assumption`: which of the two accuracies is the estimate, "shared" or "independent". Returns the
+# result of new_point().
+family_shared_and_independent <- function(fit, options, assumption) {
   points <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
     family_point(fit, options, mean_posterior_of_answers, joint)
   })
-  replace(points[[end]], names(points), lapply(points, `[[`, "value"))
+  replace(points[[assumption]], names(points), lapply(points, `[[`, "value"))
 }
 
 # Computes the accuracies of systems for a user-defined model. Returns the result of new_point(). A
 # correction for shared errors (option `common`) is not available. `joint`: are errors of systems
 # independent of the raters' errors? Other arguments: see posterior_fit_point().
-family_point <- function(fit, options, rule, joint = FALSE) {
+family_point <- function(fit, options, accuracy_rule, joint = FALSE) {
   abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
-    "{.arg common} cannot be used with user-defined families of models.",
+    "{.arg common} cannot be used with a model of {.fun rater_family}.",
     i = "Use {.code method = \"joint\"} for independent errors and {.code method = \"shared\"} for
         shared errors.", call = NULL)
   x <- fit$x
   systems <- seq_along(x$systems)
-  n <- length(systems)
+  n_systems <- length(systems)
   if (fit$identified != "yes") {
-    reason <- if (fit$identified == "parameters") rep(reason_of_fit(fit), n)
-    return(new_point(rep(NA_real_, n), reason = reason))
+    reason <- if (fit$identified == "parameters") rep(reason_of_fit(fit), n_systems)
+    return(new_point(rep(NA_real_, n_systems), reason = reason))
   }
   problems <- if (joint) {
     lapply(systems, function(system) {
@@ -299,16 +313,18 @@ family_point <- function(fit, options, rule, joint = FALSE) {
     list(problem_for_ratings(fit, x, fit$known$truth))
   }
   posterior_functions <- lapply(problems, posterior_function)
-  get_posteriors <- function(weight) {
-    rep_len(lapply(posterior_functions, function(judge) judge(weight)), n)
+  compute_posteriors <- function(weight) {
+    posteriors <- lapply(posterior_functions, function(compute_posterior) compute_posterior(weight))
+    rep_len(posteriors, n_systems)
   }
-  point <- posterior_point(fit, options, rule, get_posteriors)
-  not_identified <- map_lgl(problems, function(problem) isTRUE(problem$lost))
-  if (any(not_identified)) {
-    point$value[not_identified] <- NA_real_
-    point$reason <- ifelse(not_identified, reason_of_parameters(fit$model, n_categories(x)), NA)
+  point <- posterior_point(fit, options, accuracy_rule, compute_posteriors)
+  is_not_identified <- map_lgl(problems, function(problem) isTRUE(problem$lost))
+  if (any(is_not_identified)) {
+    point$value[is_not_identified] <- NA_real_
+    point$reason <- ifelse(is_not_identified, reason_of_parameters(fit$model, n_categories(x)), NA)
   }
-  if (any(map_lgl(problems, function(p) isFALSE(p$converged)))) warn_convergence(options$method)
+  has_not_converged <- map_lgl(problems, function(problem) isFALSE(problem$converged))
+  if (any(has_not_converged)) warn_convergence(options$method)
   point
 }
 
@@ -318,12 +334,12 @@ family_point <- function(fit, options, rule, joint = FALSE) {
 posterior_function <- function(problem) {
   theta <- problem$theta
   # Change of the parameters if the weight of a pattern increases by one (parameters x patterns).
-  # Only evaluated for a bootstrap.
-  delayedAssign("pull", (problem$inverse %||% inverse_curvature(problem, theta)) %*%
+  # This matrix is only evaluated for a bootstrap.
+  delayedAssign("change_per_case", (problem$inverse %||% inverse_curvature(problem, theta)) %*%
     t(pattern_scores(problem, theta)))
   function(weight) {
     weight_change <- (weight - problem$weight) * (problem$weight > 0)
-    if (any(weight_change != 0)) theta <- theta + drop(pull %*% weight_change)
+    if (any(weight_change != 0)) theta <- theta + drop(change_per_case %*% weight_change)
     compute_expectations(problem, theta)$posterior
   }
 }

@@ -179,9 +179,8 @@ combined_half_width <- function(gold, quantity, settings) {
   )
 }
 
-# Does this kind of interval use the estimate from ratings as a prior, unless gold cases contradict
-# the estimate?
-uses_ratings_prior <- function(interval) isTRUE(gold_intervals[[interval]]$gold$believes)
+# Does this kind of interval use the estimate from ratings, unless gold cases contradict it?
+uses_ratings_prior <- function(interval) isTRUE(gold_intervals[[interval]]$gold$uses_prior)
 
 # Returns a function that computes the expected half-widths of intervals. Its argument is a vector
 # of numbers of gold cases.

@@ -1,12 +1,12 @@
-# Bootstrap replicates of statistics that are computed in R. Only this file resamples cases in R.
-# The core (C++) draws the resampled cases, with a separate random stream for each replicate.
-# Therefore statistics from R and from the core use the same resampled cases.
+# This file computes bootstrap replicates of statistics that are computed in R. The core (C++) draws
+# the resampled cases, with a separate random stream for each replicate. Statistics from R and from
+# the core therefore use the same resampled cases.
 
 # Returns the settings of a bootstrap, for R and for the core, as a list:
 # * replicates, threads: numbers of replicates and of threads.
 # * seed: the seed of all replicates.
-# * weight: the number of cases of each unit. A unit is a pattern of ratings, or a case if
-#   `by_case`.
+# * weight: the number of cases of each unit. A unit is a case if `by_case` is TRUE, and a pattern
+#   of ratings otherwise.
 # * clusters: the clusters to resample; NULL if single cases are resampled.
 resampling <- function(x, options, by_case = FALSE) {
   unit_of_case <- if (by_case) seq_along(x$index) else x$index
@@ -14,6 +14,8 @@ resampling <- function(x, options, by_case = FALSE) {
   new_resampling(weight, options, clusters_of(x, options, unit_of_case))
 }
 
+# Returns the clusters to resample, in the form that the core needs; NULL without clusters.
+# `unit_of_case`: number of the unit of each case.
 clusters_of <- function(x, options, unit_of_case) {
   if (!is.null(options$cluster)) {
     list(pattern = unit_of_case, weight = weights_of_cases(x), cluster = options$cluster)
@@ -54,9 +56,10 @@ gold_unused_prefix <- "from ratings alone: "
 # the reason for a missing interval to `reason`. `intervals`: a list of vectors from the core, with
 # an element per row of `table`:
 # * std.error, low, high: standard error and confidence limits.
-# * lack: code of the reason for a missing interval: "failed" or, if nearly all replicates are
-#   equal, "constant".
-# * same, value: share of the equal replicates, and their value.
+# * lack: code of the reason for a missing interval. It is "constant" if nearly all replicates are
+#   equal, and "failed" if most replicates gave no estimate.
+# * same: share of the replicates that are equal.
+# * value: value of these replicates.
 add_intervals <- function(table, intervals) {
   has_estimate <- !is.na(table$estimate)
   columns <- c(std.error = "std.error", conf.low = "low", conf.high = "high")
@@ -82,26 +85,26 @@ add_no_interval_reason <- function(table, reason) {
   table
 }
 
-# Gives one warning about all `names` whose `share` is above `least`, with a line per name.
+# Gives one warning about all `names` whose `share` is above `threshold`, with a line per name.
 # * unit: text after the share, such as " of replicates".
-# * topic: topic of the class of the warning.
+# * topic: last part of the name of the warning class, such as "bootstrap".
 # * i: hint at the end of the warning.
-warn_above <- function(topic, message, names, share, unit, least = 0, i = NULL) {
-  rows_above <- which(share > least)
+warn_above <- function(topic, message, names, share, unit, threshold = 0, i = NULL) {
+  rows_above <- which(share > threshold)
   warn_if(rows_above, topic,
     c(message, bullets(escape_braces(names[rows_above], ": ", percent(share[rows_above]), unit),
       5L)),
     i = i, systems = names[rows_above], share = share[rows_above])
 }
 
-# Returns notes for print(): a string for each distinct reason in `table`, with the rows that have
-# it.
+# Returns notes for print(): a string for each distinct reason in `table`, with the names of the
+# rows that have this reason.
 # * table: has columns estimate, reason and optionally why (code of the reason).
-# * rows: names of the rows. A note lists at most `most` of them.
-# * no: noun for a missing value, in "No ... for".
-reason_notes <- function(table, rows, most = 4L, no = "interval") {
-  # The code of a reason, such as "missing" or "no_interval", is in column `why`. If it is NA, or
-  # the column does not exist, the code depends on whether the estimate is NA. Code branches on
+# * row_names: names of the rows. A note lists at most `most` of them.
+# * missing_noun: noun for a missing value, in "No ... for".
+reason_notes <- function(table, row_names, most = 4L, missing_noun = "interval") {
+  # The code of a reason, such as "missing" or "no_interval", is in column `why`. If `why` is NA or
+  # does not exist, the code depends on whether the estimate is NA. Code branches on
   # these codes, not on texts of reasons. The help page fallible-conditions lists all codes.
   n_rows <- length(table$reason)
   derived_codes <-
@@ -109,18 +112,19 @@ reason_notes <- function(table, rows, most = 4L, no = "interval") {
   given_codes <- rep_len(table[["why"]] %||% NA_character_, n_rows)
   code_of_row <- ifelse(is.na(given_codes), derived_codes, given_codes)
   reason_key <- number_distinct_rows(list(code_of_row, table$reason))
-  map_chr(unique(reason_key[!is.na(table$reason)]), function(one_key) {
-    matching_rows <- which(reason_key == one_key)
+  map_chr(unique(reason_key[!is.na(table$reason)]), function(key) {
+    matching_rows <- which(reason_key == key)
     first_row <- matching_rows[[1L]]
     opening <- if (isTRUE(is.na(table[["estimate"]][first_row]))) "NA for" else switch(
       code_of_row[[first_row]],
-      chance = "For", no_interval = , same_answers = paste("No", no, "for"), "From ratings alone,"
+      chance = "For", no_interval = , same_answers = paste("No", missing_noun, "for"),
+      "From ratings alone,"
     )
     prefix <- switch(code_of_row[[first_row]],
       no_interval = , same_answers = no_interval_prefix, ratings_alone = gold_unused_prefix, ""
     )
     sprintf(
-      "%s %s: %s", opening, shorten(rows[matching_rows], most = most),
+      "%s %s: %s", opening, shorten(row_names[matching_rows], most = most),
       substring(table$reason[[first_row]], nchar(prefix) + 1L)
     )
   })
@@ -129,22 +133,23 @@ reason_notes <- function(table, rows, most = 4L, no = "interval") {
 # Warns about systems with too many failed replicates. `share`: share of failed replicates for each
 # of `names`. Failed replicates may all belong to one tail of the distribution. If their share
 # exceeds the probability of that tail, (1 - conf_level) / 2, the interval can be too narrow.
-warn_failed <- function(names, share, conf_level, why) {
+# `hint`: hint at the end of the warning.
+warn_failed <- function(names, share, conf_level, hint) {
   warn_above("bootstrap",
     "Many bootstrap replicates gave no estimate, so intervals may be too short.",
-    names, share, " of replicates", (1 - conf_level) / 2, why)
+    names, share, " of replicates", (1 - conf_level) / 2, hint)
 }
 
 # Warns about bootstrap intervals that do not contain their estimate. Then nearly all replicates are
 # on one side of the estimate. Their bias is larger than their spread, and no type of bootstrap
-# interval corrects this. `why`: hint at the end of the warning.
-warn_outside <- function(names, table, why) {
+# interval corrects this bias. `hint`: hint at the end of the warning.
+warn_outside <- function(names, table, hint) {
   tolerance <- 1e-6 # numerical error of estimates that are computed by iteration
   names_outside <- names[which(
     table$estimate < table$conf.low - tolerance | table$estimate > table$conf.high + tolerance
   )]
   warn_if(names_outside, "bootstrap", "{cli::qty(length(names_outside))}Bootstrap interval{?s} of
         {.val {names_outside}} {?does/do} not contain {?its estimate/their estimates}.",
-    x = "The bias of the bootstrap replicates is larger than their spread.", i = why,
+    x = "The bias of the bootstrap replicates is larger than their spread.", i = hint,
     systems = names_outside, share = numeric())
 }

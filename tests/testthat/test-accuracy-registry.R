@@ -25,9 +25,9 @@ test_that("a record with a property of the wrong type is refused when it is made
   expect_error(new_interval("mine", hidden = NA), "is_bool")
   expect_error(new_interval("mine", find = "robust"), "is.function")
   expect_error(new_interval("mine", spread = "gold"), "spread")
-  share <- function(x, from_ratings, settings) x
+  share <- function(x, ratings_estimates, settings) x
   expect_error(
-    gold_interval("mine", share, share, "", "", anytime = TRUE, believes = "no"), "believes"
+    gold_interval("mine", share, share, "", "", anytime = TRUE, uses_prior = "no"), "uses_prior"
   )
   expect_error(new_metric("mine", NA, "", identity), "is_string")
   expect_error(new_metric("mine", "Mine", "", NULL), "kernel")
@@ -54,7 +54,7 @@ test_that("a pair gives an interval or is refused", {
         class = "fallible_error_argument"
       )
     }
-    why <- combination_misfit(
+    why <- find_combination_error(
       accuracy_methods[[pair$method]], accuracy_intervals[[pair$interval]], k_model(),
       gold = list(kind = "sample")
     )
@@ -109,7 +109,7 @@ test_that("fits of one's own go with methods and intervals that need a posterior
   fit <- fit_raters(x)
   own <- as_rater_fit(x, ground_truth(fit), rates_of(fit))
   why <- function(method, interval) {
-    combination_misfit(accuracy_methods[[method]], accuracy_intervals[[interval]], k_model(), own)
+    find_combination_error(accuracy_methods[[method]], accuracy_intervals[[interval]], k_model(), own)
   }
   expect_null(why("shared", "none"))
   expect_identical(why("joint", "none")$arg, "method")

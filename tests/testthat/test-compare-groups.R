@@ -106,13 +106,13 @@ test_that("influences are those of the estimate", {
 test_that("too few clusters of gold cases in either group are the reason of the difference", {
   side <- function(clusters) {
     list(
-      lack = data.frame(why = NA_character_, reason = NA_character_), n = 10,
+      gold_details = data.frame(why = NA_character_, reason = NA_character_), n = 10,
       interval = list(estimate = 0.5, std.error = 0.1, conf.low = 0.3, conf.high = 0.7),
       x = list(estimate = 0.5, gold = 10, clusters = clusters)
     )
   }
   reason <- function(first, second) {
-    difference_of_sides(list(a = side(first), b = side(second)), "corrected")$reason
+    difference_of_groups(list(a = side(first), b = side(second)), "corrected")$reason
   }
   expect_match(reason(2, 20), "in 2 clusters")
   expect_match(reason(20, 3), "in 3 clusters")

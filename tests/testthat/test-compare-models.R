@@ -14,7 +14,7 @@ test_that("tables have the names that the user gave to models", {
   terms <- tidy(compared, "terms")
   expect_identical(terms$lowest, terms$second)
   expect_output(print(compare_models(fit, fit)), "posterior median +model 1 +model 2")
-  expect_error(compare_models(term = fit, second = fit), "names \"term\"",
+  expect_error(compare_models(term = fit, second = fit), "named \"term\"",
     class = "fallible_error_argument")
 })
 

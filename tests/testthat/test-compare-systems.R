@@ -164,7 +164,7 @@ test_that("draws of every method have the errors of its robust intervals", {
       estimate <- quiet(estimate_accuracy(fit, method, "robust", resampling = list(replicates = 100)))
       error <- tidy(estimate)$std.error
       pairs <- compared_pairs(estimate$table$estimate, estimate$table$system)
-      draws <- comparison_draws(estimate, pairs)$parts[[1]]$values
+      draws <- comparison_draws(estimate, pairs)$blocks[[1]]$draws
       plain <- plain_errors(draws, estimate)
       expect_equal(unname(apply(plain, 2, stats::sd)), error)
       # As it must be, whatever they have in common.
@@ -330,9 +330,9 @@ test_that("many systems are compared in blocks, with the errors of few", {
   pairs <- compared_pairs(
     estimate$table$estimate, x$systems, list(best = 2)
   )
-  parts <- draw_blocks(estimate, estimate$replicates, pairs$with)
+  parts <- draw_blocks(estimate, estimate$replicates, pairs$opponents)
   expect_length(parts, 2)
-  expect_setequal(unlist(lapply(parts, `[[`, "at")), seq_along(x$systems))
+  expect_setequal(unlist(lapply(parts, `[[`, "systems")), seq_along(x$systems))
   found <- compare_systems(estimate, best = 2)
   table <- tidy(found)
   expect_identical(nrow(table), 2L * 102L + 1L)
@@ -357,7 +357,7 @@ test_that("bad references and numbers of best systems are refused", {
     compare_systems(estimate, reference = 1)
     compare_systems(estimate, reference = "a", best = 1)
     compare_systems(estimate, best = 4)
-    check_against(NULL, NULL, character(3000))
+    check_reference_and_best(NULL, NULL, character(3000))
   })
   skip_if_not_installed("ggplot2")
   expect_error(

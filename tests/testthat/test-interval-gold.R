@@ -121,7 +121,7 @@ test_that("where gold saw no miss an interval reaches the end, if nothing else s
   expect_identical(combined_interval(seen, alone, "population", 0.9, NULL)$conf.high, 1)
   expect_lt(combined_interval(one_missed, alone, "population", 0.9, NULL)$conf.high, 1)
   ends <- list(conf.low = 0.2, conf.high = 0.9)
-  expect_identical(extend_to_boundary(ends, list(seen = 1), high = FALSE), ends)
+  expect_identical(extend_to_boundary(ends, list(seen = 1), can_be_1 = FALSE), ends)
   expect_identical(extend_to_boundary(ends, list(seen = 0)), list(conf.low = 0, conf.high = 0.9))
 })
 

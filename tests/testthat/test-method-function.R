@@ -125,7 +125,7 @@ test_that("where a function stops on cases drawn anew, it says of what", {
       tryInvokeRestart("muffleWarning")
     }
   )
-  expect_match(said[[1L]], "stopped in 20 bootstrap replicates")
+  expect_match(said[[1L]], "raised an error in 20\\s+bootstrap\\s+replicates")
   expect_match(said[[1L]], "no {case} twice", fixed = TRUE)
   expect_false(any(grepl("agree", unlist(said), fixed = TRUE)))
   expect_match(tidy(estimate)$reason, "most bootstrap replicates gave no estimate")

@@ -169,7 +169,7 @@ test_that("what a posterior cannot tell is refused", {
   refused(estimate_accuracy(own, by = rep(1:2, 10)))
   refused(estimate_accuracy(own, "average"))
   refused(estimate_accuracy(own, interval = "robust"))
-  expect_error(estimate_accuracy(own, known_truth = truth(x)[1:9, ]), "only a posterior")
+  expect_error(estimate_accuracy(own, known_truth = truth(x)[1:9, ]), "only posterior probabilities")
   for (bad in list(q[-1, ], q[, -1], q > 0.5, "q", replace(q, 1, NA), 2 * q, -q, q[, c(1, 1, 2)])) {
     refused(as_rater_fit(x, bad))
   }

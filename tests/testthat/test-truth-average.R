@@ -488,7 +488,7 @@ test_that("a random sample calibrates all other labels; cases picked by hand set
   printed <- paste(capture.output(print(random)), collapse = " ")
   expect_match(printed, "Calibrated on 40 random cases")
   expect_warning(
-    undeclared <- ground_truth(x, known_truth = gold), "do not calibrate the labels",
+    undeclared <- ground_truth(x, known_truth = gold), "are not used to calibrate the labels",
     class = "fallible_warning_hand_picked"
   )
   expect_identical(as.matrix(undeclared[-1]), as.matrix(given[-1]))
