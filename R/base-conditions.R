@@ -206,7 +206,7 @@ format_message <- function(message, x, i, envir) {
 # a string of code. cli shows no-break spaces as blanks. Strings of more than 60 characters are
 # probably sentences, and are not changed.
 keep_strings_whole <- function(text) {
-  strings <- gregexpr('"(\\\\.|[^"\\\\\n]){0,60}"', text)
+  strings <- gregexpr('"(\\\\.|[^"\\\\\n]){0,60}"', text, perl = TRUE)
   regmatches(text, strings) <- lapply(regmatches(text, strings), chartr, old = " ", new = "\u00a0")
   text
 }
