@@ -165,7 +165,7 @@ test_that("comparisons of estimates from draws keep their gold cases", {
     tidy(estimate)$estimate, tolerance = 0.02
   )
   cases <- gold_cases(panel$labels, sample = "random", target = "cases")
-  expect_error(estimate_accuracy(panel$fit, known_truth = cases), "not available",
+  expect_error(estimate_accuracy(panel$fit, known_truth = cases), "`target` of",
     class = "fallible_error_argument")
   expect_error(estimate_accuracy(panel$fit, known_truth = panel$labels), "random sample",
     class = "fallible_error_argument")
