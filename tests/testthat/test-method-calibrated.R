@@ -152,6 +152,6 @@ test_that("a judge whose rates are known estimates constant systems, too", {
   # All called "pass" by a judge who misses some: on a boundary.
   all <- estimate_accuracy(new, known_raters = known)
   expect_match(tidy(all)$reason, "the estimate is 0 or 1")
-  expect_output(print(estimate), "judge errs on these cases as is known")
+  expect_output(print(estimate), "judge has the known error rates on these cases")
   expect_error(compare_systems(estimate), class = "fallible_error_argument")
 })
