@@ -288,7 +288,7 @@ new_accuracy_estimate <- function(draft, interval, ...) {
   fit <- draft$fit
   systems <- fit$x$systems
   point <- draft$point
-  average_results <- draft$average_results
+  average_results <- draft$results_of_average
   options <- draft$options
   has_one_rater <- is_one_rater(fit$x)
   table <- columns_tibble(

@@ -162,7 +162,7 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
     errors[c("sharing", "rater_error", "range")]
   show_accuracy(new_accuracy_estimate(
     list(
-      fit = fit, options = options, average_results = average_results, n = n_rated,
+      fit = fit, options = options, results_of_average = average_results, n = n_rated,
       point = new_point(mean_accuracy, shared = colMeans(unmixed_draws$shared),
         independent = colMeans(unmixed_draws$independent))
     ),

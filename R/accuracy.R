@@ -287,7 +287,7 @@ check_has_systems <- function(x) {
 # * fit, options: the arguments.
 # * average: result of compute_average(), or NULL if averaged models are not needed.
 # * point: result of new_point().
-# * average_results: accuracies and errors under the averaged models, see summarise_average().
+# * results_of_average: accuracies and errors under the averaged models, see summarise_average().
 # * n: number of rated cases that each system answered.
 # * reason: why the estimate of a system is NA, a string per system.
 draft_estimate <- function(fit, options) {
@@ -301,7 +301,7 @@ draft_estimate <- function(fit, options) {
   draft$point <- if (is.null(estimate_in_r)) method$estimate(fit, options, draft$average) else
     estimate_in_r(fit, options)
   estimates <- draft$point$value
-  draft$average_results <- summarise_average(estimates, draft$average)
+  draft$results_of_average <- summarise_average(estimates, draft$average)
   if (has_scores) {
     # Models of scores are not averaged. The dependence weight is 1, because scores do not show
     # whether errors are independent.
@@ -313,7 +313,7 @@ draft_estimate <- function(fit, options) {
       rater_error = n_wrong / (n_raters + sum(!is_missing)), dependence_weight = 1,
       base_rate_range = base_rate_ranges(fit$x)
     )
-    draft$average_results[names(score_results)] <-
+    draft$results_of_average[names(score_results)] <-
       lapply(score_results, function(result) ifelse(is_missing, NA_real_, result))
   }
   draft$n <- count_answered_cases(fit)

@@ -54,7 +54,7 @@ robust_interval <- function(draft, table) {
     interval$sampling <- interval$table$std.error # NA, with a reason, if the bootstrap has none
   }
   error_parts <-
-    robust_error(draft, table$estimate, interval$sampling, draft$average_results)
+    robust_error(draft, table$estimate, interval$sampling, draft$results_of_average)
   interval[c("centre", "hidden")] <- error_parts[c("centre", "hidden")]
   interval$table$std.error <- error_parts$std.error
   interval$table <- with_limits(

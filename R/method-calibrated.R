@@ -57,7 +57,7 @@ calibrated_estimate <- function(fit, options) {
   estimates <- fit$base_rates[system_category]
   draft <- list(
     fit = fit, options = options, point = new_point(estimates), n = count_answered_cases(fit),
-    average_results = summarise_average(estimates, NULL)
+    results_of_average = summarise_average(estimates, NULL)
   )
   table <- result_table(estimates, reason = if (anyNA(estimates)) reason_of_fit(fit) else
     NA_character_)
