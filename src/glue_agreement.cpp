@@ -9,72 +9,77 @@ using namespace fallible;
 
 namespace {
 
-// Selects answers and makes distinct rows. `selection` has the fields of Selection: `rater` and
-// `system` (index of the judge of each rater and system, 0 to leave it out), `judges` (number of
-// judges), `category` (new index of each category), `categories` (number of new categories),
-// `exchangeable` (are judges ignored?), and `least` (number of judges that a case needs).
+// Selects answers and makes distinct rows. `selection` has the fields of struct Selection.
+//   rater, system: judge of each rater and of each system; 0 to leave the rater or system out.
+//   judges: number of judges.
+//   category, categories: new index of each category, and number of new categories.
+//   exchangeable: TRUE to ignore which judge gave an answer.
+//   least: lowest number of judges who answered a case.
 RatedRows rated_rows(const List& patterns, const NumericVector& weight, const List& selection) {
-  Selection out;
-  out.rater = as<std::vector<int>>(selection["rater"]);
-  out.system = as<std::vector<int>>(selection["system"]);
-  out.judges = selection["judges"];
-  out.category = as<std::vector<int>>(selection["category"]);
-  out.categories = selection["categories"];
-  out.exchangeable = selection["exchangeable"];
-  out.least = selection["least"];
-  return select_rows(glue::view(patterns), glue::doubles(weight), out);
+  Selection core_selection;
+  core_selection.rater = as<std::vector<int>>(selection["rater"]);
+  core_selection.system = as<std::vector<int>>(selection["system"]);
+  core_selection.judges = selection["judges"];
+  core_selection.category = as<std::vector<int>>(selection["category"]);
+  core_selection.categories = selection["categories"];
+  core_selection.exchangeable = selection["exchangeable"];
+  core_selection.least_judges = selection["least"];
+  return select_rows(glue::view(patterns), glue::doubles(weight), core_selection);
 }
 
 // Fields of `options`: `kernel` (name of the measure), `scale` (agreement weights, categories x
 // categories) and `pooling` ("pairs", "cases" or "fleiss-cuzick").
 KernelOptions kernel_options(const List& options) {
-  KernelOptions out;
-  out.name = as<std::string>(options["kernel"]);
-  out.scale = as<std::vector<double>>(options["scale"]);
-  out.pooling =
+  KernelOptions kernel_settings;
+  kernel_settings.name = as<std::string>(options["kernel"]);
+  kernel_settings.scale = as<std::vector<double>>(options["scale"]);
+  kernel_settings.pooling =
       glue::choice<Pooling>(options["pooling"], {{"pairs", Pooling::pairs},
                                                  {"cases", Pooling::cases},
                                                  {"fleiss-cuzick", Pooling::fleiss_cuzick}});
-  return out;
+  return kernel_settings;
 }
 
 // Copies the value of each row to the patterns of the row. Patterns without a row get 0.
 NumericVector by_pattern(const RatedRows& rows, const std::vector<double>& x) {
-  NumericVector out(static_cast<R_xlen_t>(x.empty() ? 0 : rows.of_pattern.size()));
-  for (R_xlen_t p = 0; p < out.size(); ++p) {
-    const int row = rows.of_pattern[p];
-    out[p] = row < 0 ? 0 : x[row];
+  NumericVector pattern_values(static_cast<R_xlen_t>(x.empty() ? 0 : rows.row_of_pattern.size()));
+  for (R_xlen_t p = 0; p < pattern_values.size(); ++p) {
+    const int row = rows.row_of_pattern[p];
+    pattern_values[p] = row < 0 ? 0 : x[row];
   }
-  return out;
+  return pattern_values;
 }
 
 }  // namespace
 
-// Returns a list: `estimate`; `undefined`, the reason why it is NaN (otherwise ""); `used`, true
-// for patterns that enter the estimate. Also `influence` of one case of each pattern, and
-// `null_error`, the standard error under independence. They are NULL and NA if the estimate is NaN
-// or `influence` is "none". `influence` is empty if it is undefined. Argument `influence`:
-// "jackknife", "none", or another string for the analytic influence.
+// Computes an agreement measure. Argument `influence`: "jackknife", "none", or another string for
+// the analytic influence. Returns a list:
+//   estimate: value of the measure.
+//   undefined: reason why the estimate is NaN, or "".
+//   used: TRUE for each pattern that enters the estimate.
+//   influence: influence of one case of each pattern. NULL if the estimate is NaN or the argument
+//     `influence` is "none"; empty if the influence is undefined.
+//   null_error: standard error under independence. NA if `influence` is NULL.
 // [[Rcpp::export(rng = false)]]
 List core_agreement(List patterns, NumericVector weight, List selection, List options,
                     std::string influence, Function tick) {
   const auto rows = rated_rows(patterns, weight, selection);
   const auto kernel = make_kernel(rows, kernel_options(options));
   const auto estimate = kernel->estimate(rows.weight);
-  LogicalVector is_used(static_cast<R_xlen_t>(rows.of_pattern.size()));
-  for (R_xlen_t p = 0; p < is_used.size(); ++p) is_used[p] = rows.of_pattern[p] >= 0;
-  List out =
-      List::create(_["estimate"] = estimate.value, _["undefined"] = name(estimate.why),
+  LogicalVector is_used(static_cast<R_xlen_t>(rows.row_of_pattern.size()));
+  for (R_xlen_t p = 0; p < is_used.size(); ++p) is_used[p] = rows.row_of_pattern[p] >= 0;
+  List result =
+      List::create(_["estimate"] = estimate.value, _["undefined"] = name(estimate.reason),
                    _["used"] = is_used, _["influence"] = R_NilValue, _["null_error"] = R_NaReal);
-  if (std::isnan(estimate.value) || influence == "none") return out;
-  out["influence"] =
+  if (std::isnan(estimate.value) || influence == "none") return result;
+  result["influence"] =
       by_pattern(rows, glue::interruptible([&] {
                    return influence == "jackknife"
                               ? jackknife_influence(*kernel, rows.weight, glue::host(tick))
                               : kernel->influence(rows.weight);
                  }));
-  out["null_error"] = kernel->null_error(rows.weight);
-  return out;
+  result["null_error"] = kernel->null_error(rows.weight);
+  return result;
 }
 
 // Returns the estimates for bootstrap resamples of the cases, one per replicate.
@@ -107,5 +112,6 @@ List core_rated_rows(List patterns, NumericVector weight, List selection) {
     }
   }
   return List::create(_["row"] = row_of_answer, _["judge"] = judges, _["category"] = categories,
-                      _["weight"] = rows.weight, _["of_pattern"] = glue::from_one(rows.of_pattern));
+                      _["weight"] = rows.weight,
+                      _["of_pattern"] = glue::from_one(rows.row_of_pattern));
 }

@@ -16,28 +16,29 @@ Tallies tallies(const List& patterns, const NumericVector& weight) {
 }
 
 KFit k_fit(const List& fit) {
-  KFit out;
+  KFit parameters;
   for (const auto value : {Identified::yes, Identified::no_pairs, Identified::chance}) {
-    if (as<std::string>(fit["identified"]) == name(value)) out.identified = value;
+    if (as<std::string>(fit["identified"]) == name(value)) parameters.identified = value;
   }
-  out.agreement = fit["agreement"];
-  out.kappa = fit["kappa"];
-  out.rater_accuracy = fit["rater_accuracy"];
-  out.base_rates = as<std::vector<double>>(fit["base_rates"]);
-  out.negative = fit["negative"];
-  return out;
+  parameters.agreement = fit["agreement"];
+  parameters.kappa = fit["kappa"];
+  parameters.rater_accuracy = fit["rater_accuracy"];
+  parameters.base_rates = as<std::vector<double>>(fit["base_rates"]);
+  parameters.n_negative = fit["negative"];
+  return parameters;
 }
 
 }  // namespace
 
-// Fits the K-model. `covariance`: covariance matrix of rater accuracy and base rates.
+// Fits the K-model and returns its parameters (struct KFit), and `covariance`, the covariance
+// matrix of rater accuracy and base rates.
 // [[Rcpp::export(rng = false)]]
 List core_fit_algebraic(List patterns, NumericVector weight) {
   const auto data = tallies(patterns, weight);
   const auto fit = fit_algebraic(data, data.weight);
   return List::create(_["identified"] = name(fit.identified), _["agreement"] = fit.agreement,
                       _["kappa"] = fit.kappa, _["rater_accuracy"] = fit.rater_accuracy,
-                      _["base_rates"] = fit.base_rates, _["negative"] = fit.negative,
+                      _["base_rates"] = fit.base_rates, _["negative"] = fit.n_negative,
                       _["covariance"] = wrap(covariance(data, fit)));
 }
 
@@ -48,12 +49,12 @@ NumericMatrix core_posterior_algebraic(List patterns, NumericVector weight, List
   const auto data = tallies(patterns, weight);
   const auto parameters = k_fit(fit);
   const Posterior posterior(data, parameters);
-  const int n = static_cast<int>(data.of_pattern.size());
-  NumericMatrix out(n, data.categories);
+  const int n = static_cast<int>(data.tally_of_pattern.size());
+  NumericMatrix posteriors(n, data.categories);
   std::vector<double> probability(data.categories);
   for (int p = 0; p < n; ++p) {
-    posterior(data.of_pattern[p], probability.data());
-    for (int k = 0; k < data.categories; ++k) out(p, k) = probability[k];
+    posterior(data.tally_of_pattern[p], probability.data());
+    for (int k = 0; k < data.categories; ++k) posteriors(p, k) = probability[k];
   }
-  return out;
+  return posteriors;
 }

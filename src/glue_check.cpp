@@ -14,7 +14,7 @@ LatentRows joined_rows(const List& patterns, const NumericVector& weight, int sy
   return latent_rows(glue::view(patterns), glue::doubles(weight), system, {});
 }
 
-NumericVector values(const KStatistics& x) {
+NumericVector statistics_vector(const KStatistics& x) {
   return NumericVector::create(_["ratio"] = x.ratio, _["pairs"] = x.pairs,
                                _["lowest_rate"] = x.lowest_rate, _["residual"] = x.residual);
 }
@@ -58,11 +58,11 @@ List core_check_k(List patterns, NumericVector weight, int system, List tests, L
   const auto replicates =
       glue::interruptible([&] { return bootstrap_k(testers, bootstrap, alpha, glue::host(tick)); });
 
-  List out;
+  List results;
   for (std::size_t t = 0; t < testers.size(); ++t) {
     const int draws = static_cast<int>(replicates[t].size());
     NumericMatrix drawn(draws, 4);
-    for (int r = 0; r < draws; ++r) drawn(r, _) = values(replicates[t][r]);
+    for (int r = 0; r < draws; ++r) drawn(r, _) = statistics_vector(replicates[t][r]);
     const auto cells = disagreeing_pairs(rows, testers[t].law());
     const auto agreement = pair_agreement(rows, testers[t].law(), least_common_cases);
     std::vector<double> excess;
@@ -76,12 +76,13 @@ List core_check_k(List patterns, NumericVector weight, int system, List tests, L
                      _["cases"] = pair_column(&PairAgreement::cases),
                      _["observed"] = pair_column(&PairAgreement::observed),
                      _["expected"] = pair_column(&PairAgreement::expected), _["excess"] = excess);
-    out.push_back(List::create(_["statistic"] = values(testers[t].observed()),
-                               _["df"] = testers[t].degrees(),
-                               _["converged"] = testers[t].converged(), _["replicates"] = drawn,
-                               _["cells"] = glue::data_frame(List::create(
-                                   _["observed"] = cells.observed, _["expected"] = cells.expected)),
-                               _["agreement"] = glue::data_frame(pairs)));
+    results.push_back(
+        List::create(_["statistic"] = statistics_vector(testers[t].observed()),
+                     _["df"] = testers[t].degrees_of_freedom(),
+                     _["converged"] = testers[t].converged(), _["replicates"] = drawn,
+                     _["cells"] = glue::data_frame(List::create(_["observed"] = cells.observed,
+                                                                _["expected"] = cells.expected)),
+                     _["agreement"] = glue::data_frame(pairs)));
   }
-  return out;
+  return results;
 }

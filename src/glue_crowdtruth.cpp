@@ -1,6 +1,7 @@
-// CrowdTruth: functions that R calls. Their argument `x` is a list of unit, worker and label (from
-// 1; label 0 for an empty answer), with one entry per label given, sorted by unit, worker and
-// label. It also contains the numbers of units, workers and labels.
+// CrowdTruth: functions that R calls. Their argument `x` is a list. Its vectors unit, worker and
+// label have one entry per label that a worker gave, sorted by unit, worker and label. Numbers
+// start at 1; label 0 is an empty answer. Its fields units, workers and labels are the numbers of
+// units, of workers and of different labels.
 #include "core/crowdtruth/crowdtruth.hpp"
 #include "glue.h"
 
@@ -38,11 +39,11 @@ LogicalVector flags(const std::vector<char>& x) { return {x.begin(), x.end()}; }
 // [[Rcpp::export(rng = false)]]
 List core_crowd_units(List x) {
   const auto votes = count_votes(judgements(x));
-  List out = votes_list(votes);
-  out["score"] = unit_annotation_scores(votes);
+  List result = votes_list(votes);
+  result["score"] = unit_annotation_scores(votes);
   const int labels = x["labels"];
-  out["similarity"] = glue::square(annotation_similarity(votes, labels), labels);
-  return out;
+  result["similarity"] = glue::square(annotation_similarity(votes, labels), labels);
+  return result;
 }
 
 // Returns the scores of version 1, one entry per worker. `tick` receives the number of workers

@@ -17,64 +17,64 @@ using namespace fallible;
 namespace glue {
 
 EstimatorOptions estimator_options(const List& setup) {
-  EstimatorOptions out;
+  EstimatorOptions options;
   const auto has = [&](const char* field) {
     return setup.containsElementNamed(field) && !Rf_isNull(setup[field]);
   };
-  out.method = choice<Method>(setup["method"], {{"average", Method::average},
-                                                {"binned", Method::binned},
-                                                {"unbinned", Method::unbinned},
-                                                {"joint", Method::joint},
-                                                {"shared", Method::shared}});
+  options.method = choice<Method>(setup["method"], {{"average", Method::average},
+                                                    {"binned", Method::binned},
+                                                    {"unbinned", Method::unbinned},
+                                                    {"joint", Method::joint},
+                                                    {"shared", Method::shared}});
   if (has("clip")) {
-    out.clip = choice<Clip>(setup["clip"],
-                            {{"bin", Clip::bin}, {"overall", Clip::overall}, {"none", Clip::none}});
+    options.clip = choice<Clip>(
+        setup["clip"], {{"bin", Clip::bin}, {"overall", Clip::overall}, {"none", Clip::none}});
   }
-  if (has("bin_width")) out.bin_width = setup["bin_width"];
+  if (has("bin_width")) options.bin_width = setup["bin_width"];
   if (has("model")) {
     const List model = setup["model"];
-    out.model = latent_model(model);
-    out.prior = latent_prior(model["prior"]);
+    options.model = latent_model(model);
+    options.prior = latent_prior(model["prior"]);
   }
-  if (has("fitting")) out.fitting = latent_fitting(setup["fitting"]);
-  if (has("deviance")) out.deviance = setup["deviance"];
-  if (has("threads")) out.threads = setup["threads"];
-  if (has("ordered")) out.ordered = as<bool>(setup["ordered"]);
-  if (has("used")) out.used = setup["used"];
+  if (has("fitting")) options.fitting = latent_fitting(setup["fitting"]);
+  if (has("deviance")) options.deviance = setup["deviance"];
+  if (has("threads")) options.threads = setup["threads"];
+  if (has("ordered")) options.ordered = as<bool>(setup["ordered"]);
+  if (has("used")) options.used_categories = setup["used"];
   if (has("common")) {
     const SEXP common = setup["common"];
     // The argument is a number or "typical". Without a number, the core uses the typical
     // correction.
-    if (TYPEOF(common) != STRSXP) out.correction = as<double>(common);
+    if (TYPEOF(common) != STRSXP) options.correction = as<double>(common);
   }
-  return out;
+  return options;
 }
 
 BootstrapOptions bootstrap_options(const List& options) {
-  BootstrapOptions out;
-  out.replicates = options["replicates"];
-  out.threads = options["threads"];
-  out.seed = seed(options["seed"]);
+  BootstrapOptions bootstrap;
+  bootstrap.replicates = options["replicates"];
+  bootstrap.threads = options["threads"];
+  bootstrap.seed = seed(options["seed"]);
   if (options.containsElementNamed("first")) {
-    out.first = static_cast<std::uint64_t>(as<double>(options["first"]));
+    bootstrap.first = static_cast<std::uint64_t>(as<double>(options["first"]));
   }
-  out.clusters = clusters(options["clusters"]);
-  return out;
+  bootstrap.clusters = clusters(options["clusters"]);
+  return bootstrap;
 }
 
-// Converts intervals to columns: std.error, low, high, lack ("failed" or "constant" if there is no
-// interval, otherwise ""), same and value.
+// Converts intervals to columns: std.error, low, high, lack (reason of a missing interval:
+// "failed", "constant", or "" if there is an interval), same (`share_at_value`) and value.
 List intervals(const std::vector<Interval>& x) {
-  using Lack = Interval::Lack;
-  std::vector<std::string> lack;
+  using Missing = Interval::Missing;
+  std::vector<std::string> missing;
   for (const Interval& interval : x) {
-    lack.push_back(interval.lack == Lack::none     ? ""
-                   : interval.lack == Lack::failed ? "failed"
-                                                   : "constant");
+    missing.push_back(interval.missing == Missing::none     ? ""
+                      : interval.missing == Missing::failed ? "failed"
+                                                            : "constant");
   }
   return List::create(_["std.error"] = column(x, &Interval::std_error),
                       _["low"] = column(x, &Interval::low), _["high"] = column(x, &Interval::high),
-                      _["lack"] = lack, _["same"] = column(x, &Interval::same),
+                      _["lack"] = missing, _["same"] = column(x, &Interval::share_at_value),
                       _["value"] = column(x, &Interval::value));
 }
 
@@ -100,7 +100,7 @@ double tolerance(bool iterated) { return iterated ? iteration_tolerance : roundi
 const Estimator& estimator(const SEXP pointer) {
   const bool is_estimator = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == tag();
   const void* address = is_estimator ? R_ExternalPtrAddr(pointer) : nullptr;
-  if (!address) stop("the estimator was made in another R session; fit it again");
+  if (!address) stop("the estimator was made in another R session; fit the estimator again");
   return *static_cast<const Estimator*>(address);
 }
 
@@ -170,9 +170,9 @@ List core_estimate(SEXP pointer) {
     systems.push_back(List::create(
         _["estimate"] = system.estimate, _["cases"] = algebra.cases,
         _["uninformative"] = algebra.uninformative, _["mean_posterior"] = algebra.mean_posterior,
-        _["bins"] = bin_table(algebra.bins), _["independent"] = average.independent,
-        _["shared"] = average.shared, _["dependence_weight"] = average.dependence,
-        _["typical"] = average.typical, _["std.error"] = average.std_error,
+        _["bins"] = bin_table(algebra.bins), _["independent"] = average.independent_estimate,
+        _["shared"] = average.shared_estimate, _["dependence_weight"] = average.dependence,
+        _["typical"] = average.typical_correction, _["std.error"] = average.std_error,
         _["rater_error"] = average.rater_error,
         _["independence_weight"] = average.independence_weight,
         _["independent_counts"] = average.independent_counts,
@@ -192,8 +192,9 @@ NumericMatrix core_replicates(SEXP pointer, std::string what, List resampling, F
   const Estimator& fitted = estimator(pointer);
   const auto quantity = glue::choice<Quantity>(
       what, {{"accuracy", Quantity::accuracy}, {"counts", Quantity::counts}});
-  const std::size_t numbers = numbers_of(fitted, quantity);
-  if (numbers == 0) stop("no counts available: this method estimates no confusion matrix");
+  const std::size_t numbers = count_quantities(fitted, quantity);
+  if (numbers == 0)
+    stop("this method estimates no confusion matrix, so its counts cannot be resampled");
   const auto options = glue::bootstrap_options(resampling);
   const auto values =
       glue::interruptible([&] { return bootstrap(fitted, quantity, options, glue::host(tick)); });
@@ -218,12 +219,13 @@ NumericMatrix core_linear_replicates(List patterns, NumericVector weight, List s
 // iteration, so that small differences are numerical errors.
 // [[Rcpp::export(rng = false)]]
 List core_percentile_intervals(NumericMatrix replicates, double conf_level, bool iterated) {
-  std::vector<Interval> out;
+  std::vector<Interval> interval_list;
   const int n = replicates.nrow();
   for (int s = 0; s < replicates.ncol(); ++s) {
-    out.push_back(percentile_interval(&replicates(0, s), n, conf_level, tolerance(iterated)));
+    interval_list.push_back(
+        percentile_interval(&replicates(0, s), n, conf_level, tolerance(iterated)));
   }
-  return glue::intervals(out);
+  return glue::intervals(interval_list);
 }
 
 // Percentile intervals of differences between columns of `replicates`: column `first` minus column
@@ -232,48 +234,49 @@ List core_percentile_intervals(NumericMatrix replicates, double conf_level, bool
 List core_difference_intervals(NumericMatrix replicates, IntegerVector first, IntegerVector second,
                                double conf_level, bool iterated) {
   const int n = replicates.nrow();
-  std::vector<Interval> out;
+  std::vector<Interval> interval_list;
   for (R_xlen_t i = 0; i < first.size(); ++i) {
-    out.push_back(difference_interval(&replicates(0, first[i] - 1), &replicates(0, second[i] - 1),
-                                      n, conf_level, tolerance(iterated)));
+    interval_list.push_back(difference_interval(&replicates(0, first[i] - 1),
+                                                &replicates(0, second[i] - 1), n, conf_level,
+                                                tolerance(iterated)));
   }
-  return glue::intervals(out);
+  return glue::intervals(interval_list);
 }
 
-// For each pair of columns: share of replicates in which column `first` is higher than column
-// `second`; ties count 1/2.
+// Returns, for each pair of columns, the share of replicates in which column `first` is higher than
+// column `second`. Ties count 1/2.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_share_ahead(NumericMatrix replicates, IntegerVector first,
                                IntegerVector second) {
-  NumericVector out(first.size());
-  for (R_xlen_t i = 0; i < out.size(); ++i) {
-    out[i] =
+  NumericVector share(first.size());
+  for (R_xlen_t i = 0; i < share.size(); ++i) {
+    share[i] =
         share_ahead(&replicates(0, first[i] - 1), &replicates(0, second[i] - 1), replicates.nrow());
   }
-  return out;
+  return share;
 }
 
-// Returns the centre, standard error and hidden error (standard deviation of the bias from shared
-// errors) of the robust interval of each system, see robust_error(). `kind` is "people", "machines"
-// or "undeclared": one value per system, or one for all.
+// Returns the centre, the standard error, and the hidden error (standard deviation of the bias from
+// shared errors) of the robust interval of each system, see robust_error(). `kind` contains
+// "people", "machines" or "undeclared": one value per system, or one value for all systems.
 // [[Rcpp::export(rng = false)]]
 List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVector gap,
                        NumericVector dependence, NumericVector rater_error, NumericVector range,
                        NumericVector open_share, CharacterVector kind) {
   const R_xlen_t n = estimate.size();
-  std::vector<RobustError> out;
+  std::vector<RobustError> errors;
   for (R_xlen_t i = 0; i < n; ++i) {
     const ErrorParts parts{sampling[i],    gap[i],   dependence[i],
                            rater_error[i], range[i], open_share[i]};
-    out.push_back(robust_error(estimate[i], parts,
-                               glue::choice<RaterKind>(std::string(kind[i % kind.size()]),
-                                                       {{"people", RaterKind::people},
-                                                        {"machines", RaterKind::machines},
-                                                        {"undeclared", RaterKind::people}})));
+    errors.push_back(robust_error(estimate[i], parts,
+                                  glue::choice<RaterKind>(std::string(kind[i % kind.size()]),
+                                                          {{"people", RaterKind::people},
+                                                           {"machines", RaterKind::machines},
+                                                           {"undeclared", RaterKind::people}})));
   }
-  return List::create(_["centre"] = glue::column(out, &RobustError::centre),
-                      _["std.error"] = glue::column(out, &RobustError::std_error),
-                      _["hidden"] = glue::column(out, &RobustError::hidden));
+  return List::create(_["centre"] = glue::column(errors, &RobustError::centre),
+                      _["std.error"] = glue::column(errors, &RobustError::std_error),
+                      _["hidden"] = glue::column(errors, &RobustError::hidden));
 }
 
 // Returns a table of the categories that raters use most often: category, share of the ratings,
@@ -289,9 +292,9 @@ List core_leading_categories(List patterns, NumericVector weight) {
                    _["chance"] = LogicalVector(leaders.size(), may_agree_by_chance(leaders))));
 }
 
-// Range of the accuracy of each system over all base rates that are compatible with the ratings.
-// `leaders` is a result of core_leading_categories(). For a group of cases, it is computed from the
-// cases of all groups.
+// Returns the range of the accuracy of each system over all base rates that are compatible with the
+// ratings. `leaders`: result of core_leading_categories(). To compute the range for a group of
+// cases, use the `leaders` of all cases.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leaders) {
   const IntegerVector category = leaders["category"];
@@ -301,18 +304,18 @@ NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List le
     leading.push_back({category[i], share[i], kappa[i]});
   const PatternView view = glue::view(patterns);
   const auto weights = glue::doubles(weight);
-  NumericVector out(view.systems);
+  NumericVector range(view.systems);
   for (int s = 0; s < view.systems; ++s) {
-    out[s] = base_rate_range(view, weights, s, leading);
+    range[s] = base_rate_range(view, weights, s, leading);
   }
-  return out;
+  return range;
 }
 
-// Combines estimates from gold cases (`stated`, cases with known truth) with estimates from ratings
-// only (`prior`). Both have one row per estimate. Columns of `prior`: centre, sd and vague
-// (probability of the flat part). Columns of `stated`: value; for shares also size (number of
-// cases); for differences also error (standard error), freedom (degrees of freedom) and end (limit
-// of the difference), see blend.hpp.
+// Combines estimates from gold cases, which have known truth (`stated`), with estimates from
+// ratings only (`prior`). Both lists contain columns with one row per estimate. Columns of `prior`:
+// centre, sd, and vague (probability of the flat part). Columns of `stated`: value; for shares also
+// size (number of cases); for differences also error (standard error), freedom (degrees of freedom)
+// and end (limit of the difference). See blend.hpp.
 // [[Rcpp::export(rng = false)]]
 List core_blend(List stated, List prior, double conf_level) {
   const NumericVector value = stated["value"], centre = prior["centre"], sd = prior["sd"],
@@ -323,15 +326,16 @@ List core_blend(List stated, List prior, double conf_level) {
   };
   const NumericVector size = field("size"), error = field("error"), freedom = field("freedom"),
                       end = field("end");
-  std::vector<Blend> out;
+  std::vector<Blend> combined;
   for (R_xlen_t i = 0; i < value.size(); ++i) {
     const BlendPrior blend_prior{centre[i], sd[i], vague[i]};
-    out.push_back(are_shares ? blend_share(value[i], size[i], blend_prior, conf_level)
-                             : blend_difference(value[i], error[i], freedom[i], end[i], blend_prior,
-                                                conf_level));
+    combined.push_back(are_shares ? blend_share(value[i], size[i], blend_prior, conf_level)
+                                  : blend_difference(value[i], error[i], freedom[i], end[i],
+                                                     blend_prior, conf_level));
   }
-  return List::create(
-      _["mean"] = glue::column(out, &Blend::mean), _["sd"] = glue::column(out, &Blend::sd),
-      _["low"] = glue::column(out, &Blend::low), _["high"] = glue::column(out, &Blend::high),
-      _["flat"] = glue::column(out, &Blend::flat));
+  return List::create(_["mean"] = glue::column(combined, &Blend::mean),
+                      _["sd"] = glue::column(combined, &Blend::sd),
+                      _["low"] = glue::column(combined, &Blend::low),
+                      _["high"] = glue::column(combined, &Blend::high),
+                      _["flat"] = glue::column(combined, &Blend::flat_probability));
 }

@@ -29,13 +29,13 @@ Interruptible::Interruptible(const Function& tick)
       }) {}
 
 Host host(const Function& tick) {
-  Host out;
-  out.tick = [tick](std::size_t done) {
+  Host core_host;
+  core_host.tick = [tick](std::size_t done) {
     if (interrupted()) return false;
     tick(static_cast<double>(done));
     return true;
   };
-  return out;
+  return core_host;
 }
 
 }  // namespace glue

@@ -20,42 +20,42 @@ using namespace fallible;
 namespace glue {
 
 LatentModel latent_model(const List& x) {
-  LatentModel out;
-  out.by_rater = choice<bool>(x["accuracy"], {{"common", false}, {"rater", true}});
-  out.errors = choice<Errors>(x["errors"], {{"uniform", Errors::uniform},
-                                            {"distance", Errors::distance},
-                                            {"free", Errors::free},
-                                            {"ordinal", Errors::ordinal}});
-  out.strata = choice<bool>(x["difficulty"], {{"none", false}, {"strata", true}});
-  out.separate_system = choice<bool>(x["system"], {{"shared", false}, {"own", true}});
-  return out;
+  LatentModel model;
+  model.separate_raters = choice<bool>(x["accuracy"], {{"common", false}, {"rater", true}});
+  model.errors = choice<Errors>(x["errors"], {{"uniform", Errors::uniform},
+                                              {"distance", Errors::distance},
+                                              {"free", Errors::free},
+                                              {"ordinal", Errors::ordinal}});
+  model.strata = choice<bool>(x["difficulty"], {{"none", false}, {"strata", true}});
+  model.separate_system = choice<bool>(x["system"], {{"shared", false}, {"own", true}});
+  return model;
 }
 
 LatentPrior latent_prior(const List& x) {
-  LatentPrior out;
-  out.none = x.size() == 0;
-  if (out.none) return out;
-  out.pooled = x.containsElementNamed("pooled");
-  if (out.pooled) {
+  LatentPrior prior;
+  prior.none = x.size() == 0;
+  if (prior.none) return prior;
+  prior.pooled = x.containsElementNamed("pooled");
+  if (prior.pooled) {
     if (x.containsElementNamed("rows")) {
-      out.rows = std::make_shared<const std::vector<double>>(as<std::vector<double>>(x["rows"]));
+      prior.rows = std::make_shared<const std::vector<double>>(as<std::vector<double>>(x["rows"]));
     }
-    return out;
+    return prior;
   }
   const NumericVector accuracy = x["accuracy"];
-  out.base_rates = x["base_rates"];
-  out.correct = accuracy[0];
-  out.wrong = accuracy[1];
-  out.spread = x["spread"];
-  out.dispersion = x["dispersion"];
-  out.difficulty = x["difficulty"];
-  out.errors = x["errors"];
-  return out;
+  prior.base_rates = x["base_rates"];
+  prior.correct = accuracy[0];
+  prior.wrong = accuracy[1];
+  prior.spread = x["spread"];
+  prior.dispersion = x["dispersion"];
+  prior.difficulty = x["difficulty"];
+  prior.errors = x["errors"];
+  return prior;
 }
 
 Known known(const List& x) {
-  Known out;
-  out.truth = as<std::vector<int>>(x["truth"]);
+  Known known_values;
+  known_values.truth = as<std::vector<int>>(x["truth"]);
   const auto matrices = [&x](const char* name) {
     std::vector<std::vector<double>> converted;
     if (!x.containsElementNamed(name)) return converted;
@@ -64,14 +64,14 @@ Known known(const List& x) {
     }
     return converted;
   };
-  out.matrix = matrices("raters");
-  out.calibration = matrices("counts");
+  known_values.matrix = matrices("raters");
+  known_values.calibration = matrices("counts");
   if (x.containsElementNamed("design")) {
-    out.populations.of_pattern = from_zero(x["population"]);
-    out.populations.design = as<Eigen::MatrixXd>(x["design"]);
-    out.populations.report = as<Eigen::MatrixXd>(x["report"]);
+    known_values.populations.population_of_pattern = from_zero(x["population"]);
+    known_values.populations.design = as<Eigen::MatrixXd>(x["design"]);
+    known_values.populations.report = as<Eigen::MatrixXd>(x["report"]);
   }
-  return out;
+  return known_values;
 }
 
 Fitting latent_fitting(const std::string& method) {
@@ -87,7 +87,7 @@ namespace {
 NumericMatrix posterior_of_patterns(const LatentClass& latent, const Eigen::VectorXd& x) {
   const ParameterReader reader(latent.layout, x);
   const auto rates = reader.population_rates();
-  return glue::by_row(by_pattern(latent.layout.rows, latent.posterior(x), rates),
+  return glue::by_row(copy_to_patterns(latent.layout.rows, latent.posterior(x), rates),
                       latent.layout.categories);
 }
 
@@ -129,13 +129,13 @@ List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJ
       _["parameters"] = latent.layout.free_parameters(), _["identified"] = identified.model,
       _["informed"] = LogicalVector(identified.judge.begin(), identified.judge.end()),
       _["base_rates"] = reader.base_rates(), _["confusion"] = confusion,
-      _["naturals"] = List::create(_["term"] = naturals.term, _["of"] = naturals.of,
-                                   _["part"] = naturals.part, _["value"] = naturals.value),
+      _["naturals"] = List::create(_["term"] = naturals.term, _["of"] = naturals.owner,
+                                   _["part"] = naturals.number, _["value"] = naturals.value),
       _["posterior"] = posterior);
 }
 
-// A pooled fit, and the latent class model in which its centre is the prior. Identification and
-// parameters are those of this model.
+// A pooled fit, and the latent class model whose prior is the centre of this fit. `identified` and
+// `top` (parameters and likelihood) belong to the latent class model.
 struct PooledClass {
   PooledClass(const LatentRows& rows, const LatentModel& settings, const LatentPrior& prior,
               PooledFit fitted)
@@ -157,34 +157,35 @@ struct PooledClass {
 List pooled_list(const PooledClass& pooled, const PooledOptions& options) {
   const LatentRows& rows = pooled.latent.layout.rows;
   const PooledFit& fit = pooled.fit;
-  List out = fit_list(pooled.latent, pooled.top, pooled.identified,
-                      glue::by_row(by_pattern(rows, fit.posterior, fit.rates), rows.categories));
-  out["base_rates"] = fit.rates;
+  List result =
+      fit_list(pooled.latent, pooled.top, pooled.identified,
+               glue::by_row(copy_to_patterns(rows, fit.posterior, fit.rates), rows.categories));
+  result["base_rates"] = fit.rates;
   const Centre& centre = fit.centre;
-  out["centre"] = List::create(
+  result["centre"] = List::create(
       _["c"] = centre.c, _["tau"] = centre.tau, _["ups"] = centre.one_coin ? NA_REAL : centre.ups,
       _["a"] = centre.one_coin || centre.categories < 3 ? NA_REAL : centre.a,
       _["rows"] = *pooled.latent.layout.prior.rows, _["categories"] = glue::from_one(fit.category),
       _["renamed"] = fit.renamed, _["log_density"] = fit.log_density);
-  if (options.constant.empty()) return out;
+  if (options.constant.empty()) return result;
   const Answering& answering = fit.answering;
   const bool has_abstentions = !answering.used_judges.empty();
-  out["answering"] =
+  result["answering"] =
       List::create(_["log_answers"] = fit.log_answers, _["log_likelihood"] = fit.log_likelihood,
                    _["kappa"] = has_abstentions ? answering.kappa : NA_REAL,
                    _["omega"] = has_abstentions ? answering.omega : NA_REAL, _["h"] = answering.h,
                    _["raters"] = glue::from_one(answering.used_judges),
-                   _["answered"] = glue::by_row(fit.answered.values(), rows.categories));
-  return out;
+                   _["answered"] = glue::by_row(fit.answer_probability.values(), rows.categories));
+  return result;
 }
 
 }  // namespace
 
-// Fits a latent class model. `method`: "likelihood" or "pairs". `start`: a list with `theta` and
-// `raters` (their number) of an identified fit to the same data with fewer raters, or NULL.
-// `known`: see glue::known(). The result contains confusion matrices (judges x truths x ratings),
-// posteriors (patterns x categories), natural parameters (`naturals`, see NaturalParameters), and
-// `informed` (IdentifiedJudges::judge).
+// Fits a latent class model. `method`: "likelihood" or "pairs". `start`: NULL, or a list from an
+// identified fit to the same data with fewer raters, which contains its parameters `theta` and its
+// number of raters `raters`. `known`: see glue::known(). The result contains confusion matrices
+// (judges x truths x ratings), posteriors (patterns x categories), natural parameters (`naturals`,
+// see NaturalParameters), and `informed` (IdentifiedJudges::judge).
 // [[Rcpp::export(rng = false)]]
 List core_fit_latent(List patterns, NumericVector weight, List known, List model,
                      std::string method, int iterations, Nullable<List> start, Function tick) {
@@ -232,12 +233,12 @@ List core_fit_pooled(List patterns, NumericVector weight, List known, List model
     fits[i] = std::make_unique<PooledClass>(rows, settings, prior, fit_pooled(rows, fit_options));
   };
   for_each_item(fits.size(), std::min(threads, static_cast<int>(fits.size())), Host(), fit);
-  List out;
+  List results;
   for (auto& pooled : fits) {
-    out.push_back(pooled_list(*pooled, options));
+    results.push_back(pooled_list(*pooled, options));
     pooled.reset();
   }
-  return out;
+  return results;
 }
 
 // Returns the category, from 1, that is the best name of each class. `gain`: truths x ratings, row
@@ -258,16 +259,16 @@ NumericVector core_association(List patterns, NumericVector weight) {
                                _["df"] = result.df);
 }
 
-// Returns the association between raters' replies, which are answers and abstentions. `pairs`:
-// number of pairs of raters. `identified`: true if a model with `classes` classes is identified
-// from replies. Only the field `abstained` of `model` is used.
+// Returns the association between raters' replies, which are answers and abstentions (struct
+// ReplyAssociation). Also returns `identified`: true if a model with `classes` classes is
+// identified from replies. Uses only the field `abstained` of `model`.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_reply_association(List patterns, NumericVector weight, List model, int classes) {
   const glue::Interruptible guard;
   const auto rows = latent_rows(glue::view(patterns, model), glue::doubles(weight), -1, Known());
   const auto result = reply_association(rows);
   return NumericVector::create(_["excess"] = result.excess, _["variance"] = result.variance,
-                               _["z"] = result.z(), _["by_chance"] = result.by_chance,
+                               _["z"] = result.z(), _["by_chance"] = result.chance_agreement,
                                _["pairs"] = result.pairs,
                                _["identified"] = identified_by_replies(rows, classes));
 }
@@ -317,18 +318,18 @@ NumericMatrix core_latent_influence(List patterns, NumericVector weight, List kn
   const Eigen::MatrixXd response =
       Curvature(latent.layout, log_posterior_hessian(latent, x), x).response();
   const Eigen::MatrixXd row_influence = latent.scores(x) * response.transpose();
-  const auto& row = rated.rows.of_pattern;
-  Eigen::MatrixXd out =
+  const auto& row = rated.rows.row_of_pattern;
+  Eigen::MatrixXd influence =
       Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(row.size()), row_influence.cols());
   for (std::size_t p = 0; p < row.size(); ++p) {
-    if (row[p] >= 0) out.row(static_cast<Eigen::Index>(p)) = row_influence.row(row[p]);
+    if (row[p] >= 0) influence.row(static_cast<Eigen::Index>(p)) = row_influence.row(row[p]);
   }
-  return wrap(out);
+  return wrap(influence);
 }
 
-// Returns probabilities under parameters `theta` for any patterns of the same raters. `posterior`:
-// patterns x categories. `probability` of each rating: classes (category within stratum) x ratings
-// x raters.
+// Returns probabilities under the parameters `theta`, for any patterns of the same raters.
+// `posterior`: posterior probabilities of the true categories, patterns x categories.
+// `probability`: probability of each rating, classes (category within stratum) x ratings x raters.
 // [[Rcpp::export(rng = false)]]
 List core_latent_probabilities(List patterns, NumericVector weight, List known, List model,
                                NumericVector theta) {

@@ -23,16 +23,16 @@ PatternView view(const List& patterns) {
 }
 
 PatternView view(const List& patterns, const List& model) {
-  PatternView out = view(patterns);
+  PatternView core_view = view(patterns);
   if (model.containsElementNamed("abstained")) {
     const List abstained = model["abstained"];
-    out.abstained_start = integers(abstained["start"]);
-    out.abstained = integers(abstained["rater"]);
+    core_view.abstained_start = integers(abstained["start"]);
+    core_view.abstained = integers(abstained["rater"]);
   }
-  if (!model.containsElementNamed("levels")) return out;
-  out.level = integers(model["level"]);
-  out.levels = model["levels"];
-  return out;
+  if (!model.containsElementNamed("levels")) return core_view;
+  core_view.level = integers(model["level"]);
+  core_view.levels = model["levels"];
+  return core_view;
 }
 
 std::vector<double> doubles(const NumericVector& x) { return {x.begin(), x.end()}; }
@@ -46,15 +46,15 @@ std::vector<double> row_by_row(const NumericMatrix& x) { return doubles(transpos
 NumericMatrix square(const std::vector<double>& x, int n) { return NumericMatrix(n, n, x.begin()); }
 
 IntegerVector from_one(const std::vector<int>& positions) {
-  IntegerVector out(positions.begin(), positions.end());
-  for (int& position : out) ++position;
-  return out;
+  IntegerVector r_positions(positions.begin(), positions.end());
+  for (int& position : r_positions) ++position;
+  return r_positions;
 }
 
 std::vector<int> from_zero(SEXP positions) {
-  auto out = as<std::vector<int>>(positions);
-  for (int& position : out) --position;
-  return out;
+  auto core_positions = as<std::vector<int>>(positions);
+  for (int& position : core_positions) --position;
+  return core_positions;
 }
 
 const int* integers(SEXP x) {
@@ -81,12 +81,12 @@ std::uint64_t seed(const IntegerVector& words) {
 namespace {
 
 Columns columns(const List& x) {
-  Columns out;
+  Columns pointers;
   for (R_xlen_t i = 0; i < x.size(); ++i) {
     const IntegerVector column = x[i];
-    out.push_back(column.begin());
+    pointers.push_back(column.begin());
   }
-  return out;
+  return pointers;
 }
 
 List as_list(const Patterns& x, int systems) {
@@ -111,7 +111,8 @@ List core_patterns_wide(List raters, List systems, double cases) {
   return as_list(x, static_cast<int>(systems.size()));
 }
 
-// Makes patterns from vectors with one entry per rating. The result is as above.
+// Makes patterns from vectors with one entry per rating. Returns the same list as
+// core_patterns_wide().
 // [[Rcpp::export(rng = false)]]
 List core_patterns_long(IntegerVector which_case, IntegerVector rater, IntegerVector category,
                         List systems, double cases) {
@@ -121,7 +122,8 @@ List core_patterns_long(IntegerVector which_case, IntegerVector rater, IntegerVe
   return as_list(x, static_cast<int>(systems.size()));
 }
 
-// Makes patterns from one vector of numbers of ratings per category. The result is as above.
+// Makes patterns from one vector per category, which contains the number of ratings of each case
+// that chose the category. Returns the same list as core_patterns_wide().
 // [[Rcpp::export(rng = false)]]
 List core_patterns_counts(List categories, List systems, double cases) {
   const auto x =
@@ -129,7 +131,8 @@ List core_patterns_counts(List categories, List systems, double cases) {
   return as_list(x, static_cast<int>(systems.size()));
 }
 
-// Makes patterns of a subset of cases and raters, see patterns_subset(). The result is as above.
+// Makes patterns of a subset of cases and raters, see patterns_subset(). Returns the same list as
+// core_patterns_wide().
 // [[Rcpp::export(rng = false)]]
 List core_patterns_subset(List patterns, IntegerVector index, IntegerVector new_rater) {
   const auto view = glue::view(patterns);
@@ -150,9 +153,9 @@ NumericVector core_pattern_weights(IntegerVector index, Nullable<NumericVector> 
 // Numbers the distinct pairs of `index` and `code`, see number_pairs().
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_number_pairs(IntegerVector index, IntegerVector code, int codes) {
-  IntegerVector out(index.size());
-  number_pairs(index.begin(), code.begin(), codes, index.size(), out.begin());
-  return out;
+  IntegerVector number(index.size());
+  number_pairs(index.begin(), code.begin(), codes, index.size(), number.begin());
+  return number;
 }
 
 // Returns the matrices `pairs` and `agreeing` (judges x judges), see pair_counts().
@@ -170,14 +173,14 @@ List core_rater_counts(List patterns, NumericVector weight) {
   return List::create(_["ratings"] = x.ratings, _["pairs"] = x.pairs, _["agreeing"] = x.agreeing);
 }
 
-// Returns the numbers of the constant raters, who always give the same answer although chance makes
-// this unlikely. `cases`: number of cases of each pattern.
+// Returns the numbers of the constant raters, who always give the same answer, see
+// constant_raters(). `cases`: number of cases of each pattern.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_constant_raters(List patterns, NumericVector cases) {
   const auto is_constant = constant_raters(glue::view(patterns), glue::doubles(cases));
-  IntegerVector out;
+  IntegerVector constant_numbers;
   for (std::size_t j = 0; j < is_constant.size(); ++j) {
-    if (is_constant[j]) out.push_back(static_cast<int>(j) + 1);
+    if (is_constant[j]) constant_numbers.push_back(static_cast<int>(j) + 1);
   }
-  return out;
+  return constant_numbers;
 }

@@ -11,13 +11,13 @@ using namespace fallible;
 namespace glue {
 
 Clusters clusters(SEXP x) {
-  Clusters out;
-  if (Rf_isNull(x)) return out;
+  Clusters core_clusters;
+  if (Rf_isNull(x)) return core_clusters;
   const List columns(x);
-  out.pattern = from_zero(columns["pattern"]);
-  out.weight = as<std::vector<double>>(columns["weight"]);
-  out.cluster = as<std::vector<int>>(columns["cluster"]);
-  return out;
+  core_clusters.pattern = from_zero(columns["pattern"]);
+  core_clusters.weight = as<std::vector<double>>(columns["weight"]);
+  core_clusters.cluster = as<std::vector<int>>(columns["cluster"]);
+  return core_clusters;
 }
 
 }  // namespace glue
@@ -31,9 +31,10 @@ SEXP core_resampler(NumericVector weight, SEXP clusters) {
   return XPtr<Resampler>(new Resampler(glue::doubles(weight), units, glue::clusters(clusters)));
 }
 
-// Returns how often each unit is drawn in a replicate. `replicate`: number of the replicate, from
-// 0. Estimators of the core use the same draws for the same seed and number. `size`: number of
-// draws; NaN to draw the number of cases (or clusters) in the data.
+// Returns the number of cases drawn from each unit in a replicate. `replicate`: number of the
+// replicate, from 0. Estimators of the core use the same draws for the same seed and the same
+// number. `size`: number of drawn cases (or clusters); NaN to draw the number of cases (or
+// clusters) in the data.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_resample(SEXP resampler, IntegerVector seed, double replicate, double size) {
   const XPtr<Resampler> pointer(resampler);

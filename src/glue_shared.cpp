@@ -33,9 +33,9 @@ List core_shared_pairs(List patterns, List cells, Function tick) {
                       _["surplus"] = glue::column(pairs, &Pair::surplus));
 }
 
-// Returns for each rating whether the answer of `system` (from 1) is closer to the other ratings of
-// the case than the rating is (1), less close (-1) or neither (0). `closeness`: categories x
-// categories.
+// Compares the answer of `system` (from 1) with each rating. Returns 1 if the answer is closer than
+// the rating to the other ratings of the case, -1 if the answer is less close, and 0 if neither is
+// true. `closeness`: closeness of each pair of categories, categories x categories.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_nearer_answers(List patterns, int system, NumericMatrix closeness) {
   return wrap(glue::interruptible(

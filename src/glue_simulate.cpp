@@ -11,12 +11,12 @@ namespace {
 
 ConfusionOptions confusion_options(double dispersion, double error_range,
                                    const std::string& normalise) {
-  ConfusionOptions out;
-  out.dispersion = dispersion;
-  out.error_range = error_range;
-  out.normalise = glue::choice<Normalise>(
+  ConfusionOptions options;
+  options.dispersion = dispersion;
+  options.error_range = error_range;
+  options.normalise = glue::choice<Normalise>(
       normalise, {{"row", Normalise::row}, {"expected", Normalise::expected}});
-  return out;
+  return options;
 }
 
 BaseRateLaw base_rate_law(const std::string& law) {
@@ -27,19 +27,19 @@ BaseRateLaw base_rate_law(const std::string& law) {
 
 std::vector<Stratum> strata(const List& table) {
   const NumericVector shift = table["shift"], weight = table["weight"];
-  std::vector<Stratum> out;
-  for (R_xlen_t s = 0; s < shift.size(); ++s) out.push_back({shift[s], weight[s]});
-  return out;
+  std::vector<Stratum> core_strata;
+  for (R_xlen_t s = 0; s < shift.size(); ++s) core_strata.push_back({shift[s], weight[s]});
+  return core_strata;
 }
 
 std::vector<Copying> copying(const List& table) {
   const IntegerVector from = table["from"], to = table["to"];
   const NumericVector probability = table["probability"];
-  std::vector<Copying> out;
+  std::vector<Copying> copies;
   for (R_xlen_t i = 0; i < from.size(); ++i) {
-    out.push_back({from[i] - 1, to[i] - 1, probability[i]});
+    copies.push_back({from[i] - 1, to[i] - 1, probability[i]});
   }
-  return out;
+  return copies;
 }
 
 }  // namespace
@@ -47,28 +47,28 @@ std::vector<Copying> copying(const List& table) {
 namespace glue {
 
 Design design(const List& x) {
-  Design out;
-  out.categories = static_cast<int>(Rf_xlength(x["categories"]));
-  out.law = base_rate_law(x["law"]);
-  out.base_rates = as<std::vector<double>>(x["base_rates"]);
-  out.concentration = x["concentration"];
-  out.raters = as<std::vector<double>>(x["raters"]);
-  out.systems = as<std::vector<double>>(x["systems"]);
-  out.confusion = confusion_options(x["dispersion"], x["error_range"], x["normalise"]);
-  out.strata = strata(x["strata"]);
-  out.strata_drawn = x["strata_drawn"];
-  out.strata_redraw = x["redraw"];
-  out.system_strata = x["system_strata"];
-  out.system_errors = x["system_errors"];
+  Design core_design;
+  core_design.categories = static_cast<int>(Rf_xlength(x["categories"]));
+  core_design.law = base_rate_law(x["law"]);
+  core_design.base_rates = as<std::vector<double>>(x["base_rates"]);
+  core_design.concentration = x["concentration"];
+  core_design.raters = as<std::vector<double>>(x["raters"]);
+  core_design.systems = as<std::vector<double>>(x["systems"]);
+  core_design.confusion = confusion_options(x["dispersion"], x["error_range"], x["normalise"]);
+  core_design.strata = strata(x["strata"]);
+  core_design.strata_drawn = x["strata_drawn"];
+  core_design.strata_redraw = x["redraw"];
+  core_design.system_strata = x["system_strata"];
+  core_design.system_errors = x["system_errors"];
   const auto hidden = as<std::vector<double>>(x["hidden"]);
-  out.systems.insert(out.systems.end(), hidden.begin(), hidden.end());
-  out.hidden = hidden.size();
-  out.missing = as<std::vector<double>>(x["missing"]);
-  out.loading = as<std::vector<double>>(x["loading"]);
-  out.drift = as<std::vector<double>>(x["drift"]);
-  out.copying = copying(x["copying"]);
-  out.custom = as<std::vector<std::vector<double>>>(x["matrices"]);
-  return out;
+  core_design.systems.insert(core_design.systems.end(), hidden.begin(), hidden.end());
+  core_design.hidden = hidden.size();
+  core_design.missing = as<std::vector<double>>(x["missing"]);
+  core_design.loading = as<std::vector<double>>(x["loading"]);
+  core_design.drift = as<std::vector<double>>(x["drift"]);
+  core_design.copying = copying(x["copying"]);
+  core_design.custom = as<std::vector<std::vector<double>>>(x["matrices"]);
+  return core_design;
 }
 
 }  // namespace glue
@@ -94,13 +94,13 @@ List core_simulate(List design, double cases, IntegerVector seed, double item) {
   const glue::Interruptible guard;
   const Design settings = glue::design(design);
   Stream stream(glue::seed(seed), static_cast<std::uint64_t>(item));
-  const auto truths = draw_truths(settings, stream);
-  const auto panel = draw_panel(settings, truths, static_cast<std::size_t>(cases), stream);
+  const auto parameters = draw_panel_parameters(settings, stream);
+  const auto panel = draw_panel(settings, parameters, static_cast<std::size_t>(cases), stream);
   List matrices;
-  for (const auto& matrix : truths.matrix) {
+  for (const auto& matrix : parameters.matrix) {
     matrices.push_back(glue::by_row(matrix, settings.categories));
   }
   return List::create(_["truth"] = panel.truth, _["stratum"] = panel.stratum,
-                      _["answers"] = wrap(panel.answers), _["base_rates"] = truths.base_rates,
-                      _["expected"] = truths.expected, _["matrices"] = matrices);
+                      _["answers"] = wrap(panel.answers), _["base_rates"] = parameters.base_rates,
+                      _["expected"] = parameters.expected_accuracy, _["matrices"] = matrices);
 }

@@ -12,15 +12,16 @@ using namespace fallible;
 namespace {
 
 StudyEstimator study_estimator(const List& x) {
-  StudyEstimator out;
-  out.options = glue::estimator_options(x);
-  out.interval = glue::choice<IntervalKind>(x["interval"], {{"robust", IntervalKind::robust},
-                                                            {"bootstrap", IntervalKind::bootstrap},
-                                                            {"none", IntervalKind::none}});
-  out.replicates = x["replicates"];
-  out.conf_level = x["conf_level"];
-  out.margin = as<double>(x["margin"]);
-  return out;
+  StudyEstimator estimator;
+  estimator.options = glue::estimator_options(x);
+  estimator.interval =
+      glue::choice<IntervalKind>(x["interval"], {{"robust", IntervalKind::robust},
+                                                 {"bootstrap", IntervalKind::bootstrap},
+                                                 {"none", IntervalKind::none}});
+  estimator.replicates = x["replicates"];
+  estimator.conf_level = x["conf_level"];
+  estimator.margin = as<double>(x["margin"]);
+  return estimator;
 }
 
 // Fields of `x`: cases (per panel), runs, seed, first (number of the first run), threads,
@@ -28,28 +29,28 @@ StudyEstimator study_estimator(const List& x) {
 // is a `setup` of core_estimator() with further fields: interval ("none", "bootstrap" or "robust"),
 // replicates, conf_level and margin.
 StudyOptions study_options(const List& x) {
-  StudyOptions out;
-  out.cases = as<std::size_t>(x["cases"]);
-  out.runs = as<std::size_t>(x["runs"]);
-  out.seed = glue::seed(x["seed"]);
-  out.first = static_cast<std::uint64_t>(as<double>(x["first"]));
-  out.threads = x["threads"];
+  StudyOptions core_options;
+  core_options.cases = as<std::size_t>(x["cases"]);
+  core_options.runs = as<std::size_t>(x["runs"]);
+  core_options.seed = glue::seed(x["seed"]);
+  core_options.first = static_cast<std::uint64_t>(as<double>(x["first"]));
+  core_options.threads = x["threads"];
   for (const List estimator : List(x["estimators"])) {
-    out.estimators.push_back(study_estimator(estimator));
+    core_options.estimators.push_back(study_estimator(estimator));
   }
   const IntegerMatrix words = x["bootstrap_seeds"];
   for (int run = 0; run < words.ncol(); ++run) {
     const IntegerVector seed = words(_, run);
-    out.bootstrap_seeds.push_back(glue::seed(seed));
+    core_options.bootstrap_seeds.push_back(glue::seed(seed));
   }
-  return out;
+  return core_options;
 }
 
 }  // namespace
 
-// Runs a simulation study. Returns vectors with one element per run, the matrices `expected` and
-// `sample` (accuracies, runs x systems), and `estimators`. The latter has an element per estimator
-// with its estimates, intervals and identifiability.
+// Runs a simulation study. Returns vectors with one element per run; the matrices `expected`
+// (expected accuracies) and `sample` (shares of right answers in the panels), runs x systems; and
+// `estimators`, a list with the estimates, intervals and identifiability of each estimator.
 // [[Rcpp::export(rng = false)]]
 List core_study(List design, List options, Function tick) {
   const Design settings = glue::design(design);
@@ -68,8 +69,8 @@ List core_study(List design, List options, Function tick) {
     kappa[r] = runs[r].fit.kappa;
     rater_accuracy[r] = runs[r].fit.rater_accuracy;
     for (int s = 0; s < systems; ++s) {
-      expected(r, s) = runs[r].expected[s];
-      sample(r, s) = runs[r].sample[s];
+      expected(r, s) = runs[r].expected_accuracy[s];
+      sample(r, s) = runs[r].panel_accuracy[s];
     }
   }
   List estimators;
@@ -107,9 +108,9 @@ List core_study(List design, List options, Function tick) {
 // Returns a seed for each run of a study, see run_seed(). `first`: number of the first run.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_run_seeds(IntegerVector seed, double first, int runs) {
-  IntegerVector out(runs);
+  IntegerVector seeds(runs);
   for (int r = 0; r < runs; ++r) {
-    out[r] = run_seed(glue::seed(seed), static_cast<std::uint64_t>(first) + r);
+    seeds[r] = run_seed(glue::seed(seed), static_cast<std::uint64_t>(first) + r);
   }
-  return out;
+  return seeds;
 }

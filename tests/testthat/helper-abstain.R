@@ -1,13 +1,14 @@
-# Panels with abstentions whose results were computed by two other programs. Each entry is a pattern
-# and its count. "." means that the rater was not asked, "?" is an abstention.
+# Panels with abstentions. The expected results were computed by two other programs.
 
+# Reads a panel from text: patterns of replies with the number of their cases, separated by "|". In
+# a pattern, "." means that the rater was not asked, and "?" is an abstention.
 read_replies <- function(text) {
-  parts <- strsplit(trimws(strsplit(text, "|", fixed = TRUE)[[1]]), " ", fixed = TRUE)
-  pattern <- vapply(parts, `[[`, "", 1)
+  entries <- strsplit(trimws(strsplit(text, "|", fixed = TRUE)[[1]]), " ", fixed = TRUE)
+  pattern <- vapply(entries, `[[`, "", 1)
   replies <- do.call(rbind, strsplit(pattern, "", fixed = TRUE))
   replies[replies == "."] <- NA
   colnames(replies) <- letters[seq_len(ncol(replies))]
-  data.frame(replies, case = make.unique(pattern), n = as.numeric(vapply(parts, `[[`, "", 2)))
+  data.frame(replies, case = make.unique(pattern), n = as.numeric(vapply(entries, `[[`, "", 2)))
 }
 
 ratings_of_replies <- function(data, ...) {
@@ -30,7 +31,8 @@ judges_with_replies <- function() {
     2221 1|??33 1|?11? 1")
 }
 
-# Probability of a category in some cases.
+# Returns the probability of a category in the cases `cases`. `labels`: consensus labels, with a
+# column of probabilities per category.
 label_in <- function(labels, cases, category = names(labels)[[ncol(labels)]]) {
   labels[[category]][match(cases, labels$case)]
 }

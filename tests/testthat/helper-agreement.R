@@ -94,7 +94,7 @@ twin_information <- function(a) {
   }
 }
 
-# All measures of `x`, named as in agreement().
+# Computes all agreement measures of `x`, with the names that agreement() uses.
 twin_measures <- function(x, w = rep(1, nrow(x)), k = max(x, na.rm = TRUE), W = diag(k),
                           pooling = "pairs", correct = TRUE) {
   raters <- ncol(x)
@@ -103,9 +103,9 @@ twin_measures <- function(x, w = rep(1, nrow(x)), k = max(x, na.rm = TRUE), W = 
   rater_shares <- lapply(seq_len(raters), function(g) {
     twin_shares(x[, g, drop = FALSE], w, k, "pairs")
   })
-  used <- which(colSums(!is.na(x)) > 0)
+  active_raters <- which(colSums(!is.na(x)) > 0)
   pairs <- utils::combn(raters, 2, simplify = FALSE)
-  conger <- mean(vapply(utils::combn(used, 2, simplify = FALSE), function(g) {
+  conger <- mean(vapply(utils::combn(active_raters, 2, simplify = FALSE), function(g) {
     sum(W * outer(rater_shares[[g[1]]], rater_shares[[g[2]]]))
   }, 0))
   light <- vapply(pairs, function(g) twin_cohen(x[, g], w, k, W), 0)
@@ -122,9 +122,9 @@ twin_measures <- function(x, w = rep(1, nrow(x)), k = max(x, na.rm = TRUE), W = 
     krippendorff_alpha_ratio = twin_alpha(x, w, k, (difference / total)^2, correct)
   )
   if (raters == 2) {
-    at <- both_rated(x)
+    is_common <- both_rated(x)
     a <- twin_table(x, w, k)
-    pair_shares <- twin_shares(x[at, , drop = FALSE], w[at], k, "pairs")
+    pair_shares <- twin_shares(x[is_common, , drop = FALSE], w[is_common], k, "pairs")
     out$cohen_kappa <- twin_cohen(x, w, k, W)
     out$scott_pi <- twin_kappa(sum(W * a) / sum(a), sum(W * outer(pair_shares, pair_shares)))
     out$bangdiwala_b <- sum(diag(a)^2) / sum(rowSums(a) * colSums(a))
@@ -149,8 +149,8 @@ twin_influence <- function(x, w, ..., h = 1e-4) {
   }, twin_measures(x, w, ...)))
 }
 
-# A random set of ratings: two to four raters, two to five categories, some missing ratings and some
-# equal cases. The last category may be unused.
+# Draws a random set of ratings by two to four raters in two to five categories, with some missing
+# ratings and some equal cases. The last category may be unused.
 random_ratings <- function(seed) {
   withr::with_seed(seed, {
     k <- sample(2:5, 1)

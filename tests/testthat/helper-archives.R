@@ -1,6 +1,6 @@
-# Unusual archives that no tool writes, byte by byte.
+# Writes unusual zip archives byte by byte, because common tools do not write such archives.
 
-# A number as n bytes, lowest byte first.
+# Converts a number to n bytes, lowest byte first.
 low_first <- function(x, n) as.raw(x %/% 256^(seq_len(n) - 1) %% 256)
 
 crc_table <- local({
@@ -11,17 +11,18 @@ crc_table <- local({
   vapply(0:255, function(x) Reduce(function(x, i) as.integer(step(x)), 1:8, x), 0L)
 })
 
+# CRC-32 checksum of a raw vector.
 crc_of <- function(bytes) {
   crc <- -1L
   for (byte in as.integer(bytes)) {
-    at <- bitwAnd(bitwXor(crc, byte), 255L) + 1L
-    crc <- bitwXor(as.integer(bitwShiftR(crc, 8L)), crc_table[[at]])
+    index <- bitwAnd(bitwXor(crc, byte), 255L) + 1L
+    crc <- bitwXor(as.integer(bitwShiftR(crc, 8L)), crc_table[[index]])
   }
   bitwNot(crc) %% 2^32
 }
 
-# A file of a zip archive. `size`: its size as recorded in the archive's directory, possibly wrong.
-# `mode`: its Unix file type and permissions.
+# Makes a file of a zip archive. `size`: size of the file in the archive's directory, which may be
+# wrong. `mode`: Unix file type and permissions of the file.
 zip_entry <- function(name, content = "{}", size = NULL, mode = 33188, crc = NULL) {
   content <- if (is.raw(content)) content else charToRaw(enc2utf8(content))
   packed <- memCompress(content, "gzip")
@@ -33,31 +34,32 @@ zip_entry <- function(name, content = "{}", size = NULL, mode = 33188, crc = NUL
   )
 }
 
-# Writes a zip archive of files from zip_entry(). `before`: error in the position of the directory,
-# which is recorded at the end of the archive.
+# Writes a zip archive of files that zip_entry() made. The end of the archive contains the position
+# of its directory; `before` is subtracted from this position, so that it is wrong unless `before`
+# is 0.
 write_zip <- function(path, ..., before = 0) {
   bytes <- list()
   directory <- list()
-  at <- 0
+  position <- 0
   for (entry in list(...)) {
     sizes <- c(
       low_first(entry$crc, 4), low_first(length(entry$packed), 4), low_first(entry$size, 4),
       low_first(length(entry$name), 2), low_first(0, 2)
     )
     header <- unlist(lapply(c(20, 0, 8, 0, 33), low_first, 2))
-    bytes[[length(bytes) + 1L]] <- local <- c(
+    bytes[[length(bytes) + 1L]] <- entry_bytes <- c(
       charToRaw("PK\003\004"), header, sizes, entry$name, entry$packed
     )
     directory[[length(directory) + 1L]] <- c(
       charToRaw("PK\001\002"), low_first(20 + 3 * 256, 2), header, sizes, low_first(0, 6),
-      low_first(entry$mode * 65536, 4), low_first(at, 4), entry$name
+      low_first(entry$mode * 65536, 4), low_first(position, 4), entry$name
     )
-    at <- at + length(local)
+    position <- position + length(entry_bytes)
   }
   directory <- unlist(directory)
   end_record <- c(
     charToRaw("PK\005\006"), low_first(0, 4), low_first(...length(), 2), low_first(...length(), 2),
-    low_first(length(directory), 4), low_first(at - before, 4), low_first(0, 2)
+    low_first(length(directory), 4), low_first(position - before, 4), low_first(0, 2)
   )
   writeBin(c(unlist(bytes), directory, end_record), path)
   path

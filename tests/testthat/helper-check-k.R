@@ -1,7 +1,8 @@
 # Slow reference implementation of check_k_properties(): latent class models of raters and a system,
 # fitted by optim().
 
-# Cases x judges, NA for no answer. The system is the last judge.
+# Returns the answers as codes: cases x judges, NA if there is no answer. The system is the last
+# judge.
 reference_answers <- function(x) {
   table <- as.data.frame(x)
   out <- matrix(NA_integer_, length(x$cases), length(x$raters) + length(x$systems))
@@ -12,9 +13,9 @@ reference_answers <- function(x) {
   out
 }
 
-# Base rates, and a matrix per stratum and judge, from a vector of parameters. The order of
-# parameters is base rates, mean, accuracies, dispersion, difficulty. They are logits, logarithms or
-# not transformed.
+# Converts a vector of parameters to base rates, and to a confusion matrix per judge and stratum.
+# The order of the parameters is base rates (log ratios to the last category), mean accuracy and
+# accuracies (logits), dispersion (logarithm), and difficulty (not transformed).
 reference_law <- function(theta, model, raters, judges, N) {
   rates <- exp(c(theta[seq_len(N - 1L)], 0))
   rates <- rates / sum(rates)
@@ -57,7 +58,8 @@ reference_log_likelihood <- function(law, answers, weights) {
   sum(weights * log(joint))
 }
 
-# Densities of logits and logarithms, as in the help of rater_model().
+# Log prior density, with the priors in the help of rater_model(), as a density of logits and
+# logarithms.
 reference_log_prior <- function(law, joined) {
   beta <- function(logit, a, b) a * stats::plogis(logit, log.p = TRUE) +
     b * stats::plogis(-logit, log.p = TRUE)
@@ -93,7 +95,8 @@ reference_latent <- function(model, answers, raters, N, weights = rep(1, nrow(an
   list(law = law, log_likelihood = reference_log_likelihood(law, answers, weights))
 }
 
-# Numbers of disagreeing pairs of raters' ratings by categories k < l, observed and expected.
+# Returns the observed and the expected number of disagreeing pairs of ratings by two raters, for
+# each pair of categories k < l.
 reference_disagreements <- function(law, answers, raters) {
   N <- length(law$rates)
   cells <- utils::combn(N, 2L)

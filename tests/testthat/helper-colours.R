@@ -1,5 +1,6 @@
-# Colours as seen without red (protanopia) or green (deuteranopia): Machado, Oliveira and Fernandes
-# (2009), severity 1, on linear RGB.
+# Matrices that convert colours to the colours that people without red cones (protanopia) or without
+# green cones (deuteranopia) see: Machado, Oliveira and Fernandes (2009), severity 1, for linear
+# RGB.
 colour_blindness <- list(
   none = diag(3),
   protanopia = matrix(c(

@@ -7,7 +7,7 @@ local_workers <- function(strategy = "multisession", env = parent.frame()) {
   withr::defer(future::plan(before), envir = env)
 }
 
-# Answers with one column per rater and system.
+# Returns the answers as a data frame with one row per case, and one column per rater and system.
 answers_of <- function(x) {
   cells <- rbind(
     stats::setNames(as.data.frame(x)[c("case", "rater", "rating")], c("case", "who", "said")),
@@ -19,9 +19,9 @@ answers_of <- function(x) {
   as.data.frame(lapply(columns, function(column) column$said[match(x$cases, column$case)]))
 }
 
-# Expects that estimates of all methods change by at most `limit` after changes that keep the
-# information. These are new names of categories (without order), another order of cases and raters,
-# and repeated cases instead of cases with weight 2.
+# Expects that the estimates of all methods change by less than `limit` if the same data are written
+# in another way: with new names of categories (without order), with another order of cases and
+# raters, or with repeated cases instead of cases of weight 2.
 expect_unmoved <- function(wide, raters, systems, limit = 1e-6) {
   for (method in names(accuracy_methods)) {
     value <- function(wide, raters, ...) {

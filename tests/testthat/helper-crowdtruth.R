@@ -48,8 +48,9 @@ crowd_kappa <- function(a, b) {
 }
 
 twin_mean <- function(x, weight = rep(1, length(x))) {
-  known <- !is.na(x)
-  if (any(known)) sum(x[known] * weight[known]) / sum(weight[known]) else NA_real_
+  is_defined <- !is.na(x)
+  if (!any(is_defined)) return(NA_real_)
+  sum(x[is_defined] * weight[is_defined]) / sum(weight[is_defined])
 }
 
 twin_worker <- function(j, worker) {
@@ -87,7 +88,7 @@ twin_ratio <- function(a, b) a / max(b, twin_floor)
 
 twin_wcos <- function(a, b, q) twin_ratio(sum(q * a * b), sqrt(sum(q * a^2) * sum(q * b^2)))
 
-# One step: computes all scores from the scores of the step before.
+# Does one step of the iteration: computes all scores from the scores `old` of the step before.
 twin_step <- function(j, units, workers, old, open) {
   u_new <- vapply(seq_len(units), function(u) {
     rows <- which(j$unit == u)
@@ -161,8 +162,8 @@ twin_version2 <- function(j, units, workers, tolerance = 0.001, max_steps = 1000
 
 # Data ------------------------------------------------------------------------------------------
 
-# A small random crowd, with empty answers and with workers who share no unit. The first unit has
-# two answers with labels, as ratings() requires.
+# Draws a small random crowd. Some answers are empty, and some workers have no unit in common. The
+# first unit has two answers with labels, because ratings() requires two.
 random_crowd <- function(seed) {
   withr::with_seed(seed, {
     units <- sample(2:5, 1)
@@ -188,8 +189,8 @@ crowd_ratings <- function(j) {
   )
 }
 
-# Judgements with the given votes. `workers`: answers of some workers, as named vectors (unit =
-# annotation). Each remaining vote is a judgement by a separate worker.
+# Makes ratings with the given votes (units x labels). `workers`: answers of some workers, as named
+# vectors (unit = label). Each remaining vote is a judgement by a separate worker.
 crowd_from_votes <- function(votes, workers = list()) {
   remaining <- votes
   rows <- list()
@@ -219,7 +220,8 @@ figure2_votes <- function() {
   votes
 }
 
-# The judgements of the paper, from the folder in FALLIBLE_DATA.
+# Folder with the judgements of the paper, in the folder that the environment variable FALLIBLE_DATA
+# names.
 paper_folder <- function() {
   folder <- file.path(Sys.getenv("FALLIBLE_DATA"), "crowdtruth")
   skip_if(Sys.getenv("FALLIBLE_DATA") == "" || !dir.exists(folder), "FALLIBLE_DATA is not set")

@@ -1,10 +1,10 @@
-# Databases for tests.
+# Databases for tests, and panels with unusual names.
 
 needs_dbplyr <- function() {
   for (package in c("dbplyr", "dplyr", "DBI")) skip_if_not_installed(package)
 }
 
-# An empty database in memory, which exists until the test ends.
+# Opens an empty SQLite database in memory, which exists until the test ends.
 sqlite <- function(env = parent.frame()) {
   needs_dbplyr()
   skip_if_not_installed("RSQLite")
@@ -13,15 +13,16 @@ sqlite <- function(env = parent.frame()) {
   con
 }
 
-# Folder of PostgreSQL's programs, in the path or where Debian installs them.
+# Folder of PostgreSQL's programs, found by the search path or where Debian installs them; "" if
+# there are none.
 postgres_programs <- function() {
   initdb <- c(Sys.which("initdb"), Sys.glob("/usr/lib/postgresql/*/bin/initdb"))
   initdb <- initdb[nzchar(initdb)]
   if (length(initdb) > 0L) dirname(utils::tail(initdb, 1L)) else ""
 }
 
-# Starts a real server in a temporary folder, with a socket there. PostgreSQL does not run as root;
-# root runs it as user `postgres`.
+# Starts a PostgreSQL server in a temporary folder, with a socket in this folder. PostgreSQL does
+# not run as root, so root starts it as user `postgres`.
 start_postgres <- function() {
   programs <- postgres_programs()
   folder <- tempfile("pg", "/tmp") # the path of a socket must be short
@@ -48,7 +49,8 @@ start_postgres <- function() {
 
 postgres_store <- new.env()
 
-# A connection to the server, which all tests share. The server ends with the tests.
+# Opens a connection to the PostgreSQL server. All tests use the same server, which stops after the
+# last test.
 postgres <- function(env = parent.frame()) {
   needs_dbplyr()
   skip_unless_extended()
@@ -73,7 +75,8 @@ postgres <- function(env = parent.frame()) {
   con
 }
 
-# An empty DuckDB in memory. Debian has no package of it, so tests use it only if it is installed.
+# Opens an empty DuckDB database in memory. Debian has no package of DuckDB, so tests use it only if
+# it is installed.
 has_duckdb <- function() nzchar(system.file(package = "duckdb"))
 
 duckdb <- function(env = parent.frame()) {
@@ -83,9 +86,10 @@ duckdb <- function(env = parent.frame()) {
   con
 }
 
-# Runs a test on every backend. The short form of the tests runs `central` tests on SQLite and, if
-# it is installed, DuckDB. The long form runs them also on PostgreSQL. The nightly form runs all
-# tests on all three. The reason is time: dbplyr takes a second to write a few queries.
+# Runs a test on several databases. The short form of the tests runs only `central` tests, on SQLite
+# and, if it is installed, on DuckDB. The long form also runs them on PostgreSQL. The nightly form
+# runs all tests on all three databases. Tests are left out to save time: dbplyr takes a second to
+# write a few queries.
 on_databases <- function(title, code, central = FALSE) {
   code <- substitute(code)
   env <- parent.frame()
@@ -105,7 +109,7 @@ in_table <- function(con, data, name = "answers") {
   dplyr::tbl(con, name)
 }
 
-# Creates a table whose text columns have these types, in turn.
+# Creates a table. Its text columns have the types `types`, which are repeated in this order.
 in_typed_table <- function(con, data, types, name) {
   columns <- rep_len(types, length(data))
   columns[!vapply(data, is.character, NA)] <- "INTEGER"
@@ -115,8 +119,8 @@ in_typed_table <- function(con, data, types, name) {
   suppressWarnings(dplyr::tbl(con, name)) # RPostgreSQL does not know citext
 }
 
-# Types of text that ignore case, trailing blanks or accents. Tests create `loose` where they need
-# it.
+# Returns column types with which comparisons of text ignore case, trailing blanks or accents. On
+# PostgreSQL, first creates the extension and the collation of these types.
 loose_types <- function(con) {
   if (inherits(con, "SQLiteConnection")) {
     return(c("TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM"))
@@ -178,7 +182,8 @@ lengthen <- function(panel, columns, names) {
   stats::setNames(out, c(names, "times"))
 }
 
-# Expects the same patterns with the same counts, and the same estimates.
+# Expects that two ratings objects have the same patterns with the same counts, and give the same
+# estimates.
 expect_same_ratings <- function(x, y, method = "unbinned") {
   expect_s3_class(x, "ratings_database")
   table <- function(x) {

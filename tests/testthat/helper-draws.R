@@ -24,14 +24,15 @@ drawn_tests <- function() {
   drawn_store$fit
 }
 
-# Largest difference from expected means, in units of Monte Carlo standard errors.
+# Returns the largest difference between posterior means and expected means, in units of Monte Carlo
+# standard errors.
 errors_off <- function(fit, expected) {
   table <- tidy(fit)
-  at <- match(names(expected), table$term)
-  max(abs(table$mean[at] - expected) / table$mcse[at])
+  row <- match(names(expected), table$term)
+  max(abs(table$mean[row] - expected) / table$mcse[row])
 }
 
-# Five raters. One of them copies another in `share` of the cases.
+# Draws a panel of five raters. Rater b copies rater a in the share `share` of the cases.
 copied_panel <- function(share, n = 400) {
   truth <- stats::rbinom(n, 1L, 0.4)
   answers <- vapply(c(a = 0.75, b = 0.8, c = 0.7, d = 0.85, e = 0.8), function(right) {
@@ -44,8 +45,10 @@ copied_panel <- function(share, n = 400) {
 
 free_model <- function(...) rater_model("rater", "free", ...)
 
-# Simulation-based calibration: ranks of true parameters, drawn from the prior, among 99 draws
-# should be uniform. Returns the p-value of each parameter over replicates, with 20 bins.
+# Simulation-based calibration. True parameters are drawn from the prior, so their ranks among 99
+# posterior draws should be uniformly distributed. Returns, for each parameter, the p-value of a
+# chi-square test of this distribution over replicates, with 20 bins. `ranks`: parameters x
+# replicates.
 rank_p_values <- function(ranks) {
   apply(ranks, 1L, function(rank) {
     counts <- tabulate(pmin(floor(rank / 5) + 1L, 20L), 20L)

@@ -1,14 +1,16 @@
 # User-defined models, and slow reference implementations ("twins") of built-in models.
 
-# Nodes and weights for the mean over a standard normal variable (Golub and Welsch).
+# Returns nodes and weights of Gauss-Hermite quadrature, for means over a standard normal variable
+# (method of Golub and Welsch).
 normal_nodes <- function(n) {
   m <- matrix(0, n, n)
   m[cbind(2:n, 1:(n - 1))] <- sqrt(1:(n - 1))
-  parts <- eigen(m + t(m))
-  list(at = parts$values, weight = parts$vectors[1, ]^2)
+  spectrum <- eigen(m + t(m))
+  list(node = spectrum$values, weight = spectrum$vectors[1, ]^2)
 }
 
-# GLAD (Whitehill et al. 2009). The ease of cases is log-normal.
+# The model GLAD (Whitehill et al. 2009) as a user-defined family. The ease of cases has a
+# log-normal distribution.
 glad <- function(nodes = 9, ...) {
   q <- normal_nodes(nodes)
   rater_family(
@@ -18,8 +20,8 @@ glad <- function(nodes = 9, ...) {
     },
     law = function(parameters, judged, categories) {
       n <- length(categories)
-      right <- plogis(outer(parameters[as.integer(judged$rater)], exp(q$at)))
-      out <- array(0, c(nrow(judged), n, n, length(q$at)))
+      right <- plogis(outer(parameters[as.integer(judged$rater)], exp(q$node)))
+      out <- array(0, c(nrow(judged), n, n, length(q$node)))
       for (t in seq_len(n)) {
         for (k in seq_len(n)) out[, t, k, ] <- if (t == k) right else (1 - right) / (n - 1)
       }
@@ -29,16 +31,16 @@ glad <- function(nodes = 9, ...) {
   )
 }
 
-# Log likelihood of GLAD, case by case.
+# Computes the log likelihood of GLAD, case by case.
 glad_likelihood <- function(skill, rates, data, n, nodes = 9) {
   q <- normal_nodes(nodes)
   sum(apply(data, 1, function(answers) {
     total <- 0
     for (truth in seq_len(n)) {
-      for (s in seq_along(q$at)) {
+      for (s in seq_along(q$node)) {
         p <- q$weight[s] * rates[truth]
         for (j in which(!is.na(answers))) {
-          right <- 1 / (1 + exp(-skill[j] * exp(q$at[s])))
+          right <- 1 / (1 + exp(-skill[j] * exp(q$node[s])))
           p <- p * if (answers[j] == truth) right else (1 - right) / (n - 1)
         }
         total <- total + p
@@ -59,7 +61,8 @@ draw_glad <- function(n, skill = c(0.6, 1, 1.6, 1, 2), rates = c(0.5, 0.3, 0.2))
   list(answers = answers, truth = truth)
 }
 
-# Accuracy is logit-linear in z. System a has the same slope; system b has constant accuracy.
+# Draws a panel with a covariate z. The logit of the raters' accuracy is linear in z. System a has
+# the same slope; system b has the same accuracy for all z.
 draw_slopes <- function(n, slope = 1.2, levels = c(0.2, 0.5, 0.8, 0.4), a = 1.3, b = 0.815) {
   z <- rnorm(n)
   truth <- sample.int(3, n, TRUE, c(0.5, 0.3, 0.2))
@@ -88,13 +91,14 @@ hui_walter <- function() {
 
 # Slow reference implementations of the models of ordered errors and of confidence.
 
-# Thresholds from the middle threshold and the logarithms of steps.
+# Computes thresholds from parameters in the order slope, middle threshold, logarithms of the
+# distances between neighbouring thresholds.
 twin_limits <- function(p) {
   at <- cumsum(c(0, exp(p[-(1:2)])))
   p[[2]] + at - at[[length(p) %/% 2]]
 }
 
-# Truths x ratings.
+# Confusion matrix of the cumulative probit model: truths x ratings.
 twin_ordinal <- function(slope, limits) {
   n <- length(limits) + 1
   t(vapply(seq_len(n), function(k) {
@@ -102,7 +106,7 @@ twin_ordinal <- function(slope, limits) {
   }, numeric(n)))
 }
 
-# The same model as a user-defined family.
+# The cumulative probit model as a user-defined family.
 twin_of_ordinal <- function() {
   rater_family(
     start = function(judged, categories) {
@@ -111,10 +115,10 @@ twin_of_ordinal <- function() {
     },
     law = function(parameters, judged, categories) {
       n <- length(categories)
-      parts <- matrix(parameters, n)[, as.integer(judged$rater), drop = FALSE]
+      rater_parameters <- matrix(parameters, n)[, as.integer(judged$rater), drop = FALSE]
       out <- array(0, c(nrow(judged), n, n))
       for (i in seq_len(nrow(judged))) {
-        out[i, , ] <- twin_ordinal(parts[1, i], twin_limits(parts[, i]))
+        out[i, , ] <- twin_ordinal(rater_parameters[1, i], twin_limits(rater_parameters[, i]))
       }
       out
     },

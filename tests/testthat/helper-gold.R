@@ -1,8 +1,9 @@
 # Slow reference implementations of the estimates from gold cases, written from the formulas only,
 # and of PPI++, a similar published method.
 
-# PPI++ for a mean. `y` and `f`: truth and prediction of labelled cases; `fu`: predictions of the
-# others. If `lambda` is NULL, it is tuned for power.
+# PPI++ for a mean. `y`, `f`: truth and prediction of labelled cases. `fu`: predictions of
+# unlabelled cases. `lambda`: weight of the predictions; if NULL, the weight with the smallest
+# variance is estimated.
 ppi_mean <- function(y, f, fu, lambda = NULL, w = rep(1, length(y)), conf_level = 0.9) {
   n <- length(y)
   all <- n + length(fu)
@@ -24,8 +25,9 @@ ppi_mean <- function(y, f, fu, lambda = NULL, w = rep(1, length(y)), conf_level 
   c(lambda = lambda, estimate = estimate, low = estimate - z * se, high = estimate + z * se)
 }
 
-# Estimate from gold cases, corrected by predictions for all cases, in loops. `q`: predictions of
-# all cases; `at`: positions of the gold cases; `y`: their truth.
+# Computes, in loops, the estimate from gold cases that is corrected by predictions for all cases.
+# `q`: predictions for all cases. `at`: positions of the gold cases among all cases. `y`: truth of
+# the gold cases.
 slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share", least_variance = 0) {
   m <- length(y)
   N <- length(q)

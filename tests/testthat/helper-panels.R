@@ -20,8 +20,8 @@ skip_unless_extended <- function() {
 
 # Converts random panels and exact patterns of helper-reference.R to ratings objects.
 
-# A data set as long data, with systems as a table. Raters and systems that never answer are left
-# out, because ratings() refuses them.
+# Converts a random panel to ratings, from long data and a table of system answers. Raters and
+# systems that never answer are left out, because ratings() refuses them.
 panel_ratings <- function(panel) {
   labels <- panel_labels(panel$N)
   long <- data.frame(
@@ -39,13 +39,14 @@ panel_ratings <- function(panel) {
 
 panel_labels <- function(n) LETTERS[seq_len(n)]
 
-# Only cases with ratings, because other cases have no weight in the long layout.
+# Table of system answers. Contains only cases with ratings, because other cases have no weight in
+# long data.
 panel_systems <- function(panel) {
-  at <- which(!is.na(panel$answers), arr.ind = TRUE)
-  at <- at[at[, 1] %in% panel$long$case, , drop = FALSE]
+  cells <- which(!is.na(panel$answers), arr.ind = TRUE)
+  cells <- cells[cells[, 1] %in% panel$long$case, , drop = FALSE]
   data.frame(
-    case = at[, 1], system = paste0("s", at[, 2]),
-    prediction = panel_labels(panel$N)[panel$answers[at]]
+    case = cells[, 1], system = paste0("s", cells[, 2]),
+    prediction = panel_labels(panel$N)[panel$answers[cells]]
   )
 }
 
@@ -81,15 +82,16 @@ exact_ratings <- function(accuracies, system, n = 5, dispersion = 1, system_disp
 
 quiet <- function(expr) suppressWarnings(expr, classes = "fallible_warning")
 
-# The published method, with the bootstrap.
+# Estimates accuracy by the published method, with bootstrap intervals.
 published <- function(x, method = "binned", interval = "bootstrap", ...) {
   estimate_accuracy(x, method = method, interval = interval, ...)
 }
 
 point_estimate <- function(x, ...) tidy(published(x, interval = "none", ...))$estimate
 
-# Difference of two sets of numbers: absolute for numbers up to one, relative above. Inf if missing
-# values or lengths differ.
+# Returns the largest difference between two vectors of numbers: an absolute difference for numbers
+# up to 1, a relative difference for larger numbers. Inf if lengths or positions of missing values
+# differ.
 largest_gap <- function(actual, expected) {
   actual <- as.vector(actual)
   expected <- as.vector(expected)
@@ -99,11 +101,13 @@ largest_gap <- function(actual, expected) {
   max(abs(actual - expected) / pmax(1, abs(expected)), 0, na.rm = TRUE)
 }
 
-# Converts conditions to differences: 0 if all are true, otherwise Inf.
+# Converts conditions to a difference for expect_over(): 0 if all conditions are true, otherwise
+# Inf.
 unless <- function(right) if (isTRUE(all(right))) 0 else Inf
 
-# One expectation for a whole loop. `deviation` returns the differences for the panel of a seed. The
-# largest difference must be below `limit`; a failure names its seed.
+# Makes one expectation for many random panels. `deviation`: function of a seed that returns
+# differences for its panel. The largest difference over all seeds must be below `limit`. A failure
+# names the seed.
 expect_over <- function(seeds, deviation, limit = 1e-12) {
   largest <- vapply(seeds, function(seed) {
     rlang::try_fetch(

@@ -48,7 +48,8 @@ slow_pooled <- function(answers, categories, n = rep(1, nrow(answers)), one_coin
   c(h, list(posterior = p, base_rates = rates, matrices = theta, answering = g))
 }
 
-# Raters who answer some cases and abstain on others. `silent` (cases x raters): who abstained.
+# Starting values of the model of abstentions, for raters who answered some cases and abstained on
+# others. `silent`: TRUE if a rater abstained on a case, cases x raters.
 slow_start_of_answering <- function(answers, silent, n, K) {
   if (is.null(silent)) return(NULL)
   answered <- colSums(!is.na(answers) * n)
@@ -59,8 +60,8 @@ slow_start_of_answering <- function(answers, silent, n, K) {
   )
 }
 
-# One round of this model; `answered` and `none` are raters x truths. The size of the centre is
-# computed by fixed-point steps.
+# Does one round of the model of abstentions. `answered`, `none`: expected numbers of answers and of
+# abstentions, raters x truths. The concentration is computed by fixed-point steps.
 slow_answering <- function(g, answered, none) {
   for (update in 1:3) {
     mu <- plogis(outer(g$b, g$h, `+`))
@@ -139,7 +140,9 @@ slow_centre <- function(h, counts, one_coin) {
   h
 }
 
-# Flattens one row at a time, by the definition.
+# Flattens posteriors (moves them towards the base rates), one row at a time, by the definition.
+# `q`: posteriors, cases x categories. `r`: number of ratings of each case. `rho`: correlation of
+# errors.
 slow_flatten <- function(q, r, rho, rates) {
   for (i in seq_len(nrow(q))) {
     if (r[[i]] < 2) next
@@ -184,8 +187,8 @@ three_categories <- function() {
   ratings(answers)
 }
 
-# Ratings of a public data set. Raters whose ratings its folder contains as systems (`heldout_`) are
-# added.
+# Reads the ratings of a public data set. Adds the raters whose ratings are stored in the folder as
+# systems (names that begin with `heldout_`).
 ratings_with_held_out <- function(folder) {
   read <- function(name) {
     file <- list.files(folder, paste0("^", name, "[.]csv"), full.names = TRUE)
@@ -208,7 +211,7 @@ wide_answers <- function(x) {
   matrix(x$categories[answers], nrow(answers), dimnames = list(NULL, x$raters))
 }
 
-# Log density, by which starts are compared.
+# Log density of a fit, by which fits from different starts are compared.
 slow_log_density <- function(fit, answers, n = rep(1, nrow(answers))) {
   K <- length(fit$u)
   raters <- length(fit$s)

@@ -17,7 +17,8 @@ reference_pairs <- function(raters, ratings) {
   c(pairs = pairs, agreeing = agreeing)
 }
 
-# Share of agreeing pairs among all pairs. A pair has the weight of its case. NA without pairs.
+# Share of agreeing pairs among all pairs of ratings. A pair has the weight of its case. NA if there
+# are no pairs.
 reference_agreement <- function(long, weights, n_cases) {
   total <- c(pairs = 0, agreeing = 0)
   for (i in seq_len(n_cases)) {
@@ -65,8 +66,9 @@ reference_fit <- function(long, N, weights, n_cases) {
   fit
 }
 
-# Posterior of one case from the number of its ratings in each category. With perfect raters it is
-# the limit from below: the categories with most ratings, among the possible ones.
+# Posterior of one case, from the number of its ratings in each category. If the accuracy of raters
+# is 1, the posterior is the limit for accuracies below 1: only the categories with most ratings,
+# among the categories with a positive base rate, are possible.
 reference_posterior_case <- function(counts, base_rates, accuracy) {
   N <- length(base_rates)
   possible <- base_rates > 0
@@ -100,7 +102,8 @@ reference_posterior <- function(fit, long, N, n_cases) {
 
 # Accuracy of one system ------------------------------------------------------------------------
 
-# Cases that are used for a system: rated, answered, of positive weight, with a posterior.
+# TRUE for the cases that are used for a system: cases with a rating, an answer of the system, a
+# positive weight and a posterior.
 reference_used <- function(posterior, answers, weights, rated) {
   which(rated & !is.na(answers) & weights > 0 & !is.na(posterior[, 1]))
 }
@@ -111,15 +114,16 @@ reference_credit <- function(probabilities, answer) {
   if (answer %in% tied) 1 / length(tied) else 0
 }
 
-# Number of the bin of a highest probability: bin 1 is (1 - width, 1]. Edges belong to the bin
-# below.
+# Number of the bin to which the probability of the most probable category belongs. Bin 1 is (1 -
+# width, 1]. A probability on the edge of two bins belongs to the lower bin.
 reference_bin <- function(probability, width) {
   bin <- 1
   while (probability <= max(0, 1 - bin * width) + 1e-9) bin <- bin + 1
   bin
 }
 
-# Estimate from agreement and probability. NA if they carry no information.
+# Estimate from the agreement with the most probable category and from its mean probability. NA if
+# all categories are equally probable.
 reference_estimate <- function(agreement, probability, N) {
   if (N * probability - 1 < 1e-6) {
     return(NA_real_)
@@ -127,7 +131,7 @@ reference_estimate <- function(agreement, probability, N) {
   ((N - 1) * agreement - 1 + probability) / (N * probability - 1)
 }
 
-# One row per bin with cases, the highest first.
+# Table with one row per bin that has cases, highest bin first.
 reference_bins <- function(posterior, answers, weights, rated, N, width = 0.1) {
   used <- reference_used(posterior, answers, weights, rated)
   highest <- credit <- bin <- rep(NA_real_, length(answers))
@@ -198,7 +202,7 @@ reference_accuracy <- function(posterior, answers, weights, rated, N,
   }
 }
 
-# The whole pipeline for one system. `...` is passed to reference_accuracy().
+# Fits the model and estimates the accuracy of one system. `...` is passed to reference_accuracy().
 reference_pipeline <- function(long, answers, N, weights, n_cases, ...) {
   fit <- reference_fit(long, N, weights, n_cases)
   posterior <- reference_posterior(fit, long, N, n_cases)
@@ -241,8 +245,8 @@ exact_patterns <- function(confusions, system, base_rates, strata = NULL) {
 
 # Random panels ---------------------------------------------------------------------------------
 
-# One answer to a case of category `truth`: right with probability `accuracy`, otherwise any other
-# category.
+# Draws one answer to a case of category `truth`. The answer is right with probability `accuracy`,
+# and otherwise any other category.
 random_panel_answer <- function(truth, accuracy, N) {
   if (stats::runif(1) < accuracy) {
     return(truth)
@@ -251,7 +255,7 @@ random_panel_answer <- function(truth, accuracy, N) {
   if (wrong < truth) wrong else wrong + 1L
 }
 
-# Accuracy of each of the m raters in a panel of the given shape.
+# Draws the accuracy of each of the m raters of a panel. `shape`: type of panel.
 random_panel_accuracies <- function(shape, N, m) {
   switch(shape,
     below_chance = stats::runif(m, 0, 1 / N),
@@ -263,8 +267,8 @@ random_panel_accuracies <- function(shape, N, m) {
   )
 }
 
-# Ratings of each case by each rater; some are missing, some are repeated. A case in `single_rater`
-# has one rater, who gives three random ratings.
+# Draws ratings of each case by each rater, some of which are missing or repeated. A case in
+# `single_rater` has only one rater, who gives three random ratings.
 random_panel_long <- function(truth, accuracies, N, missing, repeated, single_rater) {
   case <- rater <- rating <- integer()
   for (i in seq_along(truth)) {
@@ -283,7 +287,7 @@ random_panel_long <- function(truth, accuracies, N, missing, repeated, single_ra
   data.frame(case = case, rater = rater, rating = rating)
 }
 
-# The panel twice, the second time with categories in reverse order. This makes exact ties common.
+# Repeats the panel with its categories in reverse order. This makes exact ties common.
 random_panel_mirror <- function(long, N, n_cases) {
   mirror <- data.frame(
     case = long$case + n_cases, rater = long$rater, rating = N + 1L - long$rating
@@ -291,7 +295,7 @@ random_panel_mirror <- function(long, N, n_cases) {
   rbind(long, mirror)
 }
 
-# Answers of systems with any accuracy. Each system answers some of the cases.
+# Draws answers of systems with random accuracies. Each system answers some of the cases.
 random_panel_systems <- function(truth, N) {
   answers <- matrix(NA_integer_, length(truth), sample.int(3, 1))
   for (s in seq_len(ncol(answers))) {
@@ -304,7 +308,7 @@ random_panel_systems <- function(truth, N) {
   answers
 }
 
-# One panel. It may have no usable case.
+# Draws one panel, which may have no usable case.
 random_panel_draw <- function() {
   shapes <- c(
     "any", "any", "equal", "equal", "mirrored", "mirrored",
@@ -363,9 +367,9 @@ random_panel <- function(seed) {
   panel
 }
 
-# Parts of the robust interval, written from the text of the published rule. This function returns
-# the share of a category and its kappa. `x`, `m`: number of ratings in the category, and of all
-# ratings, of each case.
+# Quantities of the robust interval, written from the text of the published rule. reference_lean()
+# returns the share of a category and its kappa. `x`, `m`: for each case, the number of ratings in
+# the category and the number of all ratings.
 reference_lean <- function(x, m) {
   p <- sum(x) / sum(m)
   po <- 1 - 2 * sum(x * (m - x)) / sum(m * (m - 1))

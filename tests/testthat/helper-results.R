@@ -1,4 +1,4 @@
-# One small example of each class, computed once.
+# Returns one small example of each class of results. The examples are computed once.
 examples_of_results <- function() {
   if (is.null(example_store$all)) example_store$all <- withr::with_seed(1, quiet(make_examples()))
   example_store$all

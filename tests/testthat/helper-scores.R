@@ -1,5 +1,5 @@
-# A panel with scores of one system, which depend on the truth. `truth` contains the true
-# categories.
+# Draws a panel with scores of one system, which depend on the truth. The element `truth` of the
+# result contains the true categories.
 scored_panel <- function(n = 300, raters = c(0.8, 0.75, 0.7), base = c(0.6, 0.4), shift = 1.2,
                          sharp = 1, scores = TRUE, ...) {
   x <- simulate_ratings(rater_design(
@@ -24,7 +24,8 @@ scored_panel <- function(n = 300, raters = c(0.8, 0.75, 0.7), base = c(0.6, 0.4)
   list(x = y, truth = truth(x), scores = values, long = long)
 }
 
-# Points of the ROC curve for each distinct score, from the highest, if `is_category` is known.
+# Computes the points of the ROC curve from known truth, one point for each distinct score, highest
+# score first. `is_category`: TRUE for cases of the category.
 roc_points_by_truth <- function(score, is_category) {
   thresholds <- c(Inf, sort(unique(score), decreasing = TRUE))
   list(
@@ -33,7 +34,8 @@ roc_points_by_truth <- function(score, is_category) {
   )
 }
 
-# Sum of precision times increase of recall over distinct scores.
+# Computes the average precision from known truth: the sum, over distinct scores, of the precision
+# times the increase of the recall.
 average_precision_by_truth <- function(score, is_category) {
   thresholds <- sort(unique(score), decreasing = TRUE)
   recall <- vapply(thresholds, function(t) mean(score[is_category] >= t), 0)

@@ -1,5 +1,6 @@
-# Panels in which agreement is high but accuracy is low, like public data sets in which intervals
-# failed. Each panel has a system `s` and the truth. All raters answer in the same way.
+# Draws panels in which agreement is high but accuracy is low. They resemble public data sets in
+# which intervals did not contain the true accuracy. Each panel has a system `s` and the truth. All
+# raters of a panel answer by the same rule.
 sure_panel <- function(kind, n = 400) {
   yes <- function(share) ifelse(stats::runif(n) < share, "yes", "no")
   truth <- yes(0.5)

@@ -14,33 +14,37 @@ namespace fallible {
 
 namespace {
 
-constexpr double negligible = 1e-8;     // smaller weights of members become 0
-constexpr double evidence_margin = 30;  // margin in log evidence for fits that ended early
+constexpr double negligible_weight = 1e-8;  // smaller weights of members become 0
+constexpr double evidence_margin = 30;      // margin in log evidence for fits that ended early
 // Members with a smaller weight are not refitted to resamples.
 constexpr double least_refit_weight = 1e-3;
 
-// Converts sums of log evidence and log prior of members to weights with sum 1. NaN (the member is
-// ruled out) and negligible weights become 0.
-std::vector<double> posterior_weights(const std::vector<double>& log_evidence) {
+// Converts log weights of members (log evidence plus log prior) to weights with sum 1. A member
+// that is ruled out has log weight NaN and gets weight 0. Negligible weights become 0, too.
+std::vector<double> posterior_weights(const std::vector<double>& log_weights) {
   double highest = -std::numeric_limits<double>::infinity(), total = 0;
-  for (const double x : log_evidence) highest = std::fmax(highest, x);  // fmax() ignores NaN
-  std::vector<double> out;
-  for (const double x : log_evidence) {
-    const double w = std::exp(x - highest);
-    total += out.emplace_back(w > negligible ? w : 0);
+  for (const double log_weight : log_weights)
+    highest = std::fmax(highest, log_weight);  // fmax() ignores NaN
+  std::vector<double> weights;
+  for (const double log_weight : log_weights) {
+    const double w = std::exp(log_weight - highest);
+    total += weights.emplace_back(w > negligible_weight ? w : 0);
   }
-  for (double& w : out) w /= total;
-  return out;
+  for (double& w : weights) w /= total;
+  return weights;
 }
 
+// Adds `scale` times the vector `x` to the vector `to`, which may be empty.
 void add_scaled(const std::vector<double>& x, double scale, std::vector<double>& to) {
   to.resize(x.size(), 0.0);
   for (std::size_t i = 0; i < x.size(); ++i) to[i] += scale * x[i];
 }
 
-// Shift of an estimate caused by the system's Beta(2, 2) prior, which adds one right and one wrong
-// answer. `independent`: estimate that includes the prior. `cases`: number of answers.
-double prior_pull(double independent, double cases) { return (1 - 2 * independent) / cases; }
+// Returns the effect of the prior on the estimate of a system's accuracy: the estimate with the
+// prior minus the estimate without it. The prior is Beta(2, 2). It has the same effect as one
+// additional right answer and one additional wrong answer. `estimate`: estimate with the prior.
+// `cases`: number of answers by the system.
+double prior_effect(double estimate, double cases) { return (1 - 2 * estimate) / cases; }
 
 // The average for one system: its members, their fits and weights. Also used without a system, for
 // the raters only.
@@ -52,29 +56,30 @@ class SystemAverage {
     if (has_cases(data_)) family_ = make_family(data_.rows(), ordered);
   }
 
-  void set_rater_posterior(const std::vector<double>& of_patterns) {
-    data_.set_rater_posterior(of_patterns);
+  void set_rater_posterior(const std::vector<double>& pattern_posterior) {
+    data_.set_rater_posterior(pattern_posterior);
   }
 
-  // Models in the average (members) that need no other member. Each is the root of a tree of
-  // members that start from it or extend it. Different trees are fitted in parallel. Empty if there
-  // are no cases.
+  // Returns the members that need no other member. Each of them is the root of a tree of members
+  // that start from it or extend it. Different trees are fitted in parallel. Empty if there are no
+  // cases.
   std::vector<const Member*> roots() const {
-    std::vector<const Member*> out;
+    std::vector<const Member*> roots;
     for (const auto& member : family_) {
-      if (member->root() == member.get()) out.push_back(member.get());
+      if (member->root() == member.get()) roots.push_back(member.get());
     }
-    return out;
+    return roots;
   }
 
-  // Fits the members in the tree of `root`. `leaders`: true to fit the members whose evidence shows
-  // which weights are negligible; false to fit all others afterwards.
-  void fit_tree(const Member* root, bool leaders) {
-    const double weight_limit = leaders ? no_weight_limit : log_weight_limit();
+  // Fits members in the tree of `root`. If `first_round` is true, fits the members with
+  // is_in_first_round(), whose evidence shows which weights are negligible. If it is false, fits
+  // all other members.
+  void fit_tree(const Member* root, bool first_round) {
+    const double weight_limit = first_round ? no_weight_limit : log_weight_limit();
     for (const auto& member : family_) {
       const Member* base = member->base();
       const bool can_be_fitted = !base || !base->ruled_out();
-      if (member->root() == root && member->is_leader() == leaders && can_be_fitted) {
+      if (member->root() == root && member->is_in_first_round() == first_round && can_be_fitted) {
         member->fit(data_, weight_limit);
       }
     }
@@ -84,29 +89,33 @@ class SystemAverage {
   // caller adds quantities that are computed from the raters only. Empty without cases.
   std::optional<AverageParts> average() {
     if (family_.empty()) return {};
-    AverageParts out = average_members(family_, data_, posterior_);
+    AverageParts parts = average_members(family_, data_, posterior_);
     const double mean = data_.mean_posterior(posterior_);
     double variance = 0;
     for (const auto& member : family_) {
       // A member that extends another one (its base) is not fitted if the base is ruled out.
       if (member->base() && member->base()->ruled_out()) continue;
-      const MemberResult& result = out.members.emplace_back(member->result());
+      const MemberResult& result = parts.members.emplace_back(member->result());
       variance += result.weight * (square(result.std_error) + square(result.estimate - mean));
     }
-    const double sampling_variance = out.independent * (1 - out.independent) / (data_.cases() + 3);
-    out.std_error = std::sqrt(std::max(variance, sampling_variance));
-    return out;
+    const double sampling_variance =
+        parts.independent_estimate * (1 - parts.independent_estimate) / (data_.cases() + 3);
+    parts.std_error = std::sqrt(std::max(variance, sampling_variance));
+    return parts;
   }
 
-  // Posterior of the truth, averaged over all models: rows x categories. Empty before average().
+  // Posterior of the truth, averaged over all members: rows x categories. Empty before average() is
+  // called.
   const std::vector<double>& posterior() const { return posterior_; }
   const LatentRows& rows() const { return data_.rows(); }
 
-  // Estimate with independent errors, and the quantities that its correction needs, for other
-  // weights of the cases. Refits only members with a weight of at least 0.001, and their bases.
-  // Other members are left out, because their evidence refers to the cases of the first fit.
-  std::optional<AverageParts> with_weights(const std::vector<double>& pattern_weight) const {
-    const JointData data = data_.with_weights(pattern_weight);
+  // Returns the estimate for independent errors, and the quantities from which its correction is
+  // computed, for other weights of the cases. Refits only members with a weight of at least 0.001,
+  // and their bases. Other members are left out, because their evidence refers to the cases of the
+  // first fit.
+  std::optional<AverageParts> average_with_weights(
+      const std::vector<double>& pattern_weight) const {
+    const JointData data = data_.reweighted(pattern_weight);
     if (!has_cases(data)) return {};
     std::set<const Member*> to_refit;
     for (const auto& member : family_) {
@@ -129,14 +138,16 @@ class SystemAverage {
   // True if there are answers to evaluate. Without a system, always true.
   bool has_cases(const JointData& data) const { return raters_only_ || data.cases() > 0; }
 
-  // Lower limit for the sum of a member's log evidence and log prior. Below it, the weight is
-  // negligible, and the fit may end early. Members with is_leader() must be fitted before.
+  // Lower limit for the sum of a member's log evidence and log prior. If a member cannot reach it,
+  // its weight is negligible, and its fit may end early. Members with is_in_first_round() must be
+  // fitted before.
   double log_weight_limit() const {
     double best = no_weight_limit;
     for (const auto& member : family_) {
-      if (member->is_leader()) best = std::fmax(best, member->log_weight());  // fmax() ignores NaN
+      if (member->is_in_first_round())
+        best = std::fmax(best, member->log_weight());  // fmax() ignores NaN
     }
-    return best + std::log(negligible) - evidence_margin;
+    return best + std::log(negligible_weight) - evidence_margin;
   }
 
   // Computes the weights of fitted members, and averages their posteriors into `posterior`.
@@ -145,19 +156,19 @@ class SystemAverage {
     std::vector<double> log_weight;
     for (const auto& member : members) log_weight.push_back(member->log_weight());
     const auto weights = posterior_weights(log_weight);
-    AverageParts out;
-    out.independence_weight = 0;
+    AverageParts parts;
+    parts.independence_weight = 0;
     for (std::size_t i = 0; i < members.size(); ++i) {
       members[i]->set_weight(weights[i]);
       if (weights[i] == 0) continue;
       add_scaled(members[i]->posterior(data), weights[i], posterior);
-      if (members[i]->has_no_shared_errors()) out.independence_weight += weights[i];
+      if (members[i]->has_no_shared_errors()) parts.independence_weight += weights[i];
     }
     // Prior of the system's accuracy: adds one right and one wrong answer.
     const double cases = data.cases();
-    out.independent = (cases * data.mean_posterior(posterior) + 1) / (cases + 2);
-    out.rater_error = data.rater_error(posterior);
-    return out;
+    parts.independent_estimate = (cases * data.mean_posterior(posterior) + 1) / (cases + 2);
+    parts.rater_error = data.rater_error(posterior);
+    return parts;
   }
 
   bool raters_only_;
@@ -172,7 +183,7 @@ class SystemAverage {
 struct SharedFit {
   LatentRows rows;
   bool ordered = false;
-  DawidSkene one_coin, separate;
+  DawidSkene one_coin_fit, separate_fit;
   std::vector<double> posterior;  // averaged over both models: rows x categories
 };
 
@@ -180,31 +191,32 @@ struct SharedFit {
 // the posterior of a simple one-coin model.
 SharedFit fit_shared(LatentRows rows, bool ordered, std::vector<double> one_coin_start = {},
                      std::vector<double> separate_start = {}) {
-  SharedFit out;
+  SharedFit fit;
   if (separate_start.empty()) separate_start = one_coin_start = one_coin_posterior(rows, false);
   VariationalOptions options;
-  options.ordered = out.ordered = ordered;
+  options.ordered = fit.ordered = ordered;
   options.concentration = equal_matrices;
-  out.one_coin = fit_dawid_skene(rows, LatentPrior(), std::move(one_coin_start), options);
+  fit.one_coin_fit = fit_dawid_skene(rows, LatentPrior(), std::move(one_coin_start), options);
   options.concentration = matrix_concentration;
-  out.separate = fit_dawid_skene(rows, LatentPrior(), std::move(separate_start), options);
-  const auto weights = posterior_weights({out.one_coin.bound, out.separate.bound});
-  add_scaled(out.one_coin.posterior, weights[0], out.posterior);
-  add_scaled(out.separate.posterior, weights[1], out.posterior);
-  out.rows = std::move(rows);
-  return out;
+  fit.separate_fit = fit_dawid_skene(rows, LatentPrior(), std::move(separate_start), options);
+  const auto weights = posterior_weights({fit.one_coin_fit.bound, fit.separate_fit.bound});
+  add_scaled(fit.one_coin_fit.posterior, weights[0], fit.posterior);
+  add_scaled(fit.separate_fit.posterior, weights[1], fit.posterior);
+  fit.rows = std::move(rows);
+  return fit;
 }
 
 // Refits both models to other weights of the same rows. Starts where the first fit ended.
 // `pattern_weight`: weight of each pattern.
 SharedFit refit(const SharedFit& fit, const std::vector<double>& pattern_weight) {
   LatentRows rows = fit.rows;
-  rows.weight = row_weights(rows.of_pattern, pattern_weight, rows.size());
-  return fit_shared(std::move(rows), fit.ordered, fit.one_coin.posterior, fit.separate.posterior);
+  rows.weight = row_weights(rows.row_of_pattern, pattern_weight, rows.size());
+  return fit_shared(std::move(rows), fit.ordered, fit.one_coin_fit.posterior,
+                    fit.separate_fit.posterior);
 }
 
 // Number of categories that raters use in the cases with weight.
-int categories_used(const PatternView& patterns, const std::vector<double>& weight) {
+int count_used_categories(const PatternView& patterns, const std::vector<double>& weight) {
   std::vector<bool> is_used(patterns.categories + 1);
   for (int p = 0; p < patterns.patterns; ++p) {
     for (int i = patterns.start[p]; weight[p] > 0 && i < patterns.start[p + 1]; ++i) {
@@ -218,9 +230,11 @@ class AverageEstimator : public Estimator {
  public:
   AverageEstimator(const Ratings& ratings, const EstimatorOptions& options)
       : Estimator(ratings, pattern_cells(ratings)),
-        given_correction_(options.correction),
-        used_(options.used > 0 ? options.used : categories_used(ratings.patterns, ratings.weight)),
-        panel_(ratings, -1, options.ordered) {
+        user_correction_(options.correction),
+        used_categories_(options.used_categories > 0
+                             ? options.used_categories
+                             : count_used_categories(ratings.patterns, ratings.weight)),
+        rater_average_(ratings, -1, options.ordered) {
     for (int s = 0; s < ratings.patterns.systems; ++s) {
       averages_.emplace_back(ratings, s, options.ordered);
     }
@@ -230,27 +244,29 @@ class AverageEstimator : public Estimator {
     const LatentRows raters =
         latent_rows(ratings_.patterns, ratings_.weight, -1, {ratings_.known.truth, {}});
     shared_ = fit_shared(raters, options.ordered);
-    const std::vector<double> rater_posterior = by_pattern(shared_.rows, shared_.posterior);
+    const std::vector<double> rater_posterior = copy_to_patterns(shared_.rows, shared_.posterior);
     for (SystemAverage& system : averages_) system.set_rater_posterior(rater_posterior);
-    // All trees of members: the average to which a tree belongs, and its root.
+    // All trees of members. Each entry contains the average to which the tree belongs, and the root
+    // of the tree.
     std::vector<std::pair<SystemAverage*, const Member*>> trees;
-    for (const Member* root : panel_.roots()) trees.emplace_back(&panel_, root);
+    for (const Member* root : rater_average_.roots()) trees.emplace_back(&rater_average_, root);
     for (SystemAverage& system : averages_) {
       for (const Member* root : system.roots()) trees.emplace_back(&system, root);
     }
-    for (const bool leaders : {true, false}) {
+    for (const bool first_round : {true, false}) {
       const Host progress{[&](std::size_t done) {
-        return host.tick(fit_steps * (done + (leaders ? 0 : trees.size())) / (2 * trees.size()));
+        return host.tick(fit_steps * (done + (first_round ? 0 : trees.size())) /
+                         (2 * trees.size()));
       }};
       for_each_item(trees.size(), options.threads, progress,
-                    [&](std::size_t i) { trees[i].first->fit_tree(trees[i].second, leaders); });
+                    [&](std::size_t i) { trees[i].first->fit_tree(trees[i].second, first_round); });
     }
-    const std::optional<AverageParts> panel = panel_.average();
+    const std::optional<AverageParts> panel = rater_average_.average();
     for (std::size_t s = 0; s < systems_.size(); ++s) {
       std::optional<AverageParts>& parts = systems_[s].average = averages_[s].average();
       if (!parts) continue;
       const int system = static_cast<int>(s);
-      systems_[s].estimate = correct(*parts, ratings_.weight, system, shared_, panel);
+      systems_[s].estimate = correct_estimate(*parts, ratings_.weight, system, shared_, panel);
       const auto counts = [&](const LatentRows& rows, const std::vector<double>& posterior) {
         return answer_counts(ratings_, ratings_.weight, system, rows, posterior);
       };
@@ -265,61 +281,67 @@ class AverageEstimator : public Estimator {
     const SystemAverage& average = averages_[system];
     if (average.posterior().empty()) return {};
     const double share = correction(*systems_[system].average);
-    std::vector<double> out;
-    add_scaled(by_pattern(average.rows(), average.posterior()), 1 - share, out);
-    if (share != 0) add_scaled(by_pattern(shared_.rows, shared_.posterior), share, out);
-    return out;
+    std::vector<double> mixture;
+    add_scaled(copy_to_patterns(average.rows(), average.posterior()), 1 - share, mixture);
+    if (share != 0) add_scaled(copy_to_patterns(shared_.rows, shared_.posterior), share, mixture);
+    return mixture;
   }
 
-  std::vector<double> with_weights(const std::vector<double>& weight) const override {
+  std::vector<double> estimate_with_weights(const std::vector<double>& weight) const override {
     const std::vector<double> pattern_weight = expand_weights(weight);
     std::vector<std::optional<AverageParts>> systems;
     for (const SystemAverage& system : averages_)
-      systems.push_back(system.with_weights(pattern_weight));
-    const SharedFit shared = given_correction_ == 0.0 ? shared_ : refit(shared_, pattern_weight);
-    const auto panel = given_correction_ ? std::nullopt : panel_.with_weights(pattern_weight);
-    std::vector<double> out;
+      systems.push_back(system.average_with_weights(pattern_weight));
+    const SharedFit shared = user_correction_ == 0.0 ? shared_ : refit(shared_, pattern_weight);
+    const auto panel =
+        user_correction_ ? std::nullopt : rater_average_.average_with_weights(pattern_weight);
+    std::vector<double> estimates;
     for (std::optional<AverageParts>& parts : systems) {
-      const int system = static_cast<int>(out.size());
-      out.push_back(parts ? correct(*parts, pattern_weight, system, shared, panel) : not_a_number);
+      const int system = static_cast<int>(estimates.size());
+      estimates.push_back(parts ? correct_estimate(*parts, pattern_weight, system, shared, panel)
+                                : not_a_number);
     }
-    return out;
+    return estimates;
   }
 
  private:
   double correction(const AverageParts& parts) const {
-    return given_correction_.value_or(parts.typical);
+    return user_correction_.value_or(parts.typical_correction);
   }
 
-  // Sets the shared estimate and the correction in `parts`, and returns the corrected estimate. The
-  // size of the correction is computed from the raters only, so that it does not depend on the
-  // systems. `panel`: average for the raters only, empty if the user gave the correction. Cases
-  // with known truth have no shared errors. For these cases, both estimates differ only by the
-  // effect of the system's prior. This difference is kept.
-  double correct(AverageParts& parts, const std::vector<double>& weight, int system,
-                 const SharedFit& shared, const std::optional<AverageParts>& panel) const {
+  // Sets the estimate for shared errors and the correction in `parts`, and returns the corrected
+  // estimate. The size of the correction is computed from the raters only (`panel`), so that it
+  // does not depend on the systems. If the user gives the correction, `panel` is empty. In cases
+  // with known truth, there is no correction for shared errors: the two estimates differ only by
+  // the effect of the system's prior. This effect is added to the estimate for shared errors, so
+  // that the correction does not remove it.
+  double correct_estimate(AverageParts& parts, const std::vector<double>& weight, int system,
+                          const SharedFit& shared, const std::optional<AverageParts>& panel) const {
     const LatentRows& rows = shared.rows;
     const RightAnswers answers(ratings_, weight, system, rows, shared.posterior);
     double known_share = 0;
     for_each_answer(ratings_, system, rows, [&](int p, int row, int) {
-      if (rows.known[row] >= 0) known_share += weight[p] / answers.cases;
+      if (rows.known_truth[row] >= 0) known_share += weight[p] / answers.cases;
     });
-    parts.shared = answers.right / answers.cases;
+    parts.shared_estimate = answers.right / answers.cases;
     if (panel) {
       parts.independence_weight = panel->independence_weight;
-      parts.dependence = dependence_weight(panel->independence_weight, panel->rater_error, used_);
-      parts.typical = typical_share(parts.dependence, used_);
+      parts.dependence =
+          dependence_weight(panel->independence_weight, panel->rater_error, used_categories_);
+      parts.typical_correction = typical_correction(parts.dependence, used_categories_);
     }
-    const double prior_shift =
-        given_correction_ ? 0 : known_share * prior_pull(parts.independent, answers.cases);
-    return corrected(parts.independent, parts.shared + prior_shift, correction(parts));
+    const double kept_prior_effect =
+        user_correction_ ? 0
+                         : known_share * prior_effect(parts.independent_estimate, answers.cases);
+    return corrected_estimate(parts.independent_estimate, parts.shared_estimate + kept_prior_effect,
+                              correction(parts));
   }
 
   // Correction given by the user, from 0 to 1; empty for the typical correction.
-  std::optional<double> given_correction_;
-  int used_;  // number of categories that raters use
+  std::optional<double> user_correction_;
+  int used_categories_;  // number of categories that raters use
   SharedFit shared_;
-  SystemAverage panel_;  // average for the raters only
+  SystemAverage rater_average_;  // average for the raters only
   std::vector<SystemAverage> averages_;
 };
 
@@ -327,9 +349,9 @@ class AverageEstimator : public Estimator {
 
 std::unique_ptr<Estimator> make_average(const Ratings& ratings, const EstimatorOptions& options,
                                         const Host& host) {
-  auto out = std::make_unique<AverageEstimator>(ratings, options);
-  out->fit(options, host);
-  return out;
+  auto estimator = std::make_unique<AverageEstimator>(ratings, options);
+  estimator->fit(options, host);
+  return estimator;
 }
 
 }  // namespace fallible

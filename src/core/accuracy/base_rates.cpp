@@ -22,42 +22,47 @@ double count_ratings(const PatternView& patterns, int pattern, int category) {
                                         ratings + patterns.start[pattern + 1], category));
 }
 
-// Kappa of a category against all others, from pairs of ratings of the same case. Clipped to [0,
-// 1]; NaN without pairs. `share`: share of the category among all ratings.
-double kappa_of(const PatternView& patterns, const std::vector<double>& weight, int category,
-                double share) {
-  double differing = 0, pairs = 0;
+// Kappa of a category against all other categories, from pairs of ratings of the same case. It is
+// clipped to [0, 1], and NaN if there are no pairs. `share`: share of the category among all
+// ratings.
+double category_kappa(const PatternView& patterns, const std::vector<double>& weight, int category,
+                      double share) {
+  double differing_pairs = 0, pairs = 0;
   for (int p = 0; p < patterns.patterns; ++p) {
-    const double x = count_ratings(patterns, p, category), m = patterns.positions(p).size();
-    differing += weight[p] * x * (m - x);
-    pairs += weight[p] * m * (m - 1);
+    const double n_category = count_ratings(patterns, p, category),
+                 n_ratings = patterns.positions(p).size();
+    differing_pairs += weight[p] * n_category * (n_ratings - n_category);
+    pairs += weight[p] * n_ratings * (n_ratings - 1);
   }
-  const double by_chance = share * share + (1 - share) * (1 - share);
-  const double kappa = (1 - 2 * differing / pairs - by_chance) / (1 - by_chance);
+  const double chance_agreement = share * share + (1 - share) * (1 - share);
+  const double kappa =
+      (1 - 2 * differing_pairs / pairs - chance_agreement) / (1 - chance_agreement);
   return std::isfinite(kappa) ? std::clamp(kappa, 0.0, 1.0) : not_a_number;
 }
 
 // Agreement as a z statistic, see LeadingCategory. `share`: share of each category among all
-// ratings. For independent raters, take the indicator of an equal pair minus its expectations given
-// each of the two ratings. It is uncorrelated between pairs and has variance `pair_variance`.
+// ratings. The variance follows from a property of independent raters: subtract from the indicator
+// of an equal pair its expectations given each of the two ratings. The differences are uncorrelated
+// between pairs, with variance `pair_variance`.
 double agreement_z(const PatternView& patterns, const std::vector<double>& weight,
                    const std::vector<double>& share) {
-  double equal = 0, pairs = 0;
+  double equal_pairs = 0, pairs = 0;
   std::vector<double> count(share.size());
   for (int p = 0; p < patterns.patterns; ++p) {
     std::fill(count.begin(), count.end(), 0.0);
-    for (const int at : patterns.positions(p)) ++count[patterns.category[at] - 1];
-    for (const double n : count) equal += weight[p] * n * (n - 1) / 2;
-    const double m = patterns.positions(p).size();
-    pairs += weight[p] * m * (m - 1) / 2;
+    for (const int position : patterns.positions(p)) ++count[patterns.category[position] - 1];
+    for (const double n : count) equal_pairs += weight[p] * n * (n - 1) / 2;
+    const double n_ratings = patterns.positions(p).size();
+    pairs += weight[p] * n_ratings * (n_ratings - 1) / 2;
   }
-  double by_chance = 0, cubes = 0;
+  double chance_agreement = 0, sum_of_cubes = 0;
   for (const double s : share) {
-    by_chance += s * s;
-    cubes += s * s * s;
+    chance_agreement += s * s;
+    sum_of_cubes += s * s * s;
   }
-  const double pair_variance = by_chance - 2 * cubes + by_chance * by_chance;
-  return (equal / pairs - by_chance) / std::sqrt(pair_variance / pairs);
+  const double pair_variance =
+      chance_agreement - 2 * sum_of_cubes + chance_agreement * chance_agreement;
+  return (equal_pairs / pairs - chance_agreement) / std::sqrt(pair_variance / pairs);
 }
 
 }  // namespace
@@ -79,13 +84,14 @@ std::vector<LeadingCategory> leading_categories(const PatternView& patterns,
   const double highest = *std::max_element(category_weight.begin(), category_weight.end());
   std::vector<double> share;
   for (const double w : category_weight) share.push_back(w / total);
-  const double z = agreement_z(patterns, weight, share);
-  std::vector<LeadingCategory> out;
+  const double agreement = agreement_z(patterns, weight, share);
+  std::vector<LeadingCategory> leading;
   for (int k = 0; k < patterns.categories; ++k) {
     if (category_weight[k] < highest * (1 - least_kappa)) continue;
-    out.push_back({k + 1, share[k], kappa_of(patterns, weight, k + 1, share[k]), z});
+    leading.push_back(
+        {k + 1, share[k], category_kappa(patterns, weight, k + 1, share[k]), agreement});
   }
-  return out;
+  return leading;
 }
 
 std::pair<double, double> possible_base_rates(double share, double kappa) {
@@ -98,48 +104,48 @@ double base_rate_range(double share, double kappa, double answer_share, double c
   if (std::isnan(kappa) || std::isnan(answer_share)) return not_a_number;
   if (kappa < least_kappa) return 1;
   const auto limits = possible_base_rates(share, kappa);
-  double least = 1, most = 0;
+  double lowest = 1, highest = 0;
   for (int i = 0; i < grid_size; ++i) {
-    const double t = limits.first + i * (limits.second - limits.first) / (grid_size - 1);
+    const double base_rate = limits.first + i * (limits.second - limits.first) / (grid_size - 1);
     // Variance of the indicator that the true category is this one.
-    const double truth_variance = t * (1 - t);
-    // Sensitivity + specificity - 1 of a rater, if the base rate is t.
+    const double truth_variance = base_rate * (1 - base_rate);
+    // Sensitivity + specificity - 1 of a rater, for this base rate.
     const double youden_index =
         truth_variance > 0 ? std::sqrt(kappa * share * (1 - share) / truth_variance) : 1;
     // Probability that the answer and the true category are both this one, within its bounds.
-    const double joint = std::min(
-        std::max(answer_share * t + covariance / youden_index, std::max(0.0, answer_share + t - 1)),
-        std::min(answer_share, t));
-    const double accuracy = 1 - answer_share - t + 2 * joint;
-    least = std::min(least, accuracy);
-    most = std::max(most, accuracy);
+    const double joint = std::min(std::max(answer_share * base_rate + covariance / youden_index,
+                                           std::max(0.0, answer_share + base_rate - 1)),
+                                  std::min(answer_share, base_rate));
+    const double accuracy = 1 - answer_share - base_rate + 2 * joint;
+    lowest = std::min(lowest, accuracy);
+    highest = std::max(highest, accuracy);
   }
-  return most - least;
+  return highest - lowest;
 }
 
 double base_rate_range(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const std::vector<LeadingCategory>& leading) {
-  double out = not_a_number;
+  double widest = not_a_number;
   for (const LeadingCategory& leading_category : leading) {
-    double cases = 0, answers = 0, share = 0, joint = 0;
+    double cases = 0, category_answers = 0, share = 0, joint = 0;
     for (int p = 0; p < patterns.patterns; ++p) {
-      const double m = patterns.positions(p).size();
+      const double n_ratings = patterns.positions(p).size();
       const int answer = patterns.answer_of(p, system);
-      if (answer < 1 || m == 0) continue;
-      const double rater_share = count_ratings(patterns, p, leading_category.category) / m;
+      if (answer < 1 || n_ratings == 0) continue;
+      const double rater_share = count_ratings(patterns, p, leading_category.category) / n_ratings;
       cases += weight[p];
       share += weight[p] * rater_share;
       if (answer != leading_category.category) continue;
-      answers += weight[p];
+      category_answers += weight[p];
       joint += weight[p] * rater_share;
     }
-    const double answer_share = answers / cases;
+    const double answer_share = category_answers / cases;
     const double range =
         base_rate_range(leading_category.share, leading_category.kappa, answer_share,
                         joint / cases - answer_share * share / cases);
-    if (!(range <= out)) out = range;
+    if (!(range <= widest)) widest = range;
   }
-  return out;
+  return widest;
 }
 
 }  // namespace fallible

@@ -11,59 +11,61 @@ namespace fallible {
 namespace {
 
 // Number of cells of the grid. Cells have equal probability under the flat part of the prior.
-constexpr int cells = 2000;
+constexpr int n_cells = 2000;
 constexpr double pi = 3.14159265358979323846;
 
-using Row = std::array<double, cells>;  // one number per cell of the grid
+using GridValues = std::array<double, n_cells>;  // one number per cell of the grid
 
-double cell_centre(int i) { return (i + 0.5) / cells; }
+double cell_centre(int i) { return (i + 0.5) / n_cells; }
 
 // Quantile p of a density with sum `total`, as a position on the grid from 0 to 1.
-double quantile_position(const Row& density, double total, double p) {
+double quantile_position(const GridValues& density, double total, double p) {
   double previous = 0;
-  for (int i = 0; i < cells; ++i) {
+  for (int i = 0; i < n_cells; ++i) {
     const double cumulative = previous + density[i];
-    if (cumulative > p * total) return (i + (p * total - previous) / density[i]) / cells;
+    if (cumulative > p * total) return (i + (p * total - previous) / density[i]) / n_cells;
     previous = cumulative;
   }
   return 1;
 }
 
-// Computes the posterior on the grid. `value_at` maps a position on the grid, from 0 to 1, to a
-// value of the parameter. `value` and `slope`: value at the centre of each cell, and derivative of
-// `value_at` there. `log_likelihood`: log likelihood of each value, up to a constant.
+// Computes the posterior on the grid. `value_at` is a function that maps a position on the grid,
+// from 0 to 1, to a value of the parameter. `value` and `slope` contain its value and its
+// derivative at the centre of each cell. `log_likelihood` contains the log likelihood of each
+// value, up to a constant.
 template <class ValueAt>
-Blend blend(const ValueAt& value_at, const Row& value, const Row& slope, Row& log_likelihood,
-            const BlendPrior& prior, double conf_level) {
+Blend blend(const ValueAt& value_at, const GridValues& value, const GridValues& slope,
+            GridValues& log_likelihood, const BlendPrior& prior, double conf_level) {
   const double normal_mass = normal_cdf((value_at(1) - prior.centre) / prior.sd) -
                              normal_cdf((value_at(0) - prior.centre) / prior.sd);
   const double scale = (1 - prior.flat_weight) / (normal_mass * prior.sd * std::sqrt(2 * pi));
   const double highest = *std::max_element(log_likelihood.begin(), log_likelihood.end());
-  Row density;
-  double total = 0, sum = 0, flat = 0;
-  for (int i = 0; i < cells; ++i) {
+  GridValues density;
+  double total = 0, sum = 0, flat_sum = 0;
+  for (int i = 0; i < n_cells; ++i) {
     const double z = (value[i] - prior.centre) / prior.sd;
     const double likelihood_ratio = std::exp(log_likelihood[i] - highest);
     density[i] = (scale * std::exp(-z * z / 2) * slope[i] + prior.flat_weight) * likelihood_ratio;
     total += density[i];
     sum += density[i] * value[i];
-    flat += likelihood_ratio;
+    flat_sum += likelihood_ratio;
   }
   const double mean = sum / total, tail = (1 - conf_level) / 2;
   double squares = 0;
-  for (int i = 0; i < cells; ++i) squares += density[i] * (value[i] - mean) * (value[i] - mean);
+  for (int i = 0; i < n_cells; ++i) squares += density[i] * (value[i] - mean) * (value[i] - mean);
   return {mean, std::sqrt(squares / total), value_at(quantile_position(density, total, tail)),
-          value_at(quantile_position(density, total, 1 - tail)), prior.flat_weight * flat / total};
+          value_at(quantile_position(density, total, 1 - tail)),
+          prior.flat_weight * flat_sum / total};
 }
 
 // Grid for a share. value_at() is the quantile function of Beta(1/2, 1/2), the flat part of the
 // prior. `log_share`, `log_rest`: logarithms of value and 1 - value.
 struct ShareGrid {
-  Row value, slope, log_share, log_rest;
+  GridValues value, slope, log_share, log_rest;
   static double value_at(double u) { return std::sin(pi * u / 2) * std::sin(pi * u / 2); }
 
   ShareGrid() {
-    for (int i = 0; i < cells; ++i) {
+    for (int i = 0; i < n_cells; ++i) {
       value[i] = value_at(cell_centre(i));
       slope[i] = pi / 2 * std::sin(pi * cell_centre(i));
       log_share[i] = std::log(value[i]);
@@ -76,8 +78,8 @@ struct ShareGrid {
 
 Blend blend_share(double share, double cases, const BlendPrior& prior, double conf_level) {
   static const ShareGrid grid;
-  Row log_likelihood;
-  for (int i = 0; i < cells; ++i) {
+  GridValues log_likelihood;
+  for (int i = 0; i < n_cells; ++i) {
     log_likelihood[i] = cases * (share * grid.log_share[i] + (1 - share) * grid.log_rest[i]);
   }
   return blend(ShareGrid::value_at, grid.value, grid.slope, log_likelihood, prior, conf_level);
@@ -86,9 +88,9 @@ Blend blend_share(double share, double cases, const BlendPrior& prior, double co
 Blend blend_difference(double value, double std_error, double df, double limit,
                        const BlendPrior& prior, double conf_level) {
   const auto value_at = [limit](double u) { return limit * (2 * u - 1); };
-  Row grid, slope, log_likelihood;
+  GridValues grid, slope, log_likelihood;
   slope.fill(2 * limit);
-  for (int i = 0; i < cells; ++i) {
+  for (int i = 0; i < n_cells; ++i) {
     grid[i] = value_at(cell_centre(i));
     const double deviation = (grid[i] - value) / std_error;
     log_likelihood[i] = std::isinf(df) ? -deviation * deviation / 2

@@ -5,23 +5,25 @@
 
 namespace fallible {
 
+// Prior of the quantity, from ratings only.
 struct BlendPrior {
   double centre, sd;   // mean and standard deviation of the normal part
   double flat_weight;  // probability of the flat part, before the gold cases
 };
 
-// Posterior mean and standard deviation, limits of the interval, and posterior probability of the
-// flat part of the prior.
+// Combination of both estimates: mean and standard deviation of the posterior, limits of the
+// interval, and posterior probability of the flat part of the prior.
 struct Blend {
-  double mean, sd, low, high, flat;
+  double mean, sd, low, high, flat_probability;
 };
 
-// Posterior of a share that was estimated with the precision of this number of cases. The flat part
-// of the prior is Beta(1/2, 1/2).
+// Returns the posterior of a share. `share`: estimate from gold cases. `cases`: number of cases in
+// a simple random sample with the same precision. The flat part of the prior is Beta(1/2, 1/2).
 Blend blend_share(double share, double cases, const BlendPrior& prior, double conf_level);
 
-// Posterior of a difference in [-limit, limit], with estimate `value`. The error of the estimate
-// has Student's t distribution, with `df` degrees of freedom, which is normal if `df` is infinite.
+// Returns the posterior of a difference in [-limit, limit]. `value`: estimate from gold cases. Its
+// error has Student's t distribution with `df` degrees of freedom, or a normal distribution if `df`
+// is infinite.
 // The flat part of the prior is uniform on [-limit, limit].
 Blend blend_difference(double value, double std_error, double df, double limit,
                        const BlendPrior& prior, double conf_level);

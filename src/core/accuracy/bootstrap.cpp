@@ -10,14 +10,14 @@ namespace fallible {
 
 namespace {
 
-double quantile(std::vector<double>& values, double probability) {
-  const double position = static_cast<double>(values.size() - 1) * probability;
+double quantile(std::vector<double>& estimates, double probability) {
+  const double position = static_cast<double>(estimates.size() - 1) * probability;
   const auto below = static_cast<std::ptrdiff_t>(position);
   const double share = position - static_cast<double>(below);
-  const auto element = values.begin() + below;
-  std::nth_element(values.begin(), element, values.end());
-  if (element + 1 == values.end()) return *element;
-  return (1 - share) * *element + share * *std::min_element(element + 1, values.end());
+  const auto element = estimates.begin() + below;
+  std::nth_element(estimates.begin(), element, estimates.end());
+  if (element + 1 == estimates.end()) return *element;
+  return (1 - share) * *element + share * *std::min_element(element + 1, estimates.end());
 }
 
 double standard_deviation(const std::vector<double>& x) {
@@ -30,53 +30,55 @@ double standard_deviation(const std::vector<double>& x) {
 
 }  // namespace
 
-std::size_t numbers_of(const Estimator& estimator, Quantity quantity) {
-  return quantity == Quantity::accuracy ? estimator.systems().size() : estimator.counts();
+std::size_t count_quantities(const Estimator& estimator, Quantity quantity) {
+  return quantity == Quantity::accuracy ? estimator.systems().size() : estimator.n_counts();
 }
 
 std::vector<double> bootstrap(const Estimator& estimator, Quantity quantity,
                               const BootstrapOptions& options, const Host& host) {
   const bool is_accuracy = quantity == Quantity::accuracy;
   const Cells& cells = estimator.cells();
-  const Resampler resampler(cells.cases, cells.of_pattern, options.clusters);
-  const std::size_t replicates = options.replicates, numbers = numbers_of(estimator, quantity);
-  std::vector<double> out(replicates * numbers);
+  const Resampler resampler(cells.cases, cells.cell_of_pattern, options.clusters);
+  const std::size_t replicates = options.replicates,
+                    n_quantities = count_quantities(estimator, quantity);
+  std::vector<double> replicate_values(replicates * n_quantities);
   for_each_replicate(resampler, options, host, [&](std::size_t r, const auto& drawn) {
-    const auto estimates =
-        is_accuracy ? estimator.with_weights(drawn) : estimator.counts_with_weights(drawn);
-    for (std::size_t i = 0; i < numbers; ++i) out[i * replicates + r] = estimates[i];
+    const auto resample_values =
+        is_accuracy ? estimator.estimate_with_weights(drawn) : estimator.counts_with_weights(drawn);
+    for (std::size_t i = 0; i < n_quantities; ++i)
+      replicate_values[i * replicates + r] = resample_values[i];
   });
-  return out;
+  return replicate_values;
 }
 
 Interval percentile_interval(const double* replicates, std::size_t n, double conf_level,
                              double tolerance) {
-  Interval out;
-  std::vector<double> values;
-  std::copy_if(replicates, replicates + n, std::back_inserter(values),
+  Interval interval;
+  std::vector<double> estimates;
+  std::copy_if(replicates, replicates + n, std::back_inserter(estimates),
                [](double x) { return !std::isnan(x); });
-  if (2 * values.size() < n || values.size() < 2) {
-    out.lack = Interval::Lack::failed;
-    return out;
+  if (2 * estimates.size() < n || estimates.size() < 2) {
+    interval.missing = Interval::Missing::failed;
+    return interval;
   }
   const double tail = (1 - conf_level) / 2;
-  const double low = quantile(values, tail), high = quantile(values, 1 - tail);
+  const double low = quantile(estimates, tail), high = quantile(estimates, 1 - tail);
   // Iterative estimates are probabilities or differences of probabilities, so their tolerance is
   // absolute. Others have a relative tolerance.
   const double lower_limit = tolerance > rounding_tolerance ? 1 : 0;
   if (high - low <= tolerance * std::max(lower_limit, std::fabs(high))) {
-    out.lack = Interval::Lack::constant;
-    out.value = low;
-    out.same = static_cast<double>(
-                   std::count_if(values.begin(), values.end(),
-                                 [&](double x) { return std::fabs(x - low) < tolerance; })) /
-               static_cast<double>(values.size());
-    return out;
+    interval.missing = Interval::Missing::constant;
+    interval.value = low;
+    interval.share_at_value = static_cast<double>(std::count_if(
+                                  estimates.begin(), estimates.end(),
+                                  [&](double x) { return std::fabs(x - low) < tolerance; })) /
+                              static_cast<double>(estimates.size());
+    return interval;
   }
-  out.std_error = standard_deviation(values);
-  out.low = low;
-  out.high = high;
-  return out;
+  interval.std_error = standard_deviation(estimates);
+  interval.low = low;
+  interval.high = high;
+  return interval;
 }
 
 Interval difference_interval(const double* first, const double* second, std::size_t n,

@@ -25,26 +25,26 @@ struct Cell {
 // Joins cells with few cases to groups with a weight of at least `size`, in the order of their
 // highest probability. Cells with equal highest probability are never separated, so their order
 // does not matter. If the last group is too small, it is added to the group before it.
-std::vector<Cell> join_small_cells(std::vector<Cell> small, double size) {
-  std::sort(small.begin(), small.end(),
+std::vector<Cell> join_small_cells(std::vector<Cell> small_cells, double size) {
+  std::sort(small_cells.begin(), small_cells.end(),
             [](const Cell& a, const Cell& b) { return a.highest < b.highest; });
-  std::vector<Cell> out;
+  std::vector<Cell> groups;
   bool is_full = true;
-  for (const Cell& cell : small) {
-    if (is_full && (out.empty() || cell.highest - out.back().highest > tie_tolerance)) {
-      out.emplace_back();
+  for (const Cell& cell : small_cells) {
+    if (is_full && (groups.empty() || cell.highest - groups.back().highest > tie_tolerance)) {
+      groups.emplace_back();
     }
-    Cell& last = out.back();
-    last.highest = cell.highest;
-    last.weight += cell.weight;
-    last.add(cell.patterns);
-    is_full = last.weight >= size;
+    Cell& last_group = groups.back();
+    last_group.highest = cell.highest;
+    last_group.weight += cell.weight;
+    last_group.add(cell.patterns);
+    is_full = last_group.weight >= size;
   }
-  if (!is_full && out.size() > 1) {
-    out[out.size() - 2].add(out.back().patterns);
-    out.pop_back();
+  if (!is_full && groups.size() > 1) {
+    groups[groups.size() - 2].add(groups.back().patterns);
+    groups.pop_back();
   }
-  return out;
+  return groups;
 }
 
 }  // namespace
@@ -63,15 +63,16 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
     }
     return has_truth_information(patterns, truth, p);
   });
-  std::vector<Cell> cells(groups.size()), small;
+  std::vector<Cell> cells(groups.size()), small_cells;
   for (int p = 0; p < patterns.patterns; ++p) {
-    if (groups.of_pattern()[p] < 0) continue;
-    Cell& cell = cells[groups.of_pattern()[p]];
+    if (groups.group_of_pattern()[p] < 0) continue;
+    Cell& cell = cells[groups.group_of_pattern()[p]];
     cell.patterns.push_back(p);
     cell.weight += weight_[p];
     cell.highest = std::max(cell.highest, probability_.row(p).maxCoeff());
   }
-  // Patterns whose truth is certain; they form one group, because bounds are linear in them.
+  // Patterns whose truth is certain. They form one group: bounds of several such patterns together
+  // are equal to the sum of their separate bounds.
   Cell certain_patterns;
   const auto make_group = [this](const Cell& cell, bool is_ranked) {
     for (const int p : cell.patterns) group_[p] = groups_;
@@ -84,15 +85,16 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
     } else if (cell.weight >= size) {
       make_group(cell, false);
     } else {
-      small.push_back(std::move(cell));
+      small_cells.push_back(std::move(cell));
     }
   }
   if (!certain_patterns.patterns.empty()) make_group(certain_patterns, true);
-  for (const Cell& cell : join_small_cells(std::move(small), size)) make_group(cell, true);
+  for (const Cell& cell : join_small_cells(std::move(small_cells), size)) make_group(cell, true);
 }
 
-// Sums of weights within each group (column). Rows are categories or, in ranked groups, ranks of
-// probability. `truth`: true categories; `answer`, `other_answer`: answers of one or two systems.
+// Sums of weights within each group. In the matrices, columns are groups, and rows are categories
+// or, in ranked groups, ranks of probability. `truth` contains the weights of true categories,
+// `answer` and `other_answer` the weights of the answers of one or two systems.
 struct AccuracyBounds::Sums {
   Eigen::VectorXd weight;
   Eigen::MatrixXd truth, answer = truth, other_answer = truth;
@@ -100,8 +102,9 @@ struct AccuracyBounds::Sums {
   Sums(int categories, int groups)
       : weight(Eigen::VectorXd::Zero(groups)), truth(Eigen::MatrixXd::Zero(categories, groups)) {}
 
-  // Least and greatest weight of right answers in a group, given the margins. In comparisons of two
-  // systems, some cases of a group have no answer in `answers`, because both answers are equal.
+  // Lowest and highest possible weight of right answers in a group, given the weights of true
+  // categories and of answers. In comparisons of two systems, `answers` does not contain cases in
+  // which both answers are equal.
   Range range_of_right(const Eigen::MatrixXd& answers, int group) const {
     const auto truth_weight = truth.col(group), answer_weight = answers.col(group);
     return {std::max((truth_weight + answer_weight).maxCoeff() - weight[group], 0.0),
@@ -110,16 +113,17 @@ struct AccuracyBounds::Sums {
 };
 
 template <class RangeOfGroup>
-Range AccuracyBounds::over_groups(const Sums& sums, const RangeOfGroup& range_of_group) const {
+Range AccuracyBounds::average_over_groups(const Sums& sums,
+                                          const RangeOfGroup& range_of_group) const {
   const double total = sums.weight.sum();
   if (!(total > 0)) return {};
-  Range out{0, 0};
-  for (int g = 0; g < groups_; ++g) {
-    const Range range = range_of_group(g);
-    out.lowest += range.lowest / total;
-    out.highest += range.highest / total;
+  Range mean{0, 0};
+  for (int group = 0; group < groups_; ++group) {
+    const Range range = range_of_group(group);
+    mean.lowest += range.lowest / total;
+    mean.highest += range.highest / total;
   }
-  return out;
+  return mean;
 }
 
 void AccuracyBounds::add_truth(Sums& sums, int pattern) const {
@@ -152,20 +156,20 @@ Range AccuracyBounds::system(int s) const {
     add_truth(sums, p);
     add_answer(sums.answer, p, answer - 1);
   }
-  return over_groups(sums, [&](int g) { return sums.range_of_right(sums.answer, g); });
+  return average_over_groups(sums, [&](int g) { return sums.range_of_right(sums.answer, g); });
 }
 
 Range AccuracyBounds::difference(int a, int b) const {
   Sums sums(view_.categories, groups_);
   for (int p = 0; p < view_.patterns; ++p) {
-    const int first = view_.answer_of(p, a), second = view_.answer_of(p, b);
-    if (group_[p] < 0 || first < 1 || second < 1) continue;
+    const int first_answer = view_.answer_of(p, a), second_answer = view_.answer_of(p, b);
+    if (group_[p] < 0 || first_answer < 1 || second_answer < 1) continue;
     add_truth(sums, p);
-    if (first == second) continue;  // equal answers do not change the difference
-    add_answer(sums.answer, p, first - 1);
-    add_answer(sums.other_answer, p, second - 1);
+    if (first_answer == second_answer) continue;  // equal answers do not change the difference
+    add_answer(sums.answer, p, first_answer - 1);
+    add_answer(sums.other_answer, p, second_answer - 1);
   }
-  return over_groups(sums, [&](int g) {
+  return average_over_groups(sums, [&](int g) {
     const Range first_range = sums.range_of_right(sums.answer, g),
                 second_range = sums.range_of_right(sums.other_answer, g);
     return Range{first_range.lowest - second_range.highest,

@@ -1,11 +1,12 @@
-// Lowest and highest accuracy of a system that are possible for the given data, if the dependence
-// between the system's errors and the raters' errors is not restricted. Two joint distributions are
-// treated as known: of truth and ratings, and of ratings and answers.
+// Bounds of a system's accuracy. They hold for any dependence between the errors of the system and
+// the errors of the raters. Two joint distributions are treated as known: the distribution of truth
+// and ratings, and the distribution of ratings and system answers.
 //
-// Consider cases with the same ratings. P_k is the probability that category k is true, S_k the
-// share of the answers that are k. The highest possible accuracy is `sum_k min(P_k, S_k)`: each
-// category has as few wrong answers as its P_k and S_k permit. The lowest is `max(0, max_k(P_k +
-// S_k) - 1)`: answers must be right only if P_k and S_k of a category sum to more than 1.
+// Consider cases with the same ratings. P_k is the probability that category k is true, and S_k is
+// the share of the system's answers that are k. The highest possible accuracy is `sum_k min(P_k,
+// S_k)`, because at most the share `min(P_k, S_k)` of the cases can have both truth k and answer k.
+// The lowest possible accuracy is `max(0, max_k(P_k + S_k) - 1)`: if P_k + S_k is above 1, at least
+// the share P_k + S_k - 1 of the cases has both truth k and answer k.
 #pragma once
 
 #include <Eigen/Core>
@@ -16,19 +17,21 @@
 
 namespace fallible {
 
+// Lowest and highest possible value of an accuracy, or of a difference of accuracies.
 struct Range {
   double lowest = not_a_number;
   double highest = not_a_number;
 };
 
-// Computes the bounds within groups of patterns and sums them over all cases.
+// Computes the bounds within groups of patterns, and averages them over all cases.
 //
 // Patterns with the same ratings and the same known truth form a group if their weight is at least
 // `size`. In a group of few cases, shares of answers are near 0 or 1 by chance, and the range would
-// be too narrow. Therefore other patterns are joined to groups of this size, in the order of their
-// highest probability. In joined groups, categories are replaced by their rank in each pattern,
-// from the most to the least probable; ties are shared. Joining can only widen the range: the upper
-// bound is concave and the lower bound convex in P and S, and groups do not depend on answers.
+// be too narrow. Patterns with less weight are therefore joined, in the order of the probability of
+// their most probable category, until a group has at least the weight `size`. In joined groups,
+// each category is replaced by its rank in the pattern, from the most to the least probable
+// category. Joining patterns can only widen the range, because the upper bound is concave and the
+// lower bound convex in P and S, and because groups do not depend on answers.
 class AccuracyBounds {
  public:
   // `truth`: known category of each pattern (0 if unknown), or empty. `posterior`: probabilities of
@@ -41,8 +44,8 @@ class AccuracyBounds {
   Range system(int s) const;
 
   // Range of the accuracy of system `a` minus the accuracy of system `b`, over the cases that both
-  // answered. Contains all possible differences, but may be wider than necessary: the bounds of
-  // both systems may not be reached for the same truth.
+  // answered. The range contains all possible differences, but may be wider than necessary, because
+  // the two systems may reach their bounds for different true categories.
   Range difference(int a, int b) const;
 
   int groups() const { return groups_; }
@@ -52,9 +55,10 @@ class AccuracyBounds {
 
   void add_truth(Sums& sums, int pattern) const;
   void add_answer(Eigen::MatrixXd& to, int pattern, int answer) const;
-  // Sums `range_of_group(group)`, the range of each group, and divides by the weight of all groups.
+  // Sums range_of_group(g), the range of group g, over all groups, and divides the sum by the total
+  // weight.
   template <class RangeOfGroup>
-  Range over_groups(const Sums& sums, const RangeOfGroup& range_of_group) const;
+  Range average_over_groups(const Sums& sums, const RangeOfGroup& range_of_group) const;
 
   PatternView view_;
   const std::vector<double>& weight_;

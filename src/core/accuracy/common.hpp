@@ -1,6 +1,7 @@
-// Correction for shared errors, that is, errors of the system in the same cases as the raters'
-// errors. Moves the estimate that assumes independent errors towards the estimate that assumes
-// shared errors. The ratings do not identify how far. The default is a typical correction.
+// Correction of estimates for shared errors: the system is often wrong in the cases in which raters
+// are wrong. The correction moves the estimate for independent errors towards the estimate for
+// shared errors. The ratings do not identify the size of the move, so a typical size is the
+// default.
 #pragma once
 
 #include <algorithm>
@@ -20,18 +21,21 @@ inline double dependence_weight(double independence_weight, double rater_error, 
   return std::max(1 - 2 * independence_weight, 0.0);
 }
 
-// Typical correction: the share of the distance to the shared estimate. It is the weight of
-// dependence times an approximate probability that two wrong answers are equal. With N categories
-// this is 1 / (N - 1) if wrong answers are spread evenly. They rarely are, so 1 / sqrt(N - 1) is
-// used. NaN for one category.
-inline double typical_share(double dependence, int categories) {
+// Typical correction, as a share of the distance between the two estimates. It is the weight of
+// dependence times an approximate probability that two wrong answers are equal. With N categories,
+// this probability is 1 / (N - 1) if all wrong answers are equally frequent. Wrong answers are
+// rarely equally frequent, so 1 / sqrt(N - 1) is used. NaN for one category.
+inline double typical_correction(double dependence, int categories) {
   return categories < 2 ? not_a_number : dependence / std::sqrt(categories - 1);
 }
 
-// Moves the estimate with independent errors by `share` of its distance to the estimate with shared
-// errors. If the share is 0, the result is exactly `independent`, also if `shared` is NaN.
-inline double corrected(double independent, double shared, double share) {
-  return share == 0 ? independent : independent - share * (independent - shared);
+// Returns the corrected estimate: the estimate `independent_estimate`, moved by `share` of its
+// distance to the estimate `shared_estimate`. If `share` is 0, the result is exactly
+// `independent_estimate`, even if `shared_estimate` is NaN.
+inline double corrected_estimate(double independent_estimate, double shared_estimate,
+                                 double share) {
+  return share == 0 ? independent_estimate
+                    : independent_estimate - share * (independent_estimate - shared_estimate);
 }
 
 }  // namespace fallible

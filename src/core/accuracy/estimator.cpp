@@ -6,25 +6,26 @@
 namespace fallible {
 
 bool gives_one_answer(const Ratings& ratings, int system) {
-  int first = 0;
+  int first_answer = 0;
   for (int p = 0; system >= 0 && p < ratings.patterns.patterns; ++p) {
     const int answer = ratings.patterns.answer_of(p, system);
-    if (first == 0) first = answer;
-    if (answer > 0 && answer != first) return false;
+    if (first_answer == 0) first_answer = answer;
+    if (answer > 0 && answer != first_answer) return false;
   }
-  return first > 0;
+  return first_answer > 0;
 }
 
 std::vector<bool> patterns_to_fit(const Ratings& ratings, int system) {
   if (system < 0 || !gives_one_answer(ratings, system)) return {};
-  std::vector<bool> out;
+  std::vector<bool> is_used;
   for (int p = 0; p < ratings.patterns.patterns; ++p) {
-    out.push_back(ratings.patterns.answer_of(p, system) > 0);
+    is_used.push_back(ratings.patterns.answer_of(p, system) > 0);
   }
-  return out;
+  return is_used;
 }
 
-std::vector<double> masked(std::vector<double> pattern_weight, const std::vector<bool>& is_used) {
+std::vector<double> mask_weights(std::vector<double> pattern_weight,
+                                 const std::vector<bool>& is_used) {
   for (std::size_t p = 0; p < is_used.size(); ++p) {
     if (!is_used[p]) pattern_weight[p] = 0;
   }
@@ -43,32 +44,33 @@ std::vector<double> answer_counts(const Ratings& ratings, const std::vector<doub
                                   int system, const LatentRows& rows,
                                   const std::vector<double>& posterior) {
   const int N = rows.categories;
-  Table<double> out(N, N);
+  Table<double> counts(N, N);
   for_each_answer(ratings, system, rows, [&](int p, int row, int answer) {
-    for (int k = 0; k < N; ++k) out[k][answer] += weight[p] * row_of(posterior, row, N)[k];
+    for (int k = 0; k < N; ++k) counts[k][answer] += weight[p] * row_of(posterior, row, N)[k];
   });
-  return std::move(out.values());
+  return std::move(counts.values());
 }
 
 Cells pattern_cells(const Ratings& ratings) {
-  Cells out;
+  Cells cells;
   const std::vector<int>& truth = ratings.known.truth;
   const std::vector<int> order = canonical_order(ratings.patterns, truth);
-  out.of_pattern.resize(order.size());
+  cells.cell_of_pattern.resize(order.size());
   for (const int p : order) {
-    out.of_pattern[p] = static_cast<int>(out.cases.size());
-    out.cases.push_back(has_truth_information(ratings.patterns, truth, p) ? ratings.weight[p] : 0);
+    cells.cell_of_pattern[p] = static_cast<int>(cells.cases.size());
+    cells.cases.push_back(has_truth_information(ratings.patterns, truth, p) ? ratings.weight[p]
+                                                                            : 0);
   }
-  return out;
+  return cells;
 }
 
 Estimator::Estimator(const Ratings& ratings, Cells cells)
     : ratings_(ratings), cells_(std::move(cells)), systems_(ratings.patterns.systems) {}
 
-std::vector<double> Estimator::expand_weights(const std::vector<double>& weight_of_cells) const {
-  std::vector<double> out;
-  for (const int cell : cells_.of_pattern) out.push_back(weight_of_cells[cell]);
-  return out;
+std::vector<double> Estimator::expand_weights(const std::vector<double>& cell_weight) const {
+  std::vector<double> pattern_weight;
+  for (const int cell : cells_.cell_of_pattern) pattern_weight.push_back(cell_weight[cell]);
+  return pattern_weight;
 }
 
 std::unique_ptr<Estimator> make_estimator(const Ratings& ratings, const EstimatorOptions& options,

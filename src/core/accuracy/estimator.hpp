@@ -42,10 +42,12 @@ struct EstimatorOptions {
   std::optional<double> correction;
   // True if categories are ordered. The average then has members whose errors depend on distance.
   bool ordered = false;
-  int used = 0;     // number of categories that raters use; if 0, counted in the patterns
+  // Number of categories that raters use. If it is 0, the categories in the patterns are counted.
+  int used_categories = 0;
   int threads = 1;  // threads of the first fit of method average
 };
 
+// The tallies of a data set, and the K-model fitted to them.
 struct KModelFit {
   Tallies tallies;
   KFit fit;
@@ -72,7 +74,7 @@ void for_each_answer(const Ratings& ratings, int system, const LatentRows& rows,
   for (int p = 0; p < ratings.patterns.patterns; ++p) {
     const int answer = ratings.patterns.answer_of(p, system);
     if (answer < 1 || !has_truth_information(ratings.patterns, ratings.known.truth, p)) continue;
-    visit(p, rows.of_pattern[p], answer - 1);
+    visit(p, rows.row_of_pattern[p], answer - 1);
   }
 }
 
@@ -82,11 +84,14 @@ bool gives_one_answer(const Ratings& ratings, int system);
 // Patterns to which a model with this system is fitted; empty for all. If a system gives the same
 // answer to all cases that it answers, these are the patterns that it answered.
 std::vector<bool> patterns_to_fit(const Ratings& ratings, int system);
-// Returns the weights, with 0 for patterns that are not used.
-std::vector<double> masked(std::vector<double> pattern_weight, const std::vector<bool>& is_used);
+// Returns the weights of the patterns, with 0 for patterns that are not used. If `is_used` is
+// empty, all patterns are used.
+std::vector<double> mask_weights(std::vector<double> pattern_weight,
+                                 const std::vector<bool>& is_used);
 
-// `cases`: weight of the cases with an answer of the system. `right`: expected weight of the right
-// answers, which is the sum of the posterior probabilities (rows x categories) of the answers.
+// Weight of the cases with an answer of the system (`cases`), and expected weight of the right
+// answers (`right`): the weighted sum of the posterior probabilities of the answers. `posterior`:
+// rows x categories.
 struct RightAnswers {
   double cases = 0, right = 0;
 
@@ -146,10 +151,10 @@ struct AlgebraParts {
 // Quantities that are computed only by method average.
 struct AverageParts {
   // Estimate if errors of the system are independent of raters' errors.
-  double independent = not_a_number;
-  double shared = not_a_number;      // estimate if the system shares the raters' errors
-  double dependence = not_a_number;  // weight of dependence, from 0 to 1 (dependence_weight())
-  double typical = not_a_number;     // typical correction, from 0 to 1 (typical_share())
+  double independent_estimate = not_a_number;
+  double shared_estimate = not_a_number;  // estimate if the system shares the raters' errors
+  double dependence = not_a_number;       // weight of dependence, from 0 to 1 (dependence_weight())
+  double typical_correction = not_a_number;  // from 0 to 1, see the function typical_correction()
   // Standard error of `independent`: variance within and between members, but at least the sampling
   // variance. Does not include the hidden error (robust.hpp).
   double std_error = not_a_number;
@@ -162,7 +167,7 @@ struct AverageParts {
   std::vector<MemberResult> members;
 };
 
-// Result for one system. `algebra` exists for methods binned and unbinned, `average` for method
+// Result for one system. `algebra` is set by methods binned and unbinned, `average` by method
 // average.
 struct SystemEstimate {
   double estimate = not_a_number;  // NaN if it is not identified or the system has no case
@@ -184,21 +189,24 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
                                             const BinningRule& rule);
 
 // The units that a bootstrap draws. A cell contains all cases that are equivalent for an estimator.
-// The order of the cells, and therefore the draws, do not depend on the order of cases.
+// The order of the cells does not depend on the order of cases. Therefore the draws do not depend
+// on this order either.
 struct Cells {
   // Number of cases in each cell; 0 for cases with neither a rating nor a known truth.
   std::vector<double> cases;
-  std::vector<int> of_pattern;  // cell of each pattern, from 0
+  std::vector<int> cell_of_pattern;  // cell of each pattern, from 0
 };
 
 // Cells for an estimator that distinguishes all patterns: one cell per pattern.
 Cells pattern_cells(const Ratings& ratings);
 
-// Replicates that differ by less count as equal. The first tolerance covers rounding errors and is
-// relative. The second covers errors of iterative fits and is absolute.
+// Replicates that differ by less than a tolerance count as equal. The first tolerance covers
+// rounding errors and is relative. The second tolerance covers errors of iterative fits and is
+// absolute.
 constexpr double rounding_tolerance = 1e-9;
 constexpr double iteration_tolerance = 1e-5;
 
+// A fitted method. Contains the results for the data, and computes estimates for resamples.
 class Estimator {
  public:
   virtual ~Estimator() = default;
@@ -216,13 +224,14 @@ class Estimator {
   virtual std::vector<double> posterior(int) const { return {}; }
 
   const Cells& cells() const { return cells_; }
-  // Estimates for other weights of the cells, one per system, for example in a resample. Starts
-  // where the fit to the data ended. NaN for a system without cases.
-  virtual std::vector<double> with_weights(const std::vector<double>& weight) const = 0;
-  // counts_with_weights(): expected numbers of cases for other weights of the cells, systems x
-  // truths x answers. Empty if the method has no confusion matrix. counts(): length of this vector.
+  // Returns estimates for other weights of the cells, for example in a resample: one per system.
+  // Starts where the fit to the data ended. NaN for a system without cases.
+  virtual std::vector<double> estimate_with_weights(const std::vector<double>& weight) const = 0;
+  // counts_with_weights() returns expected numbers of cases for other weights of the cells: systems
+  // x truths x answers. The vector is empty if the method has no confusion matrix. n_counts()
+  // returns the length of this vector.
   virtual std::vector<double> counts_with_weights(const std::vector<double>&) const { return {}; }
-  virtual std::size_t counts() const { return 0; }
+  virtual std::size_t n_counts() const { return 0; }
   // Estimates that differ by less count as equal.
   virtual double tolerance() const { return iteration_tolerance; }
 

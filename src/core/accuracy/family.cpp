@@ -11,38 +11,40 @@ namespace fallible {
 
 namespace {
 
-// Concentrations of the Dirichlet priors that shrink the error rates of each judge towards those of
-// the one-coin member that is extended (the base). Each member with separate error rates has one of
-// these values.
+// Concentrations of the Dirichlet prior that shrinks the error rates of each judge towards the
+// error rates of the base, the one-coin member that is extended. Each member with separate error
+// rates has one of these values.
 constexpr double error_concentrations[] = {30, 8};
 // Larger panels have no members with separate error rates, which would be too slow.
-constexpr int most_raters = 120;
+constexpr int max_raters = 120;
 
 // Constructs a member, appends it to the family, and returns a pointer to it.
 template <class MemberType, class... Arguments>
 const MemberType* add_member(Family& family, const Arguments&... arguments) {
   auto member = std::make_unique<MemberType>(arguments...);
-  const MemberType* out = member.get();
+  const MemberType* pointer = member.get();
   family.push_back(std::move(member));
-  return out;
+  return pointer;
 }
 
 // Adds one-coin members, one for each shift in accuracy between strata. The fit of a member starts
 // from the fit of the member before it. If `separate_errors` is true, also adds members that extend
 // them by separate error rates. Returns the first one-coin member.
-const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool separate_errors) {
+const OneCoin* add_one_coins(Family& family, bool separate_raters, bool distance,
+                             bool separate_errors) {
   const auto variants = static_cast<int>(std::size(error_concentrations));
-  const OneCoin *first = nullptr, *last = nullptr;
+  const OneCoin *first_member = nullptr, *last_member = nullptr;
   for (const double shift : shifts) {
-    last = add_member<OneCoin>(family, OneCoinSettings{by_rater, distance, shift}, last);
-    if (!first) first = last;
+    last_member =
+        add_member<OneCoin>(family, OneCoinSettings{separate_raters, distance, shift}, last_member);
+    if (!first_member) first_member = last_member;
     const SeparateErrorRows* start = nullptr;
     for (const double concentration : error_concentrations) {
       if (separate_errors)
-        start = add_member<SeparateErrorRows>(family, last, concentration, variants, start);
+        start = add_member<SeparateErrorRows>(family, last_member, concentration, variants, start);
     }
   }
-  return first;
+  return first_member;
 }
 
 }  // namespace
@@ -53,27 +55,29 @@ const Member* Member::root() const {
 }
 
 Family make_family(const LatentRows& rows, bool ordered) {
-  Family out;
+  Family family;
   // With two categories there is only one possible error, so there are no separate error rates.
-  const bool has_error_rows = rows.categories > 2 && rows.raters <= most_raters;
-  const bool by_distance = rows.categories > 2 && ordered;
-  const OneCoin* common = add_one_coins(out, false, false, has_error_rows && !by_distance);
-  const OneCoin* by_rater = add_one_coins(out, true, false, has_error_rows && !by_distance);
-  if (by_distance) {
-    common = add_one_coins(out, false, true, has_error_rows);
-    by_rater = add_one_coins(out, true, true, has_error_rows);
+  const bool has_error_rows = rows.categories > 2 && rows.raters <= max_raters;
+  const bool has_distance_errors = rows.categories > 2 && ordered;
+  const OneCoin* common_base =
+      add_one_coins(family, false, false, has_error_rows && !has_distance_errors);
+  const OneCoin* rater_base =
+      add_one_coins(family, true, false, has_error_rows && !has_distance_errors);
+  if (has_distance_errors) {
+    common_base = add_one_coins(family, false, true, has_error_rows);
+    rater_base = add_one_coins(family, true, true, has_error_rows);
   }
-  add_member<Matrices>(out, common, by_distance);
-  add_member<Matrices>(out, by_rater, by_distance);
-  return out;
+  add_member<Matrices>(family, common_base, has_distance_errors);
+  add_member<Matrices>(family, rater_base, has_distance_errors);
+  return family;
 }
 
 JointData::JointData(const Ratings& ratings, int system)
     : is_used_(patterns_to_fit(ratings, system)),
-      rows_(latent_rows(ratings.patterns, masked(ratings.weight, is_used_),
+      rows_(latent_rows(ratings.patterns, mask_weights(ratings.weight, is_used_),
                         gives_one_answer(ratings, system) ? -1 : system,
                         {ratings.known.truth, {}})),
-      exchangeable_(regardless_of_rater(rows_)) {
+      exchangeable_(merge_raters(rows_)) {
   answer_.assign(rows_.size(), -1);
   if (system < 0) return;
   for_each_answer(ratings, system, rows_, [&](int p, int row, int answer) {
@@ -83,46 +87,49 @@ JointData::JointData(const Ratings& ratings, int system)
   count_cases(ratings.weight);
 }
 
-JointData JointData::with_weights(const std::vector<double>& pattern_weight) const {
-  JointData out = *this;
-  out.rows_.weight = row_weights(rows_.of_pattern, masked(pattern_weight, is_used_), rows_.size());
-  out.exchangeable_.reweight(out.rows_.weight);
-  out.count_cases(pattern_weight);
-  return out;
+JointData JointData::reweighted(const std::vector<double>& pattern_weight) const {
+  JointData data = *this;
+  data.rows_.weight =
+      row_weights(rows_.row_of_pattern, mask_weights(pattern_weight, is_used_), rows_.size());
+  data.exchangeable_.reweight(data.rows_.weight);
+  data.count_cases(pattern_weight);
+  return data;
 }
 
-void JointData::set_rater_posterior(const std::vector<double>& of_patterns) {
+void JointData::set_rater_posterior(const std::vector<double>& pattern_posterior) {
   const std::size_t K = rows_.categories;
   rater_posterior_.resize(rows_.size() * K);
-  for (std::size_t p = 0; p < rows_.of_pattern.size(); ++p) {
-    if (rows_.of_pattern[p] < 0) continue;
-    std::copy_n(row_of(of_patterns, p, K), K, row_of(rater_posterior_, rows_.of_pattern[p], K));
+  for (std::size_t p = 0; p < rows_.row_of_pattern.size(); ++p) {
+    if (rows_.row_of_pattern[p] < 0) continue;
+    std::copy_n(row_of(pattern_posterior, p, K), K,
+                row_of(rater_posterior_, rows_.row_of_pattern[p], K));
   }
 }
 
 void JointData::count_cases(const std::vector<double>& pattern_weight) {
-  answered_.assign(rows_.size(), 0.0);
-  for (const int p : answered_patterns_) answered_[rows_.of_pattern[p]] += pattern_weight[p];
-  cases_ = std::accumulate(answered_.begin(), answered_.end(), 0.0);
+  answer_weight_.assign(rows_.size(), 0.0);
+  for (const int p : answered_patterns_)
+    answer_weight_[rows_.row_of_pattern[p]] += pattern_weight[p];
+  cases_ = std::accumulate(answer_weight_.begin(), answer_weight_.end(), 0.0);
 }
 
 double JointData::mean_posterior(const std::vector<double>& posterior) const {
-  double out = 0;
+  double mean = 0;
   for (int i = 0; i < rows_.size(); ++i) {
-    if (answer_[i] >= 0) out += answered_[i] * answer_probability(posterior, i) / cases_;
+    if (answer_[i] >= 0) mean += answer_weight_[i] * answer_probability(posterior, i) / cases_;
   }
-  return out;
+  return mean;
 }
 
 double JointData::conditional_error(const std::vector<double>& posterior) const {
-  const double p = mean_posterior(posterior), variance = p * (1 - p);
-  // Part of `variance` that is lost because only probabilities of the truth are known. At least 5%
-  // of the variance is kept, so that the error is finite.
+  const double accuracy = mean_posterior(posterior), variance = accuracy * (1 - accuracy);
+  // Part of `variance` that is lost because only probabilities of the true categories are known. At
+  // most 95% of the variance is lost, so that the error is finite.
   double lost_variance = 0;
   for (int i = 0; i < rows_.size(); ++i) {
     if (answer_[i] < 0) continue;
     const double p_right = answer_probability(posterior, i);
-    lost_variance += answered_[i] * p_right * (1 - p_right) / cases_;
+    lost_variance += answer_weight_[i] * p_right * (1 - p_right) / cases_;
   }
   return variance /
          std::sqrt(std::max(cases_ * (variance - lost_variance), 0.05 * cases_ * variance + 0.25));
@@ -132,10 +139,10 @@ double JointData::rater_error(const std::vector<double>& posterior) const {
   double wrong = 0, total = 0;
   for (int i = 0; i < rows_.size(); ++i) {
     const double* probability = row_of(posterior, i, rows_.categories);
-    for (int at = rows_.start[i]; at < rows_.start[i + 1]; ++at) {
-      if (rows_.judge[at] >= rows_.raters) continue;
+    for (int position = rows_.start[i]; position < rows_.start[i + 1]; ++position) {
+      if (rows_.judge[position] >= rows_.raters) continue;
       total += rows_.weight[i];
-      wrong += rows_.weight[i] * (1 - probability[rows_.category[at]]);
+      wrong += rows_.weight[i] * (1 - probability[rows_.category[position]]);
     }
   }
   return wrong / total;

@@ -13,13 +13,15 @@ namespace {
 // Two probabilities are treated as equal if their relative difference is less than this.
 constexpr double tie_tolerance = 1e-9;
 // Distance from the edge of a bin that counts as rounding error.
-constexpr double edge_tolerance = 1e-9;
-// Information in a set of cases: the number of categories times the mean probability of the best
-// category, minus 1. Below this value, the cases contain no information on the system.
+constexpr double bin_edge_tolerance = 1e-9;
+// The information in a set of cases is the number of categories times the mean probability of the
+// best category, minus 1. It is 0 if all categories are equally probable. If it is below this
+// value, the accuracy of the system cannot be estimated from the cases.
 constexpr double information_floor = 1e-6;
 
-// Equation 7 for a set of cases: accuracy of a system from the mean probability Pg of the best
-// category and the agreement of the system with it. NaN if the cases contain no information.
+// Solves equation 7 for a set of cases. Returns the accuracy of a system, from the mean probability
+// Pg of the best category (`probability`), and from the share of the system's answers that are the
+// best category (`agreement`). NaN if the information in the cases is below `information_floor`.
 double solve_accuracy(int categories, double probability, double agreement) {
   const double information = categories * probability - 1;
   if (information < information_floor) return not_a_number;
@@ -34,57 +36,59 @@ struct Sums {
 double clip01(double x) { return std::clamp(x, 0.0, 1.0); }
 
 std::size_t count_bins(const BinningRule& rule) {
-  return rule.width == 0 ? 1 : static_cast<std::size_t>(std::ceil(1 / rule.width - edge_tolerance));
+  return rule.width == 0 ? 1
+                         : static_cast<std::size_t>(std::ceil(1 / rule.width - bin_edge_tolerance));
 }
 
 // Index of the bin, from 0 for the highest probabilities. A probability on the edge of two bins
 // belongs to the lower one.
-std::size_t bin_of(const BinningRule& rule, double highest) {
+std::size_t bin_index(const BinningRule& rule, double highest_probability) {
   if (rule.width == 0) return 0;
-  const double steps = std::floor((1 - highest) / rule.width + edge_tolerance / rule.width);
+  const double steps =
+      std::floor((1 - highest_probability) / rule.width + bin_edge_tolerance / rule.width);
   return std::min(static_cast<std::size_t>(std::max(steps, 0.0)), count_bins(rule) - 1);
 }
 
-Bin make_bin(const BinningRule& rule, int categories, std::size_t b, const Sums& sum) {
-  Bin out;
-  const double above = static_cast<double>(b);
-  out.upper = 1 - above * rule.width;
-  out.lower = std::max(1 - (above + 1) * rule.width, 0.0);
-  out.cases = sum.cases;
-  out.probability = sum.probability / sum.cases;
-  out.agreement = sum.agreement / sum.cases;
-  out.estimate_raw = solve_accuracy(categories, out.probability, out.agreement);
-  out.estimate = rule.clip == Clip::bin ? clip01(out.estimate_raw) : out.estimate_raw;
-  return out;
+Bin make_bin(const BinningRule& rule, int categories, std::size_t index, const Sums& sum) {
+  Bin bin;
+  const double higher_bins = static_cast<double>(index);
+  bin.upper = 1 - higher_bins * rule.width;
+  bin.lower = std::max(1 - (higher_bins + 1) * rule.width, 0.0);
+  bin.cases = sum.cases;
+  bin.probability = sum.probability / sum.cases;
+  bin.agreement = sum.agreement / sum.cases;
+  bin.estimate_raw = solve_accuracy(categories, bin.probability, bin.agreement);
+  bin.estimate = rule.clip == Clip::bin ? clip01(bin.estimate_raw) : bin.estimate_raw;
+  return bin;
 }
 
-// Estimate from the sums of all bins, averaged over bins with information. Also adds the bins to
-// `out`. Needs at least one case.
+// Computes the estimate of a system from the sums of all bins: the mean over bins with information.
+// Writes the estimate and the bins to `result`. Needs at least one case.
 void estimate_from_bins(const BinningRule& rule, int categories, const std::vector<Sums>& sums,
-                        SystemEstimate& out) {
-  double informative_cases = 0, total = 0;
+                        SystemEstimate& result) {
+  double informative_cases = 0, estimate_sum = 0;
   for (std::size_t b = 0; b < sums.size(); ++b) {
     if (sums[b].cases == 0) continue;
     const Bin bin = make_bin(rule, categories, b, sums[b]);
-    if (rule.width > 0) out.algebra->bins.push_back(bin);
+    if (rule.width > 0) result.algebra->bins.push_back(bin);
     if (std::isnan(bin.estimate)) {
-      if (rule.width > 0) out.algebra->uninformative += bin.cases;
+      if (rule.width > 0) result.algebra->uninformative += bin.cases;
     } else {
       informative_cases += bin.cases;
-      total += bin.cases * bin.estimate;
+      estimate_sum += bin.cases * bin.estimate;
     }
   }
-  if (informative_cases > 0) out.estimate = total / informative_cases;
-  if (rule.clip == Clip::overall) out.estimate = clip01(out.estimate);
+  if (informative_cases > 0) result.estimate = estimate_sum / informative_cases;
+  if (rule.clip == Clip::overall) result.estimate = clip01(result.estimate);
 }
 
 // One cell per tally. Tallies without ratings are never drawn.
-Cells cells_of(const Tallies& tallies) {
-  Cells out{tallies.weight, tallies.of_pattern};
+Cells tally_cells(const Tallies& tallies) {
+  Cells cells{tallies.weight, tallies.tally_of_pattern};
   for (int i = 0; i < tallies.size(); ++i) {
-    if (tallies.ratings[i] == 0) out.cases[i] = 0;
+    if (tallies.ratings[i] == 0) cells.cases[i] = 0;
   }
-  return out;
+  return cells;
 }
 
 // Estimator of the K-model, in which all raters are exchangeable.
@@ -93,20 +97,20 @@ class KEstimator : public Estimator {
   using Model = std::shared_ptr<const KModelFit>;
 
   KEstimator(const Ratings& ratings, const BinningRule& rule, Model model)
-      : Estimator(ratings, cells_of(model->tallies)),
+      : Estimator(ratings, tally_cells(model->tallies)),
         binning_rule_(rule),
         model_(std::move(model)) {
     identified_ = model_->fit.identified == Identified::yes;
     systems_ = system_accuracy(model_->tallies, model_->tallies.weight, model_->fit, binning_rule_);
   }
 
-  std::vector<double> with_weights(const std::vector<double>& weight) const override {
-    std::vector<double> out;
+  std::vector<double> estimate_with_weights(const std::vector<double>& weight) const override {
+    std::vector<double> estimates;
     const KFit fit = fit_algebraic(model_->tallies, weight);
     for (const auto& system : system_accuracy(model_->tallies, weight, fit, binning_rule_)) {
-      out.push_back(system.estimate);
+      estimates.push_back(system.estimate);
     }
-    return out;
+    return estimates;
   }
 
   double tolerance() const override { return rounding_tolerance; }
@@ -119,9 +123,9 @@ class KEstimator : public Estimator {
 }  // namespace
 
 KModelFit fit_k_model(const PatternView& patterns, const std::vector<double>& weight) {
-  KModelFit out{make_tallies(patterns, weight), KFit()};
-  out.fit = fit_algebraic(out.tallies, out.tallies.weight);
-  return out;
+  KModelFit fitted{make_tallies(patterns, weight), KFit()};
+  fitted.fit = fit_algebraic(fitted.tallies, fitted.tallies.weight);
+  return fitted;
 }
 
 std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
@@ -137,8 +141,8 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
     const double w = weight[i];
     if (w == 0 || tallies.ratings[i] == 0) continue;
     if (is_identified) posterior(i, probability.data());
-    const double highest = *std::max_element(probability.begin(), probability.end());
-    const double tie_limit = highest * (1 - tie_tolerance);
+    const double highest_probability = *std::max_element(probability.begin(), probability.end());
+    const double tie_limit = highest_probability * (1 - tie_tolerance);
     double squares = 0;
     // Number of categories with the highest probability.
     int n_tied = 0;
@@ -146,7 +150,7 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
       squares += p * p;
       n_tied += p >= tie_limit;
     }
-    const std::size_t bin = bin_of(rule, highest);
+    const std::size_t bin = bin_index(rule, highest_probability);
     for (int s = 0; s < systems; ++s) {
       const int answer = tallies.answer_of(i, s);
       if (answer < 0) continue;
@@ -154,7 +158,7 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
       posterior_sum[s] += w * probability[answer];
       Sums& sum = sums[s][bin];
       sum.cases += w;
-      sum.probability += w * (is_binned ? highest : squares);
+      sum.probability += w * (is_binned ? highest_probability : squares);
       // If several categories are most probable, an answer in one of them counts 1 / `n_tied`.
       // Otherwise the result would depend on the order of the categories.
       const double credit = probability[answer] >= tie_limit ? w / n_tied : 0;
@@ -162,14 +166,14 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
     }
   }
 
-  std::vector<SystemEstimate> out(systems);
+  std::vector<SystemEstimate> estimates(systems);
   for (int s = 0; s < systems; ++s) {
-    out[s].algebra.emplace().cases = cases[s];
+    estimates[s].algebra.emplace().cases = cases[s];
     if (!is_identified || cases[s] == 0) continue;
-    estimate_from_bins(rule, tallies.categories, sums[s], out[s]);
-    out[s].algebra->mean_posterior = posterior_sum[s] / cases[s];
+    estimate_from_bins(rule, tallies.categories, sums[s], estimates[s]);
+    estimates[s].algebra->mean_posterior = posterior_sum[s] / cases[s];
   }
-  return out;
+  return estimates;
 }
 
 std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, const BinningRule& rule) {

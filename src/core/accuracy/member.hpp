@@ -25,7 +25,7 @@ class JointData {
   JointData(const Ratings& ratings, int system);  // `system` is -1 for the raters only
 
   // The same raters and system with other weights of the patterns, for a bootstrap.
-  JointData with_weights(const std::vector<double>& pattern_weight) const;
+  JointData reweighted(const std::vector<double>& pattern_weight) const;
 
   const LatentRows& rows() const { return rows_; }
   // The same data for models in which all raters have equal parameters: merged rows.
@@ -36,16 +36,17 @@ class JointData {
   // Mean posterior probability of the system's answers. Here and below, `posterior` contains the
   // probabilities of the true categories: rows x categories.
   double mean_posterior(const std::vector<double>& posterior) const;
-  // Standard error of the share of right answers, if all parameters of the model were known. This
-  // error is larger than with known truth: only probabilities of the true categories are known.
+  // Standard error of the share of right answers if all parameters of the model are known. It is
+  // larger than the standard error with known truth, because the true categories have only known
+  // probabilities.
   double conditional_error(const std::vector<double>& posterior) const;
   // Expected share of ratings that are wrong.
   double rater_error(const std::vector<double>& posterior) const;
 
-  // Posterior from the raters only, as a start of fits: rows x categories. Empty until it is set
-  // from the posterior by pattern (patterns x categories).
+  // Posterior from the raters only, from which fits may start: rows x categories. Empty until
+  // set_rater_posterior() converts a posterior of patterns (patterns x categories).
   const std::vector<double>& rater_posterior() const { return rater_posterior_; }
-  void set_rater_posterior(const std::vector<double>& of_patterns);
+  void set_rater_posterior(const std::vector<double>& pattern_posterior);
 
  private:
   // Counts the answered cases. `pattern_weight`: weight of each pattern.
@@ -57,10 +58,10 @@ class JointData {
   std::vector<bool> is_used_;  // see patterns_to_fit()
   LatentRows rows_;
   ExchangeableRows exchangeable_;
-  // Answer of the system in each row, from 0 (-1 for none), and weight of the cases that have this
-  // answer and can be evaluated.
+  // Answer of the system in each row, from 0; -1 if there is no answer.
   std::vector<int> answer_;
-  std::vector<double> answered_;
+  // Weight of the cases of each row that have this answer and can be evaluated.
+  std::vector<double> answer_weight_;
   std::vector<int> answered_patterns_;  // patterns whose answer can be evaluated, from 0
   double cases_ = 0;
   std::vector<double> rater_posterior_;
@@ -68,7 +69,7 @@ class JointData {
 
 class OneCoin;
 
-// Limit of the log weight if no weight counts as negligible.
+// Value of `log_weight_limit` with which no weight counts as negligible.
 constexpr double no_weight_limit = -std::numeric_limits<double>::infinity();
 
 // A model in the average. Contains pointers to other members that this member needs. Those members
@@ -77,21 +78,22 @@ class Member {
  public:
   virtual ~Member() = default;
 
-  // Fits the member. `log_weight_limit`: if the sum of log evidence and log prior cannot reach it,
-  // the weight of the member is negligible, and the fit may end early.
+  // Fits the member. If the sum of log evidence and log prior cannot reach `log_weight_limit`, the
+  // weight of the member is negligible, and the fit may end early.
   virtual void fit(const JointData& data, double log_weight_limit) = 0;
   // Returns this member fitted to other weights of the same data. Starts where this fit ended.
   // `base`: the refitted base of this member, or null.
   virtual std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const = 0;
 
-  // base(): the member that this member extends, which must be refitted whenever this member is.
-  // start(): the member at whose optimum the first fit of this member starts. Null if there is
-  // none.
+  // base() returns the member that this member extends. The base must be refitted whenever this
+  // member is refitted. start() returns the member at whose optimum the first fit of this member
+  // starts. Both return null if there is no such member.
   virtual const OneCoin* base() const { return nullptr; }
   virtual const Member* start() const { return nullptr; }
-  // The member at the beginning of the chain of base() and start(), itself if it needs no other.
+  // Follows base(), or else start(), from member to member, and returns the last one. Returns this
+  // member if it needs no other member.
   const Member* root() const;
-  // This member as a possible base of others, or null if no member can extend it.
+  // Returns this member as a possible base of other members, or null if no member can extend it.
   virtual const OneCoin* as_base() const { return nullptr; }
 
   // Posterior of the truth under this member, for the data to which it was fitted: rows x
@@ -101,9 +103,9 @@ class Member {
   // and no judge has separate error probabilities.
   virtual bool has_no_shared_errors() const { return false; }
 
-  // True if this member is fitted in the first round. The evidence of these members shows which
-  // weights of the others are negligible.
-  virtual bool is_leader() const { return false; }
+  // True if this member is fitted in the first round. The evidence of the members of the first
+  // round shows which weights of all other members are negligible.
+  virtual bool is_in_first_round() const { return false; }
 
   const MemberResult& result() const { return result_; }
   bool ruled_out() const { return std::isnan(result_.log_evidence); }

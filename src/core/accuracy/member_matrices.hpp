@@ -1,6 +1,6 @@
-// The most flexible members, hierarchical Dawid-Skene models: each judge has a separate confusion
-// matrix, or all raters have one matrix and the system another. The matrices have a Dirichlet
-// prior, whose mean is the matrix of a one-coin model (the base).
+// The most flexible members of the family: hierarchical Dawid-Skene models. Each judge has a
+// separate confusion matrix, or all raters have one matrix and the system has another matrix. The
+// matrices have a Dirichlet prior, whose mean is the matrix of a one-coin model (the base).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Matrices : public Member {
   Matrices(const OneCoin* base, bool ordered)
       : Member({base->result().label.accuracy, "matrix", 0, matrix_concentration}, 0),
         base_(base),
-        by_rater_(base->settings().by_rater),
+        separate_raters_(base->settings().separate_raters),
         ordered_(ordered) {}
 
   const OneCoin* base() const override { return base_; }
@@ -30,15 +30,17 @@ class Matrices : public Member {
   // this limit the model is the base, for which a better approximation of the evidence is
   // available.
   void fit(const JointData& data, double) override {
-    const LatentRows& rows = by_rater_ ? data.rows() : data.exchangeable().rows;
-    std::vector<std::vector<double>> matrix_starts{posterior_}, one_coin_starts{one_coin_};
+    const LatentRows& rows = separate_raters_ ? data.rows() : data.exchangeable().rows;
+    std::vector<std::vector<double>> matrix_starts{posterior_},
+        one_coin_starts{one_coin_posterior_};
     if (posterior_.empty()) {
       matrix_starts = one_coin_starts = {one_coin_posterior(rows, false), posterior_by_rater(data)};
       // One-coin models find a wrong maximum if a system nearly always gives one answer: nearly all
       // cases have this category. A start from the raters' posterior avoids this maximum.
       if (!data.rater_posterior().empty()) {
-        matrix_starts.push_back(by_rater_ ? data.rater_posterior()
-                                          : data.exchangeable().merge(data.rater_posterior()));
+        matrix_starts.push_back(separate_raters_
+                                    ? data.rater_posterior()
+                                    : data.exchangeable().merge(data.rater_posterior()));
       }
     }
     DawidSkene matrices = fit_best(rows, matrix_starts, matrix_concentration);
@@ -50,23 +52,23 @@ class Matrices : public Member {
       result_.rater_accuracy += matrices.accuracy[u] / rows.raters;
     }
     posterior_ = std::move(matrices.posterior);
-    one_coin_ = std::move(one_coin.posterior);
-    const std::vector<double> truth = posterior(data);
-    result_.estimate = data.mean_posterior(truth);
-    result_.std_error = std::max(base_member.std_error, data.conditional_error(truth));
+    one_coin_posterior_ = std::move(one_coin.posterior);
+    const std::vector<double> truth_posterior = posterior(data);
+    result_.estimate = data.mean_posterior(truth_posterior);
+    result_.std_error = std::max(base_member.std_error, data.conditional_error(truth_posterior));
   }
 
   std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const override {
-    auto out = std::make_unique<Matrices>(*this);
-    out->base_ = base;
-    out->fit(data, no_weight_limit);
-    return out;
+    auto refitted = std::make_unique<Matrices>(*this);
+    refitted->base_ = base;
+    refitted->fit(data, no_weight_limit);
+    return refitted;
   }
 
   std::vector<double> posterior(const JointData& data) const override {
-    return by_rater_ ? posterior_ : data.exchangeable().by_row(posterior_);
+    return separate_raters_ ? posterior_ : data.exchangeable().copy_to_rows(posterior_);
   }
-  bool is_leader() const override { return true; }
+  bool is_in_first_round() const override { return true; }
 
  private:
   DawidSkene fit_best(const LatentRows& rows, const std::vector<std::vector<double>>& starts,
@@ -74,26 +76,27 @@ class Matrices : public Member {
     VariationalOptions options;
     options.ordered = ordered_;
     options.concentration = concentration;
-    DawidSkene out;
+    DawidSkene best;
     for (const auto& start : starts) {
       DawidSkene candidate = fit_dawid_skene(rows, LatentPrior(), start, options);
-      if (candidate.bound > out.bound) out = std::move(candidate);
+      if (candidate.bound > best.bound) best = std::move(candidate);
     }
-    return out;
+    return best;
   }
 
   // Posterior of a one-coin model with an accuracy per judge, as a start. This model is the base if
   // categories have no order and matrices differ between raters.
   std::vector<double> posterior_by_rater(const JointData& data) const {
-    if (!by_rater_) return one_coin_posterior(data.exchangeable().rows, true);
+    if (!separate_raters_) return one_coin_posterior(data.exchangeable().rows, true);
     return ordered_ ? one_coin_posterior(data.rows(), true) : base_->posterior(data);
   }
 
   const OneCoin* base_;
-  bool by_rater_, ordered_;
-  // Posteriors of the truth in the fitted rows: with separate matrices, and with all matrices equal
-  // to those of the base. Unless `by_rater_`, raters are merged in these rows.
-  std::vector<double> posterior_, one_coin_;
+  bool separate_raters_, ordered_;
+  // Posteriors of the truth in the fitted rows: rows x categories. `posterior_` is from the model
+  // with separate matrices, `one_coin_posterior_` from the model in which all matrices are equal to
+  // the base's matrix. If `separate_raters_` is false, raters are merged in the fitted rows.
+  std::vector<double> posterior_, one_coin_posterior_;
 };
 
 }  // namespace fallible

@@ -16,15 +16,15 @@ constexpr double prior_of_shift_zero = 1.0 / 3;
 // Options with a small tolerance. Otherwise the last digits of estimates would depend on the order
 // of the categories.
 OptimiserOptions fine_options() {
-  OptimiserOptions out;
-  out.value_tolerance = 1e-14;
-  return out;
+  OptimiserOptions options;
+  options.value_tolerance = 1e-14;
+  return options;
 }
 
 double mean_rater_accuracy(const LatentClass& model, const Eigen::VectorXd& x) {
-  double out = 0;
-  for (int u = 0; u < model.layout.rows.raters; ++u) out += model.accuracy(x, u);
-  return out / model.layout.rows.raters;
+  double sum = 0;
+  for (int u = 0; u < model.layout.rows.raters; ++u) sum += model.accuracy(x, u);
+  return sum / model.layout.rows.raters;
 }
 
 }  // namespace
@@ -38,30 +38,30 @@ double OneCoin::log_prior(const OneCoinSettings& settings) {
 }
 
 LatentModel OneCoin::model(const OneCoinSettings& settings) {
-  LatentModel out;
-  out.by_rater = settings.by_rater;
-  out.errors = settings.distance ? Errors::distance : Errors::uniform;
-  out.strata = settings.shift > 0;
-  return out;
+  LatentModel model;
+  model.separate_raters = settings.separate_raters;
+  model.errors = settings.distance ? Errors::distance : Errors::uniform;
+  model.strata = settings.shift > 0;
+  return model;
 }
 
 OneCoin::OneCoin(const OneCoinSettings& settings, const OneCoin* start)
-    : Member({settings.by_rater ? "rater" : "common", settings.distance ? "distance" : "uniform",
-              settings.shift},
+    : Member({settings.separate_raters ? "rater" : "common",
+              settings.distance ? "distance" : "uniform", settings.shift},
              log_prior(settings)),
       settings_(settings),
       start_(start) {}
 
 OneCoin OneCoin::refitted(const JointData& data) const {
-  OneCoin out = *this;
-  out.start_ = this;
-  out.fit(data, no_weight_limit);
-  return out;
+  OneCoin member = *this;
+  member.start_ = this;
+  member.fit(data, no_weight_limit);
+  return member;
 }
 
 void OneCoin::fit(const JointData& data, double log_weight_limit) {
   const double shift = settings_.shift;
-  const LatentClass latent(rows_of(data), model(settings_), LatentPrior(), {shift, nullptr});
+  const LatentClass latent(model_rows(data), model(settings_), LatentPrior(), {shift, nullptr});
   OptimiserOptions optimiser_options = fine_options();
   if (start_) {
     optimiser_options.useful_value = log_weight_limit - result_.log_prior - start_->log_volume_;
@@ -82,32 +82,34 @@ void OneCoin::fit(const JointData& data, double log_weight_limit) {
   result_.rater_accuracy = mean_rater_accuracy(latent, x_);
   // Raters must be better than chance also in difficult cases. Otherwise the member is ruled out.
   if (shift > 0 && result_.rater_accuracy - shift < 1.0 / data.rows().categories) rule_out();
-  const std::vector<double> truth = posterior(data);
-  result_.estimate = data.mean_posterior(truth);
-  if (!data.rows().joined() && data.cases() > 0) result_.std_error = data.conditional_error(truth);
+  const std::vector<double> truth_posterior = posterior(data);
+  result_.estimate = data.mean_posterior(truth_posterior);
+  if (!data.rows().joined() && data.cases() > 0)
+    result_.std_error = data.conditional_error(truth_posterior);
 }
 
-const LatentRows& OneCoin::rows_of(const JointData& data) const {
-  return settings_.by_rater ? data.rows() : data.exchangeable().rows;
+const LatentRows& OneCoin::model_rows(const JointData& data) const {
+  return settings_.separate_raters ? data.rows() : data.exchangeable().rows;
 }
 
 std::vector<double> OneCoin::posterior(const JointData& data) const {
   const FixedValues fixed_values{settings_.shift, nullptr};
-  auto out =
-      LatentClass(rows_of(data), model(settings_), LatentPrior(), fixed_values).posterior(x_);
-  return settings_.by_rater ? out : data.exchangeable().by_row(out);
+  auto row_posterior =
+      LatentClass(model_rows(data), model(settings_), LatentPrior(), fixed_values).posterior(x_);
+  return settings_.separate_raters ? row_posterior
+                                   : data.exchangeable().copy_to_rows(row_posterior);
 }
 
-std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater) {
+std::vector<double> one_coin_posterior(const LatentRows& rows, bool separate_raters) {
   LatentModel settings;
-  settings.by_rater = by_rater;
+  settings.separate_raters = separate_raters;
   const auto fit_posterior = [&](const LatentRows& fitted_rows) {
     const LatentClass model(fitted_rows, settings, LatentPrior());
     return model.posterior(fit_latent(model, model.start(), fine_options()).x);
   };
-  if (by_rater) return fit_posterior(rows);
-  const ExchangeableRows merged = regardless_of_rater(rows);
-  return merged.by_row(fit_posterior(merged.rows));
+  if (separate_raters) return fit_posterior(rows);
+  const ExchangeableRows merged = merge_raters(rows);
+  return merged.copy_to_rows(fit_posterior(merged.rows));
 }
 
 }  // namespace fallible

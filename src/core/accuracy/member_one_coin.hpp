@@ -6,14 +6,15 @@
 
 namespace fallible {
 
-// Differences in accuracy between strata of difficulty ("shifts"). Each value is a separate member,
-// because the likelihood of the shift is not smooth: it has kinks where the accuracy in a stratum
-// reaches 0 or 1.
+// Differences in accuracy between neighbouring strata of difficulty ("shifts"). Each value belongs
+// to a separate member instead of being estimated, because the likelihood is not a smooth function
+// of the shift: its derivative jumps where the accuracy in a stratum reaches 0 or 1.
 constexpr double shifts[] = {0, 0.1, 0.2, 0.3};
 
+// Assumptions of a one-coin member.
 struct OneCoinSettings {
   // True for one accuracy per rater, false for one accuracy for all raters.
-  bool by_rater = false;
+  bool separate_raters = false;
   // True if wrong answers depend on the distance from the truth.
   bool distance = false;
   // Difference in accuracy between neighbouring strata of difficulty; 0: no strata.
@@ -34,7 +35,7 @@ class OneCoin : public Member {
   const OneCoin* as_base() const override { return this; }
   std::vector<double> posterior(const JointData& data) const override;
   bool has_no_shared_errors() const override { return settings_.shift == 0; }
-  bool is_leader() const override { return has_no_shared_errors(); }
+  bool is_in_first_round() const override { return has_no_shared_errors(); }
   // True if the fit ended early because the weight of this member is negligible.
   bool has_ended_early() const { return has_ended_early_; }
 
@@ -42,26 +43,26 @@ class OneCoin : public Member {
   const Eigen::VectorXd& x() const { return x_; }  // parameters of the fit
   double log_posterior() const { return log_posterior_; }
 
-  // Log prior probability, and latent class model, of a member with these settings.
+  // Log prior probability of a member with these settings, and its latent class model.
   static double log_prior(const OneCoinSettings& settings);
   static LatentModel model(const OneCoinSettings& settings);
 
  private:
-  // Rows to which the model is fitted; merged if all raters have one accuracy.
-  const LatentRows& rows_of(const JointData& data) const;
+  // Rows to which the model is fitted. They are merged rows if all raters have one accuracy.
+  const LatentRows& model_rows(const JointData& data) const;
 
   OneCoinSettings settings_;
   const OneCoin* start_;
   Eigen::VectorXd x_;
   double log_posterior_ = 0;
-  // Log evidence minus log posterior density at the maximum: logarithm of the volume of the
-  // posterior.
+  // Logarithm of the volume of the posterior: log evidence minus log posterior density at the
+  // maximum.
   double log_volume_ = 0;
   bool has_ended_early_ = false;
 };
 
-// Posterior of the truth under a one-coin model without strata: rows x categories. `by_rater`: true
-// for one accuracy per rater, false for one for all raters.
-std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater);
+// Posterior of the truth under a one-coin model without strata: rows x categories.
+// `separate_raters`: true for one accuracy per rater, false for one for all raters.
+std::vector<double> one_coin_posterior(const LatentRows& rows, bool separate_raters);
 
 }  // namespace fallible

@@ -1,7 +1,7 @@
-// Members in which judges have separate error rates. They extend a one-coin member (the base): the
-// error shares of each judge vary around those of the base with a given concentration. There are
-// `variants` members with different concentrations. Together they have the prior probability of the
-// base.
+// Members in which judges have separate error rates. A member extends a one-coin member (the base):
+// the error shares of each judge vary around the error shares of the base with a given
+// concentration. Each base is extended by `variants` members with different concentrations. The sum
+// of their prior probabilities is the prior probability of the base.
 #pragma once
 
 #include <algorithm>
@@ -35,11 +35,11 @@ class SeparateErrorRows : public Member {
   }
 
   std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const override {
-    auto out = std::make_unique<SeparateErrorRows>(*this);
-    out->base_ = base;
-    out->start_ = this;
-    out->fit(data, no_weight_limit);
-    return out;
+    auto refitted = std::make_unique<SeparateErrorRows>(*this);
+    refitted->base_ = base;
+    refitted->start_ = this;
+    refitted->fit(data, no_weight_limit);
+    return refitted;
   }
 
   std::vector<double> posterior(const JointData& data) const override {
@@ -50,8 +50,8 @@ class SeparateErrorRows : public Member {
 
  private:
   // Fits the model with the base `base_member`. Starts from the parameters of the base, and from
-  // the expected numbers of ratings of the member `start_` unless it is null. It has another
-  // concentration, or was fitted to other weights.
+  // the expected numbers of ratings of the member `start_` unless it is null. The member `start_`
+  // has another concentration, or was fitted to other weights.
   void fit_from(const JointData& data, const OneCoin& base_member, double log_weight_limit) {
     Squares counts;
     if (start_) counts = start_->fit_.counts;
@@ -62,9 +62,10 @@ class SeparateErrorRows : public Member {
                             log_weight_limit - result_.log_prior - log_volume);
     result_.log_evidence = fit_.bound + log_volume;
     result_.rater_accuracy = base_member.result().rater_accuracy;
-    const auto truth = posterior(data);
-    result_.estimate = data.mean_posterior(truth);
-    result_.std_error = std::max(base_member.result().std_error, data.conditional_error(truth));
+    const auto truth_posterior = posterior(data);
+    result_.estimate = data.mean_posterior(truth_posterior);
+    result_.std_error =
+        std::max(base_member.result().std_error, data.conditional_error(truth_posterior));
   }
 
   const OneCoin* base_;

@@ -14,23 +14,23 @@ namespace {
 constexpr double tolerance = 1e-4;
 // Largest logit of the search; beyond it, accuracies are 0 or 1.
 constexpr double largest_logit = 20;
-constexpr int most_steps = 60;
+constexpr int max_steps = 60;
 
-// A way to move along the profile likelihood of the accuracy. The position is the logit of the
-// accuracy.
+// A path along the profile likelihood of the system's accuracy. A position on the path is the logit
+// of an accuracy.
 struct Path {
   // Maximises the log posterior with the accuracy fixed at the position `at`, or close to it.
-  std::function<Optimum(double at, const Eigen::VectorXd& start)> fit_at;
-  double top_position;  // position of the maximum of the log posterior
+  std::function<Optimum(double position, const Eigen::VectorXd& start)> fit_at_position;
+  double best_position;  // position of the maximum of the log posterior
 };
 
 // Path for models in which the system's accuracy is one parameter: this parameter is fixed, and all
 // others are optimised.
-Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
+Path along_logit(const LatentClass& model, const Eigen::VectorXd& best,
                  const OptimiserOptions& options) {
   const int fixed = model.layout.system_at();
-  const auto fit_at = [&model, &options, fixed](double at, Eigen::VectorXd start) {
-    start[fixed] = at;
+  const auto fit_at_position = [&model, &options, fixed](double position, Eigen::VectorXd start) {
+    start[fixed] = position;
     const auto objective = [&model, fixed](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
       const double value = model.evaluate(x, gradient);
       if (gradient) (*gradient)[fixed] = 0;
@@ -38,37 +38,39 @@ Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
     };
     return maximise(objective, start, options);
   };
-  return {fit_at, top[fixed]};
+  return {fit_at_position, best[fixed]};
 }
 
 // Path for models in which the system's accuracy is a function of several parameters. A steep
 // penalty keeps the accuracy near `at`. The result may have a slightly different accuracy, but it
 // maximises the log posterior at that accuracy.
-Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
+Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& best,
                     const OptimiserOptions& options) {
   const int system = model.layout.rows.raters;
-  const double p_top = clip_probability(model.accuracy(top, system));
+  const double best_accuracy = clip_probability(model.accuracy(best, system));
   // Weight of the penalty: 10 times the information on the accuracy if the truth of all cases were
   // known.
   double penalty = 0;
-  for (const double w : model.layout.rows.weight) penalty += 10 * w / (p_top * (1 - p_top));
-  const auto fit_at = [&model, &options, system, penalty](double at, const Eigen::VectorXd& start) {
+  for (const double w : model.layout.rows.weight)
+    penalty += 10 * w / (best_accuracy * (1 - best_accuracy));
+  const auto fit_at_position = [&model, &options, system, penalty](double position,
+                                                                   const Eigen::VectorXd& start) {
     CompleteCurvature curvature;
     const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
       Eigen::VectorXd slope;
       const double value = model.evaluate(x, gradient, nullptr, &curvature),
-                   deviation = model.accuracy(x, system, &slope) - logistic(at);
+                   deviation = model.accuracy(x, system, &slope) - logistic(position);
       *gradient -= penalty * deviation * slope;
       return value - 0.5 * penalty * deviation * deviation;
     };
     const Metric metric = [&curvature](const Eigen::VectorXd& gradient) {
       return curvature.solve(gradient);
     };
-    Optimum out = maximise(objective, start, options, metric);
-    out.value = model.evaluate(out.x, nullptr);
-    return out;
+    Optimum constrained = maximise(objective, start, options, metric);
+    constrained.value = model.evaluate(constrained.x, nullptr);
+    return constrained;
   };
-  return {fit_at, std::log(p_top / (1 - p_top))};
+  return {fit_at_position, std::log(best_accuracy / (1 - best_accuracy))};
 }
 
 // A limit of the interval. `converged`: false if the search or its last fit has not converged.
@@ -79,49 +81,52 @@ struct Limit {
 
 // Follows the profile from the maximum to one side. Finds the accuracy where the square root of the
 // deviance is `target_root`. This square root is nearly linear along the profile, so a few secant
-// steps are sufficient. If a higher maximum is found, writes it to `top`, sets `found_higher`, and
+// steps are sufficient. If a higher maximum is found, writes it to `best`, sets `found_higher`, and
 // ends the search.
-Limit find_limit(const LatentClass& model, const Path& path, Optimum& top, int side,
+Limit find_limit(const LatentClass& model, const Path& path, Optimum& best, int side,
                  double target_root, bool& found_higher) {
-  const auto accuracy = [&model](const Optimum& at) {
-    return model.accuracy(at.x, model.layout.rows.raters);
+  const auto accuracy = [&model](const Optimum& optimum) {
+    return model.accuracy(optimum.x, model.layout.rows.raters);
   };
-  Optimum current = top;
+  Optimum current = best;
   // Position inside the interval, and root of the deviance there.
-  double below = path.top_position, below_root = 0;
-  double above = side * largest_logit, above_root = std::numeric_limits<double>::infinity();
+  double inner_position = path.best_position, inner_root = 0;
+  double outer_position = side * largest_logit,
+         outer_root = std::numeric_limits<double>::infinity();
   double step = 0.5;
-  for (int i = 0; i < most_steps; ++i) {
-    double at = below + side * step;
-    if (std::isfinite(above_root)) {
+  for (int i = 0; i < max_steps; ++i) {
+    double position = inner_position + side * step;
+    if (std::isfinite(outer_root)) {
       // Every fourth step bisects, in case secant steps approach from one side only.
       const bool bisects = i % 4 == 3;
-      at = below + (above - below) *
-                       (bisects ? 0.5 : (target_root - below_root) / (above_root - below_root));
-    } else if (side * at >= largest_logit) {
-      if (side * below >= largest_logit) return {side > 0 ? 1.0 : 0.0};
-      at = side * largest_logit;
+      position = inner_position +
+                 (outer_position - inner_position) *
+                     (bisects ? 0.5 : (target_root - inner_root) / (outer_root - inner_root));
+    } else if (side * position >= largest_logit) {
+      if (side * inner_position >= largest_logit) return {side > 0 ? 1.0 : 0.0};
+      position = side * largest_logit;
     }
-    current = path.fit_at(at, current.x);
-    if (current.value > top.value + 1e-6) {
-      top = current;
+    current = path.fit_at_position(position, current.x);
+    if (current.value > best.value + 1e-6) {
+      best = current;
       found_higher = true;
       return {accuracy(current)};
     }
-    const double current_root = std::sqrt(2 * std::max(top.value - current.value, 0.0));
-    if (std::fabs(current_root - target_root) < tolerance || std::fabs(above - below) < 1e-7) {
+    const double current_root = std::sqrt(2 * std::max(best.value - current.value, 0.0));
+    if (std::fabs(current_root - target_root) < tolerance ||
+        std::fabs(outer_position - inner_position) < 1e-7) {
       return {accuracy(current), current.converged};
     }
     if (current_root < target_root) {
       // Predicts the distance to the end of the interval from the slope so far. The factor 1.1
       // makes it likely that the next position is outside the interval. The end is then bracketed.
-      const double slope = (current_root - below_root) / std::fabs(at - below);
+      const double slope = (current_root - inner_root) / std::fabs(position - inner_position);
       step = slope > 0 ? std::min(1.1 * (target_root - current_root) / slope, 3.0) : 2 * step;
-      below = at;
-      below_root = current_root;
+      inner_position = position;
+      inner_root = current_root;
     } else {
-      above = at;
-      above_root = current_root;
+      outer_position = position;
+      outer_root = current_root;
     }
   }
   return {accuracy(current), false};
@@ -131,29 +136,29 @@ Limit find_limit(const LatentClass& model, const Path& path, Optimum& top, int s
 
 ProfileInterval profile_interval(const LatentClass& model, const OptimiserOptions& options,
                                  double deviance) {
-  ProfileInterval out;
-  out.top = fit_latent(model, options);
-  Optimum top = out.top;
+  ProfileInterval interval;
+  interval.best_fit = fit_latent(model, options);
+  Optimum best = interval.best_fit;
   for (int attempt = 0; attempt < 5; ++attempt) {
     bool found_higher = false;
-    const Path path = model.layout.system_at() < 0 ? along_accuracy(model, top.x, options)
-                                                   : along_logit(model, top.x, options);
-    const Limit low = find_limit(model, path, top, -1, std::sqrt(deviance), found_higher);
+    const Path path = model.layout.system_at() < 0 ? along_accuracy(model, best.x, options)
+                                                   : along_logit(model, best.x, options);
+    const Limit low = find_limit(model, path, best, -1, std::sqrt(deviance), found_higher);
     const Limit high =
-        found_higher ? low : find_limit(model, path, top, 1, std::sqrt(deviance), found_higher);
+        found_higher ? low : find_limit(model, path, best, 1, std::sqrt(deviance), found_higher);
     if (found_higher) {  // the search found a higher maximum: start again from there
-      out.moved = true;
-      out.top = fit_latent(model, top.x, options);
-      top = out.top;
+      interval.moved = true;
+      interval.best_fit = fit_latent(model, best.x, options);
+      best = interval.best_fit;
       continue;
     }
-    out.low = low.accuracy;
-    out.high = high.accuracy;
-    out.converged = top.converged && low.converged && high.converged;
-    return out;
+    interval.low = low.accuracy;
+    interval.high = high.accuracy;
+    interval.converged = best.converged && low.converged && high.converged;
+    return interval;
   }
-  out.converged = false;
-  return out;
+  interval.converged = false;
+  return interval;
 }
 
 }  // namespace fallible

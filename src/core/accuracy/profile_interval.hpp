@@ -7,13 +7,13 @@
 
 namespace fallible {
 
+// Interval, and the fit at its centre.
 struct ProfileInterval {
   double low = not_a_number;
   double high = low;
   bool converged = true;
-  // Fit at the highest maximum. `moved`: true if this maximum was found along the profile, and is
-  // higher than the maximum of the first fit.
-  LatentFit top;
+  LatentFit best_fit;  // fit at the highest maximum that was found
+  // True if the search along the profile found a higher maximum than the first fit.
   bool moved = false;
 };
 

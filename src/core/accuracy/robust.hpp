@@ -21,26 +21,30 @@ struct RobustError {
   double hidden;     // standard deviation of the bias (the hidden error)
 };
 
-// Quantities from which the error of an estimate is computed. `sampling`: standard error without
-// bias. `gap`: distance between the estimate (of any method) and the estimate with shared errors.
-// `dependence`: 0 if the data support models with independent errors, 1 if they do not.
-// `rater_error`: share of wrong ratings. `dependence` and `rater_error` are from method average for
-// the same system. `range`: range of the accuracy over possible base rates, NaN if no two raters
-// have a common case. `open_share`: share of the cases whose truth is unknown; only these
-// contribute to the bias.
+// Quantities from which the error of an estimate is computed.
 struct ErrorParts {
-  double sampling = 0, gap = 0, dependence = 0, rater_error = 0, range = 0, open_share = 1;
+  double sampling = 0;  // standard error of the estimate without bias
+  double gap =
+      0;  // distance between the estimate (of any method) and the estimate with shared errors
+  // Weight of dependence (dependence_weight()): 0 if the data support models with independent
+  // errors, 1 if they do not.
+  double dependence = 0;
+  double rater_error = 0;  // share of wrong ratings
+  // Highest minus lowest accuracy over possible base rates; NaN if no two raters have a common
+  // case.
+  double range = 0;
+  double open_share = 1;  // share of the cases whose truth is unknown; known cases cause no bias
 };
 
-// Centre and standard error of the interval. For people, the bias increases with `gap`,
-// `rater_error` and `range`. If machines rate, the ratings do not show the bias. It is then taken
-// from public panels of machines, and the centre is moved half way to the accuracy in these panels.
-// If all base rates are possible (`range` is 1), `dependence` is taken to be 1. A `range` of NaN is
-// ignored.
+// Computes the centre and the standard error of the interval. For people, the bias increases with
+// `gap`, `rater_error` and `range`. For machines, the bias cannot be estimated from the ratings.
+// Its size is taken from public panels of machines instead, and the centre is moved half way to the
+// typical accuracy in these panels. If all base rates are possible (`range` is 1), `dependence` is
+// treated as 1. A `range` of NaN is ignored.
 RobustError robust_error(double estimate, const ErrorParts& parts, RaterKind raters);
 
-// Sets the standard error, and limits at `margin` standard errors on both sides of `value`, within
-// [0, 1]. They are NaN if the standard error is NaN.
+// Sets the standard error of `interval`, and its limits: `margin` standard errors on both sides of
+// `value`, but within [0, 1]. The limits are NaN if the standard error is NaN.
 void set_limits(double value, double std_error, double margin, Interval& interval);
 
 }  // namespace fallible

@@ -15,26 +15,29 @@ namespace {
 
 using Answer = std::pair<int, int>;  // judge and category, both from 0
 
-std::vector<Answer> answers_of(const PatternView& x, int p, const Selection& selection) {
-  std::vector<Answer> out;
-  for (const int r : x.positions(p)) {
-    const int judge = selection.rater[x.rater[r] - 1];
-    if (judge >= 1) out.emplace_back(judge - 1, selection.category[x.category[r] - 1] - 1);
+std::vector<Answer> selected_answers(const PatternView& x, int pattern,
+                                     const Selection& selection) {
+  std::vector<Answer> answers;
+  for (const int position : x.positions(pattern)) {
+    const int judge = selection.rater[x.rater[position] - 1];
+    if (judge >= 1)
+      answers.emplace_back(judge - 1, selection.category[x.category[position] - 1] - 1);
   }
   for (int s = 0; s < x.systems; ++s) {
-    const int judge = selection.system[s], answer = x.answer_of(p, s);
-    if (judge >= 1 && answer >= 1) out.emplace_back(judge - 1, selection.category[answer - 1] - 1);
+    const int judge = selection.system[s], answer = x.answer_of(pattern, s);
+    if (judge >= 1 && answer >= 1)
+      answers.emplace_back(judge - 1, selection.category[answer - 1] - 1);
   }
-  std::sort(out.begin(), out.end());
-  return out;
+  std::sort(answers.begin(), answers.end());
+  return answers;
 }
 
 int count_judges(const std::vector<Answer>& sorted) {
-  int out = 0;
+  int n_judges = 0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    out += i == 0 || sorted[i].first != sorted[i - 1].first;
+    n_judges += i == 0 || sorted[i].first != sorted[i - 1].first;
   }
-  return out;
+  return n_judges;
 }
 
 // Replaces judges by slot numbers, assigned in the order of the categories. Cases with the same
@@ -50,9 +53,9 @@ void replace_judges_by_slots(std::vector<Answer>& answers) {
 RatedRows select_rows(const PatternView& patterns, const std::vector<double>& weight,
                       const Selection& selection) {
   const RowGroups groups(patterns.patterns, [&](int p, std::vector<int>& key) {
-    auto answers = answers_of(patterns, p, selection);
+    auto answers = selected_answers(patterns, p, selection);
     const int judges = count_judges(answers);
-    if (judges < selection.least) return false;
+    if (judges < selection.least_judges) return false;
     if (selection.exchangeable && judges == static_cast<int>(answers.size())) {
       replace_judges_by_slots(answers);
     }
@@ -62,11 +65,11 @@ RatedRows select_rows(const PatternView& patterns, const std::vector<double>& we
     }
     return true;
   });
-  RatedRows out;
-  out.judges = selection.judges;
-  out.categories = selection.categories;
-  out.add_groups(groups, 0, weight);
-  return out;
+  RatedRows rows;
+  rows.judges = selection.judges;
+  rows.categories = selection.categories;
+  rows.add_groups(groups, 0, weight);
+  return rows;
 }
 
 const char* name(Undefined reason) {
@@ -89,29 +92,29 @@ std::unique_ptr<Kernel> make_kernel(const RatedRows& rows, const KernelOptions& 
 
 std::vector<double> jackknife_influence(const Kernel& kernel, const std::vector<double>& weight,
                                         const Host& host) {
-  std::vector<double> out = kernel.without_one(weight, host);
-  double cases = 0, mean = 0;
+  std::vector<double> influence = kernel.estimates_without_case(weight, host);
+  double cases = 0, mean_estimate = 0;
   for (std::size_t i = 0; i < weight.size(); ++i) {
     if (weight[i] == 0) continue;
-    if (std::isnan(out[i])) return {};
+    if (std::isnan(influence[i])) return {};
     cases += weight[i];
-    mean += weight[i] * out[i];
+    mean_estimate += weight[i] * influence[i];
   }
-  mean /= cases;
+  mean_estimate /= cases;
   for (std::size_t i = 0; i < weight.size(); ++i) {
-    out[i] = weight[i] == 0 ? 0 : (cases - 1) / cases * (mean - out[i]);
+    influence[i] = weight[i] == 0 ? 0 : (cases - 1) / cases * (mean_estimate - influence[i]);
   }
-  return out;
+  return influence;
 }
 
 std::vector<double> bootstrap_kernel(const RatedRows& rows, const Kernel& kernel,
                                      const BootstrapOptions& options, const Host& host) {
   const Resampler resampler(rows.weight, {}, {});
-  std::vector<double> out(options.replicates);
+  std::vector<double> estimates(options.replicates);
   for_each_replicate(resampler, options, host, [&](std::size_t r, const auto& drawn) {
-    out[r] = kernel.estimate(drawn).value;
+    estimates[r] = kernel.estimate(drawn).value;
   });
-  return out;
+  return estimates;
 }
 
 }  // namespace fallible

@@ -1,8 +1,9 @@
 // Agreement measures: selection of the answers that are compared, and the interface of a measure.
 //
-// A measure is a kernel: a function of the weights of the distinct rows of ratings. Its standard
-// error is computed from the change of the estimate if a row has one case more or less. Time is
-// proportional to the number of distinct rows, not of cases.
+// A measure is implemented as a kernel, a function of the weights of the distinct rows of ratings.
+// The standard error of the measure is computed from the change of its value if a row has one case
+// more or one case less. Time is proportional to the number of distinct rows, not to the number of
+// cases.
 #pragma once
 
 #include <memory>
@@ -16,41 +17,45 @@
 
 namespace fallible {
 
-// Which answers are compared. A judge is a rater or a system. Several raters may be the same judge.
+// Selects the answers that are compared. A judge is a rater or a system. Several raters may be the
+// same judge.
 struct Selection {
   std::vector<int> rater;   // judge of each rater, from 1; 0 if the rater is left out
   std::vector<int> system;  // judge of each system, from 1; 0 if the system is left out
-  int judges = 0;
-  std::vector<int> category;  // new index of each category, from 1; several may become one
-  int categories = 0;
+  int judges = 0;           // number of judges
+  // New index of each category, from 1. Categories with the same new index are merged.
+  std::vector<int> category;
+  int categories = 0;  // number of new categories
   // True to ignore which judge gave an answer. Cases that a judge answered twice still distinguish
   // judges, because answers of the same judge are not compared.
   bool exchangeable = false;
-  int least = 1;  // cases with answers of fewer judges than this are left out
+  int least_judges = 1;  // cases with answers of fewer judges than this number are left out
 };
 
-// Makes distinct rows of the selected answers. If judges are exchangeable, answers have slot
-// numbers instead of judges.
+// Makes distinct rows of the selected answers. If judges are exchangeable, the answers of a case
+// are numbered 0, 1, ... instead of having the number of their judge.
 RatedRows select_rows(const PatternView& patterns, const std::vector<double>& weight,
                       const Selection& selection);
 
 // Reason why a measure has no value; `no` if it has a value.
-// no_pairs: no case has answers of two judges.
-// certain: agreement expected by chance is 1.
-// unused: no answer is in the category for which specific agreement is computed.
-// zero_cells: both products in Yule's Y are 0.
-// no_entropy: a judge uses only one category.
-// unshared: two judges have no common case.
+//   no_pairs: no case has answers of two judges.
+//   certain: agreement expected by chance is 1.
+//   unused: no answer is in the category for which specific agreement is computed.
+//   zero_cells: both products in Yule's Y are 0.
+//   no_entropy: a judge uses only one category.
+//   unshared: two judges have no common case.
 enum class Undefined { no, no_pairs, certain, unused, zero_cells, no_entropy, unshared };
 
 // Name of the reason in R; "" for `no`.
 const char* name(Undefined reason);
 
+// Value of a measure.
 struct Estimate {
   double value;  // NaN if the measure is undefined
-  Undefined why = Undefined::no;
+  Undefined reason = Undefined::no;
 };
 
+// An agreement measure for given rows. All functions take the weight of each row.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -62,10 +67,10 @@ class Kernel {
   // derivative.
   virtual std::vector<double> influence(const std::vector<double>& weight) const = 0;
 
-  // Estimate if one case of the row is left out, for each row. NaN if it is undefined, or if the
-  // row has no whole case.
-  virtual std::vector<double> without_one(const std::vector<double>& weight,
-                                          const Host& host) const = 0;
+  // For each row, the estimate if one case of the row is left out. NaN if this estimate is
+  // undefined, or if the weight of the row is below 1.
+  virtual std::vector<double> estimates_without_case(const std::vector<double>& weight,
+                                                     const Host& host) const = 0;
 
   // Standard error under the null hypothesis that ratings are independent of the cases and of each
   // other. NaN if there is no formula.
@@ -77,6 +82,7 @@ class Kernel {
 // (Fleiss and Cuzick, 1979).
 enum class Pooling { pairs, cases, fleiss_cuzick };
 
+// Settings of a measure.
 struct KernelOptions {
   std::string name;
   // Agreement weight of each pair of categories: categories x categories, 1 on the diagonal.

@@ -33,9 +33,9 @@ struct AlphaSums {
 
   // Mean rank of the ratings of each category, if all ratings are sorted by category.
   Eigen::VectorXd midranks() const {
-    Eigen::VectorXd out = total / 2;
-    for (Eigen::Index k = 1; k < out.size(); ++k) out[k] += total.head(k).sum();
-    return out;
+    Eigen::VectorXd rank = total / 2;
+    for (Eigen::Index k = 1; k < rank.size(); ++k) rank[k] += total.head(k).sum();
+    return rank;
   }
   // Differences between the mean ranks of all pairs of categories: categories x categories.
   Eigen::MatrixXd rank_differences() const {
@@ -60,10 +60,10 @@ struct AlphaSums {
   Estimate value() const {
     if (!(n_ratings > 0)) return undefined(Undefined::no_pairs);
     const Eigen::MatrixXd distance = distances();
-    const double by_chance = expected(distance);
-    if (by_chance <= certain_tolerance * n_ratings * n_ratings)
+    const double chance_disagreement = expected(distance);
+    if (chance_disagreement <= certain_tolerance * n_ratings * n_ratings)
       return undefined(Undefined::certain);
-    return {1 - (n_ratings - 1) * observed(distance) / by_chance, Undefined::no};
+    return {1 - (n_ratings - 1) * observed(distance) / chance_disagreement, Undefined::no};
   }
 };
 
@@ -83,18 +83,18 @@ class AlphaKernel : public SumKernel<AlphaSums> {
     // parts: the change of `expected`, and for the ordinal measure the change of the mean ranks.
     // The mean rank of a category increases by half of the change of its number of ratings, plus
     // the changes of the numbers of all lower categories.
-    Eigen::VectorXd by_total = -2 * ratio / expected * (distance * sums.total);
+    Eigen::VectorXd total_slope = -2 * ratio / expected * (distance * sums.total);
     if (ordinal_) {
       const Eigen::MatrixXd slope_by_rank = 4 * sums.rank_differences();
-      const Eigen::VectorXd by_rank =
+      const Eigen::VectorXd rank_slope =
           sums.n_ratings * slope_by_rank.cwiseProduct(sums.coincidence).rowwise().sum() -
           ratio * sums.total.cwiseProduct(slope_by_rank * sums.total);
       double sum_above = 0;
-      for (Eigen::Index a = by_total.size(); a-- > 0; sum_above += by_rank[a]) {
-        by_total[a] += (sum_above + by_rank[a] / 2) / expected;
+      for (Eigen::Index a = total_slope.size(); a-- > 0; sum_above += rank_slope[a]) {
+        total_slope[a] += (sum_above + rank_slope[a] / 2) / expected;
       }
     }
-    std::vector<double> out(rows_.size());
+    std::vector<double> influence(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
       double row_disagreement = 0, change = 0;
       for (const int a : rows_.positions(i)) {
@@ -102,13 +102,13 @@ class AlphaKernel : public SumKernel<AlphaSums> {
           row_disagreement += rows_.count[a] * (rows_.count[b] - (a == b)) *
                               distance(rows_.category[a], rows_.category[b]);
         }
-        change += rows_.count[a] * by_total[rows_.category[a]];
+        change += rows_.count[a] * total_slope[rows_.category[a]];
       }
       row_disagreement /= rows_.ratings[i] - 1;
-      out[i] = -(rows_.ratings[i] * observed / expected +
-                 sums.n_ratings * row_disagreement / expected + change);
+      influence[i] = -(rows_.ratings[i] * observed / expected +
+                       sums.n_ratings * row_disagreement / expected + change);
     }
-    return out;
+    return influence;
   }
 
   // If ratings are independent, observed minus expected disagreement is a degenerate U-statistic of
@@ -142,15 +142,15 @@ class AlphaKernel : public SumKernel<AlphaSums> {
 
 template <bool ordinal>
 KernelPointer alpha_kernel(const RatedRows& rows, const KernelOptions& options) {
-  return std::make_unique<AlphaKernel>(count_rows(rows, scale_of(rows, options)), ordinal);
+  return std::make_unique<AlphaKernel>(count_rows(rows, agreement_weights(rows, options)), ordinal);
 }
 
 }  // namespace
 
 const KernelTable& alpha_kernels() {
-  static const KernelTable out = {{"krippendorff_alpha", alpha_kernel<false>},
-                                  {"krippendorff_alpha_ordinal", alpha_kernel<true>}};
-  return out;
+  static const KernelTable kernels = {{"krippendorff_alpha", alpha_kernel<false>},
+                                      {"krippendorff_alpha_ordinal", alpha_kernel<true>}};
+  return kernels;
 }
 
 }  // namespace fallible

@@ -12,37 +12,38 @@
 namespace fallible {
 
 RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale) {
-  RowCounts out;
-  out.scale = scale;
-  std::vector<int> sorted;
+  RowCounts counts;
+  counts.scale = scale;
+  std::vector<int> sorted_categories;
   for (int i = 0; i < rows.size(); ++i) {
     const int begin = rows.start[i], end = rows.start[i + 1];
-    sorted.assign(rows.category.begin() + begin, rows.category.begin() + end);
-    std::sort(sorted.begin(), sorted.end());
-    const std::size_t first = out.category.size();
-    for_each_run(0, end - begin, sorted, [&](int a, int b) {
-      out.category.push_back(sorted[a]);
-      out.count.push_back(b - a);
+    sorted_categories.assign(rows.category.begin() + begin, rows.category.begin() + end);
+    std::sort(sorted_categories.begin(), sorted_categories.end());
+    const std::size_t first = counts.category.size();
+    for_each_run(0, end - begin, sorted_categories, [&](int from, int to) {
+      counts.category.push_back(sorted_categories[from]);
+      counts.count.push_back(to - from);
     });
     double pairs = static_cast<double>(end - begin) * (end - begin), agreeing = 0;
-    for (std::size_t a = first; a < out.category.size(); ++a) {
-      for (std::size_t b = first; b < out.category.size(); ++b) {
-        agreeing += scale(out.category[a], out.category[b]) * out.count[a] * out.count[b];
+    for (std::size_t from = first; from < counts.category.size(); ++from) {
+      for (std::size_t to = first; to < counts.category.size(); ++to) {
+        agreeing += scale(counts.category[from], counts.category[to]) * counts.count[from] *
+                    counts.count[to];
       }
     }
     // Subtracts pairs of ratings by the same judge, including pairs of a rating with itself.
-    for_each_run(begin, end, rows.judge, [&](int a, int b) {
-      for (int u = a; u < b; ++u) {
-        for (int v = a; v < b; ++v) agreeing -= scale(rows.category[u], rows.category[v]);
+    for_each_run(begin, end, rows.judge, [&](int from, int to) {
+      for (int u = from; u < to; ++u) {
+        for (int v = from; v < to; ++v) agreeing -= scale(rows.category[u], rows.category[v]);
       }
-      pairs -= static_cast<double>(b - a) * (b - a);
+      pairs -= static_cast<double>(to - from) * (to - from);
     });
-    out.end_row(out.category.size());
-    out.ratings.push_back(end - begin);
-    out.pairs.push_back(pairs);
-    out.agreeing.push_back(agreeing);
+    counts.end_row(counts.category.size());
+    counts.ratings.push_back(end - begin);
+    counts.pairs.push_back(pairs);
+    counts.agreeing.push_back(agreeing);
   }
-  return out;
+  return counts;
 }
 
 namespace {
@@ -50,7 +51,7 @@ namespace {
 // Weighted sums over cases, from which the observed agreement and the shares of categories are
 // computed. Ratings or cases have equal weights, depending on the pooling.
 struct PairSums {
-  Observed observed;
+  ObservedAgreement observed;
   Chance chance = Chance::none;
   // Weighted number of ratings of each category; proportional to the shares.
   Eigen::VectorXd weight;
@@ -63,11 +64,11 @@ struct PairSums {
   void add(int i, double w) {
     const RowCounts& rows = *observed.rows;
     observed.add(i, w);
-    const double weight_of_rating = w * rating_weight(i);
+    const double rating_weight_in_case = w * rating_weight(i);
     for (const int c : rows.positions(i)) {
-      weight[rows.category[c]] += weight_of_rating * rows.count[c];
+      weight[rows.category[c]] += rating_weight_in_case * rows.count[c];
     }
-    ratings += weight_of_rating * rows.ratings[i];
+    ratings += rating_weight_in_case * rows.ratings[i];
   }
 
   const Eigen::MatrixXd& scale() const { return observed.rows->scale; }
@@ -99,7 +100,7 @@ struct PairSums {
 
   Estimate value() const {
     if (!(observed.pairs > 0)) return undefined(Undefined::no_pairs);
-    return beyond_chance(observed.value(), expected());
+    return chance_corrected_estimate(observed.value(), expected());
   }
 };
 
@@ -115,16 +116,16 @@ class PairKernel : public SumKernel<PairSums> {
     const double expected = sums.expected(), kappa = sums.value().value;
     const Eigen::VectorXd slope = sums.slope();
     const double mean_slope = slope.dot(sums.shares());
-    std::vector<double> out(rows_.size());
+    std::vector<double> influence(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
-      double by_chance = 0;
+      double chance_change = 0;
       for (const int c : rows_.positions(i)) {
-        by_chance += rows_.count[c] * (slope[rows_.category[c]] - mean_slope);
+        chance_change += rows_.count[c] * (slope[rows_.category[c]] - mean_slope);
       }
-      by_chance *= sums.rating_weight(i) / sums.ratings;
-      out[i] = (sums.observed.influence(i) - (1 - kappa) * by_chance) / (1 - expected);
+      chance_change *= sums.rating_weight(i) / sums.ratings;
+      influence[i] = (sums.observed.influence(i) - (1 - kappa) * chance_change) / (1 - expected);
     }
-    return out;
+    return influence;
   }
 
   // If ratings are independent, the difference between observed and expected agreement is a
@@ -134,29 +135,32 @@ class PairKernel : public SumKernel<PairSums> {
   double null_error(const std::vector<double>& weight) const override {
     const PairSums sums = total(weight);
     if (chance_ != Chance::shares) return not_a_number;
-    const Eigen::VectorXd share = sums.shares(), scaled = sums.scaled_shares();
+    const Eigen::VectorXd share = sums.shares(), chance_given_category = sums.scaled_shares();
     const double expected = sums.expected();
     Eigen::MatrixXd centred = rows_.scale.array() + expected;
-    centred.colwise() -= scaled;
-    centred.rowwise() -= scaled.transpose();
+    centred.colwise() -= chance_given_category;
+    centred.rowwise() -= chance_given_category.transpose();
     const double spread = share.dot(centred.cwiseAbs2() * share);
-    const double linear_spread = share.dot((scaled.array() - expected).square().matrix());
+    const double linear_spread =
+        share.dot((chance_given_category.array() - expected).square().matrix());
     // If ratings have different weights in the observed and in the expected agreement, the
     // difference also has a part that is linear in single ratings. Its variance is added.
-    double squares = 0, linear = 0;
+    double squared_weight_sum = 0, linear_sum = 0;
     for (int i = 0; i < rows_.size(); ++i) {
-      const double r = rows_.ratings[i];
-      if (r == 0) continue;
+      const double n_ratings = rows_.ratings[i];
+      if (n_ratings == 0) continue;
       double weight_in_pairs = 0;
       if (rows_.pairs[i] > 0) {
-        const double w = sums.observed.weight(i);
-        squares += weight[i] * w * w / rows_.pairs[i];
-        weight_in_pairs = w / r / sums.observed.pairs;
+        const double case_weight = sums.observed.weight(i);
+        squared_weight_sum += weight[i] * case_weight * case_weight / rows_.pairs[i];
+        weight_in_pairs = case_weight / n_ratings / sums.observed.pairs;
       }
-      linear += weight[i] * r * std::pow(weight_in_pairs - sums.rating_weight(i) / sums.ratings, 2);
+      linear_sum += weight[i] * n_ratings *
+                    std::pow(weight_in_pairs - sums.rating_weight(i) / sums.ratings, 2);
     }
     const double pairs = sums.observed.pairs;
-    return std::sqrt(2 * spread * squares / (pairs * pairs) + 4 * linear_spread * linear) /
+    return std::sqrt(2 * spread * squared_weight_sum / (pairs * pairs) +
+                     4 * linear_spread * linear_sum) /
            (1 - expected);
   }
 
@@ -192,13 +196,15 @@ struct SpecificSums {
 class SpecificKernel : public SumKernel<SpecificSums> {
  public:
   SpecificKernel(const RatedRows& rows, Pooling pooling) {
-    // With the scale `within`, count_rows() counts the pairs with both ratings in the category.
-    // With the scale `from`, it counts the pairs with the first rating in the category.
-    Eigen::MatrixXd within = Eigen::MatrixXd::Zero(rows.categories, rows.categories), from = within;
-    within(0, 0) = 1;
-    from.row(0).setOnes();
-    both_ = count_rows(rows, within).agreeing;
-    const RowCounts counts = count_rows(rows, from);
+    // With the scale `both_in_category`, count_rows() counts the pairs with both ratings in the
+    // category. With the scale `first_in_category`, it counts the pairs with the first rating in
+    // the category.
+    Eigen::MatrixXd both_in_category = Eigen::MatrixXd::Zero(rows.categories, rows.categories),
+                    first_in_category = both_in_category;
+    both_in_category(0, 0) = 1;
+    first_in_category.row(0).setOnes();
+    both_ = count_rows(rows, both_in_category).agreeing;
+    const RowCounts counts = count_rows(rows, first_in_category);
     first_ = counts.agreeing;
     if (pooling == Pooling::pairs) return;
     const std::vector<double>& size = pooling == Pooling::cases ? counts.pairs : counts.ratings;
@@ -211,11 +217,11 @@ class SpecificKernel : public SumKernel<SpecificSums> {
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const SpecificSums sums = total(weight);
-    std::vector<double> out(both_.size());
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i] = (both_[i] - sums.agreeing / sums.pairs * first_[i]) / sums.pairs;
+    std::vector<double> influence(both_.size());
+    for (std::size_t i = 0; i < influence.size(); ++i) {
+      influence[i] = (both_[i] - sums.agreeing / sums.pairs * first_[i]) / sums.pairs;
     }
-    return out;
+    return influence;
   }
 
  protected:
@@ -231,19 +237,19 @@ KernelPointer specific_kernel(const RatedRows& rows, const KernelOptions& option
 
 template <Chance chance>
 KernelPointer pair_kernel(const RatedRows& rows, const KernelOptions& options) {
-  return std::make_unique<PairKernel>(count_rows(rows, scale_of(rows, options)), chance,
+  return std::make_unique<PairKernel>(count_rows(rows, agreement_weights(rows, options)), chance,
                                       options.pooling);
 }
 
 }  // namespace
 
 const KernelTable& count_kernels() {
-  static const KernelTable out = {{"percent_agreement", pair_kernel<Chance::none>},
-                                  {"chance_kappa", pair_kernel<Chance::uniform>},
-                                  {"fleiss_kappa", pair_kernel<Chance::shares>},
-                                  {"gwet_ac", pair_kernel<Chance::gwet>},
-                                  {"specific_agreement", specific_kernel}};
-  return out;
+  static const KernelTable kernels = {{"percent_agreement", pair_kernel<Chance::none>},
+                                      {"chance_kappa", pair_kernel<Chance::uniform>},
+                                      {"fleiss_kappa", pair_kernel<Chance::shares>},
+                                      {"gwet_ac", pair_kernel<Chance::gwet>},
+                                      {"specific_agreement", specific_kernel}};
+  return kernels;
 }
 
 }  // namespace fallible

@@ -15,15 +15,16 @@ constexpr double certain_tolerance = 1e-12;  // smaller differences from 1 are r
 
 inline Estimate undefined(Undefined reason) { return {not_a_number, reason}; }
 
-// Kappa, or the reason why it is undefined.
-inline Estimate beyond_chance(double observed, double expected) {
+// Returns kappa, or the reason why kappa is undefined.
+inline Estimate chance_corrected_estimate(double observed, double expected) {
   if (1 - expected <= certain_tolerance) return undefined(Undefined::certain);
   return {chance_corrected(observed, expected), Undefined::no};
 }
 
-// Base of measures that are functions of sums over cases. `Sums` has a function add(row, weight),
-// which adds a row with this weight, and value(), which returns the estimate. Estimates without one
-// case then need only one addition instead of a new pass.
+// Base class of measures that are functions of sums over cases. The type `Sums` has a function
+// add(row, weight), which adds a row with this weight, and a function value(), which returns the
+// estimate. To leave out a case, its terms are subtracted from the sums, without a new pass over
+// the rows.
 template <class Sums>
 class SumKernel : public Kernel {
  public:
@@ -31,28 +32,28 @@ class SumKernel : public Kernel {
     return total(weight).value();
   }
 
-  std::vector<double> without_one(const std::vector<double>& weight,
-                                  const Host& host) const override {
-    std::vector<double> out(weight.size(), not_a_number);
+  std::vector<double> estimates_without_case(const std::vector<double>& weight,
+                                             const Host& host) const override {
+    std::vector<double> estimates(weight.size(), not_a_number);
     Sums sums = total(weight);
     for_each_item(weight.size(), 1, host, [&](std::size_t i) {
       if (weight[i] < 1) return;
       sums.add(static_cast<int>(i), -1);
-      out[i] = sums.value().value;
+      estimates[i] = sums.value().value;
       sums.add(static_cast<int>(i), 1);
     });
-    return out;
+    return estimates;
   }
 
  protected:
-  virtual Sums empty_sums() const = 0;
+  virtual Sums empty_sums() const = 0;  // sums without any row
 
   Sums total(const std::vector<double>& weight) const {
-    Sums out = empty_sums();
+    Sums sums = empty_sums();
     for (std::size_t i = 0; i < weight.size(); ++i) {
-      if (weight[i] != 0) out.add(static_cast<int>(i), weight[i]);
+      if (weight[i] != 0) sums.add(static_cast<int>(i), weight[i]);
     }
-    return out;
+    return sums;
   }
 };
 
@@ -72,23 +73,23 @@ struct RowCounts : Ragged {
 RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale);
 
 // Agreement weights in `options`: categories x categories.
-inline Eigen::MatrixXd scale_of(const RatedRows& rows, const KernelOptions& options) {
+inline Eigen::MatrixXd agreement_weights(const RatedRows& rows, const KernelOptions& options) {
   return Eigen::MatrixXd::Map(options.scale.data(), rows.categories, rows.categories).transpose();
 }
 
 // Observed agreement: weighted mean over cases of the share of agreeing pairs. Only cases with
 // pairs of ratings by different judges are used.
-struct Observed {
+struct ObservedAgreement {
   const RowCounts* rows = nullptr;
   Pooling pooling = Pooling::pairs;
   double agreeing = 0, pairs = 0;
 
   // Weight of a case of row i in the mean; 0 without pairs.
   double weight(int i) const {
-    const double pairs_of_row = rows->pairs[i];
-    if (pooling == Pooling::pairs) return pairs_of_row;
-    if (pooling == Pooling::cases) return pairs_of_row > 0;
-    return pairs_of_row > 0 ? pairs_of_row / rows->ratings[i] : 0;
+    const double n_pairs = rows->pairs[i];
+    if (pooling == Pooling::pairs) return n_pairs;
+    if (pooling == Pooling::cases) return n_pairs > 0;
+    return n_pairs > 0 ? n_pairs / rows->ratings[i] : 0;
   }
   double share_of_row(int i) const {
     return rows->pairs[i] > 0 ? rows->agreeing[i] / rows->pairs[i] : 0;
@@ -102,8 +103,11 @@ struct Observed {
   double influence(int i) const { return weight(i) * (share_of_row(i) - value()) / pairs; }
 };
 
-// Agreement expected by chance: none (0), uniform (mean agreement weight, for random guesses),
-// shares (sum of squared category shares, with agreement weights), or gwet (Gwet's AC).
+// Agreement expected by chance.
+//   none: 0.
+//   uniform: mean agreement weight, as for random guesses.
+//   shares: probability that two random ratings of the panel agree, from the category shares.
+//   gwet: formula of Gwet's AC.
 enum class Chance { none, uniform, shares, gwet };
 
 using KernelPointer = std::unique_ptr<Kernel>;
@@ -114,7 +118,7 @@ struct NamedKernel {
   KernelPointer (*make)(const RatedRows& rows, const KernelOptions& options);
 };
 
-// Measures of each file. The tables are at the end of the files.
+// Kernels of the measures in counts.cpp, alpha.cpp, raters.cpp and tables.cpp.
 using KernelTable = std::vector<NamedKernel>;
 const KernelTable& count_kernels();
 const KernelTable& alpha_kernels();

@@ -13,7 +13,7 @@ namespace {
 // each pair, it is computed from the category shares of both raters.
 struct CongerSums {
   const RatedRows* ratings;
-  Observed observed;
+  ObservedAgreement observed;
   Eigen::MatrixXd count;  // weighted number of ratings: judges x categories
 
   void add(int i, double w) {
@@ -42,7 +42,7 @@ struct CongerSums {
 
   Estimate value() const {
     if (!(observed.pairs > 0)) return undefined(Undefined::no_pairs);
-    return beyond_chance(observed.value(), expected());
+    return chance_corrected_estimate(observed.value(), expected());
   }
 };
 
@@ -50,22 +50,22 @@ class CongerKernel : public SumKernel<CongerSums> {
  public:
   CongerKernel(const RatedRows& ratings, const KernelOptions& options)
       : ratings_(ratings),
-        rows_(count_rows(ratings, scale_of(ratings, options))),
+        rows_(count_rows(ratings, agreement_weights(ratings, options))),
         pooling_(options.pooling) {}
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const CongerSums sums = total(weight);
     const double expected = sums.expected(), kappa = sums.value().value;
-    const Eigen::MatrixXd slope = slopes(sums);
-    std::vector<double> out(rows_.size());
+    const Eigen::MatrixXd slope = chance_slopes(sums);
+    std::vector<double> influence(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
-      double by_chance = 0;
+      double chance_change = 0;
       for (const int r : ratings_.positions(i)) {
-        by_chance += slope(ratings_.judge[r], ratings_.category[r]);
+        chance_change += slope(ratings_.judge[r], ratings_.category[r]);
       }
-      out[i] = (sums.observed.influence(i) - (1 - kappa) * by_chance) / (1 - expected);
+      influence[i] = (sums.observed.influence(i) - (1 - kappa) * chance_change) / (1 - expected);
     }
-    return out;
+    return influence;
   }
 
   // For two raters: formula of Fleiss, Cohen and Everitt (1969). NaN for more raters.
@@ -74,11 +74,12 @@ class CongerKernel : public SumKernel<CongerSums> {
     if (ratings_.judges != 2) return not_a_number;
     const Eigen::MatrixXd share = sums.shares();
     const Eigen::VectorXd first = share.row(0), second = share.row(1);
-    const Eigen::VectorXd by_first = rows_.scale * second, by_second = rows_.scale * first;
+    const Eigen::VectorXd chance_given_first = rows_.scale * second,
+                          chance_given_second = rows_.scale * first;
     const double expected = sums.expected();
     Eigen::MatrixXd centred = rows_.scale.array() + expected;
-    centred.colwise() -= by_first;
-    centred.rowwise() -= by_second.transpose();
+    centred.colwise() -= chance_given_first;
+    centred.rowwise() -= chance_given_second.transpose();
     const double spread = first.dot(centred.cwiseAbs2() * second);
     // The formula assumes that both raters rated all cases. In general, category shares are
     // computed from all ratings of a judge, but agreement from the cases that both rated. This adds
@@ -87,10 +88,13 @@ class CongerKernel : public SumKernel<CongerSums> {
     for (int i = 0; i < ratings_.size(); ++i) {
       if (ratings_.positions(i).size() == 2) n_common += weight[i];
     }
-    const double first_variance = first.dot((by_first.array() - expected).square().matrix());
-    const double second_variance = second.dot((by_second.array() - expected).square().matrix());
-    const Eigen::VectorXd extra = 1 / n_common - sums.inverse_ratings().array();
-    return std::sqrt(spread / n_common + first_variance * extra[0] + second_variance * extra[1]) /
+    const double first_variance =
+        first.dot((chance_given_first.array() - expected).square().matrix());
+    const double second_variance =
+        second.dot((chance_given_second.array() - expected).square().matrix());
+    const Eigen::VectorXd inverse_excess = 1 / n_common - sums.inverse_ratings().array();
+    return std::sqrt(spread / n_common + first_variance * inverse_excess[0] +
+                     second_variance * inverse_excess[1]) /
            (1 - expected);
   }
 
@@ -103,13 +107,13 @@ class CongerKernel : public SumKernel<CongerSums> {
  private:
   // Derivative of the agreement expected by chance with respect to the number of a judge's ratings
   // of a category: judges x categories.
-  static Eigen::MatrixXd slopes(const CongerSums& sums) {
+  static Eigen::MatrixXd chance_slopes(const CongerSums& sums) {
     const Eigen::MatrixXd share = sums.shares();
     const Eigen::RowVectorXd sum = share.colwise().sum();
-    Eigen::MatrixXd out = ((-share).rowwise() + sum) * sums.scale().transpose();
-    const Eigen::VectorXd mean = share.cwiseProduct(out).rowwise().sum();
-    out.colwise() -= mean;
-    return sums.inverse_ratings().asDiagonal() * out * (2 / sums.pairs_of_judges());
+    Eigen::MatrixXd slope = ((-share).rowwise() + sum) * sums.scale().transpose();
+    const Eigen::VectorXd mean = share.cwiseProduct(slope).rowwise().sum();
+    slope.colwise() -= mean;
+    return sums.inverse_ratings().asDiagonal() * slope * (2 / sums.pairs_of_judges());
   }
 
   const RatedRows& ratings_;
@@ -126,7 +130,7 @@ struct PairOfRaters {
 
   Estimate kappa(const Eigen::MatrixXd& scale) const {
     if (!(cases > 0)) return undefined(Undefined::unshared);
-    return beyond_chance(agreeing / cases, first.dot(scale * second) / (cases * cases));
+    return chance_corrected_estimate(agreeing / cases, first.dot(scale * second) / (cases * cases));
   }
 };
 
@@ -143,8 +147,8 @@ class CohenSlope {
         expected_(pair.first.dot(first_) / cases_) {}
 
   double operator()(int x, int y, double weight) const {
-    const double by_chance = first_[x] + second_[y] - 2 * expected_;
-    return (weight - observed_ - (1 - kappa_) * by_chance) / (cases_ * (1 - expected_));
+    const double chance_change = first_[x] + second_[y] - 2 * expected_;
+    return (weight - observed_ - (1 - kappa_) * chance_change) / (cases_ * (1 - expected_));
   }
 
  private:
@@ -183,20 +187,21 @@ struct LightSums {
   void add(int i, double w) {
     if (sums.empty()) return;
     for_each_pair(i, [&](std::size_t pair, int x, int y) {
-      double* at = &sums[pair * width()];
-      at[0] += w * (*scale)(x, y);
-      at[1] += w;
-      at[2 + x] += w;
-      at[2 + ratings->categories + y] += w;
+      double* pair_sums = &sums[pair * width()];
+      pair_sums[0] += w * (*scale)(x, y);
+      pair_sums[1] += w;
+      pair_sums[2 + x] += w;
+      pair_sums[2 + ratings->categories + y] += w;
     });
   }
 
   PairOfRaters pair(std::size_t number) const {
-    const double* at = &sums[number * width()];
-    const auto weights = [&](const double* first) {
+    const double* pair_sums = &sums[number * width()];
+    const auto category_weights = [&](const double* first) {
       return Eigen::VectorXd::Map(first, ratings->categories);
     };
-    return {at[0], at[1], weights(at + 2), weights(at + 2 + ratings->categories)};
+    return {pair_sums[0], pair_sums[1], category_weights(pair_sums + 2),
+            category_weights(pair_sums + 2 + ratings->categories)};
   }
 
   Estimate value() const {
@@ -204,7 +209,7 @@ struct LightSums {
     double sum = 0;
     for (std::size_t i = 0; i < pairs(); ++i) {
       const Estimate kappa = pair(i).kappa(*scale);
-      if (kappa.why != Undefined::no) return kappa;
+      if (kappa.reason != Undefined::no) return kappa;
       sum += kappa.value;
     }
     return {sum / static_cast<double>(pairs()), Undefined::no};
@@ -214,37 +219,38 @@ struct LightSums {
 class LightKernel : public SumKernel<LightSums> {
  public:
   LightKernel(const RatedRows& ratings, const KernelOptions& options)
-      : ratings_(ratings), scale_(scale_of(ratings, options)) {}
+      : ratings_(ratings), scale_(agreement_weights(ratings, options)) {}
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const LightSums sums = total(weight);
-    std::vector<CohenSlope> slopes;
+    std::vector<CohenSlope> chance_slopes;
     for (std::size_t i = 0; i < sums.pairs(); ++i) {
-      slopes.emplace_back(sums.pair(i), scale_);
+      chance_slopes.emplace_back(sums.pair(i), scale_);
     }
-    std::vector<double> out(ratings_.size(), 0.0);
+    std::vector<double> influence(ratings_.size(), 0.0);
     for (int i = 0; i < ratings_.size(); ++i) {
-      sums.for_each_pair(
-          i, [&](std::size_t pair, int x, int y) { out[i] += slopes[pair](x, y, scale_(x, y)); });
-      out[i] /= static_cast<double>(slopes.size());
+      sums.for_each_pair(i, [&](std::size_t pair, int x, int y) {
+        influence[i] += chance_slopes[pair](x, y, scale_(x, y));
+      });
+      influence[i] /= static_cast<double>(chance_slopes.size());
     }
-    return out;
+    return influence;
   }
 
  protected:
   LightSums empty_sums() const override {
-    LightSums out{&ratings_, &scale_, {}};
+    LightSums empty{&ratings_, &scale_, {}};
     const auto judges = static_cast<std::size_t>(ratings_.judges);
     // If there are fewer pairs of ratings than pairs of raters, some pair of raters has no common
     // case. The check avoids allocating memory for all pairs of a crowd.
-    std::size_t n_pairs = 0;
+    std::size_t n_rating_pairs = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
       const auto r = static_cast<std::size_t>(ratings_.positions(i).size());
-      n_pairs += r * (r - 1) / 2;
+      n_rating_pairs += r * (r - 1) / 2;
     }
     const std::size_t pairs = judges * (judges - 1) / 2;
-    if (n_pairs >= pairs) out.sums.assign(pairs * out.width(), 0.0);
-    return out;
+    if (n_rating_pairs >= pairs) empty.sums.assign(pairs * empty.width(), 0.0);
+    return empty;
   }
 
  private:
@@ -260,9 +266,9 @@ KernelPointer rater_kernel(const RatedRows& rows, const KernelOptions& options) 
 }  // namespace
 
 const KernelTable& rater_kernels() {
-  static const KernelTable out = {{"conger_kappa", rater_kernel<CongerKernel>},
-                                  {"light_kappa", rater_kernel<LightKernel>}};
-  return out;
+  static const KernelTable kernels = {{"conger_kappa", rater_kernel<CongerKernel>},
+                                      {"light_kappa", rater_kernel<LightKernel>}};
+  return kernels;
 }
 
 }  // namespace fallible

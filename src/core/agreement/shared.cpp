@@ -15,12 +15,12 @@ namespace {
 // comparison.
 constexpr double least_pair_weight = 0.5;
 
-// All answers in one list, sorted by cell and within a cell by judge. `of_cell` contains the
-// positions of each cell's answers. `of_judge` contains the positions of each judge in
-// `answers_by_judge`.
+// All answers in one list, sorted by cell and within a cell by judge. `cell_positions`: positions
+// of the answers of each cell in this list. `judge_positions`: positions of the answers of each
+// judge in `answers_by_judge`.
 struct Answers {
   std::vector<int> cell, judge, category;
-  Ragged of_cell, of_judge;
+  Ragged cell_positions, judge_positions;
   std::vector<int> answers_by_judge;  // positions of the answers in the list, sorted by judge
 
   Answers(const PatternView& x, const std::vector<Cell>& cells) {
@@ -40,11 +40,11 @@ struct Answers {
           if (x.answer_of(p, s) >= 1) add(i, x.raters + s, x.answer_of(p, s));
         }
       }
-      of_cell.end_row(judge.size());
+      cell_positions.end_row(judge.size());
     }
-    of_judge = Ragged(count);
+    judge_positions = Ragged(count);
     answers_by_judge.resize(judge.size());
-    std::vector<int> next(of_judge.start);
+    std::vector<int> next(judge_positions.start);
     for (int a = 0; a < static_cast<int>(judge.size()); ++a) answers_by_judge[next[judge[a]]++] = a;
   }
 };
@@ -69,29 +69,29 @@ class EqualErrors {
   explicit EqualErrors(int categories)
       : first_weight_(categories + 1), second_weight_(categories + 1) {}
 
-  void add_to(std::vector<WrongAnswers>& wrong_answers, SharedPair& out) {
+  void add_to(std::vector<WrongAnswers>& wrong_answers, SharedPair& pair) {
     std::stable_sort(
         wrong_answers.begin(), wrong_answers.end(),
         [](const WrongAnswers& a, const WrongAnswers& b) { return a.truth < b.truth; });
-    double equal = 0, compared_wrong = 0, compared_equal = 0, by_chance = 0;
-    for (auto from = wrong_answers.begin(); from != wrong_answers.end();) {
-      const auto to = std::find_if(from, wrong_answers.end(), [&](const WrongAnswers& answers) {
-        return answers.truth != from->truth;
-      });
-      const TruthSums sums = sums_for_truth(from, to);
-      out.both_wrong += sums.both_wrong;
-      equal += sums.equal;
+    double equal_wrong = 0, compared_wrong = 0, compared_equal = 0, equal_by_chance = 0;
+    for (auto truth_begin = wrong_answers.begin(); truth_begin != wrong_answers.end();) {
+      const auto truth_end = std::find_if(
+          truth_begin, wrong_answers.end(),
+          [&](const WrongAnswers& answers) { return answers.truth != truth_begin->truth; });
+      const TruthSums sums = sums_for_truth(truth_begin, truth_end);
+      pair.both_wrong += sums.both_wrong;
+      equal_wrong += sums.equal;
       if (sums.both_wrong > 0 && sums.pairs > least_pair_weight) {
         compared_wrong += sums.both_wrong;
         compared_equal += sums.equal;
-        by_chance += sums.both_wrong * sums.expected;
+        equal_by_chance += sums.both_wrong * sums.expected;
       }
-      from = to;
+      truth_begin = truth_end;
     }
-    if (out.both_wrong > 0) out.coinciding = equal / out.both_wrong;
+    if (pair.both_wrong > 0) pair.coinciding = equal_wrong / pair.both_wrong;
     if (compared_wrong > 0) {
-      out.expected = by_chance / compared_wrong;
-      out.surplus = compared_equal / compared_wrong - out.expected;
+      pair.expected = equal_by_chance / compared_wrong;
+      pair.surplus = compared_equal / compared_wrong - pair.expected;
     }
   }
 
@@ -105,7 +105,7 @@ class EqualErrors {
   };
 
   TruthSums sums_for_truth(Place from, Place to) {
-    TruthSums out;
+    TruthSums sums;
     double first_wrong = 0, second_wrong = 0, products = 0;
     for (Place answers = from; answers != to; ++answers) {
       if (answers->first != answers->truth) {
@@ -117,8 +117,8 @@ class EqualErrors {
         second_wrong += answers->weight;
       }
       if (answers->both()) {
-        out.both_wrong += answers->weight;
-        if (answers->first == answers->second) out.equal += answers->weight;
+        sums.both_wrong += answers->weight;
+        if (answers->first == answers->second) sums.equal += answers->weight;
       }
     }
     // Each wrong category of the first judge is counted once, because its weight is then set to 0.
@@ -128,9 +128,9 @@ class EqualErrors {
     }
     for (Place answers = from; answers != to; ++answers) second_weight_[answers->second] = 0;
     // Weight of pairs of wrong answers to different cases.
-    out.pairs = first_wrong * second_wrong - out.both_wrong;
-    out.expected = (products - out.equal) / out.pairs;
-    return out;
+    sums.pairs = first_wrong * second_wrong - sums.both_wrong;
+    sums.expected = (products - sums.equal) / sums.pairs;
+    return sums;
   }
 
   // Weight of the wrong answers of both judges by category; all zero between calls.
@@ -142,27 +142,29 @@ class PairFinder {
   PairFinder(const PatternView& x, const std::vector<Cell>& cells)
       : cells_(cells), answers_(x, cells), equal_errors_(x.categories) {}
 
-  int judges() const { return answers_.of_judge.rows(); }
+  int judges() const { return answers_.judge_positions.rows(); }
 
   // Appends the comparison of `judge` with each later judge who has common cells.
-  void append_pairs(int judge, std::vector<SharedPair>& out) {
+  void append_pairs(int judge, std::vector<SharedPair>& pairs) {
     common_answers_.clear();
-    for (const int at : answers_.of_judge.positions(judge)) {
-      const int a = answers_.answers_by_judge[at];
-      const int last = answers_.of_cell.start[answers_.cell[a] + 1];
+    for (const int position : answers_.judge_positions.positions(judge)) {
+      const int a = answers_.answers_by_judge[position];
+      const int last = answers_.cell_positions.start[answers_.cell[a] + 1];
       for (int b = a + 1; b < last; ++b) common_answers_.push_back({a, b});
       count_steps(1 + (last - a) / 64);
     }
-    const auto later_judge = [this](const AnswerPair& at) { return answers_.judge[at.second]; };
+    const auto later_judge = [this](const AnswerPair& answers) {
+      return answers_.judge[answers.second];
+    };
     std::stable_sort(
         common_answers_.begin(), common_answers_.end(),
         [&](const AnswerPair& a, const AnswerPair& b) { return later_judge(a) < later_judge(b); });
     for (auto from = common_answers_.cbegin(); from != common_answers_.cend();) {
       const int second_judge = later_judge(*from);
-      const auto to = std::find_if(from, common_answers_.cend(), [&](const AnswerPair& at) {
-        return later_judge(at) != second_judge;
+      const auto to = std::find_if(from, common_answers_.cend(), [&](const AnswerPair& answers) {
+        return later_judge(answers) != second_judge;
       });
-      out.push_back(compare(judge, second_judge, from, to));
+      pairs.push_back(compare(judge, second_judge, from, to));
       from = to;
     }
   }
@@ -171,27 +173,28 @@ class PairFinder {
   using Place = std::vector<AnswerPair>::const_iterator;
 
   SharedPair compare(int first_judge, int second_judge, Place from, Place to) {
-    SharedPair out;
-    out.first = first_judge;
-    out.second = second_judge;
+    SharedPair pair;
+    pair.first = first_judge;
+    pair.second = second_judge;
     wrong_answers_.clear();
     for (; from != to; ++from) {
       const Cell& cell = cells_[answers_.cell[from->first]];
-      const int a = answers_.category[from->first], b = answers_.category[from->second];
-      out.n += cell.weight;
-      if (a == b) out.agreeing += cell.weight;
+      const int first_answer = answers_.category[from->first],
+                second_answer = answers_.category[from->second];
+      pair.n += cell.weight;
+      if (first_answer == second_answer) pair.agreeing += cell.weight;
       if (cell.truth < 1) continue;
-      out.known += cell.weight;
-      if (a == cell.truth) out.first_right += cell.weight;
-      if (b == cell.truth) out.second_right += cell.weight;
-      if (a == cell.truth && b == cell.truth) {
-        out.both_right += cell.weight;
+      pair.known += cell.weight;
+      if (first_answer == cell.truth) pair.first_right += cell.weight;
+      if (second_answer == cell.truth) pair.second_right += cell.weight;
+      if (first_answer == cell.truth && second_answer == cell.truth) {
+        pair.both_right += cell.weight;
       } else {
-        wrong_answers_.push_back({cell.truth, a, b, cell.weight});
+        wrong_answers_.push_back({cell.truth, first_answer, second_answer, cell.weight});
       }
     }
-    equal_errors_.add_to(wrong_answers_, out);
-    return out;
+    equal_errors_.add_to(wrong_answers_, pair);
+    return pair;
   }
 
   const std::vector<Cell>& cells_;
@@ -206,17 +209,17 @@ class PairFinder {
 std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vector<Cell>& cells,
                                      const Host& host) {
   PairFinder finder(patterns, cells);
-  std::vector<SharedPair> out;
+  std::vector<SharedPair> pairs;
   for_each_item(finder.judges(), 1, host,
-                [&](std::size_t judge) { finder.append_pairs(static_cast<int>(judge), out); });
-  return out;
+                [&](std::size_t judge) { finder.append_pairs(static_cast<int>(judge), pairs); });
+  return pairs;
 }
 
 constexpr double rounding_error = 1e-9;  // rounding error of sums of products
 
 std::vector<int> nearer_answers(const PatternView& x, int system, const double* closeness) {
-  std::vector<int> out(x.start[x.patterns], 0);
-  std::vector<int> count(x.categories + 1, 0), sign(x.categories + 1, 0), rated_categories;
+  std::vector<int> comparison(x.start[x.patterns], 0);
+  std::vector<int> n_ratings(x.categories + 1, 0), sign(x.categories + 1, 0), rated_categories;
   const auto closeness_of = [&](int a, int b) {
     return ConstSquare(closeness, x.categories)[b - 1][a - 1];
   };
@@ -224,24 +227,24 @@ std::vector<int> nearer_answers(const PatternView& x, int system, const double* 
     const int answer = x.answer_of(p, system);
     if (answer < 1) continue;
     rated_categories.clear();
-    for (const int r : x.positions(p)) {
-      if (count[x.category[r]]++ == 0) rated_categories.push_back(x.category[r]);
+    for (const int position : x.positions(p)) {
+      if (n_ratings[x.category[position]]++ == 0) rated_categories.push_back(x.category[position]);
     }
     for (const int category : rated_categories) {
       double closeness_difference = 0;
       for (const int other_category : rated_categories) {
         closeness_difference +=
-            (count[other_category] - (other_category == category)) *
+            (n_ratings[other_category] - (other_category == category)) *
             (closeness_of(answer, other_category) - closeness_of(category, other_category));
       }
       sign[category] =
           (closeness_difference > rounding_error) - (closeness_difference < -rounding_error);
     }
-    for (const int r : x.positions(p)) out[r] = sign[x.category[r]];
-    for (const int category : rated_categories) count[category] = 0;
+    for (const int position : x.positions(p)) comparison[position] = sign[x.category[position]];
+    for (const int category : rated_categories) n_ratings[category] = 0;
     count_steps(1 + static_cast<unsigned>(rated_categories.size() * rated_categories.size() / 64));
   }
-  return out;
+  return comparison;
 }
 
 }  // namespace fallible

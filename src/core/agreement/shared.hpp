@@ -18,20 +18,21 @@ struct Cell {
   double weight;
 };
 
-// Comparison of the judges `first` and `second`. Judges are numbered from 0, raters before systems.
-// `n`: weight of the cases that both answered. `agreeing`: weight of the cases with equal answers.
+// Comparison of two judges on the cases that both answered. Judges are numbered from 0, raters
+// before systems.
 struct SharedPair {
-  int first = 0, second = 0;
-  double n = 0, agreeing = 0;
-  // Weight of the cases with known truth, and of the cases among them in which both judges, the
-  // first judge, or the second judge is right, or both are wrong.
-  double known = 0, both_right = 0, first_right = 0, second_right = 0;
-  double both_wrong = 0;
-  // Among cases that both answered wrongly: share with equal answers (`coinciding`), share expected
-  // if wrong answers are independent given the truth (`expected`), and the difference (`surplus`).
-  // The last two leave out true categories with too few wrong answers (shared.cpp). NaN without
-  // cases.
+  int first = 0, second = 0;  // Numbers of the two judges.
+  double n = 0;               // Weight of the cases that both judges answered.
+  double agreeing = 0;        // Weight of the cases with equal answers.
+  double known = 0;           // Weight of the cases with known truth.
+  // Weight of the cases with known truth in which both judges, the first judge or the second judge
+  // is right. Weight of the cases in which both judges are wrong.
+  double both_right = 0, first_right = 0, second_right = 0, both_wrong = 0;
+  // Share of equal answers among the cases that both judges answered wrongly; NaN without cases.
   double coinciding = not_a_number;
+  // Share of equal answers that is expected if wrong answers are independent given the truth, and
+  // difference between the observed and the expected share. True categories with too few wrong
+  // answers are left out (shared.cpp); NaN without cases.
   double expected = coinciding, surplus = coinciding;
 };
 

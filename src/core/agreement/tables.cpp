@@ -25,9 +25,10 @@ struct CrossTable {
   void add(int i, double w) { cell(first(i), second(i)) += w; }
 };
 
-// A table together with its measure. A measure has three functions: value(table);
-// has_derivative(table), true if the measure has a derivative there; and slopes(table), a function
-// (i, j) that returns the derivative with respect to a cell that is not zero.
+// A table together with its measure. A measure has three functions. value(table) returns the value
+// of the measure. has_derivative(table) is true if the measure has a derivative at this table.
+// slopes(table) returns a function of (i, j), which computes the derivative with respect to cell
+// (i, j); the cell must not be zero.
 template <class Measure>
 struct MeasuredTable : CrossTable {
   Measure measure;
@@ -45,12 +46,12 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const auto table = this->total(weight);
     if (!measure_.has_derivative(table)) return {};
-    std::vector<double> out(weight.size(), 0.0);
+    std::vector<double> influence(weight.size(), 0.0);
     const auto slope = measure_.slopes(table);
     for (int i = 0; i < ratings_.size(); ++i) {
-      if (weight[i] != 0) out[i] = slope(table.first(i), table.second(i));
+      if (weight[i] != 0) influence[i] = slope(table.first(i), table.second(i));
     }
-    return out;
+    return influence;
   }
 
  protected:
@@ -67,16 +68,16 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
 // Bangdiwala's B: sum of the squared diagonal cells, divided by the sum of the products of
 // corresponding margins (Munoz and Bangdiwala, 1997).
 struct Bangdiwala {
-  static double rectangles(const CrossTable& x) { return x.row().dot(x.column()); }
+  static double margin_product(const CrossTable& x) { return x.row().dot(x.column()); }
   Estimate value(const CrossTable& x) const {
-    const double area = rectangles(x);
+    const double area = margin_product(x);
     // The raters have no category in common; 0 is also the limit.
     if (!(area > 0)) return {0, Undefined::no};
     return {x.cell.diagonal().squaredNorm() / area, Undefined::no};
   }
-  bool has_derivative(const CrossTable& x) const { return rectangles(x) > 0; }
+  bool has_derivative(const CrossTable& x) const { return margin_product(x) > 0; }
   auto slopes(const CrossTable& x) const {
-    const double area = rectangles(x), b = value(x).value;
+    const double area = margin_product(x), b = value(x).value;
     return [&x, area, b, row = x.row(), column = x.column()](int i, int j) {
       return ((i == j ? 2 * x.cell(i, i) : 0) - b * (column[i] + row[j])) / area;
     };
@@ -122,30 +123,33 @@ struct Information {
       return {1 - (columns == 1 ? rows : columns) / static_cast<double>(x.cell.rows()),
               Undefined::no};
     }
-    const double hx = entropy(x.row()), hy = entropy(x.column());
-    const double mutual_information = hx + hy - entropy(x.cell);
-    return {std::max(mutual_information, 0.0) / std::min(hx, hy), Undefined::no};
+    const double first_entropy = entropy(x.row()), second_entropy = entropy(x.column());
+    const double mutual_information = first_entropy + second_entropy - entropy(x.cell);
+    return {std::max(mutual_information, 0.0) / std::min(first_entropy, second_entropy),
+            Undefined::no};
   }
   // There is no derivative if both entropies are equal, because the smaller one changes.
   bool has_derivative(const CrossTable& x) const {
     if (count_used(x.row()) == 1 || count_used(x.column()) == 1) return false;
-    const double hx = entropy(x.row()), hy = entropy(x.column());
-    return std::fabs(hx - hy) > certain_tolerance * hx || value(x).value > 1 - certain_tolerance;
+    const double first_entropy = entropy(x.row()), second_entropy = entropy(x.column());
+    return std::fabs(first_entropy - second_entropy) > certain_tolerance * first_entropy ||
+           value(x).value > 1 - certain_tolerance;
   }
   auto slopes(const CrossTable& x) const {
-    const double hx = entropy(x.row()), hy = entropy(x.column());
-    const double hxy = entropy(x.cell), ia = value(x).value;
+    const double first_entropy = entropy(x.row()), second_entropy = entropy(x.column());
+    const double joint_entropy = entropy(x.cell), agreement = value(x).value;
     return [=, &x, rows = x.row(), columns = x.column(), total = x.total()](int i, int j) {
-      const double row = -std::log(rows[i] / total) - hx;
-      const double column = -std::log(columns[j] / total) - hy;
-      const double joint = -std::log(x.cell(i, j) / total) - hxy;
-      const double smaller = hx < hy ? row : column;
-      return (row + column - joint - ia * smaller) / (std::min(hx, hy) * total);
+      const double row = -std::log(rows[i] / total) - first_entropy;
+      const double column = -std::log(columns[j] / total) - second_entropy;
+      const double joint = -std::log(x.cell(i, j) / total) - joint_entropy;
+      const double smaller = first_entropy < second_entropy ? row : column;
+      return (row + column - joint - agreement * smaller) /
+             (std::min(first_entropy, second_entropy) * total);
     };
   }
 };
 
-// `parts`: members of the measure.
+// Makes a kernel. `parts`: values of the members of the measure.
 template <class Measure, auto... parts>
 KernelPointer table_kernel(const RatedRows& rows, const KernelOptions&) {
   return std::make_unique<TableKernel<Measure>>(rows, Measure{parts...});
@@ -154,12 +158,12 @@ KernelPointer table_kernel(const RatedRows& rows, const KernelOptions&) {
 }  // namespace
 
 const KernelTable& table_kernels() {
-  static const KernelTable out = {
+  static const KernelTable kernels = {
       {"bangdiwala_b", table_kernel<Bangdiwala>},
       {"yule_y", table_kernel<Yule>},
       {"information_agreement", table_kernel<Information, true>},
       {"information_agreement_plain", table_kernel<Information, false>}};
-  return out;
+  return kernels;
 }
 
 }  // namespace fallible

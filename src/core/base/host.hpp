@@ -18,19 +18,22 @@
 
 namespace fallible {
 
+// Callback of the program that calls the core.
 struct Host {
-  // Called on the main thread up to 20 times a second with the number of finished items. The
-  // calling program may show progress in it. It returns false to stop the computation.
+  // The core calls `tick` on the main thread, up to 20 times a second, with the number of finished
+  // items. The calling program may show progress in this function. The function returns false to
+  // stop the computation.
   std::function<bool(std::size_t)> tick = [](std::size_t) { return true; };
 };
 
+// Thrown if the calling program has stopped the computation.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// While a Watch exists, the function `is_wanted` decides whether this thread continues its work.
-// Long work that is not a loop over items calls Watch::check(), which throws Interrupted if
+// Decides whether the current thread continues its work. Long work that is not a loop over items
+// calls Watch::check(). While a Watch exists, check() throws Interrupted if its function
 // `is_wanted` returns false. If several watches of a thread exist, check() calls the functions of
 // all of them.
 class Watch {
@@ -75,15 +78,15 @@ class IntervalTimer {
  public:
   bool has_elapsed() {
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_ <= interval) return false;
-    last_ = now;
+    if (now - last_time_ <= least_interval) return false;
+    last_time_ = now;
     return true;
   }
 
-  static constexpr auto interval = std::chrono::milliseconds(50);
+  static constexpr auto least_interval = std::chrono::milliseconds(50);
 
  private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_time_ = std::chrono::steady_clock::now();
 };
 
 // Calls work(item) for item = 0 ... items - 1 on `threads` threads. Each item must draw random
@@ -103,7 +106,7 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
     return;
   }
 
-  std::atomic<std::size_t> next_item{0}, n_done{0};
+  std::atomic<std::size_t> next_item{0}, n_finished{0};
   std::atomic<bool> must_stop{false}, is_cancelled{false};
   std::mutex mutex;
   std::condition_variable finished;
@@ -113,7 +116,7 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
 
   auto run = [&] {
     const Watch watch([&] { return !is_cancelled; });
-    for (std::size_t i; !must_stop && (i = next_item++) < items; ++n_done) {
+    for (std::size_t i; !must_stop && (i = next_item++) < items; ++n_finished) {
       try {
         work(i);
       } catch (...) {
@@ -134,7 +137,7 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   std::vector<std::thread> workers;
   try {
     for (int t = 0; t < threads; ++t) workers.emplace_back(run);
-    // The operating system provides no more threads. Continues with the threads that started.
+    // If the operating system provides no more threads, continues with the threads that started.
   } catch (const std::system_error&) {
     if (workers.empty()) throw;
     std::lock_guard<std::mutex> lock(mutex);
@@ -144,13 +147,14 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   for (;;) {
     {
       std::unique_lock<std::mutex> lock(mutex);
-      if (finished.wait_for(lock, IntervalTimer::interval, [&] { return n_running == 0; })) break;
+      if (finished.wait_for(lock, IntervalTimer::least_interval, [&] { return n_running == 0; }))
+        break;
     }
     if (interruption) continue;
     // The exception is rethrown later: workers still use variables that would be destroyed if this
     // function ended.
     try {
-      if (!host.tick(n_done)) throw Interrupted();
+      if (!host.tick(n_finished)) throw Interrupted();
       Watch::check();
     } catch (...) {
       interruption = std::current_exception();

@@ -6,13 +6,14 @@
 
 namespace fallible {
 
-// Pointer to the first element of a row of a matrix. `columns` is the length of each row.
+// Returns a pointer to the first element of a row of a matrix that is stored row by row. `columns`:
+// length of each row.
 template <class Values>
 auto* row_of(Values& values, std::size_t row, std::size_t columns) {
   return values.data() + row * columns;
 }
 
-// table[i][j] is the element in row i and column j.
+// Matrix with any number of rows and columns. table[i][j] is the element in row i and column j.
 template <class Number>
 class Table {
  public:
@@ -30,8 +31,8 @@ class Table {
   std::vector<Number> values_;
 };
 
-// Refers to a square matrix in memory that another object owns. m[k][l] is the element in row k and
-// column l.
+// Refers to a square matrix in memory that another object owns. If m is a view, m[k][l] is the
+// element in row k and column l.
 template <class Number>
 class SquareView {
  public:
@@ -52,7 +53,8 @@ class SquareView {
 using Square = SquareView<double>;
 using ConstSquare = SquareView<const double>;
 
-// `count` matrices of size x size in one block of memory. All elements are `value` at first.
+// Several square matrices of the same size in one block of memory. The constructor makes `count`
+// matrices of size x size, in which all elements are `value`.
 class Squares : Table<double> {
  public:
   Squares() = default;

@@ -1,6 +1,6 @@
 // Maximisation of a smooth function by a limited-memory quasi-Newton method (L-BFGS; Nocedal and
 // Wright, 2006, Numerical Optimization, algorithm 7.5). Each step must increase the function, so
-// the best point is always the last one.
+// the last point is always the best point.
 #pragma once
 
 #include <Eigen/Core>
@@ -14,9 +14,11 @@ namespace fallible {
 using Objective = std::function<double(const Eigen::VectorXd& x, Eigen::VectorXd* gradient)>;
 
 struct OptimiserOptions {
-  int iterations = 500;
-  double gradient_tolerance = 1e-6;  // converged if the largest component is below it
-  double value_tolerance = 1e-12;    // converged if three relative gains in a row are below it.
+  int iterations = 500;  // highest number of iterations
+  // The search has converged if all components of the gradient are below `gradient_tolerance`, or
+  // if three relative gains in a row are at most `value_tolerance`.
+  double gradient_tolerance = 1e-6;
+  double value_tolerance = 1e-12;
   // The caller has no use for a maximum below `useful_value`, for example because another fit is
   // better. The search therefore ends early if its recent gains are too small to reach this value.
   double useful_value = -std::numeric_limits<double>::infinity();
@@ -30,12 +32,13 @@ inline bool is_hopeless(double value, double gain, double useful_value) {
   return value + expected_gains * gain < useful_value;
 }
 
+// Result of a search for a maximum.
 struct Optimum {
   Eigen::VectorXd x;
   double value = 0;
   int iterations = 0;
   bool converged = false;
-  // The search ended early because it would not reach `OptimiserOptions::useful_value`.
+  // True if the search ended early, because it would not reach `OptimiserOptions::useful_value`.
   bool hopeless = false;
 };
 
@@ -49,13 +52,15 @@ using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
                  const Metric& metric = nullptr);
 
-// Improves the maximum in `top` by Newton's method, as long as the gradient decreases. All digits
-// of the estimate then agree for different starts and orders of the data. maximise() cannot do
-// this, because near the maximum its gains are too small to change the value. Steps along
+// Improves the maximum in `optimum` by Newton's method, as long as the gradient decreases. All
+// digits of the estimate then agree for different starts and orders of the data. maximise() is less
+// precise, because gains near the maximum are too small to change the value of the function. Steps
+// along
 // eigenvectors of the Hessian are clipped, and are zero in directions without curvature, where the
 // maximum may be infinitely far away.
 void polish(const Objective& objective,
-            const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian, Optimum& top);
+            const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian,
+            Optimum& optimum);
 
 // Step lengths of finite differences, for parameters that are logits or logarithms. A kink is a
 // point where the function is continuous but its derivative is not. With `slope_step` the error of
@@ -85,15 +90,15 @@ Eigen::VectorXd directional_derivative(const Function& function, const Eigen::Ve
 // Jacobian of the vector function `function` at `x`: one row per value of the function, one column
 // per component of `x`.
 template <class Function>
-Eigen::MatrixXd slopes(const Function& function, const Eigen::VectorXd& x) {
-  Eigen::MatrixXd out;
+Eigen::MatrixXd jacobian(const Function& function, const Eigen::VectorXd& x) {
+  Eigen::MatrixXd matrix;
   for (Eigen::Index i = 0; i < x.size(); ++i) {
     const Eigen::VectorXd slope =
         directional_derivative(function, x, Eigen::VectorXd::Unit(x.size(), i));
-    if (i == 0) out.resize(slope.size(), x.size());
-    out.col(i) = slope;
+    if (i == 0) matrix.resize(slope.size(), x.size());
+    matrix.col(i) = slope;
   }
-  return out;
+  return matrix;
 }
 
 }  // namespace fallible

@@ -35,19 +35,19 @@ std::int64_t binomial_rejection(Stream& stream, double n, double p) {
   const double b = 1.15 + 2.53 * spread;
   const double a = -0.0873 + 0.0248 * b + 0.01 * p;
   const double centre = n * p + 0.5;
-  const double safe = 0.92 - 4.2 / b;
+  const double quick_acceptance_limit = 0.92 - 4.2 / b;
   for (;;) {
     const double u = stream.uniform() - 0.5;
     const double v = stream.uniform();
     const double us = 0.5 - std::fabs(u);
     const double k = std::floor((2 * a / us + b) * u + centre);
-    if (us >= 0.07 && v <= safe) return static_cast<std::int64_t>(k);
+    if (us >= 0.07 && v <= quick_acceptance_limit) return static_cast<std::int64_t>(k);
     if (!(k >= 0 && k <= n)) continue;
     const double alpha = (2.83 + 5.1 / b) * spread;
     const double mode = std::floor((n + 1) * p);
-    const double at_mode = log_factorial(mode) + log_factorial(n - mode);
-    const double log_ratio =
-        at_mode - log_factorial(k) - log_factorial(n - k) + (k - mode) * std::log(p / (1 - p));
+    const double log_factorials_at_mode = log_factorial(mode) + log_factorial(n - mode);
+    const double log_ratio = log_factorials_at_mode - log_factorial(k) - log_factorial(n - k) +
+                             (k - mode) * std::log(p / (1 - p));
     if (std::log(v * alpha / (a / (us * us) + b)) <= log_ratio) {
       return static_cast<std::int64_t>(k);
     }
@@ -100,9 +100,9 @@ double Stream::log_gamma(double shape) {
   }
 }
 
-void dirichlet(Stream& stream, const double* parameter, int size, double* out) {
-  for (int l = 0; l < size; ++l) out[l] = stream.log_gamma(parameter[l]);
-  softmax(out, out + size);
+void dirichlet(Stream& stream, const double* parameter, int size, double* probability) {
+  for (int l = 0; l < size; ++l) probability[l] = stream.log_gamma(parameter[l]);
+  softmax(probability, probability + size);
 }
 
 void multinomial(Stream& stream, std::int64_t trials, const std::vector<double>& weight,
@@ -110,15 +110,15 @@ void multinomial(Stream& stream, std::int64_t trials, const std::vector<double>&
   double remaining = 0;
   // The last category with a positive weight takes all remaining draws. Rounding errors in
   // `remaining`, the sum of the remaining weights, then cannot lose draws.
-  std::size_t last = 0;
+  std::size_t last_positive = 0;
   for (std::size_t i = 0; i < weight.size(); ++i) {
     remaining += weight[i];
-    if (weight[i] > 0) last = i;
+    if (weight[i] > 0) last_positive = i;
   }
   count.assign(weight.size(), 0.0);
-  for (std::size_t i = 0; i <= last && trials > 0; ++i) {
+  for (std::size_t i = 0; i <= last_positive && trials > 0; ++i) {
     const std::int64_t drawn =
-        i == last ? trials : stream.binomial(trials, std::min(weight[i] / remaining, 1.0));
+        i == last_positive ? trials : stream.binomial(trials, std::min(weight[i] / remaining, 1.0));
     count[i] = static_cast<double>(drawn);
     trials -= drawn;
     remaining -= weight[i];

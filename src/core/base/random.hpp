@@ -9,6 +9,7 @@
 
 namespace fallible {
 
+// Generator of random numbers for one item.
 class Stream {
  public:
   // Different pairs of `item` and `lane` give streams that never overlap. The generator computes
@@ -22,6 +23,7 @@ class Stream {
   // `probability`.
   std::int64_t binomial(std::int64_t trials, double probability);
 
+  // Returns a standard normal number.
   double normal();
   // Returns the logarithm of a gamma variate with scale 1. The variate itself would underflow to 0
   // for small shapes.
@@ -31,9 +33,9 @@ class Stream {
   sitmo::threefry_engine<std::uint64_t, 64, 20> engine_;
 };
 
-// Draws `size` probabilities from the Dirichlet distribution with parameters `parameter`, and
-// writes them to `out`. Both may be the same array.
-void dirichlet(Stream& stream, const double* parameter, int size, double* out);
+// Draws a vector of `size` probabilities from the Dirichlet distribution with parameters
+// `parameter`, and writes it to `probability`. Both pointers may refer to the same array.
+void dirichlet(Stream& stream, const double* parameter, int size, double* probability);
 
 // Distributes `trials` draws over categories with probabilities proportional to `weight`. Writes
 // the number of draws of each category to `count`.

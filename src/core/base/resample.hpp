@@ -22,36 +22,40 @@ struct Clusters {
 
 // Draws cases with replacement. Cases that are equivalent for the caller form a cell, for example
 // the cases of one pattern or tally. A resample consists of the number of cases drawn from each
-// cell. If there are clusters, all cases of a drawn cluster enter the resample. Clusters with the
-// same number of cases in each cell are one kind, and draws are counted per kind. Time therefore
-// depends on the number of kinds, not of clusters. Clusters of one case each give the same draws as
-// cases without clusters.
+// cell.
+//
+// If there are clusters, all cases of a drawn cluster enter the resample. Clusters that have the
+// same number of cases in each cell are equivalent and form a cluster type. The resampler counts
+// the draws of each type, so its time depends on the number of types, not on the number of
+// clusters. Clusters of one case each give the same draws as cases without clusters.
 class Resampler {
  public:
   // `cases`: number of cases in each cell, a whole number; empty cells are never drawn.
   // `cell_of_pattern`: cell of each pattern, from 0; used only if there are clusters. The order of
-  // cells must not depend on the order of cases, or the draws would depend on it too.
+  // cells must not depend on the order of cases. Otherwise the draws would also depend on the order
+  // of cases.
   Resampler(const std::vector<double>& cases, const std::vector<int>& cell_of_pattern,
             const Clusters& clusters);
 
-  // Returns the number of cases drawn from each cell. Draws `size` cases (or clusters), by default
-  // the same number as in the data.
-  std::vector<double> draw(Stream& stream) const { return draw(stream, draws_); }
+  // Returns the number of cases drawn from each cell. `size`: number of cases (or clusters) that
+  // are drawn. By default, it is the number in the data.
+  std::vector<double> draw(Stream& stream) const { return draw(stream, n_units_); }
   std::vector<double> draw(Stream& stream, double size) const;
 
  private:
-  double draws_ = 0;               // number of cases in the data, or of clusters
-  std::vector<double> frequency_;  // number of cases or clusters of each kind in the data
-  Ragged kinds_;                   // positions of each kind in the next two vectors.
-  // Cells in which a kind has cases.
+  double n_units_ = 0;  // number of clusters in the data; without clusters, number of cases
+  // Number of clusters of each cluster type in the data. Without clusters, each cell with cases is
+  // a type, and each case is a cluster.
+  std::vector<double> type_frequency_;
+  Ragged type_positions_;  // positions of each cluster type in the next two vectors
+  // Cells in which a cluster of the type has cases, and the number of these cases.
   std::vector<int> cell_;
-  // Number of cases that one cluster of the kind has in this cell.
   std::vector<double> cases_in_cell_;
-  int cells_;
+  int n_cells_;
 };
 
 struct BootstrapOptions {
-  int replicates = 1000;
+  int replicates = 1000;  // number of replicates
   // Index of the first replicate; each replicate uses the random stream of its index.
   std::uint64_t first = 0;
   int threads = 1;

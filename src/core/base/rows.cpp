@@ -24,61 +24,64 @@ std::uint64_t hash_row(const int* row, std::size_t length) {
 }  // namespace
 
 int RowSet::insert(const int* row, std::size_t length) {
-  const std::uint64_t h = hash_row(row, length);
+  const std::uint64_t hash = hash_row(row, length);
   std::size_t mask = slot_.size() - 1;
-  std::size_t at = h & mask;
-  for (; slot_[at] >= 0; at = (at + 1) & mask) {
-    const int i = slot_[at];
-    if (hash_[i] == h && this->length(i) == length && std::equal(row, row + length, this->row(i))) {
+  std::size_t slot = hash & mask;
+  for (; slot_[slot] >= 0; slot = (slot + 1) & mask) {
+    const int i = slot_[slot];
+    if (hash_[i] == hash && this->length(i) == length &&
+        std::equal(row, row + length, this->row(i))) {
       return i;
     }
   }
   if (size() == std::numeric_limits<int>::max()) {
-    throw std::length_error("there are more than 2147483647 distinct combinations of ratings");
+    throw std::length_error(
+        "the cases have more than 2147483647 distinct combinations of ratings; use fewer cases");
   }
-  slot_[at] = size();
+  slot_[slot] = size();
   value_.insert(value_.end(), row, row + length);
   start_.push_back(value_.size());
-  hash_.push_back(h);
+  hash_.push_back(hash);
   if (hash_.size() * 2 > slot_.size()) resize(slot_.size() * 2);
   return size() - 1;
 }
 
-std::vector<std::uint64_t> RowSet::beginnings() const {
-  std::vector<std::uint64_t> out(size(), 0);
-  if (value_.empty()) return out;
-  std::size_t common = length(0);  // length of the prefix that all rows have in common
-  for (int i = 1; i < size() && common > 0; ++i) {
-    const std::size_t shorter = std::min(common, length(i));
-    common = std::mismatch(row(0), row(0) + shorter, row(i)).first - row(0);
+std::vector<std::uint64_t> RowSet::packed_beginnings() const {
+  std::vector<std::uint64_t> word(size(), 0);
+  if (value_.empty()) return word;
+  std::size_t common_length = length(0);  // number of first values that are equal in all rows
+  for (int i = 1; i < size() && common_length > 0; ++i) {
+    const std::size_t compared_length = std::min(common_length, length(i));
+    common_length = std::mismatch(row(0), row(0) + compared_length, row(i)).first - row(0);
   }
-  const auto [least, most] = std::minmax_element(value_.begin(), value_.end());
-  // Value that is packed as 0, the code for "after the end of the row".
-  const std::int64_t zero = static_cast<std::int64_t>(*least) - 1;
+  const auto [smallest, largest] = std::minmax_element(value_.begin(), value_.end());
+  // Code 0 marks positions after the end of a row. The smallest value gets code 1.
+  const std::int64_t value_before_smallest = static_cast<std::int64_t>(*smallest) - 1;
   int bits = 1;
-  while ((*most - zero) >> bits > 0) ++bits;
+  while ((*largest - value_before_smallest) >> bits > 0) ++bits;
   for (int i = 0; i < size(); ++i) {
-    std::size_t at = common;
-    for (int bits_used = bits; bits_used <= 64; bits_used += bits, ++at) {
-      out[i] = out[i] << bits | (at < length(i) ? row(i)[at] - zero : 0);
+    std::size_t position = common_length;
+    for (int bits_used = bits; bits_used <= 64; bits_used += bits, ++position) {
+      word[i] =
+          word[i] << bits | (position < length(i) ? row(i)[position] - value_before_smallest : 0);
     }
   }
-  return out;
+  return word;
 }
 
 std::vector<int> RowSet::sorted() const {
-  const std::vector<std::uint64_t> beginning = beginnings();
+  const std::vector<std::uint64_t> packed_beginning = packed_beginnings();
   std::vector<std::pair<std::uint64_t, int>> order(size());
-  for (int i = 0; i < size(); ++i) order[i] = {beginning[i], i};
+  for (int i = 0; i < size(); ++i) order[i] = {packed_beginning[i], i};
   std::sort(order.begin(), order.end(), [this](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;
     const int i = a.second, j = b.second;
     return std::lexicographical_compare(row(i), row(i) + length(i), row(j), row(j) + length(j));
   });
-  std::vector<int> out;
-  out.reserve(size());
-  for (const auto& entry : order) out.push_back(entry.second);
-  return out;
+  std::vector<int> sorted_index;
+  sorted_index.reserve(size());
+  for (const auto& entry : order) sorted_index.push_back(entry.second);
+  return sorted_index;
 }
 
 void RowSet::reserve(std::size_t rows) {
@@ -94,9 +97,9 @@ void RowSet::resize(std::size_t slots) {
   slot_.assign(slots, -1);
   const std::size_t mask = slot_.size() - 1;
   for (int i = 0; i < size(); ++i) {
-    std::size_t at = hash_[i] & mask;
-    while (slot_[at] >= 0) at = (at + 1) & mask;
-    slot_[at] = i;
+    std::size_t slot = hash_[i] & mask;
+    while (slot_[slot] >= 0) slot = (slot + 1) & mask;
+    slot_[slot] = i;
   }
 }
 

@@ -15,8 +15,8 @@ class RowSet {
   // Reserves memory for `rows` distinct rows.
   void reserve(std::size_t rows);
 
-  // Returns the index of this row in order of insertion, from 0. Adds the row if the set does not
-  // contain it.
+  // Returns the index of this row. Indices start at 0 and follow the order of insertion. Adds
+  // the row if the set does not contain it.
   int insert(const int* row, std::size_t length);
 
   int size() const { return static_cast<int>(start_.size()) - 1; }
@@ -28,18 +28,19 @@ class RowSet {
   std::vector<int> sorted() const;
 
  private:
-  // Rebuilds the hash table with `slots` slots. This must be a power of two.
+  // Rebuilds the hash table with `slots` slots. The number of slots must be a power of two.
   void resize(std::size_t slots);
-  // For each row, the first values after the prefix that all rows have in common, packed into one
-  // 64-bit word. Comparing two words is faster than comparing two rows, and gives the same order
-  // unless the words are equal.
-  std::vector<std::uint64_t> beginnings() const;
+  // Returns one 64-bit word per row, into which the first values of the row are packed. Values that
+  // are equal in all rows, at the beginning of the rows, are skipped. Comparing two words is
+  // faster than comparing two rows, and gives the same order unless the words are equal.
+  std::vector<std::uint64_t> packed_beginnings() const;
 
   // Row i has the values value_[start_[i]] ... value_[start_[i + 1] - 1].
   std::vector<std::size_t> start_;
   std::vector<int> value_;
   std::vector<std::uint64_t> hash_;  // hash value of each row
-  // Hash table: index of the row, or -1 in an empty slot; the size is a power of two.
+  // Hash table: each slot contains the index of a row, or -1 if it is empty. The size is a power of
+  // two.
   std::vector<int> slot_;
 };
 
@@ -47,14 +48,14 @@ class RowSet {
 class Positions {
  public:
   struct Iterator {
-    int at;
+    int position;
 
-    int operator*() const { return at; }
+    int operator*() const { return position; }
     Iterator& operator++() {
-      ++at;
+      ++position;
       return *this;
     }
-    bool operator!=(Iterator other) const { return at != other.at; }
+    bool operator!=(Iterator other) const { return position != other.position; }
   };
 
   Positions(int first, int last) : first_(first), last_(last) {}
@@ -79,8 +80,8 @@ struct Ragged {
 
   int rows() const { return static_cast<int>(start.size()) - 1; }
   Positions positions(int row) const { return {start[row], start[row + 1]}; }
-  // Ends the current row, after its values were appended to the vector. `length` is the length of
-  // the vector now.
+  // Ends the current row, after its values were appended to the vector. `length`: current length of
+  // the vector.
   void end_row(std::size_t length) { start.push_back(static_cast<int>(length)); }
 };
 

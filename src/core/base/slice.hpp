@@ -6,18 +6,18 @@
 
 namespace fallible {
 
-// Draws a number with a log density of at least `level` from the interval [low, high]. A candidate
-// below the level becomes the new end of the interval on its side of `current`, the current value
-// of the chain. The last call of `log_density` is at the returned value, so that side effects of
-// the function refer to it.
+// Draws a number with a log density of at least `level` from the interval [low, high]. If the log
+// density of a candidate is below the level, the candidate becomes the new end of the interval on
+// its side of `current`, the current value of the chain. The last call of `log_density` has the
+// returned value as its argument, so side effects of `log_density` refer to this value.
 template <class LogDensity>
 double shrink_slice(Stream& stream, double current, double level, double low, double high,
                     const LogDensity& log_density) {
-  constexpr int most_shrinks = 200;
-  for (int i = 0; i < most_shrinks; ++i) {
-    const double next = low + stream.uniform() * (high - low);
-    if (log_density(next) >= level) return next;
-    (next < current ? low : high) = next;
+  constexpr int max_shrinks = 200;
+  for (int i = 0; i < max_shrinks; ++i) {
+    const double candidate = low + stream.uniform() * (high - low);
+    if (log_density(candidate) >= level) return candidate;
+    (candidate < current ? low : high) = candidate;
   }
   log_density(current);
   return current;
@@ -30,12 +30,12 @@ double shrink_slice(Stream& stream, double current, double level, double low, do
 template <class LogDensity>
 double step_out_slice(Stream& stream, double current, double level, double width,
                       const LogDensity& log_density) {
-  constexpr int most_steps = 8;
+  constexpr int max_steps = 8;
   double low = current - width * stream.uniform();
   double high = low + width;
-  const int steps = static_cast<int>(most_steps * stream.uniform());
-  for (int i = steps; i > 0 && log_density(low) > level; --i) low -= width;
-  for (int i = most_steps - 1 - steps; i > 0 && log_density(high) > level; --i) high += width;
+  const int steps_down = static_cast<int>(max_steps * stream.uniform());
+  for (int i = steps_down; i > 0 && log_density(low) > level; --i) low -= width;
+  for (int i = max_steps - 1 - steps_down; i > 0 && log_density(high) > level; --i) high += width;
   return shrink_slice(stream, current, level, low, high, log_density);
 }
 

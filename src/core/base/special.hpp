@@ -28,36 +28,36 @@ inline double clip_probability(double p) {
 // precision.
 inline double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// Replaces logarithms of positive numbers, in the range begin ... end, by the numbers' shares of
-// their total. Returns the logarithm of the total. Does not overflow.
+// The range from `begin` to `end` contains logarithms of positive numbers. Replaces each logarithm
+// by the number's share of the total of all numbers, without overflow. Returns the logarithm of the
+// total.
 template <class Place>
 double softmax(Place begin, Place end) {
-  const double most = *std::max_element(begin, end);
+  const double largest_log = *std::max_element(begin, end);
   double total = 0;
   for (Place x = begin; x != end; ++x) {
-    *x = std::exp(*x - most);
+    *x = std::exp(*x - largest_log);
     total += *x;
   }
   for (Place x = begin; x != end; ++x) *x /= total;
-  return most + std::log(total);
+  return largest_log + std::log(total);
 }
 
 // Largest absolute difference between two vectors of the same length. Differences that are NaN are
 // ignored.
 inline double largest_change(const std::vector<double>& before, const std::vector<double>& after) {
-  double out = 0;
+  double largest = 0;
   for (std::size_t i = 0; i < before.size(); ++i) {
-    out = std::max(out, std::fabs(after[i] - before[i]));
+    largest = std::max(largest, std::fabs(after[i] - before[i]));
   }
-  return out;
+  return largest;
 }
 
 constexpr double log_root_2_pi = 0.918938533204672742;
 
-// Logarithm of the gamma function for x > 0. The next function, digamma(), is its derivative. A
-// recurrence raises x to 8 or more, where Stirling's series is exact to 1e-13 (Abramowitz and
-// Stegun, 1964, 6.1.41 and 6.3.18). std::lgamma() writes a global variable, so threads cannot use
-// it.
+// Logarithm of the gamma function for x > 0. A recurrence raises x to 8 or more, where Stirling's
+// series is exact to 1e-13 (Abramowitz and Stegun, 1964, 6.1.41). Replaces std::lgamma(), which
+// writes a global variable and therefore must not be called by several threads.
 inline double log_gamma(double x) {
   double product = 1;
   for (; x < 8; x += 1) product *= x;
@@ -68,18 +68,19 @@ inline double log_gamma(double x) {
   return (x - 0.5) * std::log(x) - x + log_root_2_pi + series / x - std::log(product);
 }
 
+// Derivative of log_gamma() for x > 0, by the same recurrence and the series 6.3.18.
 inline double digamma(double x) {
-  double out = 0;
-  for (; x < 8; x += 1) out -= 1 / x;
+  double shift = 0;
+  for (; x < 8; x += 1) shift -= 1 / x;
   const double f = 1 / (x * x);
   const double series =
       1.0 / 12 -
       f * (1.0 / 120 - f * (1.0 / 252 - f * (1.0 / 240 - f * (1.0 / 132 - f * 691 / 32760))));
-  return out + std::log(x) - 0.5 / x - f * series;
+  return shift + std::log(x) - 0.5 / x - f * series;
 }
 
-// The first two derivatives of log_gamma() (digamma and trigamma), by the same recurrence and
-// series (Abramowitz and Stegun, 6.3.18 and 6.4.12).
+// The first two derivatives of log_gamma(), which are called digamma and trigamma. They are
+// computed by the same recurrence, and by the series 6.3.18 and 6.4.12 of Abramowitz and Stegun.
 struct Polygamma {
   double first = 0, second = 0;
 
@@ -119,15 +120,15 @@ struct DigammaDifference {
   double value, derivative;
 
   DigammaDifference(double a, double n) {
-    const Polygamma low(a);
+    const Polygamma at_a(a);
     if (n < 1e-8) {  // the difference would lose all digits
-      value = n * low.second;
+      value = n * at_a.second;
       derivative = 0;
       return;
     }
-    const Polygamma high(a + n);
-    value = high.first - low.first;
-    derivative = high.second - low.second;
+    const Polygamma at_sum(a + n);
+    value = at_sum.first - at_a.first;
+    derivative = at_sum.second - at_a.second;
   }
 };
 
@@ -136,9 +137,11 @@ struct DigammaDifference {
 // log density is not concave, the step has length 0.5. A fixed-point iteration would need thousands
 // of rounds if raters have few ratings each.
 inline double newton_concentration(double concentration, double slope, double curvature) {
-  const double value = concentration * slope,
-               derivative = value + concentration * concentration * curvature;
-  const double step = derivative < 0 ? -value / derivative : value > 0 ? 0.5 : -0.5;
+  const double log_scale_slope = concentration * slope,
+               log_scale_curvature = log_scale_slope + concentration * concentration * curvature;
+  const double step = log_scale_curvature < 0 ? -log_scale_slope / log_scale_curvature
+                      : log_scale_slope > 0   ? 0.5
+                                              : -0.5;
   return clip_concentration(concentration * std::exp(clip_to(step, 0.7)));
 }
 

@@ -16,15 +16,15 @@ Judgements make_judgements(const int* unit, const int* worker, const int* label,
   if (entries >= static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw std::length_error("judgements contain more than 2147483646 labels; use fewer units");
   }
-  Judgements out;
-  out.units = units;
-  out.workers = workers;
-  out.labels = labels;
+  Judgements judgements;
+  judgements.units = units;
+  judgements.workers = workers;
+  judgements.labels = labels;
   std::vector<int> unit_counts(units), worker_counts(workers);
   for (std::size_t e = 0; e < entries; ++e) {
     const int u = unit[e] - 1, i = worker[e] - 1;
     if (u < 0 || u >= units || i < 0 || i >= workers || label[e] < 0 || label[e] > labels) {
-      throw std::out_of_range("the number of a unit, worker or label is outside its range");
+      throw std::out_of_range("the number of a unit, a worker or a label does not exist");
     }
     const bool is_same = e > 0 && unit[e] == unit[e - 1] && worker[e] == worker[e - 1];
     const bool is_sorted =
@@ -32,69 +32,71 @@ Judgements make_judgements(const int* unit, const int* worker, const int* label,
         (unit[e] == unit[e - 1] && (is_same ? label[e] > label[e - 1] : worker[e] > worker[e - 1]));
     if (!is_sorted || (is_same && label[e - 1] == 0)) {
       throw std::invalid_argument(
-          "judgements must be sorted by unit, worker and label, and be distinct");
+          "judgements are not sorted by unit, worker and label, or are repeated");
     }
     if (!is_same) {
-      if (e > 0) out.end_row(out.label.size());
-      out.unit.push_back(u);
-      out.worker.push_back(i);
+      if (e > 0) judgements.end_row(judgements.label.size());
+      judgements.unit.push_back(u);
+      judgements.worker.push_back(i);
       ++unit_counts[u];
       ++worker_counts[i];
     }
-    if (label[e] > 0) out.label.push_back(label[e] - 1);
+    if (label[e] > 0) judgements.label.push_back(label[e] - 1);
   }
-  if (entries > 0) out.end_row(out.label.size());
-  out.of_unit = Ragged(unit_counts);
-  out.of_worker = Ragged(worker_counts);
-  std::vector<int> next = out.of_worker.start;
-  out.worker_row.resize(out.unit.size());
-  for (int j = 0; j < out.size(); ++j) out.worker_row[next[out.worker[j]]++] = j;
-  return out;
+  if (entries > 0) judgements.end_row(judgements.label.size());
+  judgements.unit_judgements = Ragged(unit_counts);
+  judgements.worker_positions = Ragged(worker_counts);
+  std::vector<int> next = judgements.worker_positions.start;
+  judgements.worker_judgements.resize(judgements.unit.size());
+  for (int j = 0; j < judgements.size(); ++j)
+    judgements.worker_judgements[next[judgements.worker[j]]++] = j;
+  return judgements;
 }
 
 Votes count_votes(const Judgements& x) {
-  Votes out;
+  Votes unit_votes;
   std::vector<int> votes(x.labels);
   for (int u = 0; u < x.units; ++u) {
-    const std::size_t first = out.label.size();
-    for (const int j : x.of_unit.positions(u)) {
+    const std::size_t first_entry = unit_votes.label.size();
+    for (const int j : x.unit_judgements.positions(u)) {
       for (const int e : x.positions(j)) {
-        if (votes[x.label[e]]++ == 0) out.label.push_back(x.label[e]);
+        if (votes[x.label[e]]++ == 0) unit_votes.label.push_back(x.label[e]);
       }
     }
-    std::sort(out.label.begin() + first, out.label.end());
-    for (std::size_t e = first; e < out.label.size(); ++e) {
-      out.votes.push_back(votes[out.label[e]]);
-      votes[out.label[e]] = 0;
+    std::sort(unit_votes.label.begin() + first_entry, unit_votes.label.end());
+    for (std::size_t e = first_entry; e < unit_votes.label.size(); ++e) {
+      unit_votes.votes.push_back(votes[unit_votes.label[e]]);
+      votes[unit_votes.label[e]] = 0;
     }
-    out.end_row(out.label.size());
+    unit_votes.end_row(unit_votes.label.size());
   }
-  return out;
+  return unit_votes;
 }
 
 namespace {
 
-// For each unit, the sum of the squared numbers of votes: the squared length of its vote vector.
+// Returns the squared length of the vote vector of each unit: the sum of the squared numbers of
+// votes.
 std::vector<std::int64_t> squared_lengths(const Votes& votes) {
-  std::vector<std::int64_t> out(votes.rows());
+  std::vector<std::int64_t> squared_length(votes.rows());
   for (int u = 0; u < votes.rows(); ++u) {
     for (const int e : votes.positions(u)) {
-      out[u] += static_cast<std::int64_t>(votes.votes[e]) * votes.votes[e];
+      squared_length[u] += static_cast<std::int64_t>(votes.votes[e]) * votes.votes[e];
     }
   }
-  return out;
+  return squared_length;
 }
 
 }  // namespace
 
 std::vector<double> unit_annotation_scores(const Votes& votes) {
-  const auto squared = squared_lengths(votes);
-  std::vector<double> out(votes.label.size());
+  const auto squared_length = squared_lengths(votes);
+  std::vector<double> score(votes.label.size());
   for (int u = 0; u < votes.rows(); ++u) {
-    const double length = std::sqrt(static_cast<double>(squared[u]));
-    for (const int e : votes.positions(u)) out[e] = votes.votes[e] / length;
+    const double length = std::sqrt(static_cast<double>(squared_length[u]));
+    for (const int e : votes.positions(u)) score[e] = votes.votes[e] / length;
   }
-  return out;
+  return score;
 }
 
 namespace {
@@ -115,10 +117,11 @@ int count_shared_labels(const Judgements& x, int a, int b) {
   return n_shared;
 }
 
-// Number of units that two workers both judged, and of their labels on these units: labels of the
-// first worker, of the second worker, and common labels.
+// Sums over the units that two workers both judged.
 struct CommonUnits {
-  double units = 0, first = 0, second = 0, shared = 0;
+  double units = 0;              // number of these units
+  double first = 0, second = 0;  // number of labels that the first and the second worker gave
+  double shared = 0;             // number of labels that both workers gave to the same unit
 };
 
 // Cohen's kappa of two workers. The cases are all combinations of a common unit and a label, and
@@ -151,7 +154,7 @@ class Mean {
 
 WorkerScores worker_scores(const Judgements& x, const Host& host) {
   const Votes votes = count_votes(x);
-  const auto squared = squared_lengths(votes);
+  const auto squared_length = squared_lengths(votes);
   // For each judgement: 1 - cosine between its labels and the votes of the other workers on the
   // unit. Votes are integers, so the worker's votes can be subtracted without rounding error.
   std::vector<int> label_votes(x.labels);
@@ -160,41 +163,41 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
     for (const int e : votes.positions(u)) {
       label_votes[votes.label[e]] = votes.votes[e];
     }
-    for (const int j : x.of_unit.positions(u)) {
-      std::int64_t others_squared = squared[u], dot = 0;
+    for (const int j : x.unit_judgements.positions(u)) {
+      std::int64_t others_squared = squared_length[u], dot = 0;
       for (const int e : x.positions(j)) {
         const std::int64_t v = label_votes[x.label[e]];
         others_squared -= 2 * v - 1;
         dot += v - 1;
       }
-      const double length = std::sqrt(static_cast<double>(others_squared) * x.answers(j));
+      const double length = std::sqrt(static_cast<double>(others_squared) * x.n_labels(j));
       if (length > 0) distance[j] = 1 - static_cast<double>(dot) / length;
     }
   }
 
-  WorkerScores out;
+  WorkerScores scores;
   const std::size_t n = x.workers;
-  out.unit_disagreement.resize(n);
-  out.worker_disagreement.resize(n);
-  out.overlap_disagreement.resize(n);
-  out.annotations_per_unit.resize(n);
-  out.compared.assign(n, 0);
+  scores.unit_disagreement.resize(n);
+  scores.worker_disagreement.resize(n);
+  scores.overlap_disagreement.resize(n);
+  scores.annotations_per_unit.resize(n);
+  scores.compared.assign(n, 0);
   std::vector<CommonUnits> common_units(n);
   std::vector<int> compared_workers;
   for_each_item(n, 1, host, [&](std::size_t item) {
     const int i = static_cast<int>(item);
     Mean disagreement, kappa, overlap, annotations;
-    for (const int r : x.of_worker.positions(i)) {
-      const int judgement = x.worker_row[r], u = x.unit[judgement];
+    for (const int r : x.worker_positions.positions(i)) {
+      const int judgement = x.worker_judgements[r], u = x.unit[judgement];
       disagreement.add(distance[judgement]);
-      annotations.add(x.answers(judgement));
-      out.compared[i] += !std::isnan(distance[judgement]);
-      for (const int other_judgement : x.of_unit.positions(u)) {
+      annotations.add(x.n_labels(judgement));
+      scores.compared[i] += !std::isnan(distance[judgement]);
+      for (const int other_judgement : x.unit_judgements.positions(u)) {
         if (other_judgement == judgement) continue;
         CommonUnits& pair = common_units[x.worker[other_judgement]];
         if (pair.units++ == 0) compared_workers.push_back(x.worker[other_judgement]);
-        pair.first += x.answers(judgement);
-        pair.second += x.answers(other_judgement);
+        pair.first += x.n_labels(judgement);
+        pair.second += x.n_labels(other_judgement);
         pair.shared += count_shared_labels(x, judgement, other_judgement);
       }
     }
@@ -205,18 +208,18 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
       pair = CommonUnits();
     }
     compared_workers.clear();
-    out.unit_disagreement[i] = disagreement.value();
-    out.worker_disagreement[i] = 1 - kappa.value();
-    out.overlap_disagreement[i] = 1 - overlap.value();
-    out.annotations_per_unit[i] = annotations.value();
+    scores.unit_disagreement[i] = disagreement.value();
+    scores.worker_disagreement[i] = 1 - kappa.value();
+    scores.overlap_disagreement[i] = 1 - overlap.value();
+    scores.annotations_per_unit[i] = annotations.value();
   });
-  return out;
+  return scores;
 }
 
 std::vector<double> annotation_similarity(const Votes& votes, int labels) {
   const double units = votes.rows();
   // Number of units with both labels; on the diagonal, units with the label.
-  Table<double> joint_units(labels, labels), out(labels, labels, not_a_number);
+  Table<double> joint_units(labels, labels), similarity(labels, labels, not_a_number);
   for (int u = 0; u < votes.rows(); ++u) {
     for (const int a : votes.positions(u)) {
       for (const int b : votes.positions(u)) {
@@ -230,10 +233,10 @@ std::vector<double> annotation_similarity(const Votes& votes, int labels) {
       const double only_other = joint_units[j][j] - joint_units[j][i];
       if (i == j || with_label == 0 || without_label == 0 || only_other == without_label) continue;
       const double p = joint_units[j][i] / with_label, q = only_other / without_label;
-      out[j][i] = (p - q) / (1 - q);
+      similarity[j][i] = (p - q) / (1 - q);
     }
   }
-  return std::move(out.values());
+  return std::move(similarity.values());
 }
 
 }  // namespace fallible

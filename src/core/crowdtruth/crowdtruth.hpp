@@ -11,20 +11,21 @@
 
 namespace fallible {
 
-// A judgement contains the labels that a worker gave to a unit; no label if the answer is empty.
-// Row j contains the labels of judgement j, in ascending order. `unit[j]` and `worker[j]` are its
-// unit and worker. All numbers start at 0. Judgements are sorted by unit.
+// All judgements of a task. A judgement contains the labels that a worker gave to a unit; it
+// contains no label if the answer is empty. Row j of `label` contains the labels of judgement j, in
+// ascending order. `unit[j]` and `worker[j]` are the unit and the worker of judgement j. All
+// numbers start at 0. Judgements are sorted by unit.
 struct Judgements : Ragged {
-  int units = 0;
-  int workers = 0;
-  int labels = 0;
+  // Numbers of units, of workers, and of different labels.
+  int units = 0, workers = 0, labels = 0;
   std::vector<int> unit, worker, label;
-  Ragged of_unit;               // judgements of each unit
-  Ragged of_worker;             // positions of each worker's judgements in `worker_row`
-  std::vector<int> worker_row;  // indices of the judgements, sorted by worker
+  Ragged unit_judgements;   // judgements of each unit
+  Ragged worker_positions;  // positions of each worker's judgements in `worker_judgements`
+  std::vector<int> worker_judgements;  // indices of the judgements, sorted by worker
 
   int size() const { return static_cast<int>(unit.size()); }
-  int answers(int j) const { return positions(j).size(); }
+  // Number of labels in judgement j.
+  int n_labels(int j) const { return positions(j).size(); }
 };
 
 // Makes judgements from a table with one entry per label given. Numbers start at 1, and entries are
@@ -32,7 +33,8 @@ struct Judgements : Ragged {
 Judgements make_judgements(const int* unit, const int* worker, const int* label,
                            std::size_t entries, int units, int workers, int labels);
 
-// Labels of each unit, in ascending order, and the number of workers who gave each label.
+// Votes of all units. Row u contains the labels of unit u, in ascending order, and the number of
+// workers who gave each label.
 struct Votes : Ragged {
   std::vector<int> label, votes;
 };
@@ -40,8 +42,8 @@ Votes count_votes(const Judgements& x);
 
 // In the results of the following functions, undefined values are NaN.
 
-// Unit-annotation score: cosine between the votes of a unit and the vector of a single label. One
-// value for each entry of `votes`.
+// Returns the unit-annotation scores, one for each entry of `votes`. The score is the cosine
+// between the votes of a unit and the vector of a single label.
 std::vector<double> unit_annotation_scores(const Votes& votes);
 
 // Scores of version 1, one per worker.
@@ -56,21 +58,24 @@ struct WorkerScores {
 };
 WorkerScores worker_scores(const Judgements& x, const Host& host);
 
-// Causal power of label i for label j, (p - q) / (1 - q): p and q are the shares of units with
-// label j among units with and without label i. Labels x labels, column by column.
+// Returns the causal power of label i for label j: labels x labels, column by column. Causal power
+// is (p - q) / (1 - q). Here p is the share of units with label j among the units with label i, and
+// q is this share among the units without label i.
 std::vector<double> annotation_similarity(const Votes& votes, int labels);
 
 // Lower limit of denominators and of the quality of annotations, so that quotients are finite.
 constexpr double quality_floor = 1e-8;
 
+// Settings of crowd_quality().
 struct QualityOptions {
-  bool open = false;         // true for open tasks: labels have no quality score, it stays 1
+  bool open = false;         // true for open tasks, in which the quality of all labels stays 1
   double tolerance = 0.001;  // the iteration ends if every quality changes by less
   int max_steps = 1000;
 };
 
-// Quality scores of version 2.0. NaN for units and workers without judgements. A score is marked as
-// floored if its denominator, or the score of a label, is below `quality_floor`.
+// Quality scores of version 2.0. They are NaN for units and workers without judgements. A score is
+// marked as floored if its denominator was below `quality_floor` and was replaced by this limit.
+// The score of a label is also marked if the score itself was below the limit.
 struct Quality {
   std::vector<double> unit;             // UQS: unit quality score
   std::vector<double> worker_worker;    // WWA: worker-worker agreement

@@ -9,7 +9,7 @@ namespace fallible {
 namespace {
 
 // Quotient a / b, with b at least `quality_floor`.
-double ratio(double a, double b) { return a / std::max(b, quality_floor); }
+double floored_ratio(double a, double b) { return a / std::max(b, quality_floor); }
 
 // Workers who gave each label to a unit. Row v contains the workers of entry v of the votes, which
 // is a label of a unit.
@@ -19,42 +19,42 @@ struct LabelGivers : Ragged {
 };
 
 LabelGivers find_label_givers(const Judgements& x, const Votes& votes) {
-  LabelGivers out{Ragged(votes.votes), {}, {}};
-  out.vote.resize(x.label.size());
-  out.worker.resize(x.label.size());
+  LabelGivers givers{Ragged(votes.votes), {}, {}};
+  givers.vote.resize(x.label.size());
+  givers.worker.resize(x.label.size());
   std::vector<int> vote_of_label(x.labels);
-  std::vector<int> next = out.start;
+  std::vector<int> next = givers.start;
   for (int u = 0; u < x.units; ++u) {
     for (const int e : votes.positions(u)) vote_of_label[votes.label[e]] = e;
-    for (const int j : x.of_unit.positions(u)) {
+    for (const int j : x.unit_judgements.positions(u)) {
       for (const int e : x.positions(j)) {
-        out.vote[e] = vote_of_label[x.label[e]];
-        out.worker[next[out.vote[e]]++] = x.worker[j];
+        givers.vote[e] = vote_of_label[x.label[e]];
+        givers.worker[next[givers.vote[e]]++] = x.worker[j];
       }
     }
   }
-  return out;
+  return givers;
 }
 
-// The iteration. All qualities of a step are computed from the qualities of the previous step, and
-// start at 1.
+// The iteration that computes the scores. All qualities start at 1. In each step, all qualities are
+// computed from the qualities of the previous step.
 class Iteration {
  public:
   Iteration(const Judgements& x, const QualityOptions& options)
       : x_(x), options_(options), votes_(count_votes(x)), givers_(find_label_givers(x, votes_)) {
-    current.unit.assign(x.units, 1.0);
-    current.worker.assign(x.workers, 1.0);
-    current.annotation.assign(x.labels, 1.0);
+    scores.unit.assign(x.units, 1.0);
+    scores.worker.assign(x.workers, 1.0);
+    scores.annotation.assign(x.labels, 1.0);
     for (int u = 0; u < x.units; ++u) {
-      if (x.of_unit.positions(u).size() == 0) current.unit[u] = not_a_number;
+      if (x.unit_judgements.positions(u).size() == 0) scores.unit[u] = not_a_number;
     }
     for (int i = 0; i < x.workers; ++i) {
-      if (x.of_worker.positions(i).size() == 0) current.worker[i] = not_a_number;
+      if (x.worker_positions.positions(i).size() == 0) scores.worker[i] = not_a_number;
     }
-    current.unit_floored.assign(x.units, false);
-    current.worker_floored.assign(x.workers, false);
-    current.annotation_floored.assign(x.labels, false);
-    by_label_.resize(x.labels);
+    scores.unit_floored.assign(x.units, false);
+    scores.worker_floored.assign(x.workers, false);
+    scores.annotation_floored.assign(x.labels, false);
+    label_entries_.resize(x.labels);
     length_.resize(x.size());
     before_cosine_.resize(x.label.size());
     before_vote_.resize(x.label.size());
@@ -63,45 +63,45 @@ class Iteration {
     judged_weight_.resize(x.workers);
     given_weight_.resize(x.workers);
     judgement_.resize(x.label.size());
-    for (const int j : x.worker_row) {
+    for (const int j : x.worker_judgements) {
       for (const int e : x.positions(j)) {
-        by_label_[x.label[e]].push_back(e);
+        label_entries_[x.label[e]].push_back(e);
         judgement_[e] = j;
       }
     }
   }
 
   void step(const Host& host) {
-    const std::vector<double> unit = current.unit, worker = current.worker,
-                              annotation = current.annotation;
-    measure_units_and_workers(unit, worker, annotation);
-    if (!options_.open) measure_annotations(unit, worker, host);
-    current.unit_change.push_back(largest_change(unit, current.unit));
-    current.worker_change.push_back(largest_change(worker, current.worker));
-    current.annotation_change.push_back(largest_change(annotation, current.annotation));
-    current.converged = std::max({current.unit_change.back(), current.worker_change.back(),
-                                  current.annotation_change.back()}) < options_.tolerance;
+    const std::vector<double> unit = scores.unit, worker = scores.worker,
+                              annotation = scores.annotation;
+    update_units_and_workers(unit, worker, annotation);
+    if (!options_.open) update_annotations(unit, worker, host);
+    scores.unit_change.push_back(largest_change(unit, scores.unit));
+    scores.worker_change.push_back(largest_change(worker, scores.worker));
+    scores.annotation_change.push_back(largest_change(annotation, scores.annotation));
+    scores.converged = std::max({scores.unit_change.back(), scores.worker_change.back(),
+                                 scores.annotation_change.back()}) < options_.tolerance;
   }
 
   // Computes the unit-annotation scores from the current worker qualities.
   void score_unit_annotations() {
-    current.unit_annotation.resize(votes_.label.size());
+    scores.unit_annotation.resize(votes_.label.size());
     for (int u = 0; u < x_.units; ++u) {
       double total = 0;
-      for (const int j : x_.of_unit.positions(u)) {
-        total += current.worker[x_.worker[j]];
+      for (const int j : x_.unit_judgements.positions(u)) {
+        total += scores.worker[x_.worker[j]];
       }
       for (const int e : votes_.positions(u)) {
         double sum = 0;
         for (const int g : givers_.positions(e)) {
-          sum += current.worker[givers_.worker[g]];
+          sum += scores.worker[givers_.worker[g]];
         }
-        current.unit_annotation[e] = ratio(sum, total);
+        scores.unit_annotation[e] = floored_ratio(sum, total);
       }
     }
   }
 
-  Quality current;
+  Quality scores;
 
  private:
   const Judgements& x_;
@@ -109,7 +109,7 @@ class Iteration {
   const Votes votes_;
   const LabelGivers givers_;
   // Positions of each label in the list of labels given, sorted by worker.
-  std::vector<std::vector<int>> by_label_;
+  std::vector<std::vector<int>> label_entries_;
   std::vector<int> judgement_;  // judgement of each label given
   std::vector<double> length_;  // length of each answer's vector, weighted by annotation qualities.
   // Running sums over the workers of a unit for each label (`cosine_sum_`, `vote_sum_`), and their
@@ -117,15 +117,17 @@ class Iteration {
   std::vector<double> before_cosine_, before_vote_, cosine_sum_, vote_sum_;
   std::vector<double> judged_weight_, given_weight_;
 
-  // `q`: quality of each annotation. A cosine is the product of two vectors of length 1. Therefore
-  // sums of cosines over pairs of workers are products with a sum over workers, which saves a loop.
-  // A sum over all other workers is computed as the sum over the workers before plus the sum over
-  // the workers after. Subtracting the worker from the total would lose digits.
-  void measure_units_and_workers(const std::vector<double>& unit, const std::vector<double>& worker,
-                                 const std::vector<double>& q) {
+  // Computes the qualities of units and workers from the qualities `unit`, `worker` and
+  // `annotation_quality` of the previous step. A cosine is the product of two vectors of length 1.
+  // Therefore a sum of cosines over pairs of workers is a product of a worker's vector with a sum
+  // over workers, which saves a loop. A sum over all other workers is computed as the sum over the
+  // workers before plus the sum over the workers after. Subtracting the worker's value from the
+  // total would lose digits.
+  void update_units_and_workers(const std::vector<double>& unit, const std::vector<double>& worker,
+                                const std::vector<double>& annotation_quality) {
     for (int j = 0; j < x_.size(); ++j) {
       double squared = 0;
-      for (const int e : x_.positions(j)) squared += q[x_.label[e]];
+      for (const int entry : x_.positions(j)) squared += annotation_quality[x_.label[entry]];
       length_[j] = std::sqrt(squared);
     }
     // Sums for one worker, weighted by unit qualities: numerator and denominator of the
@@ -137,7 +139,7 @@ class Iteration {
     std::vector<Sums> sums(x_.workers);
     std::vector<double> earlier_weight;
     for (int u = 0; u < x_.units; ++u) {
-      const int first = x_.of_unit.start[u], last = x_.of_unit.start[u + 1];
+      const int first = x_.unit_judgements.start[u], last = x_.unit_judgements.start[u + 1];
       if (first == last) continue;
       clear_sums(u);
       earlier_weight.resize(last - first);
@@ -148,54 +150,54 @@ class Iteration {
         weight_pairs += worker_quality * weight;
         weight += worker_quality;
         double dot = 0;
-        for (const int e : x_.positions(j)) {
-          const int a = x_.label[e];
-          before_cosine_[e] = cosine_sum_[a];
-          before_vote_[e] = vote_sum_[a];
-          dot += q[a] * cosine_sum_[a];
+        for (const int entry : x_.positions(j)) {
+          const int label = x_.label[entry];
+          before_cosine_[entry] = cosine_sum_[label];
+          before_vote_[entry] = vote_sum_[label];
+          dot += annotation_quality[label] * cosine_sum_[label];
         }
-        if (x_.answers(j) > 0) cosine_pairs += worker_quality * dot / length_[j];
+        if (x_.n_labels(j) > 0) cosine_pairs += worker_quality * dot / length_[j];
         add_answer(j, worker_quality);
       }
       const std::vector<double> total = votes_of_unit(u);
-      current.unit[u] = ratio(cosine_pairs, weight_pairs);
-      current.unit_floored[u] = weight_pairs < quality_floor;
+      scores.unit[u] = floored_ratio(cosine_pairs, weight_pairs);
+      scores.unit_floored[u] = weight_pairs < quality_floor;
 
       clear_sums(u);
       weight = 0;
       for (int j = last - 1; j >= first; --j) {
         const double worker_quality = worker[x_.worker[j]];
         double cosine = 0, dot = 0, squared = 0;
-        int e = x_.start[j];
-        for (const int v : votes_.positions(u)) {
-          const int a = votes_.label[v];
-          const bool has_label = e < x_.start[j + 1] && x_.label[e] == a;
+        int entry = x_.start[j];
+        for (const int vote : votes_.positions(u)) {
+          const int label = votes_.label[vote];
+          const bool has_label = entry < x_.start[j + 1] && x_.label[entry] == label;
           const double other_votes =
-              has_label ? before_vote_[e] + vote_sum_[a] : total[v - votes_.start[u]];
-          squared += q[a] * other_votes * other_votes;
+              has_label ? before_vote_[entry] + vote_sum_[label] : total[vote - votes_.start[u]];
+          squared += annotation_quality[label] * other_votes * other_votes;
           if (has_label) {
-            cosine += q[a] * (before_cosine_[e] + cosine_sum_[a]);
-            dot += q[a] * other_votes;
-            ++e;
+            cosine += annotation_quality[label] * (before_cosine_[entry] + cosine_sum_[label]);
+            dot += annotation_quality[label] * other_votes;
+            ++entry;
           }
         }
         Sums& sum = sums[x_.worker[j]];
-        if (x_.answers(j) > 0) sum.cosine += unit[u] * cosine / length_[j];
+        if (x_.n_labels(j) > 0) sum.cosine += unit[u] * cosine / length_[j];
         sum.weight += unit[u] * (earlier_weight[j - first] + weight);
-        sum.with_unit += unit[u] * ratio(dot, length_[j] * std::sqrt(squared));
+        sum.with_unit += unit[u] * floored_ratio(dot, length_[j] * std::sqrt(squared));
         sum.units += unit[u];
         weight += worker_quality;
         add_answer(j, worker_quality);
       }
     }
-    current.worker_worker.assign(x_.workers, not_a_number);
-    current.worker_unit = current.worker_worker;
+    scores.worker_worker.assign(x_.workers, not_a_number);
+    scores.worker_unit = scores.worker_worker;
     for (int i = 0; i < x_.workers; ++i) {
-      if (x_.of_worker.positions(i).size() == 0) continue;
-      current.worker_worker[i] = ratio(sums[i].cosine, sums[i].weight);
-      current.worker_unit[i] = ratio(sums[i].with_unit, sums[i].units);
-      current.worker[i] = current.worker_worker[i] * current.worker_unit[i];
-      current.worker_floored[i] = sums[i].weight < quality_floor || sums[i].units < quality_floor;
+      if (x_.worker_positions.positions(i).size() == 0) continue;
+      scores.worker_worker[i] = floored_ratio(sums[i].cosine, sums[i].weight);
+      scores.worker_unit[i] = floored_ratio(sums[i].with_unit, sums[i].units);
+      scores.worker[i] = scores.worker_worker[i] * scores.worker_unit[i];
+      scores.worker_floored[i] = sums[i].weight < quality_floor || sums[i].units < quality_floor;
     }
   }
 
@@ -216,29 +218,29 @@ class Iteration {
 
   // Weighted votes of each label of a unit, from the running sums.
   std::vector<double> votes_of_unit(int u) const {
-    std::vector<double> out;
+    std::vector<double> label_votes;
     for (const int v : votes_.positions(u)) {
-      out.push_back(vote_sum_[votes_.label[v]]);
+      label_votes.push_back(vote_sum_[votes_.label[v]]);
     }
-    return out;
+    return label_votes;
   }
 
   // Annotation quality of label a. For each worker k who gave the label: among the units with label
   // a from k, weighted by quality, the share in which each other worker i gave the label, too. This
   // share is averaged over pairs of workers, weighted by worker qualities. `judged_weight_`: weight
   // of the units that i judged, `given_weight_`: weight of those with label a from i.
-  void measure_annotations(const std::vector<double>& unit, const std::vector<double>& worker,
-                           const Host& host) {
+  void update_annotations(const std::vector<double>& unit, const std::vector<double>& worker,
+                          const Host& host) {
     std::vector<int> other_workers;
     for_each_item(x_.labels, 1, host, [&](std::size_t a) {
       double numerator = 0, denominator = 0;
-      const std::vector<int>& entries = by_label_[a];
+      const std::vector<int>& entries = label_entries_[a];
       for (std::size_t e = 0; e < entries.size();) {
         const int k = x_.worker[judgement_[entries[e]]];
         for (; e < entries.size() && x_.worker[judgement_[entries[e]]] == k; ++e) {
           const int u = x_.unit[judgement_[entries[e]]];
           if (!(unit[u] > 0)) continue;
-          for (const int j : x_.of_unit.positions(u)) {
+          for (const int j : x_.unit_judgements.positions(u)) {
             const int i = x_.worker[j];
             if (judged_weight_[i] == 0) other_workers.push_back(i);
             judged_weight_[i] += unit[u];
@@ -258,9 +260,9 @@ class Iteration {
         }
         other_workers.clear();
       }
-      const double quality = ratio(numerator, denominator);
-      current.annotation[a] = std::max(quality, quality_floor);
-      current.annotation_floored[a] = denominator < quality_floor || quality < quality_floor;
+      const double quality = floored_ratio(numerator, denominator);
+      scores.annotation[a] = std::max(quality, quality_floor);
+      scores.annotation_floored[a] = denominator < quality_floor || quality < quality_floor;
     });
   }
 };
@@ -269,14 +271,14 @@ class Iteration {
 
 Quality crowd_quality(const Judgements& x, const QualityOptions& options, const Host& host) {
   Iteration iteration(x, options);
-  for (int step = 0; step < options.max_steps && !iteration.current.converged; ++step) {
+  for (int step = 0; step < options.max_steps && !iteration.scores.converged; ++step) {
     Host inner;
     inner.tick = [&](std::size_t) { return host.tick(step); };
     iteration.step(inner);
     if (!host.tick(step + 1)) throw Interrupted();
   }
   iteration.score_unit_annotations();
-  return iteration.current;
+  return iteration.scores;
 }
 
 }  // namespace fallible

@@ -55,7 +55,7 @@ KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight) {
   double total = 0;
   for (int k = 0; k < N; ++k) {
     const double rate = ((N - 1) * share[k] / ratings - 1 + Pc) / (N * Pc - 1);
-    if (rate < -zero_tolerance) ++fit.negative;
+    if (rate < -zero_tolerance) ++fit.n_negative;
     fit.base_rates[k] = rate <= zero_tolerance ? 0 : rate;
     total += fit.base_rates[k];
   }
@@ -65,8 +65,8 @@ KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight) {
 
 Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
   const int N = tallies.categories;
-  Eigen::MatrixXd out = Eigen::MatrixXd::Constant(N + 1, N + 1, not_a_number);
-  if (fit.identified != Identified::yes || fit.rater_accuracy == 1) return out;
+  Eigen::MatrixXd covariance_matrix = Eigen::MatrixXd::Constant(N + 1, N + 1, not_a_number);
+  if (fit.identified != Identified::yes || fit.rater_accuracy == 1) return covariance_matrix;
 
   // Weighted sums of products, over cases, of three quantities of a case. u is its number of
   // agreeing pairs minus the expected number. c contains its numbers of ratings of each category. r
@@ -96,7 +96,7 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
       }
     }
   }
-  if (cases <= 1) return out;
+  if (cases <= 1) return covariance_matrix;
   share /= ratings;
 
   // Covariance matrix of the agreement (first row and column) and the category shares, from the
@@ -120,14 +120,14 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
     jacobian(k + 1, 0) = slope * (1 - N * fit.base_rates[k]) / (N * Pc - 1);
     jacobian(k + 1, k + 1) = (N - 1) / (N * Pc - 1);
   }
-  out = jacobian * observed * jacobian.transpose();
+  covariance_matrix = jacobian * observed * jacobian.transpose();
   // A base rate of zero was clipped. The derivative does not exist there, so the delta method gives
   // no standard errors of the base rates.
   if (*std::min_element(fit.base_rates.begin(), fit.base_rates.end()) == 0) {
-    out.bottomRows(N).setConstant(not_a_number);
-    out.rightCols(N).setConstant(not_a_number);
+    covariance_matrix.bottomRows(N).setConstant(not_a_number);
+    covariance_matrix.rightCols(N).setConstant(not_a_number);
   }
-  return out;
+  return covariance_matrix;
 }
 
 Posterior::Posterior(const Tallies& tallies, const KFit& fit)
@@ -144,16 +144,17 @@ void Posterior::operator()(int tally, double* probability) const {
   const int end = tallies_.start[tally + 1];
   // Highest number of ratings of one category, among categories with a positive base rate. All
   // powers are divided by the power of this number, to avoid underflow.
-  int most = 0;
+  int highest_count = 0;
   for (int c = begin; c < end; ++c) {
-    if (fit_.base_rates[tallies_.category[c]] > 0) most = std::max(most, tallies_.count[c]);
+    if (fit_.base_rates[tallies_.category[c]] > 0)
+      highest_count = std::max(highest_count, tallies_.count[c]);
   }
   double total = 0;
   for (int k = 0, c = begin; k < N; ++k) {
     const bool is_rated = c < end && tallies_.category[c] == k;
     const int count = is_rated ? tallies_.count[c++] : 0;
     const double rate = fit_.base_rates[k];
-    probability[k] = rate > 0 ? rate * power_[most - count] : 0;
+    probability[k] = rate > 0 ? rate * power_[highest_count - count] : 0;
     total += probability[k];
   }
   for (int k = 0; k < N; ++k) probability[k] /= total;

@@ -16,13 +16,14 @@ enum class Identified { yes, no_pairs, chance };
 // Name of a value of this enum in R: "yes", "no_pairs" or "chance".
 const char* name(Identified identified);
 
+// Parameters of the K-model, estimated from ratings.
 struct KFit {
   Identified identified = Identified::yes;
   double agreement;       // share of agreeing pairs among all pairs of ratings; NaN without pairs
   double kappa;           // (agreement - 1/N) / (1 - 1/N), where N is the number of categories
   double rater_accuracy;  // 1/N if agreement is at or below chance; NaN without pairs
   std::vector<double> base_rates;  // one per category; NaN if not identified
-  int negative = 0;                // number of base rates that were negative and set to zero
+  int n_negative = 0;              // number of base rates that were negative and set to zero
 };
 
 // Estimates the K-model from agreements and category shares. `weight`: weight of each tally.
@@ -31,9 +32,9 @@ KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight);
 
 // Covariance matrix of rater accuracy (first row and column) and base rates, by the delta method.
 // First estimates the covariance of agreement and category shares from the variation between cases.
-// Then transforms this matrix with the derivatives of equations 2 and 5. All entries of base rates
-// are NaN if any base rate is zero. The whole matrix is NaN if all pairs of ratings agree, if the
-// fit is not identified, or if there is at most one case.
+// Then transforms this matrix with the derivatives of equations 2 and 5. If any base rate is zero,
+// all entries of base rates are NaN. If all pairs of ratings agree, if the fit is not identified,
+// or if there is at most one case, the whole matrix is NaN.
 Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit);
 
 // Computes posterior probabilities of the categories for the cases of a tally. Needs an identified

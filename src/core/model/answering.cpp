@@ -22,8 +22,9 @@ Answering::Answering(const LatentRows& rows)
   if (rows.abstained.empty()) return;
   std::vector<double> answered(rows.judges, 0.0), abstained(rows.judges, 0.0);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.positions(i)) answered[rows.judge[at]] += rows.weight[i];
-    for (const int at : rows.abstentions_of(i)) abstained[rows.abstained[at]] += rows.weight[i];
+    for (const int position : rows.positions(i)) answered[rows.judge[position]] += rows.weight[i];
+    for (const int position : rows.abstentions_of(i))
+      abstained[rows.abstained[position]] += rows.weight[i];
   }
   for (int j = 0; j < rows.judges; ++j) {
     if (rows.has_known_matrix(j) || answered[j] <= 0 || abstained[j] <= 0) continue;
@@ -44,9 +45,9 @@ void Answering::clear() { abstentions.values().assign(abstentions.values().size(
 
 void Answering::add_expected(const LatentRows& rows, int row, const double* posterior) {
   if (used_judges.empty()) return;
-  for (const int at : rows.abstentions_of(row)) {
+  for (const int position : rows.abstentions_of(row)) {
     for (int k = 0; k < categories; ++k) {
-      abstentions[rows.abstained[at]][k] += rows.weight[row] * posterior[k];
+      abstentions[rows.abstained[position]][k] += rows.weight[row] * posterior[k];
     }
   }
 }
@@ -57,10 +58,10 @@ void Answering::update() {
   const double prior_weight = 2 / (1 + kappa);
   double slope = -prior_weight, curvature = square(prior_weight) / 2;
   // Expected numbers of distinct draws from the Beta means, in the Chinese restaurant
-  // representation of the Beta-binomial distribution: used judges x truths. `answered` is for
-  // answers, `all` for answers and abstentions. They are the counts in a logistic regression for b
-  // and h.
-  Table<double> answered(used_judges.size(), K), all = answered;
+  // representation of the Beta-binomial distribution: used judges x truths. `answer_draws` is for
+  // answers, `all_draws` for answers and abstentions. They are the counts in a logistic regression
+  // for b and h.
+  Table<double> answer_draws(used_judges.size(), K), all_draws = answer_draws;
   for (std::size_t i = 0; i < used_judges.size(); ++i) {
     for (int k = 0; k < K; ++k) {
       const double n = answers[used_judges[i]][k], n_abstained = abstentions[used_judges[i]][k];
@@ -70,8 +71,8 @@ void Answering::update() {
       slope += mu * answer_gain.value + (1 - mu) * abstention_gain.value - total_gain.value;
       curvature += square(mu) * answer_gain.derivative +
                    square(1 - mu) * abstention_gain.derivative - total_gain.derivative;
-      answered[i][k] = kappa * mu * answer_gain.value;
-      all[i][k] = answered[i][k] + kappa * (1 - mu) * abstention_gain.value;
+      answer_draws[i][k] = kappa * mu * answer_gain.value;
+      all_draws[i][k] = answer_draws[i][k] + kappa * (1 - mu) * abstention_gain.value;
     }
   }
   kappa = newton_concentration(kappa, slope, curvature);
@@ -81,8 +82,8 @@ void Answering::update() {
     double score = 0.5 - p, information = p * (1 - p);
     for (int k = 0; k < K; ++k) {
       const double mu = mean(used_judges[i], k);
-      score += answered[i][k] - all[i][k] * mu;
-      information += all[i][k] * mu * (1 - mu);
+      score += answer_draws[i][k] - all_draws[i][k] * mu;
+      information += all_draws[i][k] * mu * (1 - mu);
     }
     parameter += clip_to(score / information, 1);
   }
@@ -92,8 +93,8 @@ void Answering::update() {
     double score = -h[k] * precision, information = precision;
     for (std::size_t i = 0; i < used_judges.size(); ++i) {
       const double mu = mean(used_judges[i], k);
-      score += answered[i][k] - all[i][k] * mu;
-      information += all[i][k] * mu * (1 - mu);
+      score += answer_draws[i][k] - all_draws[i][k] * mu;
+      information += all_draws[i][k] * mu * (1 - mu);
     }
     h[k] += clip_to(score / information, 1);
     squares += square(h[k]) + 1 / information;
@@ -113,19 +114,19 @@ void Answering::compute_probabilities() {
 
 double Answering::log_density() const {
   if (used_judges.empty()) return 0;
-  double out = -2 * std::log1p(kappa);
+  double density = -2 * std::log1p(kappa);
   for (const int j : used_judges) {
     const double p = clip_probability(logistic(b[j]));
-    out += (std::log(p) + std::log1p(-p)) / 2;
+    density += (std::log(p) + std::log1p(-p)) / 2;
     for (int k = 0; k < categories; ++k) {
       const double n = answers[j][k], n_abstained = abstentions[j][k], mu = mean(j, k);
-      out += log_gamma(kappa) - log_gamma(kappa + n + n_abstained) + log_gamma(kappa * mu + n) -
-             log_gamma(kappa * mu) + log_gamma(kappa * (1 - mu) + n_abstained) -
-             log_gamma(kappa * (1 - mu));
+      density += log_gamma(kappa) - log_gamma(kappa + n + n_abstained) + log_gamma(kappa * mu + n) -
+                 log_gamma(kappa * mu) + log_gamma(kappa * (1 - mu) + n_abstained) -
+                 log_gamma(kappa * (1 - mu));
     }
   }
-  for (const double x : h) out -= square(x / omega) / 2;
-  return out - (categories + 1) * std::log(omega) - square(omega_guess / omega) / 2;
+  for (const double x : h) density -= square(x / omega) / 2;
+  return density - (categories + 1) * std::log(omega) - square(omega_guess / omega) / 2;
 }
 
 void Answering::multiply(Squares& probability) const {

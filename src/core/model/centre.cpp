@@ -54,48 +54,48 @@ double Centre::mean(double skill, int truth, int rating) const {
   return std::max((1 - right) * w[truth][rating], least_error);
 }
 
-Centre::Tables Centre::tables(const CentreCounts& n) const {
+Centre::Tables Centre::tables(const CentreCounts& counts) const {
   const int K = categories;
-  Tables out;
-  out.right = out.answers = Table<double>(s.size(), K);
-  out.errors = Table<double>(K, K);
+  Tables draws;
+  draws.right = draws.answers = Table<double>(s.size(), K);
+  draws.errors = Table<double>(K, K);
   const double prior_weight = 2 / (1 + c);
-  out.slope = -prior_weight;
-  out.curvature = square(prior_weight) / 2;
-  for (const int j : n.used_judges) {
+  draws.slope = -prior_weight;
+  draws.curvature = square(prior_weight) / 2;
+  for (const int j : counts.used_judges) {
     for (int k = 0; k < K; ++k) {
       double n_total = 0;
       for (int l = 0; l < K; ++l) {
-        if (!n.used[j][l]) continue;
-        const double n_ratings = n.ratings[j][l][k], m = mean(s[j], k, l);
+        if (!counts.is_used[j][l]) continue;
+        const double n_ratings = counts.ratings[j][l][k], m = mean(s[j], k, l);
         if (n_ratings <= 0) continue;
         n_total += n_ratings;
         const DigammaDifference gain(c * m, n_ratings);
-        out.slope += m * gain.value;
-        out.curvature += m * m * gain.derivative;
-        const double t = c * m * gain.value;
-        out.answers[j][k] += t;
-        (l == k ? out.right[j][k] : out.errors[k][l]) += t;
+        draws.slope += m * gain.value;
+        draws.curvature += m * m * gain.derivative;
+        const double n_draws = c * m * gain.value;
+        draws.answers[j][k] += n_draws;
+        (l == k ? draws.right[j][k] : draws.errors[k][l]) += n_draws;
       }
       if (n_total <= 0) continue;
       const DigammaDifference gain(c, n_total);
-      out.slope -= gain.value;
-      out.curvature -= gain.derivative;
+      draws.slope -= gain.value;
+      draws.curvature -= gain.derivative;
     }
   }
-  return out;
+  return draws;
 }
 
-void Centre::update(const CentreCounts& n) {
-  const Tables t = tables(n);
-  c = newton_concentration(c, t.slope, t.curvature);
-  if (!one_coin && categories > 2) update_confusions(t);
-  update_recognition(n, t);
-  update_skills(n, t);
-  balance_skills(n);
+void Centre::update(const CentreCounts& counts) {
+  const Tables draws = tables(counts);
+  c = newton_concentration(c, draws.slope, draws.curvature);
+  if (!one_coin && categories > 2) update_confusions(draws);
+  update_recognition(counts, draws);
+  update_skills(counts, draws);
+  balance_skills(counts);
 }
 
-void Centre::update_confusions(const Tables& t) {
+void Centre::update_confusions(const Tables& draws) {
   const int K = categories;
   const double entry = a / (K - 1);
   const double prior_weight = 2 / (1 + a);
@@ -104,8 +104,8 @@ void Centre::update_confusions(const Tables& t) {
     double total = 0;
     for (int l = 0; l < K; ++l) {
       if (l == k) continue;
-      total += t.errors[k][l];
-      const DigammaDifference gain(entry, t.errors[k][l]);
+      total += draws.errors[k][l];
+      const DigammaDifference gain(entry, draws.errors[k][l]);
       slope += gain.value / (K - 1);
       curvature += gain.derivative / square(K - 1);
     }
@@ -113,19 +113,19 @@ void Centre::update_confusions(const Tables& t) {
     slope -= gain.value;
     curvature -= gain.derivative;
     for (int l = 0; l < K; ++l) {
-      if (l != k) w[k][l] = (t.errors[k][l] + entry) / (total + a);
+      if (l != k) w[k][l] = (draws.errors[k][l] + entry) / (total + a);
     }
   }
   a = newton_concentration(a, slope, curvature);
 }
 
-void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
+void Centre::update_recognition(const CentreCounts& counts, const Tables& draws) {
   const int K = categories;
   std::vector<double> slope(K, 0.0), information(K, 0.0);
-  for (const int j : n.used_judges) {
+  for (const int j : counts.used_judges) {
     for (int k = 0; k < K; ++k) {
-      const double p = right(j, k), answers = t.answers[j][k];
-      slope[k] += t.right[j][k] - answers * p;
+      const double p = right(j, k), answers = draws.answers[j][k];
+      slope[k] += draws.right[j][k] - answers * p;
       information[k] += answers * p * (1 - p);
     }
   }
@@ -160,16 +160,16 @@ void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
 // Updates tau and all skills in one step: the log density of each skill is replaced by its
 // second-order expansion. tau is then the root of an equation with one unknown. EM would need
 // hundreds of rounds to find tau if raters hardly differ.
-void Centre::update_skills(const CentreCounts& n, const Tables& t) {
-  const auto judges = static_cast<double>(n.used_judges.size());
+void Centre::update_skills(const CentreCounts& counts, const Tables& draws) {
+  const auto judges = static_cast<double>(counts.used_judges.size());
   // Second-order expansion of the log density of each used judge's skill s, without the prior of s.
   // Its slope at s is `linear` - `information` * s.
   std::vector<double> linear, information;
-  for (const int j : n.used_judges) {
+  for (const int j : counts.used_judges) {
     double slope = 0, judge_information = 0;
     for (int k = 0; k < categories; ++k) {
-      const double p = right(j, k), answers = t.answers[j][k];
-      slope += t.right[j][k] - answers * p;
+      const double p = right(j, k), answers = draws.answers[j][k];
+      slope += draws.right[j][k] - answers * p;
       judge_information += answers * p * (1 - p);
     }
     linear.push_back(slope + judge_information * s[j]);
@@ -193,7 +193,7 @@ void Centre::update_skills(const CentreCounts& n, const Tables& t) {
   }
   tau = std::sqrt(variance);
   for (std::size_t i = 0; i < linear.size(); ++i) {
-    double& skill = s[n.used_judges[i]];
+    double& skill = s[counts.used_judges[i]];
     const double mode = linear[i] * variance / (1 + information[i] * variance);
     skill += clip_to(mode - skill, 1);
   }
@@ -203,15 +203,15 @@ void Centre::update_skills(const CentreCounts& n, const Tables& t) {
 // ratings depend only on the sums u + s, so only the priors of the skills and of ubar determine the
 // best constant. With many ratings, separate updates of u and s would need thousands of rounds to
 // find the constant.
-void Centre::balance_skills(const CentreCounts& n) {
+void Centre::balance_skills(const CentreCounts& counts) {
   const double precision = 1 / square(tau), p = logistic(ubar);
   double slope = mean_weight * (mean_guess - p), information = mean_weight * p * (1 - p);
-  for (const int j : n.used_judges) {
+  for (const int j : counts.used_judges) {
     slope += s[j] * precision;
     information += precision;
   }
   const double shift = clip_to(slope / information, 1);
-  for (const int j : n.used_judges) s[j] -= shift;
+  for (const int j : counts.used_judges) s[j] -= shift;
   for (double& x : u) x += shift;
   ubar += shift;
 }
@@ -227,9 +227,9 @@ double Centre::skill_of(ConstSquare ratings) const {
       for (int l = 0; l < K; ++l) {
         const double n = ratings[l][k], m = mean(skill, k, l);
         if (n <= 0) continue;
-        const double t = c * m * DigammaDifference(c * m, n).value;
-        slope += t * ((l == k) - p);
-        information += t * p * (1 - p);
+        const double draws = c * m * DigammaDifference(c * m, n).value;
+        slope += draws * ((l == k) - p);
+        information += draws * p * (1 - p);
       }
     }
     const double step = clip_to(slope / information, 1);
@@ -239,40 +239,41 @@ double Centre::skill_of(ConstSquare ratings) const {
   return skill;
 }
 
-double Centre::log_density(const CentreCounts& n) const {
+double Centre::log_density(const CentreCounts& counts) const {
   const int K = categories;
-  double out = -2 * std::log1p(c);
-  for (const int j : n.used_judges) {
-    out -= square(s[j] / tau) / 2;
+  double log_density_sum = -2 * std::log1p(c);
+  for (const int j : counts.used_judges) {
+    log_density_sum -= square(s[j] / tau) / 2;
     for (int k = 0; k < K; ++k) {
       double total = 0;
       for (int l = 0; l < K; ++l) {
-        const double n_ratings = n.ratings[j][l][k];
+        const double n_ratings = counts.ratings[j][l][k];
         if (n_ratings <= 0) continue;
         total += n_ratings;
         const double alpha = c * mean(s[j], k, l);
-        out += log_gamma(alpha + n_ratings) - log_gamma(alpha);
+        log_density_sum += log_gamma(alpha + n_ratings) - log_gamma(alpha);
       }
-      out += log_gamma(c) - log_gamma(c + total);
+      log_density_sum += log_gamma(c) - log_gamma(c + total);
     }
   }
-  out -= (static_cast<double>(n.used_judges.size()) + skill_weight) * std::log(tau) +
-         skill_weight * square(tau_guess) / (2 * square(tau));
+  log_density_sum -=
+      (static_cast<double>(counts.used_judges.size()) + skill_weight) * std::log(tau) +
+      skill_weight * square(tau_guess) / (2 * square(tau));
   const double p = clip_probability(logistic(ubar));
-  out += mean_weight * (mean_guess * std::log(p) + (1 - mean_guess) * std::log1p(-p));
-  if (one_coin) return out;
-  for (const double x : u) out -= square((x - ubar) / ups) / 2;
-  out -= (K + recognition_weight) * std::log(ups) +
-         recognition_weight * square(ups_guess) / (2 * square(ups));
-  if (K == 2) return out;
+  log_density_sum += mean_weight * (mean_guess * std::log(p) + (1 - mean_guess) * std::log1p(-p));
+  if (one_coin) return log_density_sum;
+  for (const double x : u) log_density_sum -= square((x - ubar) / ups) / 2;
+  log_density_sum -= (K + recognition_weight) * std::log(ups) +
+                     recognition_weight * square(ups_guess) / (2 * square(ups));
+  if (K == 2) return log_density_sum;
   const double entry = a / (K - 1);
-  out += -2 * std::log1p(a) + K * (log_gamma(a) - (K - 1) * log_gamma(entry));
+  log_density_sum += -2 * std::log1p(a) + K * (log_gamma(a) - (K - 1) * log_gamma(entry));
   for (int k = 0; k < K; ++k) {
     for (int l = 0; l < K; ++l) {
-      if (l != k) out += (entry - 1) * std::log(std::max(w[k][l], least_error));
+      if (l != k) log_density_sum += (entry - 1) * std::log(std::max(w[k][l], least_error));
     }
   }
-  return out;
+  return log_density_sum;
 }
 
 void Centre::append_to(std::vector<double>& x) const {

@@ -17,12 +17,12 @@ double PairAgreement::excess() const {
 }
 
 double DisagreeingPairs::distance() const {
-  double out = 0;
+  double sum = 0;
   for (std::size_t i = 0; i < observed.size(); ++i) {
     const double deviation = observed[i] - expected[i];
-    if (expected[i] > 0) out += deviation * deviation / expected[i];
+    if (expected[i] > 0) sum += deviation * deviation / expected[i];
   }
-  return out;
+  return sum;
 }
 
 double lowest_base_rate(const LatentRows& rows) {
@@ -42,11 +42,11 @@ double lowest_base_rate(const LatentRows& rows) {
       }
     }
   }
-  const double root = ((N - 1) * agreeing / pairs - (N - 1.0) / N) / N;
-  if (!(root > 1e-9)) return -std::numeric_limits<double>::infinity();
-  const double accuracy = 1.0 / N + std::sqrt(root);
-  const double least = *std::min_element(share.begin(), share.end()) / ratings;
-  return ((N - 1) * least - 1 + accuracy) / (N * accuracy - 1);
+  const double squared_excess = ((N - 1) * agreeing / pairs - (N - 1.0) / N) / N;
+  if (!(squared_excess > 1e-9)) return -std::numeric_limits<double>::infinity();
+  const double accuracy = 1.0 / N + std::sqrt(squared_excess);
+  const double lowest_share = *std::min_element(share.begin(), share.end()) / ratings;
+  return ((N - 1) * lowest_share - 1 + accuracy) / (N * accuracy - 1);
 }
 
 DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law) {
@@ -64,9 +64,11 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
       const Eigen::MatrixXd answers_of_judge =
           static_cast<double>(j - i) * law.answer_probabilities(current_raters[i]).leftCols(N);
       answers += answers_of_judge;
-      within_judge += answers_of_judge.transpose() * law.weights().asDiagonal() * answers_of_judge;
+      within_judge +=
+          answers_of_judge.transpose() * law.class_probabilities().asDiagonal() * answers_of_judge;
     });
-    expected += cases * (answers.transpose() * law.weights().asDiagonal() * answers - within_judge);
+    expected += cases * (answers.transpose() * law.class_probabilities().asDiagonal() * answers -
+                         within_judge);
   };
   std::vector<int> raters;
   for (int i = 0; i < rows.size(); ++i) {
@@ -88,22 +90,23 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
     cases += rows.weight[i];
   }
   add_expected_pairs();
-  DisagreeingPairs out;
+  DisagreeingPairs disagreeing;
   double observed_sum = 0, expected_sum = 0;
   for (int k = 0; k < N; ++k) {
     for (int l = k + 1; l < N; ++l) {
-      observed_sum += out.observed.emplace_back(observed(k, l));
-      expected_sum += out.expected.emplace_back(expected(k, l));
+      observed_sum += disagreeing.observed.emplace_back(observed(k, l));
+      expected_sum += disagreeing.expected.emplace_back(expected(k, l));
     }
   }
-  for (double& value : out.expected) value *= expected_sum > 0 ? observed_sum / expected_sum : 0;
-  return out;
+  for (double& value : disagreeing.expected)
+    value *= expected_sum > 0 ? observed_sum / expected_sum : 0;
+  return disagreeing;
 }
 
 std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLaw& law,
                                           double least_cases) {
-  const int U = rows.judges;
-  Eigen::MatrixXd cases = Eigen::MatrixXd::Zero(U, U), agreeing = cases;
+  const int n_judges = rows.judges;
+  Eigen::MatrixXd cases = Eigen::MatrixXd::Zero(n_judges, n_judges), agreeing = cases;
   for (int i = 0; i < rows.size(); ++i) {
     for (const int a : rows.positions(i)) {
       // Judges ascend within a row, so that each pair is visited once.
@@ -115,18 +118,18 @@ std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLa
       }
     }
   }
-  std::vector<PairAgreement> out;
-  for (int u = 0; u < U; ++u) {
-    for (int v = u + 1; v < U; ++v) {
+  std::vector<PairAgreement> agreements;
+  for (int u = 0; u < n_judges; ++u) {
+    for (int v = u + 1; v < n_judges; ++v) {
       if (cases(u, v) < least_cases) continue;
       const auto joint = law.answer_probabilities(u)
                              .cwiseProduct(law.answer_probabilities(v))
                              .leftCols(law.categories);
-      const double share = law.weights().dot(joint.rowwise().sum());
-      out.push_back({u, v, cases(u, v), agreeing(u, v), cases(u, v) * share});
+      const double share = law.class_probabilities().dot(joint.rowwise().sum());
+      agreements.push_back({u, v, cases(u, v), agreeing(u, v), cases(u, v) * share});
     }
   }
-  return out;
+  return agreements;
 }
 
 RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
@@ -167,37 +170,37 @@ RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
 // a combination has one digit per judge in base `categories`; the first judge has the lowest digit.
 std::vector<double> RowSampler::combination_probabilities(const std::vector<int>& judges,
                                                           std::size_t number) const {
-  std::vector<double> out(number, 0.0);
+  std::vector<double> combination_probability(number, 0.0);
   for (int c = 0; c < law_.classes; ++c) {
     for (std::size_t combination = 0; combination < number; ++combination) {
-      double product = law_.weight[c];
+      double product = law_.class_probability[c];
       std::size_t remaining = combination;
       for (const int judge : judges) {
         product *= law_.answer_probability(judge, static_cast<int>(remaining % law_.categories), c);
         remaining /= law_.categories;
       }
-      out[combination] += product;
+      combination_probability[combination] += product;
     }
   }
-  return out;
+  return combination_probability;
 }
 
 LatentRows RowSampler::draw(Stream& stream) const {
   const int N = law_.categories;
   const auto draw_index = [&stream](const double* cumulative, int n) {
-    const double at = stream.uniform() * cumulative[n - 1];
+    const double level = stream.uniform() * cumulative[n - 1];
     int i = 0;
-    while (i < n - 1 && at >= cumulative[i]) ++i;
+    while (i < n - 1 && level >= cumulative[i]) ++i;
     return i;
   };
   std::vector<double> cumulative_weight;
   double total = 0;
-  for (const double weight : law_.weight) cumulative_weight.push_back(total += weight);
+  for (const double weight : law_.class_probability) cumulative_weight.push_back(total += weight);
 
-  LatentRows out;
-  out.categories = N;
-  out.raters = raters_;
-  out.judges = judges_;
+  LatentRows drawn_rows;
+  drawn_rows.categories = N;
+  drawn_rows.raters = raters_;
+  drawn_rows.judges = judges_;
   RowSet rows;
   std::vector<double> weight, count;
   std::vector<int> key;
@@ -213,8 +216,8 @@ LatentRows RowSampler::draw(Stream& stream) const {
       for (std::size_t j = 0; j < length; ++j) key[2 * j + 1] = 0;
       for (std::size_t i = 0, combination = 0; i < count.size(); ++i) {
         if (count[combination] != 0) {
-          out.add_row(key.data(), key.data() + key.size());
-          out.weight.push_back(count[combination]);
+          drawn_rows.add_row(key.data(), key.data() + key.size());
+          drawn_rows.weight.push_back(count[combination]);
         }
         // Moves to the next combination, like an odometer. `place_value`: place value of a digit.
         std::size_t place_value = count.size() / N;
@@ -238,12 +241,12 @@ LatentRows RowSampler::draw(Stream& stream) const {
     }
   }
   for (const int i : rows.sorted()) {
-    out.add_row(rows.row(i), rows.row(i) + rows.length(i));
-    out.weight.push_back(weight[i]);
+    drawn_rows.add_row(rows.row(i), rows.row(i) + rows.length(i));
+    drawn_rows.weight.push_back(weight[i]);
   }
-  out.known.assign(out.size(), -1);
-  out.find_prefixes();
-  return out;
+  drawn_rows.known_truth.assign(drawn_rows.size(), -1);
+  drawn_rows.find_prefixes();
+  return drawn_rows;
 }
 
 void KTester::fit(const LatentRows& rows) {
@@ -260,15 +263,16 @@ namespace {
 // Starting values for a fit of `layout`, from parameters `x` of the model `simpler`, which is
 // simpler or the same. A shift near zero starts above zero, because its derivative at zero is zero.
 Eigen::VectorXd start_from(const Layout& layout, const Layout& simpler, const Eigen::VectorXd& x) {
-  Eigen::VectorXd out = layout.start_from(simpler, x);
-  if (layout.shifts_at >= 0 && std::fabs(out[layout.shifts_at]) < 1e-3) out[layout.shifts_at] = 0.1;
-  return out;
+  Eigen::VectorXd start = layout.start_from(simpler, x);
+  if (layout.shifts_at >= 0 && std::fabs(start[layout.shifts_at]) < 1e-3)
+    start[layout.shifts_at] = 0.1;
+  return start;
 }
 
 }  // namespace
 
 KStatistics KTester::compare(const LatentRows& rows, KTester* fitted) const {
-  KStatistics out{not_a_number, not_a_number, not_a_number, not_a_number};
+  KStatistics statistics{not_a_number, not_a_number, not_a_number, not_a_number};
   const LatentClass null(rows, test_.null, prior_);
   const LatentFit fit =
       fitted ? fit_latent(null, OptimiserOptions()) : null_newton_.fit(null, null_start_);
@@ -284,7 +288,7 @@ KStatistics KTester::compare(const LatentRows& rows, KTester* fitted) const {
     Eigen::VectorXd start = start_from(alternative.layout, null.layout, fit.x);
     const LatentFit alternative_fit = fitted ? fit_latent(alternative, start, OptimiserOptions())
                                              : alternative_newton_.fit(alternative, start);
-    out.ratio = 2 * (alternative_fit.log_likelihood - fit.log_likelihood);
+    statistics.ratio = 2 * (alternative_fit.log_likelihood - fit.log_likelihood);
     if (fitted) {
       // Sets the shift to its value under the null model, from which replicates are drawn.
       if (null.layout.shifts_at < 0 && alternative.layout.shifts_at >= 0) {
@@ -292,19 +296,20 @@ KStatistics KTester::compare(const LatentRows& rows, KTester* fitted) const {
       }
       fitted->alternative_newton_ = SimplifiedNewton(alternative, start);
       fitted->converged_ = fit.converged && alternative_fit.converged;
-      fitted->degrees_ = alternative.layout.free_parameters() - null.layout.free_parameters();
+      fitted->degrees_of_freedom_ =
+          alternative.layout.free_parameters() - null.layout.free_parameters();
     }
   }
   if (test_.uses_pairs) {
-    out.pairs = disagreeing_pairs(rows, law).distance();
-    out.lowest_rate = lowest_base_rate(rows);
+    statistics.pairs = disagreeing_pairs(rows, law).distance();
+    statistics.lowest_rate = lowest_base_rate(rows);
   }
   if (test_.uses_residual) {
     for (const PairAgreement& pair : pair_agreement(rows, law, least_common_cases)) {
-      if (!(out.residual >= pair.excess())) out.residual = pair.excess();
+      if (!(statistics.residual >= pair.excess())) statistics.residual = pair.excess();
     }
   }
-  return out;
+  return statistics;
 }
 
 namespace {
@@ -350,7 +355,7 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
   const int extreme_limit =
       static_cast<int>(std::floor(alpha * (options.replicates + 1.0) + numerical_error));
   const int enough = std::max(least_extreme, extreme_limit);
-  std::vector<std::vector<KStatistics>> out(testers.size());
+  std::vector<std::vector<KStatistics>> draws(testers.size());
   std::vector<std::size_t> open_tests;
   IntervalTimer timer;
   for (std::size_t test = 0; test < testers.size(); ++test) open_tests.push_back(test);
@@ -359,23 +364,23 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
   for (std::size_t first = 0, block_size = 0; first < replicates && !open_tests.empty();
        first += block_size) {
     block_size = std::min(std::max<std::size_t>(options.threads, first / 16), replicates - first);
-    for (const std::size_t test : open_tests) out[test].resize(first + block_size);
+    for (const std::size_t test : open_tests) draws[test].resize(first + block_size);
     const std::size_t items_done = testers.size() * first;
     const Host tick{[&](std::size_t done) { return host.tick(items_done + done); }};
     for_each_item(open_tests.size() * block_size, options.threads, tick, [&](std::size_t item) {
       const std::size_t test = open_tests[item / block_size], r = first + item % block_size;
       Stream stream(options.seed, test * replicates + r);
-      out[test][r] = testers[test].replicate(stream);
+      draws[test][r] = testers[test].replicate(stream);
     });
     const auto ended = [&](std::size_t test) {
-      return truncate_draws(testers[test].observed(), enough, out[test]);
+      return truncate_draws(testers[test].observed(), enough, draws[test]);
     };
     open_tests.erase(std::remove_if(open_tests.begin(), open_tests.end(), ended), open_tests.end());
     if (timer.has_elapsed() && !host.tick(testers.size() * (first + block_size))) {
       throw Interrupted();
     }
   }
-  return out;
+  return draws;
 }
 
 }  // namespace fallible

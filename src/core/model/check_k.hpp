@@ -1,6 +1,6 @@
 // Tests of the K-properties, the assumptions of the K-model (Lehner, 2015), by a parametric
-// bootstrap. Statistics compare the data with a fitted model. P-values are computed from the same
-// statistics of data sets that are drawn from the model.
+// bootstrap. Statistics compare the data with a fitted model. The same statistics are computed for
+// data sets that are drawn from the model, and p-values are computed from these draws.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace fallible {
 
-// A test of one K-property. `null` is the model in which the property holds, `alternative` the
-// model without it. There is no alternative if the test does not compare likelihoods.
+// A test of one K-property. The property holds in the model `null`, and is relaxed in the model
+// `alternative`. There is no alternative if the test does not compare likelihoods.
 struct KTest {
   LatentModel null;
   std::optional<LatentModel> alternative;
@@ -33,13 +33,15 @@ struct KStatistics {
   double residual;     // largest standardised excess of the agreement of two judges
 };
 
-// Agreement of two judges over the cases that both answered, in the data and expected from a model.
+// Agreement of two judges over the cases that both answered, in the data and as expected from a
+// model.
 struct PairAgreement {
   int judge1, judge2;
-  // `cases`: number of common cases. `observed`, `expected`: number of equal answers among them, in
-  // the data and expected from the model.
-  double cases, observed, expected;
-  double excess() const;  // (observed - expected) / standard deviation, 0 if the latter is 0
+  double cases;     // Number of common cases.
+  double observed;  // Number of common cases with equal answers in the data.
+  double expected;  // Number of common cases with equal answers that the model predicts.
+  // (observed - expected) / standard deviation of the number of equal answers; 0 if this is 0.
+  double excess() const;
 };
 
 // Numbers of pairs of ratings in which two raters disagree. One entry for each pair of categories k
@@ -50,8 +52,8 @@ struct DisagreeingPairs {
   double distance() const;  // chi-squared distance between `observed` and `expected`
 };
 
-// Lowest base rate by Lehner's equations 2 and 5. It is negative if the K-model does not fit,
-// because it is not clipped at zero. Minus infinity if there are no pairs of ratings, or if
+// Returns the lowest base rate by Lehner's equations 2 and 5. It is not clipped at zero, so it may
+// be negative if the K-model does not fit. Minus infinity if there are no pairs of ratings, or if
 // agreement is at or below chance.
 double lowest_base_rate(const LatentRows& rows);
 
@@ -63,10 +65,10 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
 std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLaw& law,
                                           double least_cases);
 
-// Draws data sets from a latent class model. Each has the cases of `rows`, answered by the same
-// judges. Weights must be whole numbers. If a set of judges has no more possible combinations of
-// answers than cases, the number of cases with each combination is drawn. This is faster than
-// drawing each case.
+// Draws data sets from a latent class model. In each data set, the same judges answer the same
+// cases as in `rows`. Weights must be whole numbers. For each set of judges, either each case is
+// drawn separately, or the number of cases with each possible combination of answers is drawn. The
+// second way is faster. It is used if the number of combinations is at most the number of cases.
 class RowSampler {
  public:
   RowSampler(const LatentRows& rows, const AnswerLaw& law);
@@ -96,21 +98,22 @@ class KTester {
  public:
   KTester(KTest test, LatentPrior prior) : test_(std::move(test)), prior_(std::move(prior)) {}
 
-  // Fits the models to the data set. The functions below need the fits.
+  // Fits the models to the data set. Must be called before the functions below.
   void fit(const LatentRows& rows);
 
-  const KStatistics& observed() const { return observed_; }
-  bool converged() const { return converged_; }
-  // Degrees of freedom: number of parameters by which the models differ.
-  int degrees() const { return degrees_; }
+  const KStatistics& observed() const { return observed_; }  // statistics of the data set
+  bool converged() const { return converged_; }  // true if the fits to the data set converged
+  // Degrees of freedom of the test: number of free parameters by which the models differ.
+  int degrees_of_freedom() const { return degrees_of_freedom_; }
   const AnswerLaw& law() const { return law_; }  // probabilities of the fitted null model
 
   // Draws a data set from the fitted null model, refits both models, and returns the statistics.
   KStatistics replicate(Stream& stream) const;
 
  private:
-  // Fits both models and returns the statistics. `fitted` is null for a replicate, whose fits start
-  // from the fit of the null model to the data. Otherwise, this fit is stored in `fitted`.
+  // Fits both models to `rows` and returns the statistics. If `rows` are the data, stores the fits
+  // in `fitted`. If `rows` are a replicate, `fitted` is null, and the fits start from the stored
+  // fit of the null model to the data.
   KStatistics compare(const LatentRows& rows, KTester* fitted) const;
 
   KTest test_;
@@ -121,17 +124,17 @@ class KTester {
   std::optional<RowSampler> sampler_;
   KStatistics observed_{};
   bool converged_ = false;
-  int degrees_ = 0;
+  int degrees_of_freedom_ = 0;
 };
 
-// Returns the drawn statistics of each test. A test ends early if two conditions hold for each
-// statistic: more draws cannot bring the p-value down to `alpha`, and at least ten draws are as
-// extreme as the data. Results do not depend on the number of threads.
+// Returns the statistics of the drawn data sets, for each test. A test ends early if two conditions
+// hold for each of its statistics: the p-value would stay above `alpha` for any further draws, and
+// at least ten draws are as extreme as the data. Results do not depend on the number of threads.
 std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& testers,
                                                   const BootstrapOptions& options, double alpha,
                                                   const Host& host);
 
-// The agreement of a pair with fewer common cases is not tested.
+// The agreement of two judges is not tested if they have fewer common cases than this.
 constexpr double least_common_cases = 10;
 
 }  // namespace fallible

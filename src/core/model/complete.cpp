@@ -12,7 +12,9 @@ Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law,
                                      const ExpectedCounts& counts) {
   const int N = layout.categories, K = layout.classes();
   const double prior_cases = layout.prior.none ? 0 : layout.prior.base_rates * N;
-  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(layout.rates, layout.rates), block(N - 1, N - 1);
+  Eigen::MatrixXd information =
+                      Eigen::MatrixXd::Zero(layout.n_rate_parameters, layout.n_rate_parameters),
+                  block(N - 1, N - 1);
   for (int g = 0; g < layout.populations(); ++g) {
     const double* first = row_of(counts.classes, g, K);
     const double cases = std::accumulate(first, first + K, prior_cases * layout.share[g]);
@@ -22,11 +24,11 @@ Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law,
     for (int i = 0; i < layout.coefficients(); ++i) {
       for (int j = 0; j < layout.coefficients(); ++j) {
         const double x = layout.rows.populations.value(g, i) * layout.rows.populations.value(g, j);
-        out.block(layout.rate_at(i, 0), layout.rate_at(j, 0), N - 1, N - 1) += x * block;
+        information.block(layout.rate_at(i, 0), layout.rate_at(j, 0), N - 1, N - 1) += x * block;
       }
     }
   }
-  return out;
+  return information;
 }
 
 CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
@@ -39,20 +41,21 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
     double cases = layout.prior.none ? 0 : layout.prior.base_rates * N;
     for (const double n : counts.classes) cases += n;
     for (int k = 0; k < N - 1; ++k) diagonal_[k] = cases * law.base_rates[k];
-    last_rate_curvature_ = std::max(cases * law.base_rates[N - 1], least);
+    last_rate_curvature_ = std::max(cases * law.base_rates[N - 1], least_curvature);
   }
   if (layout.errors_at >= 0) {
     expected_errors_.assign(static_cast<std::size_t>(layout.groups) * N, 0.0);
   }
   const Score score(layout, x, law);
   for (int u = 0; u < layout.rows.judges; ++u) {
-    if (!layout.has_known_matrix(u) && layout.per_group > 0) add_judge(score, u, law, counts);
+    if (!layout.has_known_matrix(u) && layout.accuracies_per_group > 0)
+      add_judge(score, u, law, counts);
   }
   if (layout.ordinal_at >= 0) add_ordinal(score, law, counts);
   if (layout.levels_at >= 0) add_levels(score, law, counts);
   if (layout.errors_at >= 0) add_errors(law);
   if (!layout.prior.none && !layout.prior.pooled) add_priors(x);
-  diagonal_ = diagonal_.cwiseMax(least);
+  diagonal_ = diagonal_.cwiseMax(least_curvature);
 }
 
 // Adds the expected information on the parameters of one judge to the diagonal. It sums the squared
@@ -73,25 +76,25 @@ void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
       double n = prior_total;
       for (int l = 0; l < N; ++l) {
         for (int answer_code = l; answer_code < law.answer_codes; answer_code += N) {
-          const double count = counts.ratings[law.place(judge, answer_code) + c];
+          const double count = counts.ratings[law.array_position(judge, answer_code) + c];
           n += count;
           if (l != k) wrong += count;
         }
       }
       const double p = law.answer_probability(judge, k, c);
       for (const bool right : {false, true}) {
-        score.right_or_wrong(judge, c, right, [&](int at, double slope) {
-          diagonal_[at] += n * (right ? p : 1 - p) * square(slope);
+        score.put_right_or_wrong(judge, c, right, [&](int parameter, double slope) {
+          diagonal_[parameter] += n * (right ? p : 1 - p) * square(slope);
         });
       }
     }
     if (layout_->errors_at >= 0) row_of(expected_errors_, layout_->group[judge], N)[k] += wrong;
     if (layout_->dispersions_at < 0) continue;
     double mean = 0;
-    score.wrong(judge, k, [&](int, double slope) { mean = slope; });
+    score.put_wrong(judge, k, [&](int, double slope) { mean = slope; });
     for (int l = 0; l < N; ++l) {
-      score.answer(judge, k, l, [&](int at, double slope) {
-        diagonal_[at] += wrong * law.error(judge)[k][l] * square(mean + slope);
+      score.put_answer(judge, k, l, [&](int parameter, double slope) {
+        diagonal_[parameter] += wrong * law.error(judge)[k][l] * square(mean + slope);
       });
     }
   }
@@ -99,7 +102,8 @@ void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
 
 void CompleteCurvature::add_block(int first, const Eigen::MatrixXd& information) {
   const Eigen::Index size = information.rows();
-  blocks_.push_back({first, (information + least * Eigen::MatrixXd::Identity(size, size)).llt()});
+  blocks_.push_back(
+      {first, (information + least_curvature * Eigen::MatrixXd::Identity(size, size)).llt()});
 }
 
 void CompleteCurvature::add_ordinal(const Score& score, const Law& law,
@@ -110,12 +114,12 @@ void CompleteCurvature::add_ordinal(const Score& score, const Law& law,
     for (int k = 0; k < N && !layout_->has_known_matrix(u); ++k) {
       double n = 0;
       for (int answer_code = 0; answer_code < law.answer_codes; ++answer_code) {
-        n += counts.ratings[law.place(u, answer_code) + k];
+        n += counts.ratings[law.array_position(u, answer_code) + k];
       }
       for (int l = 0; l < N; ++l) {
         Eigen::VectorXd slope = Eigen::VectorXd::Zero(N);
-        score.answer(u, k, l, [&](int at, double derivative) {
-          slope[at - layout_->ordinal_of(u)] += derivative;
+        score.put_answer(u, k, l, [&](int parameter, double derivative) {
+          slope[parameter - layout_->first_ordinal_at(u)] += derivative;
         });
         information[layout_->group[u]] +=
             n * law.answer_probability(u, l, k) * slope * slope.transpose();
@@ -135,8 +139,8 @@ void CompleteCurvature::add_levels(const Score& score, const Law& law,
     for (std::size_t i = right; i < level_counts.size(); i += 2) n += level_counts[i];
     for (int level = 0; level < layout_->rows.levels; ++level) {
       Eigen::VectorXd slope = Eigen::VectorXd::Zero(size);
-      score.confidence(right, level, [&](int at, double derivative) {
-        slope[at - layout_->levels_at] += derivative;
+      score.put_confidence(right, level, [&](int parameter, double derivative) {
+        slope[parameter - layout_->levels_at] += derivative;
       });
       information += n * law.levels->probability(right, level) * slope * slope.transpose();
     }
@@ -146,8 +150,9 @@ void CompleteCurvature::add_levels(const Score& score, const Law& law,
 
 void CompleteCurvature::add_errors(const Law& law) {
   const int N = layout_->categories;
-  const double prior_precision =
-      layout_->prior.none || layout_->prior.pooled ? least : 1 / square(layout_->prior.errors);
+  const double prior_precision = layout_->prior.none || layout_->prior.pooled
+                                     ? least_curvature
+                                     : 1 / square(layout_->prior.errors);
   error_share_.resize(expected_errors_.size() * N);
   for (int u = 0; u < layout_->rows.judges; ++u) {
     if (layout_->has_known_matrix(u)) continue;
@@ -163,12 +168,12 @@ void CompleteCurvature::add_priors(const Eigen::VectorXd& x) {
   const LatentPrior& prior = layout_->prior;
   const bool joined = layout_->rows.joined();
   const double rater_weight = prior.correct + prior.wrong;
-  const auto add_beta = [&](int at, double weight) {
-    const double p = logistic(x[at]);
-    diagonal_[at] += weight * p * (1 - p);
+  const auto add_beta = [&](int parameter, double weight) {
+    const double p = logistic(x[parameter]);
+    diagonal_[parameter] += weight * p * (1 - p);
   };
-  const int accuracies = layout_->groups * layout_->per_group,
-            n_system = joined ? layout_->per_group : 0;
+  const int accuracies = layout_->groups * layout_->accuracies_per_group,
+            n_system = joined ? layout_->accuracies_per_group : 0;
   if (layout_->mean_at >= 0) {
     accuracies_around_mean_ = accuracies - n_system;
     mean_precision_ = 1 / square(prior.spread);
@@ -182,7 +187,7 @@ void CompleteCurvature::add_priors(const Eigen::VectorXd& x) {
       add_beta(layout_->accuracies_at + i, i >= accuracies - n_system ? 2 : rater_weight);
     }
   }
-  for (int i = 0; i < layout_->judge_kinds; ++i) {
+  for (int i = 0; i < layout_->judge_types; ++i) {
     if (layout_->dispersions_at >= 0) {
       diagonal_[layout_->dispersions_at + i] += 1 / square(prior.dispersion);
     }
@@ -195,29 +200,30 @@ void CompleteCurvature::add_priors(const Eigen::VectorXd& x) {
 // the steps of the raters' accuracies given the mean.
 Eigen::VectorXd CompleteCurvature::solve(const Eigen::VectorXd& gradient) const {
   const int N = layout_->categories;
-  Eigen::VectorXd out = gradient.cwiseQuotient(diagonal_);
-  out.head(N - 1).array() += gradient.head(N - 1).sum() / last_rate_curvature_;
+  Eigen::VectorXd newton_step = gradient.cwiseQuotient(diagonal_);
+  newton_step.head(N - 1).array() += gradient.head(N - 1).sum() / last_rate_curvature_;
   for (const Block& block : blocks_) {
-    out.segment(block.first, block.root.rows()) =
+    newton_step.segment(block.first, block.root.rows()) =
         block.root.solve(gradient.segment(block.first, block.root.rows()));
   }
   if (accuracies_around_mean_ > 0) {
-    auto steps = out.segment(layout_->accuracies_at, accuracies_around_mean_);
+    auto steps = newton_step.segment(layout_->accuracies_at, accuracies_around_mean_);
     const auto curvature = diagonal_.segment(layout_->accuracies_at, accuracies_around_mean_);
     const double pivot =
         diagonal_[layout_->mean_at] - square(mean_precision_) * curvature.cwiseInverse().sum();
-    out[layout_->mean_at] = (gradient[layout_->mean_at] + mean_precision_ * steps.sum()) / pivot;
-    steps += mean_precision_ * out[layout_->mean_at] * curvature.cwiseInverse();
+    newton_step[layout_->mean_at] =
+        (gradient[layout_->mean_at] + mean_precision_ * steps.sum()) / pivot;
+    steps += mean_precision_ * newton_step[layout_->mean_at] * curvature.cwiseInverse();
   }
   for (std::size_t row = 0; row < expected_errors_.size(); ++row) {
     const Eigen::Map<const Eigen::VectorXd> error(row_of(error_share_, row, N), N);
-    const auto at = layout_->errors_at + static_cast<Eigen::Index>(row) * N;
-    auto step = out.segment(at, N);
-    const Eigen::VectorXd direction = error.cwiseQuotient(diagonal_.segment(at, N));
+    const auto first = layout_->errors_at + static_cast<Eigen::Index>(row) * N;
+    auto step = newton_step.segment(first, N);
+    const Eigen::VectorXd direction = error.cwiseQuotient(diagonal_.segment(first, N));
     step += expected_errors_[row] * error.dot(step) /
             (1 - expected_errors_[row] * error.dot(direction)) * direction;
   }
-  return out;
+  return newton_step;
 }
 
 }  // namespace fallible

@@ -1,6 +1,6 @@
-// Curvature of the log posterior density if the true classes were observed ("complete data"). It is
-// easy to invert, and optimisers use it as an approximation of the Hessian. Few iterations are then
-// needed if the ratings determine the classes well.
+// Curvature of the log posterior density if the true classes were observed ("complete data"). This
+// curvature is easy to invert. Optimisers use it as an approximation of the Hessian, and need few
+// iterations if the ratings determine the classes well.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -15,11 +15,12 @@ namespace fallible {
 Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law,
                                      const ExpectedCounts& counts);
 
-// Negative Hessian of the log posterior density for observed classes, approximately. It consists of
-// small blocks, so that it is inverted quickly. The blocks of base rates, of accuracies around
-// their mean, and of each row of error rates are a diagonal matrix plus a matrix of rank one. The
-// parameters of ordinal errors and of confidence levels form dense blocks, and so do base rates
-// with covariates. All other parameters are treated as independent. Keeps a pointer to `layout`.
+// Approximate negative Hessian of the log posterior density for observed classes. The matrix
+// consists of small blocks, so it is inverted quickly. The blocks of base rates, of accuracies
+// around their mean, and of each row of error rates are a diagonal matrix plus a matrix of rank
+// one. The parameters of ordinal errors, the parameters of confidence levels, and base rates with
+// covariates form dense blocks. All other parameters are treated as independent. Keeps a pointer to
+// `layout`.
 class CompleteCurvature {
  public:
   CompleteCurvature() = default;
@@ -28,13 +29,13 @@ class CompleteCurvature {
 
   // Returns curvature^-1 * gradient, a Newton step.
   Eigen::VectorXd solve(const Eigen::VectorXd& gradient) const;
-  // Variance of a parameter if all other parameters were known. Only for accuracies, dispersions
-  // and shifts.
+  // Variance of a parameter if all other parameters are known. Only for accuracies, dispersions and
+  // shifts.
   double variance(int parameter) const { return 1 / diagonal_[parameter]; }
 
  private:
   // Lower limit of the curvature of each parameter, so that steps are finite.
-  static constexpr double least = 0.05;
+  static constexpr double least_curvature = 0.05;
 
   void add_judge(const Score& score, int judge, const Law& law, const ExpectedCounts& counts);
   void add_block(int first, const Eigen::MatrixXd& information);
@@ -46,7 +47,7 @@ class CompleteCurvature {
   const Layout* layout_ = nullptr;
   Eigen::VectorXd diagonal_;
   // Curvature of the logit of the last category, which is fixed at 0.
-  double last_rate_curvature_ = least;
+  double last_rate_curvature_ = least_curvature;
   int accuracies_around_mean_ = 0;  // number of accuracies with a normal prior around their mean
   double mean_precision_ = 0;       // precision (1 / variance) of this normal prior
   // `error_share_`: shares of wrong answers, groups of judges x truths x ratings.

@@ -15,12 +15,13 @@ namespace fallible {
 
 namespace {
 
-// With more parameters, a Cholesky factor is used if possible, because eigenvalues take too long.
+// For more parameters than this, a Cholesky factor is used if possible, because eigenvalues take
+// too long.
 constexpr int few_parameters = 500;
-// With more parameters, no covariance is computed, because it takes too long.
-constexpr int most_parameters = 2000;
+// For more parameters than this, no covariance is computed, because it takes too long.
+constexpr int max_parameters = 2000;
 // Limit for parameters x ratings x classes: about ten seconds.
-constexpr double most_operations = 2e9;
+constexpr double max_operations = 2e9;
 
 // A vector in which most entries are zero. Stores which entries are not zero, so that sums and
 // outer products skip all others.
@@ -28,13 +29,13 @@ class SparseVector {
  public:
   explicit SparseVector(int size) : value_(size, 0.0), is_nonzero_(size, false) {}
 
-  void add(int at, double value) {
-    if (!is_nonzero_[at]) nonzero_.push_back(at);
-    is_nonzero_[at] = true;
-    value_[at] += value;
+  void add(int index, double value) {
+    if (!is_nonzero_[index]) nonzero_.push_back(index);
+    is_nonzero_[index] = true;
+    value_[index] += value;
   }
   void add(const SparseVector& x, double weight) {
-    for (const int at : x.nonzero_) add(at, weight * x.value_[at]);
+    for (const int index : x.nonzero_) add(index, weight * x.value_[index]);
   }
 
   // Adds `weight` times the outer product of this vector with itself to the lower triangle of `to`.
@@ -52,9 +53,9 @@ class SparseVector {
   }
 
   void clear() {
-    for (const int at : nonzero_) {
-      value_[at] = 0;
-      is_nonzero_[at] = false;
+    for (const int index : nonzero_) {
+      value_[index] = 0;
+      is_nonzero_[index] = false;
     }
     nonzero_.clear();
   }
@@ -65,11 +66,11 @@ class SparseVector {
   std::vector<int> nonzero_;
 };
 
-// Adds the covariance matrix of the scores over the posterior of the class, summed over all cases,
-// to the lower triangle of `to`. The score of a case in a class is the gradient of the log
-// probability of class and ratings. The score of a base rate's logit is computed as 1 in its class
-// and 0 in others, because a constant does not change the covariance. Adds expected numbers of
-// ratings to `counts`.
+// Computes, for each case, the covariance matrix of its scores under the posterior of its class.
+// Adds the sum of these matrices over all cases to the lower triangle of `to`. The score of a case
+// in a class is the gradient of the log probability of class and ratings. The score of a base
+// rate's logit is computed as 1 in its class and 0 in other classes, because a constant does not
+// change the covariance. Also adds expected numbers of ratings to `counts`.
 void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, const Law& law,
                             const std::vector<int>& direction, ExpectedCounts& counts,
                             Eigen::MatrixXd& to) {
@@ -85,10 +86,11 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
         score.add(direction[model.layout.rate_at(j, c % N)],
                   rows.populations.value(rows.population_of(row), j));
       }
-      for (const int at : rows.positions(row)) {
-        scores.rating(rows.judge[at], rows.category[at], c, [&](int parameter, double slope) {
-          if (direction[parameter] >= 0) score.add(direction[parameter], slope);
-        });
+      for (const int position : rows.positions(row)) {
+        scores.put_rating(rows.judge[position], rows.category[position], c,
+                          [&](int parameter, double slope) {
+                            if (direction[parameter] >= 0) score.add(direction[parameter], slope);
+                          });
       }
       score.add_square(w * posterior[c], to);
       mean.add(score, posterior[c]);
@@ -103,45 +105,45 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
 // Jacobian of the natural parameters (accuracies, base rates, ...) with respect to the parameters
 // of the fit (logits, logarithms, ...): naturals x parameters.
 Eigen::MatrixXd jacobian_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
-  const auto natural_values = [&layout](const Eigen::VectorXd& at) {
-    count_steps(static_cast<unsigned>(at.size()));
-    const std::vector<double> value = ParameterReader(layout, at).naturals().value;
+  const auto natural_values = [&layout](const Eigen::VectorXd& point) {
+    count_steps(static_cast<unsigned>(point.size()));
+    const std::vector<double> value = ParameterReader(layout, point).naturals().value;
     return Eigen::VectorXd(
         Eigen::VectorXd::Map(value.data(), static_cast<Eigen::Index>(value.size())));
   };
-  return slopes(natural_values, x);
+  return jacobian(natural_values, x);
 }
 
 }  // namespace
 
-// Method of Louis (1982). The Hessian of the log likelihood of a case has two parts. The first is
-// the posterior mean, over the classes, of the Hessian for observed classes. The second is the
-// covariance of the scores over the classes. The second part is fast to compute, because only
-// parameters of the case's raters have scores that are not zero.
+// Method of Louis (1982). The Hessian of the log likelihood of a case is the sum of two matrices.
+// The first is the posterior mean of the Hessian for observed classes. The second is the posterior
+// covariance of the scores. The second matrix is fast to compute, because scores are zero for the
+// parameters of judges who did not rate the case.
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks) {
-  const int rates = model.layout.rates;
+  const int rates = model.layout.n_rate_parameters;
   const bool smoothed = kinks == Kinks::smoothed && model.layout.strata > 1;
   std::vector<int> louis_direction(direction);
   if (smoothed) std::fill(louis_direction.begin() + rates, louis_direction.end(), -1);
   const Law law(model.layout, x);
   ExpectedCounts counts(model.layout);
-  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(directions, directions);
-  add_variance_of_scores(model, x, law, louis_direction, counts, out);
-  out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
+  Eigen::MatrixXd hessian = Eigen::MatrixXd::Zero(directions, directions);
+  add_variance_of_scores(model, x, law, louis_direction, counts, hessian);
+  hessian.triangularView<Eigen::StrictlyUpper>() = hessian.transpose();
   const Eigen::MatrixXd information = information_of_rates(model.layout, law, counts);
   for (int k = 0; k < rates; ++k) {
-    for (int l = 0; l < rates; ++l) out(direction[k], direction[l]) -= information(k, l);
+    for (int l = 0; l < rates; ++l) hessian(direction[k], direction[l]) -= information(k, l);
   }
-  const auto slope = [&](const Eigen::VectorXd& at) -> Eigen::VectorXd {
+  const auto slope = [&](const Eigen::VectorXd& point) -> Eigen::VectorXd {
     count_steps(static_cast<unsigned>(x.size()));
     Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size());
     if (smoothed) {
-      model.evaluate(at, &gradient);
+      model.evaluate(point, &gradient);
     } else {
-      add_gradient(model.layout, at, Law(model.layout, at), counts, gradient);
-      log_prior(model.layout, at, &gradient);
+      add_gradient(model.layout, point, Law(model.layout, point), counts, gradient);
+      log_prior(model.layout, point, &gradient);
     }
     Eigen::VectorXd derivative = Eigen::VectorXd::Zero(directions);
     for (int j = 0; j < model.layout.size; ++j) {
@@ -155,11 +157,11 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
     Eigen::VectorXd indicator(x.size());
     std::transform(first, direction.end(), indicator.data(),
                    [i](int number) { return number == i ? 1.0 : 0.0; });
-    out.col(i) += smoothed ? central_difference(slope, x, indicator, step_across_kinks)
-                           : directional_derivative(slope, x, indicator, step_between_kinks);
-    for (int k = 0; smoothed && k < rates; ++k) out(i, direction[k]) = out(direction[k], i);
+    hessian.col(i) += smoothed ? central_difference(slope, x, indicator, step_across_kinks)
+                               : directional_derivative(slope, x, indicator, step_between_kinks);
+    for (int k = 0; smoothed && k < rates; ++k) hessian(i, direction[k]) = hessian(direction[k], i);
   }
-  return 0.5 * (out + out.transpose());
+  return 0.5 * (hessian + hessian.transpose());
 }
 
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
@@ -205,16 +207,16 @@ Eigen::MatrixXd Curvature::response() const {
 
 Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x) {
   const double pass = static_cast<double>(model.layout.rows.judge.size()) * model.layout.classes();
-  if (x.size() > most_parameters || static_cast<double>(x.size()) * pass >= most_operations) {
+  if (x.size() > max_parameters || static_cast<double>(x.size()) * pass >= max_operations) {
     return {};
   }
   const Eigen::MatrixXd hessian = log_posterior_hessian(model, x);
   if (x.size() > few_parameters) {
     const Eigen::LLT<Eigen::MatrixXd> root(-hessian);
     if (root.info() == Eigen::Success) {
-      const Eigen::MatrixXd out =
+      const Eigen::MatrixXd solved =
           root.matrixL().solve(jacobian_of_naturals(model.layout, x).transpose());
-      return out.transpose() * out;
+      return solved.transpose() * solved;
     }
   }
   return Curvature(model.layout, hessian, x).covariance();
@@ -224,63 +226,63 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
   const Layout& layout = model.layout;
   if (layout.ordinal_at >= 0 || layout.levels_at >= 0 || layout.coefficients() > 1) return {};
   const int N = layout.categories, raters = layout.rows.raters;
-  const bool by_category = layout.per_group > 1;
+  const bool has_category_accuracies = layout.accuracies_per_group > 1;
   const Law law(layout, x);
   ExpectedCounts counts(layout);
   model.expect(law, &counts);
   const CompleteCurvature curvature(layout, x, law, counts);
   const double cases = std::accumulate(counts.classes.begin(), counts.classes.end(), 0.0);
-  std::vector<double> out;
+  std::vector<double> variances;
   for (int u = 0; u < layout.rows.judges; ++u) {
-    if (u > 0 && u < raters && !layout.model.by_rater) continue;
+    if (u > 0 && u < raters && !layout.model.separate_raters) continue;
     double variance = 0, mean = 0, square = 0;
     for (int k = 0; k < N && !layout.has_known_matrix(u); ++k) {
       const double rate = law.base_rates[k], p = law.accuracy[u][k];
-      if (k == 0 || by_category) {
-        variance += std::pow((by_category ? rate : 1) * p * (1 - p), 2) *
+      if (k == 0 || has_category_accuracies) {
+        variance += std::pow((has_category_accuracies ? rate : 1) * p * (1 - p), 2) *
                     curvature.variance(layout.accuracy_at(u, k));
       }
       mean += rate * p;
       square += rate * p * p;
     }
-    out.push_back(variance + std::max(square - mean * mean, 0.0) / cases);
+    variances.push_back(variance + std::max(square - mean * mean, 0.0) / cases);
   }
-  for (const double rate : law.base_rates) out.push_back(rate * (1 - rate) / cases);
-  for (int i = 0; layout.dispersions_at >= 0 && i < layout.judge_kinds; ++i) {
-    const int at = layout.dispersions_at + i;
-    out.push_back(std::exp(2 * x[at]) * curvature.variance(at));
+  for (const double rate : law.base_rates) variances.push_back(rate * (1 - rate) / cases);
+  for (int i = 0; layout.dispersions_at >= 0 && i < layout.judge_types; ++i) {
+    const int parameter = layout.dispersions_at + i;
+    variances.push_back(std::exp(2 * x[parameter]) * curvature.variance(parameter));
   }
-  for (int i = 0; layout.shifts_at >= 0 && i < layout.judge_kinds; ++i) {
-    out.push_back(curvature.variance(layout.shifts_at + i));
+  for (int i = 0; layout.shifts_at >= 0 && i < layout.judge_types; ++i) {
+    variances.push_back(curvature.variance(layout.shifts_at + i));
   }
-  return out;
+  return variances;
 }
 
 namespace {
 
 // Highest number of directions of the dense computation. More would take longer than the fit.
-constexpr int most_directions = 30;
+constexpr int max_dense_directions = 30;
 // Added to the curvature in each direction. It acts like a normal prior with standard deviation 4.5
 // = 1 / sqrt(0.05), so that directions without information have a finite variance.
 constexpr double ridge = 0.05;
 
 // Returns the shape of the ridge, the matrix whose multiple is added to the curvature: directions x
-// directions. It is the identity, except for the logits of base rates: `rates` directions, from
-// `first` on. These logits are relative to the last category, but the evidence must not depend on
-// which category is last. Therefore their ridge acts on the logits of all categories relative to
-// their mean.
+// directions. It is the identity, except for the logits of base rates, which are `rates` directions
+// from `first` on. These logits are relative to the last category, but the evidence must not depend
+// on which category is last. Therefore the ridge of base rates acts on the logits of all categories
+// relative to their mean.
 Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::Index rates) {
-  Eigen::MatrixXd out = Eigen::MatrixXd::Identity(directions, directions);
-  out.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);
-  return out;
+  Eigen::MatrixXd shape = Eigen::MatrixXd::Identity(directions, directions);
+  shape.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);
+  return shape;
 }
 
 // Cholesky factor of `x` + height * `shape`, with the lowest height that makes the matrix positive
 // definite: `ridge`, or `ridge` times a power of 3.
 Eigen::LLT<Eigen::MatrixXd> ridged_factor(const Eigen::MatrixXd& x, const Eigen::MatrixXd& shape) {
   for (double height = ridge;; height *= 3) {
-    Eigen::LLT<Eigen::MatrixXd> out(x + height * shape);
-    if (out.info() == Eigen::Success && std::isfinite(out.matrixLLT().sum())) return out;
+    Eigen::LLT<Eigen::MatrixXd> factor(x + height * shape);
+    if (factor.info() == Eigen::Success && std::isfinite(factor.matrixLLT().sum())) return factor;
     if (!(height < 1e12)) return Eigen::LLT<Eigen::MatrixXd>(shape);  // `x` contains NaN
   }
 }
@@ -297,13 +299,13 @@ double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x
   const std::vector<double> ratings = ratings_by_judge(rows);
   const LatentPrior& prior = model.layout.prior;
   const double spread = square(prior.spread), mean = logistic(x[model.layout.mean_at]);
-  double out = 0, mean_information = (prior.correct + prior.wrong) * mean * (1 - mean);
+  double log_integral = 0, mean_information = (prior.correct + prior.wrong) * mean * (1 - mean);
   for (int u = 0; u < rows.raters; ++u) {
     const double p = model.accuracy(x, u), rater_information = ratings[u] * p * (1 - p);
     mean_information += rater_information / (1 + rater_information * spread);
-    out += log_root_2_pi - 0.5 * std::log(rater_information + 1 / spread);
+    log_integral += log_root_2_pi - 0.5 * std::log(rater_information + 1 / spread);
   }
-  return out + log_root_2_pi - 0.5 * std::log(mean_information);
+  return log_integral + log_root_2_pi - 0.5 * std::log(mean_information);
 }
 
 }  // namespace
@@ -311,38 +313,42 @@ double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x
 Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout;
   const LatentRows& rows = layout.rows;
-  const bool by_rater = layout.mean_at >= 0;
+  const bool has_rater_accuracies = layout.mean_at >= 0;
   // Assigns parameters to directions. The system's accuracy is first, because its standard error is
   // needed. The raters' accuracies are last: each in a separate direction, or all in one if there
   // are many raters.
   std::vector<int> direction(x.size(), -1);
-  int n = 0;
-  if (rows.joined()) direction[layout.accuracy_at(rows.raters, 0)] = n++;
-  for (int k = 0; k < rows.categories - 1; ++k) direction[k] = n++;
-  if (layout.dispersions_at >= 0) direction[layout.dispersion_at(0)] = n++;
-  const int without_raters = n;
-  const bool many_raters = by_rater && without_raters + rows.raters + 1 > most_directions;
-  const bool separate_raters = by_rater && !many_raters;
-  if (by_rater) direction[layout.mean_at] = separate_raters ? n++ : n;
+  int n_directions = 0;
+  if (rows.joined()) direction[layout.accuracy_at(rows.raters, 0)] = n_directions++;
+  for (int k = 0; k < rows.categories - 1; ++k) direction[k] = n_directions++;
+  if (layout.dispersions_at >= 0) direction[layout.dispersion_at(0)] = n_directions++;
+  const int without_raters = n_directions;
+  const bool many_raters =
+      has_rater_accuracies && without_raters + rows.raters + 1 > max_dense_directions;
+  const bool separate_raters = has_rater_accuracies && !many_raters;
+  if (has_rater_accuracies)
+    direction[layout.mean_at] = separate_raters ? n_directions++ : n_directions;
   for (int u = 0; u < rows.raters; ++u)
-    direction[layout.accuracy_at(u, 0)] = separate_raters ? n++ : n;
-  if (!separate_raters) ++n;
-  const Eigen::MatrixXd curvature = -log_posterior_hessian(model, x, direction, n, Kinks::smoothed);
-  const Eigen::MatrixXd shape = ridge_shape(n, rows.joined(), rows.categories - 1);
+    direction[layout.accuracy_at(u, 0)] = separate_raters ? n_directions++ : n_directions;
+  if (!separate_raters) ++n_directions;
+  const Eigen::MatrixXd curvature =
+      -log_posterior_hessian(model, x, direction, n_directions, Kinks::smoothed);
+  const Eigen::MatrixXd shape = ridge_shape(n_directions, rows.joined(), rows.categories - 1);
 
-  Evidence out;
-  out.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(layout);
-  const Eigen::Index n_dense = many_raters ? without_raters : n;
-  out.log_evidence += static_cast<double>(n_dense) * log_root_2_pi -
-                      0.5 * log_determinant(ridged_factor(curvature.topLeftCorner(n_dense, n_dense),
-                                                          shape.topLeftCorner(n_dense, n_dense)));
-  if (many_raters) out.log_evidence += log_integral_of_raters(model, x);
+  Evidence evidence;
+  evidence.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(layout);
+  const Eigen::Index n_dense = many_raters ? without_raters : n_directions;
+  evidence.log_evidence +=
+      static_cast<double>(n_dense) * log_root_2_pi -
+      0.5 * log_determinant(ridged_factor(curvature.topLeftCorner(n_dense, n_dense),
+                                          shape.topLeftCorner(n_dense, n_dense)));
+  if (many_raters) evidence.log_evidence += log_integral_of_raters(model, x);
   if (rows.joined()) {
     const double p = model.accuracy(x, rows.raters);
     const Eigen::VectorXd unit = Eigen::VectorXd::Unit(curvature.rows(), 0);
-    out.std_error = p * (1 - p) * std::sqrt(ridged_factor(curvature, shape).solve(unit)[0]);
+    evidence.std_error = p * (1 - p) * std::sqrt(ridged_factor(curvature, shape).solve(unit)[0]);
   }
-  return out;
+  return evidence;
 }
 
 }  // namespace fallible

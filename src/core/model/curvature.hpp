@@ -1,5 +1,6 @@
-// Curvature of the log posterior density at its maximum. It gives standard errors of the parameters
-// of a latent class model, and the marginal likelihood (evidence) of the model.
+// Curvature of the log posterior density at its maximum. Standard errors of the parameters of a
+// latent class model, and the marginal likelihood (evidence) of the model, are computed from this
+// curvature.
 #pragma once
 
 #include <vector>
@@ -8,23 +9,26 @@
 
 namespace fallible {
 
-// With strata, the density has kinks where the accuracy in a stratum reaches 0 or 1: its derivative
-// jumps. `sharp`: second derivatives between the kinks. `smoothed`: finite differences with steps
-// across several kinks, for parameters other than base rates.
+// Treatment of kinks. In models with strata, the density has kinks where the accuracy in a stratum
+// reaches 0 or 1: its derivative jumps.
+//   sharp: computes second derivatives between the kinks.
+//   smoothed: computes finite differences with steps across several kinks, for all parameters other
+//   than base rates.
 enum class Kinks { sharp, smoothed };
 
-// Hessian of the log posterior density at `x`: parameters x parameters. Needs one pass over the
-// data with `Kinks::sharp`, two per direction with `Kinks::smoothed` and strata.
+// Returns the Hessian of the log posterior density at `x`: parameters x parameters. Needs one pass
+// over the data. With `Kinks::smoothed` and strata, needs two more passes per parameter.
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       Kinks kinks = Kinks::sharp);
-// Hessian along a smaller number of directions in which parameters move together: directions x
-// directions. `direction`: the direction (from 0) of each parameter, or -1 for a fixed parameter.
-// Each base rate parameter must have a separate direction.
+// Returns the Hessian along a smaller number of directions: directions x directions. All parameters
+// of a direction move together. `direction`: direction of each parameter, from 0, or -1 for a fixed
+// parameter. Each base rate parameter must have a separate direction.
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks = Kinks::sharp);
 
-// Inverse curvature of an objective at its maximum, for the natural parameters (reading.hpp).
+// Inverse curvature of an objective at its maximum, transformed to the natural parameters
+// (reading.hpp).
 class Curvature {
  public:
   // `hessian`: second derivatives of the objective at `x`, a symmetric matrix.
@@ -51,12 +55,13 @@ class Curvature {
 // ten seconds.
 Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x);
 
-// Variances of the natural parameters, for models that are too large for natural_covariance(). They
-// are too small, because the true categories are treated as known. The variance of a rater's
-// accuracy then depends only on this rater's ratings. Empty for models with ordinal errors,
-// confidence levels or covariates.
+// Approximate variances of the natural parameters, for models that are too large for
+// natural_covariance(). These variances are too small, because the true categories are treated as
+// known: the variance of a rater's accuracy depends only on this rater's ratings. Empty for models
+// with ordinal errors, confidence levels or covariates.
 std::vector<double> natural_variances(const LatentClass& model, const Eigen::VectorXd& x);
 
+// Marginal likelihood of a model.
 struct Evidence {
   double log_evidence = 0;
   // Standard error of the accuracy of the system that is the last judge; 0 without a system.

@@ -15,12 +15,14 @@ namespace fallible {
 
 namespace {
 
-constexpr int most_raters = 20;  // up to this number of raters, SmallPanel contains all of them
+constexpr int max_complete_raters =
+    20;  // up to this number of raters, SmallPanel contains all of them
 // Number of raters in SmallPanel if there are more: raters of one row.
-constexpr int few_raters = 6;
+constexpr int reduced_raters = 6;
 // Highest number of categories in SmallPanel.
-constexpr int few_categories = 4;
-// A parameter is identified if its component in directions that change no score is below this.
+constexpr int max_categories = 4;
+// A parameter is identified if its projection onto the directions that change no score is at most
+// this long.
 constexpr double null_space_tolerance = 1e-4;
 // Singular values below this share of the largest one count as zero.
 constexpr double rank_tolerance = 1e-7;
@@ -36,25 +38,26 @@ std::vector<bool> constant_judges(const LatentRows& rows, const LatentModel& mod
   std::vector<int> last_answer(rows.judges, -1);
   std::vector<bool> has_varied(rows.judges, false);
   for (int i = 0; i < rows.size(); ++i) {
-    for (int at = rows.start[i]; rows.weight[i] > 0 && at < rows.start[i + 1]; ++at) {
-      const int u = rows.judge[at];
-      if (last_answer[u] >= 0 && last_answer[u] != rows.answer(at)) has_varied[u] = true;
-      last_answer[u] = rows.answer(at);
+    for (int position = rows.start[i]; rows.weight[i] > 0 && position < rows.start[i + 1];
+         ++position) {
+      const int u = rows.judge[position];
+      if (last_answer[u] >= 0 && last_answer[u] != rows.answer(position)) has_varied[u] = true;
+      last_answer[u] = rows.answer(position);
     }
   }
-  std::vector<bool> out(rows.judges);
+  std::vector<bool> is_constant(rows.judges);
   for (int u = 0; u < rows.judges; ++u) {
-    const bool has_parameters = model.by_rater || u >= rows.raters;
-    out[u] = has_parameters && !has_matrix_information(rows, u) && !has_varied[u];
+    const bool has_parameters = model.separate_raters || u >= rows.raters;
+    is_constant[u] = has_parameters && !has_matrix_information(rows, u) && !has_varied[u];
   }
-  return out;
+  return is_constant;
 }
 
 // A small data set of random answers, in which the same raters rate the same cases as in the data.
-// It is sufficient, because identification depends on who rated what, not on the answers. If there
-// are more than 20 raters, only six raters of the row with most raters are used. At most four
-// categories are used: a further category adds more possible combinations of answers than
-// parameters. Judges in constant_judges() are left out.
+// The answers may be random, because identification depends on which judges rated which cases, not
+// on their answers. If there are more than 20 raters, only six raters of the row with most raters
+// are used. At most four categories are used: each further category adds more possible combinations
+// of answers than parameters. Judges in constant_judges() are left out.
 class SmallPanel {
  public:
   SmallPanel(const LatentRows& rows, const LatentModel& model)
@@ -63,14 +66,14 @@ class SmallPanel {
     const auto add_judge = [&](int u) {
       if (panel_index_[u] < 0 && !is_constant[u]) panel_index_[u] = judges_++;
     };
-    if (rows.raters <= most_raters) {
+    if (rows.raters <= max_complete_raters) {
       for (int u = 0; u < rows.raters; ++u) add_judge(u);
     } else {
       int most_informative = -1;
       for (int i = 0; i < rows.size(); ++i) {
         int n_informative = 0;
-        for (const int at : rows.positions(i)) {
-          n_informative += rows.judge[at] < rows.raters && !is_constant[rows.judge[at]];
+        for (const int position : rows.positions(i)) {
+          n_informative += rows.judge[position] < rows.raters && !is_constant[rows.judge[position]];
         }
         if (rows.weight[i] > 0 && n_informative > most_informative) {
           most_informative = n_informative;
@@ -78,28 +81,30 @@ class SmallPanel {
         }
       }
       if (row_with_most_raters_ < 0) return;  // no row with ratings has weight
-      for (const int at : rows.positions(row_with_most_raters_)) {
-        if (rows.judge[at] < rows.raters && judges_ < few_raters) add_judge(rows.judge[at]);
+      for (const int position : rows.positions(row_with_most_raters_)) {
+        if (rows.judge[position] < rows.raters && judges_ < reduced_raters)
+          add_judge(rows.judge[position]);
       }
     }
     raters_ = judges_;
     if (rows.joined()) add_judge(rows.raters);
-    // Groups rows by known truth. Each group is drawn equally often, so that rare truths are
-    // included: identification does not depend on their frequency. Also groups rows by population,
-    // unless there are more than two populations per coefficient. Any rows are then sufficient.
+    // Groups rows by known truth. Each group is drawn equally often, so that rare known categories
+    // are included; identification does not depend on their frequency. Also groups rows by
+    // population, unless there are more than two populations per coefficient. In that case, rows of
+    // any populations are sufficient.
     const bool few_populations = rows.populations.size() <= 2 * rows.populations.coefficients();
-    std::map<std::pair<int, int>, std::vector<int>> by_known;
+    std::map<std::pair<int, int>, std::vector<int>> rows_by_truth;
     for (int i = 0; i < rows.size(); ++i) {
       bool is_in_panel = false;
-      for (const int at : rows.positions(i)) {
-        is_in_panel = is_in_panel || panel_index_[rows.judge[at]] >= 0;
+      for (const int position : rows.positions(i)) {
+        is_in_panel = is_in_panel || panel_index_[rows.judge[position]] >= 0;
       }
       if (!is_in_panel || rows.weight[i] == 0) continue;
-      by_known[{few_populations ? rows.population_of(i) : 0,
-                known_of(i, std::min(rows.categories, few_categories))}]
+      rows_by_truth[{few_populations ? rows.population_of(i) : 0,
+                     known_of(i, std::min(rows.categories, max_categories))}]
           .push_back(i);
     }
-    for (auto& group : by_known) row_groups_.push_back(std::move(group.second));
+    for (auto& group : rows_by_truth) row_groups_.push_back(std::move(group.second));
   }
 
   bool empty() const { return judges_ == 0 || row_groups_.empty(); }
@@ -109,17 +114,17 @@ class SmallPanel {
   // Draws rows with random answers. If there are more than 20 raters, every second row has the
   // raters of the row with most raters.
   LatentRows draw(int n_rows, Stream& stream) const {
-    LatentRows out;
-    out.categories = std::min(rows_.categories, few_categories);
-    out.levels = rows_.levels;
-    out.raters = raters_;
-    out.judges = judges_;
-    add_random_matrices(out, stream);
+    LatentRows drawn_rows;
+    drawn_rows.categories = std::min(rows_.categories, max_categories);
+    drawn_rows.levels = rows_.levels;
+    drawn_rows.raters = raters_;
+    drawn_rows.judges = judges_;
+    add_random_matrices(drawn_rows, stream);
     // Replaces covariates by random values. Nearly collinear covariates would make the model look
     // unidentified, but this function does not check covariates.
-    out.populations = rows_.populations;
-    double* value = out.populations.design.data();
-    std::generate_n(value, out.populations.design.size(), [&] { return stream.uniform(); });
+    drawn_rows.populations = rows_.populations;
+    double* value = drawn_rows.populations.design.data();
+    std::generate_n(value, drawn_rows.populations.design.size(), [&] { return stream.uniform(); });
     const int groups = static_cast<int>(row_groups_.size());
     for (int i = 0; i < n_rows; ++i) {
       const int draw_number = row_with_most_raters_ >= 0 ? i / 2 : i;
@@ -129,37 +134,38 @@ class SmallPanel {
                                                        : static_cast<int>(stream.uniform() * rows);
       const int row =
           row_with_most_raters_ >= 0 && i % 2 == 0 ? row_with_most_raters_ : group[row_in_group];
-      for (const int at : rows_.positions(row)) {
-        if (panel_index_[rows_.judge[at]] < 0) continue;
-        out.judge.push_back(panel_index_[rows_.judge[at]]);
-        const bool has_level = rows_.levels > 0 && rows_.category[at] >= rows_.categories;
+      for (const int position : rows_.positions(row)) {
+        if (panel_index_[rows_.judge[position]] < 0) continue;
+        drawn_rows.judge.push_back(panel_index_[rows_.judge[position]]);
+        const bool has_level = rows_.levels > 0 && rows_.category[position] >= rows_.categories;
         const int level = has_level ? 1 + static_cast<int>(stream.uniform() * rows_.levels) : 0;
-        out.category.push_back(level * out.categories +
-                               static_cast<int>(stream.uniform() * out.categories));
+        drawn_rows.category.push_back(level * drawn_rows.categories +
+                                      static_cast<int>(stream.uniform() * drawn_rows.categories));
       }
-      out.end_row(out.judge.size());
-      out.known.push_back(known_of(row, out.categories));
-      out.weight.push_back(1);
-      if (out.populations.size() > 1) out.population.push_back(rows_.population_of(row));
+      drawn_rows.end_row(drawn_rows.judge.size());
+      drawn_rows.known_truth.push_back(known_of(row, drawn_rows.categories));
+      drawn_rows.weight.push_back(1);
+      if (drawn_rows.populations.size() > 1)
+        drawn_rows.population.push_back(rows_.population_of(row));
     }
-    return out;
+    return drawn_rows;
   }
 
  private:
   // Known category of a row, mapped to the categories of the small panel; -1 if unknown.
   int known_of(int row, int categories) const {
-    return rows_.known[row] < 0 ? -1 : rows_.known[row] % categories;
+    return rows_.known_truth[row] < 0 ? -1 : rows_.known_truth[row] % categories;
   }
 
-  // Replaces known matrices, and those of judges with calibration samples, by random matrices.
-  // Identification does not depend on their values, and random ones have no special values such as
-  // zero.
-  void add_random_matrices(LatentRows& out, Stream& stream) const {
-    const int N = out.categories;
+  // Gives random known matrices to judges with a known matrix or a calibration sample.
+  // Identification does not depend on the values in these matrices, and random matrices contain no
+  // special values such as zero.
+  void add_random_matrices(LatentRows& drawn_rows, Stream& stream) const {
+    const int N = drawn_rows.categories;
     for (int u = 0; u < rows_.judges; ++u) {
       if (panel_index_[u] < 0 || !has_matrix_information(rows_, u)) continue;
-      out.matrix.resize(judges_);
-      auto& matrix = out.matrix[panel_index_[u]];
+      drawn_rows.matrix.resize(judges_);
+      auto& matrix = drawn_rows.matrix[panel_index_[u]];
       for (int k = 0; k < N; ++k) {
         double total = 0;
         for (int l = 0; l < N; ++l) {
@@ -177,21 +183,22 @@ class SmallPanel {
   int raters_ = 0, judges_ = 0, row_with_most_raters_ = -1;
 };
 
-// Matrix of scores (gradients of the log likelihood of each row, or derivatives of pair
-// probabilities) at random parameter values. The model is identified if the rank of the matrix is
+// Returns a matrix of scores at random parameter values: gradients of the log likelihood of each
+// row, or derivatives of pair probabilities. The model is identified if the rank of the matrix is
 // the number of free parameters. Columns are scaled to length 1.
 Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream& stream) {
   Eigen::VectorXd x(model.layout.size);
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();
-  Eigen::MatrixXd out = fitting == Fitting::pairs
-                            ? PairObjective(model.layout, pair_frequencies(model.layout)).slopes(x)
-                            : model.scores(x);
-  for (Eigen::Index j = 0; j < out.cols(); ++j) {
-    const double length = out.col(j).norm();
+  Eigen::MatrixXd scores =
+      fitting == Fitting::pairs
+          ? PairObjective(model.layout, pair_frequencies(model.layout)).probability_jacobian(x)
+          : model.scores(x);
+  for (Eigen::Index j = 0; j < scores.cols(); ++j) {
+    const double length = scores.col(j).norm();
     // Makes judges with different numbers of ratings comparable.
-    if (length > 0) out.col(j) /= length;
+    if (length > 0) scores.col(j) /= length;
   }
-  return out;
+  return scores;
 }
 
 bool has_full_rank(const Eigen::MatrixXd& scores, const Layout& layout) {
@@ -214,8 +221,8 @@ Eigen::VectorXd null_space_shares(const Eigen::MatrixXd& scores) {
 // Random probability tables: `size` replies x `columns`. Each column sums to 1.
 Eigen::MatrixXd random_columns(int size, int columns, Stream& stream) {
   const auto random_weight = [&] { return 0.2 + stream.uniform(); };
-  const Eigen::MatrixXd out = Eigen::MatrixXd::NullaryExpr(size, columns, random_weight);
-  return out.array().rowwise() / out.colwise().sum().array();
+  const Eigen::MatrixXd table = Eigen::MatrixXd::NullaryExpr(size, columns, random_weight);
+  return table.array().rowwise() / table.colwise().sum().array();
 }
 
 }  // namespace
@@ -226,8 +233,9 @@ bool identified_by_replies(const LatentRows& rows, int K) {
   // `replies` contains the number of different replies of each judge.
   std::vector<std::vector<bool>> is_used(rows.judges, std::vector<bool>(N + 1));
   const auto each_reply = [&](int row, const auto& visit) {
-    for (const int at : rows.positions(row)) visit(rows.judge[at], rows.answer(at));
-    for (const int at : rows.abstentions_of(row)) visit(rows.abstained[at], N);
+    for (const int position : rows.positions(row))
+      visit(rows.judge[position], rows.answer(position));
+    for (const int position : rows.abstentions_of(row)) visit(rows.abstained[position], N);
   };
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] > 0) each_reply(i, [&](int u, int reply) { is_used[u][reply] = true; });
@@ -253,8 +261,8 @@ bool identified_by_replies(const LatentRows& rows, int K) {
   for (int u = 0; u < rows.judges; ++u) {
     if (replies[u] > 1) judges.push_back(u);
   }
-  if (static_cast<int>(judges.size()) > most_raters) {
-    largest_set.resize(std::min<std::size_t>(largest_set.size(), few_raters));
+  if (static_cast<int>(judges.size()) > max_complete_raters) {
+    largest_set.resize(std::min<std::size_t>(largest_set.size(), reduced_raters));
     judges = largest_set;
     judge_sets = {largest_set};
   }
@@ -303,10 +311,10 @@ bool identified_by_replies(const LatentRows& rows, int K) {
 
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, Fitting fitting) {
-  IdentifiedJudges out;
-  out.judge.assign(rows.judges, true);
+  IdentifiedJudges result;
+  result.judge.assign(rows.judges, true);
   const SmallPanel panel(rows, model);
-  if (panel.empty()) return out;
+  if (panel.empty()) return result;
   Stream stream(0, 0);
   // Draws more rows than there are parameters, so that the rank is not limited by the number of
   // rows. `single_row`: a single row, which is sufficient to count the parameters.
@@ -314,11 +322,12 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
   const LatentRows drawn = panel.draw(2 * Layout(single_row, model, prior).size + 20, stream);
   const LatentClass latent(drawn, model, prior);
   const Eigen::MatrixXd scores = random_scores(latent, fitting, stream);
-  out.model = out.all = has_full_rank(scores, latent.layout);
-  const bool separate_errors = model.by_rater && model.errors == Errors::free;
-  if (out.all || !separate_errors || scores.rows() == 0) return out;
+  result.model = result.all = has_full_rank(scores, latent.layout);
+  const bool separate_errors = model.separate_raters && model.errors == Errors::free;
+  if (result.all || !separate_errors || scores.rows() == 0) return result;
   const Eigen::VectorXd null_share = null_space_shares(scores);
-  if (null_share.head(latent.layout.rates).maxCoeff() > null_space_tolerance) return out;
+  if (null_share.head(latent.layout.n_rate_parameters).maxCoeff() > null_space_tolerance)
+    return result;
   int n_identified = 0;
   for (int u = 0; u < rows.judges; ++u) {
     const int panel_index = panel.panel_index(u);
@@ -326,15 +335,15 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
     for (int k = 0; k < latent.layout.categories && !latent.layout.has_known_matrix(panel_index);
          ++k) {
       if (null_share[latent.layout.accuracy_at(panel_index, k)] > null_space_tolerance) {
-        out.judge[u] = false;
+        result.judge[u] = false;
       }
     }
-    n_identified += out.judge[u];
+    n_identified += result.judge[u];
   }
   // The model counts as identified although some judges are not: base rates and at least three
   // judges are identified without them.
-  out.model = n_identified > 2 && (!rows.joined() || out.judge[rows.raters]);
-  return out;
+  result.model = n_identified > 2 && (!rows.joined() || result.judge[rows.raters]);
+  return result;
 }
 
 }  // namespace fallible

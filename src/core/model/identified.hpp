@@ -7,25 +7,31 @@
 
 namespace fallible {
 
-// Result of identified_judges(). It is computed from the rank of a matrix of scores, or of
-// derivatives of pair probabilities. Judges with separate parameters whose answers do not vary are
-// ignored. If each judge has free error rates, judges with too few common cases may not be
-// identified, while other judges and the base rates are.
+// Result of identified_judges(). Judges who have separate parameters but always give the same
+// answer are not checked.
 struct IdentifiedJudges {
-  bool all = false;  // true if all parameters are identified
-  // True if the data identify the base rates, at least three judges, and the system that is fitted
-  // like a rater (if any).
+  // True if all parameters of the checked judges and the base rates are identified.
+  bool all = false;
+  // True if `all` is true. In models with separate free error rates of each judge, also true if the
+  // base rates, at least three judges, and the system (if it is a judge) are identified. In these
+  // models, a judge with too few common cases may be the only judge whose parameters are not
+  // identified.
   bool model = false;
-  // False for judges whose parameters are not identified although the base rates are. Only free
-  // error rates are checked by judge; otherwise, and for judges that were not checked, it is true.
+  // One value per judge. False if the model has separate free error rates of each judge, the base
+  // rates are identified, and the parameters of this judge are not identified. Otherwise true, also
+  // for judges that were not checked.
   std::vector<bool> judge;
 };
+
+// Checks identification from the rank of a matrix: scores of random data in which the same judges
+// rate the same cases, or derivatives of pair probabilities if `fitting` is `Fitting::pairs`.
 
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, Fitting fitting = Fitting::likelihood);
 
 // True if a model with `classes` classes is identified from replies, which are answers and
-// abstentions. Each judge has free probabilities of all replies that occur in the data.
+// abstentions. In this model, each judge has free probabilities of the replies that this judge gave
+// in the data.
 bool identified_by_replies(const LatentRows& rows, int classes);
 
 }  // namespace fallible

@@ -15,14 +15,14 @@ double LatentClass::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient
                              double* log_likelihood, CompleteCurvature* curvature) const {
   const Law law(layout, x);
   ExpectedCounts counts(layout);
-  const double out = expect(law, gradient ? &counts : nullptr);
+  const double likelihood = expect(law, gradient ? &counts : nullptr);
   if (gradient) {
     gradient->setZero(layout.size);
     add_gradient(layout, x, law, counts, *gradient);
   }
-  if (log_likelihood) *log_likelihood = out;
+  if (log_likelihood) *log_likelihood = likelihood;
   if (curvature) *curvature = CompleteCurvature(layout, x, law, counts);
-  return out + log_prior(layout, x, gradient);
+  return likelihood + log_prior(layout, x, gradient);
 }
 
 double LatentClass::expect(const Law& law, ExpectedCounts* counts) const {
@@ -31,19 +31,19 @@ double LatentClass::expect(const Law& law, ExpectedCounts* counts) const {
 
 std::vector<double> LatentClass::posterior(const Eigen::VectorXd& x) const {
   const std::size_t N = layout.categories;
-  std::vector<double> out(layout.rows.size() * N, 0.0);
+  std::vector<double> posterior_sum(layout.rows.size() * N, 0.0);
   const auto add = [&](int row, const double* probability) {
     for (std::size_t c = 0; c < N * layout.strata; ++c)
-      row_of(out, row, N)[c % N] += probability[c];
+      row_of(posterior_sum, row, N)[c % N] += probability[c];
   };
   expect(Law(layout, x), nullptr, add, true);
-  return out;
+  return posterior_sum;
 }
 
 Squares LatentClass::expected_ratings(const Eigen::VectorXd& x) const {
   ExpectedCounts counts(layout);
   expect(Law(layout, x), &counts);
-  return counts.by_truth(layout);
+  return counts.ratings_by_truth(layout);
 }
 
 Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {
@@ -51,103 +51,105 @@ Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {
   const int N = layout.categories;
   const Law law(layout, x);
   const Score score(layout, x, law);
-  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(rows.size(), layout.size);
+  Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(rows.size(), layout.size);
   const auto add = [&](int i, const double* posterior) {
     const int population = rows.population_of(i);
-    const double* rate = row_of(law.rates, population, N);
+    const double* base_rate = row_of(law.rates, population, N);
     for (int c = 0; c < law.classes; ++c) {
       const double p = posterior[c];
       for (int k = 0; k < N - 1; ++k) {
-        const double excess = p * ((c % N == k) - rate[k]);
+        const double excess = p * ((c % N == k) - base_rate[k]);
         for (int j = 0; j < layout.coefficients(); ++j) {
-          out(i, layout.rate_at(j, k)) += excess * rows.populations.value(population, j);
+          scores(i, layout.rate_at(j, k)) += excess * rows.populations.value(population, j);
         }
       }
-      for (const int at : rows.positions(i)) {
-        score.rating(rows.judge[at], rows.category[at], c,
-                     [&](int parameter, double slope) { out(i, parameter) += p * slope; });
+      for (const int position : rows.positions(i)) {
+        score.put_rating(rows.judge[position], rows.category[position], c,
+                         [&](int parameter, double slope) { scores(i, parameter) += p * slope; });
       }
     }
   };
   expect(law, nullptr, add, true);
-  return out;
+  return scores;
 }
 
 double LatentClass::accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorXd* slope) const {
   const int N = layout.categories;
-  const double out = ParameterReader(layout, x).accuracy(judge);
-  if (!slope) return out;
+  const double mean_accuracy = ParameterReader(layout, x).accuracy(judge);
+  if (!slope) return mean_accuracy;
   slope->setZero(layout.size);
   const Law law(layout, x);
   const Score score(layout, x, law);
   for (int c = 0; c < law.classes; ++c) {
     const int k = c % N;
     const double p_right = law.base_rates[k] / layout.strata * law.answer_probability(judge, k, c);
-    score.rating(judge, k, c,
-                 [&](int at, double derivative) { (*slope)[at] += p_right * derivative; });
+    score.put_rating(judge, k, c, [&](int parameter, double derivative) {
+      (*slope)[parameter] += p_right * derivative;
+    });
   }
   const double* class_accuracy = law.accuracy[judge];
   for (int g = 0; g < layout.populations(); ++g) {
-    const double* rate = row_of(law.rates, g, N);
-    const double mean = std::inner_product(rate, rate + N, class_accuracy, 0.0);
+    const double* base_rate = row_of(law.rates, g, N);
+    const double mean = std::inner_product(base_rate, base_rate + N, class_accuracy, 0.0);
     for (int k = 0; k < N - 1; ++k) {
-      const double change = layout.share[g] * rate[k] * (class_accuracy[k] - mean);
+      const double change = layout.share[g] * base_rate[k] * (class_accuracy[k] - mean);
       for (int j = 0; j < layout.coefficients(); ++j) {
         (*slope)[layout.rate_at(j, k)] += change * layout.rows.populations.value(g, j);
       }
     }
   }
-  return out;
+  return mean_accuracy;
 }
 
 OptimiserOptions coarse_options() {
-  OptimiserOptions out;
-  out.iterations = 300;
-  out.gradient_tolerance = 1e-3;
-  out.value_tolerance = 1e-9;
-  return out;
+  OptimiserOptions options;
+  options.iterations = 300;
+  options.gradient_tolerance = 1e-3;
+  options.value_tolerance = 1e-9;
+  return options;
 }
 
 namespace {
 
 constexpr double boundary_logit = 13.8;  // logit of a probability that is 1e-6 away from 0 or 1
-constexpr int most_em_steps = 1000;
+constexpr int max_em_steps = 1000;
 // EM ends if a step increases the log posterior density by less than this.
 constexpr double em_gain = 1e-6;
 // Pseudo-ratings that the first EM step adds, to move away from the boundary.
 constexpr double boundary_pseudo_ratings = 0.01;
 
-// True if the optimiser may have stopped at an accuracy of 0 or 1 that is no maximum. This is
-// possible only without a prior: the derivative with respect to the logit is zero there even if the
-// likelihood increases. False for models in which EM steps are not exact, because leave_boundary()
-// uses EM steps.
+// True if the optimiser may have stopped at an accuracy of 0 or 1 that is not a maximum. This is
+// possible only without a prior: at accuracies of 0 and 1, the derivative with respect to the logit
+// is zero even if another accuracy has a higher likelihood. False for models in which EM steps are
+// not exact, because leave_boundary() uses EM steps.
 bool is_at_boundary(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout;
-  const Eigen::Index size = static_cast<Eigen::Index>(layout.groups) * layout.per_group;
+  const Eigen::Index size = static_cast<Eigen::Index>(layout.groups) * layout.accuracies_per_group;
   const Errors errors = layout.model.errors;
   return layout.prior.none && (errors == Errors::uniform || errors == Errors::free) &&
          layout.strata == 1 && layout.levels_at < 0 && layout.coefficients() == 1 && size > 0 &&
          x.segment(layout.accuracies_at, size).cwiseAbs().maxCoeff() > boundary_logit;
 }
 
-// Returns the parameters after EM steps from the boundary `x`. They may be no better than `x`.
+// Returns the parameters after EM steps that start at the boundary point `x`. Their likelihood may
+// be no higher than the likelihood of `x`.
 Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   double previous_value = -std::numeric_limits<double>::infinity();
-  for (int step = 0; step < most_em_steps; ++step) {
+  for (int step = 0; step < max_em_steps; ++step) {
     ExpectedCounts counts(model.layout);
     model.expect(Law(model.layout, x), &counts);
-    const Eigen::VectorXd next =
+    const Eigen::VectorXd candidate =
         estimate_from_counts(model.layout, counts, step == 0 ? boundary_pseudo_ratings : 0);
-    const double value = model.evaluate(next, nullptr);
+    const double value = model.evaluate(candidate, nullptr);
     if (value < previous_value + em_gain) break;
-    x = next;
+    x = candidate;
     previous_value = value;
   }
   return x;
 }
 
 // Fits with more parameters are not polished, because it would take longer than the fit.
-constexpr int most_polished = 150;
+constexpr int max_polished_size = 150;
 
 }  // namespace
 
@@ -167,27 +169,28 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
   };
   const auto hessian = [&](const Eigen::VectorXd& x) -> Eigen::MatrixXd {
     if (!by_pairs) return log_posterior_hessian(model, x);
-    const auto slope = [&](const Eigen::VectorXd& at) {
-      Eigen::VectorXd out;
-      objective(at, &out);
-      return out;
+    const auto slope = [&](const Eigen::VectorXd& point) {
+      Eigen::VectorXd gradient;
+      objective(point, &gradient);
+      return gradient;
     };
-    const Eigen::MatrixXd second_derivatives = slopes(slope, x);
+    const Eigen::MatrixXd second_derivatives = jacobian(slope, x);
     return 0.5 * (second_derivatives + second_derivatives.transpose());
   };
   const auto maximise_from = [&](const Eigen::VectorXd& from) {
-    LatentFit out{maximise(objective, from, options, by_pairs ? nullptr : metric)};
-    if (!by_pairs && is_at_boundary(model, out.x)) {
-      LatentFit restarted{maximise(objective, leave_boundary(model, out.x), options, metric)};
-      if (restarted.value > out.value) out = restarted;
+    LatentFit fit{maximise(objective, from, options, by_pairs ? nullptr : metric)};
+    if (!by_pairs && is_at_boundary(model, fit.x)) {
+      LatentFit restarted{maximise(objective, leave_boundary(model, fit.x), options, metric)};
+      if (restarted.value > fit.value) fit = restarted;
     }
-    if (polished && out.converged && layout.size <= most_polished) polish(objective, hessian, out);
+    if (polished && fit.converged && layout.size <= max_polished_size)
+      polish(objective, hessian, fit);
     if (by_pairs) {
-      model.evaluate(out.x, nullptr, &out.log_likelihood);
+      model.evaluate(fit.x, nullptr, &fit.log_likelihood);
     } else {
-      out.log_likelihood = out.value - log_prior(layout, out.x, nullptr);
+      fit.log_likelihood = fit.value - log_prior(layout, fit.x, nullptr);
     }
-    return out;
+    return fit;
   };
   if (start.size() > 0) return maximise_from(start);
   std::vector<LatentFit> fits;
@@ -227,16 +230,16 @@ Eigen::VectorXd LatentClass::start() const {
 }
 
 std::vector<Eigen::VectorXd> LatentClass::starts() const {
-  std::vector<Eigen::VectorXd> out{start()};
-  if (layout.shifts_at < 0) return out;
+  std::vector<Eigen::VectorXd> starts{start()};
+  if (layout.shifts_at < 0) return starts;
   const double shift[2] = {0.02, 0.3};
   for (const int i : {0, 1}) {
-    Eigen::VectorXd x = out.front();
+    Eigen::VectorXd x = starts.front();
     x[layout.shifts_at] = shift[i];
-    if (layout.judge_kinds > 1) x[layout.shifts_at + 1] = shift[1 - i];
-    out.push_back(std::move(x));
+    if (layout.judge_types > 1) x[layout.shifts_at + 1] = shift[1 - i];
+    starts.push_back(std::move(x));
   }
-  return out;
+  return starts;
 }
 
 Eigen::VectorXd LatentClass::warm_start(const Eigen::VectorXd& x, int raters) const {
@@ -250,26 +253,27 @@ Eigen::VectorXd LatentClass::warm_start(const Eigen::VectorXd& x, int raters) co
   if (old_rows.matrix.size() > static_cast<std::size_t>(raters)) old_rows.matrix.resize(raters);
   const Layout old_layout(old_rows, layout.model, layout.prior, layout.fixed_values);
   if (x.size() != old_layout.size || old_layout.groups == 0 || rows.joined()) return {};
-  Eigen::VectorXd out = Eigen::VectorXd::Zero(layout.size);
-  out.head(layout.rates) = x.head(layout.rates);
-  if (layout.mean_at >= 0) out[layout.mean_at] = x[old_layout.mean_at];
+  Eigen::VectorXd start = Eigen::VectorXd::Zero(layout.size);
+  start.head(layout.n_rate_parameters) = x.head(layout.n_rate_parameters);
+  if (layout.mean_at >= 0) start[layout.mean_at] = x[old_layout.mean_at];
   // Copies parameters of the raters of the old fit, who come first in both vectors. New raters get
   // the mean of the old raters.
-  const auto copy = [&](int from, int to, int per_group) {
+  const auto copy = [&](int from, int to, int n_per_group) {
     if (to < 0) return;
-    const auto old_parameters = Eigen::MatrixXd::Map(x.data() + from, per_group, old_layout.groups);
-    auto new_parameters = Eigen::MatrixXd::Map(out.data() + to, per_group, layout.groups);
+    const auto old_parameters =
+        Eigen::MatrixXd::Map(x.data() + from, n_per_group, old_layout.groups);
+    auto new_parameters = Eigen::MatrixXd::Map(start.data() + to, n_per_group, layout.groups);
     new_parameters.colwise() = Eigen::VectorXd(old_parameters.rowwise().sum() / old_layout.groups);
     new_parameters.leftCols(old_layout.groups) = old_parameters;
   };
-  copy(old_layout.accuracies_at, layout.accuracies_at, layout.per_group);
+  copy(old_layout.accuracies_at, layout.accuracies_at, layout.accuracies_per_group);
   copy(old_layout.errors_at, layout.errors_at, layout.categories * layout.categories);
   copy(old_layout.ordinal_at, layout.ordinal_at, layout.categories);
   if (layout.levels_at >= 0)
-    out.tail(layout.size - layout.levels_at) = x.tail(layout.size - layout.levels_at);
-  if (layout.dispersions_at >= 0) out[layout.dispersions_at] = x[old_layout.dispersions_at];
-  if (layout.shifts_at >= 0) out[layout.shifts_at] = x[old_layout.shifts_at];
-  return out;
+    start.tail(layout.size - layout.levels_at) = x.tail(layout.size - layout.levels_at);
+  if (layout.dispersions_at >= 0) start[layout.dispersions_at] = x[old_layout.dispersions_at];
+  if (layout.shifts_at >= 0) start[layout.shifts_at] = x[old_layout.shifts_at];
+  return start;
 }
 
 }  // namespace fallible

@@ -10,6 +10,7 @@
 
 namespace fallible {
 
+// A latent class model and its data.
 struct LatentClass {
   LatentClass(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
               const FixedValues& fixed_values = FixedValues())
@@ -17,18 +18,18 @@ struct LatentClass {
 
   // Starting values, computed from the vote shares of each row.
   Eigen::VectorXd start() const;
-  // Several starting values, including start(). Models with strata of difficulty may have more than
-  // one maximum, and these starts differ in the size of the shift between strata. Without a shift
-  // parameter, there is only start().
+  // Returns one or more vectors of starting values; the first is start(). The likelihood of models
+  // with strata of difficulty may have more than one maximum. For these models, the vectors differ
+  // in the shift between strata.
   std::vector<Eigen::VectorXd> starts() const;
-  // Starting values from an older fit with parameters `x`, which contained only the first `raters`
-  // raters. New raters start at the mean of the old ones. Returns an empty vector if `x` cannot be
-  // used, for example because its length is that of another model.
+  // Computes starting values from the parameters `x` of an older fit, in which only the first
+  // `raters` raters took part. New raters start at the mean of the old raters. Returns an empty
+  // vector if `x` cannot be used, for example because its length does not fit the model.
   Eigen::VectorXd warm_start(const Eigen::VectorXd& x, int raters) const;
 
-  // Returns the log posterior density up to a constant. If the pointers are not null, also computes
-  // the gradient, the log likelihood, and the curvature for observed classes. The curvature is
-  // correct only if the gradient is computed, too.
+  // Returns the log posterior density, up to a constant. Also computes the gradient, the log
+  // likelihood, and the curvature for observed classes, unless their pointers are null. The
+  // curvature is correct only if the gradient is computed, too.
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
                   double* log_likelihood = nullptr, CompleteCurvature* curvature = nullptr) const;
   // Returns the log likelihood, in one pass over the data. Adds expected numbers of ratings to
@@ -37,7 +38,7 @@ struct LatentClass {
   template <class Visit>
   double expect(const Law& law, ExpectedCounts* counts, const Visit& visit,
                 bool all_rows = false) const {
-    const AnswerTables tables{law.classes, law.weight.data(), law.probability.data()};
+    const AnswerTables tables{law.classes, law.class_probability.data(), law.probability.data()};
     if (!counts) return pass_over(layout.rows, tables, nullptr, all_rows, visit);
     const AnswerSums sums{counts->classes.data(), counts->ratings.data()};
     return pass_over(layout.rows, tables, &sums, all_rows, visit);
@@ -61,13 +62,13 @@ struct LatentFit : Optimum {
   double log_likelihood = 0;
 };
 
-// Options for fits with low precision, which are sufficient for bootstrap tests.
+// Options of fits with low precision. This precision is sufficient for bootstrap tests.
 OptimiserOptions coarse_options();
 
 // Maximises the log posterior density from the parameters `start`. If `start` is empty, returns the
-// best fit from several starts. With `Fitting::pairs`, the objective is instead the negative sum of
-// squares of latent_pairs.hpp. `polished`: adds Newton steps, so that the estimates that users see
-// are exact to the last digits.
+// best fit from several starts. With `Fitting::pairs`, the least squares objective of
+// latent_pairs.hpp is maximised instead. If `polished` is true, adds Newton steps, so that the last
+// digits of the estimates do not depend on the start.
 LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
                      const OptimiserOptions& options, Fitting fitting = Fitting::likelihood,
                      bool polished = false);

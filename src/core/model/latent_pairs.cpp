@@ -15,7 +15,7 @@ namespace {
 // Sums of squared differences of frequencies are small. They are multiplied by this constant, so
 // that the optimiser's tolerances have their usual meaning.
 constexpr double scale = 1e4;
-constexpr double most_slopes = 3e7;  // limit for cells x parameters, a matrix in memory
+constexpr double max_jacobian_size = 3e7;  // limit for cells x parameters, a matrix in memory
 
 using Kinds = std::map<std::pair<int, int>, int>;
 
@@ -25,10 +25,12 @@ using Kinds = std::map<std::pair<int, int>, int>;
 template <class Visit>
 Kinds for_each_pair(const Layout& layout, const Visit& visit) {
   const LatentRows& rows = layout.rows;
-  const auto parameter_judge = [&](int at) {
-    return layout.model.by_rater || rows.judge[at] >= rows.raters ? rows.judge[at] : 0;
+  const auto parameter_judge = [&](int position) {
+    return layout.model.separate_raters || rows.judge[position] >= rows.raters
+               ? rows.judge[position]
+               : 0;
   };
-  Kinds out;
+  Kinds kinds;
   for (int i = 0; i < rows.size(); ++i) {
     count_steps(1);
     if (rows.weight[i] == 0) continue;
@@ -37,51 +39,51 @@ Kinds for_each_pair(const Layout& layout, const Visit& visit) {
         if (rows.judge[a] == rows.judge[b]) continue;
         const auto [first, second] =
             parameter_judge(b) <= parameter_judge(a) ? std::make_pair(b, a) : std::make_pair(a, b);
-        const int new_kind = static_cast<int>(out.size());
-        const int kind =
-            out.insert({{parameter_judge(first), parameter_judge(second)}, new_kind}).first->second;
+        const int new_kind = static_cast<int>(kinds.size());
+        const int kind = kinds.insert({{parameter_judge(first), parameter_judge(second)}, new_kind})
+                             .first->second;
         visit(i, kind, rows.category[first], rows.category[second]);
       }
     }
   }
-  return out;
+  return kinds;
 }
 
 }  // namespace
 
 PairFrequencies pair_frequencies(const Layout& layout) {
   const LatentRows& rows = layout.rows;
-  PairFrequencies out;
-  out.categories = rows.categories;
+  PairFrequencies pairs;
+  pairs.categories = rows.categories;
   const int N = rows.categories;
-  const auto table = [&](int kind) { return Square(row_of(out.frequency, kind, N * N), N); };
+  const auto table = [&](int kind) { return Square(row_of(pairs.frequency, kind, N * N), N); };
   double total = 0;
   const Kinds kinds = for_each_pair(layout, [&](int row, int kind, int k, int l) {
-    if (kind >= out.kinds()) {
-      out.share.resize(kind + 1, 0.0);
-      out.frequency.resize((kind + 1) * N * N, 0.0);
+    if (kind >= pairs.kinds()) {
+      pairs.share.resize(kind + 1, 0.0);
+      pairs.frequency.resize((kind + 1) * N * N, 0.0);
     }
     total += rows.weight[row];
-    out.share[kind] += rows.weight[row];
+    pairs.share[kind] += rows.weight[row];
     table(kind)[k][l] += rows.weight[row];
   });
-  out.first.resize(out.kinds());
-  out.second.resize(out.kinds());
+  pairs.first.resize(pairs.kinds());
+  pairs.second.resize(pairs.kinds());
   for (const auto& entry : kinds) {
     const int kind = entry.second;
-    out.first[kind] = entry.first.first;
-    out.second[kind] = entry.first.second;
+    pairs.first[kind] = entry.first.first;
+    pairs.second[kind] = entry.first.second;
     const Square cell = table(kind);
-    for (double& frequency : cell) frequency /= out.share[kind];
-    out.share[kind] /= total;
-    if (out.first[kind] != out.second[kind]) continue;
+    for (double& frequency : cell) frequency /= pairs.share[kind];
+    pairs.share[kind] /= total;
+    if (pairs.first[kind] != pairs.second[kind]) continue;
     for (int k = 0; k < N; ++k) {
       for (int l = 0; l < k; ++l) {
         cell[k][l] = cell[l][k] = (cell[k][l] + cell[l][k]) / 2;
       }
     }
   }
-  return out;
+  return pairs;
 }
 
 // Calls visit(kind, cell, first, second, joint) for each cell of each kind (see PairFrequencies).
@@ -93,11 +95,12 @@ void PairObjective::for_each_cell(const Law& law, const Visit& visit) const {
   std::size_t cell = 0;
   for (int kind = 0; kind < pairs_.kinds(); ++kind) {
     for (int k = 0; k < law.categories; ++k) {
-      const std::size_t first = law.place(pairs_.first[kind], k);
+      const std::size_t first = law.array_position(pairs_.first[kind], k);
       for (int l = 0; l < law.categories; ++l, ++cell) {
-        const std::size_t second = law.place(pairs_.second[kind], l);
+        const std::size_t second = law.array_position(pairs_.second[kind], l);
         for (int c = 0; c < law.classes; ++c) {
-          joint[c] = law.weight[c] * law.probability[first + c] * law.probability[second + c];
+          joint[c] =
+              law.class_probability[c] * law.probability[first + c] * law.probability[second + c];
         }
         visit(kind, cell, first, second, joint.data());
       }
@@ -131,9 +134,10 @@ double PairObjective::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradie
   return -scale * loss / 2 + log_prior(layout_, x, gradient);
 }
 
-Eigen::MatrixXd PairObjective::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* expected) const {
+Eigen::MatrixXd PairObjective::probability_jacobian(const Eigen::VectorXd& x,
+                                                    Eigen::VectorXd* expected) const {
   const Law law(layout_, x);
-  Eigen::MatrixXd out(pairs_.cells(), layout_.size);
+  Eigen::MatrixXd jacobian(pairs_.cells(), layout_.size);
   Eigen::VectorXd gradient(layout_.size);
   ExpectedCounts counts(layout_);
   if (expected) expected->setZero(pairs_.cells());
@@ -148,11 +152,11 @@ Eigen::MatrixXd PairObjective::slopes(const Eigen::VectorXd& x, Eigen::VectorXd*
         }
         gradient.setZero();
         add_gradient(layout_, x, law, counts, gradient);
-        out.row(row) = gradient.transpose();
+        jacobian.row(row) = gradient.transpose();
         for (int c = 0; c < law.classes; ++c)
           counts.ratings[first + c] = counts.ratings[second + c] = 0;
       });
-  return out;
+  return jacobian;
 }
 
 // Sandwich estimator. At the optimum, the gradients of all cases sum to zero. Their covariance
@@ -160,19 +164,20 @@ Eigen::MatrixXd PairObjective::slopes(const Eigen::VectorXd& x, Eigen::VectorXd*
 // parameters.
 Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x) {
   const PairFrequencies pairs = pair_frequencies(layout);
-  if (static_cast<double>(pairs.cells()) * static_cast<double>(x.size()) >= most_slopes) return {};
+  if (static_cast<double>(pairs.cells()) * static_cast<double>(x.size()) >= max_jacobian_size)
+    return {};
   const LatentRows& rows = layout.rows;
   const PairObjective objective(layout, pairs);
-  const auto slope = [&objective](const Eigen::VectorXd& at) {
-    Eigen::VectorXd out;
-    objective.evaluate(at, &out);
-    return out;
+  const auto slope = [&objective](const Eigen::VectorXd& point) {
+    Eigen::VectorXd gradient;
+    objective.evaluate(point, &gradient);
+    return gradient;
   };
-  const Eigen::MatrixXd second_derivatives = fallible::slopes(slope, x);
+  const Eigen::MatrixXd second_derivatives = fallible::jacobian(slope, x);
   const Curvature curvature(layout, 0.5 * (second_derivatives + second_derivatives.transpose()), x);
   const Eigen::Index per_kind = static_cast<Eigen::Index>(pairs.categories) * pairs.categories;
   Eigen::VectorXd expected;
-  const Eigen::MatrixXd slopes = objective.slopes(x, &expected);
+  const Eigen::MatrixXd slopes = objective.probability_jacobian(x, &expected);
   Eigen::MatrixXd mean_slope(pairs.kinds(), x.size());
   for (int kind = 0; kind < pairs.kinds(); ++kind) {
     mean_slope.row(kind) = expected.segment(kind * per_kind, per_kind).transpose() *

@@ -8,11 +8,12 @@
 
 namespace fallible {
 
-// Relative frequencies of pairs of ratings of the same case by different judges. Judges with equal
-// parameters are treated as one judge. If two such judges give the ratings a and b, the pair adds
-// 1/2 to cell (a, b) and 1/2 to cell (b, a). A kind is a pair of judges; a cell is a pair of their
-// ratings. With N categories, kind i has the cells i N^2 ... (i + 1) N^2 - 1; the rating of judge
-// `second` changes fastest.
+// Relative frequencies of pairs of ratings of the same case by different judges. Each pair of
+// judges has a table of frequencies, which is called a kind of pairs. Judges with the same
+// parameters are treated as one judge. A cell of a table is a pair of ratings. With N categories,
+// kind i has the cells i N^2 ... (i + 1) N^2 - 1; the rating of judge `second` changes fastest. If
+// two judges with the same parameters give the ratings a and b, the pair adds 1/2 to cell (a, b)
+// and 1/2 to cell (b, a).
 struct PairFrequencies {
   int categories = 0;
   std::vector<int> first, second;  // first and second judge of each kind, from 0
@@ -36,9 +37,10 @@ class PairObjective {
   // Returns the objective, which is maximised: log prior minus a multiple of the sum of squared
   // differences. Also computes the gradient unless it is null.
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const;
-  // Jacobian of the pair probabilities: cells x parameters. Also writes the probabilities to
-  // `expected` unless it is null.
-  Eigen::MatrixXd slopes(const Eigen::VectorXd& x, Eigen::VectorXd* expected = nullptr) const;
+  // Jacobian of the pair probabilities: cells x parameters. Also writes the probabilities of the
+  // cells to `expected`, unless the pointer is null.
+  Eigen::MatrixXd probability_jacobian(const Eigen::VectorXd& x,
+                                       Eigen::VectorXd* expected = nullptr) const;
 
  private:
   template <class Visit>

@@ -14,33 +14,36 @@ void LatentRows::find_prefixes() {
     if (population_of(i) != population_of(i - 1)) continue;
     const int length = std::min(positions(i).size(), positions(i - 1).size());
     int& equal = prefix[i];
-    while (equal < length && rating(start[i] + equal) == rating(start[i - 1] + equal)) ++equal;
+    while (equal < length && code_index(start[i] + equal) == code_index(start[i - 1] + equal))
+      ++equal;
     longest_prefix = std::max(longest_prefix, equal);
   }
 }
 
 std::vector<double> LatentRows::votes(int row) const {
-  std::vector<double> out(categories, 0.0);
-  if (known[row] >= 0) {
-    out[known[row]] = 1;
-    return out;
+  std::vector<double> share(categories, 0.0);
+  if (known_truth[row] >= 0) {
+    share[known_truth[row]] = 1;
+    return share;
   }
   int n_votes = 0;
-  for (const int at : positions(row)) {
-    if (judge[at] >= raters) continue;
+  for (const int position : positions(row)) {
+    if (judge[position] >= raters) continue;
     ++n_votes;
-    ++out[answer(at)];
+    ++share[answer(position)];
   }
-  for (double& share : out) share = n_votes > 0 ? share / n_votes : 1.0 / categories;
-  return out;
+  for (double& category_share : share) {
+    category_share = n_votes > 0 ? category_share / n_votes : 1.0 / categories;
+  }
+  return share;
 }
 
-void LatentRows::add_expected(int row, const double* posterior, int classes, double* of_classes,
-                              double* of_ratings) const {
+void LatentRows::add_expected(int row, const double* posterior, int classes,
+                              double* expected_classes, double* expected_ratings) const {
   const Eigen::ArrayXd cases = weight[row] * Eigen::ArrayXd::Map(posterior, classes);
-  Eigen::ArrayXd::Map(of_classes + population_of(row) * classes, classes) += cases;
-  for (const int at : positions(row)) {
-    Eigen::ArrayXd::Map(of_ratings + rating(at) * classes, classes) += cases;
+  Eigen::ArrayXd::Map(expected_classes + population_of(row) * classes, classes) += cases;
+  for (const int position : positions(row)) {
+    Eigen::ArrayXd::Map(expected_ratings + code_index(position) * classes, classes) += cases;
   }
 }
 
@@ -50,9 +53,9 @@ void LatentRows::add_expected(int row, const double* posterior, int classes, dou
 void LatentRows::add_groups_of(const RowGroups& groups, const std::vector<double>& pattern_weight) {
   for (int i = 0; i < groups.size(); ++i) {
     if (populations.size() > 1) population.push_back(groups.begin(i)[0]);
-    known.push_back(groups.begin(i)[1]);
-    for (const int* at = groups.begin(i) + 2; at != groups.end(i); at += 2) {
-      if (at[1] < 0) abstained.push_back(at[0]);
+    known_truth.push_back(groups.begin(i)[1]);
+    for (const int* entry = groups.begin(i) + 2; entry != groups.end(i); entry += 2) {
+      if (entry[1] < 0) abstained.push_back(entry[0]);
     }
     abstentions.end_row(abstained.size());
   }
@@ -61,14 +64,14 @@ void LatentRows::add_groups_of(const RowGroups& groups, const std::vector<double
 
 LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, int system,
                        const Known& known) {
-  LatentRows out;
-  out.categories = x.categories;
-  out.levels = x.levels;
-  out.raters = x.raters;
-  out.judges = x.raters + (system >= 0);
-  out.matrix = known.matrix;
-  out.calibration = known.calibration;
-  out.populations = known.populations;
+  LatentRows rows;
+  rows.categories = x.categories;
+  rows.levels = x.levels;
+  rows.raters = x.raters;
+  rows.judges = x.raters + (system >= 0);
+  rows.matrix = known.matrix;
+  rows.calibration = known.calibration;
+  rows.populations = known.populations;
   // The key of a row contains its population and known category (-1 if unknown), then judge and
   // category of each rating, and finally (judge, -1) for each abstention.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
@@ -88,77 +91,78 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
     }
     return key.size() > 2 || key[1] >= 0;
   });
-  out.add_groups_of(groups, weight);
-  out.find_prefixes();
-  return out;
+  rows.add_groups_of(groups, weight);
+  rows.find_prefixes();
+  return rows;
 }
 
-ExchangeableRows regardless_of_rater(const LatentRows& rows) {
+ExchangeableRows merge_raters(const LatentRows& rows) {
   std::vector<std::pair<int, int>> ratings;
   const RowGroups groups(rows.size(), [&](int i, std::vector<int>& key) {
     ratings.clear();
-    for (const int at : rows.positions(i)) {
-      ratings.emplace_back(rows.judge[at] < rows.raters ? 0 : 1, rows.category[at]);
+    for (const int position : rows.positions(i)) {
+      ratings.emplace_back(rows.judge[position] < rows.raters ? 0 : 1, rows.category[position]);
     }
     std::sort(ratings.begin(), ratings.end());
     key.push_back(rows.population_of(i));
-    key.push_back(rows.known[i]);
+    key.push_back(rows.known_truth[i]);
     for (const auto& rating : ratings) key.insert(key.end(), {rating.first, rating.second});
     return true;
   });
-  ExchangeableRows out;
-  out.rows.categories = rows.categories;
-  out.rows.levels = rows.levels;
-  out.rows.raters = 1;
-  out.rows.judges = rows.joined() ? 2 : 1;
-  out.rows.populations = rows.populations;
-  out.rows.add_groups_of(groups, rows.weight);
-  out.rows.find_prefixes();
-  out.of_row = std::move(out.rows.of_pattern);
-  out.rows.of_pattern = rows.of_pattern;
-  for (int& row : out.rows.of_pattern) row = row < 0 ? row : out.of_row[row];
-  return out;
+  ExchangeableRows merged;
+  merged.rows.categories = rows.categories;
+  merged.rows.levels = rows.levels;
+  merged.rows.raters = 1;
+  merged.rows.judges = rows.joined() ? 2 : 1;
+  merged.rows.populations = rows.populations;
+  merged.rows.add_groups_of(groups, rows.weight);
+  merged.rows.find_prefixes();
+  merged.merged_row = std::move(merged.rows.row_of_pattern);
+  merged.rows.row_of_pattern = rows.row_of_pattern;
+  for (int& row : merged.rows.row_of_pattern) row = row < 0 ? row : merged.merged_row[row];
+  return merged;
 }
 
-std::vector<double> ExchangeableRows::by_row(const std::vector<double>& posterior) const {
-  std::vector<double> out;
-  out.reserve(of_row.size() * rows.categories);
-  for (const int row : of_row) {
-    const double* from = row_of(posterior, row, rows.categories);
-    out.insert(out.end(), from, from + rows.categories);
+std::vector<double> ExchangeableRows::copy_to_rows(const std::vector<double>& posterior) const {
+  std::vector<double> copied;
+  copied.reserve(merged_row.size() * rows.categories);
+  for (const int row : merged_row) {
+    const double* row_posterior = row_of(posterior, row, rows.categories);
+    copied.insert(copied.end(), row_posterior, row_posterior + rows.categories);
   }
-  return out;
+  return copied;
 }
 
-std::vector<double> ExchangeableRows::merge(const std::vector<double>& by_row) const {
+std::vector<double> ExchangeableRows::merge(const std::vector<double>& copy_to_rows) const {
   const int K = rows.categories;
-  Table<double> out(rows.size(), K);
+  Table<double> mean(rows.size(), K);
   std::vector<double> count(rows.size(), 0.0);
-  for (const int row : of_row) ++count[row];
-  for (std::size_t i = 0; i < by_row.size(); ++i) {
-    const int row = of_row[i / K];
-    out[row][i % K] += by_row[i] / count[row];
+  for (const int row : merged_row) ++count[row];
+  for (std::size_t i = 0; i < copy_to_rows.size(); ++i) {
+    const int row = merged_row[i / K];
+    mean[row][i % K] += copy_to_rows[i] / count[row];
   }
-  return std::move(out.values());
+  return std::move(mean.values());
 }
 
 void ExchangeableRows::reweight(const std::vector<double>& weight) {
-  rows.weight = row_weights(of_row, weight, rows.size());
+  rows.weight = row_weights(merged_row, weight, rows.size());
 }
 
-std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior,
-                               const std::vector<double>& otherwise) {
-  std::vector<double> out;
-  for (std::size_t p = 0; p < rows.of_pattern.size(); ++p) {
-    const int row = rows.of_pattern[p], N = rows.categories;
-    const double* from = row < 0 ? row_of(otherwise, rows.populations.index(static_cast<int>(p)), N)
-                                 : row_of(posterior, row, N);
-    out.insert(out.end(), from, from + N);
+std::vector<double> copy_to_patterns(const LatentRows& rows, const std::vector<double>& posterior,
+                                     const std::vector<double>& default_posterior) {
+  std::vector<double> pattern_posterior;
+  for (std::size_t p = 0; p < rows.row_of_pattern.size(); ++p) {
+    const int row = rows.row_of_pattern[p], N = rows.categories;
+    const double* from =
+        row < 0 ? row_of(default_posterior, rows.populations.index(static_cast<int>(p)), N)
+                : row_of(posterior, row, N);
+    pattern_posterior.insert(pattern_posterior.end(), from, from + N);
   }
-  return out;
+  return pattern_posterior;
 }
 
-std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior) {
+std::vector<double> copy_to_patterns(const LatentRows& rows, const std::vector<double>& posterior) {
   const int N = rows.categories;
   Table<double> mean(rows.populations.size(), N);
   std::vector<double> cases(rows.populations.size(), 0.0);
@@ -167,7 +171,7 @@ std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>
     const int population = rows.population_of(static_cast<int>(i / N));
     mean[population][i % N] += rows.weight[i / N] * posterior[i] / cases[population];
   }
-  return by_pattern(rows, posterior, mean.values());
+  return copy_to_patterns(rows, posterior, mean.values());
 }
 
 }  // namespace fallible

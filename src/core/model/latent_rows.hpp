@@ -1,6 +1,7 @@
-// Data of a latent class model: distinct combinations of (judge, category), called rows, with
-// weights. Judges are the raters. If a system is evaluated in the same model, it joins them as the
-// last judge.
+// Data of a latent class model. A row is a distinct combination of answers, which are pairs of a
+// judge and a category. The weight of a row is the total weight of the cases with this combination.
+// Judges are the raters. If a system is evaluated in the same model, the system joins the raters as
+// the last judge.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,32 +16,39 @@ namespace fallible {
 // Covariates of base rates. Cases with equal values of the covariates form a population. If there
 // are no covariates, all cases are one population.
 struct Populations {
-  std::vector<int> of_pattern;  // population of each pattern, from 0; empty if there is only one
-  Eigen::MatrixXd design;       // scaled covariates: populations x covariates, without an intercept
-  // The design is scaled for numerical reasons. `report` (coefficients x coefficients) *
-  // coefficients are the coefficients for the unscaled covariates, intercept first.
+  std::vector<int>
+      population_of_pattern;  // population of each pattern, from 0; empty if there is only one
+  Eigen::MatrixXd design;     // scaled covariates: populations x covariates, without an intercept
+  // Matrix (coefficients x coefficients) whose product with the coefficients of the scaled
+  // covariates is the vector of coefficients of the unscaled covariates, intercept first.
+  // Covariates are scaled for numerical reasons.
   Eigen::MatrixXd report;
 
+  // Number of populations.
   int size() const { return std::max(1, static_cast<int>(design.rows())); }
   // Number of coefficients for each category: an intercept and one per covariate.
   int coefficients() const { return 1 + static_cast<int>(design.cols()); }
-  // Number that a coefficient multiplies: 1 for the intercept, otherwise a scaled covariate.
+  // Factor of a coefficient in a population: 1 for the intercept, otherwise the scaled covariate.
   double value(int population, int coefficient) const {
     return coefficient == 0 ? 1 : design(population, coefficient - 1);
   }
   // Population of a pattern, from 0.
-  int index(int pattern) const { return of_pattern.empty() ? 0 : of_pattern[pattern]; }
+  int index(int pattern) const {
+    return population_of_pattern.empty() ? 0 : population_of_pattern[pattern];
+  }
 };
 
+// Rows to which a latent class model is fitted.
 struct LatentRows : RatedRows {
-  int raters = 0;          // number of raters; judges - 1 if a system has joined
-  std::vector<int> known;  // known true category of each row, from 0; -1 if unknown
+  int raters = 0;                // number of raters; judges - 1 if a system has joined
+  std::vector<int> known_truth;  // known true category of each row, from 0; -1 if unknown
   // Known confusion matrix of each judge: truths x ratings, row by row. The entry of a judge
   // without a known matrix is empty. The vector is empty if no matrix is known.
   std::vector<std::vector<double>> matrix;
 
-  // Counts of each judge in a calibration sample with known truth: truths x ratings, row by row.
-  // Empty entries as in `matrix`. Pooled priors include these counts.
+  // Numbers of ratings by each judge in a calibration sample with known truth: truths x ratings,
+  // row by row. The entry of a judge without a calibration sample is empty. Pooled priors include
+  // these numbers.
   std::vector<std::vector<double>> calibration;
 
   Populations populations;
@@ -51,9 +59,9 @@ struct LatentRows : RatedRows {
   Ragged abstentions;
   std::vector<int> abstained;
 
-  // For each row: number of ratings at its beginning that are equal to those of the row before (if
-  // it has the same population). Class Pass computes the products of these ratings only once. Empty
-  // until find_prefixes() is called.
+  // For each row, the number of ratings at its beginning that are equal to the ratings at the
+  // beginning of the row before; 0 if the rows belong to different populations. Class Pass computes
+  // the products of these ratings only once. Empty until find_prefixes() is called.
   std::vector<int> prefix;
   int longest_prefix = 0;
 
@@ -69,10 +77,10 @@ struct LatentRows : RatedRows {
   // If the truth is known, its share is 1. If there are no ratings, all shares are equal.
   std::vector<double> votes(int row) const;
   // Adds the weight of a row, multiplied by the posterior probability of each class, to two arrays
-  // of expected numbers: `of_classes` for cases (populations x classes), and `of_ratings` for the
-  // row's ratings (judges x answer codes x classes).
-  void add_expected(int row, const double* posterior, int classes, double* of_classes,
-                    double* of_ratings) const;
+  // of expected numbers: to `expected_classes` for the row's cases (populations x classes), and to
+  // `expected_ratings` for each of its ratings (judges x answer codes x classes).
+  void add_expected(int row, const double* posterior, int classes, double* expected_classes,
+                    double* expected_ratings) const;
 
   // True if a system is the last judge.
   bool joined() const { return judges > raters; }
@@ -90,41 +98,47 @@ struct Known {
   // Known confusion matrices of the raters: truths x ratings, row by row. The entry of a rater
   // without a known matrix is empty. The vector is empty if no matrix is known.
   std::vector<std::vector<double>> matrix = {};
-  // Counts of each rater in a calibration sample, truths x ratings; empty entries as in `matrix`.
+  // Numbers of ratings by each rater in a calibration sample: truths x ratings. The entry of a
+  // rater without a calibration sample is empty.
   std::vector<std::vector<double>> calibration = {};
   Populations populations = {};
 };
 
-// Converts patterns to rows of the likelihood. `system`: index (from 0) of the system that is added
-// to the raters as the last judge; -1 if there are only raters. Patterns with neither a rating, an
-// abstention, an answer of this system nor a known truth get no row. The order of the rows does not
-// depend on the order of cases.
+// Converts patterns to rows. `system`: index (from 0) of the system that is added to the raters as
+// the last judge; -1 if there are only raters. A pattern gets no row if it has no rating, no
+// abstention, no answer of this system and no known truth. The order of the rows does not depend on
+// the order of cases.
 LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const Known& known);
 
-// Rows for models in which all raters have the same parameters. Only the numbers of ratings per
-// category matter, so rows that differ only in who rated are merged, and there is less to compute.
+// Merged rows for models in which all raters have the same parameters. Only the number of ratings
+// of each category matters, so rows that differ only in the raters are merged. Then there is less
+// to compute.
 struct ExchangeableRows {
   // All raters are judge 0, who may have several ratings in a row. A system is judge 1.
   LatentRows rows;
-  std::vector<int> of_row;  // merged row of each original row, from 0
+  std::vector<int> merged_row;  // merged row of each original row, from 0
 
-  // Copies a posterior of the merged rows to the original rows: rows x categories, row by row.
-  std::vector<double> by_row(const std::vector<double>& posterior) const;
-  // The opposite of by_row(): the mean over the original rows of each merged row.
-  std::vector<double> merge(const std::vector<double>& by_row) const;
+  // Copies a posterior of the merged rows to the original rows. Returns rows x categories, row by
+  // row.
+  std::vector<double> copy_to_rows(const std::vector<double>& posterior) const;
+  // Computes a posterior of the merged rows from a posterior of the original rows: the mean over
+  // the original rows of each merged row.
+  std::vector<double> merge(const std::vector<double>& copy_to_rows) const;
   // Sets the weights of the merged rows from new weights of the original rows, for example in a
   // bootstrap.
   void reweight(const std::vector<double>& weight);
 };
 
-ExchangeableRows regardless_of_rater(const LatentRows& rows);
+// Merges the rows that differ only in the raters.
+ExchangeableRows merge_raters(const LatentRows& rows);
 
-// Copies rows x categories to patterns x categories. A pattern without a row gets the probabilities
-// of its population in `otherwise` (populations x categories). Without `otherwise`, it gets the
-// mean over the cases of its population.
-std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior,
-                               const std::vector<double>& otherwise);
-std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior);
+// Copies a posterior of rows (rows x categories) to their patterns (patterns x categories). A
+// pattern without a row gets the probabilities of its population in `default_posterior`
+// (populations x categories). If `default_posterior` is not given, the pattern gets the mean
+// posterior of the cases in its population.
+std::vector<double> copy_to_patterns(const LatentRows& rows, const std::vector<double>& posterior,
+                                     const std::vector<double>& default_posterior);
+std::vector<double> copy_to_patterns(const LatentRows& rows, const std::vector<double>& posterior);
 
 }  // namespace fallible

@@ -28,12 +28,12 @@ void softmax_rows(Square x) {
 }  // namespace
 
 Table<double> shares_by_distance(int categories, double log_dispersion) {
-  Table<double> out(categories, categories);
+  Table<double> share(categories, categories);
   for (int k = 0; k < categories; ++k) {
-    for (int l = 0; l < categories; ++l) out[k][l] = -log_dispersion * std::abs(k - l);
+    for (int l = 0; l < categories; ++l) share[k][l] = -log_dispersion * std::abs(k - l);
   }
-  softmax_rows({out[0], categories});
-  return out;
+  softmax_rows({share[0], categories});
+  return share;
 }
 
 Strata::Strata(double accuracy, double d) {
@@ -42,9 +42,9 @@ Strata::Strata(double accuracy, double d) {
   double breakpoint[6] = {-d, 0, d, 1 - d, 1, 1 + d};
   std::sort(breakpoint, breakpoint + 6);
   const auto sum = [d](double x) {
-    double out = 0;
-    for (int s = -1; s <= 1; ++s) out += std::clamp(x + s * d, 0.0, 1.0);
-    return out;
+    double total = 0;
+    for (int s = -1; s <= 1; ++s) total += std::clamp(x + s * d, 0.0, 1.0);
+    return total;
   };
   int i = 0;
   while (i < 4 && sum(breakpoint[i + 1]) < 3 * accuracy) ++i;
@@ -58,13 +58,14 @@ Strata::Strata(double accuracy, double d) {
     const double x = unclipped_middle + s * d;
     p[s + 1] = std::clamp(x, 0.0, 1.0);
     // 1 if the probability is not clipped, so that the accuracy changes it.
-    by_accuracy[s + 1] = x > 0 && x < 1;
+    accuracy_slope[s + 1] = x > 0 && x < 1;
     n_unclipped += x > 0 && x < 1;
     sides += x > 0 && x < 1 ? s : 0;
   }
   for (int s = -1; s <= 1; ++s) {
-    by_shift[s + 1] = by_accuracy[s + 1] > 0 ? s - static_cast<double>(sides) / n_unclipped : 0;
-    if (by_accuracy[s + 1] > 0) by_accuracy[s + 1] = 3.0 / n_unclipped;
+    shift_slope[s + 1] =
+        accuracy_slope[s + 1] > 0 ? s - static_cast<double>(sides) / n_unclipped : 0;
+    if (accuracy_slope[s + 1] > 0) accuracy_slope[s + 1] = 3.0 / n_unclipped;
   }
 }
 
@@ -77,7 +78,7 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
   base_rates = reader.base_rates();
   rates = reader.population_rates();
   for (auto rate = rates.begin(); rate != rates.end(); rate += N) {
-    for (int c = 0; c < classes; ++c) weight.push_back(rate[c % N] / layout.strata);
+    for (int c = 0; c < classes; ++c) class_probability.push_back(rate[c % N] / layout.strata);
   }
   accuracy = Table<double>(judges, N);
   error_share_ = Squares(judges, N);
@@ -86,14 +87,14 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
     ordinal.emplace_back(x.data() + layout.ordinal_at + g * N, N);
   }
   if (layout.levels_at >= 0) levels.emplace(x.data() + layout.levels_at, layout.rows.levels);
-  Table<double> by_distance;
+  Table<double> distance_shares;
   for (int u = 0; u < judges; ++u) {
     if (layout.has_known_matrix(u)) {
       set_from_matrix(layout, u, layout.rows.matrix[u], floor_probability);
     } else if (layout.ordinal_at >= 0) {
       set_from_matrix(layout, u, ordinal[layout.group[u]].matrix(), least_probability);
     } else {
-      const int at = layout.dispersion_at(u);
+      const int parameter = layout.dispersion_at(u);
       const Square share = error_share_[u];
       if (layout.fixed_values.log_error) {
         const ConstSquare log = (*layout.fixed_values.log_error)[u];
@@ -103,10 +104,10 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
         std::copy_n(&x[layout.error_at(u, 0, 0)], N * N, share.begin());
         softmax_rows(share);
       } else {
-        if (by_distance.values().empty() || (at >= 0 && u == layout.rows.raters)) {
-          by_distance = shares_by_distance(N, at < 0 ? 0 : x[at]);
+        if (distance_shares.values().empty() || (parameter >= 0 && u == layout.rows.raters)) {
+          distance_shares = shares_by_distance(N, parameter < 0 ? 0 : x[parameter]);
         }
-        std::copy(by_distance.values().begin(), by_distance.values().end(), share.begin());
+        std::copy(distance_shares.values().begin(), distance_shares.values().end(), share.begin());
       }
       set_judge(layout, x, reader.shift(layout.is_system(u)), u, share);
     }
@@ -120,7 +121,7 @@ void Law::set_judge(const Layout& layout, const Eigen::VectorXd& x, double shift
   double mean_accuracy = 0;
   Strata by_stratum(0, 0);
   for (int k = 0; k < N; ++k) {
-    if (k == 0 || layout.per_group > 1) {
+    if (k == 0 || layout.accuracies_per_group > 1) {
       mean_accuracy = logistic(x[layout.accuracy_at(judge, k)]);
       if (layout.strata > 1) by_stratum = Strata(mean_accuracy, shift);
     }
@@ -130,7 +131,7 @@ void Law::set_judge(const Layout& layout, const Eigen::VectorXd& x, double shift
       const double right = clip_probability(layout.strata > 1 ? by_stratum.p[s] : mean_accuracy),
                    wrong = 1 - right;
       for (int l = 0; l < N; ++l) {
-        probability[place(judge, l) + s * N + k] =
+        probability[array_position(judge, l) + s * N + k] =
             l == k ? right : std::max(wrong * share[k][l], least_probability);
       }
     }
@@ -148,7 +149,7 @@ void Law::set_from_matrix(const Layout& layout, int judge, const std::vector<dou
     for (int l = 0; l < N; ++l) {
       if (l != k && row[k] < 1) error_share_[judge][k][l] = row[l] / (1 - row[k]);
       for (int s = 0; s < layout.strata; ++s) {
-        probability[place(judge, l) + s * N + k] = std::max(row[l], least);
+        probability[array_position(judge, l) + s * N + k] = std::max(row[l], least);
       }
     }
     if (layout.strata > 1) strata.emplace_back(row[k], 0);
@@ -159,7 +160,7 @@ void Law::set_levels(int judge) {
   for (int answer_code = categories; answer_code < answer_codes; ++answer_code) {
     const int l = answer_code % categories;
     for (int c = 0; c < classes; ++c) {
-      probability[place(judge, answer_code) + c] =
+      probability[array_position(judge, answer_code) + c] =
           std::max(answer_probability(judge, l, c) *
                        levels->probability(l == c % categories, answer_code / categories - 1),
                    least_probability);
@@ -169,14 +170,14 @@ void Law::set_levels(int judge) {
 
 std::vector<double> Law::confusion(int judge) const {
   const int N = categories;
-  std::vector<double> out;
+  std::vector<double> matrix;
   for (int k = 0; k < N; ++k) {
     for (int l = 0; l < N; ++l) {
       const double right = accuracy[judge][k];
-      out.push_back(l == k ? right : (1 - right) * error(judge)[k][l]);
+      matrix.push_back(l == k ? right : (1 - right) * error(judge)[k][l]);
     }
   }
-  return out;
+  return matrix;
 }
 
 }  // namespace fallible

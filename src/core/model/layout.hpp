@@ -1,7 +1,7 @@
-// Assumptions of a latent class model of raters, its priors, and the positions of its parameters in
-// one vector. Classes are the true categories, within strata of difficulty if there are any. The
-// K-properties are the assumptions of the K-model (Lehner, 2015). In LatentModel, `by_rater`,
-// `errors` and `strata` each relax one of them.
+// Assumptions and priors of a latent class model of raters, and the positions of its parameters in
+// one vector. A class is a true category. In models with strata of difficulty, a class is a true
+// category within a stratum. The K-properties are the assumptions of the K-model (Lehner, 2015).
+// The members `separate_raters`, `errors` and `strata` of LatentModel each relax one K-property.
 #pragma once
 
 #include <Eigen/Core>
@@ -14,24 +14,25 @@
 
 namespace fallible {
 
-// Probabilities of wrong answers, given that they are wrong.
-// uniform: equal for all wrong categories.
-// distance: decrease with the distance from the truth.
-// free: a parameter for each truth and rating.
-// ordinal: wrong and right answers follow a cumulative probit model (ordinal.hpp).
+// Model of the probabilities of wrong categories, given that an answer is wrong.
+//   uniform: equal for all wrong categories.
+//   distance: decreasing with the distance from the truth.
+//   free: a parameter for each truth and rating.
+//   ordinal: wrong and right answers follow a cumulative probit model (ordinal.hpp).
 enum class Errors { uniform, distance, free, ordinal };
 
+// Assumptions of a latent class model.
 struct LatentModel {
-  bool by_rater = false;  // true: one accuracy per rater; false: one for all raters
+  bool separate_raters = false;  // true: one accuracy per rater; false: one accuracy for all
   Errors errors = Errors::uniform;
   bool strata = false;  // true: accuracies differ between easy and difficult cases (three strata)
-  // True: the joined system has separate values of dispersion (effect of the distance from the
-  // truth on errors) and shift (difference in accuracy between neighbouring strata).
+  // True: the joined system has a separate dispersion (effect of the distance from the truth on
+  // errors) and a separate shift (difference in accuracy between neighbouring strata).
   bool separate_system = false;
 };
 
-// Weak priors, on quantities that users can judge. If `none` is true, the fit is by maximum
-// likelihood.
+// Weak priors of quantities that users can interpret. If `none` is true, there are no priors, and
+// the fit is by maximum likelihood.
 struct LatentPrior {
   bool none = false;
   double base_rates = 1;  // parameter of the symmetric Dirichlet distribution of base rates
@@ -42,9 +43,10 @@ struct LatentPrior {
   double dispersion = 0.7;  // standard deviation of the logarithm of the dispersion
   double difficulty = 0.2;  // standard deviation of the half-normal distribution of the shift.
   double errors = 0.5;      // standard deviation of free error rates (logarithms)
-  // True for a hierarchical prior: rows of confusion matrices are Dirichlet around a centre that is
-  // estimated from all raters (pooled.hpp). `rows`: the Dirichlet parameters given the centre,
-  // judges x truths x ratings. It is null before the centre is estimated.
+  // True for a hierarchical prior: the rows of confusion matrices have a Dirichlet distribution
+  // around a centre, which is estimated from all raters (pooled.hpp). `rows` contains the Dirichlet
+  // parameters given the centre: judges x truths x ratings. It is null before the centre is
+  // estimated.
   bool pooled = false;
   std::shared_ptr<const std::vector<double>> rows;
 };
@@ -53,8 +55,8 @@ struct LatentPrior {
 struct FixedValues {
   std::optional<double> shift = {};  // shift between strata of difficulty, if the model has strata
   // Log probabilities of ratings given that they are wrong: judges x truths x ratings. They replace
-  // the errors of the model, and need not sum to one. Not copied: the object must exist longer than
-  // this object.
+  // the errors of the model, and the probabilities need not sum to 1. The matrices are not copied,
+  // so they must exist longer than this object.
   const Squares* log_error = nullptr;
 };
 
@@ -62,9 +64,9 @@ struct FixedValues {
 enum class Fitting { likelihood, pairs };
 
 // Positions of the parameters in the vector that is optimised. Base rates and accuracies are
-// transformed to logits, dispersions and error rates to logarithms; shifts are not transformed. The
-// parameters of ordinal errors and confidence levels are described in ordinal.hpp. Base rates come
-// first. Judges with a known confusion matrix have no parameters.
+// transformed to logits, dispersions and error rates to logarithms. Shifts are not transformed. The
+// parameters of ordinal errors and of confidence levels are described in ordinal.hpp. Base rates
+// are the first parameters. Judges with a known confusion matrix have no parameters.
 struct Layout {
   Layout(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
          const FixedValues& fixed_values = FixedValues());
@@ -74,15 +76,17 @@ struct Layout {
   LatentPrior prior;
   FixedValues fixed_values;
   int categories, strata;     // `strata` is 1 without strata of difficulty
-  int rates;                  // number of base rate parameters: coefficients x (categories - 1)
+  int n_rate_parameters;      // number of base rate parameters: coefficients x (categories - 1)
   std::vector<double> share;  // share of each population among the cases
-  // Group of each judge, from 0; -1 for a judge with a known matrix. Judges of a group have equal
-  // parameters.
+  // Group of each judge, from 0; -1 for a judge with a known matrix. All judges of a group have the
+  // same parameters.
   std::vector<int> group;
-  int groups = 0;
-  int per_group;  // accuracies per group: 1, one per truth, or 0 for ordinal errors
-  // Number of dispersions and shifts: 2 if the system has separate ones, otherwise 1.
-  int judge_kinds;
+  int groups = 0;  // number of groups
+  // Number of accuracy parameters of each group: 1; the number of categories for free errors; 0 for
+  // ordinal errors.
+  int accuracies_per_group;
+  // Number of dispersions, and of shifts: 2 if the system has separate values, otherwise 1.
+  int judge_types;
   // Position of the first parameter of each type, or -1 if the model has no such parameter.
   int mean_at, accuracies_at, errors_at, ordinal_at, dispersions_at, shifts_at, levels_at;
   int size;  // number of parameters
@@ -91,7 +95,8 @@ struct Layout {
   int classes() const { return strata * categories; }
   int populations() const { return rows.populations.size(); }
   int coefficients() const { return rows.populations.coefficients(); }
-  // Position of a coefficient of the logit of a category, relative to the last category.
+  // Position of a coefficient of the base rates. The coefficient is a term of the logit of
+  // `category` relative to the last category.
   int rate_at(int coefficient, int category) const {
     return coefficient * (categories - 1) + category;
   }
@@ -99,14 +104,15 @@ struct Layout {
   bool is_system(int judge) const { return judge >= rows.raters; }
 
   int accuracy_at(int judge, int truth) const {
-    return accuracies_at + group[judge] * per_group + (per_group > 1 ? truth : 0);
+    return accuracies_at + group[judge] * accuracies_per_group +
+           (accuracies_per_group > 1 ? truth : 0);
   }
   int error_at(int judge, int truth, int rating) const {
     return errors_at + (group[judge] * categories + truth) * categories + rating;
   }
-  int ordinal_of(int judge) const { return ordinal_at + group[judge] * categories; }
-  int dispersion_at(int judge) const { return position_by_kind(dispersions_at, judge); }
-  int shift_at(int judge) const { return position_by_kind(shifts_at, judge); }
+  int first_ordinal_at(int judge) const { return ordinal_at + group[judge] * categories; }
+  int dispersion_at(int judge) const { return position_by_judge_type(dispersions_at, judge); }
+  int shift_at(int judge) const { return position_by_judge_type(shifts_at, judge); }
   // Position of the logit of the joined system's accuracy. -1 if there is no system, or if its
   // accuracy is not a single parameter.
   int system_at() const;
@@ -117,22 +123,22 @@ struct Layout {
     return row_of(*prior.rows, judge * categories + truth, categories);
   }
 
-  // Number of free parameters. It is lower than `size`: normalised error rates have redundant
-  // parameters, and the raters' mean accuracy has no effect on the likelihood.
+  // Number of free parameters. It may be lower than `size`, because normalised error rates have
+  // redundant parameters, and because the raters' mean accuracy has no effect on the likelihood.
   int free_parameters() const;
-  // Starting values from a fit `x` of a simpler model with the same judges. They give the same
-  // probabilities as `x`, except that new shifts start slightly above zero, where their derivative
-  // is not zero.
+  // Computes starting values from the parameters `x` of a simpler model with the same judges. Both
+  // models then have the same probabilities, except that new shifts start above zero, because their
+  // derivative at zero is zero.
   Eigen::VectorXd start_from(const Layout& simpler, const Eigen::VectorXd& x) const;
 
  private:
-  int position_by_kind(int first, int judge) const {
-    return first < 0 ? -1 : first + (is_system(judge) && judge_kinds > 1 ? 1 : 0);
+  int position_by_judge_type(int first, int judge) const {
+    return first < 0 ? -1 : first + (is_system(judge) && judge_types > 1 ? 1 : 0);
   }
 };
 
-// Returns the log prior density at `x`, up to a constant. Adds its gradient to `gradient` unless it
-// is null.
+// Returns the log prior density at `x`, up to a constant. Adds its gradient to `gradient`, unless
+// the pointer is null.
 double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient);
 
 // Logarithm of the constant that makes the prior a normalised density. It is needed for the

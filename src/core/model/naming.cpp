@@ -13,7 +13,7 @@ namespace fallible {
 namespace {
 
 // Highest number of replies of a case that are used. The number of pairs grows with its square.
-constexpr int most_replies = 100;
+constexpr int max_replies = 100;
 // A smaller gain (relative to the total weight) counts as rounding error.
 constexpr double least_gain = 1e-9;
 
@@ -59,19 +59,19 @@ std::vector<int> best_assignment(ConstSquare gain) {
     } while (row_of_column[j0] != 0);
     for (; j0 != 0; j0 = previous[j0]) row_of_column[j0] = row_of_column[previous[j0]];
   }
-  std::vector<int> out(n);
-  for (int j = 1; j <= n; ++j) out[row_of_column[j] - 1] = j - 1;
-  return out;
+  std::vector<int> column_of_row(n);
+  for (int j = 1; j <= n; ++j) column_of_row[row_of_column[j] - 1] = j - 1;
+  return column_of_row;
 }
 
 }  // namespace
 
 std::vector<double> ratings_by_judge(const LatentRows& rows) {
-  std::vector<double> out(rows.judges, 0.0);
+  std::vector<double> ratings(rows.judges, 0.0);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.positions(i)) out[rows.judge[at]] += rows.weight[i];
+    for (const int position : rows.positions(i)) ratings[rows.judge[position]] += rows.weight[i];
   }
-  return out;
+  return ratings;
 }
 
 std::vector<int> names_by_majority(const std::vector<double>& matrices,
@@ -111,27 +111,27 @@ struct Reply {
 class PairTables {
  public:
   PairTables(const LatentRows& rows, bool abstaining)
-      : rows_(rows), size_(rows.categories + abstaining), table_of_(rows.judges, -1) {
+      : rows_(rows), size_(rows.categories + abstaining), table_index_(rows.judges, -1) {
     const std::vector<double> ratings_of_judge = ratings_by_judge(rows);
     std::vector<Reply> replies;
     for (int i = 0; i < rows.size(); ++i) {
       row_begin_.push_back(replies_.size());
       if (rows.weight[i] == 0) continue;
       replies.clear();
-      for (const int at : rows.positions(i)) {
-        replies.push_back({i, rows.judge[at], rows.answer(at)});
+      for (const int position : rows.positions(i)) {
+        replies.push_back({i, rows.judge[position], rows.answer(position)});
       }
-      for (const int at : abstaining ? rows.abstentions_of(i) : Positions(0, 0)) {
-        replies.push_back({i, rows.abstained[at], rows.categories});
+      for (const int position : abstaining ? rows.abstentions_of(i) : Positions(0, 0)) {
+        replies.push_back({i, rows.abstained[position], rows.categories});
       }
       const auto sort_by = [&](const auto& precedes) {
         std::stable_sort(replies.begin(), replies.end(), precedes);
       };
-      if (static_cast<int>(replies.size()) > most_replies) {
+      if (static_cast<int>(replies.size()) > max_replies) {
         sort_by([&](const Reply& x, const Reply& y) {
           return ratings_of_judge[x.judge] > ratings_of_judge[y.judge];
         });
-        replies.resize(most_replies);
+        replies.resize(max_replies);
       }
       sort_by([](const Reply& x, const Reply& y) { return x.judge < y.judge; });
       replies_.insert(replies_.end(), replies.begin(), replies.end());
@@ -142,14 +142,14 @@ class PairTables {
 
   // Computes the tables of `judge` with all judges of a higher number.
   void compute(int judge) {
-    for (const int other : others_) table_of_[other] = -1;
-    others_.clear();
+    for (const int other : other_judges_) table_index_[other] = -1;
+    other_judges_.clear();
     tables_.clear();
     visit(judge, [&](const Reply& first, const Reply& second) {
-      int& table = table_of_[second.judge];
+      int& table = table_index_[second.judge];
       if (table < 0) {
-        table = static_cast<int>(others_.size());
-        others_.push_back(second.judge);
+        table = static_cast<int>(other_judges_.size());
+        other_judges_.push_back(second.judge);
         tables_.resize(tables_.size() + cells(), 0.0);
       }
       cell(first, second) += rows_.weight[first.row];
@@ -161,19 +161,20 @@ class PairTables {
   template <class Visit>
   void visit(int judge, const Visit& visit) const {
     for (std::size_t k = judge_begin_[judge]; k < judge_begin_[judge + 1]; ++k) {
-      const Reply& first = replies_[by_judge_[k]];
-      for (std::size_t at = by_judge_[k] + 1; at < row_begin_[first.row + 1]; ++at) {
-        if (replies_[at].judge != judge) visit(first, replies_[at]);
+      const Reply& first = replies_[replies_by_judge_[k]];
+      for (std::size_t position = replies_by_judge_[k] + 1; position < row_begin_[first.row + 1];
+           ++position) {
+        if (replies_[position].judge != judge) visit(first, replies_[position]);
       }
     }
   }
 
   // n_tables(): number of tables from the last call of compute(). table(i): one of these tables.
   // cell(): entry of a table for a pair of replies.
-  int n_tables() const { return static_cast<int>(others_.size()); }
+  int n_tables() const { return static_cast<int>(other_judges_.size()); }
   Eigen::Map<Eigen::MatrixXd> table(int i) { return {&tables_[i * cells()], size_, size_}; }
   double& cell(const Reply& first, const Reply& second) {
-    return table(table_of_[second.judge])(first.answer, second.answer);
+    return table(table_index_[second.judge])(first.answer, second.answer);
   }
 
  private:
@@ -183,9 +184,10 @@ class PairTables {
     judge_begin_.assign(rows_.judges + 1, 0);
     for (const Reply& reply : replies_) ++judge_begin_[reply.judge + 1];
     std::partial_sum(judge_begin_.begin(), judge_begin_.end(), judge_begin_.begin());
-    std::vector<std::size_t> next(judge_begin_.begin(), judge_begin_.end() - 1);
-    by_judge_.resize(replies_.size());
-    for (std::size_t at = 0; at < replies_.size(); ++at) by_judge_[next[replies_[at].judge]++] = at;
+    std::vector<std::size_t> next_position(judge_begin_.begin(), judge_begin_.end() - 1);
+    replies_by_judge_.resize(replies_.size());
+    for (std::size_t position = 0; position < replies_.size(); ++position)
+      replies_by_judge_[next_position[replies_[position].judge]++] = position;
   }
 
   const LatentRows& rows_;
@@ -194,10 +196,11 @@ class PairTables {
   std::vector<std::size_t> row_begin_;  // index of the first reply of each row
 
   // Indices of replies, judge by judge. The indices of judge j begin at `judge_begin_[j]`.
-  std::vector<std::size_t> by_judge_, judge_begin_;
+  std::vector<std::size_t> replies_by_judge_, judge_begin_;
 
-  // `table_of_`: index of each judge's table, -1 without one. `others_`: judge of each table.
-  std::vector<int> table_of_, others_;
+  // `table_index_`: index of each judge's table, -1 without one. `other_judges_`: judge of each
+  // table.
+  std::vector<int> table_index_, other_judges_;
   std::vector<double> tables_;
 };
 
@@ -205,7 +208,7 @@ class PairTables {
 
 Association association(const LatentRows& rows) {
   PairTables tables(rows, false);
-  Association out;
+  Association association_sum;
   Eigen::VectorXd row(rows.categories), column(rows.categories);
   for (int judge = 0; judge < rows.judges; ++judge) {
     tables.compute(judge);
@@ -223,23 +226,25 @@ Association association(const LatentRows& rows) {
           if (expected > 0) statistic += square(table(r, c) - expected) / expected;
         }
       }
-      out.excess += table.trace() - row.dot(column) / n;
-      out.statistic += (n - 1) / n * statistic;
-      out.df += static_cast<double>((n_rows - 1) * (n_columns - 1));
+      association_sum.excess += table.trace() - row.dot(column) / n;
+      association_sum.statistic += (n - 1) / n * statistic;
+      association_sum.df += static_cast<double>((n_rows - 1) * (n_columns - 1));
     }
   }
-  return out;
+  return association_sum;
 }
 
 ReplyAssociation reply_association(const LatentRows& rows) {
   const int N = rows.categories;
-  ReplyAssociation out;
+  ReplyAssociation association_sum;
   Eigen::ArrayXd share = Eigen::ArrayXd::Zero(N);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.positions(i)) share[rows.answer(at)] += rows.weight[i];
+    for (const int position : rows.positions(i)) share[rows.answer(position)] += rows.weight[i];
   }
-  if ((share > 0).count() > 1) out.by_chance = (share / share.sum()).square().sum();
-  Eigen::MatrixXd agreement_weight = Eigen::MatrixXd::Constant(N + 1, N + 1, -out.by_chance);
+  if ((share > 0).count() > 1)
+    association_sum.chance_agreement = (share / share.sum()).square().sum();
+  Eigen::MatrixXd agreement_weight =
+      Eigen::MatrixXd::Constant(N + 1, N + 1, -association_sum.chance_agreement);
   agreement_weight.diagonal().array() += 1;
   agreement_weight.row(N).setZero();
   agreement_weight.col(N).setZero();
@@ -251,7 +256,7 @@ ReplyAssociation reply_association(const LatentRows& rows) {
       auto table = tables.table(i);
       const double n = table.sum();
       const Eigen::VectorXd p = table.rowwise().sum() / n, q = table.colwise().sum() / n;
-      out.excess += agreement_weight.cwiseProduct(table - n * p * q.transpose()).sum();
+      association_sum.excess += agreement_weight.cwiseProduct(table - n * p * q.transpose()).sum();
       // Replaces the counts by the weight of each pair of replies, centred in rows and columns.
       table = agreement_weight;
       table.colwise() -= agreement_weight * q;
@@ -261,10 +266,11 @@ ReplyAssociation reply_association(const LatentRows& rows) {
     tables.visit(judge, [&](const Reply& first, const Reply& second) {
       score[first.row] += tables.cell(first, second);
     });
-    out.pairs += tables.n_tables();
+    association_sum.pairs += tables.n_tables();
   }
-  for (int i = 0; i < rows.size(); ++i) out.variance += rows.weight[i] * score[i] * score[i];
-  return out;
+  for (int i = 0; i < rows.size(); ++i)
+    association_sum.variance += rows.weight[i] * score[i] * score[i];
+  return association_sum;
 }
 
 }  // namespace fallible

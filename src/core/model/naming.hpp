@@ -1,5 +1,5 @@
-// Names of latent classes: which class is which category. Names are meaningful only if raters agree
-// beyond chance, so this file also measures the association between raters.
+// Names of latent classes: assigns a category to each class. Names are meaningful only if raters
+// agree beyond chance, so this file also measures the association between raters.
 #pragma once
 
 #include <cmath>
@@ -12,10 +12,10 @@ namespace fallible {
 // Total weight of the ratings of each judge. In data without weights it is the number of ratings.
 std::vector<double> ratings_by_judge(const LatentRows& rows);
 
-// Returns the category that is the name of each class. Tries all permutations of the names. Chooses
-// the one with the highest sum of the diagonals of `matrices` (judges x truths x ratings), weighted
-// by `weight` (one per judge). Most ratings then agree with the name of the true class. Keeps the
-// old names unless another permutation is better by more than rounding.
+// Returns the category that is the name of each class. Chooses the permutation of names with the
+// highest sum of the diagonals of `matrices` (judges x truths x ratings), weighted by `weight` (one
+// per judge). The highest possible number of ratings then agrees with the name of the true class.
+// Keeps the old names unless another permutation is better by more than rounding error.
 std::vector<int> names_by_majority(const std::vector<double>& matrices,
                                    const std::vector<double>& weight, int categories);
 
@@ -26,8 +26,8 @@ struct Association {
   double statistic = 0;  // chi-square statistic; its expectation is `df` if raters are independent
   double df = 0;
 
-  // True if raters agree beyond chance or depend on each other in another way. Otherwise classes
-  // have no meaning.
+  // True if raters agree beyond chance or depend on each other in another way. If it is false,
+  // classes have no meaning.
   bool informative() const { return excess > 1e-9 || statistic > df; }
 };
 
@@ -35,14 +35,14 @@ struct Association {
 // the most ratings are used.
 Association association(const LatentRows& rows);
 
-// Score test of dependence on a common truth, from replies of judges. Replies are answers and
-// abstentions. `excess`: number of agreeing answers beyond the number expected from the frequencies
-// of each judge's replies. `variance`: its variance if judges are independent.
+// Score test of the hypothesis that the replies of judges depend on a common truth. Replies are
+// answers and abstentions.
 struct ReplyAssociation {
   // Probability that two random answers are equal; 0 if all answers are equal.
-  double by_chance = 0;
-  double excess = 0, variance = 0;
-  int pairs = 0;  // number of pairs of judges who replied to the same cases
+  double chance_agreement = 0;
+  double excess = 0;    // number of agreeing answers minus the number expected by chance
+  double variance = 0;  // variance of `excess` if judges are independent
+  int pairs = 0;        // number of pairs of judges who replied to the same cases
 
   double z() const { return variance > 0 ? excess / std::sqrt(variance) : 0; }
 };

@@ -48,11 +48,11 @@ LevelLaw::LevelLaw(const double* parameters, int levels) {
   softmax(right_.begin(), right_.end());
 }
 
-void LevelLaw::start(const std::vector<double>& seen, double* parameters) {
-  // `extra`: number added to each count, so that logarithms are finite.
-  constexpr double extra = 0.5, least_step = 0.05;
-  const std::size_t steps = seen.size() / 2 - 1;
-  const auto log_of = [&](std::size_t i) { return std::log(seen[i] + extra); };
+void LevelLaw::start(const std::vector<double>& level_counts, double* parameters) {
+  // `pseudo_count`: number added to each count, so that logarithms are finite.
+  constexpr double pseudo_count = 0.5, least_step = 0.05;
+  const std::size_t steps = level_counts.size() / 2 - 1;
+  const auto log_of = [&](std::size_t i) { return std::log(level_counts[i] + pseudo_count); };
   for (std::size_t j = 1; j <= steps; ++j) {
     parameters[j - 1] = log_of(2 * j) - log_of(0);
     const double rise = log_of(2 * j + 1) - log_of(2 * j) - log_of(2 * j - 1) + log_of(2 * j - 2);

@@ -1,4 +1,5 @@
-// Models of errors that depend on the order of the categories, and of the confidence of answers.
+// Two models: a model of errors that depend on the order of the categories, and a model of the
+// confidence levels of answers.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +24,12 @@ class OrdinalLaw {
   // Confusion matrix of the judges: truths x ratings, row by row.
   const std::vector<double>& matrix() const { return matrix_; }
 
-  // Calls put(parameter, derivative) for each of the K parameters. The derivative is that of the
+  // Calls put(parameter, derivative) for each of the K parameters. `derivative`: derivative of the
   // log probability of the rating given the truth.
   template <class Put>
   void score(int truth, int rating, const Put& put) const {
     const double p = std::max(row_of(matrix_, truth, categories_)[rating], least);
-    // Side 0: the threshold above the rating's category; side 1: the one below it.
+    // Side 0: the threshold above the rating's category. Side 1: the threshold below the category.
     for (const int side : {0, 1}) {
       const int t = rating - side;
       if (t < 0 || t == categories_ - 1) continue;
@@ -40,7 +41,8 @@ class OrdinalLaw {
     }
   }
 
-  // Writes starting values: slope 2, and thresholds half way between the means of the signals.
+  // Writes starting values to `parameters`: slope 2, and thresholds half way between the means of
+  // the signals.
   static void start(double* parameters, int categories);
 
  private:
@@ -71,8 +73,8 @@ class LevelLaw {
   static int size(int levels) { return levels > 0 ? 2 * (levels - 1) : 0; }
   double probability(bool right, int level) const { return (right ? right_ : wrong_)[level]; }
 
-  // Calls put(parameter, derivative) for each parameter. The derivative is that of the log
-  // probability of the level, for a right or a wrong answer.
+  // Calls put(parameter, derivative) for each parameter. `derivative`: derivative of the log
+  // probability of the level, given a right or a wrong answer.
   template <class Put>
   void score(bool right, int level, const Put& put) const {
     const int steps = static_cast<int>(step_.size());
@@ -84,9 +86,9 @@ class LevelLaw {
     }
   }
 
-  // Writes starting values. `seen`: number of wrong and of right answers with each level, in the
-  // order wrong, right, wrong, right, ...
-  static void start(const std::vector<double>& seen, double* parameters);
+  // Writes starting values to `parameters`. `level_counts`: number of wrong and of right answers
+  // with each level, in the order wrong, right, wrong, right, ...
+  static void start(const std::vector<double>& level_counts, double* parameters);
 
  private:
   std::vector<double> step_, right_, wrong_;

@@ -5,8 +5,8 @@
 // (LatentRows::prefix). The probability of these ratings is computed once, and the sums for these
 // ratings are added once. The common prefixes form a tree: products of probabilities are passed
 // down from a prefix to longer ones, and sums are passed up. If all judges rated all cases, the
-// tree has few more nodes than rows. In a crowd, where most raters rate few cases, most rows share
-// no prefix.
+// tree has few more nodes than rows. In a crowd, where most raters rate few cases, most rows have
+// no prefix in common.
 #pragma once
 
 #include <Eigen/Core>
@@ -25,10 +25,10 @@ namespace fallible {
 // are used for rows with many or improbable ratings, whose product would underflow.
 struct AnswerTables {
   int classes;
-  // `weight`: probabilities of the classes, populations x classes. `probability`: probabilities of
-  // the answers, judges x answer codes x classes.
-  const double *weight, *probability;
-  const double *log_weight = nullptr, *log_probability = nullptr;  // computed when needed if null
+  const double* class_probability;  // populations x classes
+  const double* probability;        // probabilities of the answers: judges x answer codes x classes
+  // Logarithms of both arrays. If a pointer is null, logarithms are computed when they are needed.
+  const double *log_class_probability = nullptr, *log_probability = nullptr;
   const double* abstaining = nullptr;  // probabilities of abstaining: judges x classes, or null
 };
 
@@ -67,8 +67,8 @@ class LogSum {
   double sum_ = 0, product_ = 1;
 };
 
-// The computations of one pass. K is the number of classes if the compiler knows it, which is
-// faster; otherwise Eigen::Dynamic.
+// The computations of one pass. K is the number of classes if it is fixed at compile time, which
+// makes the pass faster, or else Eigen::Dynamic.
 template <int K>
 class Pass {
  public:
@@ -77,7 +77,7 @@ class Pass {
   Pass(const LatentRows& rows, const AnswerTables& tables, const AnswerSums* sums)
       : rows_(rows), tables_(tables), sums_(sums) {
     const std::size_t lengths = 1 + static_cast<std::size_t>(rows.longest_prefix);
-    product_.assign(lengths, Constant(weights(), tables.classes));
+    product_.assign(lengths, Constant(class_probabilities(), tables.classes));
     rating_.resize(lengths);
     if (sums) sum_.assign(lengths, Array::Zero(tables.classes));
   }
@@ -86,7 +86,7 @@ class Pass {
   // Returns the log likelihood, the weighted sum of the rows' log probabilities.
   template <class Visit>
   double run(bool all_rows, const Visit& visit) {
-    LogSum out;
+    LogSum log_likelihood;
     int shared_length = 0;
     Array posterior;
     for (int i = 0; i < rows_.size(); ++i) {
@@ -96,14 +96,14 @@ class Pass {
       close_prefixes(shared_length);
       if (rows_.population_of(i) != population_) change_population(rows_.population_of(i));
       shared_length = std::numeric_limits<int>::max();
-      open_prefix(i + 1 < rows_.size() ? rows_.prefix_length(i + 1) : 0, rows_.start[i]);
+      open_prefixes(i + 1 < rows_.size() ? rows_.prefix_length(i + 1) : 0, rows_.start[i]);
       const double total = expect(i, posterior);
       if (total >= least_total) {
         posterior *= 1 / total;
-        if (w != 0) out.add(total, w);
+        if (w != 0) log_likelihood.add(total, w);
       } else {
         const double log = expect_by_logs(i, posterior);
-        if (w != 0) out.add_log(w * log);
+        if (w != 0) log_likelihood.add_log(w * log);
       }
       visit(i, posterior);
       if (sums_) add(i, w, posterior);
@@ -112,7 +112,7 @@ class Pass {
     count_steps(static_cast<unsigned>(rows_.size() % rows_at_once));
     close_prefixes(0);
     change_population(0);
-    return out.value();
+    return log_likelihood.value();
   }
 
  private:
@@ -123,9 +123,11 @@ class Pass {
   static constexpr double least_total = 1e-200;
 
   int classes() const { return K > 0 ? K : tables_.classes; }
-  std::size_t place(std::size_t rating) const { return rating * classes(); }
+  std::size_t array_position(std::size_t rating) const { return rating * classes(); }
 
-  const double* weights() const { return tables_.weight + population_ * classes(); }
+  const double* class_probabilities() const {
+    return tables_.class_probability + population_ * classes();
+  }
 
   // Adds the sums of the current population to the expected numbers, and changes to another
   // population. All open prefixes must be closed before.
@@ -135,7 +137,7 @@ class Pass {
       sum_[0].setZero();
     }
     population_ = population;
-    product_[0] = Constant(weights(), classes());
+    product_[0] = Constant(class_probabilities(), classes());
   }
 
   // Closes open prefixes of more than `length` ratings, longest first. Adds the sums of a prefix to
@@ -143,35 +145,36 @@ class Pass {
   void close_prefixes(int length) {
     for (; open_length_ > length; --open_length_) {
       if (!sums_) continue;
-      Map(sums_->ratings + place(rating_[open_length_]), classes()) += sum_[open_length_];
+      Map(sums_->ratings + array_position(rating_[open_length_]), classes()) += sum_[open_length_];
       sum_[open_length_ - 1] += sum_[open_length_];
     }
   }
 
   // Opens the prefixes of up to `length` ratings, which begin at position `first`.
-  void open_prefix(int length, int first) {
+  void open_prefixes(int length, int first) {
     while (open_length_ < length) {
-      const std::size_t rating = rows_.rating(first + open_length_);
+      const std::size_t rating = rows_.code_index(first + open_length_);
       product_[open_length_ + 1] =
-          product_[open_length_] * Constant(tables_.probability + place(rating), classes());
+          product_[open_length_] *
+          Constant(tables_.probability + array_position(rating), classes());
       ++open_length_;
       rating_[open_length_] = rating;
       if (sums_) sum_[open_length_].setZero();
     }
   }
 
-  // Writes the joint probabilities of the row's ratings and each class to `posterior`. Returns
-  // their sum, by which the caller divides.
+  // Writes the joint probabilities of the row's ratings and each class to `posterior`, and returns
+  // their sum. The caller divides by this sum.
   double expect(int row, Array& posterior) const {
     Array p = product_[open_length_];
     const int end = rows_.start[row + 1];
-    for (int at = rows_.start[row] + open_length_; at < end; ++at) {
-      p *= Constant(tables_.probability + place(rows_.rating(at)), classes());
+    for (int position = rows_.start[row] + open_length_; position < end; ++position) {
+      p *= Constant(tables_.probability + array_position(rows_.code_index(position)), classes());
     }
-    for (const int at : abstentions_of(row)) {
-      p *= Constant(tables_.abstaining + place(rows_.abstained[at]), classes());
+    for (const int position : abstentions_of(row)) {
+      p *= Constant(tables_.abstaining + array_position(rows_.abstained[position]), classes());
     }
-    if (rows_.known[row] >= 0) exclude_other_classes(row, 0, p);
+    if (rows_.known_truth[row] >= 0) exclude_other_classes(row, 0, p);
     posterior = p;
     return p.sum();
   }
@@ -179,30 +182,32 @@ class Pass {
   // Like expect(), with logarithms: writes the posterior probabilities to `posterior`, and returns
   // the logarithm of the sum.
   double expect_by_logs(int row, Array& posterior) const {
-    posterior = logs(tables_.log_weight, tables_.weight, population_ * classes());
-    for (const int at : rows_.positions(row)) {
-      posterior += logs(tables_.log_probability, tables_.probability, place(rows_.rating(at)));
+    posterior =
+        logs(tables_.log_class_probability, tables_.class_probability, population_ * classes());
+    for (const int position : rows_.positions(row)) {
+      posterior += logs(tables_.log_probability, tables_.probability,
+                        array_position(rows_.code_index(position)));
     }
-    for (const int at : abstentions_of(row)) {
-      posterior += logs(nullptr, tables_.abstaining, place(rows_.abstained[at]));
+    for (const int position : abstentions_of(row)) {
+      posterior += logs(nullptr, tables_.abstaining, array_position(rows_.abstained[position]));
     }
     exclude_other_classes(row, -std::numeric_limits<double>::infinity(), posterior);
-    const double most = posterior.maxCoeff();
-    posterior = (posterior - most).exp();
+    const double largest = posterior.maxCoeff();
+    posterior = (posterior - largest).exp();
     const double total = posterior.sum();
     posterior /= total;
-    return most + std::log(total);
+    return largest + std::log(total);
   }
 
-  Array logs(const double* log, const double* probability, std::size_t at) const {
-    return log ? Array(Constant(log + at, classes()))
-               : Array(Constant(probability + at, classes()).log());
+  Array logs(const double* log, const double* probability, std::size_t position) const {
+    return log ? Array(Constant(log + position, classes()))
+               : Array(Constant(probability + position, classes()).log());
   }
 
   // Sets p to `impossible` (0, or the logarithm of 0) for all classes other than the known category
   // of the row. Does nothing if the category is unknown.
   void exclude_other_classes(int row, double impossible, Array& p) const {
-    const int known = rows_.known[row];
+    const int known = rows_.known_truth[row];
     for (int c = 0; known >= 0 && c < classes(); ++c) {
       if (c % rows_.categories != known) p[c] = impossible;
     }
@@ -213,11 +218,11 @@ class Pass {
   void add(int row, double w, const Array& posterior) {
     const Array p = w * posterior;
     const int end = rows_.start[row + 1];
-    for (int at = rows_.start[row] + open_length_; at < end; ++at) {
-      Map(sums_->ratings + place(rows_.rating(at)), classes()) += p;
+    for (int position = rows_.start[row] + open_length_; position < end; ++position) {
+      Map(sums_->ratings + array_position(rows_.code_index(position)), classes()) += p;
     }
-    for (const int at : abstentions_of(row)) {
-      Map(sums_->abstentions + place(rows_.abstained[at]), classes()) += p;
+    for (const int position : abstentions_of(row)) {
+      Map(sums_->abstentions + array_position(rows_.abstained[position]), classes()) += p;
     }
     sum_[open_length_] += p;
   }

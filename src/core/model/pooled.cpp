@@ -34,66 +34,66 @@ struct RowsInUse {
 RowsInUse rows_in_use(const LatentRows& x) {
   std::vector<int> is_in_use(x.categories, 0);
   for (int i = 0; i < x.size(); ++i) {
-    if (x.known[i] >= 0) is_in_use[x.known[i]] = 1;
-    for (const int at : x.positions(i)) is_in_use[x.category[at]] = 1;
+    if (x.known_truth[i] >= 0) is_in_use[x.known_truth[i]] = 1;
+    for (const int position : x.positions(i)) is_in_use[x.category[position]] = 1;
   }
   for (const auto& sample : x.calibration) {
     for (std::size_t i = 0; i < sample.size(); ++i) {
       if (sample[i] > 0) is_in_use[i / x.categories] = is_in_use[i % x.categories] = 1;
     }
   }
-  RowsInUse out;
+  RowsInUse in_use;
   for (int k = 0; k < x.categories; ++k) {
-    if (is_in_use[k]) out.category.push_back(k);
+    if (is_in_use[k]) in_use.category.push_back(k);
   }
-  if (out.category.size() < 2) {
-    out.category.resize(x.categories);
-    std::iota(out.category.begin(), out.category.end(), 0);
+  if (in_use.category.size() < 2) {
+    in_use.category.resize(x.categories);
+    std::iota(in_use.category.begin(), in_use.category.end(), 0);
   }
-  out.rows = x;
-  const int K = static_cast<int>(out.category.size());
-  if (K == x.categories) return out;
+  in_use.rows = x;
+  const int K = static_cast<int>(in_use.category.size());
+  if (K == x.categories) return in_use;
   std::vector<int> new_category(x.categories, -1);
-  for (int k = 0; k < K; ++k) new_category[out.category[k]] = k;
-  out.rows.categories = K;
-  for (int& category : out.rows.category) category = new_category[category];
-  for (int& known : out.rows.known) known = known < 0 ? -1 : new_category[known];
-  for (auto* matrices : {&out.rows.matrix, &out.rows.calibration}) {
+  for (int k = 0; k < K; ++k) new_category[in_use.category[k]] = k;
+  in_use.rows.categories = K;
+  for (int& category : in_use.rows.category) category = new_category[category];
+  for (int& known : in_use.rows.known_truth) known = known < 0 ? -1 : new_category[known];
+  for (auto* matrices : {&in_use.rows.matrix, &in_use.rows.calibration}) {
     for (auto& matrix : *matrices) {
       std::vector<double> submatrix;
-      for (std::size_t k = 0; k < out.category.size() && !matrix.empty(); ++k) {
-        for (const int l : out.category) {
-          submatrix.push_back(row_of(matrix, out.category[k], x.categories)[l]);
+      for (std::size_t k = 0; k < in_use.category.size() && !matrix.empty(); ++k) {
+        for (const int l : in_use.category) {
+          submatrix.push_back(row_of(matrix, in_use.category[k], x.categories)[l]);
         }
       }
       matrix = std::move(submatrix);
     }
   }
-  return out;
+  return in_use;
 }
 
 std::vector<double> posterior_from_votes(const LatentRows& rows) {
-  std::vector<double> out;
+  std::vector<double> posterior;
   for (int i = 0; i < rows.size(); ++i) {
     const std::vector<double> votes = rows.votes(i);
-    out.insert(out.end(), votes.begin(), votes.end());
+    posterior.insert(posterior.end(), votes.begin(), votes.end());
   }
-  return out;
+  return posterior;
 }
 
 std::vector<double> posterior_from_judge(const LatentRows& rows, int judge) {
   const int K = rows.categories;
-  std::vector<double> out = posterior_from_votes(rows);
+  std::vector<double> posterior = posterior_from_votes(rows);
   for (int i = 0; i < rows.size(); ++i) {
-    if (rows.known[i] >= 0) continue;
-    double* p = row_of(out, i, K);
-    for (const int at : rows.positions(i)) {
-      if (rows.judge[at] != judge) continue;
+    if (rows.known_truth[i] >= 0) continue;
+    double* p = row_of(posterior, i, K);
+    for (const int position : rows.positions(i)) {
+      if (rows.judge[position] != judge) continue;
       std::fill(p, p + K, (1 - chosen_category_probability) / (K - 1));
-      p[rows.category[at]] = chosen_category_probability;
+      p[rows.category[position]] = chosen_category_probability;
     }
   }
-  return out;
+  return posterior;
 }
 
 bool any_matrix(const std::vector<std::vector<double>>& x) {
@@ -105,9 +105,9 @@ bool any_matrix(const std::vector<std::vector<double>>& x) {
 // if known cases, known matrices or calibration samples determine them, or if the centre is a
 // one-coin model of more than two categories.
 bool rename_classes(const LatentRows& rows, PooledPanel& panel) {
-  const bool has_names =
-      std::any_of(rows.known.begin(), rows.known.end(), [](int known) { return known >= 0; }) ||
-      any_matrix(rows.matrix) || any_matrix(rows.calibration);
+  const bool has_names = std::any_of(rows.known_truth.begin(), rows.known_truth.end(),
+                                     [](int known) { return known >= 0; }) ||
+                         any_matrix(rows.matrix) || any_matrix(rows.calibration);
   const int K = rows.categories;
   if (has_names || (panel.centre().one_coin && K > 2)) return false;
   std::vector<double> matrices;
@@ -135,36 +135,36 @@ bool rename_classes(const LatentRows& rows, PooledPanel& panel) {
 
 PooledFit make_result(const PooledPanel& panel, const RowsInUse& used, const LatentRows& rows) {
   const int N = rows.categories, K = used.rows.categories;
-  PooledFit out;
-  out.category = used.category;
-  out.centre = panel.centre();
-  out.answering = panel.answering();
-  out.log_density = panel.log_density();
-  out.log_likelihood = panel.log_likelihood();
-  out.rounds = panel.rounds();
-  out.converged = panel.converged();
+  PooledFit result;
+  result.category = used.category;
+  result.centre = panel.centre();
+  result.answering = panel.answering();
+  result.log_density = panel.log_density();
+  result.log_likelihood = panel.log_likelihood();
+  result.rounds = panel.rounds();
+  result.converged = panel.converged();
   Table<double> posterior(rows.size(), N);
   for (std::size_t i = 0; i < panel.posterior().size(); ++i) {
     posterior[i / K][used.category[i % K]] = panel.posterior()[i];
   }
-  out.posterior = std::move(posterior.values());
-  out.rates.assign(N, 0.0);
-  out.matrix = out.prior = Squares(rows.judges, N);
-  out.answered = Table<double>(rows.judges, N, not_a_number);
+  result.posterior = std::move(posterior.values());
+  result.rates.assign(N, 0.0);
+  result.matrix = result.prior = Squares(rows.judges, N);
+  result.answer_probability = Table<double>(rows.judges, N, not_a_number);
   for (int k = 0; k < K; ++k) {
     const int truth = used.category[k];
-    out.rates[truth] = panel.base_rate(k);
+    result.rates[truth] = panel.base_rate(k);
     for (int j = 0; j < rows.judges; ++j) {
-      out.answered[j][truth] = panel.answering().answer_probability(j, k);
+      result.answer_probability[j][truth] = panel.answering().answer_probability(j, k);
       for (int l = 0; l < K; ++l) {
         const int rating = used.category[l];
-        out.matrix[j][truth][rating] = panel.theta(j, k, l);
-        out.prior[j][truth][rating] =
+        result.matrix[j][truth][rating] = panel.theta(j, k, l);
+        result.prior[j][truth][rating] =
             panel.centre().c * panel.centre().mean(panel.centre().s[j], k, l);
       }
     }
   }
-  return out;
+  return result;
 }
 
 // Replaces zeros in the Dirichlet parameters (rows of N) before users see them. A row of zeros
@@ -196,17 +196,17 @@ Table<double> prior_rows_of_system(const PooledFit& fit, const LatentRows& joine
   pass_over(joined, tables, &answer_sums, false, [](int, const double*) {});
   const std::vector<int>& used = fit.category;
   const int K = static_cast<int>(used.size());
-  Table<double> ratings(K, K), out(N, N);
+  Table<double> ratings(K, K), prior_rows(N, N);
   for (int l = 0; l < K; ++l) {
     for (int k = 0; k < K; ++k) ratings[l][k] = sums[system][used[l]][used[k]];
   }
   const double skill = fit.centre.skill_of({ratings[0], K});
   for (int k = 0; k < K; ++k) {
     for (int l = 0; l < K; ++l) {
-      out[used[k]][used[l]] = fit.centre.c * fit.centre.mean(skill, k, l);
+      prior_rows[used[k]][used[l]] = fit.centre.c * fit.centre.mean(skill, k, l);
     }
   }
-  return out;
+  return prior_rows;
 }
 
 }  // namespace
@@ -215,9 +215,9 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
   const RowsInUse used = rows_in_use(rows);
   const LatentRows& used_rows = used.rows;
   const auto start_panel = [&](std::vector<double> posterior) {
-    auto out = std::make_unique<PooledPanel>(used_rows, options.one_coin);
-    out->start(std::move(posterior));
-    return out;
+    auto panel = std::make_unique<PooledPanel>(used_rows, options.one_coin);
+    panel->start(std::move(posterior));
+    return panel;
   };
   auto best = start_panel(posterior_from_votes(used_rows));
   const std::vector<int> used_judges = best->counts().used_judges;
@@ -242,17 +242,17 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
     renamed = candidate_renamed;
   }
   if (has_several_starts) renamed = iterate(*best, options.tolerance) || renamed;
-  PooledFit out = make_result(*best, used, rows);
-  out.renamed = renamed;
-  if (!options.constant.empty()) out.log_answers = best->log_answers(options.constant);
-  return out;
+  PooledFit result = make_result(*best, used, rows);
+  result.renamed = renamed;
+  if (!options.constant.empty()) result.log_answers = best->log_answers(options.constant);
+  return result;
 }
 
 Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout) {
   const int N = layout.categories;
   const auto log_of = [](double p) { return std::log(std::max(p, 1e-15)); };
-  Eigen::VectorXd out = Eigen::VectorXd::Zero(layout.size);
-  for (int k = 0; k < N - 1; ++k) out[k] = log_of(fit.rates[k]) - log_of(fit.rates[N - 1]);
+  Eigen::VectorXd parameters = Eigen::VectorXd::Zero(layout.size);
+  for (int k = 0; k < N - 1; ++k) parameters[k] = log_of(fit.rates[k]) - log_of(fit.rates[N - 1]);
   for (int u = 0; u < layout.rows.judges; ++u) {
     if (layout.has_known_matrix(u)) continue;
     for (int k = 0; k < N; ++k) {
@@ -263,13 +263,13 @@ Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout) {
         wrong += row[l];
         mean += log_of(row[l]) / (N - 1);
       }
-      out[layout.accuracy_at(u, k)] = log_of(row[k]) - log_of(wrong);
+      parameters[layout.accuracy_at(u, k)] = log_of(row[k]) - log_of(wrong);
       for (int l = 0; l < N; ++l) {
-        if (l != k) out[layout.error_at(u, k, l)] = log_of(row[l]) - mean;
+        if (l != k) parameters[layout.error_at(u, k, l)] = log_of(row[l]) - mean;
       }
     }
   }
-  return out;
+  return parameters;
 }
 
 LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const LatentRows& joined) {
@@ -285,9 +285,9 @@ LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const L
       row_of(alpha, j, cells)[i] += joined.calibration[j][i];
     }
   }
-  LatentPrior out = prior;
-  out.rows = std::make_shared<const std::vector<double>>(std::move(alpha));
-  return out;
+  LatentPrior prior_with_rows = prior;
+  prior_with_rows.rows = std::make_shared<const std::vector<double>>(std::move(alpha));
+  return prior_with_rows;
 }
 
 }  // namespace fallible

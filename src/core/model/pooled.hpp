@@ -11,11 +11,11 @@
 
 namespace fallible {
 
-// Expected numbers of ratings from which the centre is estimated.
+// Expected numbers of ratings, from which the centre is estimated.
 struct CentreCounts {
   // Judges whose matrix is unknown and who have ratings, from 0; only these are used.
   std::vector<int> used_judges;
-  Table<char> used;  // judges x ratings: true if the judge used this category at least once
+  Table<char> is_used;  // judges x ratings: true if the judge used this category at least once
   // Expected numbers of ratings: judges x ratings x truths, the order of AnswerSums (passes.hpp).
   Squares ratings;
 };
@@ -43,13 +43,14 @@ struct Centre {
   double mean(double skill, int truth, int rating) const;
 
   // Improves each parameter by one Newton step or fixed-point step, from the expected numbers.
-  void update(const CentreCounts& n);
-  // Most probable skill s of a judge with the expected numbers `ratings` (ratings x truths), if all
-  // other parameters are fixed. Used for a system, whose answers must not change the centre.
+  void update(const CentreCounts& counts);
+  // Returns the most probable skill s of a judge, if all other parameters are fixed. `ratings`:
+  // expected numbers of the judge's ratings, ratings x truths. Used for a system, whose answers
+  // must not change the centre.
   double skill_of(ConstSquare ratings) const;
-  // Logarithm of the marginal density of the expected numbers, integrated over confusion matrices,
-  // and of the prior density of the parameters. Up to a constant.
-  double log_density(const CentreCounts& n) const;
+  // Returns the sum of two logarithms, up to a constant: the log marginal density of the expected
+  // numbers, with confusion matrices integrated out, and the log prior density of the parameters.
+  double log_density(const CentreCounts& counts) const;
 
   // Appends all parameters to `x`, transformed to the real line. The fixed-point iteration
   // extrapolates this vector. set_parameters() sets the parameters from such a vector, and returns
@@ -60,34 +61,36 @@ struct Centre {
  private:
   struct Tables;
 
-  Tables tables(const CentreCounts& n) const;
-  void update_confusions(const Tables& t);
-  void update_recognition(const CentreCounts& n, const Tables& t);
-  void update_skills(const CentreCounts& n, const Tables& t);
-  void balance_skills(const CentreCounts& n);
+  Tables tables(const CentreCounts& counts) const;
+  void update_confusions(const Tables& draws);
+  void update_recognition(const CentreCounts& counts, const Tables& draws);
+  void update_skills(const CentreCounts& counts, const Tables& draws);
+  void balance_skills(const CentreCounts& counts);
 };
 
-// Fits the centre, and given the centre the confusion matrices and base rates, by a fixed-point
-// iteration. Each round computes posteriors of the truth, then expected numbers, then the
-// parameters. Refers to the rows.
+// Fits the model by a fixed-point iteration. Each round computes the posteriors of the truth, the
+// expected numbers, the parameters of the centre, and then the confusion matrices and base rates
+// given the centre. Refers to the rows, which must exist longer than this object.
 class PooledPanel {
  public:
   static constexpr double least_probability = 1e-300;
 
   PooledPanel(const LatentRows& rows, bool one_coin);
 
-  // Starts from posterior probabilities of the true categories: rows x categories, row by row.
-  void start(std::vector<double> from);
-  // Iterates until the remaining change of the posterior probabilities is estimated to be below
-  // `tolerance`. `most`: highest number of rounds.
-  void iterate(double tolerance, int most);
+  // Sets the starting values. `start_posterior`: posterior probabilities of the true categories,
+  // rows x categories, row by row.
+  void start(std::vector<double> start_posterior);
+  // Iterates until the remaining change of the probabilities is estimated to be below `tolerance`,
+  // or until there are `max_rounds` rounds.
+  void iterate(double tolerance, int max_rounds);
 
   double log_density() const;
   // Probability of a rating given the truth: the known matrix, or else the posterior mean.
   double theta(int judge, int truth, int rating) const;
-  // log_likelihood(): log probability of all replies, which are answers and abstentions.
-  // log_answers(): log probability of the answers of all judges except the `constant` ones. It is
-  // conditional on the answers of constant judges and on which judges answered.
+  // log_likelihood() returns the log probability of all replies, which are answers and abstentions.
+  // log_answers() returns the log probability of the answers of the judges who are not constant,
+  // given the answers of constant judges and given which judges answered. `constant`: true for each
+  // constant judge.
   double log_likelihood() const;
   double log_answers(const std::vector<bool>& constant) const;
   double base_rate(int k) const { return (classes_[k] + 1) / (cases_ + K_); }
@@ -112,10 +115,10 @@ class PooledPanel {
   // Sum of the log probabilities of all rows. If `only` is not null, uses only answers of judges j
   // with (*only)[j].
   double sum_log_probabilities(const std::vector<bool>* only) const;
-  // Final iterations with Anderson's extrapolation. Ends if the change that round() returns is
-  // below `tolerance` in two consecutive rounds, if there is no progress, or after `most` rounds in
-  // all.
-  void iterate_near_end(double tolerance, int most);
+  // Does the final rounds with Anderson's extrapolation. Ends if the change that round() returns is
+  // below `tolerance` in two consecutive rounds, if there is no progress, or after `max_rounds`
+  // rounds in all.
+  void iterate_near_end(double tolerance, int max_rounds);
   // Entries of `table` (judges x ratings x truths) for ratings that the judge used at least once.
   std::vector<double> used_entries(const Squares& table) const;
   Eigen::VectorXd parameters() const;
@@ -131,17 +134,18 @@ class PooledPanel {
   CentreCounts counts_;
   Centre centre_;
   Answering answering_;
-  // `classes_`: expected number of cases of each category. `log_rates_`, `weight_`: base rates (as
-  // logarithms; as probabilities).
-  std::vector<double> posterior_, classes_, log_rates_, weight_;
-  // Probabilities of ratings (as logarithms), and of ratings including that the judge answers:
-  // judges x ratings x truths.
+  std::vector<double> posterior_;          // rows x categories
+  std::vector<double> classes_;            // expected number of cases of each category
+  std::vector<double> log_rates_, rates_;  // base rates, as logarithms and as probabilities
+  // `log_theta_`: logarithms of the probabilities of ratings. `probability_`: these probabilities
+  // multiplied by the probability that the judge answers. Both are judges x ratings x truths.
   Squares log_theta_, probability_;
   std::vector<double> last_theta_;  // probabilities of ratings in the last round
   int rounds_ = 0;
   bool converged_ = false;
 };
 
+// Settings of fit_pooled().
 struct PooledOptions {
   bool one_coin = false;  // true: the centre is a one-coin model, see Centre
   // The iteration ends if the estimated remaining change of all probabilities is below this.
@@ -165,7 +169,7 @@ struct PooledFit {
   Squares prior;                  // Dirichlet parameters c * m_jkl: judges x truths x ratings
   // Probability of an answer: judges x truths; 1 if abstentions are not modelled, NaN for
   // categories that are not in use.
-  Table<double> answered;
+  Table<double> answer_probability;
   double log_likelihood = 0, log_answers = 0;  // defined at PooledPanel
   double log_density = 0;  // log density of centre and data, summed over the true categories
   int rounds = 0;
@@ -173,18 +177,19 @@ struct PooledFit {
   bool renamed = false;  // true if the fit exchanged classes, so that most ratings are right
 };
 
-// Fits the hierarchical model to the rows. Categories without ratings, known cases and counts in
-// calibration samples get probability 0, and the centre does not contain them. If fewer than two
-// categories are left, all are used.
+// Fits the hierarchical model to the rows. A category is in use if it has ratings, known cases, or
+// counts in a calibration sample. Categories that are not in use get probability 0 and are not part
+// of the centre. If fewer than two categories are in use, all categories are kept.
 PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options);
 
-// Parameters of a latent class model with free errors by rater that gives the same probabilities as
-// the pooled fit. Makes the pooled fit usable where a latent class model is needed.
+// Returns the parameters of a latent class model that has the same probabilities as the pooled fit.
+// This model has free errors and separate parameters for each rater. It makes the pooled fit usable
+// where a latent class model is needed.
 Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout);
 
-// Prior of a latent class model, given the centre of a fit to the raters only. `joined`: rows of
-// the same raters, possibly with a system. The system has a separate skill and does not change the
-// centre.
+// Returns the prior of a latent class model, given the centre of a fit to the raters only.
+// `joined`: rows of the same raters, possibly with a system. The system has a separate skill and
+// does not change the centre.
 LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const LatentRows& joined);
 
 }  // namespace fallible

@@ -16,9 +16,9 @@ namespace {
 constexpr int first_updates = 10;  // updates of the centre before the first round
 // If probabilities change less per round, changes are nearly linear: iterate_near_end() is used.
 constexpr double linear_change = 1e-3;
-constexpr int most_rounds_kept = 5;  // number of recent rounds that the extrapolation combines
+constexpr int max_combined_rounds = 5;  // number of recent rounds that the extrapolation combines
 // The extrapolation ends after this number of rounds without progress.
-constexpr int most_rounds_without_progress = 50;
+constexpr int max_rounds_without_progress = 50;
 
 // Anderson's extrapolation of a fixed-point iteration x -> g(x). It combines the last rounds so
 // that their residuals g(x) - x nearly cancel (Walker and Ni, 2011, SIAM Journal on Numerical
@@ -40,21 +40,21 @@ class Extrapolation {
       return last_result_;
     }
     if (rounds_ == 0) {
-      residual_changes_.resize(x.size(), most_rounds_kept);
-      result_changes_.resize(x.size(), most_rounds_kept);
+      residual_changes_.resize(x.size(), max_combined_rounds);
+      result_changes_.resize(x.size(), max_combined_rounds);
     } else {
-      residual_changes_.col((rounds_ - 1) % most_rounds_kept) = residual - residual_;
-      result_changes_.col((rounds_ - 1) % most_rounds_kept) = to - last_result_;
+      residual_changes_.col((rounds_ - 1) % max_combined_rounds) = residual - residual_;
+      result_changes_.col((rounds_ - 1) % max_combined_rounds) = to - last_result_;
     }
-    const Eigen::Index used = std::min(rounds_++, most_rounds_kept);
+    const Eigen::Index used = std::min(rounds_++, max_combined_rounds);
     last_norm_ = norm;
     residual_ = std::move(residual);
     last_result_ = to;
     return used == 0 ? to : to - result_changes_.leftCols(used) * coefficients(used, weight);
   }
 
-  bool has_stalled() const { return rounds_without_progress_ > most_rounds_without_progress; }
-  bool has_enough_rounds() const { return rounds_ > most_rounds_kept; }
+  bool has_stalled() const { return rounds_without_progress_ > max_rounds_without_progress; }
+  bool has_enough_rounds() const { return rounds_ > max_combined_rounds; }
 
  private:
   // Coefficients of the earlier differences that make the combined residual smallest. Solves the
@@ -93,23 +93,23 @@ PooledPanel::PooledPanel(const LatentRows& rows, bool one_coin)
       log_theta_(rows.judges, K_, std::log(1.0 / K_)),
       probability_(rows.judges, K_),
       last_theta_(log_theta_.values().size()) {
-  counts_.used = Table<char>(rows.judges, K_);
+  counts_.is_used = Table<char>(rows.judges, K_);
   counts_.ratings = Squares(rows.judges, K_);
   classes_.assign(K_, 0.0);
   std::vector<bool> used_judges(rows.judges, false);
   for (int i = 0; i < rows.size(); ++i) {
     cases_ += rows.weight[i];
     if (rows.weight[i] == 0) continue;
-    for (const int at : rows.positions(i)) {
-      if (!rows.has_known_matrix(rows.judge[at])) used_judges[rows.judge[at]] = true;
-      counts_.used[rows.judge[at]][rows.category[at]] = true;
+    for (const int position : rows.positions(i)) {
+      if (!rows.has_known_matrix(rows.judge[position])) used_judges[rows.judge[position]] = true;
+      counts_.is_used[rows.judge[position]][rows.category[position]] = true;
     }
   }
   for (int j = 0; j < rows.judges; ++j) {
     for (int i = 0; i < K_ * K_; ++i) {
       if (rows.has_calibration_sample(j) && rows.calibration[j][i] > 0) {
         used_judges[j] = true;
-        counts_.used[j][i % K_] = true;
+        counts_.is_used[j][i % K_] = true;
       }
       if (!rows.has_known_matrix(j)) continue;
       log_theta_[j][i % K_][i / K_] = std::log(std::max(rows.matrix[j][i], least_probability));
@@ -119,8 +119,8 @@ PooledPanel::PooledPanel(const LatentRows& rows, bool one_coin)
   log_rates_.assign(K_, std::log(1.0 / K_));
 }
 
-void PooledPanel::start(std::vector<double> from) {
-  posterior_ = std::move(from);
+void PooledPanel::start(std::vector<double> start_posterior) {
+  posterior_ = std::move(start_posterior);
   clear();
   for (int i = 0; i < rows_.size(); ++i) {
     const double* p = row_of(posterior_, i, K_);
@@ -133,11 +133,11 @@ void PooledPanel::start(std::vector<double> from) {
 
 // Uses squared extrapolation (Varadhan and Roland, 2008) at first: two rounds determine one long
 // step. Uses Anderson's method (iterate_near_end()) as soon as rounds change little.
-void PooledPanel::iterate(double tolerance, int most) {
+void PooledPanel::iterate(double tolerance, int max_rounds) {
   Eigen::VectorXd x = parameters(), last_result, extrapolated;
-  double near_end = linear_change, ratio = 0, last_ratio = 0, most_steps = 4;
+  double near_end = linear_change, ratio = 0, last_ratio = 0, max_steps = 4;
   converged_ = false;
-  while (!converged_ && rounds_ < most) {
+  while (!converged_ && rounds_ < max_rounds) {
     round();
     const Eigen::VectorXd once = parameters();
     const double change = round();
@@ -153,13 +153,13 @@ void PooledPanel::iterate(double tolerance, int most) {
       continue;
     }
     if (change < near_end) {
-      iterate_near_end(tolerance, most);
+      iterate_near_end(tolerance, max_rounds);
       near_end /= 10;
       x = parameters();
       continue;
     }
-    const double step_length = std::sqrt(r2 / v2), steps = std::clamp(step_length, 1.0, most_steps);
-    if (step_length > most_steps) most_steps *= 4;
+    const double step_length = std::sqrt(r2 / v2), steps = std::clamp(step_length, 1.0, max_steps);
+    if (step_length > max_steps) max_steps *= 4;
     if (steps <= 1) {
       x = twice;
       continue;
@@ -172,7 +172,7 @@ void PooledPanel::iterate(double tolerance, int most) {
     // The round after the long step has moved far: the step was too long. Continues from the end of
     // the last round before it, with shorter steps.
     if (!((x - extrapolated).squaredNorm() <= 4 * r2)) {
-      most_steps = std::max(most_steps / 4, 1.5);
+      max_steps = std::max(max_steps / 4, 1.5);
       set_parameters(last_result);
       x = last_result;
     }
@@ -180,11 +180,11 @@ void PooledPanel::iterate(double tolerance, int most) {
   round();  // computes posterior probabilities and expected numbers for the last parameters
 }
 
-void PooledPanel::iterate_near_end(double tolerance, int most) {
+void PooledPanel::iterate_near_end(double tolerance, int max_rounds) {
   Extrapolation extrapolation;
   Eigen::VectorXd x = parameters();
   double last_change = tolerance;
-  while (rounds_ < most && !extrapolation.has_stalled()) {
+  while (rounds_ < max_rounds && !extrapolation.has_stalled()) {
     const double change = round();
     converged_ = extrapolation.has_enough_rounds() && std::max(change, last_change) < tolerance;
     if (converged_) return;
@@ -195,16 +195,16 @@ void PooledPanel::iterate_near_end(double tolerance, int most) {
 }
 
 double PooledPanel::log_density() const {
-  double out = centre_.log_density(counts_) + answering_.log_density() + log_gamma(K_) -
-               log_gamma(K_ + cases_);
-  for (const double n : classes_) out += log_gamma(1 + n);
+  double density = centre_.log_density(counts_) + answering_.log_density() + log_gamma(K_) -
+                   log_gamma(K_ + cases_);
+  for (const double n : classes_) density += log_gamma(1 + n);
   for (int i = 0; i < rows_.size(); ++i) {
     for (int k = 0; k < K_; ++k) {
       const double p = row_of(posterior_, i, K_)[k];
-      if (p > 0) out -= rows_.weight[i] * p * std::log(p);
+      if (p > 0) density -= rows_.weight[i] * p * std::log(p);
     }
   }
-  return out;
+  return density;
 }
 
 double PooledPanel::theta(int judge, int truth, int rating) const {
@@ -247,7 +247,7 @@ void PooledPanel::compute_probabilities() {
       for (int k = 0; k < K_; ++k) total[k] += counts_.ratings[j][l][k];
     }
     for (int l = 0; l < K_; ++l) {
-      if (!counts_.used[j][l]) continue;
+      if (!counts_.is_used[j][l]) continue;
       for (int k = 0; k < K_; ++k) {
         const double alpha = centre_.c * centre_.mean(centre_.s[j], k, l);
         log_theta_[j][l][k] = std::log((alpha + counts_.ratings[j][l][k]) / (centre_.c + total[k]));
@@ -258,19 +258,19 @@ void PooledPanel::compute_probabilities() {
 }
 
 double PooledPanel::round() {
-  weight_.resize(K_);
+  rates_.resize(K_);
   double change = 0;
-  for (std::size_t at = 0; at < last_theta_.size(); ++at) {
-    const double probability = std::exp(log_theta_.values()[at]);
-    change = std::max(change, std::fabs(probability - last_theta_[at]));
-    probability_.values()[at] = last_theta_[at] = probability;
+  for (std::size_t i = 0; i < last_theta_.size(); ++i) {
+    const double probability = std::exp(log_theta_.values()[i]);
+    change = std::max(change, std::fabs(probability - last_theta_[i]));
+    probability_.values()[i] = last_theta_[i] = probability;
   }
-  std::transform(log_rates_.begin(), log_rates_.end(), weight_.begin(),
+  std::transform(log_rates_.begin(), log_rates_.end(), rates_.begin(),
                  [](double x) { return std::exp(x); });
   const bool has_abstentions = !answering_.used_judges.empty();
   if (has_abstentions) answering_.multiply(probability_);
   const AnswerTables tables{K_,
-                            weight_.data(),
+                            rates_.data(),
                             probability_.values().data(),
                             log_rates_.data(),
                             has_abstentions ? nullptr : log_theta_.values().data(),
@@ -312,42 +312,42 @@ double PooledPanel::log_answers(const std::vector<bool>& constant) const {
 }
 
 std::vector<double> PooledPanel::used_entries(const Squares& table) const {
-  std::vector<double> out;
+  std::vector<double> entries;
   for (const int j : counts_.used_judges) {
     for (int l = 0; l < K_; ++l) {
-      if (counts_.used[j][l]) out.insert(out.end(), table[j][l], table[j][l] + K_);
+      if (counts_.is_used[j][l]) entries.insert(entries.end(), table[j][l], table[j][l] + K_);
     }
   }
-  return out;
+  return entries;
 }
 
 Eigen::VectorXd PooledPanel::parameters() const {
-  std::vector<double> out;
-  centre_.append_to(out);
-  answering_.append_to(out);
-  out.insert(out.end(), log_rates_.begin(), log_rates_.end());
+  std::vector<double> values;
+  centre_.append_to(values);
+  answering_.append_to(values);
+  values.insert(values.end(), log_rates_.begin(), log_rates_.end());
   const std::vector<double> cells = used_entries(log_theta_);
-  out.insert(out.end(), cells.begin(), cells.end());
-  return Eigen::VectorXd::Map(out.data(), static_cast<Eigen::Index>(out.size()));
+  values.insert(values.end(), cells.begin(), cells.end());
+  return Eigen::VectorXd::Map(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
 Eigen::VectorXd PooledPanel::component_weights(Eigen::Index size) const {
   std::vector<double> counts = classes_;
   const std::vector<double> cells = used_entries(counts_.ratings);
   counts.insert(counts.end(), cells.begin(), cells.end());
-  Eigen::VectorXd out = Eigen::VectorXd::Ones(size);
+  Eigen::VectorXd weights = Eigen::VectorXd::Ones(size);
   const auto n_probabilities = static_cast<Eigen::Index>(counts.size());
-  out.tail(n_probabilities) = Eigen::VectorXd::Map(counts.data(), n_probabilities);
-  return out;
+  weights.tail(n_probabilities) = Eigen::VectorXd::Map(counts.data(), n_probabilities);
+  return weights;
 }
 
 void PooledPanel::set_parameters(const Eigen::VectorXd& x) {
-  const double* at = answering_.set_parameters(centre_.set_parameters(x.data()));
-  for (double& log : log_rates_) log = std::min(*at++, 0.0);
+  const double* entry = answering_.set_parameters(centre_.set_parameters(x.data()));
+  for (double& log : log_rates_) log = std::min(*entry++, 0.0);
   for (const int j : counts_.used_judges) {
     for (int l = 0; l < K_; ++l) {
-      for (int k = 0; counts_.used[j][l] && k < K_; ++k) {
-        log_theta_[j][l][k] = std::min(*at++, 0.0);
+      for (int k = 0; counts_.is_used[j][l] && k < K_; ++k) {
+        log_theta_[j][l][k] = std::min(*entry++, 0.0);
       }
     }
   }

@@ -30,31 +30,31 @@ double ParameterReader::accuracy(int judge) const {
   if (layout_.has_known_matrix(judge)) {
     matrix = layout_.rows.matrix[judge];
   } else if (layout_.ordinal_at >= 0) {
-    matrix = OrdinalLaw(x_.data() + layout_.ordinal_of(judge), N).matrix();
+    matrix = OrdinalLaw(x_.data() + layout_.first_ordinal_at(judge), N).matrix();
   }
-  double out = 0;
+  double mean = 0;
   for (int k = 0; k < N; ++k) {
-    out += base_rates_[k] *
-           (matrix.empty() ? logistic(x_[layout_.accuracy_at(judge, k)]) : row_of(matrix, k, N)[k]);
+    mean += base_rates_[k] * (matrix.empty() ? logistic(x_[layout_.accuracy_at(judge, k)])
+                                             : row_of(matrix, k, N)[k]);
   }
-  return out;
+  return mean;
 }
 
-double ParameterReader::dispersion(bool of_system) const {
-  const int at = layout_.dispersion_at(of_system ? layout_.rows.raters : 0);
-  return at < 0 ? 1 : std::exp(x_[at]);
+double ParameterReader::dispersion(bool is_system) const {
+  const int parameter = layout_.dispersion_at(is_system ? layout_.rows.raters : 0);
+  return parameter < 0 ? 1 : std::exp(x_[parameter]);
 }
 
-double ParameterReader::shift(bool of_system) const {
-  const int at = layout_.shift_at(of_system ? layout_.rows.raters : 0);
-  if (at < 0) return layout_.strata > 1 ? layout_.fixed_values.shift.value_or(0) : 0;
+double ParameterReader::shift(bool is_system) const {
+  const int parameter = layout_.shift_at(is_system ? layout_.rows.raters : 0);
+  if (parameter < 0) return layout_.strata > 1 ? layout_.fixed_values.shift.value_or(0) : 0;
   // Shifts above 1 have the same effect as 1: in at most one of the three strata, the probability
   // of a right answer is not 0 or 1.
-  return std::min(std::fabs(x_[at]), 1.0);
+  return std::min(std::fabs(x_[parameter]), 1.0);
 }
 
-// Accuracy of the raters if it is one parameter for all of them. If all raters have known matrices,
-// the mean of their accuracies.
+// Returns the accuracy of the raters, for models in which all raters have the same accuracy
+// parameter. If all raters have known matrices, returns the mean of their accuracies.
 double ParameterReader::accuracy_of_raters() const {
   double total = 0;
   for (int u = 0; u < layout_.rows.raters; ++u) {
@@ -64,10 +64,11 @@ double ParameterReader::accuracy_of_raters() const {
   return total / layout_.rows.raters;
 }
 
-void NaturalParameters::add(const char* name, int owner, double estimate, int number) {
+void NaturalParameters::add(const char* name, int quantity_owner, double estimate,
+                            int quantity_number) {
   term.push_back(name);
-  of.push_back(owner);
-  part.push_back(number);
+  owner.push_back(quantity_owner);
+  number.push_back(quantity_number);
   value.push_back(estimate);
 }
 
@@ -77,10 +78,10 @@ void ParameterReader::add_ordinal(NaturalParameters& to) const {
   const int raters = layout_.rows.raters, N = layout_.categories;
   std::vector<OrdinalLaw> laws;
   std::vector<int> owner;
-  for (int u = 0; u < raters && (layout_.model.by_rater || laws.empty()); ++u) {
+  for (int u = 0; u < raters && (layout_.model.separate_raters || laws.empty()); ++u) {
     if (layout_.has_known_matrix(u)) continue;
-    laws.emplace_back(x_.data() + layout_.ordinal_of(u), N);
-    owner.push_back(layout_.model.by_rater ? u + 1 : 0);
+    laws.emplace_back(x_.data() + layout_.first_ordinal_at(u), N);
+    owner.push_back(layout_.model.separate_raters ? u + 1 : 0);
   }
   for (std::size_t i = 0; i < laws.size(); ++i) to.add("slope", owner[i], laws[i].slope());
   for (int t = 0; t < N - 1; ++t) {
@@ -107,33 +108,33 @@ void ParameterReader::add_coefficients(NaturalParameters& to) const {
   for (int j = 0; j < size; ++j) {
     for (int k = 0; k < N - 1; ++k) logits(j, k) = x_[layout_.rate_at(j, k)];
   }
-  const Eigen::MatrixXd raw = layout_.rows.populations.report * logits;
+  const Eigen::MatrixXd unscaled = layout_.rows.populations.report * logits;
   for (int k = 1; k < N; ++k) {
     for (int j = 0; j < size; ++j) {
-      to.add("base_rate_coefficient", k + 1, raw(j, k) - raw(j, 0), j + 1);
+      to.add("base_rate_coefficient", k + 1, unscaled(j, k) - unscaled(j, 0), j + 1);
     }
   }
 }
 
 NaturalParameters ParameterReader::naturals() const {
   const int raters = layout_.rows.raters;
-  NaturalParameters out;
-  for (int u = 0; layout_.model.by_rater && u < raters; ++u) {
-    out.add("rater_accuracy", u + 1, accuracy(u));
+  NaturalParameters parameters;
+  for (int u = 0; layout_.model.separate_raters && u < raters; ++u) {
+    parameters.add("rater_accuracy", u + 1, accuracy(u));
   }
-  if (!layout_.model.by_rater) out.add("rater_accuracy", 0, accuracy_of_raters());
-  if (layout_.rows.joined()) out.add("system_accuracy", 0, accuracy(raters));
-  if (layout_.ordinal_at >= 0) add_ordinal(out);
-  if (layout_.levels_at >= 0) add_levels(out);
-  for (int k = 0; k < layout_.categories; ++k) out.add("base_rate", k + 1, base_rates_[k]);
-  if (layout_.coefficients() > 1) add_coefficients(out);
-  for (int i = 0; layout_.dispersions_at >= 0 && i < layout_.judge_kinds; ++i) {
-    out.add("dispersion", 0, dispersion(i > 0));
+  if (!layout_.model.separate_raters) parameters.add("rater_accuracy", 0, accuracy_of_raters());
+  if (layout_.rows.joined()) parameters.add("system_accuracy", 0, accuracy(raters));
+  if (layout_.ordinal_at >= 0) add_ordinal(parameters);
+  if (layout_.levels_at >= 0) add_levels(parameters);
+  for (int k = 0; k < layout_.categories; ++k) parameters.add("base_rate", k + 1, base_rates_[k]);
+  if (layout_.coefficients() > 1) add_coefficients(parameters);
+  for (int i = 0; layout_.dispersions_at >= 0 && i < layout_.judge_types; ++i) {
+    parameters.add("dispersion", 0, dispersion(i > 0));
   }
-  for (int i = 0; layout_.shifts_at >= 0 && i < layout_.judge_kinds; ++i) {
-    out.add("difficulty", 0, shift(i > 0));
+  for (int i = 0; layout_.shifts_at >= 0 && i < layout_.judge_types; ++i) {
+    parameters.add("difficulty", 0, shift(i > 0));
   }
-  return out;
+  return parameters;
 }
 
 }  // namespace fallible

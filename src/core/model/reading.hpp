@@ -10,17 +10,19 @@
 namespace fallible {
 
 // The quantities that users read (natural parameters). Each vector has one entry per quantity.
-// Names in `term`: "rater_accuracy", "system_accuracy", "slope", "threshold", "confidence_right",
-// "confidence_wrong", "base_rate", "base_rate_coefficient" (for the logit of a category relative to
-// the first), "dispersion" and "difficulty". The last two have an entry for the raters, and a
-// second one if the system has separate values.
+// Names in `term` are "rater_accuracy", "system_accuracy", "slope", "threshold",
+// "confidence_right", "confidence_wrong", "base_rate", "base_rate_coefficient", "dispersion" and
+// "difficulty". A "base_rate_coefficient" belongs to the logit of a category relative to the first
+// category. "dispersion" and "difficulty" have an entry for the raters, and a second entry if the
+// system has separate values.
 struct NaturalParameters {
   std::vector<std::string> term;
-  std::vector<int> of;    // rater or category of the quantity, from 1; 0 if it is common to all
-  std::vector<int> part;  // index of the threshold, level or coefficient, from 1; otherwise 0
+  std::vector<int> owner;   // rater or category of the quantity, from 1; 0 if it is common to all
+  std::vector<int> number;  // index of the threshold, level or coefficient, from 1; otherwise 0
   std::vector<double> value;
 
-  void add(const char* name, int owner, double estimate, int number = 0);
+  // Appends one quantity.
+  void add(const char* name, int quantity_owner, double estimate, int quantity_number = 0);
 };
 
 // Reads natural parameters from the parameter vector `x`. Keeps references to both arguments of the
@@ -35,10 +37,10 @@ class ParameterReader {
   const std::vector<double>& population_rates() const { return rates_; }
   // Accuracy of a judge, averaged over true categories and strata.
   double accuracy(int judge) const;
-  // Dispersion of errors (1 without a parameter) and shift between strata (0 without strata), of
-  // the system or of the raters.
-  double dispersion(bool of_system) const;
-  double shift(bool of_system) const;
+  // Dispersion of errors (1 if it is not a parameter) and shift between strata (0 without strata).
+  // `is_system`: true for the values of the system, false for the values of the raters.
+  double dispersion(bool is_system) const;
+  double shift(bool is_system) const;
   NaturalParameters naturals() const;
 
  private:

@@ -13,26 +13,26 @@ ExpectedCounts::ExpectedCounts(const Layout& layout)
 std::vector<double> ExpectedCounts::levels(const Layout& layout) const {
   const std::size_t N = layout.categories, K = layout.classes(),
                     answer_codes = layout.rows.answer_codes();
-  std::vector<double> out(2 * layout.rows.levels, 0.0);
+  std::vector<double> count(2 * layout.rows.levels, 0.0);
   for (std::size_t i = 0; i < ratings.size(); ++i) {
     const std::size_t answer_code = i / K % answer_codes;
     if (answer_code >= N) {
-      out[2 * (answer_code / N - 1) + (answer_code % N == i % K % N)] += ratings[i];
+      count[2 * (answer_code / N - 1) + (answer_code % N == i % K % N)] += ratings[i];
     }
   }
-  return out;
+  return count;
 }
 
-Squares ExpectedCounts::by_truth(const Layout& layout) const {
+Squares ExpectedCounts::ratings_by_truth(const Layout& layout) const {
   const int N = layout.categories;
-  Squares out(layout.rows.judges, N);
+  Squares count(layout.rows.judges, N);
   const double* number = ratings.data();
   for (int u = 0; u < layout.rows.judges; ++u) {
     for (int answer_code = 0; answer_code < layout.rows.answer_codes(); ++answer_code) {
-      for (int c = 0; c < layout.classes(); ++c) out[u][answer_code % N][c % N] += *number++;
+      for (int c = 0; c < layout.classes(); ++c) count[u][answer_code % N][c % N] += *number++;
     }
   }
-  return out;
+  return count;
 }
 
 void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
@@ -56,7 +56,7 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
 
   const Score score(layout, x, law);
   const auto add_times = [&gradient](double n) {
-    return [&gradient, n](int at, double slope) { gradient[at] += n * slope; };
+    return [&gradient, n](int parameter, double slope) { gradient[parameter] += n * slope; };
   };
   for (int u = 0; u < layout.rows.judges; ++u) {
     for (int k = 0; k < N && !layout.has_known_matrix(u); ++k) {
@@ -65,23 +65,23 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
         double right = 0, wrong = 0;
         for (int answer_code = 0; answer_code < law.answer_codes; ++answer_code) {
           const int l = answer_code % N;
-          const double n = counts.ratings[law.place(u, answer_code) + s * N + k];
+          const double n = counts.ratings[law.array_position(u, answer_code) + s * N + k];
           if (n == 0) continue;
           (l == k ? right : wrong) += n;
-          score.answer(u, k, l, add_times(n));
+          score.put_answer(u, k, l, add_times(n));
         }
         wrong_total += wrong;
         if (layout.ordinal_at >= 0) continue;
-        score.right_or_wrong(u, s * N + k, true, add_times(right));
-        score.right_or_wrong(u, s * N + k, false, add_times(wrong));
+        score.put_right_or_wrong(u, s * N + k, true, add_times(right));
+        score.put_right_or_wrong(u, s * N + k, false, add_times(wrong));
       }
-      if (layout.ordinal_at < 0) score.wrong(u, k, add_times(wrong_total));
+      if (layout.ordinal_at < 0) score.put_wrong(u, k, add_times(wrong_total));
     }
   }
   if (!law.levels) return;
   const std::vector<double> level_counts = counts.levels(layout);
   for (std::size_t i = 0; i < level_counts.size(); ++i) {
-    score.confidence(i % 2 == 1, static_cast<int>(i / 2), add_times(level_counts[i]));
+    score.put_confidence(i % 2 == 1, static_cast<int>(i / 2), add_times(level_counts[i]));
   }
 }
 
@@ -112,17 +112,17 @@ Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts&
   const int N = layout.categories;
   const bool pooled = layout.prior.pooled;
   // Pseudo-ratings that are added to each count, so that no probability is zero.
-  const double extra = pseudo_ratings + (layout.prior.none || pooled ? 1e-10 : 0.2);
+  const double pseudo_count = pseudo_ratings + (layout.prior.none || pooled ? 1e-10 : 0.2);
   Eigen::VectorXd x = Eigen::VectorXd::Zero(layout.size);
-  std::vector<double> cases(N, pooled ? layout.prior.base_rates : extra);
+  std::vector<double> cases(N, pooled ? layout.prior.base_rates : pseudo_count);
   for (std::size_t c = 0; c < counts.classes.size(); ++c) cases[c % N] += counts.classes[c];
   for (int k = 0; k < N - 1; ++k) x[k] = std::log(cases[k] / cases[N - 1]);
 
-  const Squares ratings = counts.by_truth(layout);
-  Eigen::VectorXd right = Eigen::VectorXd::Constant(layout.size, extra), wrong = right,
+  const Squares ratings = counts.ratings_by_truth(layout);
+  Eigen::VectorXd right = Eigen::VectorXd::Constant(layout.size, pseudo_count), wrong = right,
                   errors = right;
   for (int u = 0; u < layout.rows.judges; ++u) {
-    for (int k = 0; k < N && !layout.has_known_matrix(u) && layout.per_group > 0; ++k) {
+    for (int k = 0; k < N && !layout.has_known_matrix(u) && layout.accuracies_per_group > 0; ++k) {
       for (int l = 0; l < N; ++l) {
         const double n = ratings[u][l][k] + (layout.prior.rows ? layout.prior_row(u, k)[l] : 0);
         (l == k ? right : wrong)[layout.accuracy_at(u, k)] += n;
@@ -130,15 +130,16 @@ Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts&
       }
     }
   }
-  const int accuracies = layout.groups * layout.per_group;
+  const int accuracies = layout.groups * layout.accuracies_per_group;
   double mean = 0;
-  for (int at = layout.accuracies_at; at < layout.accuracies_at + accuracies; ++at) {
-    x[at] = std::log(right[at] / wrong[at]);
-    mean += x[at] / accuracies;
+  for (int parameter = layout.accuracies_at; parameter < layout.accuracies_at + accuracies;
+       ++parameter) {
+    x[parameter] = std::log(right[parameter] / wrong[parameter]);
+    mean += x[parameter] / accuracies;
   }
   if (layout.mean_at >= 0) x[layout.mean_at] = mean;
   if (layout.errors_at >= 0) set_free_errors(layout, errors, x);
-  for (int i = 0; i < layout.judge_kinds; ++i) {
+  for (int i = 0; i < layout.judge_types; ++i) {
     // Dispersions and shifts get fixed starting values.
     if (layout.dispersions_at >= 0) x[layout.dispersions_at + i] = 0.2;
     if (layout.shifts_at >= 0) x[layout.shifts_at + i] = 0.1;

@@ -1,6 +1,6 @@
 // Derivatives of the log probability of a rating given the class, with respect to the parameters.
-// Their sums are the derivatives of the log likelihood. Also contains parameter estimates for
-// observed or expected numbers of ratings.
+// The derivatives of the log likelihood are weighted sums of these derivatives. This file also
+// estimates parameters from observed or expected numbers of ratings.
 #pragma once
 
 #include <cmath>
@@ -11,11 +11,11 @@
 
 namespace fallible {
 
-// Computes the derivatives. Each function calls put(position of a parameter, derivative) for the
-// parameters on which the rating depends. The derivative is a sum of terms. Some terms are equal
-// for all right or all wrong answers, others depend on the answer. Each kind of term has a separate
-// function, so that terms that are equal for many answers are computed only once. Keeps references
-// to all arguments of the constructor.
+// Computes the derivatives. The derivative with respect to a parameter is a sum of terms. Some
+// terms are equal for all right answers, or for all wrong answers, and other terms depend on the
+// answer. Each type of term has a separate function, so that terms that are equal for many answers
+// are computed only once. Each function calls put(position of a parameter, term) for the parameters
+// on which its terms depend. Keeps references to all arguments of the constructor.
 class Score {
  public:
   Score(const Layout& layout, const Eigen::VectorXd& x, const Law& law)
@@ -24,19 +24,19 @@ class Score {
   // All terms of a rating, including its confidence level if it has one. `answer_code`: code of the
   // answer, `in_class`: class.
   template <class Put>
-  void rating(int judge, int answer_code, int in_class, const Put& put) const {
+  void put_rating(int judge, int answer_code, int in_class, const Put& put) const {
     const int k = in_class % categories_, l = answer_code % categories_;
-    if (answer_code >= categories_) confidence(l == k, answer_code / categories_ - 1, put);
+    if (answer_code >= categories_) put_confidence(l == k, answer_code / categories_ - 1, put);
     if (layout_.has_known_matrix(judge)) return;
-    if (layout_.ordinal_at < 0) right_or_wrong(judge, in_class, l == k, put);
-    if (layout_.ordinal_at < 0 && l != k) wrong(judge, k, put);
-    answer(judge, k, l, put);
+    if (layout_.ordinal_at < 0) put_right_or_wrong(judge, in_class, l == k, put);
+    if (layout_.ordinal_at < 0 && l != k) put_wrong(judge, k, put);
+    put_answer(judge, k, l, put);
   }
 
-  // Terms that all right answers have in common, or all wrong answers: the derivative of log(p) or
-  // log(1 - p), where p is the judge's accuracy in this class.
+  // Terms that are equal for all right answers, or for all wrong answers: the derivative of log(p)
+  // or of log(1 - p), where p is the judge's accuracy in this class.
   template <class Put>
-  void right_or_wrong(int judge, int in_class, bool right, const Put& put) const {
+  void put_right_or_wrong(int judge, int in_class, bool right, const Put& put) const {
     const int k = in_class % categories_, s = in_class / categories_;
     const double mean = law_.accuracy[judge][k];
     const Strata* strata =
@@ -44,17 +44,17 @@ class Score {
     const double p = clip_probability(strata ? strata->p[s] : mean);
     const double slope = right ? 1 / p : -1 / (1 - p);
     put(layout_.accuracy_at(judge, k),
-        slope * (strata ? strata->by_accuracy[s] : 1) * mean * (1 - mean));
+        slope * (strata ? strata->accuracy_slope[s] : 1) * mean * (1 - mean));
     if (layout_.shifts_at >= 0) {
-      const int at = layout_.shift_at(judge);
-      put(at, (x_[at] < 0 ? -1 : 1) * slope * strata->by_shift[s]);
+      const int parameter = layout_.shift_at(judge);
+      put(parameter, (x_[parameter] < 0 ? -1 : 1) * slope * strata->shift_slope[s]);
     }
   }
 
-  // Terms that all wrong answers to cases of category k have in common: the derivative of the
+  // Terms that are equal for all wrong answers to cases of category k: the derivative of the
   // logarithm of the constant that normalises the error shares.
   template <class Put>
-  void wrong(int judge, int k, const Put& put) const {
+  void put_wrong(int judge, int k, const Put& put) const {
     const double* error = law_.error(judge)[k];
     double distance = 0;
     for (int l = 0; l < categories_; ++l) {
@@ -65,12 +65,11 @@ class Score {
     if (layout_.dispersions_at >= 0) put(layout_.dispersion_at(judge), distance);
   }
 
-  // Terms of the derivative that depend on which answer l was given to a case of category k.
-  // right_or_wrong() and wrong() compute the other terms.
+  // Terms that depend on the answer l to a case of category k.
   template <class Put>
-  void answer(int judge, int k, int l, const Put& put) const {
+  void put_answer(int judge, int k, int l, const Put& put) const {
     if (layout_.ordinal_at >= 0) {
-      const int first = layout_.ordinal_of(judge);
+      const int first = layout_.first_ordinal_at(judge);
       law_.ordinal[layout_.group[judge]].score(k, l,
                                                [&](int i, double slope) { put(first + i, slope); });
     } else if (l != k) {
@@ -81,7 +80,7 @@ class Score {
 
   // Terms of the confidence level of a right or a wrong answer.
   template <class Put>
-  void confidence(bool right, int level, const Put& put) const {
+  void put_confidence(bool right, int level, const Put& put) const {
     law_.levels->score(right, level,
                        [&](int i, double slope) { put(layout_.levels_at + i, slope); });
   }
@@ -93,8 +92,8 @@ class Score {
   int categories_;
 };
 
-// Expected numbers of cases and ratings in each class. They are sufficient for derivatives of the
-// log likelihood.
+// Expected numbers of cases and ratings in each class, from which derivatives of the log likelihood
+// are computed.
 struct ExpectedCounts {
   explicit ExpectedCounts(const Layout& layout);
 
@@ -105,11 +104,12 @@ struct ExpectedCounts {
   std::vector<double> levels(const Layout& layout) const;
   // Numbers of ratings by true category, summed over strata and confidence levels: judges x ratings
   // x truths.
-  Squares by_truth(const Layout& layout) const;
+  Squares ratings_by_truth(const Layout& layout) const;
 };
 
-// Adds the gradient of the log likelihood for observed classes to `gradient`. With expected numbers
-// in `counts`, it is the gradient of the log likelihood of the ratings (Fisher's identity).
+// Adds the gradient of the log likelihood for observed classes to `gradient`. If `counts` contains
+// expected numbers, this gradient is equal to the gradient of the log likelihood of the ratings
+// (Fisher's identity).
 void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
                   const ExpectedCounts& counts, Eigen::VectorXd& gradient);
 

@@ -9,16 +9,16 @@ namespace fallible {
 
 namespace {
 
-// The method is not used with more parameters. The Hessian takes one evaluation per parameter. It
-// saves about five evaluations per fit, and a test (KTester) has at least ten fits.
-constexpr int most_parameters = 50;
+// The method is not used for more parameters than this. The Hessian takes one evaluation per
+// parameter. It saves about five evaluations per fit, and a test (KTester) has at least ten fits.
+constexpr int max_parameters = 50;
 // Steps of a parameter and of a squared shift, for finite differences of gradients. The Hessian
 // needs few digits: its errors only add steps.
 constexpr double step_of_parameter = 1e-3, step_of_square = 1e-4;
 // Lower limit of the squared shift, because the gradient is divided by the shift.
 constexpr double least_square = 1e-12;
 // Highest number of steps. A fit converges if the predicted gain of a step is below `least_gain`.
-constexpr int most_steps = 20;
+constexpr int max_steps = 20;
 constexpr double least_gain = 1e-8;
 
 // Returns `x` with the parameter at position `shift` squared, but at least `least_square`. Returns
@@ -32,16 +32,16 @@ Eigen::VectorXd with_square(Eigen::VectorXd x, int shift) {
 // with_square().
 double evaluate(const LatentClass& model, Eigen::VectorXd x, int shift, Eigen::VectorXd& gradient) {
   if (shift >= 0) x[shift] = std::sqrt(x[shift]);
-  const double out = model.evaluate(x, &gradient);
+  const double log_density = model.evaluate(x, &gradient);
   if (shift >= 0) gradient[shift] /= 2 * x[shift];
-  return out;
+  return log_density;
 }
 
 // True if the density is smooth at `x`: no accuracy in a stratum is clipped to 0 or 1. Otherwise,
 // there are kinks and often several maxima.
 bool is_smooth(const Layout& layout, const Eigen::VectorXd& x) {
   const double shift = layout.shifts_at < 0 ? 0 : std::fabs(x[layout.shifts_at]);
-  for (int i = 0; i < layout.groups * layout.per_group; ++i) {
+  for (int i = 0; i < layout.groups * layout.accuracies_per_group; ++i) {
     const double accuracy = logistic(x[layout.accuracies_at + i]);
     if (!(accuracy > shift && accuracy < 1 - shift)) return false;
   }
@@ -52,7 +52,7 @@ bool is_smooth(const Layout& layout, const Eigen::VectorXd& x) {
 
 SimplifiedNewton::SimplifiedNewton(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout;
-  if (layout.prior.none || layout.size > most_parameters || layout.judge_kinds > 1) return;
+  if (layout.prior.none || layout.size > max_parameters || layout.judge_types > 1) return;
   if (!is_smooth(layout, x)) return;
   shift_ = layout.shifts_at;
   Eigen::VectorXd y = with_square(x, shift_), gradient, column;
@@ -81,35 +81,36 @@ SimplifiedNewton::SimplifiedNewton(const LatentClass& model, const Eigen::Vector
 }
 
 LatentFit SimplifiedNewton::fit(const LatentClass& model, const Eigen::VectorXd& start) const {
-  LatentFit out;
-  Eigen::VectorXd y = with_square(start, shift_), gradient, next, next_gradient;
-  if (inverse_.size() > 0) out.value = evaluate(model, y, shift_, gradient);
-  while (inverse_.size() > 0 && out.iterations++ < most_steps) {
-    next = y;
-    for (Eigen::Index i = 0; i < y.size(); ++i) next += gradient[i] * inverse_.col(i);
-    double predicted = 0.5 * (next - y).dot(gradient);
-    if (shift_ >= 0 && next[shift_] < least_square) {
+  LatentFit result;
+  Eigen::VectorXd transformed = with_square(start, shift_), gradient, candidate, candidate_gradient;
+  if (inverse_.size() > 0) result.value = evaluate(model, transformed, shift_, gradient);
+  while (inverse_.size() > 0 && result.iterations++ < max_steps) {
+    candidate = transformed;
+    for (Eigen::Index i = 0; i < transformed.size(); ++i)
+      candidate += gradient[i] * inverse_.col(i);
+    double predicted = 0.5 * (candidate - transformed).dot(gradient);
+    if (shift_ >= 0 && candidate[shift_] < least_square) {
       // Moves to the maximum of the quadratic approximation with the squared shift at its limit.
-      const double change = least_square - next[shift_];
+      const double change = least_square - candidate[shift_];
       predicted -= 0.5 * square(change) / inverse_(shift_, shift_);
-      next += change / inverse_(shift_, shift_) * inverse_.col(shift_);
-      next[shift_] = least_square;
+      candidate += change / inverse_(shift_, shift_) * inverse_.col(shift_);
+      candidate[shift_] = least_square;
     }
-    out.converged = predicted < least_gain;
-    if (out.converged) break;
-    const double value = evaluate(model, next, shift_, next_gradient);
-    if (!(value - out.value >= 0.5 * predicted)) break;
-    y.swap(next);
-    gradient.swap(next_gradient);
-    out.value = value;
+    result.converged = predicted < least_gain;
+    if (result.converged) break;
+    const double value = evaluate(model, candidate, shift_, candidate_gradient);
+    if (!(value - result.value >= 0.5 * predicted)) break;
+    transformed.swap(candidate);
+    gradient.swap(candidate_gradient);
+    result.value = value;
   }
-  out.x = y;
-  if (shift_ >= 0) out.x[shift_] = std::sqrt(y[shift_]);
-  if (!out.converged || !is_smooth(model.layout, out.x)) {
+  result.x = transformed;
+  if (shift_ >= 0) result.x[shift_] = std::sqrt(transformed[shift_]);
+  if (!result.converged || !is_smooth(model.layout, result.x)) {
     return fit_latent(model, start, coarse_options());
   }
-  out.log_likelihood = out.value - log_prior(model.layout, out.x, nullptr);
-  return out;
+  result.log_likelihood = result.value - log_prior(model.layout, result.x, nullptr);
+  return result;
 }
 
 }  // namespace fallible

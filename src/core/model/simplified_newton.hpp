@@ -6,18 +6,19 @@
 
 namespace fallible {
 
+// The Hessian of a model, and fits that use it.
 class SimplifiedNewton {
  public:
   SimplifiedNewton() = default;
-  // Computes the Hessian of the log posterior density at `x`, with an evaluation per parameter.
-  // Does nothing for models without priors, with too many parameters, or with separate dispersions
-  // or shifts of the system. Also does nothing if the density is not smooth and concave at `x`.
+  // Computes the Hessian of the log posterior density at `x`, with one evaluation per parameter.
+  // Computes no Hessian for models without priors, with too many parameters, or with separate
+  // dispersions or shifts of the system, or if the density is not smooth and concave at `x`.
   SimplifiedNewton(const LatentClass& model, const Eigen::VectorXd& x);
 
-  // Maximises the log posterior density of `model`, which may have other data. Begins at `start`.
-  // Uses fit_latent() instead if there is no Hessian, or if the search does not converge at a
-  // smooth point. The search ends if a step gains less than half of the gain that the Hessian
-  // predicts.
+  // Maximises the log posterior density of `model`, which may have other data. The search begins at
+  // `start`, and ends without convergence if a step gains less than half of the gain that the
+  // Hessian predicts. Uses fit_latent() instead if there is no Hessian, or if the search does not
+  // converge at a smooth point.
   LatentFit fit(const LatentClass& model, const Eigen::VectorXd& start) const;
 
  private:

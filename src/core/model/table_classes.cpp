@@ -13,7 +13,7 @@ namespace fallible {
 namespace {
 
 constexpr double tolerance = 1e-6;
-constexpr double least = 1e-300;
+constexpr double least_probability = 1e-300;
 
 // Divides n numbers by their sum. If the sum is zero, all become 1 / n.
 void normalise(double* x, std::size_t n) {
@@ -26,13 +26,14 @@ void normalise(double* x, std::size_t n) {
 // this distribution. It is uniform for a source without codes in the data.
 std::vector<std::vector<double>> overall_distributions(const TableRows& rows,
                                                        const std::vector<double>& weight) {
-  std::vector<std::vector<double>> out;
-  for (const int codes : rows.codes) out.emplace_back(codes, 0.0);
+  std::vector<std::vector<double>> distributions;
+  for (const int codes : rows.codes) distributions.emplace_back(codes, 0.0);
   for (int i = 0; i < rows.rows(); ++i) {
-    for (const int at : rows.positions(i)) out[rows.source[at]][rows.code[at]] += weight[i];
+    for (const int position : rows.positions(i))
+      distributions[rows.source[position]][rows.code[position]] += weight[i];
   }
-  for (auto& distribution : out) normalise(distribution.data(), distribution.size());
-  return out;
+  for (auto& distribution : distributions) normalise(distribution.data(), distribution.size());
+  return distributions;
 }
 
 // M step: computes base rates and tables from the posterior of `fit`. Returns the largest change of
@@ -51,9 +52,9 @@ double maximise(const TableRows& rows, const std::vector<double>& weight,
     if (weight[i] == 0) continue;
     const double* p = row_of(fit.posterior, i, K);
     for (int k = 0; k < K; ++k) rates[k] += weight[i] * p[k];
-    for (const int at : rows.positions(i)) {
-      const int s = rows.source[at];
-      double* cell = &table[s][rows.code[at]];
+    for (const int position : rows.positions(i)) {
+      const int s = rows.source[position];
+      double* cell = &table[s][rows.code[position]];
       for (int k = 0; k < K; ++k) cell[k * rows.codes[s]] += weight[i] * p[k];
     }
   }
@@ -72,7 +73,7 @@ double maximise(const TableRows& rows, const std::vector<double>& weight,
 
 void expect(const TableRows& rows, const std::vector<double>& weight, TableClasses& fit) {
   const int K = rows.categories;
-  const auto log_of = [](double x) { return std::log(std::max(x, least)); };
+  const auto log_of = [](double x) { return std::log(std::max(x, least_probability)); };
   std::vector<std::vector<double>> logs = fit.table;
   for (auto& table : logs) std::transform(table.begin(), table.end(), table.begin(), log_of);
   std::vector<double> rate(K);
@@ -83,9 +84,9 @@ void expect(const TableRows& rows, const std::vector<double>& weight, TableClass
     double* p = row_of(fit.posterior, i, K);
     std::copy(rate.begin(), rate.end(), p);
     count_steps(1);
-    for (const int at : rows.positions(i)) {
-      const int s = rows.source[at];
-      const double* cell = &logs[s][rows.code[at]];
+    for (const int position : rows.positions(i)) {
+      const int s = rows.source[position];
+      const double* cell = &logs[s][rows.code[position]];
       for (int k = 0; k < K; ++k) p[k] += cell[k * rows.codes[s]];
     }
     const int truth = rows.truth[i];

@@ -13,6 +13,7 @@
 
 namespace fallible {
 
+// Data of the model. Row i contains the entries of evidence on the cases of row i.
 struct TableRows : Ragged {
   std::vector<int> source;  // source of each entry of a row, from 0
   std::vector<int> code;    // code of each entry, from 0
@@ -21,6 +22,7 @@ struct TableRows : Ragged {
   int categories = 0;
 };
 
+// Fit of the model.
 struct TableClasses {
   std::vector<double> base_rates;
   std::vector<std::vector<double>> table;  // one table per source: categories x codes, row by row
@@ -33,8 +35,9 @@ struct TableClasses {
 // E step: computes the posterior and the log likelihood of `fit` from its base rates and tables.
 void expect(const TableRows& rows, const std::vector<double>& weight, TableClasses& fit);
 
-// EM algorithm, from the posterior probabilities `start` (rows x categories). Ends when no
-// probability in the tables and base rates changes by more than 1e-6, or after `iterations` rounds.
+// Fits the model by the EM algorithm, which starts from the posterior probabilities `start` (rows x
+// categories). `weight`: weight of each row. Ends when all probabilities in the tables and base
+// rates change by less than 1e-6, or after `iterations` rounds.
 TableClasses fit_tables(const TableRows& rows, const std::vector<double>& weight,
                         const std::vector<double>& start, double mass, int iterations);
 

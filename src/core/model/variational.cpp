@@ -44,15 +44,15 @@ double dirichlet_kl(const double* n, const double* prior, double* log_mean, int 
     total += prior[i];
     n_total += n[i * stride];
   }
-  const double at_total = digamma(total + n_total);
-  double out = n_total > 0 ? log_gamma(total + n_total) - log_gamma(total) : 0;
+  const double digamma_total = digamma(total + n_total);
+  double divergence = n_total > 0 ? log_gamma(total + n_total) - log_gamma(total) : 0;
   for (int i = 0; i < size; ++i) {
     const double a = prior[i], count = n[i * stride];
-    const double log = digamma(a + count) - at_total;
+    const double log = digamma(a + count) - digamma_total;
     log_mean[i * stride] = log;
-    if (count > 0) out += log_gamma(a) - log_gamma(a + count) + count * log;
+    if (count > 0) divergence += log_gamma(a) - log_gamma(a + count) + count * log;
   }
-  return out;
+  return divergence;
 }
 
 // The variational iteration: the current parameters, and quantities computed from them.
@@ -61,14 +61,14 @@ class DawidSkeneFit {
   DawidSkeneFit(const LatentRows& rows, const LatentPrior& prior, const VariationalOptions& options)
       : rows_(rows),
         options_(options),
-        N_(rows.categories),
-        U_(rows.judges),
+        n_categories_(rows.categories),
+        n_judges_(rows.judges),
         precision_(1 / (prior.dispersion * prior.dispersion)),
         base_rates_(prior.base_rates),
-        separate_(std::isfinite(options.concentration)),
-        log_(rows.judges, rows.categories) {
-    state.accuracy.assign(U_, accuracy_guess);
-    log_class_.resize(N_);
+        has_separate_matrices_(std::isfinite(options.concentration)),
+        expected_log_(rows.judges, rows.categories) {
+    state.accuracy.assign(n_judges_, accuracy_guess);
+    expected_log_rate_.resize(n_categories_);
   }
 
   State state;
@@ -76,21 +76,21 @@ class DawidSkeneFit {
   void count_ratings(const std::vector<double>& posterior) {
     clear();
     for (int i = 0; i < rows_.size(); ++i) {
-      count_steps(static_cast<unsigned>(N_));
+      count_steps(static_cast<unsigned>(n_categories_));
       if (!(rows_.weight[i] > 0)) continue;
-      rows_.add_expected(i, row_of(posterior, i, N_), N_, state.classes.data(),
-                         state.counts.values().data());
+      rows_.add_expected(i, row_of(posterior, i, n_categories_), n_categories_,
+                         state.classes.data(), state.counts.values().data());
     }
   }
 
   // Computes accuracies and dispersion of the mean matrices from the expected numbers. Accuracies
   // of raters are shrunk to the raters' mean.
   void update_means() {
-    std::vector<double> right(U_, 0.0), total(U_, 0.0);
-    Table<double> error(N_, N_);
-    for (int u = 0; u < U_; ++u) {
-      for (int l = 0; l < N_; ++l) {
-        for (int k = 0; k < N_; ++k) {
+    std::vector<double> right(n_judges_, 0.0), total(n_judges_, 0.0);
+    Table<double> error(n_categories_, n_categories_);
+    for (int u = 0; u < n_judges_; ++u) {
+      for (int l = 0; l < n_categories_; ++l) {
+        for (int k = 0; k < n_categories_; ++k) {
           total[u] += state.counts[u][l][k];
           (l == k ? right[u] : error[k][l]) += state.counts[u][l][k];
         }
@@ -103,7 +103,7 @@ class DawidSkeneFit {
       weight += reliability;
     }
     state.mean = std::clamp(sum / weight, 0.02, 0.995);
-    for (int u = 0; u < U_; ++u) {
+    for (int u = 0; u < n_judges_; ++u) {
       const bool is_rater = u < rows_.raters;
       const double a = is_rater ? shrinkage * state.mean : 0.5,
                    prior_weight = is_rater ? shrinkage : 1;
@@ -111,10 +111,10 @@ class DawidSkeneFit {
     }
     for (int step = 0; options_.ordered && step < newton_steps; ++step) {
       double slope = -precision_ * state.dispersion, curvature = -precision_;
-      const auto share = shares_by_distance(N_, state.dispersion);
-      for (int k = 0; k < N_; ++k) {
+      const auto share = shares_by_distance(n_categories_, state.dispersion);
+      for (int k = 0; k < n_categories_; ++k) {
         double mean = 0, mean_square = 0, n = 0, distance = 0;
-        for (int l = 0; l < N_; ++l) {
+        for (int l = 0; l < n_categories_; ++l) {
           const int d = std::abs(k - l);
           mean += share[k][l] * d;
           mean_square += share[k][l] * d * d;
@@ -132,61 +132,67 @@ class DawidSkeneFit {
   // posterior of the truth and the expected numbers. Returns the bound on the log evidence.
   double step(std::vector<double>& posterior) {
     const double c = options_.concentration;
-    const std::vector<double> rate_prior(N_, base_rates_);
-    double out = -dirichlet_kl(state.classes.data(), rate_prior.data(), log_class_.data(), N_, 1);
-    const auto share = shares_by_distance(N_, state.dispersion);
+    const std::vector<double> rate_prior(n_categories_, base_rates_);
+    double bound = -dirichlet_kl(state.classes.data(), rate_prior.data(), expected_log_rate_.data(),
+                                 n_categories_, 1);
+    const auto share = shares_by_distance(n_categories_, state.dispersion);
     const double a0 = shrinkage * state.mean, b0 = shrinkage - a0;
     const double log_beta = log_gamma(a0) + log_gamma(b0) - log_gamma(shrinkage);
-    std::vector<double> mean(N_);
-    for (int u = 0; u < U_; ++u) {
-      const double p = state.accuracy[u];
+    std::vector<double> mean(n_categories_);
+    for (int u = 0; u < n_judges_; ++u) {
+      const double judge_accuracy = state.accuracy[u];
       if (u < rows_.raters) {
-        out += (a0 - 1) * std::log(p) + (b0 - 1) * std::log1p(-p) - log_beta;
+        bound +=
+            (a0 - 1) * std::log(judge_accuracy) + (b0 - 1) * std::log1p(-judge_accuracy) - log_beta;
       }
-      for (int k = 0; k < N_; ++k) {
-        for (int l = 0; l < N_; ++l) {
-          mean[l] = std::max(k == l ? p : (1 - p) * share[k][l], least_mean_entry);
-          if (!separate_) log_[u][l][k] = std::log(mean[l]);
-          mean[l] *= separate_ ? c : 1;
+      for (int k = 0; k < n_categories_; ++k) {
+        for (int l = 0; l < n_categories_; ++l) {
+          mean[l] = std::max(k == l ? judge_accuracy : (1 - judge_accuracy) * share[k][l],
+                             least_mean_entry);
+          if (!has_separate_matrices_) expected_log_[u][l][k] = std::log(mean[l]);
+          mean[l] *= has_separate_matrices_ ? c : 1;
         }
-        if (separate_) {
-          out -= dirichlet_kl(&state.counts[u][0][k], mean.data(), &log_[u][0][k], N_, N_);
+        if (has_separate_matrices_) {
+          bound -= dirichlet_kl(&state.counts[u][0][k], mean.data(), &expected_log_[u][0][k],
+                                n_categories_, n_categories_);
         }
       }
     }
-    out += expect(posterior);
-    return out - 0.5 * precision_ * state.dispersion * state.dispersion;
+    bound += expect(posterior);
+    return bound - 0.5 * precision_ * state.dispersion * state.dispersion;
   }
 
  private:
   void clear() {
-    state.counts = Squares(U_, N_);
-    state.classes.assign(N_, 0.0);
+    state.counts = Squares(n_judges_, n_categories_);
+    state.classes.assign(n_categories_, 0.0);
   }
 
   double expect(std::vector<double>& posterior) {
     clear();
     const auto exponent = [](double x) { return std::exp(x); };
-    exp_.resize(log_.values().size());
-    exp_class_.resize(N_);
-    std::transform(log_.values().begin(), log_.values().end(), exp_.begin(), exponent);
-    std::transform(log_class_.begin(), log_class_.end(), exp_class_.begin(), exponent);
-    const AnswerTables tables{N_, exp_class_.data(), exp_.data(), log_class_.data(),
-                              log_.values().data()};
+    exp_log_.resize(expected_log_.values().size());
+    exp_log_rate_.resize(n_categories_);
+    std::transform(expected_log_.values().begin(), expected_log_.values().end(), exp_log_.begin(),
+                   exponent);
+    std::transform(expected_log_rate_.begin(), expected_log_rate_.end(), exp_log_rate_.begin(),
+                   exponent);
+    const AnswerTables tables{n_categories_, exp_log_rate_.data(), exp_log_.data(),
+                              expected_log_rate_.data(), expected_log_.values().data()};
     const AnswerSums sums{state.classes.data(), state.counts.values().data()};
     return pass_over(rows_, tables, &sums, true, [&](int row, const double* p) {
-      std::copy_n(p, N_, row_of(posterior, row, N_));
+      std::copy_n(p, n_categories_, row_of(posterior, row, n_categories_));
     });
   }
 
   const LatentRows& rows_;
   VariationalOptions options_;
-  int N_, U_;
+  int n_categories_, n_judges_;
   // `precision_`: of the prior of the dispersion. `base_rates_`: Dirichlet parameter of base rates.
   double precision_, base_rates_;
-  bool separate_;  // true if matrices differ from their means.
-  Squares log_;    // expected logarithms of probabilities: judges x ratings x truths
-  std::vector<double> exp_, log_class_, exp_class_;
+  bool has_separate_matrices_;  // true if matrices differ from their means.
+  Squares expected_log_;        // expected logarithms of probabilities: judges x ratings x truths
+  std::vector<double> exp_log_, expected_log_rate_, exp_log_rate_;
 };
 
 }  // namespace
@@ -196,29 +202,29 @@ class DawidSkeneFit {
 // decreases.
 DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
                            std::vector<double> posterior, const VariationalOptions& options) {
-  DawidSkene out;
+  DawidSkene result;
   DawidSkeneFit fit(rows, prior, options);
   fit.count_ratings(posterior);
   bool updates_means = true;
-  while (out.iterations < options.iterations && !out.converged) {
-    ++out.iterations;
+  while (result.iterations < options.iterations && !result.converged) {
+    ++result.iterations;
     Watch::check();
     const State previous_state = fit.state;
     if (updates_means) fit.update_means();
     const double bound = fit.step(posterior);
-    if (updates_means && bound < out.bound) {
+    if (updates_means && bound < result.bound) {
       updates_means = false;
       fit.state = previous_state;
       continue;
     }
-    out.converged = bound - out.bound < options.tolerance * (1 + std::fabs(bound));
-    out.bound = bound;
-    out.path.push_back(bound);
+    result.converged = bound - result.bound < options.tolerance * (1 + std::fabs(bound));
+    result.bound = bound;
+    result.bound_path.push_back(bound);
   }
-  out.posterior = std::move(posterior);
-  out.accuracy = fit.state.accuracy;
-  out.dispersion = fit.state.dispersion;
-  return out;
+  result.posterior = std::move(posterior);
+  result.accuracy = fit.state.accuracy;
+  result.dispersion = fit.state.dispersion;
+  return result;
 }
 
 SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& model,
@@ -229,18 +235,18 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
   // parameter. It is removed from `x`, because `log_error` replaces it.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
   const Table<double> share = shares_by_distance(N, dispersion);
-  SeparateErrors out;
-  out.x = model.errors == Errors::distance ? x.head(x.size() - 1).eval() : x;
-  out.log_error = Squares(rows.judges, N);
+  SeparateErrors result;
+  result.x = model.errors == Errors::distance ? x.head(x.size() - 1).eval() : x;
+  result.log_error = Squares(rows.judges, N);
   if (counts.values().empty()) {
     counts = LatentClass(rows, model, prior, {shift, nullptr}).expected_ratings(x);
   }
   OptimiserOptions steps;
   steps.iterations = separate_error_steps;
-  const LatentClass latent(rows, model, prior, {shift, &out.log_error});
-  out.bound = -std::numeric_limits<double>::infinity();
+  const LatentClass latent(rows, model, prior, {shift, &result.log_error});
+  result.bound = -std::numeric_limits<double>::infinity();
   for (double gain = separate_error_gain;
-       gain >= separate_error_gain && out.rounds < separate_error_rounds;) {
+       gain >= separate_error_gain && result.rounds < separate_error_rounds;) {
     double divergence = 0;
     std::vector<double> n(N - 1), prior_parameters(N - 1), log_mean(N - 1);
     for (int u = 0; u < rows.judges; ++u) {
@@ -252,27 +258,27 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
         }
         divergence += dirichlet_kl(n.data(), prior_parameters.data(), log_mean.data(), N - 1, 1);
         for (int l = 0, i = 0; l < N; ++l) {
-          if (l != k) out.log_error[u][k][l] = log_mean[i++];
+          if (l != k) result.log_error[u][k][l] = log_mean[i++];
         }
       }
     }
     const double penalty = divergence + 0.5 * std::pow(dispersion / prior.dispersion, 2);
     steps.useful_value = useful_value + penalty;
-    const LatentFit fit = fit_latent(latent, out.x, steps);
+    const LatentFit fit = fit_latent(latent, result.x, steps);
     const double bound = fit.value - penalty;
-    gain = bound - out.bound;
-    out.x = fit.x;
-    out.bound = bound;
-    ++out.rounds;
+    gain = bound - result.bound;
+    result.x = fit.x;
+    result.bound = bound;
+    ++result.rounds;
     // The optimiser may end early because a few steps cannot reach `useful_value`. This does not
     // end the loop, because each round also updates the errors. The loop ends only if the gains of
     // whole rounds are too small.
-    out.hopeless = is_hopeless(out.bound, gain, useful_value);
-    if (out.hopeless) break;
-    counts = latent.expected_ratings(out.x);
+    result.hopeless = is_hopeless(result.bound, gain, useful_value);
+    if (result.hopeless) break;
+    counts = latent.expected_ratings(result.x);
   }
-  out.counts = std::move(counts);
-  return out;
+  result.counts = std::move(counts);
+  return result;
 }
 
 }  // namespace fallible

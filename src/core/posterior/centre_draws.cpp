@@ -12,7 +12,7 @@ namespace fallible {
 
 namespace {
 
-// Logarithm of a product of positive factors. Takes few logarithms, because they are slow.
+// Logarithm of a product of positive factors. Computes few logarithms, because they are slow.
 class LogProduct {
  public:
   void times(double factor) {
@@ -43,36 +43,36 @@ CentreDraws::CentreDraws(int categories)
   set_equal_errors(0.7, mu_[0]);
 }
 
-std::vector<double> CentreDraws::shares(const std::vector<double>& ratio) const {
-  std::vector<double> out = ratio;
-  out.push_back(0);
-  softmax(out.begin(), out.end());
-  return out;
+std::vector<double> CentreDraws::mean_row(const std::vector<double>& log_ratio) const {
+  std::vector<double> row = log_ratio;
+  row.push_back(0);
+  softmax(row.begin(), row.end());
+  return row;
 }
 
-double CentreDraws::log_density(int k, double log_nu, const std::vector<double>& ratio,
+double CentreDraws::log_density(int k, double log_nu, const std::vector<double>& log_ratio,
                                 const std::vector<ConstSquare>& counts) const {
-  const std::vector<double> mu = shares(ratio);
+  const std::vector<double> mu = mean_row(log_ratio);
   const double nu = std::exp(log_nu);
   const double log_nu_difference = log_nu - std::log(4.0);
-  double out = -log_nu_difference * log_nu_difference / 2;
+  double log_prior = -log_nu_difference * log_nu_difference / 2;
   // Log density of the Dirichlet prior of mu_k. The exponents are the Dirichlet parameters (not
   // minus 1), because the density is that of the log ratios.
   for (int l = 0; l < K_; ++l) {
     if (mu[l] <= 0) return -std::numeric_limits<double>::infinity();
-    out += (l == k ? 3.0 : 1.0) * std::log(mu[l]);
+    log_prior += (l == k ? 3.0 : 1.0) * std::log(mu[l]);
   }
-  LogProduct above, below;
+  LogProduct numerator, denominator;
   for (const ConstSquare count : counts) {
     const double* row = count[k];
     double total = 0;
     for (int l = 0; l < K_; ++l) {
-      above.times_rising(nu * mu[l], row[l]);
+      numerator.times_rising(nu * mu[l], row[l]);
       total += row[l];
     }
-    below.times_rising(nu, total);
+    denominator.times_rising(nu, total);
   }
-  return out + above.log() - below.log();
+  return log_prior + numerator.log() - denominator.log();
 }
 
 void CentreDraws::update(const std::vector<ConstSquare>& counts, bool in_order, Stream& stream) {
@@ -82,17 +82,18 @@ void CentreDraws::update(const std::vector<ConstSquare>& counts, bool in_order, 
   };
   for (int k = 0; k < K_; ++k) {
     double* const row = mu_[0][k];
-    std::vector<double> ratio(K_ - 1);
-    for (int l = 0; l < K_ - 1; ++l) ratio[l] = std::log(row[l] / row[K_ - 1]);
-    const double log_nu =
-        draw(std::log(nu_[k]), 1.0, [&](double at) { return log_density(k, at, ratio, counts); });
+    std::vector<double> log_ratio(K_ - 1);
+    for (int l = 0; l < K_ - 1; ++l) log_ratio[l] = std::log(row[l] / row[K_ - 1]);
+    const double log_nu = draw(std::log(nu_[k]), 1.0, [&](double candidate_value) {
+      return log_density(k, candidate_value, log_ratio, counts);
+    });
     for (int l = 0; l < K_ - 1; ++l) {
-      ratio[l] = draw(ratio[l], 0.7, [&](double at) {
-        std::vector<double> candidate = ratio;
-        candidate[l] = at;
+      log_ratio[l] = draw(log_ratio[l], 0.7, [&](double candidate_value) {
+        std::vector<double> candidate = log_ratio;
+        candidate[l] = candidate_value;
         if (in_order) {
           Squares mu = mu_;
-          const std::vector<double> candidate_row = shares(candidate);
+          const std::vector<double> candidate_row = mean_row(candidate);
           std::copy(candidate_row.begin(), candidate_row.end(), mu[0][k]);
           if (!dominates(mu[0])) return -std::numeric_limits<double>::infinity();
         }
@@ -100,7 +101,7 @@ void CentreDraws::update(const std::vector<ConstSquare>& counts, bool in_order, 
       });
     }
     nu_[k] = std::exp(log_nu);
-    const std::vector<double> mu = shares(ratio);
+    const std::vector<double> mu = mean_row(log_ratio);
     std::copy(mu.begin(), mu.end(), row);
   }
 }

@@ -1,6 +1,7 @@
-// Draws the centre of a panel: row k of each rater's confusion matrix is Dirichlet(nu_k * mu_k),
-// with a common mean row mu_k and precision nu_k. Priors: mu_k ~ Dirichlet with parameters 1, and 3
-// for the right answer; log nu_k ~ N(log 4, 1).
+// Draws the centre of a panel, around which the confusion matrices of raters vary. Row k of each
+// rater's confusion matrix is drawn from Dirichlet(nu_k * mu_k), where mu_k is the mean row of all
+// raters and nu_k the precision. The prior of mu_k is a Dirichlet distribution with parameter 3 for
+// the right answer and 1 for wrong answers; log nu_k ~ N(log 4, 1).
 #pragma once
 
 #include <vector>
@@ -10,14 +11,15 @@
 
 namespace fallible {
 
+// Current values of the mean rows mu and precisions nu in a Markov chain.
 class CentreDraws {
  public:
   explicit CentreDraws(int categories);
 
-  // Draws nu and mu given the classes. `counts`: numbers of ratings for each confusion matrix,
-  // truths x answers. The matrices are integrated out. Slice sampling draws one number at a time.
-  // `in_order`: true to draw only centres in which each answer is most probable under its truth
-  // (dominates()), so that classes keep their names.
+  // Draws nu and mu given the classes of all cases. `counts`: number of ratings for each confusion
+  // matrix, truths x answers. The matrices themselves are integrated out. Slice sampling draws one
+  // number at a time. If `in_order` is true, draws only centres in which each answer is most
+  // probable under its truth (dominates()), so that classes keep their names.
   void update(const std::vector<ConstSquare>& counts, bool in_order, Stream& stream);
 
   // Dirichlet parameter nu_k * mu_kl of answer l in row k.
@@ -26,12 +28,12 @@ class CentreDraws {
   const std::vector<double>& mu() const { return mu_.values(); }
 
  private:
-  // Log density of row k, up to a constant. `log_nu`: logarithm of nu_k. `ratio`: log(mu_kl /
+  // Log density of row k, up to a constant. `log_nu`: logarithm of nu_k. `log_ratio`: log(mu_kl /
   // mu_kK) for l < K, where K is the last category.
-  double log_density(int k, double log_nu, const std::vector<double>& ratio,
+  double log_density(int k, double log_nu, const std::vector<double>& log_ratio,
                      const std::vector<ConstSquare>& counts) const;
-  // The mean row mu_k with these `ratio`.
-  std::vector<double> shares(const std::vector<double>& ratio) const;
+  // Converts the log ratios `log_ratio` to the mean row mu_k.
+  std::vector<double> mean_row(const std::vector<double>& log_ratio) const;
 
   int K_;  // number of categories
   std::vector<double> nu_;

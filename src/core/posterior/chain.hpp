@@ -19,8 +19,8 @@ inline bool dominates(ConstSquare matrix) {
   return true;
 }
 
-// True if two classes have exchanged their names: more ratings of the average rater would be right
-// if they were exchanged back. `mean_matrix`: confusion matrix of the average rater.
+// True if two classes have exchanged their names, that is, if the average rater would be right more
+// often with the names exchanged back. `mean_matrix`: confusion matrix of the average rater.
 inline bool has_switched(const double* base_rates, ConstSquare mean_matrix) {
   const auto joint = [&](int k, int l) { return base_rates[k] * mean_matrix[k][l]; };
   for (int k = 0; k < mean_matrix.size(); ++k) {
@@ -31,6 +31,7 @@ inline bool has_switched(const double* base_rates, ConstSquare mean_matrix) {
   return false;
 }
 
+// State of a chain. Derived classes implement one iteration (sweep()).
 class Chain {
  public:
   Chain(const PosteriorRows& rows, const PosteriorPrior& prior, const ChainOptions& options,
@@ -41,37 +42,43 @@ class Chain {
         stream_(options.seed, static_cast<std::uint64_t>(number)),
         K_(rows.categories),
         base_rates_(static_cast<std::size_t>(rows.populations) * K_, 1.0 / K_),
-        theta_(prior.matrix.size(), K_),
-        system_(prior.system.size(), K_) {}
+        judge_matrices_(prior.matrix_priors.size(), K_),
+        system_matrices_(prior.system_priors.size(), K_) {}
   virtual ~Chain() = default;
 
   // Runs all iterations, and returns the kept draws.
   PosteriorChain run() {
-    PosteriorChain out;
-    out.probability.assign(place(rows_.size(), 0), 0.0);
+    PosteriorChain chain;
+    chain.probability.assign(class_position(rows_.size(), 0), 0.0);
     const int sweeps = options_.warmup + options_.kept * options_.thin;
-    for (int i = 1; i <= sweeps; ++i) {
-      const int after_warmup = i - options_.warmup;
-      sweep(after_warmup > 0 && after_warmup % options_.thin == 0 ? &out : nullptr);
+    for (int iteration = 1; iteration <= sweeps; ++iteration) {
+      const int after_warmup = iteration - options_.warmup;
+      sweep(after_warmup > 0 && after_warmup % options_.thin == 0 ? &chain : nullptr);
       Watch::check();
     }
-    out.stuck = stuck_ / (sweeps * std::max(1.0, static_cast<double>(prior_.matrix.size())));
-    return out;
+    chain.stuck_share =
+        n_stuck_ / (sweeps * std::max(1.0, static_cast<double>(prior_.matrix_priors.size())));
+    return chain;
   }
 
  protected:
-  // One iteration of the chain: draws all parameters. Adds the draw to `kept` unless it is null.
+  // Runs one iteration of the chain, which draws all parameters. Appends the draw to `kept`, unless
+  // `kept` is null.
   virtual void sweep(PosteriorChain* kept) = 0;
 
-  // Position of an element in an array of rows, populations or pairs x classes.
-  std::size_t place(int row, int k) const { return static_cast<std::size_t>(row) * K_ + k; }
+  // Position of the element for class k in an array of rows x classes. `row` may also be the index
+  // of a population or of a pair of judges, in arrays of populations or pairs x classes.
+  std::size_t class_position(int row, int k) const {
+    return static_cast<std::size_t>(row) * K_ + k;
+  }
 
-  // Confusion matrix of the average rater: the mean of the raters' matrices. A stack of one matrix.
+  // Confusion matrix of the average rater: the mean of the raters' matrices. The result contains
+  // one matrix.
   Squares mean_matrix() const {
     Squares mean(1, K_);
     for (int j = 0; j < prior_.raters; ++j) {
       double* cell = mean[0].begin();
-      for (const double p : theta_[prior_.matrix_of[j]]) *cell++ += p / prior_.raters;
+      for (const double p : judge_matrices_[prior_.matrix_of[j]]) *cell++ += p / prior_.raters;
     }
     return mean;
   }
@@ -85,11 +92,12 @@ class Chain {
     }
   }
 
-  void store_parameters(PosteriorChain& out) const {
-    for (const std::vector<double>* values : {&base_rates_, &theta_.values(), &system_.values()}) {
-      out.draws.insert(out.draws.end(), values->begin(), values->end());
+  void store_parameters(PosteriorChain& chain) const {
+    for (const std::vector<double>* parameters :
+         {&base_rates_, &judge_matrices_.values(), &system_matrices_.values()}) {
+      chain.draws.insert(chain.draws.end(), parameters->begin(), parameters->end());
     }
-    out.switched += has_switched(base_rates_.data(), mean_matrix()[0]);
+    chain.n_switched += has_switched(base_rates_.data(), mean_matrix()[0]);
   }
 
   const PosteriorRows& rows_;
@@ -98,11 +106,11 @@ class Chain {
   Stream stream_;
   int K_;
   std::vector<double> base_rates_;  // populations x classes
-  // Confusion matrices, and confusion matrices of systems that are not judges.
-  Squares theta_, system_;
+  // Confusion matrices of judges, and of systems that are not judges.
+  Squares judge_matrices_, system_matrices_;
   // Number of times that a matrix kept its old value in a sweep, because no draw satisfied the
-  // order of the classes.
-  double stuck_ = 0;
+  // condition `prior_.order`.
+  double n_stuck_ = 0;
 };
 
 }  // namespace fallible

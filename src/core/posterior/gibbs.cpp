@@ -15,17 +15,17 @@ namespace fallible {
 PosteriorRows posterior_rows(const PatternView& x, const std::vector<double>& weight,
                              const std::vector<int>& truth, const std::vector<int>& population,
                              bool joined) {
-  PosteriorRows out;
-  out.categories = x.categories;
-  out.systems = joined ? 0 : x.systems;
-  out.judges = x.raters + (joined ? x.systems : 0);
-  const int skip = 2 + out.systems;
+  PosteriorRows rows;
+  rows.categories = x.categories;
+  rows.systems = joined ? 0 : x.systems;
+  rows.judges = x.raters + (joined ? x.systems : 0);
+  const int skip = 2 + rows.systems;
   // Key of a row: truth, population, answers of systems, then judge and category of each rating.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     if (weight[p] <= 0) return false;
     key.push_back(truth.empty() ? -1 : std::max(truth[p], 0) - 1);
     key.push_back(population.empty() ? 0 : population[p]);
-    for (int s = 0; s < out.systems; ++s) key.push_back(std::max(x.answer_of(p, s), 0) - 1);
+    for (int s = 0; s < rows.systems; ++s) key.push_back(std::max(x.answer_of(p, s), 0) - 1);
     for (const int i : x.positions(p)) {
       key.push_back(x.rater[i] - 1);
       key.push_back(x.category[i] - 1);
@@ -38,35 +38,36 @@ PosteriorRows posterior_rows(const PatternView& x, const std::vector<double>& we
     return static_cast<int>(key.size()) > skip || key[0] >= 0;
   });
   // A population may have no row, if none of its cases has a rating. It still has base rates.
-  for (const int p : population) out.populations = std::max(out.populations, p + 1);
+  for (const int p : population) rows.populations = std::max(rows.populations, p + 1);
   for (int i = 0; i < groups.size(); ++i) {
     const int* group = groups.begin(i);
-    out.known.push_back(group[0]);
-    out.population.push_back(group[1]);
-    out.answer.insert(out.answer.end(), group + 2, group + skip);
+    rows.truth.push_back(group[0]);
+    rows.population.push_back(group[1]);
+    rows.answer.insert(rows.answer.end(), group + 2, group + skip);
   }
-  out.add_groups(groups, skip, weight);
-  return out;
+  rows.add_groups(groups, skip, weight);
+  return rows;
 }
 
 namespace {
 
-// Limit for repeated draws of matrices until classes are in order. After this number of draws, the
-// old matrices are kept.
-constexpr int most_tries = 100;
+// Draws of matrices are repeated until they satisfy the condition `PosteriorPrior::order`. After
+// this number of draws, the old matrices are kept.
+constexpr int max_tries = 100;
 // After this number of factors, a product of probabilities is rescaled to avoid underflow.
 constexpr int factors_per_rescaling = 64;
 
+// Chain of the model in which errors are independent given the truth.
 class GibbsChain : public Chain {
  public:
   GibbsChain(const PosteriorRows& rows, const PosteriorPrior& prior, const ChainOptions& options,
              int number)
       : Chain(rows, prior, options, number),
-        base_count_(base_rates_.size()),
-        count_(theta_),
-        system_count_(system_),
+        class_count_(base_rates_.size()),
+        judge_count_(judge_matrices_),
+        system_count_(system_matrices_),
         centre_(K_) {
-    start_matrices(prior, K_, stream_, theta_);
+    draw_start_matrices(prior, K_, stream_, judge_matrices_);
   }
 
  private:
@@ -76,50 +77,52 @@ class GibbsChain : public Chain {
     if (kept) store(*kept);
   }
 
-  // Writes the joint probability of the row's ratings and each class to `weight_`, divided by
-  // exp(returned value).
+  // Computes the joint probability of the row's ratings and each class. Writes these probabilities,
+  // divided by a common factor, to `class_weight_`, and returns the logarithm of the factor.
   double compute_joint(int row) {
-    const double* rate = &base_rates_[place(rows_.population[row], 0)];
-    weight_.assign(rate, rate + K_);
+    const double* base_rate = &base_rates_[class_position(rows_.population[row], 0)];
+    class_weight_.assign(base_rate, base_rate + K_);
     double scale = 0;
     int factors = 0;
-    for (const int at : rows_.positions(row)) {
-      const ConstSquare matrix = theta_[prior_.matrix_of[rows_.judge[at]]];
-      for (int k = 0; k < K_; ++k) weight_[k] *= matrix[k][rows_.category[at]];
+    for (const int position : rows_.positions(row)) {
+      const ConstSquare matrix = judge_matrices_[prior_.matrix_of[rows_.judge[position]]];
+      for (int k = 0; k < K_; ++k) class_weight_[k] *= matrix[k][rows_.category[position]];
       if (++factors % factors_per_rescaling == 0) scale += rescale();
     }
     return scale;
   }
 
-  // Divides `weight_` by its largest entry, and returns the logarithm of this entry.
+  // Divides `class_weight_` by its largest entry, and returns the logarithm of this entry.
   double rescale() {
-    const double most = *std::max_element(weight_.begin(), weight_.end());
-    if (most <= 0) return 0;
-    for (double& w : weight_) w /= most;
-    return std::log(most);
+    const double largest = *std::max_element(class_weight_.begin(), class_weight_.end());
+    if (largest <= 0) return 0;
+    for (double& w : class_weight_) w /= largest;
+    return std::log(largest);
   }
 
-  // Draws the classes of all cases, given the parameters. Adds them to the counts from which the
-  // next parameters are drawn. If `kept` is not null, also adds the posterior probabilities.
+  // Draws the classes of all cases, given the parameters. Counts cases and answers in the drawn
+  // classes; the next parameters are drawn from these counts. If `kept` is not null, also adds the
+  // posterior probabilities of the classes to it.
   void draw_classes(PosteriorChain* kept) {
-    for (auto* counts : {&base_count_, &count_.values(), &system_count_.values()}) {
+    for (auto* counts : {&class_count_, &judge_count_.values(), &system_count_.values()}) {
       std::fill(counts->begin(), counts->end(), 0.0);
     }
     for (int row = 0; row < rows_.size(); ++row) {
-      const int truth = rows_.known[row];
+      const int truth = rows_.truth[row];
       if (truth >= 0 && !kept) {
         add_cases(row, truth, rows_.weight[row]);
         continue;
       }
       compute_joint(row);
-      const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
+      const double total = std::accumulate(class_weight_.begin(), class_weight_.end(), 0.0);
       if (kept) add_posterior(*kept, row, total);
       if (truth >= 0) {
         add_cases(row, truth, rows_.weight[row]);
       } else if (rows_.weight[row] == 1) {
         add_cases(row, draw_class(total), 1);
       } else {
-        multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), weight_, class_cases_);
+        multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), class_weight_,
+                    class_cases_);
         for (int k = 0; k < K_; ++k) {
           if (class_cases_[k] > 0) add_cases(row, k, class_cases_[k]);
         }
@@ -131,118 +134,121 @@ class GibbsChain : public Chain {
   int draw_class(double total) {
     double u = stream_.uniform() * total;
     int k = 0;
-    while (k < K_ - 1 && u >= weight_[k]) u -= weight_[k++];
+    while (k < K_ - 1 && u >= class_weight_[k]) u -= class_weight_[k++];
     return k;
   }
 
   void add_cases(int row, int k, double cases) {
-    base_count_[place(rows_.population[row], k)] += cases;
+    class_count_[class_position(rows_.population[row], k)] += cases;
     for (const int i : rows_.positions(row)) {
-      count_[prior_.matrix_of[rows_.judge[i]]][k][rows_.category[i]] += cases;
+      judge_count_[prior_.matrix_of[rows_.judge[i]]][k][rows_.category[i]] += cases;
     }
     for_each_answer(row, [&](int s, int answer) { system_count_[s][k][answer] += cases; });
   }
 
   // Adds the posterior probabilities of the classes of a row to the sums of the chain.
-  void add_posterior(PosteriorChain& out, int row, double total) {
-    const int truth = rows_.known[row];
-    double* probability = &out.probability[place(row, 0)];
-    for (int k = 0; k < K_; ++k) probability[k] += truth >= 0 ? k == truth : weight_[k] / total;
+  void add_posterior(PosteriorChain& chain, int row, double total) {
+    const int truth = rows_.truth[row];
+    double* probability = &chain.probability[class_position(row, 0)];
+    for (int k = 0; k < K_; ++k)
+      probability[k] += truth >= 0 ? k == truth : class_weight_[k] / total;
   }
 
   void draw_parameters() {
     std::vector<double> parameter(K_);
     for (int p = 0; p < rows_.populations; ++p) {
       for (int k = 0; k < K_; ++k) {
-        parameter[k] = prior_.base_rates[p][k] + base_count_[place(p, k)];
+        parameter[k] = prior_.base_rates[p][k] + class_count_[class_position(p, k)];
       }
-      dirichlet(stream_, parameter.data(), K_, &base_rates_[place(p, 0)]);
+      dirichlet(stream_, parameter.data(), K_, &base_rates_[class_position(p, 0)]);
     }
     if (prior_.pooled) {
-      centre_.update(counts_of_pooled(), prior_.order != ClassOrder::none, stream_);
+      centre_.update(counts_of_unknown_matrices(), prior_.order != ClassOrder::none, stream_);
     }
     draw_matrices();
-    for (std::size_t s = 0; s < prior_.system.size(); ++s) {
-      draw_rows(prior_.system[s], system_count_[s], stream_, system_[s]);
+    for (std::size_t s = 0; s < prior_.system_priors.size(); ++s) {
+      draw_confusion_matrix(prior_.system_priors[s], system_count_[s], stream_,
+                            system_matrices_[s]);
     }
   }
 
-  std::vector<ConstSquare> counts_of_pooled() const {
-    std::vector<ConstSquare> out;
-    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
-      if (prior_.matrix[m].fixed.empty()) out.push_back(count_[m]);
+  std::vector<ConstSquare> counts_of_unknown_matrices() const {
+    std::vector<ConstSquare> counts;
+    for (std::size_t m = 0; m < prior_.matrix_priors.size(); ++m) {
+      if (prior_.matrix_priors[m].fixed.empty()) counts.push_back(judge_count_[m]);
     }
-    return out;
+    return counts;
   }
 
-  // Draws the confusion matrices given the classes. If the prior requires an order of the classes,
-  // repeats the draw until the matrices satisfy it (rejection sampling). This leaves the posterior
-  // distribution restricted to this order invariant. With a pooled prior and ClassOrder::mean, only
-  // the centre is restricted, which CentreDraws::update() does.
+  // Draws the confusion matrices given the classes. If the prior has a condition on the matrices
+  // (`prior_.order`), repeats the draw until they satisfy it (rejection sampling). The stationary
+  // distribution of the chain is then the posterior under this condition. With a pooled prior,
+  // ClassOrder::mean is a condition on the centre only, which CentreDraws::update() satisfies.
   void draw_matrices() {
     if (prior_.order == ClassOrder::mean && !prior_.pooled) {
-      previous_matrices_ = theta_;
-      for (int tries = 0; tries < most_tries; ++tries) {
-        for (std::size_t m = 0; m < prior_.matrix.size(); ++m) draw_matrix(m);
+      previous_matrices_ = judge_matrices_;
+      for (int tries = 0; tries < max_tries; ++tries) {
+        for (std::size_t m = 0; m < prior_.matrix_priors.size(); ++m) draw_matrix(m);
         if (dominates(mean_matrix()[0])) return;
       }
-      theta_ = previous_matrices_;
-      stuck_ += static_cast<double>(prior_.matrix.size());
+      judge_matrices_ = previous_matrices_;
+      n_stuck_ += static_cast<double>(prior_.matrix_priors.size());
       return;
     }
-    for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
-      const Square matrix = theta_[m];
+    for (std::size_t m = 0; m < prior_.matrix_priors.size(); ++m) {
+      const Square matrix = judge_matrices_[m];
       const std::vector<double> previous(matrix.begin(), matrix.end());
       int tries = 0;
       do {
         draw_matrix(m);
-      } while (prior_.order == ClassOrder::each && !dominates(matrix) && ++tries < most_tries);
-      if (tries < most_tries) continue;
+      } while (prior_.order == ClassOrder::each && !dominates(matrix) && ++tries < max_tries);
+      if (tries < max_tries) continue;
       std::copy(previous.begin(), previous.end(), matrix.begin());
-      ++stuck_;
+      ++n_stuck_;
     }
   }
 
   void draw_matrix(std::size_t m) {
-    if (!prior_.matrix[m].fixed.empty()) return;
+    if (!prior_.matrix_priors[m].fixed.empty()) return;
     if (!prior_.pooled) {
-      draw_rows(prior_.matrix[m], count_[m], stream_, theta_[m]);
+      draw_confusion_matrix(prior_.matrix_priors[m], judge_count_[m], stream_, judge_matrices_[m]);
       return;
     }
     MatrixPrior matrix_prior;
     for (int k = 0; k < K_; ++k) {
       for (int l = 0; l < K_; ++l) matrix_prior.rows.push_back(centre_.parameter(k, l));
     }
-    draw_rows(matrix_prior, count_[m], stream_, theta_[m]);
+    draw_confusion_matrix(matrix_prior, judge_count_[m], stream_, judge_matrices_[m]);
   }
 
   double log_likelihood(int row) {
     const double scale = compute_joint(row);
-    const int truth = rows_.known[row];
-    const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
-    return std::log(truth >= 0 ? weight_[truth] : total) + scale;
+    const int truth = rows_.truth[row];
+    const double total = std::accumulate(class_weight_.begin(), class_weight_.end(), 0.0);
+    return std::log(truth >= 0 ? class_weight_[truth] : total) + scale;
   }
 
-  void store(PosteriorChain& out) {
+  void store(PosteriorChain& chain) {
     for (int row = 0; options_.log_likelihood && row < rows_.size(); ++row) {
-      out.log_likelihood.push_back(log_likelihood(row));
+      chain.log_likelihood.push_back(log_likelihood(row));
     }
-    store_parameters(out);
+    store_parameters(chain);
     if (prior_.pooled) {
-      out.draws.insert(out.draws.end(), centre_.nu().begin(), centre_.nu().end());
-      out.draws.insert(out.draws.end(), centre_.mu().begin(), centre_.mu().end());
+      chain.draws.insert(chain.draws.end(), centre_.nu().begin(), centre_.nu().end());
+      chain.draws.insert(chain.draws.end(), centre_.mu().begin(), centre_.mu().end());
     }
-    for (std::size_t s = 0; s < prior_.system.size(); ++s) {
-      out.right.push_back(share_right(system_count_[s]));
+    for (std::size_t s = 0; s < prior_.system_priors.size(); ++s) {
+      chain.accuracy.push_back(share_right(system_count_[s]));
     }
   }
 
-  // Numbers of cases (populations x classes), and of answers of judges and of systems, in the drawn
-  // classes.
-  std::vector<double> base_count_;
-  Squares count_, system_count_, previous_matrices_;
+  // Number of cases in each drawn class: populations x classes.
+  std::vector<double> class_count_;
+  // Numbers of answers, drawn classes x answers, for each matrix of judges and of systems. Matrices
+  // before the current draw.
+  Squares judge_count_, system_count_, previous_matrices_;
   CentreDraws centre_;
-  std::vector<double> weight_, class_cases_;
+  std::vector<double> class_weight_, class_cases_;
 };
 
 }  // namespace
@@ -257,9 +263,9 @@ void set_equal_errors(double right, Square matrix) {
 namespace {
 
 double sum_right(ConstSquare count) {
-  double out = 0;
-  for (int k = 0; k < count.size(); ++k) out += count[k][k];
-  return out;
+  double n_right = 0;
+  for (int k = 0; k < count.size(); ++k) n_right += count[k][k];
+  return n_right;
 }
 
 double sum(ConstSquare count) { return std::accumulate(count.begin(), count.end(), 0.0); }
@@ -268,7 +274,8 @@ double sum(ConstSquare count) { return std::accumulate(count.begin(), count.end(
 
 double share_right(ConstSquare count) { return sum_right(count) / sum(count); }
 
-void draw_rows(const MatrixPrior& prior, ConstSquare count, Stream& stream, Square matrix) {
+void draw_confusion_matrix(const MatrixPrior& prior, ConstSquare count, Stream& stream,
+                           Square matrix) {
   const int K = matrix.size();
   if (prior.equal_errors) {
     const double right = sum_right(count);
@@ -285,42 +292,42 @@ void draw_rows(const MatrixPrior& prior, ConstSquare count, Stream& stream, Squa
   }
 }
 
-void start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices) {
+void draw_start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices) {
   const Squares no_counts(1, K);
   MatrixPrior start_prior{std::vector<double>(no_counts.values().size(), 20 * 0.3 / (K - 1))};
   for (int k = 0; k < K; ++k) Square(start_prior.rows.data(), K)[k][k] = 20 * 0.7;
-  for (std::size_t m = 0; m < prior.matrix.size(); ++m) {
+  for (std::size_t m = 0; m < prior.matrix_priors.size(); ++m) {
     const Square matrix = matrices[m];
-    const std::vector<double>& fixed = prior.matrix[m].fixed;
+    const std::vector<double>& fixed = prior.matrix_priors[m].fixed;
     if (!fixed.empty()) {
       std::copy(fixed.begin(), fixed.end(), matrix.begin());
       continue;
     }
     const MatrixPrior& matrix_prior =
-        prior.matrix[m].equal_errors ? MatrixPrior{{14, 6}, true} : start_prior;
+        prior.matrix_priors[m].equal_errors ? MatrixPrior{{14, 6}, true} : start_prior;
     do {
-      draw_rows(matrix_prior, no_counts[0], stream, matrix);
+      draw_confusion_matrix(matrix_prior, no_counts[0], stream, matrix);
     } while (!dominates(matrix));
   }
 }
 
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior) {
   const int K = rows.categories;
-  const int matrices = static_cast<int>(prior.matrix.size() + prior.system.size());
+  const int matrices = static_cast<int>(prior.matrix_priors.size() + prior.system_priors.size());
   return rows.populations * K + matrices * K * K + (prior.pooled ? K + K * K : 0) +
          dependence_parameters(rows, prior);
 }
 
 std::vector<PosteriorChain> draw_posterior(const PosteriorRows& rows, const PosteriorPrior& prior,
                                            const ChainOptions& options, const Host& host) {
-  std::vector<PosteriorChain> out(options.chains);
-  for_each_item(out.size(), options.threads, host, [&](std::size_t chain) {
-    const int number = static_cast<int>(chain);
-    out[chain] = prior.dependence == Dependence::none
-                     ? GibbsChain(rows, prior, options, number).run()
-                     : draw_dependent(rows, prior, options, number);
+  std::vector<PosteriorChain> chains(options.chains);
+  for_each_item(chains.size(), options.threads, host, [&](std::size_t i) {
+    const int number = static_cast<int>(i);
+    chains[i] = prior.dependence == Dependence::none
+                    ? GibbsChain(rows, prior, options, number).run()
+                    : draw_dependent(rows, prior, options, number);
   });
-  return out;
+  return chains;
 }
 
 }  // namespace fallible

@@ -14,12 +14,13 @@
 
 namespace fallible {
 
-// Data of a posterior: distinct rows of (judge, category), with whole numbers as weights. Also
-// contains the answers of systems that are not judges. They do not affect the raters' posterior.
+// Data of a posterior: distinct rows of answers by judges. The weight of a row is its number of
+// cases, a whole number. Systems may also be evaluated without being judges. Their answers are
+// stored in `answer` and do not affect the posterior of the raters.
 struct PosteriorRows : RatedRows {
   int populations = 1;
   int systems = 0;
-  std::vector<int> known;       // known true category of each row, from 0; -1 if unknown
+  std::vector<int> truth;       // known true category of each row, from 0; -1 if unknown
   std::vector<int> population;  // population of each row, from 0
   std::vector<int> answer;  // answers of systems: rows x systems, row by row; from 0, -1 if missing
 };
@@ -32,45 +33,49 @@ PosteriorRows posterior_rows(const PatternView& patterns, const std::vector<doub
                              const std::vector<int>& truth, const std::vector<int>& population,
                              bool joined);
 
-// The confusion matrices that must dominate, so that classes keep their names: no matrix, only the
-// mean matrix of the raters (with a pooled prior: the mean rows of the centre), or each matrix. A
-// matrix dominates if each answer is most probable when it is right.
+// Condition on confusion matrices that keeps the names of classes fixed. A matrix dominates if each
+// answer is more probable when it is right than when it is wrong (dominates() in chain.hpp).
+//   none: no condition.
+//   mean: the mean matrix of the raters must dominate. With a pooled prior, the matrix of the
+//     centre's mean rows must dominate instead.
+//   each: the matrix of each judge must dominate.
 enum class ClassOrder { none, mean, each };
 
 // Model of the dependence of errors given the truth, see dependent.hpp.
 enum class Dependence { none, easy, pairs };
 
+// Prior of a confusion matrix.
 struct MatrixPrior {
-  // Dirichlet parameters of the rows: truths x answers, row by row. If `equal_errors` is true, two
-  // Beta parameters instead, for right and for wrong answers.
+  // Dirichlet parameters of the rows: truths x answers, row by row. If `equal_errors` is true, the
+  // vector contains two Beta parameters instead, for right and for wrong answers.
   std::vector<double> rows;
   bool equal_errors = false;
-  std::vector<double> fixed = {};  // a known matrix (then nothing is drawn), or empty
+  // The confusion matrix itself, row by row, if it is known and must not be drawn; otherwise empty.
+  std::vector<double> fixed = {};
 };
 
 struct PosteriorPrior {
   std::vector<int> matrix_of;  // index of each judge's matrix, from 0; judges may share one
-  std::vector<MatrixPrior> matrix;
+  std::vector<MatrixPrior> matrix_priors;  // prior of each matrix
   // Dirichlet parameters of the base rates of each population.
   std::vector<std::vector<double>> base_rates;
-  std::vector<MatrixPrior> system;  // priors for systems that are not judges.
-  // True if the rows of all unknown matrices are Dirichlet(nu_k * mu_k) around a centre, whose
-  // parameters nu and mu are also drawn.
+  std::vector<MatrixPrior> system_priors;  // priors for systems that are not judges
+  // True if row k of each unknown matrix is drawn from Dirichlet(nu_k * mu_k). The parameters nu
+  // and mu of this common centre are then drawn, too.
   bool pooled = false;
   ClassOrder order = ClassOrder::mean;
-  int raters = 0;  // number of raters; the average rater is the mean of their matrices
+  // Number of raters. The matrix of the average rater is the mean of the raters' matrices.
+  int raters = 0;
   Dependence dependence = Dependence::none;
-  // Pairs of judges with dependent errors; a judge is in at most one.
+  // Pairs of judges with dependent errors; a judge is in at most one pair.
   std::vector<std::pair<int, int>> pairs;
 };
 
 struct ChainOptions {
-  int chains = 4;
-  // Of each chain: number of draws that are kept, of iterations before the first of them, and of
-  // iterations per kept draw.
-  int kept = 1000;
-  int warmup = 1000;
-  int thin = 1;
+  int chains = 4;     // number of chains
+  int kept = 1000;    // number of draws that are kept from each chain
+  int warmup = 1000;  // number of iterations before the first kept draw
+  int thin = 1;       // number of iterations per kept draw
   int threads = 1;
   std::uint64_t seed = 0;
   bool log_likelihood = false;  // true to store PosteriorChain::log_likelihood
@@ -82,35 +87,38 @@ struct PosteriorChain {
   // population), confusion matrices (truths x answers, row by row), matrices of systems, then nu
   // and mu if the prior is pooled, or the parameters of dependence.
   std::vector<double> draws;
-  std::vector<double> right;           // kept draws x systems: accuracy in the cases of the data
+  std::vector<double> accuracy;        // kept draws x systems: share of right answers in the data
   std::vector<double> log_likelihood;  // kept draws x rows, if requested: log likelihood of a case
   // Rows x classes: posterior probabilities, summed over kept draws.
   std::vector<double> probability;
-  int switched = 0;  // number of kept draws in which two classes have exchanged names
-  // Share of the draws of matrices that failed because of `order`; the old matrix was kept.
-  double stuck = 0;
+  int n_switched = 0;  // number of kept draws in which two classes have exchanged names
+  // Share of the draws of matrices in which no candidate satisfied `PosteriorPrior::order`. The
+  // matrix then kept its old value.
+  double stuck_share = 0;
 };
 
-// Sets a confusion matrix with `right` on the diagonal and equal probabilities of all errors.
+// Writes a confusion matrix to `matrix`. The probability of the right answer is `right`; all errors
+// have equal probabilities.
 void set_equal_errors(double right, Square matrix);
 
-// Draws a confusion matrix from its conditional distribution. `count`: numbers of answers in the
-// drawn classes, truths x answers.
-void draw_rows(const MatrixPrior& prior, ConstSquare count, Stream& stream, Square matrix);
+// Draws a confusion matrix from its distribution given the classes of all cases, and writes it to
+// `matrix`. `count`: number of answers, drawn classes x answers.
+void draw_confusion_matrix(const MatrixPrior& prior, ConstSquare count, Stream& stream,
+                           Square matrix);
 
 // Share of right answers in a table of counts: truths x answers.
 double share_right(ConstSquare count);
 
 // Draws starting matrices, which differ between chains. Diagonals are around .7, and all matrices
-// dominate: chains that start with other names of the classes would only find the same posterior
-// with exchanged names.
-void start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices);
+// dominate. Chains that start with other names of the classes would find the same posterior with
+// exchanged names.
+void draw_start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices);
 
-// Number of parameters of a draw, see PosteriorChain::draws.
+// Returns the number of parameters of a draw, see PosteriorChain::draws.
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
 
-// Runs the chains. Draws are the same for any number of threads. The host receives the number of
-// finished chains.
+// Runs the chains and returns their draws, which are the same for any number of threads. The host
+// receives the number of finished chains.
 std::vector<PosteriorChain> draw_posterior(const PosteriorRows& rows, const PosteriorPrior& prior,
                                            const ChainOptions& options, const Host& host);
 

@@ -7,11 +7,11 @@
 
 namespace fallible {
 
-// Returns true for each constant rater: all ratings are the same category, and this is unlikely to
-// be chance. Chance is the probability that the same number of ratings, drawn at random from all
-// ratings of the panel, are all equal. It must be at most .01. A constant rater gives the same
-// answer for every true category, so these ratings contain no information about the truth. `cases`:
-// number of cases of each pattern; patterns with 0 cases are not used.
+// Returns one value per rater, which is true for constant raters. A constant rater gave the same
+// category in all ratings, and enough ratings to exclude chance: if the same number of ratings were
+// drawn at random from all ratings of the panel, they would be equal with a probability of at most
+// .01. The ratings of a constant rater are not used to estimate the truth, because they do not
+// depend on it. `cases`: number of cases of each pattern; patterns with 0 cases are not used.
 std::vector<bool> constant_raters(const PatternView& patterns, const std::vector<double>& cases);
 
 }  // namespace fallible

@@ -37,23 +37,24 @@ int PatternBuilder::finish_case() {
 }
 
 Patterns PatternBuilder::patterns() const {
-  Patterns out;
-  const std::size_t n = rows_.size();
-  out.answer.resize(n * systems_);
-  for (std::size_t p = 0; p < n; ++p) {
+  Patterns patterns;
+  const std::size_t n_patterns = rows_.size();
+  patterns.answer.resize(n_patterns * systems_);
+  for (std::size_t p = 0; p < n_patterns; ++p) {
     const int* row = rows_.row(static_cast<int>(p));
-    for (int s = 0; s < systems_; ++s) row_of(out.answer, s, n)[p] = row[s];
-    for (std::size_t i = systems_; i < rows_.length(static_cast<int>(p)); i += 2) {
-      out.rater.push_back(row[i]);
-      out.category.push_back(row[i + 1]);
+    for (int s = 0; s < systems_; ++s) row_of(patterns.answer, s, n_patterns)[p] = row[s];
+    for (std::size_t position = systems_; position < rows_.length(static_cast<int>(p));
+         position += 2) {
+      patterns.rater.push_back(row[position]);
+      patterns.category.push_back(row[position + 1]);
     }
-    if (out.rater.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    if (patterns.rater.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
       throw std::length_error(
-          "distinct patterns have more than 2147483647 ratings; use fewer cases");
+          "the distinct patterns of the cases have more than 2147483647 ratings; use fewer cases");
     }
-    out.end_row(out.rater.size());
+    patterns.end_row(patterns.rater.size());
   }
-  return out;
+  return patterns;
 }
 
 namespace {
@@ -71,9 +72,9 @@ Patterns collect_patterns(const Columns& systems, std::size_t cases, RateCase ra
     }
     index[i] = builder.finish_case();
   }
-  Patterns out = builder.patterns();
-  out.index = std::move(index);
-  return out;
+  Patterns patterns = builder.patterns();
+  patterns.index = std::move(index);
+  return patterns;
 }
 
 }  // namespace
@@ -88,17 +89,17 @@ Patterns patterns_from_wide(const Columns& raters, const Columns& systems, std::
 
 Patterns patterns_from_long(const int* which_case, const int* rater, const int* category,
                             std::size_t ratings, const Columns& systems, std::size_t cases) {
-  // Sorts the ratings by case (counting sort). The ratings of case i are then order[first[i]] ...
-  // order[first[i + 1] - 1].
-  std::vector<std::size_t> first(cases + 1, 0);
-  for (std::size_t r = 0; r < ratings; ++r) ++first[which_case[r]];
-  for (std::size_t i = 0; i < cases; ++i) first[i + 1] += first[i];
-  std::vector<std::size_t> next(first.begin(), first.end() - 1);
+  // Sorts the ratings by case (counting sort). The ratings of case i are then order[case_start[i]]
+  // ... order[case_start[i + 1] - 1].
+  std::vector<std::size_t> case_start(cases + 1, 0);
+  for (std::size_t r = 0; r < ratings; ++r) ++case_start[which_case[r]];
+  for (std::size_t i = 0; i < cases; ++i) case_start[i + 1] += case_start[i];
+  std::vector<std::size_t> next(case_start.begin(), case_start.end() - 1);
   std::vector<std::size_t> order(ratings);
   for (std::size_t r = 0; r < ratings; ++r) order[next[which_case[r] - 1]++] = r;
   return collect_patterns(systems, cases, [&](PatternBuilder& builder, std::size_t i) {
-    for (std::size_t o = first[i]; o < first[i + 1]; ++o) {
-      builder.rate(rater[order[o]], category[order[o]]);
+    for (std::size_t position = case_start[i]; position < case_start[i + 1]; ++position) {
+      builder.rate(rater[order[position]], category[order[position]]);
     }
   });
 }
@@ -106,9 +107,10 @@ Patterns patterns_from_long(const int* which_case, const int* rater, const int* 
 Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
                               std::size_t cases) {
   return collect_patterns(systems, cases, [&](PatternBuilder& builder, std::size_t i) {
-    int slot = 0;
+    int rating_number = 0;
     for (std::size_t k = 0; k < categories.size(); ++k) {
-      for (int c = 0; c < categories[k][i]; ++c) builder.rate(++slot, static_cast<int>(k) + 1);
+      for (int c = 0; c < categories[k][i]; ++c)
+        builder.rate(++rating_number, static_cast<int>(k) + 1);
     }
   });
 }
@@ -116,24 +118,25 @@ Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater) {
   PatternBuilder builder(x.systems);
-  // New index of each old pattern, from 1. It is 0 before a case of the pattern is processed.
+  // New number of each old pattern, from 1. The number is 0 until a case of the pattern is
+  // processed.
   std::vector<int> new_number(x.patterns, 0);
-  std::vector<int> new_pattern(cases);
+  std::vector<int> new_index(cases);
   for (std::size_t i = 0; i < cases; ++i) {
     const int p = index[i] - 1;
     if (new_number[p] == 0) {
-      for (const int r : x.positions(p)) {
-        const int rater = new_rater[x.rater[r] - 1];
-        if (rater >= 1) builder.rate(rater, x.category[r]);
+      for (const int position : x.positions(p)) {
+        const int rater = new_rater[x.rater[position] - 1];
+        if (rater >= 1) builder.rate(rater, x.category[position]);
       }
       for (int s = 0; s < x.systems; ++s) builder.answer(s, x.answer_of(p, s));
       new_number[p] = builder.finish_case();
     }
-    new_pattern[i] = new_number[p];
+    new_index[i] = new_number[p];
   }
-  Patterns out = builder.patterns();
-  out.index = std::move(new_pattern);
-  return out;
+  Patterns patterns = builder.patterns();
+  patterns.index = std::move(new_index);
+  return patterns;
 }
 
 std::vector<double> pattern_weights(const int* index, const double* weight, std::size_t cases,
@@ -155,8 +158,9 @@ std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& t
     return true;
   });
   if (groups.size() < x.patterns)
-    throw std::invalid_argument("two patterns are equal, but patterns must be distinct");
-  return groups.first_seen();
+    throw std::invalid_argument(
+        "internal error, please report it: two patterns have the same ratings and answers");
+  return groups.appearance_rank();
 }
 
 bool has_truth_information(const PatternView& patterns, const std::vector<int>& truth,
@@ -164,18 +168,19 @@ bool has_truth_information(const PatternView& patterns, const std::vector<int>& 
   return patterns.positions(pattern).size() > 0 || (!truth.empty() && truth[pattern] > 0);
 }
 
-void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* out) {
-  int last = 0;
-  // If the number of possible pairs is small, a table indexed by pair is faster than a hash map.
+void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* number) {
+  int n_pairs = 0;
+  // If the number of possible pairs is small, a table indexed by pair is faster than a hash
+  // map.
   const std::size_t highest_index = size == 0 ? 0 : *std::max_element(index, index + size);
   const bool is_small = highest_index * codes <= 4 * size;
   std::vector<int> table(is_small ? highest_index * codes : 0, 0);
   std::unordered_map<std::size_t, int> numbers;
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t key = static_cast<std::size_t>(index[i] - 1) * codes + code[i] - 1;
-    int& number = is_small ? table[key] : numbers[key];
-    if (number == 0) number = ++last;
-    out[i] = number;
+    int& pair_number = is_small ? table[key] : numbers[key];
+    if (pair_number == 0) pair_number = ++n_pairs;
+    number[i] = pair_number;
   }
 }
 

@@ -1,9 +1,9 @@
 // A pattern is a distinct combination of ratings and system answers. All cases with the same
 // pattern are equivalent in every model, so most computations loop over patterns instead of cases.
 //
-// Categories, raters and patterns are numbered from 1, as in R, so that R's vectors are used
-// without copying. A category code below 1 (for example R's missing integer) is a missing rating or
-// answer.
+// Categories, raters and patterns are numbered from 1, as in R. The core can therefore use R's
+// vectors without copying them. A category code below 1 (for example R's missing integer) is a
+// missing rating or answer.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ namespace fallible {
 
 // Refers to the arrays of a set of patterns. The arrays must exist longer than the view. The
 // ratings of pattern p have the positions start[p] ... start[p + 1] - 1 in `rater`, `category` and
-// `level`.
+// `level`. The members `patterns`, `raters`, `categories`, `systems` and `levels` are numbers, for
+// example the number of patterns.
 struct PatternView {
   int patterns = 0;
   int raters = 0;
@@ -25,29 +26,35 @@ struct PatternView {
   const int* rater = nullptr;
   const int* category = nullptr;
   const int* answer = nullptr;  // answers of systems: patterns x systems, column by column
-  // Index of the combination of case values (for example covariates) by which patterns were split;
-  // null if they were not split. Patterns of different kinds may have the same ratings and answers.
+  // Patterns may be split by values of their cases, for example covariates. `kind` is then the
+  // index of the combination of values of each pattern; patterns with different `kind` may have the
+  // same ratings and answers. Null if patterns were not split.
   const int* kind = nullptr;
   int levels = 0;  // number of confidence levels that raters can choose from
-  // Confidence level of each rating, from 1; 0 for a rating without level. Null if no rating has
-  // one.
+  // Confidence level of each rating, from 1; 0 for a rating without level. Null if no rating has a
+  // level.
   const int* level = nullptr;
-  // Raters who abstained on pattern p: abstained[abstained_start[p]] ...
-  // abstained[abstained_start[p + 1] - 1]. Both are null if the model does not use abstentions.
+  // The raters who abstained on pattern p are abstained[abstained_start[p]] ...
+  // abstained[abstained_start[p + 1] - 1]. Both pointers are null if the model does not use
+  // abstentions.
   const int* abstained_start = nullptr;
   const int* abstained = nullptr;
 
   // Positions of the ratings of a pattern in `rater`, `category` and `level`.
   Positions positions(int pattern) const { return {start[pattern], start[pattern + 1]}; }
+  // Positions in `abstained` of the raters who abstained on a pattern.
   Positions abstentions(int pattern) const {
     if (abstained_start == nullptr) return {0, 0};
     return {abstained_start[pattern], abstained_start[pattern + 1]};
   }
+  // Category code of a system's answer.
   int answer_of(int pattern, int system) const {
     return answer[static_cast<std::size_t>(system) * patterns + pattern];
   }
 };
 
+// Distinct patterns of a data set, and the pattern of each case. The ratings of pattern p have the
+// positions start[p] ... start[p + 1] - 1 in `rater` and `category`.
 struct Patterns : Ragged {
   std::vector<int> rater;
   std::vector<int> category;
@@ -63,7 +70,8 @@ class PatternBuilder {
   explicit PatternBuilder(int systems) : systems_(systems), answers_(systems) {}
 
   // For each case, call rate() for each rating in any order, answer() for each system that
-  // answered, and then finish_case(). It returns the pattern of the case, from 1.
+  // answered, and then finish_case(). finish_case() returns the number of the case's pattern, from
+  // 1.
   void rate(int rater, int category) {
     if (category >= 1) ratings_.push_back({rater, category});
   }
@@ -92,28 +100,28 @@ using Columns = std::vector<const int*>;
 Patterns patterns_from_wide(const Columns& raters, const Columns& systems, std::size_t cases);
 
 // Input in long format: one entry per rating, in any order. `which_case`: case of each rating, from
-// 1.
+// 1. `ratings`, `cases`: numbers of ratings and cases.
 Patterns patterns_from_long(const int* which_case, const int* rater, const int* category,
                             std::size_t ratings, const Columns& systems, std::size_t cases);
 
 // Input as counts: one column per category, with the number of ratings of each case that chose it.
-// Raters are unknown, so the ratings of a case get slot numbers 1, 2, ... instead of rater
-// numbers. Models in which all raters are exchangeable do not need more.
+// Raters are unknown, so the ratings of a case get numbers 1, 2, ... instead of rater numbers.
+// Models in which all raters are exchangeable need no rater numbers.
 Patterns patterns_from_counts(const Columns& categories, const Columns& systems, std::size_t cases);
 
-// Patterns of a subset of the cases and raters. `index`: old pattern of each case in the subset,
-// from 1. `new_rater[j]`: new number of rater j + 1, or 0 if the rater is dropped.
+// Returns the patterns of a subset of the cases and raters. `index`: old pattern of each case in
+// the subset, from 1. `new_rater[j]`: new number of rater j + 1, or 0 if the rater is dropped.
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater);
 
 // Returns the indices of the patterns (from 0) in an order that does not depend on the order of
-// cases. Sorts by truth, kind, answers and ratings (with their confidence levels). `truth`: known
-// category of each pattern (0 if unknown), or empty if no truth is known. Throws an error if two
-// patterns are equal in all of these.
+// cases. Sorts by truth, `kind`, answers and ratings (with their confidence levels). `truth`: known
+// true category of each pattern (0 if unknown), or empty if no truth is known. Throws an error if
+// two patterns have the same truth, `kind`, answers and ratings.
 std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& truth = {});
 
-// True if the data contain information about the true category of the pattern's cases: at least one
-// rating, or a known truth. `truth` is as in canonical_order().
+// True if the true category of the pattern's cases is known or can be estimated because the pattern
+// has a rating. `truth`: see canonical_order().
 bool has_truth_information(const PatternView& patterns, const std::vector<int>& truth, int pattern);
 
 // Returns the total weight of the cases of each pattern. `index`: pattern of each case. If `weight`
@@ -122,8 +130,8 @@ std::vector<double> pattern_weights(const int* index, const double* weight, std:
                                     int patterns);
 
 // Numbers the distinct pairs (index[i], code[i]) from 1, in order of first appearance. Writes the
-// number of the pair (index[i], code[i]) to out[i]. Both inputs have `size` numbers from 1, and
+// number of the pair (index[i], code[i]) to number[i]. Both inputs have `size` elements from 1, and
 // codes are at most `codes`. Used to split patterns by a property of their cases.
-void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* out);
+void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* number);
 
 }  // namespace fallible

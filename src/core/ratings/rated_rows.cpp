@@ -2,49 +2,50 @@
 
 namespace fallible {
 
-RowGroups::RowGroups(int patterns, const PatternKey& key) : of_pattern_(patterns, -1) {
-  std::vector<int> row;
+RowGroups::RowGroups(int patterns, const PatternKey& key) : group_of_pattern_(patterns, -1) {
+  std::vector<int> pattern_key;
   keys_.reserve(patterns);
   for (int p = 0; p < patterns; ++p) {
-    row.clear();
-    if (key(p, row)) of_pattern_[p] = keys_.insert(row.data(), row.size());
+    pattern_key.clear();
+    if (key(p, pattern_key))
+      group_of_pattern_[p] = keys_.insert(pattern_key.data(), pattern_key.size());
   }
   order_ = keys_.sorted();
   std::vector<int> rank(order_.size());
   for (int i = 0; i < size(); ++i) rank[order_[i]] = i;
-  for (int& group : of_pattern_) {
+  for (int& group : group_of_pattern_) {
     if (group >= 0) group = rank[group];
   }
 }
 
-std::vector<double> row_weights(const std::vector<int>& of_pattern,
+std::vector<double> row_weights(const std::vector<int>& row_of_pattern,
                                 const std::vector<double>& weight, int rows) {
-  std::vector<double> out(rows, 0.0);
-  for (std::size_t p = 0; p < of_pattern.size(); ++p) {
-    if (of_pattern[p] >= 0) out[of_pattern[p]] += weight[p];
+  std::vector<double> row_weight(rows, 0.0);
+  for (std::size_t p = 0; p < row_of_pattern.size(); ++p) {
+    if (row_of_pattern[p] >= 0) row_weight[row_of_pattern[p]] += weight[p];
   }
-  return out;
+  return row_weight;
 }
 
 void RatedRows::add_row(const int* begin, const int* end) {
-  for (const int* at = begin; at != end && at[1] >= 0; at += 2) {
-    judge.push_back(at[0]);
-    category.push_back(at[1]);
+  for (const int* entry = begin; entry != end && entry[1] >= 0; entry += 2) {
+    judge.push_back(entry[0]);
+    category.push_back(entry[1]);
   }
   end_row(judge.size());
 }
 
 void RatedRows::add_groups(const RowGroups& groups, int skip,
                            const std::vector<double>& pattern_weight) {
-  std::size_t ratings = judge.size();
+  std::size_t n_answers = judge.size();
   for (int i = 0; i < groups.size(); ++i) {
-    ratings += (groups.end(i) - groups.begin(i) - skip) / 2;
+    n_answers += (groups.end(i) - groups.begin(i) - skip) / 2;
   }
-  judge.reserve(ratings);
-  category.reserve(ratings);
+  judge.reserve(n_answers);
+  category.reserve(n_answers);
   for (int i = 0; i < groups.size(); ++i) add_row(groups.begin(i) + skip, groups.end(i));
-  of_pattern = groups.of_pattern();
-  weight = row_weights(of_pattern, pattern_weight, groups.size());
+  row_of_pattern = groups.group_of_pattern();
+  weight = row_weights(row_of_pattern, pattern_weight, groups.size());
 }
 
 }  // namespace fallible

@@ -1,6 +1,6 @@
-// Rows: patterns reduced to the parts that a model uses. For example, a model without systems does
-// not use system answers. Patterns that agree in the used parts form one row, so there is less to
-// compute.
+// Rows of data to which models are fitted. A model may use only some parts of a pattern; for
+// example, a model without systems does not use system answers. Patterns whose used parts are equal
+// form one row, so that there is less to compute.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace fallible {
 
-// Function that selects the parts of a pattern that the model uses. Appends them to `key`, which is
-// empty. Returns false if the model does not use the pattern at all.
+// Function that writes the parts of a pattern that the model uses to `key`, which is empty before.
+// Returns false if the model does not use the pattern.
 using PatternKey = std::function<bool(int pattern, std::vector<int>& key)>;
 
 // Groups patterns with equal keys. Groups are in lexicographic order of the keys, so results do not
@@ -21,21 +21,22 @@ class RowGroups {
   RowGroups(int patterns, const PatternKey& key);
 
   int size() const { return keys_.size(); }
+  // The key of group i is the range from begin(i) to end(i).
   const int* begin(int i) const { return keys_.row(order_[i]); }
   const int* end(int i) const { return begin(i) + keys_.length(order_[i]); }
-  // For each group, its number if groups are counted in the order of their first pattern.
-  const std::vector<int>& first_seen() const { return order_; }
+  // For each group, its rank (from 0) in the order in which groups first appear among the patterns.
+  const std::vector<int>& appearance_rank() const { return order_; }
   // Group of each pattern, from 0; -1 for a pattern that the model does not use.
-  const std::vector<int>& of_pattern() const { return of_pattern_; }
+  const std::vector<int>& group_of_pattern() const { return group_of_pattern_; }
 
  private:
   RowSet keys_;
-  std::vector<int> order_, of_pattern_;
+  std::vector<int> order_, group_of_pattern_;
 };
 
-// Returns the total weight of the patterns of each row. `of_pattern`: row of each pattern, or -1.
-// `rows`: number of rows.
-std::vector<double> row_weights(const std::vector<int>& of_pattern,
+// Returns the total weight of the patterns of each row. `row_of_pattern`: row of each pattern, or
+// -1 for a pattern without a row. `weight`: weight of each pattern. `rows`: number of rows.
+std::vector<double> row_weights(const std::vector<int>& row_of_pattern,
                                 const std::vector<double>& weight, int rows);
 
 // Answers of judges, one row per distinct combination. A judge is a rater or a system. The answers
@@ -43,28 +44,29 @@ std::vector<double> row_weights(const std::vector<int>& of_pattern,
 struct RatedRows : Ragged {
   int judges = 0;
   int categories = 0;
-  int levels = 0;          // number of confidence levels; 0 if answers have none
+  int levels = 0;          // number of confidence levels; 0 if answers have no level
   std::vector<int> judge;  // judge of each answer, from 0; ascending within a row
   // Code of each answer, from 0: its category + (confidence level) x `categories`. The level is 0
   // for answers without a level.
   std::vector<int> category;
-  std::vector<double> weight;   // total weight of the cases of each row
-  std::vector<int> of_pattern;  // row of each pattern, from 0; -1 for a pattern without a row
+  std::vector<double> weight;       // total weight of the cases of each row
+  std::vector<int> row_of_pattern;  // row of each pattern, from 0; -1 for a pattern without a row
 
   int size() const { return static_cast<int>(weight.size()); }
   // Number of possible codes of an answer: each category without a level, and with each level.
   int answer_codes() const { return categories * (levels + 1); }
-  int answer(int at) const { return category[at] % categories; }
-  // The answer at position `at`, as an index into arrays of judges x answer codes.
-  std::size_t rating(int at) const {
-    return static_cast<std::size_t>(judge[at]) * answer_codes() + category[at];
+  // Category, from 0, of the answer at position `position`.
+  int answer(int position) const { return category[position] % categories; }
+  // Index of the answer at position `position` in arrays of judges x answer codes.
+  std::size_t code_index(int position) const {
+    return static_cast<std::size_t>(judge[position]) * answer_codes() + category[position];
   }
 
-  // Appends a row. Its answers are given as numbers judge, category, judge, category, ... from
-  // `begin` to `end`. A category below 0 marks the end of a shorter row.
+  // Appends a row. The range from `begin` to `end` contains its answers: judge, category, judge,
+  // category, ... If a category is below 0, the row ends before it.
   void add_row(const int* begin, const int* end);
-  // Appends one row per group of patterns. In the key of a group, `skip` numbers that are not
-  // answers precede the answers. Sets `of_pattern` and `weight`.
+  // Appends one row per group of patterns. The first `skip` numbers in the key of a group are not
+  // answers. Sets `row_of_pattern` and `weight`.
   void add_groups(const RowGroups& groups, int skip, const std::vector<double>& pattern_weight);
 };
 

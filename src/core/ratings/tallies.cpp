@@ -11,10 +11,12 @@ namespace {
 
 int count_pairs(int n) { return n * (n - 1) / 2; }
 
-// Writes the key of pattern p: number of pairs of ratings, number of agreeing pairs, system
-// answers, then (category, number of ratings) for each category that occurs. Two ratings of a case
-// by the same rater are repetitions. They do not count as a pair.
-void write_tally_key(const PatternView& x, int p, std::vector<int>& sorted, std::vector<int>& key) {
+// Writes the key of pattern p. A key contains the number of pairs of ratings, the number of
+// agreeing pairs, the system answers, and then (category, number of ratings) for each category that
+// a rater chose. Two ratings of a case by the same rater are repetitions, which do not count as a
+// pair.
+void write_tally_key(const PatternView& x, int p, std::vector<int>& sorted_categories,
+                     std::vector<int>& key) {
   const int begin = x.start[p];
   const int end = x.start[p + 1];
   if (end - begin > max_ratings_per_case) {
@@ -22,17 +24,18 @@ void write_tally_key(const PatternView& x, int p, std::vector<int>& sorted, std:
   }
   int pairs = count_pairs(end - begin);
   int agreeing = 0;
-  for_each_run(begin, end, x.rater, [&](int i, int j) {  // ratings of a pattern are sorted by rater
-    pairs -= count_pairs(j - i);
-    for_each_run(i, j, x.category, [&](int a, int b) { agreeing -= count_pairs(b - a); });
-  });
+  for_each_run(
+      begin, end, x.rater, [&](int from, int to) {  // ratings of a pattern are sorted by rater
+        pairs -= count_pairs(to - from);
+        for_each_run(from, to, x.category, [&](int a, int b) { agreeing -= count_pairs(b - a); });
+      });
   key.assign(2, 0);
   for (int s = 0; s < x.systems; ++s) key.push_back(std::max(x.answer_of(p, s), 0) - 1);
-  sorted.assign(x.category + begin, x.category + end);
-  std::sort(sorted.begin(), sorted.end());
-  for_each_run(0, end - begin, sorted, [&](int i, int j) {
-    agreeing += count_pairs(j - i);
-    key.insert(key.end(), {sorted[i] - 1, j - i});
+  sorted_categories.assign(x.category + begin, x.category + end);
+  std::sort(sorted_categories.begin(), sorted_categories.end());
+  for_each_run(0, end - begin, sorted_categories, [&](int from, int to) {
+    agreeing += count_pairs(to - from);
+    key.insert(key.end(), {sorted_categories[from] - 1, to - from});
   });
   key[0] = pairs;
   key[1] = agreeing;
@@ -41,41 +44,41 @@ void write_tally_key(const PatternView& x, int p, std::vector<int>& sorted, std:
 }  // namespace
 
 Tallies make_tallies(const PatternView& patterns, const std::vector<double>& weight) {
-  std::vector<int> sorted;
+  std::vector<int> sorted_categories;
   const RowGroups groups(patterns.patterns, [&](int p, std::vector<int>& key) {
-    write_tally_key(patterns, p, sorted, key);
+    write_tally_key(patterns, p, sorted_categories, key);
     return true;
   });
-  Tallies out;
-  out.categories = patterns.categories;
-  out.systems = patterns.systems;
+  Tallies tallies;
+  tallies.categories = patterns.categories;
+  tallies.systems = patterns.systems;
   for (int i = 0; i < groups.size(); ++i) {
     const int* row = groups.begin(i);
-    const int* counts = row + 2 + patterns.systems;
-    out.pairs.push_back(row[0]);
-    out.agreeing.push_back(row[1]);
-    out.answer.insert(out.answer.end(), row + 2, counts);
+    const int* first_count = row + 2 + patterns.systems;
+    tallies.pairs.push_back(row[0]);
+    tallies.agreeing.push_back(row[1]);
+    tallies.answer.insert(tallies.answer.end(), row + 2, first_count);
     int ratings = 0;
-    for (const int* at = counts; at != groups.end(i); at += 2) {
-      out.category.push_back(at[0]);
-      out.count.push_back(at[1]);
-      ratings += at[1];
+    for (const int* entry = first_count; entry != groups.end(i); entry += 2) {
+      tallies.category.push_back(entry[0]);
+      tallies.count.push_back(entry[1]);
+      ratings += entry[1];
     }
-    out.ratings.push_back(ratings);
-    out.end_row(out.category.size());
+    tallies.ratings.push_back(ratings);
+    tallies.end_row(tallies.category.size());
   }
-  out.of_pattern = groups.of_pattern();
-  out.weight = row_weights(out.of_pattern, weight, groups.size());
-  return out;
+  tallies.tally_of_pattern = groups.group_of_pattern();
+  tallies.weight = row_weights(tallies.tally_of_pattern, weight, groups.size());
+  return tallies;
 }
 
 PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, const int* judge_of,
                        int judges) {
-  PairCounts out;
-  out.judges = judges + x.systems;
-  const std::size_t n_judges = out.judges;
-  out.pairs.assign(n_judges * n_judges, 0.0);
-  out.agreeing.assign(n_judges * n_judges, 0.0);
+  PairCounts counts;
+  counts.judges = judges + x.systems;
+  const std::size_t n_judges = counts.judges;
+  counts.pairs.assign(n_judges * n_judges, 0.0);
+  counts.agreeing.assign(n_judges * n_judges, 0.0);
   struct Answer {
     std::size_t judge;
     int category;
@@ -84,9 +87,10 @@ PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, 
   for (int p = 0; p < x.patterns; ++p) {
     if (weight[p] == 0) continue;
     answers.clear();
-    for (const int r : x.positions(p)) {
-      const int judge = judge_of[x.rater[r] - 1];
-      if (judge >= 1) answers.push_back({static_cast<std::size_t>(judge) - 1, x.category[r]});
+    for (const int position : x.positions(p)) {
+      const int judge = judge_of[x.rater[position] - 1];
+      if (judge >= 1)
+        answers.push_back({static_cast<std::size_t>(judge) - 1, x.category[position]});
     }
     for (int s = 0; s < x.systems; ++s) {
       const int answer = x.answer_of(p, s);
@@ -98,39 +102,39 @@ PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, 
         const std::size_t ab = answers[a].judge * n_judges + answers[b].judge;
         const std::size_t ba = answers[b].judge * n_judges + answers[a].judge;
         const double agreeing_weight = answers[a].category == answers[b].category ? weight[p] : 0;
-        out.pairs[ab] += weight[p];
-        out.pairs[ba] += weight[p];
-        out.agreeing[ab] += agreeing_weight;
-        out.agreeing[ba] += agreeing_weight;
+        counts.pairs[ab] += weight[p];
+        counts.pairs[ba] += weight[p];
+        counts.agreeing[ab] += agreeing_weight;
+        counts.agreeing[ba] += agreeing_weight;
       }
     }
   }
-  return out;
+  return counts;
 }
 
 RaterCounts rater_counts(const PatternView& x, const std::vector<double>& weight) {
-  RaterCounts out;
-  out.ratings.assign(x.raters, 0.0);
-  out.pairs.assign(x.raters, 0.0);
-  out.agreeing.assign(x.raters, 0.0);
+  RaterCounts counts;
+  counts.ratings.assign(x.raters, 0.0);
+  counts.pairs.assign(x.raters, 0.0);
+  counts.agreeing.assign(x.raters, 0.0);
   std::vector<int> category_count(x.categories + 1, 0);
   for (int p = 0; p < x.patterns; ++p) {
     const int begin = x.start[p], end = x.start[p + 1];
-    for (int r = begin; r < end; ++r) ++category_count[x.category[r]];
-    for_each_run(begin, end, x.rater, [&](int i, int j) {
+    for (int position = begin; position < end; ++position) ++category_count[x.category[position]];
+    for_each_run(begin, end, x.rater, [&](int from, int to) {
       // Counts only ratings by other raters.
-      for (int r = i; r < j; ++r) --category_count[x.category[r]];
-      const int rater = x.rater[i] - 1;
-      for (int r = i; r < j; ++r) {
-        out.ratings[rater] += weight[p];
-        out.pairs[rater] += weight[p] * (end - begin - (j - i));
-        out.agreeing[rater] += weight[p] * category_count[x.category[r]];
+      for (int position = from; position < to; ++position) --category_count[x.category[position]];
+      const int rater = x.rater[from] - 1;
+      for (int position = from; position < to; ++position) {
+        counts.ratings[rater] += weight[p];
+        counts.pairs[rater] += weight[p] * (end - begin - (to - from));
+        counts.agreeing[rater] += weight[p] * category_count[x.category[position]];
       }
-      for (int r = i; r < j; ++r) ++category_count[x.category[r]];
+      for (int position = from; position < to; ++position) ++category_count[x.category[position]];
     });
-    for (int r = begin; r < end; ++r) --category_count[x.category[r]];
+    for (int position = begin; position < end; ++position) --category_count[x.category[position]];
   }
-  return out;
+  return counts;
 }
 
 }  // namespace fallible

@@ -1,10 +1,10 @@
-// Tallies: the information in patterns that is needed if raters are exchangeable, as in the K-model
-// of Lehner (2015).
+// Tallies: a summary of patterns for models in which raters are exchangeable, for example the
+// K-model of Lehner (2015).
 //
-// Cases form one tally if the following are equal: ratings per category, number of agreeing pairs,
-// number of pairs of different raters, and system answers. There are far fewer tallies than
-// patterns. Complete ratings by five raters with five categories, and the answers of one system,
-// give at most 126 x 5 tallies.
+// A tally is the number of ratings of each category, the number of pairs of ratings by different
+// raters, the number of agreeing pairs, and the system answers. Cases with the same tally are
+// equivalent. There are far fewer tallies than patterns: complete ratings by five raters with five
+// categories, and the answers of one system, give at most 126 x 5 tallies.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,8 @@ namespace fallible {
 // Highest number of ratings of a case for which the number of pairs of ratings fits an int.
 constexpr int max_ratings_per_case = 46340;
 
-// One row per tally. A row has one entry in `category` and `count` for each category that occurs.
+// All tallies of a data set. Row i of `category` and `count` has one entry for each category that a
+// rater chose in the cases of tally i.
 struct Tallies : Ragged {
   int categories = 0;
   int systems = 0;
@@ -29,7 +30,7 @@ struct Tallies : Ragged {
   std::vector<double> agreeing;  // number of these pairs with equal categories
   std::vector<int> answer;       // tallies x systems, row by row; categories from 0, -1 if missing
   std::vector<double> weight;    // total weight of the cases of each tally
-  std::vector<int> of_pattern;   // tally of each pattern, from 0
+  std::vector<int> tally_of_pattern;  // tally of each pattern, from 0
 
   int size() const { return static_cast<int>(ratings.size()); }
   int answer_of(int i, int system) const { return row_of(answer, i, systems)[system]; }
@@ -45,8 +46,9 @@ inline double chance_corrected(double observed, double expected) {
   return (observed - expected) / (1 - expected);
 }
 
+// Agreement of each pair of judges.
 struct PairCounts {
-  int judges = 0;                // raters and systems
+  int judges = 0;                // number of judges, including systems
   std::vector<double> pairs;     // judges x judges: weight of the cases that both answered
   std::vector<double> agreeing;  // judges x judges: weight of the cases with equal answers
 };
@@ -54,10 +56,11 @@ struct PairCounts {
 // Counts the common cases and equal answers of each pair of judges. Judges are raters, followed by
 // systems. `judges`: number of judges without the systems. `judge_of[j]`: judge of rater j + 1,
 // from 1, or 0 to leave the rater out. Several raters may be the same judge, for example "any
-// rater". Ratings of the same judge are not compared with each other.
+// rater". Ratings by the same judge are not compared with each other.
 PairCounts pair_counts(const PatternView& patterns, const std::vector<double>& weight,
                        const int* judge_of, int judges);
 
+// Agreement of each rater with the other raters.
 struct RaterCounts {
   std::vector<double> ratings;  // weight of the ratings of each rater
   // Weight of the pairs of a rating by this rater and a rating of the same case by another rater.

@@ -1,6 +1,6 @@
 // Simulated panels of raters and systems. Answers are drawn from confusion matrices that satisfy or
-// violate the K-properties, the assumptions of the K-model: Lehner (2015), section "Performance and
-// robustness". AD, PER, PDA and IPC are names of parameters in this paper.
+// violate the K-properties, the assumptions of the K-model (Lehner, 2015, section "Performance and
+// robustness"). AD, PER, PDA and IPC are the names of parameters in this paper.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,13 @@
 
 namespace fallible {
 
-// Accuracy that stays fixed when rows are normalised (step 5 of Lehner's procedure): the mean
-// accuracy, weighted by base rates, or the accuracy of each category.
+// Accuracy that stays fixed when the rows of a confusion matrix are normalised (step 5 of Lehner's
+// procedure).
+//   expected: the mean accuracy, weighted by base rates.
+//   row: the accuracy of each category.
 enum class Normalise { expected, row };
 
+// Properties of generated confusion matrices.
 struct ConfusionOptions {
   // Called AD in the paper: probability of an error, divided by the probability of an error one
   // category further from the truth.
@@ -23,8 +26,9 @@ struct ConfusionOptions {
   Normalise normalise = Normalise::expected;
 };
 
-// Makes a confusion matrix: truths x answers, row by row. `factor`: multiplier of each entry (step
-// 4 of Lehner's procedure; the diagonal is not used). `accuracy` is clipped to [0, 1].
+// Makes a confusion matrix: truths x answers, row by row. `accuracy`: accuracy of the judge,
+// clipped to [0, 1]. `factor`: multiplier of each entry (step 4 of Lehner's procedure); the
+// diagonal is not used.
 std::vector<double> confusion_matrix(double accuracy, const std::vector<double>& base_rates,
                                      const ConfusionOptions& options,
                                      const std::vector<double>& factor);
@@ -33,12 +37,14 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
 // if `error_range` is 0.
 std::vector<double> error_factors(int categories, double error_range, Stream& stream);
 
-// Share of right answers that is expected for these base rates.
+// Returns the expected share of right answers for these base rates.
 double expected_accuracy(const std::vector<double>& confusion,
                          const std::vector<double>& base_rates);
 
-// How base rates are drawn. fixed: given by the user. uniform: uniform random numbers, divided by
-// their sum. dirichlet: from a symmetric Dirichlet distribution.
+// Distribution of the base rates.
+//   fixed: base rates are not drawn but given by the user.
+//   uniform: uniform random numbers, divided by their sum.
+//   dirichlet: symmetric Dirichlet distribution.
 enum class BaseRateLaw { fixed, uniform, dirichlet };
 
 // Cases in which raters (and systems, if Design::system_strata is true) are more or less accurate
@@ -57,8 +63,9 @@ struct Copying {
   double probability;
 };
 
+// Design of simulated panels.
 struct Design {
-  int categories = 0;
+  int categories = 0;  // number of categories
   BaseRateLaw law = BaseRateLaw::uniform;
   std::vector<double> base_rates;  // used if the law is `fixed`
   double concentration = 1;        // parameter of the symmetric Dirichlet law of base rates
@@ -86,46 +93,50 @@ struct Design {
   std::size_t visible_systems() const { return systems.size() - hidden; }
 };
 
-// The random quantities of a panel that are drawn before its cases: base rates, and a confusion
-// matrix per judge and stratum.
-struct Truths {
+// Parameters of a panel, which are drawn before its cases: base rates, and a confusion matrix per
+// judge and stratum.
+struct PanelParameters {
   std::vector<double> base_rates;
   std::vector<std::vector<double>> matrix;  // judges x strata; judges are raters, then systems
-  // Expected accuracy of each system that is not hidden, including copying.
-  std::vector<double> expected;
+  // Expected accuracy of each system that is not hidden, including the effect of copying.
+  std::vector<double> expected_accuracy;
 };
 
-Truths draw_truths(const Design& design, Stream& stream);
+// Draws base rates and confusion matrices of a panel.
+PanelParameters draw_panel_parameters(const Design& design, Stream& stream);
 
 // Draws the cases of a panel, one after the other.
 class CaseSampler {
  public:
   // `cases`: number of cases of the panel. It is needed for strata with exact shares and for drift.
-  CaseSampler(const Design& design, const Truths& truths, std::size_t cases);
+  CaseSampler(const Design& design, const PanelParameters& parameters, std::size_t cases);
 
   // Draws the next case.
   void next(Stream& stream);
 
-  // Stratum, true category and answers of the last case, from 1. Answer 0 is a missing rating.
+  // Stratum, true category and answers of the last drawn case. All numbers start at 1; answer 0 is
+  // a missing rating.
   int stratum() const { return static_cast<int>(stratum_) + 1; }
   int truth() const { return static_cast<int>(truth_) + 1; }
   const std::vector<int>& answers() const { return answers_; }  // raters, then systems
 
  private:
-  // Draws the answer of a judge, from 0.
+  // Draws and returns the answer of a judge to the current case, from 0.
   std::size_t answer(std::size_t judge, Stream& stream) const;
 
   const Design& design_;
-  std::size_t cases_, drawn_ = 0, stratum_ = 0, truth_ = 0;
+  std::size_t n_cases_, n_drawn_ = 0, stratum_ = 0, truth_ = 0;
   bool has_loadings_, has_missing_;  // true if judges have loadings; true if ratings may be missing
   double effect_ = 0;  // effect of the last case, drawn from N(0, 1), with which loadings correlate
   std::vector<int> answers_;
-  // Cumulative probabilities; `rows_`: judges x strata x truths x answers.
-  std::vector<double> strata_, categories_, rows_;
+  // Cumulative probabilities of strata, of true categories, and of answers (judges x strata x
+  // truths x answers).
+  std::vector<double> cumulative_strata_, cumulative_rates_, cumulative_rows_;
   // Index of the first case after each stratum, if shares are exact.
-  std::vector<std::size_t> ends_;
+  std::vector<std::size_t> stratum_ends_;
 };
 
+// Simulated panel.
 struct Panel {
   std::vector<int> truth;    // true category of each case, from 1
   std::vector<int> stratum;  // stratum of each case, from 1
@@ -133,6 +144,8 @@ struct Panel {
   std::vector<std::vector<int>> answers;
 };
 
-Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, Stream& stream);
+// Draws all cases of a panel.
+Panel draw_panel(const Design& design, const PanelParameters& parameters, std::size_t cases,
+                 Stream& stream);
 
 }  // namespace fallible

@@ -22,36 +22,37 @@ namespace {
 // kept if the user gives the correction for shared errors.
 bool excludes_constant_raters(const EstimatorOptions& options) { return !options.correction; }
 
-// Computes the estimates of all estimators for one panel. The average is fitted once for each value
-// of the correction. `without_constant`: the ratings without constant raters.
+// Computes estimates and intervals for one panel. Method average is fitted once for each value of
+// the correction, because robust intervals of all methods use it. `without_constant`: the ratings
+// without constant raters.
 class PanelAnalyser {
  public:
   PanelAnalyser(const Ratings& ratings, const Ratings& without_constant)
       : ratings_(ratings), without_constant_(without_constant) {}
 
   StudyEstimate operator()(const StudyEstimator& settings, std::uint64_t bootstrap_seed) {
-    StudyEstimate out;
+    StudyEstimate result;
     std::unique_ptr<Estimator> fitted;
     const bool is_average = settings.options.method == Method::average;
     if (!is_average) fitted = make_estimator(ratings_, settings.options, Host());
     const Estimator& estimator = is_average ? average(settings.options) : *fitted;
-    for (const auto& system : estimator.systems()) out.estimate.push_back(system.estimate);
-    out.interval.resize(out.estimate.size());
-    out.identified = estimator.identified();
-    if (!out.identified || settings.interval == IntervalKind::none) return out;
+    for (const auto& system : estimator.systems()) result.estimate.push_back(system.estimate);
+    result.interval.resize(result.estimate.size());
+    result.identified = estimator.identified();
+    if (!result.identified || settings.interval == IntervalKind::none) return result;
     if (settings.interval == IntervalKind::robust && is_average) {
-      for (std::size_t s = 0; s < out.interval.size(); ++s) {
-        out.interval[s].std_error = average_parts(estimator, s).std_error;
+      for (std::size_t s = 0; s < result.interval.size(); ++s) {
+        result.interval[s].std_error = average_parts(estimator, s).std_error;
       }
     } else {
-      out.interval = percentiles(estimator, settings, bootstrap_seed);
+      result.interval = percentile_intervals(estimator, settings, bootstrap_seed);
     }
-    if (settings.interval == IntervalKind::robust) make_robust(out, settings);
-    return out;
+    if (settings.interval == IntervalKind::robust) set_robust_intervals(result, settings);
+    return result;
   }
 
  private:
-  // Quantities of the average for a system. All are NaN if the system has no case.
+  // Returns the quantities of method average for a system. All are NaN if the system has no case.
   static AverageParts average_parts(const Estimator& average, std::size_t system) {
     return average.systems()[system].average.value_or(AverageParts());
   }
@@ -69,24 +70,25 @@ class PanelAnalyser {
     return *fitted;
   }
 
-  static std::vector<Interval> percentiles(const Estimator& estimator,
-                                           const StudyEstimator& settings, std::uint64_t seed) {
+  static std::vector<Interval> percentile_intervals(const Estimator& estimator,
+                                                    const StudyEstimator& settings,
+                                                    std::uint64_t seed) {
     BootstrapOptions options;
     options.replicates = settings.replicates;
     options.seed = seed;
     const auto replicates = bootstrap(estimator, Quantity::accuracy, options, Host());
     const std::size_t n = settings.replicates;
-    std::vector<Interval> out;
+    std::vector<Interval> intervals;
     for (std::size_t s = 0; s < estimator.systems().size(); ++s) {
-      out.push_back(
+      intervals.push_back(
           percentile_interval(&replicates[s * n], n, settings.conf_level, estimator.tolerance()));
     }
-    return out;
+    return intervals;
   }
 
-  // Replaces sampling errors by the total errors of robust intervals. Estimators treat the truth of
-  // all cases as unknown, and raters as people.
-  void make_robust(StudyEstimate& result, const StudyEstimator& settings) {
+  // Replaces the standard errors from sampling by the total standard errors of robust intervals,
+  // and sets the limits. Treats the truth of all cases as unknown, and raters as people.
+  void set_robust_intervals(StudyEstimate& result, const StudyEstimator& settings) {
     const bool is_average = settings.options.method == Method::average;
     const Estimator& averages = average(settings.options);
     for (std::size_t s = 0; s < result.estimate.size(); ++s) {
@@ -94,7 +96,8 @@ class PanelAnalyser {
       double error = result.interval[s].std_error;
       if (!settings.options.correction) {
         const AverageParts average = average_parts(averages, s);
-        const double gap = (is_average ? average.independent : value) - average.shared;
+        const double gap =
+            (is_average ? average.independent_estimate : value) - average.shared_estimate;
         const ErrorParts parts{error, gap, average.dependence, average.rater_error,
                                accuracy_range(static_cast<int>(s))};
         error = robust_error(value, parts, RaterKind::people).std_error;
@@ -103,7 +106,8 @@ class PanelAnalyser {
     }
   }
 
-  // Range of accuracies over possible base rates. All are possible if raters may agree by chance.
+  // Returns the range of a system's accuracy over possible base rates. All accuracies are possible
+  // (range 1) if raters may agree by chance.
   double accuracy_range(int system) {
     if (leading_.empty()) {
       leading_ = leading_categories(without_constant_.patterns, without_constant_.weight);
@@ -127,8 +131,8 @@ double fleiss_kappa(const Ratings& ratings, double agreement) {
   std::vector<double> share(ratings.patterns.categories, 0.0);
   double total = 0, chance = 0;
   for (int p = 0; p < ratings.patterns.patterns; ++p) {
-    for (const int at : ratings.patterns.positions(p)) {
-      share[ratings.patterns.category[at] - 1] += ratings.weight[p];
+    for (const int position : ratings.patterns.positions(p)) {
+      share[ratings.patterns.category[position] - 1] += ratings.weight[p];
       total += ratings.weight[p];
     }
   }
@@ -159,31 +163,33 @@ bool needs_constant_raters(const Ratings& without_constant) {
 Identifiable check_identifiable(const EstimatorOptions& options, const KFit& fit,
                                 const Ratings& ratings) {
   const bool is_latent = options.method == Method::joint || options.method == Method::shared;
-  const bool by_rater = is_latent && options.model.by_rater;
+  const bool separate_raters = is_latent && options.model.separate_raters;
   const bool unequal =
       fit.identified == Identified::chance && count_active_raters(ratings.patterns) > 2;
-  if (fit.identified == Identified::no_pairs || !(by_rater || unequal)) return Identifiable::as_fit;
+  if (fit.identified == Identified::no_pairs || !(separate_raters || unequal))
+    return Identifiable::as_fit;
   if (fit.agreement >= 1 - 1e-12) return Identifiable::yes;
   const bool is_associated =
       fleiss_kappa(ratings, fit.agreement) > 1e-9 || association_of(ratings).informative();
-  if (by_rater) return is_associated ? Identifiable::yes : Identifiable::unrelated;
+  if (separate_raters) return is_associated ? Identifiable::yes : Identifiable::unrelated;
   return is_associated ? Identifiable::unequal : Identifiable::as_fit;
 }
 
-StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t run) {
+// Draws one panel and applies all estimators. `index`: index of the run.
+StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t index) {
   const std::size_t raters = design.raters.size(), systems = design.visible_systems();
-  Stream stream(options.seed, options.first + run);
-  const Truths truths = draw_truths(design, stream);
-  CaseSampler sampler(design, truths, options.cases);
+  Stream stream(options.seed, options.first + index);
+  const PanelParameters parameters = draw_panel_parameters(design, stream);
+  CaseSampler sampler(design, parameters, options.cases);
   PatternBuilder builder(static_cast<int>(systems));
-  std::vector<double> weight, right(systems, 0.0);
+  std::vector<double> weight, n_right(systems, 0.0);
   for (std::size_t i = 0; i < options.cases; ++i) {
     sampler.next(stream);
     const std::vector<int>& answer = sampler.answers();
     for (std::size_t j = 0; j < raters; ++j) builder.rate(static_cast<int>(j) + 1, answer[j]);
     for (std::size_t s = 0; s < systems; ++s) {
       builder.answer(static_cast<int>(s), answer[raters + s]);
-      right[s] += answer[raters + s] == sampler.truth();
+      n_right[s] += answer[raters + s] == sampler.truth();
     }
     const std::size_t pattern = builder.finish_case() - 1;
     if (pattern == weight.size()) weight.push_back(0);
@@ -219,11 +225,11 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
   const bool needs_constant = any_excluded && needs_constant_raters(remaining_ratings);
   const Ratings& without_constant = needs_constant ? ratings : remaining_ratings;
 
-  StudyRun out;
-  out.fit = ratings.k_model->fit;
-  out.expected = truths.expected;
-  for (const double count : right) {
-    out.sample.push_back(count / static_cast<double>(options.cases));
+  StudyRun run;
+  run.fit = ratings.k_model->fit;
+  run.expected_accuracy = parameters.expected_accuracy;
+  for (const double count : n_right) {
+    run.panel_accuracy.push_back(count / static_cast<double>(options.cases));
   }
   PanelAnalyser analyse(ratings, without_constant);
   StudyEstimate no_estimate;
@@ -235,28 +241,30 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
         estimator.options.method == Method::average && excludes_constant_raters(estimator.options);
     const Ratings& used_ratings = excludes_constant ? without_constant : ratings;
     const KFit& fit = used_ratings.k_model->fit;
-    const Identifiable how = excludes_constant && needs_constant
-                                 ? Identifiable::constant
-                                 : check_identifiable(estimator.options, fit, used_ratings);
-    const bool is_identifiable =
-        how == Identifiable::as_fit ? fit.identified == Identified::yes : how == Identifiable::yes;
-    out.estimates.push_back(is_identifiable
-                                ? analyse(estimator, has_seeds ? options.bootstrap_seeds[run] : 0)
+    const Identifiable identifiable =
+        excludes_constant && needs_constant
+            ? Identifiable::constant
+            : check_identifiable(estimator.options, fit, used_ratings);
+    const bool is_identifiable = identifiable == Identifiable::as_fit
+                                     ? fit.identified == Identified::yes
+                                     : identifiable == Identifiable::yes;
+    run.estimates.push_back(is_identifiable
+                                ? analyse(estimator, has_seeds ? options.bootstrap_seeds[index] : 0)
                                 : no_estimate);
-    out.estimates.back().identifiable = how;
-    out.estimates.back().fit = fit;
+    run.estimates.back().identifiable = identifiable;
+    run.estimates.back().fit = fit;
   }
-  return out;
+  return run;
 }
 
 }  // namespace
 
 std::vector<StudyRun> run_study(const Design& design, const StudyOptions& options,
                                 const Host& host) {
-  std::vector<StudyRun> out(options.runs);
+  std::vector<StudyRun> runs(options.runs);
   for_each_item(options.runs, options.threads, host,
-                [&](std::size_t run) { out[run] = run_once(design, options, run); });
-  return out;
+                [&](std::size_t run) { runs[run] = run_once(design, options, run); });
+  return runs;
 }
 
 int run_seed(std::uint64_t seed, std::uint64_t item) {

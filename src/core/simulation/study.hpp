@@ -1,5 +1,5 @@
-// Simulation studies: draws many panels of one design and analyses each. Only the results are
-// stored, so memory does not depend on the number of cases.
+// Simulation studies: draws many panels of one design and analyses each panel. Stores only the
+// results, so memory does not depend on the number of cases.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,22 @@ namespace fallible {
 
 enum class IntervalKind { none, bootstrap, robust };
 
+// An estimator of a study, and its intervals.
 struct StudyEstimator {
   EstimatorOptions options;
   IntervalKind interval = IntervalKind::none;
-  // Replicates of the bootstrap, which also gives the sampling error of robust intervals.
+  // Number of replicates of the bootstrap. The bootstrap also gives the sampling error of robust
+  // intervals.
   int replicates = 0;
   double conf_level = 0.9;
   // Half-width of a robust interval in standard errors; 1.64 for 90%.
   double margin = 1.644853626951472;
 };
 
+// Settings of a study.
 struct StudyOptions {
-  std::size_t cases = 1;
-  std::size_t runs = 1;
+  std::size_t cases = 1;  // number of cases of each panel
+  std::size_t runs = 1;   // number of panels
   std::uint64_t seed = 0;
   // Index of the first run; the following runs have the next indices. The index of a run selects
   // its random stream.
@@ -35,11 +38,12 @@ struct StudyOptions {
   std::vector<std::uint64_t> bootstrap_seeds;
 };
 
-// Whether the ratings contain enough information for the estimator.
-// as_fit: as for the K-model (KFit::identified).
-// yes: the answers of different raters are associated. unrelated: they are not.
-// unequal: yes, but only if the method allows raters of unequal accuracy.
-// constant: no, because too little information is left without the constant raters.
+// States whether the estimator can be computed from the ratings.
+//   as_fit: if the K-model is identified from the ratings (KFit::identified).
+//   yes: it can, because the answers of different raters are associated.
+//   unrelated: it cannot, because the answers of different raters are not associated.
+//   unequal: it cannot, but methods that allow raters of unequal accuracy can be computed.
+//   constant: it cannot, because the ratings without constant raters do not identify it.
 enum class Identifiable { as_fit, yes, unrelated, unequal, constant };
 
 // Results of one estimator for one panel. Vectors have one element per system.
@@ -51,18 +55,20 @@ struct StudyEstimate {
   KFit fit;  // K-model fit to the ratings that the estimator uses
 };
 
+// Results of one run: estimates for one simulated panel.
 struct StudyRun {
-  KFit fit;                              // K-model fit to all ratings
-  std::vector<double> expected;          // expected accuracy of each system
-  std::vector<double> sample;            // share of right answers of each system in this panel
-  std::vector<StudyEstimate> estimates;  // one per estimator
+  KFit fit;                               // K-model fit to all ratings
+  std::vector<double> expected_accuracy;  // expected accuracy of each system
+  std::vector<double> panel_accuracy;     // share of right answers of each system in this panel
+  std::vector<StudyEstimate> estimates;   // one per estimator
 };
 
+// Runs the study. The host receives the number of finished runs.
 std::vector<StudyRun> run_study(const Design& design, const StudyOptions& options,
                                 const Host& host);
 
-// Seed for other random numbers of a run. `item`: index of the run. Uses a different stream from
-// the one that draws the panel.
+// Returns a seed for random numbers of a run that are not part of the panel. `item`: index of the
+// run. The seed comes from a different stream than the panel.
 int run_seed(std::uint64_t seed, std::uint64_t item);
 
 }  // namespace fallible

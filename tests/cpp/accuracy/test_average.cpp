@@ -66,12 +66,12 @@ TEST_CASE("members of the family come after the members that they need") {
     CHECK(labels.size() == size);
     // The members with confusion matrices extend the most flexible one-coin members without strata:
     // with equal raters (last but one), and with different raters (last).
-    for (const bool by_rater : {false, true}) {
-      const Member& matrices = *family[size - (by_rater ? 1 : 2)];
+    for (const bool separate_raters : {false, true}) {
+      const Member& matrices = *family[size - (separate_raters ? 1 : 2)];
       CHECK(matrices.result().label.errors == "matrix");
       REQUIRE(matrices.base());
       const MemberLabel base = matrices.base()->result().label;
-      CHECK(base.accuracy == (by_rater ? "rater" : "common"));
+      CHECK(base.accuracy == (separate_raters ? "rater" : "common"));
       CHECK(base.difficulty == 0);
       CHECK(base.errors == (ordered ? "distance" : "uniform"));
     }
@@ -134,12 +134,12 @@ TEST_CASE("weights of an average depend on known truths and on weights of cases"
   CHECK(total(parts.members) == Approx(1));
   CHECK(estimate.estimate > 0.5);
   CHECK(estimate.estimate < 1);
-  CHECK(parts.shared > 0.5);
+  CHECK(parts.shared_estimate > 0.5);
   CHECK(parts.std_error > 0);
   CHECK(parts.rater_error < 0.5);
-  CHECK(average->with_weights(average->cells().cases)[0] ==
+  CHECK(average->estimate_with_weights(average->cells().cases)[0] ==
         Approx(estimate.estimate).epsilon(2e-3));
-  CHECK(std::isnan(average->with_weights(std::vector<double>(weight.size(), 0.0))[0]));
+  CHECK(std::isnan(average->estimate_with_weights(std::vector<double>(weight.size(), 0.0))[0]));
   const auto posterior = average->posterior(0);
   REQUIRE(posterior.size() == weight.size() * 3);
   CHECK(posterior[0] + posterior[1] + posterior[2] == Approx(1));
@@ -152,13 +152,14 @@ TEST_CASE("weights of an average depend on known truths and on weights of cases"
   for (int p = 0; p < panel.view().patterns; ++p) {
     known.push_back(panel.view().answer_of(p, 0) % 3 + 1);
   }
-  CHECK(fit(panel, weight, known)->systems().front().average->independent == Approx(1.0 / 22));
+  CHECK(fit(panel, weight, known)->systems().front().average->independent_estimate ==
+        Approx(1.0 / 22));
 }
 
 TEST_CASE("an average needs at least one case") {
   const Panel panel({"ABAB", "ABBB", "ABAB"}, {"A...", "...."}, 2);
   const auto average = fit(panel, panel.weights(), {});
-  const double independent = average->systems()[0].average->independent;
+  const double independent = average->systems()[0].average->independent_estimate;
   CHECK(independent > 0.5);
   CHECK(independent < 1);
   CHECK(!average->systems()[1].average);
@@ -174,7 +175,7 @@ TEST_CASE("with new weights, members that are not refitted do not affect the ave
   REQUIRE(std::any_of(members.begin(), members.end(), [](const MemberResult& member) {
     return member.weight < 1e-3 && !std::isnan(member.log_evidence);
   }));
-  CHECK(average->with_weights(repeated->cells().cases)[0] ==
+  CHECK(average->estimate_with_weights(repeated->cells().cases)[0] ==
         Approx(repeated->systems().front().estimate).epsilon(1e-4));
 }
 
@@ -214,7 +215,7 @@ TEST_CASE("the variance of an average is the sum of those within and between its
     mean += member.weight * member.estimate;
     square += member.weight * (std::pow(member.std_error, 2) + std::pow(member.estimate, 2));
   }
-  CHECK(found.independent == Approx((400 * mean + 1) / 402).epsilon(1e-9));
+  CHECK(found.independent_estimate == Approx((400 * mean + 1) / 402).epsilon(1e-9));
   CHECK(found.std_error == Approx(std::sqrt(square - mean * mean)).epsilon(1e-9));
 }
 
@@ -225,9 +226,9 @@ TEST_CASE("with known truths there is no correction for shared errors") {
   for (std::size_t i = 0; i < truth.size(); ++i) known[panel.patterns.index[i] - 1] = truth[i];
   const auto average = fit(panel, panel.weights(), known);
   const AverageParts& found = *average->systems().front().average;
-  CHECK(found.typical == 1);  // raters at chance
-  CHECK(found.shared == Approx(7.0 / 8));
-  CHECK(average->systems().front().estimate == Approx(found.independent).epsilon(1e-12));
+  CHECK(found.typical_correction == 1);  // raters at chance
+  CHECK(found.shared_estimate == Approx(7.0 / 8));
+  CHECK(average->systems().front().estimate == Approx(found.independent_estimate).epsilon(1e-12));
 }
 
 TEST_CASE("a member is excluded if raters would be worse than chance on difficult cases") {

@@ -64,7 +64,7 @@ void compare(const Blend& found, const Blend& expected) {
   CHECK(found.sd == Approx(expected.sd).epsilon(1e-4));
   CHECK(std::fabs(found.low - expected.low) < 1e-4);
   CHECK(std::fabs(found.high - expected.high) < 1e-4);
-  CHECK(found.flat == Approx(expected.flat).epsilon(1e-5));
+  CHECK(found.flat_probability == Approx(expected.flat_probability).epsilon(1e-5));
 }
 
 }  // namespace

@@ -54,8 +54,9 @@ TEST_CASE("the worked example gives the published numbers") {
   CHECK(fit.rater_accuracy == Approx(0.5));
   CHECK(fit.base_rates[0] == Approx(0.325));
   CHECK(fit.base_rates[3] == Approx(0.175));
-  CHECK(fit.negative == 0);
-  CHECK(posterior_of(tallies, fit, tallies.of_pattern[0])[2] == Approx(0.859873).epsilon(1e-6));
+  CHECK(fit.n_negative == 0);
+  CHECK(posterior_of(tallies, fit, tallies.tally_of_pattern[0])[2] ==
+        Approx(0.859873).epsilon(1e-6));
 
   const auto system = judged(tallies, fit)[0];
   CHECK(system.estimate == Approx(0.731427).epsilon(1e-6));
@@ -223,7 +224,7 @@ TEST_CASE("cases without ratings are in cells with count zero, and are not used 
   const Cells cells = pattern_cells(ratings);
   for (int p = 0; p < panel.view().patterns; ++p) {
     const bool rated = panel.view().start[p] < panel.view().start[p + 1];
-    CHECK(cells.cases[cells.of_pattern[p]] == (rated ? panel.weights()[p] : 0));
+    CHECK(cells.cases[cells.cell_of_pattern[p]] == (rated ? panel.weights()[p] : 0));
   }
 }
 
@@ -237,16 +238,16 @@ TEST_CASE("linear replicates are slopes of estimates times changes of weights") 
   BootstrapOptions how;
   how.replicates = 3;
   how.seed = 11;
-  for (const bool by_rater : {false, true}) {
+  for (const bool separate_raters : {false, true}) {
     for (const bool none : {false, true}) {
-      options.model.by_rater = by_rater;
+      options.model.separate_raters = separate_raters;
       options.prior.none = none;
       const Ratings ratings{panel.view(), panel.weights(), {}, nullptr};
       const auto fitted = make_estimator(ratings, options, Host());
       const auto linear = linear_replicates(ratings, options, how, Host());
       REQUIRE(linear.size() == 12);
       const Cells& cells = fitted->cells();
-      const Resampler resampler(cells.cases, cells.of_pattern, how.clusters);
+      const Resampler resampler(cells.cases, cells.cell_of_pattern, how.clusters);
       for (std::size_t r = 0; r < 3; ++r) {
         Stream stream(how.seed, r);
         const auto drawn = resampler.draw(stream);
@@ -255,7 +256,7 @@ TEST_CASE("linear replicates are slopes of estimates times changes of weights") 
           for (std::size_t i = 0; i < weight.size(); ++i) {
             weight[i] += share * (drawn[i] - cells.cases[i]);
           }
-          return fitted->with_weights(weight);
+          return fitted->estimate_with_weights(weight);
         };
         const auto up = along(1e-3), down = along(-1e-3);
         for (const int s : {0, 1, 3}) {
@@ -282,7 +283,7 @@ TEST_CASE("the bootstrap of every estimator does not depend on the number of thr
     for (const Quantity quantity : {Quantity::accuracy, Quantity::counts}) {
       how.threads = 1;
       const auto one = bootstrap(*fitted, quantity, how, Host());
-      CHECK(one.size() == how.replicates * numbers_of(*fitted, quantity));
+      CHECK(one.size() == how.replicates * count_quantities(*fitted, quantity));
       for (const int threads : {2, 8}) {
         how.threads = threads;
         CHECK(same(bootstrap(*fitted, quantity, how, Host()), one));
@@ -301,11 +302,11 @@ TEST_CASE("estimators with the weights of the data return the original estimate"
     CHECK(fitted->identified());
     CHECK(fitted->converged());
     CHECK(fitted->tolerance() == (by_algebra ? rounding_tolerance : iteration_tolerance));
-    CHECK(fitted->with_weights(fitted->cells().cases)[0] ==
+    CHECK(fitted->estimate_with_weights(fitted->cells().cases)[0] ==
           Approx(fitted->systems()[0].estimate).epsilon(1e-6));
     CHECK(fitted->posterior(0).empty() == by_algebra);
     const auto counts = fitted->counts_with_weights(fitted->cells().cases);
-    REQUIRE(counts.size() == fitted->counts());
+    REQUIRE(counts.size() == fitted->n_counts());
     double total = 0;
     for (const double count : counts) total += count;
     CHECK(total == Approx(by_algebra ? 0 : 10));
@@ -315,13 +316,13 @@ TEST_CASE("estimators with the weights of the data return the original estimate"
 TEST_CASE("the shared and joint methods have replicates that do not depend on threads") {
   Panel panel({"ABCABCABBC", "ABCABCACBA", "ABCBBCABCC"}, {"ABCABBABBC", "..CABCABBA"}, 3);
   EstimatorOptions options;
-  options.model.by_rater = true;
+  options.model.separate_raters = true;
   for (const Method end : {Method::shared, Method::joint}) {
     options.method = end;
     const auto fitted = estimator(panel, options);
     CHECK(fitted->converged());
     CHECK(fitted->identified());
-    const auto again = fitted->with_weights(fitted->cells().cases);
+    const auto again = fitted->estimate_with_weights(fitted->cells().cases);
     for (int s = 0; s < 2; ++s) {
       const double estimate = fitted->systems()[s].estimate;
       CHECK(estimate > 0.5);

@@ -17,35 +17,35 @@ TEST_CASE("percentile intervals interpolate, and give a reason if there is none"
   const double nan = std::nan("");
   const std::vector<double> x{0.5, nan, 0.1, 0.4, 0.2, 0.3};
   const auto found = percentile_interval(x.data(), x.size(), 0.9);
-  CHECK(found.lack == Interval::Lack::none);
+  CHECK(found.missing == Interval::Missing::none);
   CHECK(found.low == Approx(0.12));
   CHECK(found.high == Approx(0.48));
   CHECK(found.std_error == Approx(std::sqrt(0.025)));
 
   const std::vector<double> few{0.5, nan, 0.1, nan, nan};
-  CHECK(percentile_interval(few.data(), few.size(), 0.9).lack == Interval::Lack::failed);
+  CHECK(percentile_interval(few.data(), few.size(), 0.9).missing == Interval::Missing::failed);
 
   const std::vector<double> half{0.5, nan, 0.1, nan}, one{0.5, nan}, near{1, 1 - 1e-12};
-  CHECK(percentile_interval(half.data(), 4, 0.9).lack == Interval::Lack::none);
-  CHECK(percentile_interval(one.data(), 2, 0.9).lack == Interval::Lack::failed);
-  CHECK(percentile_interval(near.data(), 2, 0.9).lack == Interval::Lack::constant);
+  CHECK(percentile_interval(half.data(), 4, 0.9).missing == Interval::Missing::none);
+  CHECK(percentile_interval(one.data(), 2, 0.9).missing == Interval::Missing::failed);
+  CHECK(percentile_interval(near.data(), 2, 0.9).missing == Interval::Missing::constant);
   // Replicates of iterative fits that differ by less than the errors of the fits count as equal.
   const std::vector<double> apart{0.014269, 0.014270, 0.014271};
-  CHECK(percentile_interval(apart.data(), 3, 0.9).lack == Interval::Lack::none);
-  CHECK(percentile_interval(apart.data(), 3, 0.9, iteration_tolerance).lack ==
-        Interval::Lack::constant);
+  CHECK(percentile_interval(apart.data(), 3, 0.9).missing == Interval::Missing::none);
+  CHECK(percentile_interval(apart.data(), 3, 0.9, iteration_tolerance).missing ==
+        Interval::Missing::constant);
   const std::vector<double> close{1, 1 - 1e-6};
-  CHECK(percentile_interval(close.data(), 2, 0.9).lack == Interval::Lack::none);
-  CHECK(percentile_interval(close.data(), 2, 0.9, iteration_tolerance).lack ==
-        Interval::Lack::constant);
+  CHECK(percentile_interval(close.data(), 2, 0.9).missing == Interval::Missing::none);
+  CHECK(percentile_interval(close.data(), 2, 0.9, iteration_tolerance).missing ==
+        Interval::Missing::constant);
   const std::vector<double> small{0.1, 0.1 - 5e-10};  // the tolerance is relative
-  CHECK(percentile_interval(small.data(), 2, 1).lack == Interval::Lack::none);
+  CHECK(percentile_interval(small.data(), 2, 1).missing == Interval::Missing::none);
 
   std::vector<double> constant(100, 1.0);
   constant[0] = 0.5;
   const auto stuck = percentile_interval(constant.data(), constant.size(), 0.9);
-  CHECK(stuck.lack == Interval::Lack::constant);
-  CHECK(stuck.same == Approx(0.99));
+  CHECK(stuck.missing == Interval::Missing::constant);
+  CHECK(stuck.share_at_value == Approx(0.99));
   CHECK(stuck.value == 1);
   CHECK(std::isnan(stuck.high));
 }
@@ -91,10 +91,10 @@ TEST_CASE("a robust interval contains the hidden error if the dependence weight 
 }
 
 TEST_CASE("the typical share of common errors depends on the number of categories") {
-  CHECK(typical_share(0.6, 2) == Approx(0.6));
-  CHECK(typical_share(0.6, 3) == Approx(0.6 / std::sqrt(2)));
-  CHECK(typical_share(0.6, 5) == Approx(0.3));
-  CHECK(std::isnan(typical_share(0.6, 1)));
+  CHECK(typical_correction(0.6, 2) == Approx(0.6));
+  CHECK(typical_correction(0.6, 3) == Approx(0.6 / std::sqrt(2)));
+  CHECK(typical_correction(0.6, 5) == Approx(0.3));
+  CHECK(std::isnan(typical_correction(0.6, 1)));
   CHECK(dependence_weight(0.25, 0.3, 2) == Approx(0.5));
   CHECK(dependence_weight(0.7, 0.3, 2) == 0);
   CHECK(dependence_weight(0.7, 0.44, 2) == 0);
@@ -128,11 +128,11 @@ TEST_CASE("estimate and interval equal those of reference implementations") {
        .2465753, .6716418, .7690883, .0630346, .6654056, .8727710}};
   const auto near = [](double x) { return Approx(x).epsilon(1e-6); };
   for (const Oracle& oracle : oracles) {
-    const double back = typical_share(oracle.dependence, oracle.categories);
+    const double back = typical_correction(oracle.dependence, oracle.categories);
     const double range =
         base_rate_range(oracle.share, oracle.kappa, oracle.answers, oracle.covariance);
     const auto ends = possible_base_rates(oracle.share, oracle.kappa);
-    const double estimate = corrected(oracle.independent, oracle.shared, back);
+    const double estimate = corrected_estimate(oracle.independent, oracle.shared, back);
     const RobustError error =
         robust_error(estimate,
                      {oracle.sampling, oracle.independent - oracle.shared, oracle.dependence,
@@ -207,12 +207,12 @@ TEST_CASE("estimates from gold cases and ratings are blended by their precision"
   CHECK(both.mean == Approx(0.5 + 0.03 / 5).epsilon(1e-6));
   CHECK(both.sd == Approx(0.02 * std::sqrt(0.8)).epsilon(1e-5));
   CHECK(both.high - both.low == Approx(2 * 1.644854 * both.sd).epsilon(1e-4));
-  CHECK(both.flat == 0);
+  CHECK(both.flat_probability == 0);
   // With only the flat part, the posterior is a Beta distribution.
   const Blend flat = blend_share(0.8, 20, {0.1, 0.01, 1}, 0.9);
   CHECK(flat.mean == Approx(16.5 / 21).epsilon(1e-6));
   CHECK(flat.sd == Approx(std::sqrt(16.5 * 4.5 / 22) / 21).epsilon(1e-5));
-  CHECK(flat.flat == Approx(1));
+  CHECK(flat.flat_probability == Approx(1));
 }
 
 TEST_CASE("differences of replicates have intervals, and the share in which one system is better") {

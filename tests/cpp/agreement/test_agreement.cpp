@@ -20,7 +20,7 @@ Selection all_of(const Panel& panel, bool exchangeable, int least = 1) {
   for (int k = 1; k <= view.categories; ++k) out.category.push_back(k);
   out.categories = view.categories;
   out.exchangeable = exchangeable;
-  out.least = least;
+  out.least_judges = least;
   return out;
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("rows do not depend on the order of raters and cases, if the measure d
   const RatedRows y = select_rows(two.view(), two.weights(), all_of(two, true));
   CHECK(x.start == y.start);
   CHECK(x.category == y.category);
-  CHECK(x.of_pattern.back() == -1);  // no rater rated this pattern
+  CHECK(x.row_of_pattern.back() == -1);  // no rater rated this pattern
   CHECK(select_rows(one.view(), one.weights(), all_of(one, false)).size() == 4);
 }
 
@@ -111,13 +111,13 @@ TEST_CASE("undefined values are NaN, with the reason") {
     const RatedRows rows = select_rows(panel.view(), panel.weights(), all_of(panel, false, least));
     return make_kernel(rows, nominal(measure, 2))->estimate(rows.weight);
   };
-  CHECK(ask(alone, "fleiss_kappa", 1).why == Undefined::no_pairs);
-  CHECK(ask(alone, "bangdiwala_b", 2).why == Undefined::no_pairs);
-  CHECK(ask(alone, "light_kappa", 2).why == Undefined::unshared);
-  CHECK(ask(same, "conger_kappa", 1).why == Undefined::certain);
-  CHECK(ask(same, "krippendorff_alpha", 2).why == Undefined::certain);
-  CHECK(ask(same, "yule_y", 2).why == Undefined::zero_cells);
-  CHECK(ask(same, "information_agreement_plain", 2).why == Undefined::no_entropy);
+  CHECK(ask(alone, "fleiss_kappa", 1).reason == Undefined::no_pairs);
+  CHECK(ask(alone, "bangdiwala_b", 2).reason == Undefined::no_pairs);
+  CHECK(ask(alone, "light_kappa", 2).reason == Undefined::unshared);
+  CHECK(ask(same, "conger_kappa", 1).reason == Undefined::certain);
+  CHECK(ask(same, "krippendorff_alpha", 2).reason == Undefined::certain);
+  CHECK(ask(same, "yule_y", 2).reason == Undefined::zero_cells);
+  CHECK(ask(same, "information_agreement_plain", 2).reason == Undefined::no_entropy);
   CHECK(ask(same, "information_agreement", 2).value == 0.5);
   CHECK(std::isnan(ask(same, "conger_kappa", 1).value));
   CHECK_THROWS_AS(ask(same, "kappa", 1), std::invalid_argument);

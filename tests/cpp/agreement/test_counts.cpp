@@ -94,7 +94,7 @@ TEST_CASE("measures of counts are sums over pairs of ratings by different judges
       const Slow slow(rows, rows.weight, pool);
       CHECK(kernel->estimate(rows.weight).value == Approx(slow.value(name)).epsilon(1e-12));
       const auto influence = kernel->influence(rows.weight);
-      const auto without = kernel->without_one(rows.weight, Host());
+      const auto without = kernel->estimates_without_case(rows.weight, Host());
       for (int i = 0; i < rows.size(); ++i) {
         std::vector<double> up = rows.weight, down = up, less = up;
         up[i] += 1e-5;

@@ -132,7 +132,7 @@ void compare(const std::string& name, const RatedRows& rows, const Measure& slow
   const auto kernel = make_kernel(rows, {name, scale, Pooling::pairs});
   CHECK(kernel->estimate(rows.weight).value == Approx(slow(rows.weight)).epsilon(1e-12));
   const auto influence = kernel->influence(rows.weight);
-  const auto without = kernel->without_one(rows.weight, Host());
+  const auto without = kernel->estimates_without_case(rows.weight, Host());
   for (int i = 0; i < rows.size(); ++i) {
     Weights up = rows.weight, down = up, less = up;
     up[i] += 1e-5;
@@ -155,7 +155,7 @@ TEST_CASE("kappas of raters and alphas equal their definitions") {
   compare("krippendorff_alpha", rows, with_rows(alpha, false, 1.0), with_rows(alpha, false, 0.0));
   compare("krippendorff_alpha_ordinal", rows, with_rows(alpha, true, 1.0),
           with_rows(alpha, true, 0.0));
-  CHECK(make_kernel(rows, {"light_kappa", scale, Pooling::pairs})->estimate(rows.weight).why ==
+  CHECK(make_kernel(rows, {"light_kappa", scale, Pooling::pairs})->estimate(rows.weight).reason ==
         Undefined::unshared);
   rows.judges = 3;
   compare("light_kappa", rows, with_rows(light), with_rows(light));

@@ -186,7 +186,7 @@ TEST_CASE("selected rows have the answers of the chosen judges") {
         std::sort(expected.begin(), expected.end());
         std::sort(judges.begin(), judges.end());
         const auto different = std::unique(judges.begin(), judges.end()) - judges.begin();
-        const int row = rows.of_pattern[p];
+        const int row = rows.row_of_pattern[p];
         CHECK((row >= 0) == (different >= 2));
         if (row < 0) continue;
         of_row[row] += weight[p];

@@ -35,11 +35,11 @@ TEST_CASE("judgements are stored by unit and by worker") {
   rows.add(3, 1, 2);
   const Judgements x = rows.judgements(3, 2, 3);
   CHECK(x.size() == 3);
-  CHECK(x.answers(0) == 2);
-  CHECK(x.answers(1) == 0);
-  CHECK(x.of_unit.start == std::vector<int>{0, 2, 2, 3});
-  CHECK(x.of_worker.start == std::vector<int>{0, 2, 3});
-  CHECK(x.worker_row == std::vector<int>{0, 2, 1});
+  CHECK(x.n_labels(0) == 2);
+  CHECK(x.n_labels(1) == 0);
+  CHECK(x.unit_judgements.start == std::vector<int>{0, 2, 2, 3});
+  CHECK(x.worker_positions.start == std::vector<int>{0, 2, 3});
+  CHECK(x.worker_judgements == std::vector<int>{0, 2, 1});
   const Votes votes = count_votes(x);
   CHECK(votes.start == std::vector<int>{0, 2, 2, 3});
   CHECK(votes.label == std::vector<int>{0, 2, 1});
@@ -111,29 +111,29 @@ TEST_CASE("a step of version 2.0 equals sums over pairs of workers") {
     if (before.converged) continue;
     for (int u = 0; u < x.units; ++u) {
       double above = 0, below = 0;
-      for (int a = x.of_unit.start[u]; a < x.of_unit.start[u + 1]; ++a) {
-        for (int b = a + 1; b < x.of_unit.start[u + 1]; ++b) {
+      for (int a = x.unit_judgements.start[u]; a < x.unit_judgements.start[u + 1]; ++a) {
+        for (int b = a + 1; b < x.unit_judgements.start[u + 1]; ++b) {
           const double both = before.worker[x.worker[a]] * before.worker[x.worker[b]];
           above += both * cosine(x, a, b, before.annotation);
           below += both;
         }
       }
-      if (x.of_unit.positions(u).size() > 0) {
+      if (x.unit_judgements.positions(u).size() > 0) {
         CHECK(after.unit[u] == Approx(above / std::max(below, quality_floor)).epsilon(1e-12));
       }
     }
     for (int i = 0; i < x.workers; ++i) {
       double above = 0, below = 0;
-      for (const int r : x.of_worker.positions(i)) {
-        const int judgement = x.worker_row[r], u = x.unit[judgement];
-        for (const int other_judgement : x.of_unit.positions(u)) {
+      for (const int r : x.worker_positions.positions(i)) {
+        const int judgement = x.worker_judgements[r], u = x.unit[judgement];
+        for (const int other_judgement : x.unit_judgements.positions(u)) {
           if (other_judgement == judgement) continue;
           const double weight = before.worker[x.worker[other_judgement]] * before.unit[u];
           above += weight * cosine(x, judgement, other_judgement, before.annotation);
           below += weight;
         }
       }
-      if (x.of_worker.positions(i).size() > 0) {
+      if (x.worker_positions.positions(i).size() > 0) {
         CHECK(after.worker_worker[i] ==
               Approx(above / std::max(below, quality_floor)).epsilon(1e-12));
       }

@@ -29,7 +29,7 @@ TEST_CASE("estimates follow equations 2 and 5, with negative values set to zero"
     total += std::max(rate[k], 0.0);
   }
   REQUIRE(rate[3] < 0);
-  CHECK(fit.negative == 1);
+  CHECK(fit.n_negative == 1);
   for (int k = 0; k < 4; ++k) CHECK(fit.base_rates[k] == Approx(std::max(rate[k], 0.0) / total));
   for (int i = 0; i < tallies.size(); ++i) {
     const auto found = posterior_of(tallies, fit, i);
@@ -60,7 +60,7 @@ TEST_CASE("a category with base rate zero stays excluded, however often raters g
   KFit fit = fit_algebraic(tallies, tallies.weight);
   fit.rater_accuracy = 0.9;
   fit.base_rates = {0.5, 0.5, 0};
-  const auto p = posterior_of(tallies, fit, tallies.of_pattern[1]);
+  const auto p = posterior_of(tallies, fit, tallies.tally_of_pattern[1]);
   CHECK(p[0] == 0.5);
   CHECK(p[2] == 0);
 }

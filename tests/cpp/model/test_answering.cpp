@@ -52,13 +52,13 @@ TEST_CASE("judges who never abstain always answer") {
   Replies replies("111 30 112 5 221 4 222 20 12? 3 21? 2", 2);
   const PooledFit found = fit(replies.rows(), false);
   CHECK(found.answering.used_judges == std::vector<int>{2});
-  CHECK(found.answered[0][0] == 1);
-  CHECK(found.answered[2][1] < 1);
+  CHECK(found.answer_probability[0][0] == 1);
+  CHECK(found.answer_probability[2][1] < 1);
   // A judge who always abstains has no effect.
   const PooledFit four =
       fit(Replies("111? 30 112? 5 221? 4 222? 20 12?? 3 21?? 2", 2).rows(), false);
   CHECK(near(four.log_likelihood, found.log_likelihood));
-  CHECK(four.answered[3][0] == 1);
+  CHECK(four.answer_probability[3][0] == 1);
   // If abstentions are not modelled, all judges always answer.
   LatentRows rows = replies.rows();
   rows.abstained.clear();
@@ -69,7 +69,7 @@ TEST_CASE("judges who never abstain always answer") {
 
 TEST_CASE("chance-corrected agreement of replies equals that of two other programs") {
   const ReplyAssociation tests = reply_association(three_tests().rows());
-  CHECK(near(tests.by_chance, 0.580554591));
+  CHECK(near(tests.chance_agreement, 0.580554591));
   CHECK(near(tests.excess, 122.985044));
   CHECK(std::fabs(tests.variance - 242.206600) < 1e-5);
   CHECK(near(tests.z(), 7.9024056));

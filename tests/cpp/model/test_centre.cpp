@@ -136,10 +136,10 @@ void check_stationary(double x, const std::function<double(double)>& f) {
 // Expected numbers of distinct draws from the centre (Centre::Tables), and these numbers times p (1
 // - p), which occur in the equations of the standard deviations.
 struct Draws {
-  std::vector<double> by_judge, by_truth, errors;
+  std::vector<double> by_judge, ratings_by_truth, errors;
 
   Draws(const Centre& x, const CentreCounts& n)
-      : by_judge(x.s.size()), by_truth(x.categories), errors(x.categories * x.categories) {
+      : by_judge(x.s.size()), ratings_by_truth(x.categories), errors(x.categories * x.categories) {
     const int K = x.categories;
     for (const int j : n.used_judges) {
       for (int k = 0; k < K; ++k) {
@@ -149,7 +149,7 @@ struct Draws {
           if (number <= 0) continue;
           const double draws = alpha * (digamma(alpha + number) - digamma(alpha));
           by_judge[j] += draws * p * (1 - p);
-          by_truth[k] += draws * p * (1 - p);
+          ratings_by_truth[k] += draws * p * (1 - p);
           if (l != k) errors[k * K + l] += draws;
         }
       }
@@ -225,8 +225,8 @@ TEST_CASE("after a fit, each parameter of the centre solves its equation") {
     check_stationary(x.ubar, density([](Centre& y, double u) { y.ubar = u; }));
     double spread = 0.09;
     for (int k = 0; k < K; ++k) {
-      spread +=
-          (x.u[k] - x.ubar) * (x.u[k] - x.ubar) + 1 / (draws.by_truth[k] + 1 / (x.ups * x.ups));
+      spread += (x.u[k] - x.ubar) * (x.u[k] - x.ubar) +
+                1 / (draws.ratings_by_truth[k] + 1 / (x.ups * x.ups));
     }
     CHECK(x.ups == Approx(std::sqrt(spread / (K + 1))).epsilon(1e-6));
     if (K == 2) return;
@@ -322,7 +322,7 @@ TEST_CASE("posteriors, log likelihood and log density of a fit are sums over tru
       std::vector<double> joint;
       double total = 0;
       for (int k = 0; k < K; ++k) {
-        double p = rows.known[i] >= 0 && rows.known[i] != k ? 0 : panel.base_rate(k);
+        double p = rows.known_truth[i] >= 0 && rows.known_truth[i] != k ? 0 : panel.base_rate(k);
         for (const int at : rows.positions(i)) {
           p *= panel.answering().answer_probability(rows.judge[at], k) *
                panel.theta(rows.judge[at], k, rows.category[at]);

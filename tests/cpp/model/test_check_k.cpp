@@ -67,7 +67,8 @@ TEST_CASE("answers have the model's probabilities, whether drawn singly or as co
   double expected[4] = {0, 0, 0, 0};
   for (int way = 0; way < 4; ++way) {
     for (int c = 0; c < law.classes; ++c) {
-      expected[way] += law.weight[c] * law.probability[(0 * 2 + way / 2) * law.classes + c] *
+      expected[way] += law.class_probability[c] *
+                       law.probability[(0 * 2 + way / 2) * law.classes + c] *
                        law.probability[(1 * 2 + way % 2) * law.classes + c];
     }
   }
@@ -100,7 +101,7 @@ TEST_CASE("probabilities of answers equal the confusion matrices, and classes su
   const AnswerLaw law = Law(latent.layout, x);
   const auto rates = ParameterReader(latent.layout, x).base_rates();
   double total = 0;
-  for (const double weight : law.weight) total += weight;
+  for (const double weight : law.class_probability) total += weight;
   CHECK(total == Approx(1));
   for (int u = 0; u < rows.judges; ++u) {
     const auto confusion = Law(latent.layout, x).confusion(u);
@@ -108,7 +109,7 @@ TEST_CASE("probabilities of answers equal the confusion matrices, and classes su
       for (int l = 0; l < 3; ++l) {
         double mean = 0;
         for (int s = 0; s < 3; ++s) {
-          mean += law.weight[s * 3 + k] / rates[k] *
+          mean += law.class_probability[s * 3 + k] / rates[k] *
                   law.probability[(u * 3 + l) * law.classes + s * 3 + k];
         }
         CHECK(mean == Approx(confusion[k * 3 + l]).epsilon(1e-6));
@@ -125,7 +126,7 @@ TEST_CASE("expected agreement of pairs equals a slow sum over all pairs") {
   const auto joint = [&](int u, int v, int k, int l) {
     double out = 0;
     for (int c = 0; c < law.classes; ++c) {
-      out += law.weight[c] * law.probability[(u * 3 + k) * law.classes + c] *
+      out += law.class_probability[c] * law.probability[(u * 3 + k) * law.classes + c] *
              law.probability[(v * 3 + l) * law.classes + c];
     }
     return out;
@@ -239,8 +240,8 @@ TEST_CASE("checks do not depend on threads, and compute only the requested stati
   const LatentRows rows = rows_of(panel, 0);
   std::vector<KTester> testers;
   for (const KTest& test : all_tests()) testers.emplace_back(test, LatentPrior()).fit(rows);
-  CHECK(testers[0].degrees() == 3);
-  CHECK(testers[1].degrees() == 1);
+  CHECK(testers[0].degrees_of_freedom() == 3);
+  CHECK(testers[1].degrees_of_freedom() == 1);
   CHECK(std::isfinite(testers[0].observed().ratio));
   CHECK(std::isnan(testers[0].observed().pairs));
   CHECK(std::isfinite(testers[1].observed().pairs));

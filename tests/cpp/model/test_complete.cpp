@@ -142,7 +142,7 @@ TEST_CASE("the approximate variance of difficulty is one divided by its informat
       ExpectedCounts counts(layout);
       latent.expect(Law(latent.layout, x), &counts);
       const std::vector<double> variance = natural_variances(latent, x);
-      for (int kind = 0; kind < layout.judge_kinds; ++kind) {
+      for (int kind = 0; kind < layout.judge_types; ++kind) {
         const int at = layout.shifts_at + kind;
         Eigen::VectorXd up = x, down = x;
         up[at] += 1e-6;
@@ -153,7 +153,7 @@ TEST_CASE("the approximate variance of difficulty is one divided by its informat
           if (layout.shift_at(u) != at) continue;
           for (int c = 0; c < law.classes; ++c) {
             double answers = 0;
-            for (int l = 0; l < 3; ++l) answers += counts.ratings[law.place(u, l) + c];
+            for (int l = 0; l < 3; ++l) answers += counts.ratings[law.array_position(u, l) + c];
             const double p = law.answer_probability(u, c % 3, c);
             const double slope =
                 (above.answer_probability(u, c % 3, c) - below.answer_probability(u, c % 3, c)) /
@@ -161,8 +161,8 @@ TEST_CASE("the approximate variance of difficulty is one divided by its informat
             information += answers * slope * slope / (p * (1 - p));
           }
         }
-        const std::size_t place = variance.size() - layout.judge_kinds + kind;
-        CHECK(variance[place] * information == Approx(1).epsilon(1e-6));
+        const std::size_t array_position = variance.size() - layout.judge_types + kind;
+        CHECK(variance[array_position] * information == Approx(1).epsilon(1e-6));
       }
     }
   }

@@ -29,7 +29,7 @@ TEST_CASE("fixing the shift or the errors gives the model with these values") {
   const LatentRows rows = binary_rows();
   LatentModel settings;
   settings.strata = true;
-  settings.by_rater = true;
+  settings.separate_raters = true;
   const LatentPrior prior;
   const LatentClass free(rows, settings, prior), held(rows, settings, prior, {0.13, nullptr});
   REQUIRE(free.layout.size == held.layout.size + 1);
@@ -81,10 +81,10 @@ TEST_CASE("the evidence uses the full curvature along its directions, plus the r
   const Panel panel = three_raters();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
   const int system = 0, rates = 2;
-  for (const bool by_rater : {false, true}) {
+  for (const bool separate_raters : {false, true}) {
     for (const Errors errors : {Errors::uniform, Errors::distance}) {
       for (const double shift : {0.0, 0.05}) {
-        const LatentClass model(rows, {by_rater, errors, shift > 0, false}, LatentPrior(),
+        const LatentClass model(rows, {separate_raters, errors, shift > 0, false}, LatentPrior(),
                                 {shift, nullptr});
         const Layout& layout = model.layout;
         // A point near the maximum, where all directions are correlated.
@@ -133,9 +133,9 @@ TEST_CASE("the evidence does not depend on which category is the last") {
   OptimiserOptions exact;
   exact.gradient_tolerance = 1e-8;
   exact.value_tolerance = 1e-15;
-  for (const bool by_rater : {false, true}) {
+  for (const bool separate_raters : {false, true}) {
     LatentModel settings;
-    settings.by_rater = by_rater;
+    settings.separate_raters = separate_raters;
     const auto evidence = [&](const Panel& data) {
       const LatentRows rows = latent_rows(data.view(), data.weights(), 0, {});
       const LatentClass model(rows, settings, LatentPrior());
@@ -155,14 +155,14 @@ TEST_CASE("the evidence of a crowd is close to that of the same raters as a pane
   crowd.judges += more;
   for (int& judge : crowd.judge) judge += judge == rows.raters ? more : 0;
   LatentModel settings;
-  settings.by_rater = true;
+  settings.separate_raters = true;
   const LatentClass few(rows, settings, LatentPrior()), many(crowd, settings, LatentPrior());
   const auto fit = [](const LatentClass& model) {
     return laplace_evidence(model, fit_latent(model, model.start(), OptimiserOptions()).x);
   };
-  const Evidence dense = fit(few), by_rater = fit(many);
-  CHECK(std::fabs(dense.log_evidence - by_rater.log_evidence) < 1.5);
-  CHECK(by_rater.std_error == Approx(dense.std_error).epsilon(0.25));
+  const Evidence dense = fit(few), separate_raters = fit(many);
+  CHECK(std::fabs(dense.log_evidence - separate_raters.log_evidence) < 1.5);
+  CHECK(separate_raters.std_error == Approx(dense.std_error).epsilon(0.25));
 }
 
 TEST_CASE("variational bounds never decrease, and are equal if no matrix is free") {
@@ -176,9 +176,9 @@ TEST_CASE("variational bounds never decrease, and are equal if no matrix is free
   for (const double c : {1.0, 4.0, 100.0, equal_matrices}) {
     options.concentration = c;
     const DawidSkene fit = fit_dawid_skene(rows, LatentPrior(), start, options);
-    REQUIRE(fit.path.size() > 3);
-    for (std::size_t i = 1; i < fit.path.size(); ++i) {
-      CHECK(fit.path[i] >= fit.path[i - 1] - 1e-9);
+    REQUIRE(fit.bound_path.size() > 3);
+    for (std::size_t i = 1; i < fit.bound_path.size(); ++i) {
+      CHECK(fit.bound_path[i] >= fit.bound_path[i - 1] - 1e-9);
     }
     for (int i = 0; i < rows.size(); ++i) {
       CHECK(fit.posterior[i * 3] + fit.posterior[i * 3 + 1] + fit.posterior[i * 3 + 2] ==

@@ -50,7 +50,7 @@ LatentRows exact_rows(const std::vector<double>& accuracies, double dispersion, 
       out.category.push_back(answer[u]);
     }
     out.end_row(out.judge.size());
-    out.known.push_back(-1);
+    out.known_truth.push_back(-1);
     out.weight.push_back(1e4 * probability);
     int u = 0;
     while (u < U && ++answer[u] == N) answer[u++] = 0;
@@ -69,7 +69,7 @@ OptimiserOptions careful() {
 // Assigns patterns to three populations, with two covariates.
 Populations three(const Panel& panel) {
   Populations out;
-  for (int p = 0; p < panel.view().patterns; ++p) out.of_pattern.push_back(p % 3);
+  for (int p = 0; p < panel.view().patterns; ++p) out.population_of_pattern.push_back(p % 3);
   out.design.resize(3, 2);
   out.design << -1, 0.5, 0.2, -1, 0.9, 0.7;
   out.report = Eigen::MatrixXd::Identity(3, 3);
@@ -152,7 +152,7 @@ TEST_CASE("the likelihood of a case is correct for any number of ratings") {
       rows.category.push_back(i % 5);
     }
     rows.end_row(ratings);
-    rows.known.push_back(-1);
+    rows.known_truth.push_back(-1);
     rows.weight.push_back(1);
     const LatentClass latent(rows, {true, Errors::uniform, false, false}, LatentPrior());
     const Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(latent.layout.size, -0.5, 1.5);
@@ -221,7 +221,7 @@ TEST_CASE("known truths are kept, and rows do not depend on the order of cases")
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {known, {}, {}});
   const LatentClass latent(rows, {true, Errors::uniform, true, false}, LatentPrior());
   const auto posterior = latent.posterior(fit_latent(latent, OptimiserOptions()).x);
-  CHECK(posterior[rows.of_pattern[0] * 4 + 3] == Approx(1));
+  CHECK(posterior[rows.row_of_pattern[0] * 4 + 3] == Approx(1));
   for (int i = 0; i < rows.size(); ++i) {
     double total = 0;
     for (int k = 0; k < 4; ++k) total += posterior[i * 4 + k];
@@ -280,7 +280,7 @@ TEST_CASE("two raters are identified in two populations with different base rate
   view.systems = 0;
   const LatentModel model{true, Errors::free, false, false};
   Known known;
-  known.populations.of_pattern = {0, 0, 0, 0, 1, 1, 1, 1};
+  known.populations.population_of_pattern = {0, 0, 0, 0, 1, 1, 1, 1};
   known.populations.design = Eigen::MatrixXd::Zero(2, 1);
   known.populations.design(1, 0) = 1;
   known.populations.report = Eigen::MatrixXd::Identity(2, 2);
@@ -331,7 +331,7 @@ TEST_CASE("gradients for pairs of ratings are finite differences of their closen
       const LatentRows rows =
           latent_rows(panel.view(), panel.weights(), system, some ? known : Known());
       for (const LatentModel& model : all_models()) {
-        if (some && !model.by_rater) continue;  // only pairs of different raters are used
+        if (some && !model.separate_raters) continue;  // only pairs of different raters are used
         const LatentClass latent(rows, model, flat());
         const PairFrequencies pairs = pair_frequencies(latent.layout);
         double share = 0, cells = 0;
@@ -344,7 +344,7 @@ TEST_CASE("gradients for pairs of ratings are finite differences of their closen
         for (int i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
         const PairObjective closeness(latent.layout, pairs);
         closeness.evaluate(x, &gradient);
-        const Eigen::MatrixXd slopes = closeness.slopes(x, &expected);
+        const Eigen::MatrixXd slopes = closeness.probability_jacobian(x, &expected);
         CHECK(expected.sum() == Approx(pairs.kinds()));
         double off = 0, slopes_off = 0;
         for (int i = 0; i < x.size(); ++i) {
@@ -354,8 +354,8 @@ TEST_CASE("gradients for pairs of ratings are finite differences of their closen
           const double slope =
               (closeness.evaluate(up, nullptr) - closeness.evaluate(down, nullptr)) / 2e-5;
           off = std::max(off, std::fabs(slope - gradient[i]));
-          closeness.slopes(up, &expected_up);
-          closeness.slopes(down, &expected_down);
+          closeness.probability_jacobian(up, &expected_up);
+          closeness.probability_jacobian(down, &expected_down);
           slopes_off = std::max(
               slopes_off,
               ((expected_up - expected_down) / 2e-5 - slopes.col(i)).lpNorm<Eigen::Infinity>());
@@ -379,7 +379,7 @@ TEST_CASE("known raters have no parameters, and their matrices are used as given
       const LatentClass latent(rows, model, flat()), plain(all, model, flat());
       const int system_parameters = model.errors == Errors::free ? 4 * 3 : 1;
       const int fewer = plain.layout.free_parameters() - latent.layout.free_parameters();
-      CHECK(fewer == (model.by_rater ? system_parameters : 0));
+      CHECK(fewer == (model.separate_raters ? system_parameters : 0));
       Eigen::VectorXd x = latent.start(), gradient;
       Stream stream(3, 0);
       for (int i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
@@ -412,7 +412,7 @@ TEST_CASE("in a crowd, cases of all known truths are used, whichever case has mo
         rows.category.push_back(i % 2);
       }
       rows.end_row(rows.judge.size());
-      rows.known.push_back(i % 2 == 0 ? first : 1 - first);
+      rows.known_truth.push_back(i % 2 == 0 ? first : 1 - first);
       rows.weight.push_back(1);
     }
     return identified_judges(rows, {true, Errors::free, false, false}, flat()).all;

@@ -50,7 +50,7 @@ std::vector<double> slow_posterior(const LatentRows& rows, const std::vector<dou
           p[k] *= matrix[rows.judge[at]][k * N + rows.category[at]];
         }
       }
-      if (rows.known[i] >= 0) p[k] = rows.known[i] == k;
+      if (rows.known_truth[i] >= 0) p[k] = rows.known_truth[i] == k;
       total += p[k];
     }
     for (const double x : p) out.push_back(x / total);
@@ -84,13 +84,13 @@ TEST_CASE("each parameter has a separate position in the parameter vector") {
           prior.none = none;
           const Layout layout(rows, model, prior, FixedValues());
           const bool free = model.errors == Errors::free;
-          const int groups = (model.by_rater ? raters : raters > 0) + joined;
-          const int judge_kinds = groups > 1 && joined && model.separate_system ? 2 : groups > 0;
-          const int mean = model.by_rater && !none && raters > 0;
+          const int groups = (model.separate_raters ? raters : raters > 0) + joined;
+          const int judge_types = groups > 1 && joined && model.separate_system ? 2 : groups > 0;
+          const int mean = model.separate_raters && !none && raters > 0;
           const int numbers = groups * (free ? N : 1);
           CHECK(layout.size == N - 1 + mean + numbers + free * groups * N * N +
-                                   (model.errors == Errors::distance ? judge_kinds : 0) +
-                                   (model.strata ? judge_kinds : 0));
+                                   (model.errors == Errors::distance ? judge_types : 0) +
+                                   (model.strata ? judge_types : 0));
           // Each row has two error rates with sum 1, so one is free.
           CHECK(layout.free_parameters() == layout.size - mean - (free ? groups * N * 2 : 0));
           CHECK((layout.mean_at >= 0) == mean);
@@ -113,15 +113,15 @@ TEST_CASE("the constant of the prior is the sum of the constants of its densitie
       const LatentClass latent(rows, model, LatentPrior());
       const bool free = model.errors == Errors::free;
       const int numbers = free ? N : 1, joined = system + 1;
-      const int groups = (model.by_rater ? 5 : 1) + joined;
-      const int judge_kinds = joined && model.separate_system ? 2 : 1;
+      const int groups = (model.separate_raters ? 5 : 1) + joined;
+      const int judge_types = joined && model.separate_system ? 2 : 1;
       // Priors: Dirichlet(1, 1, 1); Beta(3, 2), with density 12 x^2 (1 - x); Beta(1, 1) for a
       // system.
-      double expected = std::log(2.0) + (model.by_rater ? 1 : numbers) * std::log(12.0);
-      if (model.by_rater) expected += normals(5 * numbers, 0.6);
+      double expected = std::log(2.0) + (model.separate_raters ? 1 : numbers) * std::log(12.0);
+      if (model.separate_raters) expected += normals(5 * numbers, 0.6);
       if (free) expected += normals(groups * N * N, 0.5);
-      if (model.errors == Errors::distance) expected += normals(judge_kinds, 0.7);
-      if (model.strata) expected += normals(judge_kinds, 0.2) + judge_kinds * std::log(2.0);
+      if (model.errors == Errors::distance) expected += normals(judge_types, 0.7);
+      if (model.strata) expected += normals(judge_types, 0.2) + judge_types * std::log(2.0);
       CHECK(log_prior_constant(latent.layout) == Approx(expected));
       CHECK(log_prior_constant(LatentClass(rows, model, flat()).layout) == 0);
     }
@@ -188,7 +188,7 @@ TEST_CASE("old raters start at their earlier parameters, and new raters at the m
     first.matrix = known.matrix;
     if (one_is_known) first.matrix.resize(3);
     for (const LatentModel& model : all_models()) {
-      if (one_is_known && !model.by_rater) continue;
+      if (one_is_known && !model.separate_raters) continue;
       const Layout before(first, model, LatentPrior(), FixedValues());
       const LatentClass after(rows, model, LatentPrior(), FixedValues());
       Eigen::VectorXd x(before.size);
@@ -199,11 +199,11 @@ TEST_CASE("old raters start at their earlier parameters, and new raters at the m
       CHECK(found.head(N - 1) == x.head(N - 1));
       if (after.layout.mean_at >= 0) CHECK(found[after.layout.mean_at] == x[before.mean_at]);
       const auto check = [&](int to, double sum, int of_judge, double expected) {
-        CHECK(found[to] == Approx(of_judge < 3 || !model.by_rater ? expected : sum));
+        CHECK(found[to] == Approx(of_judge < 3 || !model.separate_raters ? expected : sum));
       };
       for (int u = 0; u < 5; ++u) {
         if (after.layout.has_known_matrix(u)) continue;
-        const int as = u < 3 || !model.by_rater ? std::min(u, 2) : 0;
+        const int as = u < 3 || !model.separate_raters ? std::min(u, 2) : 0;
         for (int k = 0; k < N; ++k) {
           for (int l = 0; l < N; ++l) {
             double accuracy = 0, error = 0, raters = 0;
@@ -240,8 +240,8 @@ TEST_CASE("a known truth has the same effect as many raters who give this catego
   known.truth[0] = 1;
   const LatentRows with_truth = latent_rows(mixed.view(), mixed.weights(), -1, known);
   const LatentRows voted = latent_rows(mixed.view(), mixed.weights(), -1, {});
-  for (const bool by_rater : {false, true}) {
-    const LatentModel model{by_rater, Errors::uniform, false, false};
+  for (const bool separate_raters : {false, true}) {
+    const LatentModel model{separate_raters, Errors::uniform, false, false};
     const LatentClass of_told(with_truth, model, flat()), of_voted(voted, model, flat());
     const Eigen::VectorXd off = of_told.start() - of_voted.start();
     CHECK(off.lpNorm<Eigen::Infinity>() < 1e-12);
@@ -251,7 +251,7 @@ TEST_CASE("a known truth has the same effect as many raters who give this catego
 TEST_CASE("patterns get the values of their row, or the mean over cases if they have no row") {
   const Panel mixed({"AAAB.", "AAAB."}, {}, 2);
   const LatentRows rows = latent_rows(mixed.view(), mixed.weights(), -1, {});
-  REQUIRE(rows.of_pattern == std::vector<int>{0, 1, -1});
-  CHECK(by_pattern(rows, {0.75, 0.25, 0.25, 0.75}) ==
+  REQUIRE(rows.row_of_pattern == std::vector<int>{0, 1, -1});
+  CHECK(copy_to_patterns(rows, {0.75, 0.25, 0.25, 0.75}) ==
         std::vector<double>{0.75, 0.25, 0.25, 0.75, 0.625, 0.375});
 }

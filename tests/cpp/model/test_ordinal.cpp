@@ -51,14 +51,14 @@ auto slope_of(const Value& value, const Eigen::VectorXd& x, Eigen::Index i) -> d
 }  // namespace
 
 TEST_CASE("gradients for ordinal errors and confidence are derivatives of the log posterior") {
-  for (const bool by_rater : {false, true}) {
+  for (const bool separate_raters : {false, true}) {
     for (const Errors errors : {Errors::uniform, Errors::free, Errors::ordinal}) {
       for (const int system : {-1, 0}) {
         for (const bool sure : {false, true}) {
           LatentRows rows = sure ? sure_rows(system) : bare_rows(system);
           rows.matrix.resize(rows.judges);
-          if (by_rater) rows.matrix[1] = {.8, .1, .1, .2, .6, .2, .05, .15, .8};
-          const LatentClass latent(rows, {by_rater, errors, false, false}, flat());
+          if (separate_raters) rows.matrix[1] = {.8, .1, .1, .2, .6, .2, .05, .15, .8};
+          const LatentClass latent(rows, {separate_raters, errors, false, false}, flat());
           const Eigen::VectorXd x = somewhere(latent);
           Eigen::VectorXd gradient;
           latent.evaluate(x, &gradient);

@@ -24,10 +24,10 @@ LatentRows rows_of(int system) { return latent_rows(panel.view(), panel.weights(
 
 // Table of the ratings of judges `u` and `v`: categories x categories. If raters are exchangeable,
 // all pairs of raters are counted, in both orders.
-std::vector<double> slow_cells(const LatentRows& rows, bool by_rater, int u, int v) {
+std::vector<double> slow_cells(const LatentRows& rows, bool separate_raters, int u, int v) {
   std::vector<double> out(4, 0.0);
   const auto is = [&](int judge, int number) {
-    return by_rater || judge >= rows.raters ? judge == number : number < rows.raters;
+    return separate_raters || judge >= rows.raters ? judge == number : number < rows.raters;
   };
   for (int i = 0; i < rows.size(); ++i) {
     for (const int a : rows.positions(i)) {
@@ -53,12 +53,14 @@ OptimiserOptions careful() {
 TEST_CASE("pair frequencies count all pairs of ratings, and closeness is a sum of squares") {
   for (const int system : {-1, 0}) {
     const LatentRows rows = rows_of(system);
-    for (const bool by_rater : {false, true}) {
-      const LatentModel model{by_rater, Errors::uniform, true, false};
+    for (const bool separate_raters : {false, true}) {
+      const LatentModel model{separate_raters, Errors::uniform, true, false};
       const LatentClass latent(rows, model, LatentPrior());
       const PairFrequencies pairs = pair_frequencies(latent.layout);
-      const int raters = by_rater ? 3 : 0;
-      CHECK(pairs.kinds() == (by_rater ? 3 : 1) + (system < 0 ? 0 : by_rater ? 3 : 1));
+      const int raters = separate_raters ? 3 : 0;
+      CHECK(pairs.kinds() == (separate_raters ? 3 : 1) + (system < 0        ? 0
+                                                          : separate_raters ? 3
+                                                                            : 1));
       double all = 0;
       for (int i = 0; i < rows.size(); ++i) {
         const double n = rows.positions(i).size();
@@ -70,14 +72,14 @@ TEST_CASE("pair frequencies count all pairs of ratings, and closeness is a sum o
       for (int kind = 0; kind < pairs.kinds(); ++kind) {
         const int u = pairs.first[kind], v = pairs.second[kind];
         CHECK((u < v || (u == v && raters == 0)));
-        const auto cells = slow_cells(rows, by_rater, u, v);
+        const auto cells = slow_cells(rows, separate_raters, u, v);
         const double sum = cells[0] + cells[1] + cells[2] + cells[3], twice = u == v ? 2 : 1;
         CHECK(pairs.share[kind] == Approx(sum / twice / all));
         for (int c = 0; c < 4; ++c) {
           CHECK(pairs.frequency[kind * 4 + c] == Approx(cells[c] / sum));
           double off = cells[c] / sum;
           for (int s = 0; s < law.classes; ++s) {
-            off -= law.weight[s] * law.answer_probability(u, c / 2, s) *
+            off -= law.class_probability[s] * law.answer_probability(u, c / 2, s) *
                    law.answer_probability(v, c % 2, s);
           }
           squares += sum / twice / all * off * off;
@@ -91,8 +93,8 @@ TEST_CASE("pair frequencies count all pairs of ratings, and closeness is a sum o
 
 TEST_CASE("the covariance of a fit to pairs equals that from changes by one case more or less") {
   LatentRows rows = rows_of(0);
-  for (const bool by_rater : {false, true}) {
-    const LatentModel model{by_rater, Errors::uniform, false, false};
+  for (const bool separate_raters : {false, true}) {
+    const LatentModel model{separate_raters, Errors::uniform, false, false};
     const LatentClass latent(rows, model, flat());
     const auto fit = [&](const std::vector<double>& weight, const Eigen::VectorXd& from) {
       LatentRows other = rows;

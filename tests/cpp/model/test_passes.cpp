@@ -36,9 +36,9 @@ LatentRows crowd(int categories, std::uint64_t seed) {
   return out;
 }
 
-LatentModel settings(Errors errors, bool strata, bool by_rater) {
+LatentModel settings(Errors errors, bool strata, bool separate_raters) {
   LatentModel out;
-  out.by_rater = by_rater;
+  out.separate_raters = separate_raters;
   out.errors = errors;
   out.strata = strata;
   return out;
@@ -48,11 +48,12 @@ LatentModel settings(Errors errors, bool strata, bool by_rater) {
 double slow_row(const Law& law, const LatentRows& rows, int row, std::vector<double>& posterior) {
   double most = -1e300, total = 0;
   for (int c = 0; c < law.classes; ++c) {
-    posterior[c] = std::log(law.weight[c]);
+    posterior[c] = std::log(law.class_probability[c]);
     for (const int at : rows.positions(row)) {
       posterior[c] += std::log(law.answer_probability(rows.judge[at], rows.category[at], c));
     }
-    if (rows.known[row] >= 0 && c % rows.categories != rows.known[row]) posterior[c] = -1e300;
+    if (rows.known_truth[row] >= 0 && c % rows.categories != rows.known_truth[row])
+      posterior[c] = -1e300;
     most = std::max(most, posterior[c]);
   }
   for (double& p : posterior) total += p = std::exp(p - most);
@@ -126,7 +127,7 @@ TEST_CASE("rows whose probability underflows are computed with logarithms") {
       rows.category.push_back(u < 899 ? u % 3 : last);
     }
     rows.end_row(rows.judge.size());
-    rows.known.push_back(-1);
+    rows.known_truth.push_back(-1);
     rows.weight.push_back(2);
   }
   rows.find_prefixes();
@@ -141,7 +142,7 @@ TEST_CASE("shared prefixes are found in rows with repeated ratings") {
   const std::vector<std::vector<int>> given{{0, 1}, {0, 1, 0, 1}, {0, 1, 0, 1, 1, 0}, {1, 0}};
   for (const auto& row : given) {
     rows.add_row(row.data(), row.data() + row.size());
-    rows.known.push_back(-1);
+    rows.known_truth.push_back(-1);
     rows.weight.push_back(1);
   }
   rows.find_prefixes();
@@ -152,7 +153,7 @@ TEST_CASE("shared prefixes are found in rows with repeated ratings") {
 
 TEST_CASE("if raters are exchangeable, rows that differ only in the raters are merged") {
   const LatentRows rows = crowd(3, 9);
-  const ExchangeableRows alike = regardless_of_rater(rows);
+  const ExchangeableRows alike = merge_raters(rows);
   CHECK(alike.rows.size() < rows.size());
   for (const Errors errors : {Errors::uniform, Errors::distance, Errors::free}) {
     const LatentModel model = settings(errors, true, false);
@@ -163,7 +164,7 @@ TEST_CASE("if raters are exchangeable, rows that differ only in the raters are m
     Eigen::VectorXd slope, other;
     CHECK(whole.evaluate(x, &slope) == Approx(small.evaluate(x, &other)).epsilon(1e-12));
     CHECK((slope - other).norm() < 1e-9);
-    CHECK(distance(whole.posterior(x), alike.by_row(small.posterior(x))) < 1e-12);
+    CHECK(distance(whole.posterior(x), alike.copy_to_rows(small.posterior(x))) < 1e-12);
   }
   ExchangeableRows other = alike;
   other.reweight(std::vector<double>(rows.size(), 1.0));

@@ -89,7 +89,7 @@ TEST_CASE("a fit around a centre is the posterior mode of the free model, given 
   const Panel panel = twelve_cases();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
   LatentModel model;
-  model.by_rater = true;
+  model.separate_raters = true;
   model.errors = Errors::free;
   LatentPrior prior;
   prior.pooled = true;

@@ -26,16 +26,16 @@ TEST_CASE("each estimated parameter has a unique name") {
       const NaturalParameters naturals = ParameterReader(latent.layout, x).naturals();
       for (std::size_t i = 0; i < naturals.term.size(); ++i) {
         const int number = ++terms[naturals.term[i]];
-        if (naturals.of[i] > 0) CHECK(naturals.of[i] == number);
+        if (naturals.owner[i] > 0) CHECK(naturals.owner[i] == number);
         if (naturals.term[i] == "base_rate") rates += naturals.value[i];
       }
-      const int judge_kinds = system >= 0 && model.separate_system ? 2 : 1;
-      CHECK(terms["rater_accuracy"] == (model.by_rater ? 4 : 1));
+      const int judge_types = system >= 0 && model.separate_system ? 2 : 1;
+      CHECK(terms["rater_accuracy"] == (model.separate_raters ? 4 : 1));
       CHECK(terms["system_accuracy"] == (system >= 0));
       CHECK(terms["base_rate"] == 4);
       CHECK(rates == Approx(1));
-      CHECK(terms["dispersion"] == (model.errors == Errors::distance ? judge_kinds : 0));
-      CHECK(terms["difficulty"] == (model.strata ? judge_kinds : 0));
+      CHECK(terms["dispersion"] == (model.errors == Errors::distance ? judge_types : 0));
+      CHECK(terms["difficulty"] == (model.strata ? judge_types : 0));
     }
   }
 }
@@ -60,9 +60,9 @@ TEST_CASE("if the full curvature would be too slow, only variances are computed"
   }
   const Panel panel(crowd, {}, 2);
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
-  const LatentClass by_rater(rows, {true, Errors::uniform, false, false}, LatentPrior());
-  CHECK(natural_covariance(by_rater, by_rater.start()).size() == 0);
-  const std::vector<double> variance = natural_variances(by_rater, by_rater.start());
+  const LatentClass separate_raters(rows, {true, Errors::uniform, false, false}, LatentPrior());
+  CHECK(natural_covariance(separate_raters, separate_raters.start()).size() == 0);
+  const std::vector<double> variance = natural_variances(separate_raters, separate_raters.start());
   CHECK(variance.size() == 2102);
   CHECK(*std::min_element(variance.begin(), variance.end()) > 0);
   const LatentClass common(rows, {false, Errors::uniform, false, false}, LatentPrior());

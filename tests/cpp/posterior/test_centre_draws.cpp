@@ -75,8 +75,7 @@ TEST_CASE("centres start with 4 and 0.7, and equal errors") {
   }
 }
 
-TEST_CASE("draws of the centre have the moments of its density" *
-          doctest::test_suite("slow")) {
+TEST_CASE("draws of the centre have the moments of its density" * doctest::test_suite("slow")) {
   // Small and large counts, and no counts.
   const Counts some{{{8, 1, 2, 5}, {60, 25, 0, 3}, {0, 0, 7, 90}, {3, 0, 1, 41}}, 2};
   const Counts none{{}, 2};

@@ -86,7 +86,7 @@ const Panel strongyloides({"BB", "BA", "AB", "AA"}, {38, 2, 87, 35}, 2, 2);
 PosteriorPrior two_tests() {
   PosteriorPrior prior;
   prior.matrix_of = {0, 1};
-  prior.matrix = {{{71.25, 3.75, 13.3125, 4.4375}}, {{4.1, 1.76, 5.488889, 21.955556}}};
+  prior.matrix_priors = {{{71.25, 3.75, 13.3125, 4.4375}}, {{4.1, 1.76, 5.488889, 21.955556}}};
   prior.base_rates = {{1, 1}};
   prior.order = ClassOrder::none;
   prior.raters = 2;
@@ -101,8 +101,8 @@ const Panel lehner({"CDCCA", "BDCCC", "CCDCC", "BBDDB", "ABBBB", "CBDAA", "AAAAA
 PosteriorPrior lehner_prior(bool joined) {
   PosteriorPrior prior;
   prior.matrix_of = {0, 0, 0, 0};
-  prior.matrix = {{{3, 2}, true}};
-  (joined ? prior.matrix : prior.system).push_back({{3, 2}, true});
+  prior.matrix_priors = {{{3, 2}, true}};
+  (joined ? prior.matrix_priors : prior.system_priors).push_back({{3, 2}, true});
   if (joined) prior.matrix_of.push_back(1);
   prior.base_rates = {{1, 1, 1, 1}};
   prior.order = ClassOrder::none;
@@ -169,18 +169,17 @@ TEST_CASE("a system is used like a rater, or only evaluated by the raters" *
     if (joined) continue;
     double right = 0;
     for (const PosteriorChain& chain : chains) {
-      for (const double share : chain.right) right += share;
+      for (const double share : chain.accuracy) right += share;
     }
     CHECK(right / 100000 == doctest::Approx(0.4164277).epsilon(0.01));
   }
 }
 
-TEST_CASE("draws do not depend on threads, and a seed repeats them" *
-          doctest::test_suite("slow")) {
+TEST_CASE("draws do not depend on threads, and a seed repeats them" * doctest::test_suite("slow")) {
   const PosteriorRows rows = lehner.rows(true);
   PosteriorPrior prior;
   prior.matrix_of = {0, 1, 2, 3, 4};
-  prior.matrix.assign(5, {std::vector<double>(16, 1)});
+  prior.matrix_priors.assign(5, {std::vector<double>(16, 1)});
   prior.base_rates = {{1, 1, 1, 1}};
   prior.raters = 4;
   prior.pooled = true;
@@ -197,7 +196,7 @@ TEST_CASE("a missing rating does not change the effect of the others") {
   const Panel panel({"BB.", "BA.", "AB.", "AA."}, {38, 2, 87, 35}, 3, 2);
   PosteriorPrior prior = two_tests();
   prior.matrix_of = {0, 1, 2};
-  prior.matrix.push_back({{2.8, 1.2, 1.2, 2.8}});
+  prior.matrix_priors.push_back({{2.8, 1.2, 1.2, 2.8}});
   const PosteriorRows rows = panel.rows();
   const auto chains = draw_posterior(rows, prior, options(5000), {});
   const int p = posterior_parameters(rows, prior);
@@ -207,7 +206,7 @@ TEST_CASE("a missing rating does not change the effect of the others") {
 
 TEST_CASE("a known matrix stays fixed, and ordered matrices stay ordered") {
   PosteriorPrior prior = two_tests();
-  prior.matrix[0].fixed = {0.9, 0.1, 0.3, 0.7};
+  prior.matrix_priors[0].fixed = {0.9, 0.1, 0.3, 0.7};
   prior.order = ClassOrder::each;
   const PosteriorRows rows = strongyloides.rows();
   const auto chains = draw_posterior(rows, prior, options(500), {});

@@ -121,7 +121,7 @@ TEST_CASE("tallies have the numbers of each category, pairs and answers of their
     std::map<int, double> weight;
     std::map<std::tuple<double, double, std::vector<int>, std::vector<int>>, int> distinct;
     for (int p = 0; p < x.patterns; ++p) {
-      const int t = found.of_pattern[p];
+      const int t = found.tally_of_pattern[p];
       weight[t] += drawn.weight[p];
       std::vector<int> count(categories), answers;
       double pairs = 0, agreeing = 0;

@@ -83,15 +83,15 @@ TEST_CASE("patterns with the same key are merged into one row") {
     return !key.empty();
   });
   CHECK(groups.size() == 2);
-  CHECK(groups.of_pattern() == std::vector<int>{1, 0, -1, 1});
-  CHECK(groups.first_seen() == std::vector<int>{1, 0});
+  CHECK(groups.group_of_pattern() == std::vector<int>{1, 0, -1, 1});
+  CHECK(groups.appearance_rank() == std::vector<int>{1, 0});
   RatedRows rows;
   rows.add_groups(groups, 1, {1, 2, 4, 8});
   CHECK(rows.start == std::vector<int>{0, 2, 3});
   CHECK(rows.judge == std::vector<int>{0, 1, 1});
   CHECK(rows.category == std::vector<int>{2, 1, 0});
   CHECK(rows.weight == std::vector<double>{2, 9});
-  CHECK(rows.of_pattern == groups.of_pattern());
+  CHECK(rows.row_of_pattern == groups.group_of_pattern());
 }
 
 TEST_CASE("repeated ratings are ratings, but do not form pairs of raters") {

@@ -106,7 +106,7 @@ TEST_CASE("base rates sum to one and have the means and variances of their distr
     double sum = 0, squares = 0;
     bool complete = true;
     for (int i = 0; i < draws; ++i) {
-      const auto rates = draw_truths(design, stream).base_rates;
+      const auto rates = draw_panel_parameters(design, stream).base_rates;
       complete = complete && near(std::accumulate(rates.begin(), rates.end(), 0.0), 1);
       sum += rates[1];
       squares += rates[1] * rates[1];
@@ -127,10 +127,10 @@ TEST_CASE("answers of a panel follow their confusion matrices") {
   design.confusion.error_range = 1;
   design.strata = {{-0.2, 0.25}, {0, 0.35}, {0.2, 0.4}};
   Stream stream(5, 0);
-  const auto truths = draw_truths(design, stream);
-  CHECK(truths.matrix.size() == 15);
+  const auto parameters = draw_panel_parameters(design, stream);
+  CHECK(parameters.matrix.size() == 15);
   const std::size_t cases = 200000;
-  const auto panel = draw_panel(design, truths, cases, stream);
+  const auto panel = draw_panel(design, parameters, cases, stream);
   std::vector<double> visible_systems(15 * 25, 0.0), of_truth(15, 0.0);
   for (std::size_t i = 0; i < cases; ++i) {
     const int s = panel.stratum[i] - 1, k = panel.truth[i] - 1;
@@ -144,7 +144,7 @@ TEST_CASE("answers of a panel follow their confusion matrices") {
     for (int s = 0; s < 3; ++s) {
       for (int k = 0; k < 5; ++k) {
         for (int l = 0; l < 5; ++l) {
-          const double mean = of_truth[s * 5 + k] * truths.matrix[u * 3 + s][k * 5 + l];
+          const double mean = of_truth[s * 5 + k] * parameters.matrix[u * 3 + s][k * 5 + l];
           const double seen = visible_systems[((u * 3 + s) * 5 + k) * 5 + l];
           if (mean < 1e-9) CHECK(seen == 0);
           if (mean < 5) continue;
@@ -159,7 +159,7 @@ TEST_CASE("answers of a panel follow their confusion matrices") {
   CHECK(chi2 < df * std::pow(1 - a + z * std::sqrt(a), 3));
   for (int s = 0; s < 3; ++s) {
     for (int k = 0; k < 5; ++k) {
-      const double p = design.strata[s].weight * truths.base_rates[k];
+      const double p = design.strata[s].weight * parameters.base_rates[k];
       CHECK(std::fabs(of_truth[s * 5 + k] - cases * p) < 4.5 * std::sqrt(cases * p * (1 - p)));
     }
   }
@@ -171,7 +171,7 @@ TEST_CASE("strata can have exactly their expected share of cases") {
   design.strata_drawn = false;
   for (const int cases : {1, 2, 3, 200, 3000}) {
     Stream stream(6, 0);
-    const auto panel = draw_panel(design, draw_truths(design, stream), cases, stream);
+    const auto panel = draw_panel(design, draw_panel_parameters(design, stream), cases, stream);
     for (int s = 1; s <= 3; ++s) {
       const auto size = std::count(panel.stratum.begin(), panel.stratum.end(), s);
       CHECK(std::fabs(static_cast<double>(size) - cases / 3.0) <= 1);
@@ -183,11 +183,11 @@ TEST_CASE("the expected accuracy includes copied answers") {
   Design design = simple({0.9, 0.3}, {0.1, 0.8});
   design.copying = {{0, 1, 0.5}, {1, 2, 0.5}, {0, 3, 1}};
   Stream stream(7, 0);
-  const auto truths = draw_truths(design, stream);
-  CHECK(truths.expected[0] == Approx((0.6 + 0.1) / 2));
-  CHECK(truths.expected[1] == Approx(0.9));
+  const auto parameters = draw_panel_parameters(design, stream);
+  CHECK(parameters.expected_accuracy[0] == Approx((0.6 + 0.1) / 2));
+  CHECK(parameters.expected_accuracy[1] == Approx(0.9));
   const std::size_t cases = 50000;
-  const auto panel = draw_panel(design, truths, cases, stream);
+  const auto panel = draw_panel(design, parameters, cases, stream);
   CHECK(panel.answers[3] == panel.answers[0]);
   double right = 0;
   for (std::size_t i = 0; i < cases; ++i) right += panel.answers[2][i] == panel.truth[i];
@@ -201,8 +201,8 @@ TEST_CASE("a stream gives the same panel again") {
   Panel panels[2];
   for (Panel& panel : panels) {
     Stream stream(8, 9);
-    const auto truths = draw_truths(design, stream);
-    panel = draw_panel(design, truths, 100, stream);
+    const auto parameters = draw_panel_parameters(design, stream);
+    panel = draw_panel(design, parameters, 100, stream);
   }
   CHECK(panels[0].truth == panels[1].truth);
   CHECK(panels[0].answers == panels[1].answers);
@@ -227,10 +227,10 @@ TEST_CASE("loadings correlate errors without changing accuracies") {
   design.categories = 2;
   design.loading = {0.8, 0.5, 0};
   Stream stream(10, 0);
-  const auto truths = draw_truths(design, stream);
-  CHECK(truths.expected[0] == Approx(0.5));
+  const auto parameters = draw_panel_parameters(design, stream);
+  CHECK(parameters.expected_accuracy[0] == Approx(0.5));
   const std::size_t cases = 50000;
-  const auto panel = draw_panel(design, truths, cases, stream);
+  const auto panel = draw_panel(design, parameters, cases, stream);
   for (int u = 0; u < 3; ++u) {
     CHECK(std::fabs(share(panel.answers[u], panel.truth, 0, cases) - 0.5) < margin(cases));
   }
@@ -244,11 +244,11 @@ TEST_CASE("accuracy drifts linearly and is limited to [0, 1]") {
   Design design = simple({0.6, 0.9}, {0.7, 1});
   design.drift = {-0.4, 0.4, 0, -0.5};
   Stream stream(11, 0);
-  const auto truths = draw_truths(design, stream);
-  CHECK(truths.expected[0] == Approx(0.7));
-  CHECK(truths.expected[1] == Approx(1 - 0.25 * 0.25 / 2 / 0.5));
+  const auto parameters = draw_panel_parameters(design, stream);
+  CHECK(parameters.expected_accuracy[0] == Approx(0.7));
+  CHECK(parameters.expected_accuracy[1] == Approx(1 - 0.25 * 0.25 / 2 / 0.5));
   const std::size_t cases = 60000, tenth = cases / 10;
-  const auto panel = draw_panel(design, truths, cases, stream);
+  const auto panel = draw_panel(design, parameters, cases, stream);
   const auto right = [&](int u, std::size_t from, std::size_t to) {
     return share(panel.answers[u], panel.truth, from, to);
   };
@@ -256,7 +256,7 @@ TEST_CASE("accuracy drifts linearly and is limited to [0, 1]") {
   CHECK(std::fabs(right(0, cases - tenth, cases) - 0.42) < margin(tenth));
   CHECK(std::fabs(right(1, cases - tenth, cases) - 1) < 1e-12);
   CHECK(std::fabs(right(2, 0, tenth) - 0.7) < margin(tenth));
-  CHECK(std::fabs(right(3, 0, cases) - truths.expected[1]) < margin(cases));
+  CHECK(std::fabs(right(3, 0, cases) - parameters.expected_accuracy[1]) < margin(cases));
 }
 
 TEST_CASE("systems that others copy may be hidden, and matrices differ by stratum") {
@@ -272,11 +272,11 @@ TEST_CASE("systems that others copy may be hidden, and matrices differ by stratu
   design.custom = {given, {}, {}, {}};
   design.missing = {0, 0.5};
   Stream stream(12, 0);
-  const auto truths = draw_truths(design, stream);
-  CHECK(truths.expected.size() == 1);
-  CHECK(truths.expected[0] == Approx(0.6));
+  const auto parameters = draw_panel_parameters(design, stream);
+  CHECK(parameters.expected_accuracy.size() == 1);
+  CHECK(parameters.expected_accuracy[0] == Approx(0.6));
   const std::size_t cases = 50000;
-  const auto panel = draw_panel(design, truths, cases, stream);
+  const auto panel = draw_panel(design, parameters, cases, stream);
   CHECK(panel.answers.size() == 3);
   CHECK(std::fabs(share(panel.answers[2], panel.truth, 0, cases) - 0.6) < margin(cases));
   double right[2] = {0, 0}, n[2] = {0, 0};

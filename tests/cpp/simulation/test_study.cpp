@@ -34,7 +34,7 @@ EstimatorOptions by(Method method) {
 
 EstimatorOptions joint_by_rater() {
   EstimatorOptions out = by(Method::joint);
-  out.model.by_rater = true;
+  out.model.separate_raters = true;
   return out;
 }
 
@@ -53,14 +53,14 @@ StudyOptions options(std::size_t cases, std::size_t runs) {
 
 // Panel of a run, drawn from its stream.
 struct Drawn {
-  Truths truths;
+  PanelParameters parameters;
   Panel panel;
   Patterns patterns;
 
   Drawn(const Design& design, std::size_t cases, std::size_t run) {
     Stream stream(7, (std::uint64_t{3} << 32) + run);
-    truths = draw_truths(design, stream);
-    panel = draw_panel(design, truths, cases, stream);
+    parameters = draw_panel_parameters(design, stream);
+    panel = draw_panel(design, parameters, cases, stream);
     Columns raters, systems;
     for (int u = 0; u < 5; ++u) (u < 3 ? raters : systems).push_back(panel.answers[u].data());
     patterns = patterns_from_wide(raters, systems, cases);
@@ -90,7 +90,7 @@ TEST_CASE("a run simulates the panel of its stream, fits it and evaluates the sy
     const Ratings ratings = drawn.ratings();
     const Tallies tallies = make_tallies(ratings.patterns, ratings.weight);
     CHECK(runs[r].fit.agreement == fit_algebraic(tallies, tallies.weight).agreement);
-    CHECK(runs[r].expected == drawn.truths.expected);
+    CHECK(runs[r].expected_accuracy == drawn.parameters.expected_accuracy);
     for (int e = 0; e < 3; ++e) {
       const StudyEstimator& how = study.estimators[e];
       const auto fitted = make_estimator(ratings, how.options, Host());
@@ -115,7 +115,7 @@ TEST_CASE("a run simulates the panel of its stream, fits it and evaluates the sy
     for (int s = 0; s < 2; ++s) {
       int right = 0;
       for (int i = 0; i < 80; ++i) right += panel.answers[3 + s][i] == panel.truth[i];
-      CHECK(runs[r].sample[s] == Approx(right / 80.0));
+      CHECK(runs[r].panel_accuracy[s] == Approx(right / 80.0));
     }
   }
 }
@@ -125,7 +125,7 @@ TEST_CASE("a study does not depend on the number of threads or of blocks" *
   StudyOptions study = options(60, 40);
   const auto one = run_study(violated(), study, Host());
   const auto equal = [](const StudyRun& a, const StudyRun& b) {
-    bool out = same(a.fit.agreement, b.fit.agreement) && a.sample == b.sample;
+    bool out = same(a.fit.agreement, b.fit.agreement) && a.panel_accuracy == b.panel_accuracy;
     for (int e = 0; e < 3; ++e) {
       for (int s = 0; s < 2; ++s) {
         out = out && same(a.estimates[e].estimate[s], b.estimates[e].estimate[s]) &&
@@ -190,7 +190,7 @@ TEST_CASE("robust intervals use quantities of the average for every method") {
       const AverageParts& of_average = *average->systems()[s].average;
       const auto error = [&](double sampling, double value) {
         return robust_error(value,
-                            {sampling, value - of_average.shared, of_average.dependence,
+                            {sampling, value - of_average.shared_estimate, of_average.dependence,
                              of_average.rater_error, range[s], 1},
                             RaterKind::people)
             .std_error;
@@ -200,7 +200,7 @@ TEST_CASE("robust intervals use quantities of the average for every method") {
                        &robust = run.estimates[e + 3].interval[s];
         CHECK(same(run.estimates[e].estimate[s], run.estimates[e + 3].estimate[s]));
         CHECK((std::isnan(sampling.std_error) || robust.std_error >= sampling.std_error));
-        CHECK(robust.lack == sampling.lack);
+        CHECK(robust.missing == sampling.missing);
         CHECK(same(robust.std_error, error(sampling.std_error, run.estimates[e].estimate[s])));
       }
       CHECK(same(run.estimates[6].estimate[s], run.estimates[7].estimate[s]));
@@ -209,7 +209,7 @@ TEST_CASE("robust intervals use quantities of the average for every method") {
       const Interval& interval = run.estimates[7].interval[s];
       CHECK(interval.high == Approx(std::min(1.0, value + 1.644854 * interval.std_error)));
       CHECK(interval.low < value);
-      CHECK(same(interval.std_error, error(of_average.std_error, of_average.independent)));
+      CHECK(same(interval.std_error, error(of_average.std_error, of_average.independent_estimate)));
     }
   }
 }
@@ -239,7 +239,7 @@ TEST_CASE("hidden systems are not evaluated, even if others copy them") {
   for (const std::size_t hidden : {1, 2}) {
     design.hidden = hidden;
     const StudyRun run = run_study(design, study, Host()).front();
-    const std::set<std::size_t> sizes{run.expected.size(), run.sample.size(),
+    const std::set<std::size_t> sizes{run.expected_accuracy.size(), run.panel_accuracy.size(),
                                       run.estimates[0].estimate.size()};
     CHECK(sizes == std::set<std::size_t>{2 - hidden});
   }
