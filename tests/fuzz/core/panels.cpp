@@ -27,7 +27,7 @@ class Bytes {
   const std::uint8_t *at_, *end_;
 };
 
-struct Table {
+struct LongTable {
   std::vector<std::vector<int>> columns;
 
   Columns view() const {
@@ -37,7 +37,7 @@ struct Table {
   }
 };
 
-Patterns from_long(const Table& raters, const Columns& systems, std::size_t cases) {
+Patterns from_long(const LongTable& raters, const Columns& systems, std::size_t cases) {
   std::vector<int> which_case, rater, category;
   for (std::size_t j = raters.columns.size(); j-- > 0;) {
     for (std::size_t i = 0; i < cases; ++i) {
@@ -69,8 +69,8 @@ void estimate(const PatternView& view, const std::vector<double>& weight, Bytes&
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes bytes(data, size);
   const int raters = 2 + bytes.below(4), systems = bytes.below(3), categories = 2 + bytes.below(4);
-  Table ratings{std::vector<std::vector<int>>(raters)};
-  Table answers{std::vector<std::vector<int>>(systems)};
+  LongTable ratings{std::vector<std::vector<int>>(raters)};
+  LongTable answers{std::vector<std::vector<int>>(systems)};
   std::size_t cases = 0;
   for (; cases < 1 || (!bytes.empty() && cases < 60); ++cases) {
     for (auto& column : ratings.columns) column.push_back(bytes.below(categories + 1));
