@@ -175,7 +175,7 @@ test_that("a paper is told the priors and what others would say", {
   rownames(pair$prior$base_rates) <- "east"
   expect_match(may_say(pair, "methods")[[1]], "in east .Hui and Walter 1980.*for each rater, each")
   # Fits by likelihood, and comparisons of fits, name what exists.
-  expect_error(may_say(quiet(fit_raters(two_tests())), "methods"), "exists for fits by")
+  expect_error(may_say(quiet(fit_raters(two_tests())), "methods"), "needs a fit by .method = .bayes")
   # Every chain keeps every sweep: the paragraph has no words on thinning.
   fit$sampling$thin <- 1L
   expect_no_match(may_say(fit, "methods")[[1]], "sweeps kept")

@@ -100,6 +100,7 @@ test_that("few gold cases are told, and truths that were given as `gold`", {
     class = "fallible_warning_gold_few"
   )
   expect_error(
-    estimate_accuracy(x, gold = gold), "completes .gold =. to", class = "fallible_error_argument"
+    estimate_accuracy(x, gold = gold), "abbreviation .gold =. as .gold_sample",
+    class = "fallible_error_argument"
   )
 })

@@ -19,7 +19,7 @@ test_that("the completed table of plan_gold() updates an estimate", {
   batch <- all[1:2, ]
   batch$probability[[1]] <- batch$probability[[1]] / 2
   expect_error(update(quiet(estimate_accuracy(x, known_truth = all[-2, ])), batch),
-    "other\\s+probabilities than\\s+before", class = "fallible_error_gold")
+    "given again, with different\\s+probabilities", class = "fallible_error_gold")
   expect_equal(tidy(update(estimate, all)), tidy(estimate_accuracy(x, known_truth = all)))
   # Equal probabilities and a random sample are the same statement.
   random <- fill(plan_gold(estimate, gold = 120, choice = "random"))
@@ -147,6 +147,6 @@ test_that("metrics of several groups have intervals where they fit, and a headin
 
 test_that("the report of an estimate needs the ratings", {
   estimate <- quiet(estimate_accuracy(lehner_ratings(), interval = "none"))
-  expect_error(accuracy_report(estimate, "x.html"), "Give the ratings, and the arguments",
-    class = "fallible_error_argument")
+  expect_error(accuracy_report(estimate, "x.html"),
+    "Give the ratings from which the estimate was computed", class = "fallible_error_argument")
 })
