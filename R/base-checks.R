@@ -194,6 +194,13 @@ argument_hints <- tibble::tribble(
     {.field design}, {.field n} and {.field run}.",
   "systems", "prior",
   "Systems are raters of the model in {.code estimate_accuracy(x, \"joint\", model)}.",
+  "n", "gold", "The number of gold cases is {.arg gold}.",
+  "type", "choice", "The way to choose gold cases is {.arg choice}.",
+  "rater_accuracy", "copying", "The accuracies of the raters are {.arg raters}.",
+  "cases", "n", "The number of cases is {.arg n}.",
+  "shared", "copying", "Raters and systems share errors with
+    {.code difficulty = list(loading = 0.5)}.",
+  "conf.int", NA, "Tables contain the intervals that there are.",
   "rater2", NA, pairwise_hint
 )
 

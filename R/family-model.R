@@ -34,6 +34,8 @@
 #' probabilities that are estimated as 0 or 1, and in models with more than 150 parameters. If the
 #' ratings cannot identify the parameters, [fit_raters()] warns, and the estimates are `NA`.
 #'
+#' [AIC()] and [BIC()] compare fits of several models to the same ratings.
+#'
 #' [estimate_accuracy()] accepts the model or its fit, with methods `"joint"` (the default),
 #' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Method
 #' `"joint"` fits a system like a rater; its name is an additional level of `rater`.

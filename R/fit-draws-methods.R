@@ -31,8 +31,9 @@
 #'     [rater_model()].
 #'   * `accuracy[system]`: share of the fitted cases in which the answer of the system (a classifier
 #'     to evaluate) is correct. The true categories are drawn given the ratings only, not given the
-#'     answers of systems. The share is therefore valid only if errors of systems and raters are
-#'     independent. [estimate_accuracy()] allows for correlated errors.
+#'     answers of systems. The share is the accuracy if the system errs where the raters err, called
+#'     `shared` in [posterior_accuracy], and lower than the accuracy if errors are independent.
+#'     [estimate_accuracy()] returns the accuracy for other degrees of shared errors.
 #'
 #'   If all raters have the same parameters, names do not contain the rater, as in `sens`.
 #' @family models of raters
@@ -54,8 +55,9 @@
 #' mean(posterior_draws[["sens[serology]"]] > posterior_draws[["sens[stool]"]])
 #' @export
 draws <- function(x, ...) {
-  check_call()
+  check_call(dots = NULL)
   check_draws_fit(x, "x")
+  check_dots_empty(...)
   chains <- x$sampling$chains
   draws_per_chain <- x$sampling$kept
   tibble::as_tibble(cbind(

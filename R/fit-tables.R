@@ -346,8 +346,9 @@ is_probability_term <- function(terms, fit) {
 #'   `patterns`: number of different combinations of ratings of a case.
 #' * `nobs`: number of cases with a rating.
 #' * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood. `AIC` and `BIC` are
-#'   also `NA` for pooled priors. To compare models, use `prior = "none"`. To compare Bayesian fits,
-#'   use `loo::loo()`.
+#'   also `NA` for pooled priors. With weak priors, the default of many models, the fit maximises
+#'   the posterior density, and `logLik` is not the maximum of the likelihood. To compare models,
+#'   use `prior = "none"`. To compare Bayesian fits, use `loo::loo()`.
 #' * `c`, `tau`, `ups`, `a`: only for pooled priors, see *Pooled matrices* in [rater_model()].
 #' * `abstain`, `answers_logLik`, `answer_c`, `answer_spread`: only for pooled priors and ratings
 #'   with abstentions. `abstain` is the argument of [rater_model()], and `answers_logLik` is the log

@@ -24,32 +24,70 @@ save_checkpoint <- function(study, path, hashes) {
 # Returns the content of the checkpoint file of a study, a list of numbers and strings. Designs and
 # estimators may contain functions, which could run code when they are read. Therefore the file
 # contains only hashes of designs and estimators.
-saved_study <- function(study, hashes = hashes_of_fields(study)) {
+saved_study <- function(study, hashes = hashes_of_parts(study)) {
   list(
     seed = study$seed, runs = study$runs, done = study$done, results = study$results, parts = hashes
   )
 }
 
-# Returns hashes of some fields of a study, named by field. A study can continue from a file only if
-# both have the same hashes.
-hashes_of_fields <- function(study) {
-  fields <- c("designs", "estimators", "n", "panels", "seed")
-  map_chr(fields, function(field) rlang::hash(hashable_text(study[[field]])))
+# Returns hashes of the parts of a study, named by part, such as `designs.a` or `n`. A study can
+# continue from a file only if both have the same hashes, except that of the seed. A hash depends on
+# the position of a design or estimator, because results are sorted by position.
+hashes_of_parts <- function(study) {
+  parts <-
+    c(designs = study$designs, estimators = study$estimators, study[c("n", "panels", "seed")])
+  positions <- c(sequence(lengths(study[c("designs", "estimators")])), 1:3)
+  unlist(Map(function(part, position) {
+    rlang::hash(list(position, hashable_text(part)))
+  }, parts, positions))
 }
 
-# Converts an object (list, vector or function) to text, from which its hash is computed.
-# Environments, byte code and source references are excluded, because they differ between sessions.
-hashable_text <- function(x) {
-  if (is.function(x) && !is.primitive(x)) x <- utils::removeSource(x)
+# Converts an object (list, vector or function) to text, from which its hash is computed. The text
+# of a function includes the values of variables that it uses. Environments, pointers, byte code and
+# source references are excluded, because they differ between sessions. `store`: environment with
+# the functions whose variables are in the text. A function may occur in its own variables.
+hashable_text <- function(x, store = new.env()) {
+  type <- typeof(x)
+  if (type %in% c("environment", "externalptr", "weakref")) return()
+  variables <- NULL
+  if (type == "closure") {
+    if (!any(map_lgl(store$functions, identical, x))) variables <- values_of_variables(x)
+    store$functions <- c(store$functions, x)
+    x <- utils::removeSource(x)
+  }
   kept_attributes <- attributes(x)
   kept_attributes[c("srcref", ".Environment")] <- NULL
   value_text <- if (is.list(x)) {
-    lapply(unclass(x), hashable_text)
+    lapply(unclass(x), hashable_text, store)
   } else {
     if (!is.primitive(x)) attributes(x) <- NULL
     deparse(x, control = c("keepNA", "keepInteger", "hexNumeric"))
   }
-  list(value_text, if (!is_empty(kept_attributes)) lapply(kept_attributes, hashable_text))
+  list(value_text, lapply(c(kept_attributes, variables), hashable_text, store))
+}
+
+# Returns the values of the variables outside a function `f` that it uses, including functions, as a
+# named list. Returns NULL for a function of a package. Excluded are variables to which `f` assigns a
+# value, such as counters.
+values_of_variables <- function(f) {
+  env <- environment(f)
+  if (rlang::is_namespace(env)) return()
+  code <- as.call(as.list(f))
+  names <- setdiff(all.names(code), c(names(formals(f)), assigned_names(code)))
+  lapply(setNames(nm = names), function(name) {
+    # An error is raised for columns of a table, and for arguments that were not given.
+    tryCatch(
+      eval(if (name == "...") quote(list(...)) else as.name(name), env), error = function(e) NULL
+    )
+  })
+}
+
+# Returns names of variables to which `code` assigns a value or the value of an element, and names
+# of arguments of functions that `code` defines. `code` is missing for `x[, 1]`.
+assigned_names <- function(code) {
+  if (is_missing(code) || !is.call(code)) return()
+  target <- if (is_call(code, c("<-", "<<-", "=", "for", "function"))) code[[2L]]
+  c(names(target), head(all.vars(target), 1L), unlist(lapply(as.list(code), assigned_names)))
 }
 
 # Writes an RDS file followed by a hash of its bytes, which readRDS() ignores. The hash detects
@@ -126,26 +164,29 @@ lock_store <- new.env()
 
 # Returns the study with the results and the seed from the checkpoint file. If the file does not
 # exist, returns the study unchanged. Raises an error if the study in the file has more runs, or
-# differs in one of the fields that `must_match` names.
-resume_study <- function(study, path, must_match) {
+# differs in a part. `any_seed`: may the seed differ?
+resume_study <- function(study, path, any_seed) {
   if (!file.exists(path)) return(study)
   saved <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
   requested_content <- saved_study(study)
   abort_checkpoint_if(!identical(names(saved), names(requested_content)), path,
     "was not written by a study of this version of the package, or has been changed.",
     x = if (inherits(saved, "error")) escape_braces(conditionMessage(saved)))
-  is_same <- map_lgl(must_match, function(field) {
-    identical(saved$parts[field], requested_content$parts[field])
-  })
-  differing_fields <- must_match[!is_same]
-  abort_checkpoint_if(!is_empty(differing_fields) || isTRUE(saved$runs > study$runs), path,
-    "contains the results of another study.",
-    x = if (!is_empty(differing_fields)) "The other study differs in {.arg {differing_fields}}."
-      else "The other study has {saved$runs} {.arg runs}, more than the {study$runs} that were
-        requested.")
+  hashes <- requested_content$parts
+  part_names <- union(names(hashes), names(saved$parts))
+  is_same <- map_lgl(part_names, function(part) identical(hashes[part], saved$parts[part]))
+  differing_parts <- setdiff(part_names[!is_same], if (any_seed) "seed")
+  abort_checkpoint_if(differing_parts, path, "contains the results of another study.",
+    x = "The other study differs in {.arg {differing_parts}}.",
+    i = "Choose another file, or delete this one. Functions are compared with the variables that they
+      use.")
+  abort_checkpoint_if(isTRUE(saved$runs > study$runs), path, "contains a study with more runs.",
+    x = "It has {saved$runs} {.arg runs}, more than the {study$runs} that were requested.",
+    i = "Give {.code runs = {saved$runs}}, or choose another file.")
   check_saved_content(saved, study, path)
   inform_fallible(escape_braces(
-    "Continuing the study in ", path, ": ", number(sum(saved$done)), " panels are done."
+    "Continuing the study in ", path, ": ", number(sum(saved$done)),
+    " panels are done. The seed of the file is used."
   ))
   replace(study, c("seed", "results", "done"), saved[c("seed", "results", "done")])
 }

@@ -36,8 +36,7 @@
 #'     within `margin` of the truth).
 #'   * Means over estimates that also have an interval: `coverage` (share of intervals that contain
 #'     the truth) and `width`.
-#'   * Columns that end in `_mcse`: Monte Carlo standard errors of these means. Panels are treated
-#'     as independent.
+#'   * Columns that end in `_mcse`: Monte Carlo standard errors of these means.
 #'
 #'   A mean is `NA` if no estimate meets its conditions.
 #'
@@ -45,6 +44,15 @@
 #'   and number of cases; also of system, if the study has `panels = "separate"`), `panels`,
 #'   `estimators` and `estimates`; `missing` and `failed` as in `summary()`. `format()`: a string
 #'   with the numbers of panels, designs and estimators.
+#' @section Monte Carlo standard errors: Panels are independent. A cell is a combination of design,
+#'   number of cases and, with `panels = "separate"`, system; its `n` panels are a sample. The
+#'   deviations of values from their mean are summed within each panel. The variance of the sum over
+#'   all panels is the sum over cells of `n` times the sample variance of the panel sums (with
+#'   divisor `n - 1`). The standard error of the mean is the square root of this variance, divided
+#'   by the number of values. For `rmse`, it is the standard error of the mean squared error,
+#'   divided by `2 rmse`. If `within` or `coverage` is 0 or 1, the standard error is
+#'   `sqrt(q (1 - q) / n)`. Here `n` is the number of panels, and `q` is the share after half a case
+#'   of each kind was added.
 #' @family simulation
 #' @examples
 #' set.seed(1)
@@ -178,20 +186,22 @@ study_estimates <- function(x) tibble::as_tibble(list2DF(x$results[names(x$resul
 
 study_notes <- function(estimates, estimators) {
   has_expected_accuracy <- has_expected(estimates)
-  failed_rows <- which(has_failed(estimates))
+  undrawn_rows <- which(estimates$condition == "fallible_error_design")
+  failed_rows <- setdiff(which(has_failed(estimates)), undrawn_rows)
   first_failed <- estimates[failed_rows[1L], ]
   has_estimate <- !is.na(estimates$estimate)
   missing_estimators <- setdiff(estimates$estimator, estimates$estimator[has_estimate])
   example_rows <- match(missing_estimators, estimates$estimator)
   estimators_without_interval <- setdiff(estimates$estimator,
     c(missing_estimators, estimates$estimator[!is.na(estimates$conf.low)]))
-  is_user_defined <-
-    !map_lgl(estimators[estimators_without_interval], inherits, "accuracy_estimator")
+  is_user_defined <- !map_lgl(estimators, inherits, "accuracy_estimator")
+  outside_rows <-
+    which(is_user_defined[estimates$estimator] & abs(estimates$estimate - 0.5) > 0.5)
   c(
     if (!is_empty(estimators_without_interval)) paste(c(
       paste("No intervals, so no coverage:", shorten(estimators_without_interval)),
-      if (!all(is_user_defined)) "Use accuracy_estimator(interval = )",
-      if (any(is_user_defined)) "Your functions can return columns conf.low and conf.high"
+      if (!all(is_user_defined[estimators_without_interval])) "Use accuracy_estimator(interval = )",
+      if (any(is_user_defined[estimators_without_interval])) "Your functions can return columns conf.low and conf.high"
     ), collapse = ". "),
     sprintf(
       "Compared with %s, all systems (Monte Carlo standard error)",
@@ -199,13 +209,20 @@ study_notes <- function(estimates, estimators) {
         "expected accuracy (sample accuracy for designs without expected accuracy)" else
         "sample accuracy"
     ),
+    words_with_labels("Below 0 or above 1: estimates by",
+      unique(estimates$estimator[outside_rows])),
+    if (!is_empty(undrawn_rows)) sprintf(
+      "%s could not be drawn; the first is replay(study, %s): %s",
+      count_noun(n_distinct(estimates$seed[undrawn_rows]), "panel"), undrawn_rows[[1L]],
+      estimates$reason[[undrawn_rows[[1L]]]]
+    ),
     if (!is_empty(failed_rows)) sprintf(
       "%s failed; the first is replay(study, %s, \"estimate\") by %s: %s",
       count_noun(length(failed_rows), "estimate"), failed_rows[[1L]], first_failed$estimator,
       first_failed$reason
     ),
     if (!is_empty(missing_estimators)) paste0("No estimates: ", shorten(paste0(
-      missing_estimators, " (", ifelse(example_rows %in% failed_rows, "failed", paste0(
+      missing_estimators, " (", ifelse(has_failed(estimates)[example_rows], "failed", paste0(
         estimates$reason[example_rows], "; see replay(study, ", example_rows, ", \"estimate\")"
       )), ")"
     )))

@@ -59,7 +59,7 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   cells <- study_cells(study)
   for (cell in cells) check_panel_memory(cell$design, cell$n)
   progress <- new.env()
-  hashes <- if (!is.null(checkpoint)) hashes_of_fields(study)
+  hashes <- if (!is.null(checkpoint)) hashes_of_parts(study)
   save_progress <- function() {
     if (is.null(checkpoint)) return()
     save_checkpoint(progress$complete %||% add_results(study, progress$tables), checkpoint, hashes)

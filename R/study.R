@@ -30,9 +30,14 @@
 #' other processes.
 #'
 #' @section Checkpoints: Results are saved to the file `checkpoint` every few seconds, and when the
-#' study ends, also after an interrupt or an error. The same call then continues the study. A call
-#' with more `runs` adds runs. An error of class `fallible_error_file` is raised if the study in the
-#' file has other designs or estimators, if the file was changed, or if another study uses it.
+#' study ends, also after an interrupt or an error. The same call then continues the study, with the
+#' seed of the file. A call with more `runs` adds runs. An error of class `fallible_error_file` is
+#' raised if the study in the file has other designs or estimators, or more runs; if the file was
+#' changed; or if another study uses it.
+#'
+#' User-defined functions are compared by their code, and by the variables outside the function that
+#' it uses, including functions. Not compared are environments, files, and variables to which the
+#' function assigns a value, such as counters.
 #'
 #' @srrstats {G5.7} errors by cases and raters: article `simulation-figures` stops if they do
 #'   not fall
@@ -49,7 +54,8 @@
 #' @param panels `"separate"`, the default: each system has separate panels. `"same"`: all
 #'   systems of a design answer the same panels.
 #' @param threads Number of threads for methods of [estimate_accuracy()], by default 1 or the option
-#'   `fallible.threads`.
+#'   `fallible.threads`. User-defined functions use one thread; to run them in several processes,
+#'   see section Many processes.
 #' @param checkpoint Path of a file in which results are saved (see section Checkpoints). `NULL`,
 #'   the default: results are not saved.
 #' @return `simulation_study()` and `update()`: an object of class `simulation_study`. `print()`
@@ -140,10 +146,8 @@ check_distinct_counts <- function(x, arg, min = 1L, max = .Machine$integer.max) 
 }
 
 # Runs a study, and returns the result of simulation_study(). If the file `checkpoint` exists, the
-# study in the file is continued. `must_match`: names of fields that must be equal in the study
-# `study` and the study in the file.
-continue_study <- function(study, threads, checkpoint,
-                           must_match = c("designs", "estimators", "n", "panels")) {
+# study in the file is continued. `any_seed`: may the study in the file have another seed?
+continue_study <- function(study, threads, checkpoint, any_seed = TRUE) {
   threads <- check_threads(threads)
   if (!is.null(checkpoint)) {
     is_valid <- is_string(checkpoint) && validEnc(checkpoint) && dir.exists(dirname(checkpoint)) &&
@@ -155,7 +159,7 @@ continue_study <- function(study, threads, checkpoint,
     checkpoint <- if (file.exists(checkpoint)) normalizePath(checkpoint) else
       file.path(normalizePath(dirname(checkpoint)), basename(checkpoint))
     lock_checkpoint(checkpoint)
-    study <- resume_study(study, checkpoint, must_match)
+    study <- resume_study(study, checkpoint, any_seed)
   }
   new_study_result(run_study(study, threads, checkpoint))
 }
@@ -168,9 +172,7 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
                                     checkpoint = NULL, ...) {
   check_dots_empty(...)
   object$runs <- check_count(runs, "runs", min = object$runs, max = 1000000L)
-  continue_study(
-    object, threads, checkpoint, c("designs", "estimators", "n", "panels", "seed")
-  )
+  continue_study(object, threads, checkpoint, any_seed = FALSE)
 }
 
 #' @rdname simulation_study

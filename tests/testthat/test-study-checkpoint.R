@@ -32,6 +32,79 @@ test_that("a checkpoint of another study is refused", {
   expect_error(simulation_study(design, runs = 1, checkpoint = file), "more than the 1 that were requested")
 })
 
+test_that("a checkpoint is refused if variables that a function uses have other values", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  make <- function(p) function(n) simulate_ratings(rater_design(c(p, p), 0.8), n)
+  shift <- function(by) function(x) rep(0.5 + by, n_systems(x))
+  twice <- function(f) function(x) f(f(x))
+  run <- function(accuracy, by = 0.1, runs = 2) simulation_study(
+    list(same = make(0.7), d = make(accuracy)), list(s = shift(by)), n = 20, runs = runs,
+    checkpoint = file
+  )
+  run(0.9)
+  expect_message(run(0.9, runs = 3), "4 panels are done")
+  expect_error(run(0.6, runs = 4), "differs in `designs\\.d`\\.", class = "fallible_error_file")
+  expect_error(run(0.9, 0.2), "differs in `estimators\\.s`\\.", class = "fallible_error_file")
+  expect_error(run(0.6, 0.2), "differs in `designs\\.d` and `estimators\\.s`")
+  of <- function(x) rlang::hash(hashable_text(x))
+  # Through functions that a function captures, and dots.
+  expect_identical(of(twice(make(0.9))), of(twice(make(0.9))))
+  expect_false(of(twice(make(0.9))) == of(twice(make(0.8))))
+  pass <- function(...) function(n) list(...)
+  expect_false(of(pass(1)) == of(pass(2)))
+  # Values that differ between sessions are not compared.
+  expect_identical(of(shift(new.env())), of(shift(globalenv())))
+  expect_identical(of(shift(methods::new("externalptr"))), of(shift(methods::new("externalptr"))))
+  object <- structure(new.env(), class = "mine")
+  of(shift(object))
+  expect_s3_class(object, "mine")
+})
+
+test_that("global variables that a function uses are compared, but not its local variables", {
+  hash_with <- function(code, level = 1, count = 1) {
+    withr::defer(rm(level, count, envir = globalenv()))
+    list2env(list(level = level, count = count), globalenv())
+    rlang::hash(hashable_text(eval(code, globalenv())))
+  }
+  uses_level <- quote(function(x) level)
+  expect_identical(hash_with(uses_level), hash_with(uses_level, count = 2))
+  expect_false(hash_with(uses_level) == hash_with(uses_level, level = 2))
+  local <- list(
+    quote(function(level) level), quote(function(x) level <- x),
+    quote(function(x) lapply(x[, 1], function(level) level)),
+    quote(function(x) for (level in x) print(level))
+  )
+  for (code in local) {
+    expect_identical(hash_with(code), hash_with(code, level = 2), info = deparse(code))
+  }
+  counter <- quote(function(x) count[1] <<- count + 1)
+  expect_identical(hash_with(counter), hash_with(counter, count = 2))
+  # A function that calls itself.
+  recursive <- local({
+    level <- 1
+    f <- function(x) if (x > level) f(x - 1)
+  })
+  expect_type(rlang::hash(hashable_text(recursive)), "character")
+})
+
+test_that("a checkpoint with more runs, or another seed, is described", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  run <- function(seed, ...) {
+    withr::local_seed(seed)
+    simulation_study(design, "binned", checkpoint = file, ...)
+  }
+  study <- run(7, runs = 3)
+  expect_error(run(7, runs = 2), "contains a study with more runs.*Give `runs = 3`",
+    class = "fallible_error_file")
+  expect_message(again <- run(8, runs = 3), "The\\s+seed of the file is used")
+  expect_identical(tidy(again), tidy(study))
+  expect_error(
+    simulation_study(list(design, b = design), c("unbinned", "binned"), runs = 3, n = 9,
+      checkpoint = file),
+    "`designs\\.design 1`, .*`designs\\.b`, .*`estimators\\.unbinned`, .*`n`"
+  )
+})
+
 test_that("only files that are as a study wrote them are read", {
   file <- withr::local_tempfile(fileext = ".rds")
   run <- function() simulation_study(design, runs = 2, checkpoint = file)

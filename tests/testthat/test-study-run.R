@@ -4,10 +4,10 @@ test_that("a study goes on from its checkpoint after an interrupt", {
   skip_unless_extended()
   file <- withr::local_tempfile(fileext = ".rds")
   calls <- 0
-  stop_at <- 33
+  state <- list2env(list(stop_at = 33)) # a variable with another value is another estimator
   interrupted <- function(x) {
     calls <<- calls + 1
-    if (calls == stop_at) rlang::interrupt()
+    if (calls == state$stop_at) rlang::interrupt()
     stats::runif(length(x$systems))
   }
   run <- function(...) simulation_study(design, list("binned", mine = interrupted), ...)
@@ -19,7 +19,7 @@ test_that("a study goes on from its checkpoint after an interrupt", {
   kept <- readRDS(file)
   expect_equal(kept$done, c(25, 0))
   expect_equal(kept$results$run[kept$results$estimator == "mine"], 1:25)
-  stop_at <- 0
+  state$stop_at <- 0
   calls <- 0
   expect_message(resumed <- run(runs = 25, checkpoint = file), "25 panels are done")
   expect_identical(calls, 25)
@@ -131,15 +131,15 @@ test_that("of a lost worker's study the blocks in front of the lost one are kept
 
 test_that("an interrupt before the first block leaves a study that can go on", {
   file <- withr::local_tempfile(fileext = ".rds")
-  first <- TRUE
+  state <- list2env(list(first = TRUE)) # a variable with another value is another estimator
   interrupted <- function(x) {
-    if (first) rlang::interrupt()
+    if (state$first) rlang::interrupt()
     0.5
   }
   run <- function() simulation_study(design, interrupted, runs = 3, checkpoint = file)
   expect_error(tryCatch(run(), interrupt = function(e) stop("interrupted")), "interrupted")
   expect_identical(readRDS(file)$done, c(0L, 0L))
-  first <- FALSE
+  state$first <- FALSE
   expect_message(study <- run(), "0 panels are done")
   expect_identical(tidy(study)$run, rep(1:3, 2))
 })
