@@ -150,6 +150,9 @@ sampling_hint <- "Give settings of the sampler in {.arg sampling}:
 order_hint <- "For ordered categories, give {.code ordered = TRUE}, and {.arg categories} in order."
 covariates_hint <- "Columns that define groups of cases are {.code covariates = site}."
 
+reliability_hint <- "For the calibration of scores, give {.arg scores} to {.fun ratings}, and use
+  {.code tidy(estimate_accuracy(x), \"reliability\")}."
+
 pairwise_hint <- "{.code agreement(x, pairwise = TRUE)} compares all pairs of raters."
 
 # Hints for unknown or missing arguments.
@@ -189,6 +192,7 @@ argument_hints <- tibble::tribble(
   "{.fun read_ratings} takes the sheet in {.arg file}: {.code file = list(sheet = 2)}.",
   "base_rates", NA, "Base rates with covariates are in
     {.code rater_model(\"rater\", \"free\", base_rates = ~ site)}.",
+  "scores", "bins", reliability_hint,
   "measure", NA, "{.fun plan_cases} takes a measure as {.arg agreement}.",
   "run", "row", "{.arg row} is a row number of {.code tidy(study)}, which has columns
     {.field design}, {.field n} and {.field run}.",

@@ -199,7 +199,9 @@ compute_by_blocks <- function(answer, first, compute) {
 }
 
 # Returns the end of a sentence that begins with "sampling error": the other errors in the interval.
-hidden_error_words <- function(x) {
+# `has_scores`: is the sentence about intervals of score metrics, too? Their intervals allow for
+# shared errors even if the interval of the accuracy does not (see hidden_error_of_scores()).
+hidden_error_words <- function(x, has_scores = FALSE) {
   if (has_fixed_common(x)) {
     " only, given the assumption"
   } else if (has_all_truths(x)) {
@@ -207,7 +209,8 @@ hidden_error_words <- function(x) {
   } else if (panel_kind(x) == "machines") {
     " and the error of machines as raters of other data"
   } else if (max(0, hidden_error(x), na.rm = TRUE) == 0) {
-    " only (no sign of shared errors)"
+    if (has_scores) " and, for metrics of scores, an allowance for shared errors" else
+      " only (no sign of shared errors)"
   } else {
     " and an allowance for shared errors"
   }

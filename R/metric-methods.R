@@ -86,13 +86,16 @@ metric_notes <- function(table, estimates, interval, conf_level) {
       if (!prints_intervals(table)) {
         note("The table has no room for intervals: see tidy()", report = NULL)
       },
-      metric_interval_note(interval, conf_level, estimates)
+      metric_interval_note(
+        interval, conf_level, estimates, any(table$metric %in% names(score_records))
+      )
     )
   )
 }
 
-# Returns a note that describes the intervals of metrics of `estimates`.
-metric_interval_note <- function(interval, conf_level, estimates) {
+# Returns a note that describes the intervals of metrics of `estimates`. `has_scores`: are there
+# metrics of scores?
+metric_interval_note <- function(interval, conf_level, estimates, has_scores = FALSE) {
   estimate <- estimates[[1L]]
   record <- accuracy_intervals[[interval]]
   resampling_words <- paste0(
@@ -104,7 +107,8 @@ metric_interval_note <- function(interval, conf_level, estimates) {
     sprintf("per metric, in the %s, with %s gold cases", estimate$gold$settings$target,
       format_span(map_dbl(estimates, count_gold), format_unpadded))
   } else if (record$spread == "delta") {
-    paste0("sampling error (delta method, ", resampling_words, ")", hidden_error_words(estimate))
+    paste0("sampling error (delta method, ", resampling_words, ")",
+      hidden_error_words(estimate, has_scores))
   } else if (record$spread == "percentile" && !record$drawn) {
     paste0("sampling error only (", resampling_words, ")")
   } else {

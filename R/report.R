@@ -218,9 +218,9 @@ report_format <- function(file) {
 #'   * `.probability`: posterior probability of the label, in \[0, 1\].
 #'   * `.votes`: number of ratings per category, a string such as `"yes: 3, no: 2"`. Reruns of the
 #'     same language model (see [rater_groups]) count as one rating.
-#'   * A column for each rater, if raters are identified and rate each case at most once, and a
-#'     column for each system. They contain the category, or `NA` if there is no answer. `print()`
-#'     leaves these columns out if there are more than eight.
+#'   * A column for each rater, if there are at most 20 identified raters, who rate each case at
+#'     most once; and a column for each system. They contain the category, or `NA` if there is
+#'     no answer. `print()` leaves these columns out if there are more than eight.
 #'
 #'   If the ratings do not identify the labels, `.fitted` and `.probability` are `NA`. The first
 #'   case is then the case whose most frequent category has the smallest share of the ratings.
@@ -243,7 +243,7 @@ disputed_cases <- function(x, most = 15L, ...) {
   top_labels <- most_probable(pick_rows(labels$posterior, pattern_of_case(labels$x)))
   shown_cases <- order(top_labels$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)
-  shown_raters <- raters_with_one_answer(x)
+  shown_raters <- if (n_raters(x) <= max_listed_raters) raters_with_one_answer(x)
   answer_codes <- if (is.null(shown_raters)) pattern_answers(x) else answers_by_pattern(x)
   answer_codes <- split_columns(
     pick_rows(answer_codes, pattern_of_case(x)[shown_cases]), c(shown_raters, x$systems)
@@ -259,6 +259,9 @@ disputed_cases <- function(x, most = 15L, ...) {
     .probability = top_labels$probability[shown_cases], .votes = votes
   ), answers), nrow = length(shown_cases), class = "disputed_cases")
 }
+
+# Largest number of raters whose answers or pairs are listed one by one.
+max_listed_raters <- 20L
 
 #' @rdname disputed_cases
 #' @param ... For `print()`: passed on to the `print()` of tibbles. Not used by `disputed_cases()`.

@@ -10,8 +10,9 @@
 #' All tables have two arguments: `systems`, the names of systems (`NULL`, the default, for all
 #' systems with scores), and `category`, the name of one category. Columns `std.error`, `conf.low`
 #' and `conf.high` are standard errors and intervals from a bootstrap of cases. They contain
-#' sampling error only, and are `NA` if `x` was computed with `interval = "none"`. Column `n` is the
-#' number of cases, and `reason` is the reason why a value is `NA`.
+#' sampling error only, even if the intervals of `x` allow for shared errors. They are `NA` if `x`
+#' was computed with `interval = "none"`. Column `n` is the number of cases, and `reason` is the
+#' reason why a value is `NA`.
 #'
 #' @section ROC curve:
 #' `tidy(x, "roc", category = NULL, systems = NULL)` returns sensitivity and specificity at every
@@ -28,8 +29,8 @@
 #' `conf.low`; `conf.high`; `n`; `reason`.
 #'
 #' @section Threshold:
-#' `tidy(x, "threshold", category, sensitivity = , specificity = , cost = , systems = NULL)` chooses
-#' a threshold for one category. Give exactly one of:
+#' `tidy(x, "threshold", category = , sensitivity = , specificity = , cost = , systems = NULL)`
+#' chooses a threshold for one category. Arguments must be named. Give exactly one of:
 #'
 #' * `sensitivity`: the smallest acceptable sensitivity, in (0, 1]. Among the thresholds that reach
 #'   this sensitivity, the threshold with the highest specificity is chosen.

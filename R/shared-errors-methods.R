@@ -73,7 +73,11 @@ new_shared_errors <- function(pairs, raters, panel_results, counts, options, jud
   has_truth <- panel_values$known > 0
   summary_line <- correlation_sentence(panel_values)
   raters_better_left_out <- raters$rater[which(raters$change > 0)]
-  n_pairs_without_case <- length(judges) * (length(judges) - 1) / 2 - nrow(pairs)
+  # In a crowd, most pairs have few common cases.
+  is_crowd <- counts$raters > max_listed_raters
+  printed_pairs <-
+    pairs[!is_crowd | (if (has_truth) pairs$known else pairs$n) >= few_cases, ]
+  n_hidden_pairs <- length(judges) * (length(judges) - 1) / 2 - nrow(printed_pairs)
   new_result("shared_errors",
     tables = list(pairs = pairs_of_all, raters = raters), facts = panel_values, pairs = pairs,
     options = options, judges = judges, counts = counts, line = summary_line,
@@ -82,11 +86,12 @@ new_shared_errors <- function(pairs, raters, panel_results, counts, options, jud
       count_noun(panel_values$n, "case"),
       if (has_truth) paste(number(panel_values$known), "with known truth") else "no known truth"
     )), summary_line),
-    shown = pairs_to_print(pairs, has_truth, options$conf_level),
+    shown = pairs_to_print(printed_pairs, has_truth, options$conf_level),
     notes = c(
       options$silent,
-      if (n_pairs_without_case > 0)
-        paste(count_noun(n_pairs_without_case, "pair"), "without a common case"),
+      if (n_hidden_pairs > 0) paste(count_noun(n_hidden_pairs, "pair"),
+        if (!is_crowd) "without a common case" else paste0("with fewer than ", few_cases,
+          " common cases", if (has_truth) " of known truth", " not shown; see tidy()")),
       if (!has_truth) paste0(
         "No truth is known, so only ranges are shown. Assumed: accuracies are within ",
         limits_in_words(options$limits),
@@ -156,12 +161,14 @@ correlation_sentence <- function(panel_values, digits = 2L) {
   )
 }
 
+few_cases <- 10 # pairs with fewer common cases have hardly any information on shared errors
+
 # Returns the table of pairs for print(). Pairs are sorted by absolute correlation, with the largest
-# first. Pairs with fewer than 10 common cases with known truth are last. Without known truth, the
-# table shows the range that the ratings allow.
+# first. Pairs with fewer than `few_cases` common cases with known truth are last. Without known
+# truth, the table shows the range that the ratings allow.
 pairs_to_print <- function(pairs, has_truth, level) {
   absolute_correlation <- abs(replace_na(pairs$estimate, 0))
-  has_few_cases <- has_truth & pairs$known < 10
+  has_few_cases <- has_truth & pairs$known < few_cases
   shown_pairs <- pairs[head(order(has_few_cases, -absolute_correlation), max_view_rows), ]
   shown_pairs$pair <- paste(shown_pairs$rater1, "-", shown_pairs$rater2)
   if (has_truth) {

@@ -94,7 +94,8 @@ label_table <- function(table, label_properties, probability = probability_matri
                         row_size = row_sizes(table, label_properties)) {
   label_summary <- summarise_labels(probability, row_size, sure_threshold(label_properties))
   has_label <- !is.na(probability[, 1L])
-  top_category <- most_probable(pick_rows(probability, has_label))$category
+  top_label <- most_probable(pick_rows(probability, has_label))
+  n_tied <- sum(row_size$cases[has_label][top_label$tied > 1L])
   size_words <- paste(count_noun(label_summary$cases, "case"), "x",
     count_noun(label_summary$categories, "category"))
   new_result("ground_truth",
@@ -105,7 +106,7 @@ label_table <- function(table, label_properties, probability = probability_matri
       categories = tibble::tibble(
         category = factor_in_order(colnames(probability)),
         n = as.integer(
-          rowsum_codes(top_category, row_size$cases[has_label], label_summary$categories)
+          rowsum_codes(top_label$category, row_size$cases[has_label], label_summary$categories)
         ),
         probability = na_real(unname(label_properties$base_rates))
       )
@@ -116,7 +117,10 @@ label_table <- function(table, label_properties, probability = probability_matri
       count_noun(label_summary$unsure, "case")
     )),
     head = paste("Probabilities of categories:", size_words), shown = labels_to_print(table),
-    notes = label_notes(label_summary, label_properties),
+    notes = c(label_notes(label_summary, label_properties), if (n_tied > 0) sprintf(
+      "Ties: several categories are most probable in %s; the label is the first of them",
+      count_noun(n_tied, "case")
+    )),
     more = "predict() (a label for each case), disputed_cases() of the ratings, plot()"
   )
 }

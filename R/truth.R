@@ -285,7 +285,8 @@ probability_matrix <- function(x, arg) {
     all(is.na(probability) | (probability >= 0 & probability <= 1 + 1e-9))
   abort_if(!is_valid, "columns",
     "{.arg {arg}} must have a column {.val case}, and a column of probabilities for each category.",
-    x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg)
+    x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg,
+    i = c("{.fun ground_truth} computes these probabilities from ratings.", reliability_hint))
   dimnames(probability) <- list(NULL, categories)
   probability
 }

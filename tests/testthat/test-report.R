@@ -354,6 +354,30 @@ test_that("of cases with many answers a screen is printed", {
   expect_match(printed, "Not shown: 21 columns with answers", all = FALSE)
 })
 
+test_that("disputed cases of more than 20 raters have columns for the systems only", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.6, 21), c(a = 0.7), 3, 30)))
+  expect_named(disputed_cases(x, 3), c("case", ".fitted", ".probability", ".votes", "a"))
+})
+
+test_that("a report on a crowd lists the 20 raters with the most cases", {
+  skip_if_no_reports()
+  crowd <- withr::with_seed(3, as.data.frame(
+    simulate_ratings(rater_design(rep(0.8, 25), NULL, 2, n = 60))
+  ))
+  # Rater number k has rated about k * 2 cases.
+  crowd <- crowd[as.integer(crowd$case) <= 8 + 2 * as.integer(factor(crowd$rater)), ]
+  systems <- data.frame(case = 1:60, system = "s", prediction = rep(c("1", "2"), 30))
+  x <- quiet(ratings(crowd, case = case, rater = rater, rating = rating, systems = systems))
+  file <- withr::local_tempfile(fileext = ".html")
+  quiet(accuracy_report(x, file))
+  words <- words_of(file)
+  expect_match(words, "The table has the 20 of 25 raters with the most cases.", fixed = TRUE)
+  n_ratings <- table(crowd$rater)
+  listed <- vapply(names(n_ratings), function(rater) grepl(paste0("\\b", rater, "\\b"), words), NA)
+  expect_identical(sum(listed), 20L)
+  expect_gte(min(n_ratings[listed]), max(n_ratings[!listed]))
+})
+
 test_that("a report of two categories has a sensitivity, and nothing of constant systems", {
   skip_if_no_reports()
   withr::local_seed(2)

@@ -117,3 +117,18 @@ test_that("replicates that have no value are left out", {
   # Some replicates have none of the four cases that both rated, and know nothing of the raters.
   expect_gt(tidy(estimate_metrics(estimate, "brier_class"))$std.error, 0)
 })
+
+test_that("the print of score metrics names the allowance for shared errors in their intervals", {
+  x <- withr::with_seed(2, scored_panel(1000, rep(0.75, 4), c(0.5, 0.5)))$x
+  settings <- list(replicates = 20)
+  metrics <- quiet(estimate_metrics(x, "roc_auc", method = "joint", resampling = settings))
+  printed <- paste(trimws(capture.output(print(metrics))), collapse = " ")
+  expect_match(printed, "and, for metrics of scores, an allowance for shared errors", fixed = TRUE)
+  # In these ratings, other metrics have no allowance, and bootstrap intervals never have one.
+  recall <- quiet(estimate_metrics(x, "recall", method = "joint", resampling = settings))
+  expect_output(print(recall), "no sign of shared errors")
+  bootstrap <- quiet(
+    estimate_metrics(x, "roc_auc", method = "joint", interval = "bootstrap", resampling = settings)
+  )
+  expect_output(print(bootstrap), "sampling error only")
+})

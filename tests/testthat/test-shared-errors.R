@@ -388,3 +388,14 @@ test_that("an interval for good raters who were never wrong together contains 0"
   both <- pairs[pairs$rater1 == "a" & pairs$rater2 == "c", ]
   expect_equal(both$estimate, stats::cor(data$a, data$c))
 })
+
+test_that("print of a crowd counts the pairs with few common cases in one line", {
+  x <- crowd_of(workers = 60, cases = 40)
+  for (errors in list(shared_errors(x), shared_errors(x, stats::setNames(rep("a", 40), 1:40)))) {
+    n <- if (any(errors$pairs$known > 0)) errors$pairs$known else errors$pairs$n
+    n_pairs <- choose(length(errors$judges), 2)
+    expect_output(print(errors), paste(number(n_pairs - sum(n >= 10)), "pairs with fewer than 10"))
+    expect_no_match(capture.output(print(errors)), "worker1 - |w1 - ")
+    expect_identical(nrow(tidy(errors)), as.integer(n_pairs))
+  }
+})

@@ -190,3 +190,21 @@ test_that("selected labels keep their weights and the cases whose truth was used
   expect_identical(glance(calibration(labels[c(5, 3, 2), ]))$cases, 8)
   expect_error(calibration(labels[3, ]), class = "fallible_error_argument")
 })
+
+test_that("print counts tied labels and says that the first category is taken", {
+  cases <- data.frame(case = 1:3, a = c("n", "y", "y"), b = c("y", "n", "y"))
+  x <- ratings(cases, raters = a:b, case = case)
+  expect_output(
+    print(ground_truth(x, votes = 1)), "most probable in 2 cases; the label is the first"
+  )
+  expect_no_match(capture.output(print(ground_truth(x[3, ], votes = 1))), "Ties")
+})
+
+test_that("calibration() of ratings or scores names the functions that compute its input", {
+  x <- ratings(lehner2015, raters = rater1:rater4, case = case)
+  for (call in expression(calibration(x), calibration(x, scores = "s"))) {
+    error <- expect_error(eval(call), class = "fallible_error")
+    expect_match(conditionMessage(error), "tidy(estimate_accuracy(x), \"reliability\")", fixed = TRUE)
+  }
+  expect_error(calibration(x), "ground_truth")
+})
