@@ -42,6 +42,7 @@ gold_notes <- function(x) {
   unexplained_rows <- details[!x$table$why %in% c("ratings_alone", "one_rater"), ]
   notes <- reason_notes(unexplained_rows, unexplained_rows$system)
   if (is.null(gold$evidence)) return(notes)
+  gold_only <- gold$sources[gold$sources$interval == source_gold_only, ]
   contradicted_systems <- details$system[which(details$p.value < 1 - x$options$conf_level)]
   sample_words <- paste0(
     number(count_gold(x)), " of ", count_noun(sum(weights_of_cases(x$fit$x)), "case"), ", ",
@@ -57,7 +58,13 @@ gold_notes <- function(x) {
       paste0("Gold: ", sample_words), report = paste0("Known truth: ", plain_words(sample_words))
     ),
     note(
-      "Labels: gold cases that would give the same standard error without ratings", report = NULL
+      paste0(
+        "Labels: gold cases that would give the same standard error without ratings",
+        # Gold cases of clusters, or with unequal probabilities, are worth another number of labels.
+        if (any(abs(gold_only$labels - details$gold) > 0.5, na.rm = TRUE)) paste0(
+          "; the gold cases by themselves are worth ", format_span(round(gold_only$labels))
+        )
+      ), report = NULL
     ),
     if (any_known(details$p.value)) {
       note("p: test that the accuracies from ratings and from gold cases are equal", report = NULL)

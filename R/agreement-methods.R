@@ -161,24 +161,40 @@ agreement_notes <- function(table, details) {
     ),
     if (details$unequal) fill_template("Cases have different numbers of ratings; agreement is pooled
       over %s (see `pooling`)", details$pooling),
-    weights_note(table$measure, details), details$silent
+    weights_note(table, details), details$silent
   )
 }
 
 # Returns a note on scale weights (weights of pairs of categories). If weights are used, the note
-# names them, and explains measures that are easily confused. Without weights, the note for ordered
-# categories explains which measures use the order.
-weights_note <- function(measures, details) {
+# names them, and explains measures that are easily confused. Without weights, the notes explain
+# which measures use the order of categories, or their numbers. Notes on some of several variables
+# begin with the names of these variables.
+weights_note <- function(table, details) {
+  measures <- as.character(table$measure)
   weights_name <- details$scale_name
   if (weights_name == no_weights_name) {
-    measure_scales <- map_chr(all_measures()[unique(as.character(measures))], `[[`, "scale")
-    if (isTRUE(details$by_category) || !"nominal" %in% measure_scales) return(NULL)
-    labels <- details$views[[1L]]$labels
-    return(if (isTRUE(details$ordered)) {
-      "Categories are ordered, and only ordinal and weighted measures count near misses"
-    } else if (length(labels) > 2L && !anyNA(suppressWarnings(as.numeric(labels)))) {
-      "Near misses do not count. If the numbers are a scale, give `ordered = TRUE` to ratings()"
-    })
+    if (isTRUE(details$by_category)) return(NULL)
+    views <- details$views
+    measure_scales <- map_chr(all_measures()[measures], `[[`, "scale")
+    part_of_row <- unlist(table[part_columns_of(table)]) %||% ""
+    notes <- unlist(Map(function(view, part) {
+      scales <- measure_scales[part_of_row == part]
+      is_nominal <- "nominal" %in% scales
+      if (length(view$labels) < 3L) NULL else if (view$x$ordered) {
+        if (is_nominal)
+          "Categories are ordered, and only ordinal and weighted measures count near misses"
+      } else if (are_numbers(view$x)) {
+        if (any(c("ordinal", "interval", "ratio") %in% scales)) one_line("Ordinal measures use the
+          numbers of the categories. If the numbers are only codes, give `ordered = FALSE` to
+          ratings()") else if (is_nominal)
+          "Near misses do not count. If the numbers are a scale, give `ordered = TRUE` to ratings()"
+      }
+    }, views, names2(views)))
+    return(map_chr(unique(notes), function(note) {
+      is_equal <- notes == note
+      start <- if (sum(is_equal) < length(views)) paste0(toString(names(notes)[is_equal]), ": ")
+      paste0(start, note)
+    }))
   }
   paste0(
     "Scale weights: ", weights_name,

@@ -94,7 +94,9 @@ why_measure_unsuitable <- function(measure, view, settings) {
     )
   } else if (lacks_order(measure, view, settings)) {
     c(
-      order = "it needs an order of the categories, and none was declared.",
+      order = if (isTRUE(view$x$nominal))
+        "it needs an order of the categories, and `ordered = FALSE` was given." else
+        "it needs an order of the categories, and none was declared.",
       "Give a factor whose levels are in order, {.code factor(x, levels = c(\"low\", \"high\"))},
        or {.arg categories} in their order, and {.code ordered = TRUE} in {.fun ratings}."
     )
@@ -102,14 +104,15 @@ why_measure_unsuitable <- function(measure, view, settings) {
 }
 
 # Does a measure need an order of the categories, although no order was declared? Measures that use
-# distances between categories need an order. Labels that are numbers have an order, and two
-# categories need no order.
+# distances between categories need an order. Two categories need no order.
 lacks_order <- function(measure, view, settings) {
   (measure$scale %in% c("ordinal", "interval", "ratio") ||
     measure$weights && settings$scale_name %in% scale_names[-1L]) &&
-    length(view$labels) > 2L && !view$x$ordered &&
-    anyNA(suppressWarnings(as.numeric(view$labels)))
+    length(view$labels) > 2L && !view$x$ordered && !are_numbers(view$x)
 }
+
+# Are all categories numbers that may have an order? Not if the user gave `ordered = FALSE`.
+are_numbers <- function(x) is.null(x$nominal) && !is.null(as_numbers(x$categories))
 
 # ---- Scale weights: weights of pairs of categories, 0 to 1, that give credit for near misses ----
 

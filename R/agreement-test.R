@@ -307,7 +307,7 @@ new_agreement_test <- function(table, details) {
     ),
     notes = c(
       reason_notes(table, names_of_agreement(table)),
-      weights_note(table$measure, details), details$silent
+      weights_note(table, details), details$silent
     )
   )
 }

@@ -183,7 +183,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
       header = header_of_agreement(view), matrix = pair_matrix, pairwise = pairwise,
       by_category = by_category, judges = view$names, systems = view$names[view$system],
       unequal = !pairwise && depends_on_pooling(measures, view),
-      ordered = view$x$ordered, views = list(view), silent = abstain_note(view$x)
+      views = list(view), silent = abstain_note(view$x)
     )
   ))
 }

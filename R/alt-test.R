@@ -81,12 +81,12 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   # difference. Its sums have the same order as minus the root mean squared error.
   closeness <- diag(n_categories(x))
   if (options$score == "neg_rmse") {
-    category_values <- suppressWarnings(as.numeric(x$categories))
-    abort_argument_if(anyNA(category_values) && !x$ordered, "score",
+    abort_argument_if(!x$ordered && !are_numbers(x), "score",
       "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
-      x = "The categories are {.val {x$categories}}.",
+      x = if (isTRUE(x$nominal)) "{.fun ratings} was given {.code ordered = FALSE}." else
+        "The categories are {.val {x$categories}}.",
       i = "Give {.code ordered = TRUE} to {.fun ratings}, or use {.code score = \"accuracy\"}.")
-    if (anyNA(category_values)) category_values <- seq_along(category_values)
+    category_values <- as_numbers(x$categories) %||% seq_along(x$categories)
     # After this division, ties do not depend on the unit of the values.
     category_values <- category_values / max(diff(range(category_values)), .Machine$double.xmin)
     closeness <- -outer(category_values, category_values, `-`)^2

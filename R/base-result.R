@@ -78,10 +78,17 @@ note <- function(text, kind = "note", report = if (kind != "heading") plain_word
 }
 
 # Adapts text to readers who do not use R: drops clauses that name arguments or functions, and
-# replaces "gold cases" by "known cases".
+# replaces "gold cases" by "known cases". At the end of a sentence, the mark before such a clause
+# and its condition are dropped, too, so that the remaining words are complete sentences.
 plain_words <- function(words) {
-  code_clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
-  plain <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", gsub(code_clause, "", words))))
+  words_or_code <- "([^.:;,\n`]|`[^`]*`)*"
+  clause <- paste0(words_or_code, "(`[^`]*`|\\w\\(\\))", words_or_code)
+  for (pattern in c(
+    paste0("(?<![^\n ])(If|To|For) [^.:;\n]*,", clause, "([.]|$)"), # with its condition
+    paste0("[:;,] ", clause, "(?=[.\n]|$)"), # at the end of a sentence
+    paste0(clause, "[.:;,]?")
+  )) words <- gsub(pattern, "", words, perl = TRUE)
+  plain <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", words)))
   gsub("gold cases", "known cases", ifelse(is.na(plain), "", plain), fixed = TRUE)
 }
 

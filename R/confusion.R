@@ -131,7 +131,7 @@ table_of_matrix <- function(matrix) {
 # Returns a list of the confusion matrices of raters to print or draw. If all raters have the same
 # matrix, the list contains the matrix once. `matrices`: a result of confusion() of a fit.
 different_matrices <- function(matrices) {
-  if (length(matrices) > 1L && n_distinct(matrices) == 1L) list(`a rater` = matrices[[1L]]) else
+  if (length(matrices) > 1L && n_distinct(matrices) == 1L) list(`all raters` = matrices[[1L]]) else
     unclass(matrices)
 }
 
@@ -148,6 +148,10 @@ schema_of.rater_confusion <- function(x) { # nolint: object_name.
     paste("confusion matrices of", count_noun(length(x), "rater")),
     shown =
       Map(view_of_matrix, unname(head(matrices, 6L)), "truth", most = Inf, title = matrix_titles),
-    notes = "True category in rows", more = "tidy(), plot()"
+    notes = c(
+      if (length(matrices) < length(x))
+        "The model has one matrix for all raters; rater_model(\"rater\") has one for each rater",
+      "True category in rows"
+    ), more = "tidy(), plot()"
   )
 }

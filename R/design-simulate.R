@@ -56,7 +56,8 @@ as_panel <- function(design, drawn) {
   # The option suppresses the message that asks to declare `rater_kind`.
   x <- withr::with_options(list(fallible.quiet = TRUE), ratings(
     list2DF(setNames(columns, c(raters, systems))),
-    raters = !!raters, systems = !!systems, categories = labels, ordered = is_ordered(design)
+    raters = !!raters, systems = !!systems, categories = labels,
+    ordered = if (is_ordered(design)) TRUE
   ))
   x$covariates <- design$covariates[drawn$stratum, ] # NULL stays NULL
   x$truth <- list(

@@ -92,7 +92,7 @@ gate <- function(x, at_least, ...) {
     ),
     line = if (has_several_rows) sprintf("%d pass, %d fail, %d undecided (threshold %s)",
       decision_counts$pass, decision_counts$fail, decision_counts$undecided,
-      format_threshold(at_least)) else rows$words,
+      format_threshold(at_least, is_comparison)) else rows$words,
     shown = if (has_several_rows) view(
       decision_table, setdiff(names(decision_table), c("at_least", "reason")),
       level = first_result$options$conf_level
@@ -110,7 +110,9 @@ gate <- function(x, at_least, ...) {
 # Smallest number of gold cases without a warning by gate().
 min_gold_for_gate <- 50L
 
-format_threshold <- function(at_least) paste0(format(100 * at_least), "%")
+format_threshold <- function(at_least, is_difference) {
+  paste0(format(100 * at_least), if (is_difference) " points" else "%")
+}
 
 # Returns the table of decisions, with a row per system or pair of systems. It has the columns of
 # tidy() and two further columns:
@@ -205,7 +207,8 @@ add_decision_words <- function(rows, claim, at_least, words_of = whole_percent, 
   rows$words <- ifelse(
     is.na(rows$conf.low), sprintf("undecided: %s: %s", rows$system, rows$reason),
     sprintf("%s: %s%s [%s, %s]%s (threshold %s)%s", rows$decision, claim, estimate_words,
-      words_of(rows$conf.low), words_of(rows$conf.high), unit, format_threshold(at_least),
+      words_of(rows$conf.low), words_of(rows$conf.high), unit,
+      format_threshold(at_least, nzchar(unit)),
       ifelse(rows$needed %in% c(0, NA), "", needed_clause))
   )
   rows

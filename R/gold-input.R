@@ -214,8 +214,8 @@ warn_gold <- function(gold, x) {
   sample_kind <- gold_sample_kind(gold, x)
   if (n_gold == 0L) return(invisible())
   warn_if(sample_kind == "undeclared", "hand_picked",
-    "{.arg gold_sample} is missing, so the {n_gold} case{?s} with known truth {?is/are} treated as
-        picked by hand and cannot measure accuracy.",
+    "The {n_gold} case{?s} with known truth {?is/are} treated as picked by hand and cannot measure
+        accuracy, because {.arg gold_sample} is missing.",
     i = "Use {.code gold_sample = \"random\"} for a random sample, or give the probability with
         which each case was chosen. If cases were picked by hand, use
         {.code gold_sample = \"given\"}.", cases = n_gold)

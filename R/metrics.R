@@ -70,14 +70,15 @@ package_metrics <- function() c(built_in_metrics, score_records)
 NULL
 
 # Returns the records of the metrics with the names `ids` or, if `ids` is NULL, of the default
-# metrics. If there are two categories and the user named the positive category, the default metrics
-# are those of a diagnostic test. `scored`: do the ratings contain scores?
+# metrics. If the user named the positive category, the default metrics include the specificity; if
+# there are two categories, they are those of a diagnostic test. `scored`: do the ratings contain
+# scores?
 find_metrics <- function(ids, settings, scored) {
   is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
   if (is.null(ids)) return(Filter(function(record) {
     if (record$needs == "scores") record$default && scored else
       if (is_diagnostic) record$id %in% c("accuracy", "sens", "spec", "ppv", "npv") else
-        record$default
+        record$default || record$id == "spec" && !is.null(settings$positive)
   }, all_metrics()))
   if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
   records <- select_records("metric", ids, all_metrics())
@@ -154,7 +155,8 @@ check_cost_matrix <- function(cost, categories) {
 #' @param metrics Names of metrics. `NULL`, the default, selects accuracy, `kap`, `mcc`, recall,
 #'   precision, `f_meas` and `bal_accuracy`, and, if `x` has scores, `roc_auc`, `brier_class` and
 #'   `ece`. If `positive` is given and there are two categories, it selects accuracy, sensitivity,
-#'   specificity, `ppv`, `npv` and the metrics of scores.
+#'   specificity, `ppv`, `npv` and the metrics of scores. If `positive` is given and there are more
+#'   categories, it also selects the specificity.
 #' @param average Averages over categories of the metrics that are defined for one category: one or
 #'   more of `"macro"`, the mean (the default); `"macro_weighted"`, the mean weighted by the share
 #'   of cases of each category; and `"micro"`, computed from counts summed over categories (not for

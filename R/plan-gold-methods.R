@@ -103,8 +103,11 @@ new_gold_plan <- function(x) {
       sprintf("%s of \"%s\"", capitalised(settings$of), as_label(settings$category_label))
     ),
     settings$target,
-    if (is.null(settings$gold)) paste("within", format(settings$half_width, digits = 3L)) else
-      paste("with", count_noun(settings$gold, "gold case")),
+    if (!is.null(settings$gold)) paste("with", count_noun(settings$gold, "gold case")) else
+      paste0(
+        "within ", format(settings$difference %||% settings$half_width, digits = 3L),
+        if (!is.null(settings$difference)) " for the difference of two groups"
+      ),
     level_words
   )
   inject(new_result("gold_plan",

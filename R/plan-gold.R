@@ -124,7 +124,8 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   if (!is.null(by) || inherits(x, "accuracy_by_group")) {
     if (of != "difference") return(map_variables(unclass(x), "group"))
     return(add_difference_note(map_variables(lapply(x, function(x) {
-      list(x = x, of = "accuracy", interval = "corrected", half_width = half_width / sqrt(2))
+      list(x = x, of = "accuracy", interval = "corrected",
+        half_width = structure(half_width / sqrt(2), difference = half_width))
     }), "group")))
   }
   estimate <- as_planned_estimate(x)
@@ -136,7 +137,8 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   abort_argument_if(uses_category && !isTRUE(category_number > 0L), "category",
     "must be one of {.val {x$categories}}.", not = category)
   settings <- list(
-    half_width = half_width, of = of, title = accuracy_title(estimate),
+    half_width = as.double(half_width), difference = attr(half_width, "difference"), of = of,
+    title = accuracy_title(estimate),
     systems = check_planned_systems(systems, x, of),
     category = if (uses_category) category_number, category_label = category,
     gold = if (!is.null(gold)) as.double(check_count(gold, "gold", max = count_cases(x))),

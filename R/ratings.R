@@ -83,7 +83,8 @@
 #'   names, the remaining categories are taken from the data.
 #' @param ordered Are the categories ordered? By default `TRUE` if the ratings are ordered factors,
 #'   otherwise `FALSE`. If labels are words, give their order by `categories` or by factor levels;
-#'   without them, `ratings()` guesses the order and warns.
+#'   without them, `ratings()` guesses the order and warns. If labels are numbers and `ordered` is
+#'   not given, ordinal measures use the numbers; with `FALSE`, the numbers are only names.
 #' @param weights A column of weights of cases, at least 0; by default all are 1. A whole number is
 #'   the number of identical cases that a case represents. With any other weights, later estimates
 #'   have no standard errors and intervals (`NA`).
@@ -238,6 +239,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   systems <- list_systems(input, categories)
   x <- layout$build(input, categories, systems)
   x$ordered <- options$ordered %||% input$ordered
+  x$nominal <- if (isFALSE(options$ordered)) TRUE
   if (x$ordered && is.null(declared_labels)) warn_guessed_order(categories, input)
   x$cleaned <- if (options$clean) TRUE
   x$repeats <- options$repeats
@@ -270,6 +272,7 @@ check_long_data <- function(is_long_data, repeats) {
 # * weights: weights of cases; NULL if each case counts once.
 # * raters, categories, systems: names of raters and systems, and labels of categories.
 # * ordered, repeats: arguments of ratings().
+# * nominal: TRUE if `ordered = FALSE` was given.
 # * cleaned: TRUE if `clean_labels` was given.
 # * rows: "cases" if row i of the data is case i of the object, and otherwise "ratings"; NULL after
 #   cases were removed or reordered.

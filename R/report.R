@@ -42,12 +42,13 @@
 #' @param rater_kind Kind of raters, which affects the intervals: `"expert"`, `"crowd"`, `"model"`
 #'   (language models) or `"tool"` (other programs) for all raters, or a vector of kinds named by
 #'   rater. `NULL`, the default, uses the kinds in `x`.
-#' @param positive The positive category, if there are two categories. Sensitivity, specificity,
-#'   predictive values and likelihood ratios are computed for it. `NULL`, the default, is the last
-#'   category.
+#' @param positive The positive category. Sensitivity, specificity, predictive values and likelihood
+#'   ratios are computed for it, against all other categories. `NULL`, the default, is the last of
+#'   two categories. With more categories, the report then has means of measures over categories.
 #' @param ... Three arguments of [estimate_accuracy()]. `by`: groups of cases; the report then has a
 #'   section that estimates the accuracy in each group and compares groups. `known_raters`: raters
-#'   whose confusion matrices are known. `resampling`: settings such as clusters of cases.
+#'   whose confusion matrices are known. `resampling`: settings such as clusters of cases. Also
+#'   `reference`: the system, or the group of `by`, with which all others are compared.
 #' @return The path of the report, invisibly. An error of class `fallible_error_package` is raised
 #'   if \pkg{rmarkdown}, pandoc or, for a PDF, LaTeX is not installed.
 #' @family systems
@@ -61,10 +62,11 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             date = Sys.Date(), conf_level = default_conf_level(),
                             known_truth = NULL, gold_sample = NULL, rater_kind = NULL,
                             positive = NULL) {
-  check_call(dots = c("by", "known_raters", "resampling"))
+  check_call(dots = c("by", "known_raters", "resampling", "reference"))
   dots <- enquos(...)
   known_raters <- eval_tidy(dots$known_raters)
   resampling <- eval_tidy(dots$resampling) %||% list()
+  reference <- eval_tidy(dots$reference)
   check_resampling(resampling)
   variables <- if (is_variables(x)) x else list(x)
   truths <- if (is_variables(x)) truth_of_variables(known_truth, x) else list(known_truth)
@@ -74,13 +76,11 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     abort_if(n_systems(x) == 0L, "system",
       "{.arg x} has no systems, so there is no accuracy to report.",
       i = c("Give {.arg systems} to {.fun ratings}.", hint_of_tests), system = character())
-    abort_argument_if(!is.null(positive) && n_categories(x) != 2L, "positive",
-      "must be NULL unless {.arg x} has two categories.",
-      x = "{.arg x} has {n_categories(x)} categories.")
     if (!is.null(positive)) check_choice(positive, x$categories)
     if (!is.null(rater_kind)) x$rater_kind <- resolve_kinds(check_rater_kind(rater_kind), x)
     # Known truth is checked first, because writing the report takes long.
     gold <- resolve_gold(truth, if (is.null(known_truth) || !is.null(truth)) gold_sample, x)
+    warn_gold(gold, x)
     if (is.null(known_raters) && is_one_rater(x)) check_one_rater(x, gold, method_average$id, NULL)
     x
   }
@@ -92,6 +92,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     groups <- groups_of_cases(dots$by %||% rlang::quo(NULL), x)
     if (!is.null(groups)) setNames(groups, as_label(x$cases))
   })
+  if (!is.null(reference)) check_choice(reference, unique(c(
+    unlist(lapply(x, `[[`, "systems")), as_label(unlist(groups_by_variable)))))
   output_format <- report_format(file)
   title <- title %||% if (is.null(known_truth)) "Accuracy without known truth" else
     "Accuracy of systems"
@@ -119,7 +121,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   rendered_file <- withr::with_preserve_seed(rmarkdown::render(
     page_file, output_format, quiet = TRUE, envir = new.env(parent = globalenv()),
     params = c(mget(c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
-      "known_raters", "positive", "resampling")), list(by = groups_by_variable))
+      "known_raters", "positive", "resampling", "reference")), list(by = groups_by_variable))
   ))
   copy_report(rendered_file, file)
   inform_fallible("The report is in {.file {file}}.")

@@ -29,7 +29,9 @@
 #'   * `accuracy`: accuracy of the rater on these cases.
 #'   * `correlation`: mean correlation of the rater's errors with the errors of the other raters.
 #'   * `effective`: effective number of raters if this rater is left out; `change`: `effective`
-#'     minus the effective number of all raters.
+#'     minus the effective number of all raters. Both ignore the accuracy of the rater: a rater who
+#'     guesses has independent errors. Do not choose raters by them. Compare their accuracies, or
+#'     the column `labels` that [estimate_accuracy()] with known truth prints for `x[, "rater"]`.
 #'
 #'   `glance()`: a tibble with one row.
 #'   * `raters`, `systems`, `n`, `known`: numbers of raters, systems, cases, and cases with known
@@ -72,7 +74,6 @@ new_shared_errors <- function(pairs, raters, panel_results, counts, options, jud
   panel_values <- c(counts, panel_results, conf_level = options$conf_level)
   has_truth <- panel_values$known > 0
   summary_line <- correlation_sentence(panel_values)
-  raters_better_left_out <- raters$rater[which(raters$change > 0)]
   # In a crowd, most pairs have few common cases.
   is_crowd <- counts$raters > max_listed_raters
   printed_pairs <-
@@ -104,10 +105,6 @@ new_shared_errors <- function(pairs, raters, panel_results, counts, options, jud
         "When two raters are both wrong, they give the same answer",
         format_decimals(100 * panel_values$surplus, 1L),
         "percentage points more often than by chance"
-      ),
-      if (length(raters_better_left_out) > 0L) paste(
-        "The effective number of raters is higher without",
-        shorten(raters_better_left_out, most = 4L)
       )
     ),
     more = "tidy(what = \"raters\"), glance(), plot()"

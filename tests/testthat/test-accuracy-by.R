@@ -193,8 +193,8 @@ test_that("groups with different messages have a line each, and keep the hint", 
     class = "fallible_warning_hand_picked"
   )
   text <- gsub("\\s+", " ", conditionMessage(said))
-  expect_match(text, "u: `gold_sample` is missing, so the 10 cases")
-  expect_match(text, "v: `gold_sample` is missing, so the 6 cases")
+  expect_match(text, "u: The 10 cases with known truth are .* because\\s+`gold_sample` is missing")
+  expect_match(text, "v: The 6 cases with known truth are .* because\\s+`gold_sample` is missing")
   expect_match(text, "Use `gold_sample = \"random\"` for a random sample")
 })
 

@@ -104,3 +104,21 @@ test_that("bad clusters are refused, and one cluster gives no interval", {
     expect_false(anyNA(found$estimate))
   }
 })
+
+test_that("the number of labels of clustered gold cases is printed with their worth by themselves", {
+  set.seed(1)
+  cluster <- rep(1:100, each = 6)
+  good <- stats::rbinom(600, 1, stats::plogis(1 + 1.5 * stats::rnorm(100)[cluster]))
+  judged <- data.frame(id = 1:600, v = ifelse(stats::runif(600) < 0.85, good, 1 - good))
+  x <- quiet(ratings(judged, case = id, raters = v, systems = c(app = "1"), rater_kind = "model"))
+  gold <- data.frame(case = 1:600, truth = good)[cluster %in% sample(100, 15), ]
+  said <- function(...) {
+    x <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random", ...))
+    worth <- subset(tidy(x, "gold"), interval == "gold alone")$labels
+    list(paste(trimws(capture.output(print(x))), collapse = " "), round(worth))
+  }
+  clustered <- said(resampling = list(cluster = data.frame(case = 1:600, doc = cluster)))
+  expect_lt(clustered[[2]], 60)
+  expect_match(clustered[[1]], paste("by themselves are worth", clustered[[2]]))
+  expect_no_match(said()[[1]], "by themselves")
+})

@@ -371,6 +371,29 @@ test_that("numbers that may be a scale are pointed out", {
   expect_no_match(said(rated(a = letters[1:3], b = letters[3:1])), "scale")
 })
 
+test_that("numbers are no scale if `ordered = FALSE` was given, and notes name the variables", {
+  said <- function(...) paste(trimws(capture.output(print(agreement(...)))), collapse = " ")
+  data <- data.frame(case = rep(1:4, 2), rater = rep(1:2, each = 4), y = c(1:3, 1, 2, 2, 3, 1))
+  data$z <- data$y
+  data$w <- pmin(data$y, 2)
+  rated <- function(...) ratings(data, case = case, rater = rater, ...)
+  codes <- rated(rating = y, ordered = FALSE)
+  both <- c("krippendorff_alpha", "krippendorff_alpha_ordinal")
+  for (measure in c("ordinal", "interval", "ratio")) {
+    id <- paste0("krippendorff_alpha_", measure)
+    expect_error(agreement(codes, id), "`ordered = FALSE`", class = "fallible_error_measure")
+    expect_error(krippendorff_alpha(codes, measure), class = "fallible_error_measure")
+  }
+  expect_match(tidy(agreement(codes, both))$reason[[2L]], "`ordered = FALSE` was given")
+  expect_no_match(said(codes), "Near misses")
+  expect_match(said(rated(rating = y), both), "give `ordered = FALSE` to ratings()", fixed = TRUE)
+  variables <- rated(rating = c(y, z, w), ordered = c(z = TRUE))
+  expect_match(said(variables), " y: Near misses do not count")
+  expect_match(said(variables, both), " y: Ordinal measures use the numbers")
+  expect_match(said(variables), " z: Categories are ordered")
+  expect_no_match(said(variables), "w: [NC]")
+})
+
 test_that("errors say what to do", {
   x <- lehner_ratings()
   exchangeable <- ratings(fleiss1971, case = case, counts = depression:other)

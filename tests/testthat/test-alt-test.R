@@ -171,6 +171,14 @@ test_that("the score is printed, and a note names the other if categories are or
   expect_no_match(capture.output(print(alt_test(x, score = "neg_rmse"))), "ordered; score")
 })
 
+test_that("score neg_rmse needs other categories than numbers with `ordered = FALSE`", {
+  set.seed(1)
+  data <- as.data.frame(matrix(sample(5, 400, TRUE), 100))
+  x <- quiet(ratings(data, raters = 1:3, systems = 4, ordered = FALSE))
+  expect_error(alt_test(x, score = "neg_rmse"), "`ordered = FALSE`",
+    class = "fallible_error_argument")
+})
+
 test_that("sentences and a paragraph on the test cite its authors", {
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(good = 0.9, poor = 0.5), 3, n = 100))

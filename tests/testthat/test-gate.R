@@ -56,6 +56,8 @@ test_that("the status is the worst decision, of systems, groups and pairs", {
   expect_identical(tidy(groups)$group, c("u", "u", "v", "v"))
   versions <- gate(compare_systems(by, systems = "good"), -0.2)
   expect_identical(versions$status, 0L)
+  expect_output(print(versions), "\\(threshold -20\\s+points\\)")
+  expect_match(format(gate(compare_systems(by), -0.2)), "(threshold -20 points)", fixed = TRUE)
   expect_snapshot({
     both
     groups

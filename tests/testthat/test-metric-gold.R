@@ -302,6 +302,7 @@ test_that("the default metrics of a positive category are those of a diagnostic 
   # With more categories, the positive one only selects rows.
   three <- tidy(quiet(estimate_metrics(lehner_ratings(), interval = "none", positive = "A")))
   expect_true("f_meas" %in% three$metric)
+  expect_identical(three$category[three$metric == "spec"], "A")
 })
 
 test_that("a print of two categories has each number once", {

@@ -575,7 +575,8 @@ test_that("a difference of groups is planned, labelled and compared", {
   expect_output(print(plan), "Difference of two groups within 0.120 (each group within 0.085)",
     fixed = TRUE)
   expect_output(print(plan), "A true difference of 0.181 is detected")
-  expect_output(print(plan), "2 groups, Pass rate of the population")
+  expect_output(print(plan), "Pass rate of the population, within 0.12 for\\s+the difference")
+  expect_identical(attributes(plan$new$settings$half_width), NULL)
   expect_error(ggplot2::autoplot(plan), "x\\[\\[\"new\"\\]\\]", class = "fallible_error_argument")
   unreached <- plan_gold(of$x, 0.01, of = "difference", by = version)
   expect_output(print(unreached), "Difference of two groups within 0.060", fixed = TRUE)

@@ -343,6 +343,17 @@ test_that("words without code are left as they are", {
     plain_words(c("Report intervals. `plan_cases()` says how many.", "a 0.5, b", NA)),
     c("Report intervals.", "a 0.5, b", "")
   )
+  advice <- c(
+    "-1 often means that a rater abstained: use `ratings(abstain = -1)`",
+    "Merge them. If it is a code for a missing answer, use `na` of `ratings()`.",
+    "Equal: a, A, which `clean_labels` of `ratings()` merges; rare: b",
+    "If programs rate, declare it by `rater_kind`: intervals are wider.",
+    "Cannot be used, because `f(x, y = 0.5)` is missing. Next: `g()`."
+  )
+  expect_identical(plain_words(advice), c(
+    "-1 often means that a rater abstained", "Merge them.", "Equal: a, A, rare: b",
+    "If programs rate, intervals are wider.", "Cannot be used. Next."
+  ))
 })
 
 test_that("of cases with many answers a screen is printed", {
@@ -401,12 +412,34 @@ test_that("a report of two categories has a sensitivity, and nothing of constant
   expect_match(words, "Without: never", fixed = TRUE)
   expect_no_match(words, "never (Sensitivity|Kappa)")
   expect_match(words, "Bergen ai \\d+% .*Oslo never \\d+%.*Groups are not compared")
+  expect_match(words, "Group Oslo: On 45 cases.*In each group: Group Bergen: On the same 45 cases")
+  expect_match(pictures, "in each group, in the table above", all = FALSE)
+  expect_match(words, "system accuracy 90% interval cases")
   expect_match(words, "copied raters or systems good", fixed = TRUE)
   # A warning of a group, without its hint on functions
   expect_match(words, "groups have warnings[.] +(Bergen|Oslo).*: .*as wide as [0-9.]+[.]")
   expect_match(words, "Groups .*Bergen ai .*The number, all groups pooled .*Of all groups pooled")
   expect_no_match(words, "The number, all groups pooled .*groups have warnings")
   expect_error(accuracy_report(x, file, positive = "maybe"), class = "fallible_error_argument")
+  three <- wide
+  three[3:90 %% 3 == 0, 2:5] <- "unclear"
+  three <- quiet(ratings(three, raters = r1:r3, systems = ai))
+  quiet(accuracy_report(three, file, positive = "unclear"))
+  expect_match(words_of(file), "share of cases of .negative. or .positive. that get no answer .unclear.")
+  expect_match(words_of(file), "ai Specificity [01][.]")
+  # Random cases with known truth, cleaned labels, and a reference
+  known <- data.frame(case = 1:90, truth = truth)[1:60, ]
+  x <- quiet(ratings(wide, raters = r1:r3, systems = c(ai, never), rater_kind = "model",
+    clean_labels = TRUE))
+  quiet(accuracy_report(x, file, known_truth = known, gold_sample = "random", reference = "never"))
+  words <- words_of(file)
+  expect_match(words, "Labels that differ only in capitals and blanks were merged")
+  expect_match(words, "who right 90% interval known cases r1 \\d+% \\d+% to \\d+% 60")
+  expect_no_match(words, "20 random cases")
+  expect_match(words, "Systems compared .*(ai|never) is estimated to be more accurate than (ai|never)")
+  expect_error(accuracy_report(x, file, reference = "other"), class = "fallible_error_argument")
+  said <- capture_warnings(suppressMessages(accuracy_report(x, file, known_truth = known)))
+  expect_match(said, "because\\s+`gold_sample` is missing", all = FALSE)
   skip_unless_extended()
   quiet(accuracy_report(list(first = x, second = x[, , "ai"]), file))
   words <- words_of(file)

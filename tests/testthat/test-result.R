@@ -93,7 +93,7 @@ test_that("notes are records, whose reports may have other words", {
     notes = c("plain", note("What to do:", "heading"), note("  - this `arg`", report = "this"), "more: see x()"))
   expect_identical(notes_of(x), c("plain", "What to do:", "  - this `arg`", "more: see x()"))
   expect_identical(document_notes(x), c("plain", "this `arg`", "more: see x()"))
-  expect_identical(notes_in_words(x), c("plain", "this", "more:"))
+  expect_identical(notes_in_words(x), c("plain", "this", "more"))
   expect_output(print(x), "<x> One row\n\n a    \n 1.000\n\nplain", fixed = TRUE)
 })
 

@@ -399,3 +399,12 @@ test_that("print of a crowd counts the pairs with few common cases in one line",
     expect_identical(nrow(tidy(errors)), as.integer(n_pairs))
   }
 })
+
+test_that("no note advises to leave out a rater whose errors correlate", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.8, 0.8, 0.8, 0.75), categories = 2, n = 300,
+    copying = data.frame(from = 1, to = 2:3, probability = 0.9)))
+  errors <- shared_errors(x)
+  expect_true(any(tidy(errors, "raters")$change > 0))
+  expect_no_match(capture.output(print(errors)), "without")
+})
