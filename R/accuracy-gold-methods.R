@@ -72,10 +72,11 @@ gold_notes <- function(x) {
   )
 }
 
-#' Update of an accuracy estimate with more gold cases
+#' Update of an accuracy estimate with more gold cases, or another confidence level
 #'
 #' Adds *gold cases* (cases whose true category is known) to an accuracy estimate that has gold
-#' cases, without fitting the ratings again. To add batches of gold cases until the interval is
+#' cases, without fitting the ratings again. With `conf_level`, computes the intervals again with
+#' another confidence level, also without gold cases. To add batches of gold cases until the interval is
 #' narrow enough, use `interval = "anytime"`. The coverage of other kinds of intervals is then too
 #' low.
 #'
@@ -91,7 +92,9 @@ gold_notes <- function(x) {
 #'   `probability`.
 #' @param interval Kind of interval: `r list_ids(gold_intervals)`, see *Gold cases* in
 #'   [estimate_accuracy()]. The default is the kind in `object`.
-#' @param ... For an estimate by group, argument `interval`. Not used for other estimates.
+#' @param conf_level Confidence level of the intervals. The default is the level in `object`.
+#' @param ... For an estimate by group, arguments `interval` and `conf_level`. For estimates of
+#'   several variables, only `conf_level`. Not used for other estimates.
 #' @return An estimate of the same class as `object`, from all gold cases.
 #' @family gold cases
 #' @examples
@@ -114,13 +117,23 @@ gold_notes <- function(x) {
 #' estimate
 #' @export
 update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
-                                     interval = object$options$interval, ...) {
+                                     interval = object$options$interval,
+                                     conf_level = object$options$conf_level, ...) {
   check_dots_empty(...)
+  abort_argument_if(!is.null(object$drawn_gold), "object",
+    "An estimate from posterior draws and gold cases cannot be updated.",
+    i = "Give all known truths to {.fun estimate_accuracy} with the fit.")
+  if (!missing(conf_level)) {
+    abort_argument_if(!object$options$method %in% names(accuracy_methods), "conf_level",
+      "cannot be changed for an estimate by a user-defined method.",
+      i = "Call {.fun estimate_accuracy} with another {.arg conf_level}.")
+    object$options$conf_level <- check_level(conf_level)
+    object <- estimate_systems(object$fit, object$options$given_cluster,
+      object$gold %||% object$fitted_gold, object$options)
+    if (missing(known_truth) && missing(interval)) return(object)
+  }
   x <- object$fit$x
   gold <- object$gold
-  abort_argument_if(!is.null(object$drawn_gold), "object",
-    "Gold cases cannot be added to an estimate from posterior draws.",
-    i = "Give all known truths to {.fun estimate_accuracy} with the fit.")
   abort_argument_if(is.null(gold), "object",
     "{.arg object} has no sample of gold cases (cases with known truth).",
     i = "Give all known truths to {.fun estimate_accuracy} as {.arg known_truth}, and state in
@@ -183,8 +196,11 @@ merge_gold <- function(gold, added_gold, x) {
 }
 
 #' @export
-update.result_parts <- function(object, ...) {
-  check_class(object, "accuracy_estimate", "object", NULL)
+update.result_parts <- function(object, conf_level, ...) {
+  check_dots_empty(...)
+  check_class(first_single_result(object), "accuracy_estimate", "object", NULL)
+  object[] <- lapply(unclass(object), update, conf_level = conf_level)
+  object
 }
 
 #' @rdname update.accuracy_estimate

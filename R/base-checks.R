@@ -147,6 +147,8 @@ resampling_hint <- "Give settings of resampling in {.arg resampling}:
   {.code resampling = list(replicates = 500, cluster = \"site\")}."
 sampling_hint <- "Give settings of the sampler in {.arg sampling}:
   {.code sampling = list(draws = 4000, chains = 4, warmup = 500)}."
+other_level_hint <- "For another level, compute the result again with {.arg conf_level}. For an
+  estimate of accuracy, this is {.code update(estimate, conf_level = 0.95)}."
 order_hint <- "For ordered categories, give {.code ordered = TRUE}, and {.arg categories} in order."
 covariates_hint <- "Columns that define groups of cases are {.code covariates = site}."
 
@@ -170,6 +172,7 @@ argument_hints <- tibble::tribble(
   "conf_level", "sampling",
   "Give {.arg conf_level} to {.fun tidy}: {.code tidy(fit, conf_level = 0.95)}. Or set the option
     {.code fallible.conf_level}.",
+  "conf_level", "what", other_level_hint,
   "replicates", "resampling", resampling_hint,
   "cluster", "resampling", resampling_hint,
   "category", NA, "Metrics, tests and reports of one category have an argument {.arg positive}.",

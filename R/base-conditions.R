@@ -62,7 +62,7 @@
 #' | `weakly_identified` | ratings contain little information on parameters or category shares |
 #' | `dependence` | a model has shared errors, or equally good models give different estimates |
 #' | `differential` | errors of raters depend on covariates, by a test of [regression] |
-#' | `prior` | priors contradict the argument `order` of [rater_prior()] |
+#' | `prior` | priors contradict the ratings, or `order`, or seem to have reversed categories |
 #' | `switched` | categories of a fit seem to have exchanged their labels (label switching) |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; estimates from ratings leave them out |

@@ -106,8 +106,9 @@ join_words <- function(x) {
 }
 
 # Formats intervals for cells of tables, such as "[0.712, 0.834]"; "" if the limits are NA.
-format_interval <- function(low, high) {
-  ifelse(is.na(low), "", sprintf("[%s, %s]", format_decimals(low), format_decimals(high)))
+format_interval <- function(low, high, digits = 3L) {
+  ifelse(is.na(low), "",
+    sprintf("[%s, %s]", format_decimals(low, digits), format_decimals(high, digits)))
 }
 
 # Formats ranges, such as "0.712 to 0.834".
@@ -271,4 +272,11 @@ short_names <- function(names) {
   shortened_names <- gsub(paste0("(?: - )?\\K", long_name_pattern), "\\1...\\3", names, perl = TRUE)
   is_ambiguous <- shortened_names %in% repeated_values(shortened_names[!duplicated(names)])
   ifelse(is_ambiguous, names, shortened_names)
+}
+
+# Changes the first letter of titles to lower case, for use within a sentence. Titles that begin
+# with a name and an apostrophe, such as "Fleiss' kappa", are not changed.
+lower_first_letter <- function(titles) {
+  has_plain_first_word <- grepl("^[A-Z][a-z-]+( |$)", titles) & !grepl("'", titles, fixed = TRUE)
+  ifelse(has_plain_first_word, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)
 }

@@ -133,7 +133,8 @@ format_view <- function(view, most = Inf) {
   list2DF(lapply(printed_columns, function(name) {
     values <- table[[name]]
     if (name %in% c("p.value", "p.adjusted")) return(format_p(values))
-    if (name == "conf.low") return(format_interval(values, table$conf.high))
+    if (name == "conf.low")
+      return(format_interval(values, table$conf.high, view$interval_digits %||% 3L))
     if (is.logical(values)) return(ifelse(values, "yes", "no"))
     if (!is.numeric(values)) return(as.character(values))
     column <- if (name %in% names(view$digits)) name else 1L
@@ -166,21 +167,30 @@ is_partial_result <- function(x) {
 
 #' @rdname fallible_result
 #' @export
-print.fallible_result <- function(x, ..., n = NULL) {
+print.fallible_result <- function(x, ..., n = NULL, digits = NULL) {
   abort_argument_if(!is.null(n) && !(is.numeric(n) && isTRUE(n >= 0)), "n",
     "must be a number of rows, or Inf for all.", not = n)
   schema <- schema_of(x)
   if (is.null(schema)) return(NextMethod())
-  print_schema(x, schema, n)
+  print_schema(x, schema, n, digits = if (!is.null(digits)) check_digits(digits))
   invisible(x)
 }
 
-# Prints the header, the views and the notes of a result. `n`: number of rows of each view; NULL for
-# the default. `details`: views that are printed below the notes, for summary().
-print_schema <- function(x, schema, n = NULL, details = NULL) {
+# Prints the header, the views and the notes of a result.
+# * n: number of rows of each view; NULL for the default.
+# * details: views that are printed below the notes, for summary().
+# * digits: decimals of estimates and intervals; NULL for the default.
+print_schema <- function(x, schema, n = NULL, details = NULL, digits = NULL) {
   name <- schema$class %||% class(x)[[1L]]
   cat_lines(sprintf("<%s> %s", name, schema$head[[1L]]), schema$head[-1L])
-  if (is.list(schema$shown)) for (view in schema$shown) print_view(view, n %||% view$most)
+  if (is.list(schema$shown)) for (view in schema$shown) {
+    # Columns without decimals, such as weighted counts, stay without decimals.
+    if (!is.null(digits)) {
+      view$digits <- replace(view$digits, view$digits > 0L, digits)
+      view$interval_digits <- digits
+    }
+    print_view(view, n %||% view$most)
+  }
   more <- paste0(names(schema$more) %||% "More", ": ", schema$more, ".", recycle0 = TRUE)
   notes <- c(map_chr(schema$notes, `[[`, "text"), if (is_empty(details)) more)
   if (!is_empty(notes)) cat_lines("", notes)
@@ -350,6 +360,14 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     notes = c(if (is.function(note)) note(x) else note, part_notes, common_notes),
     more = sprintf("x[[\"%s\"]] for one %s, tidy(), glance()", names(x)[[1L]], column)
   )
+}
+
+# Results without values of single cases.
+#' @export
+augment.fallible_result <- function(x, ...) {
+  abort_argument("x", "A result of class {.cls {class(x)[[1L]]}} has no values of single cases.",
+    i = "{.fun tidy} returns its tables. {.code augment(estimate_metrics(x))} and
+      {.code augment(fit_raters(x))} return values of the cases of ratings {.arg x}.")
 }
 
 #' @export

@@ -10,6 +10,9 @@
 #' @param row.names,optional,stringsAsFactors Not used.
 #' @param n Number of rows of each table to print, from 0 to 1000. `Inf` prints at most 1000 rows.
 #'   `NULL`, the default, prints up to 20 or 30 rows, depending on the result.
+#' @param digits Number of decimals of estimates and intervals in printed tables, from 0 to 15.
+#'   `NULL`, the default, prints three decimals, and fewer in some columns. Numbers within sentences
+#'   and ranges of estimates keep their decimals.
 #' @param what Name of a table of the result, a string. `NULL`, the default, is the main table. The
 #'   help page of the result lists the names, and so does the error for an unknown name.
 #' @param ... Further arguments. Some tables of `tidy()` and `as.data.frame()` have arguments, which
@@ -21,7 +24,8 @@
 #' @param parm Names (as in `coef()`) or positions of the estimates whose intervals are returned; by
 #'   default all.
 #' @param level `NULL`, the default, or the confidence level of `object`. Other levels are an error;
-#'   compute the result again with another `conf_level`.
+#'   compute the result again with another `conf_level`, for an estimate of accuracy by
+#'   `update(object, conf_level = )`.
 #' @return
 #'   * `print()`: `x`, invisibly.
 #'   * `tidy()`: a tibble, the table `what`. `as.data.frame()`: the same table as a data frame.
@@ -100,8 +104,7 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
   object_level <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
   abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, object_level)), "level",
     "must be the confidence level of {.arg object}.", not = level,
-    i = "The intervals of {.arg object} have level {object_level}. For another level, compute
-        {.arg object} again with another {.arg conf_level}.")
+    i = paste("The intervals of {.arg object} have level {object_level}.", other_level_hint))
   interval_matrix(table, table$name, object_level %||% NA_real_, parm)
 }
 

@@ -5,9 +5,11 @@
 #' from gold cases (cases with known truth) and from ratings.
 #'
 #' @return `tidy(x)`, or `tidy(x, "differences")`: a tibble with a row per pair of systems.
-#'   * `system1`, `system2`: names of the systems. With argument `reference` of [compare_systems()],
-#'     `system2` is the reference. With argument `best`, `system1` is one of the best systems, and
-#'     its estimate is not lower than the estimate of `system2`.
+#'   * `system1`, `system2`: names of the systems, in the order of the ratings. In contrast,
+#'     `print()` and `plot()` show the better system of each pair first if there are three or more
+#'     systems. With argument `reference` of [compare_systems()], `system2` is the reference. With
+#'     argument `best`, `system1` is one of the best systems, and its estimate is not lower than the
+#'     estimate of `system2`.
 #'   * `estimate`: accuracy (or another metric) of `system1` minus the accuracy of `system2`. For
 #'     accuracies, the difference is in \[-1, 1\].
 #'   * `std.error`: standard error of `estimate`; `conf.low`, `conf.high`: limits of its interval.
@@ -190,9 +192,11 @@ view_of_differences <- function(table, conf_level, name_columns = "pair", title 
 pair_names <- function(table) paste(table[[1L]], "-", table[[2L]])
 
 # Returns the pairs in the order in which they are printed. If all pairs are compared, the largest
-# differences are first; with `reference` or `best`, the order is unchanged.
+# differences are first. The order is unchanged with `reference` or `best`, and also with two
+# systems, so that the sign of their difference does not change between groups of cases.
 shown_pairs <- function(x) {
-  if (is.null(x$options$against)) better_first(x$differences) else x$differences
+  table <- x$differences
+  if (is.null(x$options$against) && nrow(table) > 1L) better_first(table) else table
 }
 
 # Exchanges the two systems of pairs with a negative difference, so that no difference is negative.

@@ -28,18 +28,9 @@ fit_draws <- function(model, checked, prior, sampling) {
   sampling <- check_sampling(sampling)
   prior <- prior %||% rater_prior()
   raters_with_prior <- names(prior$raters)
-  # Some priors depend on which category is positive (the second one). If the labels are in
-  # alphabetical order, the user may not know which category that is.
-  labels <- x$categories
   prior_fields <- unlist(lapply(c(prior$raters, list(prior$others), prior$base_rates), names))
-  has_unclear_positive <- any(c("sens", "spec", "beta") %in% prior_fields) &&
-    length(labels) == 2L && identical(labels, sort_strings(labels)) && is.null(as_numbers(labels))
-  if (has_unclear_positive) inform_once(paste("positive", labels[[2L]]), c(
-    "The positive category of the prior is {.val {labels[[2L]]}}, the second in alphabetical
-      order.",
-    i = "If {.val {labels[[1L]]}} is positive, give {.code categories =
-      c({toString(dQuote(rev(labels), FALSE))})} to {.fun ratings}."
-  ))
+  if (any(c("sens", "spec", "beta") %in% prior_fields) && n_categories(x) == 2L)
+    name_positive_category(x)
   prior <- resolve_prior(prior, x, model)
   check_prior_identifies(raters_with_prior, prior, model, checked)
   is_dependent <- model_is_dependent(model)
@@ -49,6 +40,7 @@ fit_draws <- function(model, checked, prior, sampling) {
   fit$learnable <- rank_check
   fit$named <- raters_with_prior
   warn_mixing(fit)
+  warn_prior_conflict(fit)
   if (is_dependent) warn_dependence(fit)
   fit
 }

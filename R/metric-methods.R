@@ -263,13 +263,23 @@ comparison_on_metric_scale <- function(comparison, plan) {
   columns <- c("estimate", if (width < 0) rev(limit_columns) else limit_columns)
   comparison$differences[c("estimate", limit_columns)] <- lapply(differences[columns], `*`, width)
   comparison$differences$std.error <- abs(width) * differences$std.error
-  comparison$options$metric <- metric_labels(plan$rows[plan$row, ])
+  row <- plan$rows[plan$row, ]
+  comparison$options[c("metric", "metric_words")] <-
+    list(metric_labels(row), metric_words(plan, row))
   comparison$options$low <- width < 0
   comparison
 }
 
 # Returns the name of the compared metric.
 compared_metric <- function(comparison) comparison$options$metric %||% "accuracy"
+
+# Returns names of metrics for sentences, such as "recall for positive". `rows`: rows of metrics.
+metric_words <- function(plan, rows) {
+  titles <- lower_first_letter(field_of_rows(plan, "title", rows))
+  titles[rows$metric == pass_rate_heading] <- "pass rate"
+  paste0(titles, format_unless_missing(average_words(rows$average), " (%s average)"),
+    format_unless_missing(rows$category, " for %s"))
+}
 
 # Is a low value of the compared metric better?
 low_is_good <- function(comparison) isTRUE(comparison$options$low)

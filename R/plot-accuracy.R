@@ -6,8 +6,9 @@
 #'
 #' @param object An [estimate_accuracy()] result.
 #' @param type Kind of plot:
-#'   * `"systems"` (the default): estimates with intervals. A dashed line shows the mean accuracy of
-#'     the raters, estimated as if their errors were independent.
+#'   * `"systems"` (the default): estimates with intervals. If the estimates assume that all errors
+#'     are independent, a dashed line shows the mean accuracy of the raters under this assumption.
+#'     With one rater, the line shows the accuracy of this rater.
 #'   * `"bins"`, for method `"binned"`: cases are grouped into bins by the probability of their most
 #'     probable category. Each bin is a point. Its x value is the mean of these probabilities. Its y
 #'     value is the share of cases to which the system gives the most probable category. A dashed
@@ -49,7 +50,13 @@ plot_systems <- function(object) {
   table <- tidy(object)
   system_order <- table$system[order(table$estimate, na.last = FALSE)]
   table$system <- factor(table$system, system_order)
-  rater_accuracy <- if (is_pass_rate(object)) NA else glance(object)$rater_accuracy[[1L]]
+  has_one_rater <- is_one_rater(object$fit$x)
+  # The accuracy of several raters is estimated under the assumption that errors are independent.
+  # Systems can be compared with it only under the same assumption.
+  has_other_assumption <- !has_one_rater && (!is.null(object$gold) ||
+    any(abs(table$estimate - table$independent) > 1e-9, na.rm = TRUE))
+  rater_accuracy <- if (is_pass_rate(object) || has_other_assumption) NA else
+    glance(object)$rater_accuracy[[1L]]
   estimated_systems <- drop_missing(table, "estimate")
   start_plot(estimated_systems, "estimate", "system") +
     (if (!is.na(rater_accuracy)) line_at(rater_accuracy)) +
@@ -62,8 +69,8 @@ plot_systems <- function(object) {
       if (nrow(estimated_systems) == 0L) paste("Not identified:", table$reason[[1L]]) else paste0(
         interval_subtitle(table, object$options$conf_level) %||% "Estimates",
         if (!is.na(rater_accuracy)) sprintf(
-          "; dashed: rater%s (%s)",
-          if (is_one_rater(object$fit$x)) "" else " if independent",
+          if (has_one_rater) "; dashed: rater (%s)" else
+            "; dashed: mean of raters (%s), all if errors are independent",
           format_axis_percent(rater_accuracy)
         )
       ),

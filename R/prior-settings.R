@@ -157,6 +157,52 @@ resolve_rate_law <- function(law, categories) {
   as.double(if (is_named) parameters[categories] else parameters)
 }
 
+# ---- Warnings about the positive category -------------------------------------------------------
+
+# Names the category that the prior calls positive, which is the second one. Warns if the names of
+# the two categories suggest that the first is positive. Otherwise a message informs once if the
+# labels are in alphabetical order, because the user may not have chosen this order.
+name_positive_category <- function(x) {
+  labels <- x$categories
+  sentence <- "The positive category of the prior is {.val {labels[[2L]]}}, the second category."
+  advice <- "If {.val {labels[[1L]]}} is positive, give {.code categories =
+    c({toString(dQuote(rev(labels), FALSE))})} to {.fun ratings}."
+  if (fold_case(paste(labels, collapse = " ")) %in% reversed_pairs)
+    return(warn_fallible("prior", sentence, i = advice))
+  is_default_order <- is.null(x$declared) && identical(labels, sort_strings(labels))
+  if (is_default_order && is.null(as_numbers(labels)))
+    inform_once(paste("positive", labels[[2L]]), c(sentence, i = advice))
+}
+
+# Pairs of labels whose second label is a usual name of the negative category, separated by a blank.
+reversed_pairs <- c(
+  "pos neg", "positive negative", "yes no", "y n", "true false", "t f", "1 0", "+ -",
+  "present absent", "abnormal normal", "diseased healthy", "ill healthy", "sick healthy",
+  "infected healthy", "infected uninfected", "case control"
+)
+
+# Warns if at least two posterior means of sensitivities and specificities are outside the central
+# 95% intervals of the user's priors. There is no second warning if warn_mixing() has warned that the
+# priors contradict the constraint `order`.
+warn_prior_conflict <- function(fit) {
+  raters <- Filter(function(rater) !is.null(dim(fit$prior$raters[[rater]])), fit$named)
+  if (n_categories(fit$x) != 2L || fit$stuck > 0.01 || is_empty(raters)) return()
+  is_outside <- unlist(lapply(raters, function(rater) {
+    parameters <- fit$prior$raters[[rater]]
+    right <- diag(parameters)
+    estimates <- diag(fit$matrices[match(rater, fit$x$raters), , ])
+    prior_probability <- pbeta(estimates, right, rowSums(parameters) - right)
+    setNames(
+      abs(prior_probability - 0.5) > 0.475, paste(c("specificity", "sensitivity"), "of", rater)
+    )
+  }))
+  conflicts <- names(which(is_outside))
+  warn_if(length(conflicts) > 1L, "prior",
+    "Estimates are outside the 95% intervals of their priors: {conflicts}.",
+    i = "Are the categories in the wrong order? The positive category is
+        {.val {fit$x$categories[[2L]]}}, the second one.")
+}
+
 # ---- Words --------------------------------------------------------------------------------------
 
 # Returns text such as "Beta(4.44, 13.31)". Numbers have two decimals; numbers below 0.1 have two

@@ -33,11 +33,27 @@ add_ratings <- function(x, new) {
 
 # Converts the argument `new` (a data frame, a matrix or ratings) to ratings. Data frames and
 # matrices get the categories of the ratings `x`. `arg`: name of the argument, for messages.
+#
+# If a data frame has columns of raters in `x`, columns with names of covariates are covariates.
+# Other columns are read as raters only if they contain nothing but categories. An error then names
+# a rater whose name is misspelled.
 as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
+  columns <- names(new)
+  roles <- if (is.data.frame(new) && any(columns %in% x$raters)) {
+    other_roles <- list(
+      case = intersect(c("case", names(x$keys)), columns),
+      covariates = intersect(names(x$covariates), columns)
+    )
+    is_rater <- columns %in% x$raters |
+      map_lgl(new, function(column) all(as_label(column) %in% c(x$categories, NA)))
+    c(list(raters = setdiff(columns[is_rater], unlist(other_roles))), Filter(length, other_roles))
+  }
   # Without the argument `rater_kind`, as_ratings() may ask the user for it. Therefore an arbitrary
   # kind is given first. Then the kind in `x` replaces this kind.
-  new <- as_ratings(new, categories = x$categories, rater_kind = "expert", arg = arg)
+  new <- inject(
+    as_ratings(new, !!!roles, categories = x$categories, rater_kind = "expert", arg = arg)
+  )
   replace(new, "rater_kind", list(x$rater_kind))
 }
 

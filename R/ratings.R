@@ -242,6 +242,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$nominal <- if (isFALSE(options$ordered)) TRUE
   if (x$ordered && is.null(declared_labels)) warn_guessed_order(categories, input)
   x$cleaned <- if (options$clean) TRUE
+  x$declared <- if (!is.null(declared_labels)) TRUE
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
   x$keys <- input$keys
@@ -274,6 +275,7 @@ check_long_data <- function(is_long_data, repeats) {
 # * ordered, repeats: arguments of ratings().
 # * nominal: TRUE if `ordered = FALSE` was given.
 # * cleaned: TRUE if `clean_labels` was given.
+# * declared: TRUE if `categories` was given.
 # * rows: "cases" if row i of the data is case i of the object, and otherwise "ratings"; NULL after
 #   cases were removed or reordered.
 # * empty_answers: case and rater of each answer without labels.

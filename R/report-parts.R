@@ -19,7 +19,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     )
   } else {
     sprintf(
-      "the %1$s of %2$s minus the %1$s of %3$s is estimated at %4$s%5$s", compared_metric(x),
+      "the %1$s of %2$s minus the %1$s of %3$s is estimated at %4$s%5$s", x$options$metric_words,
       system1, system2, estimate_words(table, conf_level, format_decimals),
       ifelse(is_undecided, "",
         paste0("; ", ifelse(is_first_better, system1, system2), " is better"))
@@ -45,7 +45,10 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   pair_labels <- pair_names(table)
   sentence_table(
     pair_labels,
-    c(sentences, if (!is.na(glance(x)$best)) paste0(format(x), ".", max(reservations))),
+    c(sentences, if (!is.na(glance(x)$best)) paste0(
+      sub(compared_metric(x), x$options$metric_words %||% "", format(x), fixed = TRUE),
+      ".", max(reservations)
+    )),
     c(
       sprintf("%s is better than %s.", system1, system2)[is_undecided],
       sprintf("%s and %s are equally good.", system1, system2)[is_undecided],
@@ -210,10 +213,13 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
   n_cases <- c(rep(sum(population_cases), nrow(tests)),
     population_cases[match(base_rates$population, populations, 1L)])
   estimate_sentences <- fill_template(
-    "%s, %s is estimated at %s, if raters err independently, given the latent class%s.",
+    "%s, %s is estimated at %s.",
     basis_words(list(fit = x), n_cases), quantity_words,
     sub("\\((.*%)", "(posterior median; \\1 credible", # nolint: nonportable_path.
-      estimate_words(table, level_of(x), format_decimals)),
+      estimate_words(table, level_of(x), format_decimals))
+  )
+  assumption <- sprintf(
+    "All of these estimates assume that raters err independently, given the latent class%s.",
     # " with the dependent pair a and b" becomes ", except for the dependent pair a and b".
     sub("^ with", ", except for", format_dependence(x$model) %||% "")
   )
@@ -221,7 +227,7 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
   prior_driven_terms <- terms$term[compare_with_prior(x)$mostly_prior]
   sentence_table(
     table$rater[chains_have_mixed],
-    if (chains_have_mixed) estimate_sentences else
+    if (chains_have_mixed) c(estimate_sentences, assumption) else
       "The chains have not mixed, so the draws support no estimate.",
     c(
       if (!chains_have_mixed) estimate_sentences,

@@ -190,13 +190,6 @@ sentence_table <- function(system, supported, unsupported, unsupported_system = 
   structure(sentences, class = c("said_sentences", class(sentences)))
 }
 
-# Changes the first letter of titles to lower case, for use within a sentence. Titles that begin
-# with a name and an apostrophe, such as "Fleiss' kappa", are not changed.
-lower_first_letter <- function(titles) {
-  has_plain_first_word <- grepl("^[A-Z][a-z-]+( |$)", titles) & !grepl("'", titles, fixed = TRUE)
-  ifelse(has_plain_first_word, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)
-}
-
 # ---- Sentences and methods paragraph: accuracy ---------------------------------------------------
 
 say_sentences.accuracy_estimate <- function(x) {
@@ -210,7 +203,8 @@ say_sentences.accuracy_estimate <- function(x) {
   upper_end <- whole_percent(pmax(table$shared, table$independent))
   range_words <- ifelse(
     lower_end == upper_end, paste("; whatever this number is, the estimate is", lower_end),
-    paste("; depending on this number, the estimate is between", lower_end, "and", upper_end)
+    sprintf("; depending on this number, the estimate is between %s and %s (not bounds)", lower_end,
+      upper_end)
   )
   supported_sentences <- ifelse(
     is_known,
@@ -269,23 +263,27 @@ describe_methods.accuracy_estimate <- function(x) {
 say_sentences.metric_estimate <- function(x) {
   estimate <- x$estimates[[1L]]
   table <- shown_metrics(x$table, estimate, x$plan)
-  titles <- lower_first_letter(field_of_rows(x$plan, "title", table))
-  titles[table$metric == pass_rate_heading] <- "pass rate"
   quantity_words <- paste0(
-    "the ", titles, format_unless_missing(average_words(table$average), " (%s average)"),
-    format_unless_missing(table$category, " for %s"), " of ", table$system,
+    "the ", metric_words(x$plan, table), " of ", table$system,
     if (x$options$grouped) paste0(" in group ", table$group)
   )
   estimates <- x$estimates[if (x$options$grouped) as.character(table$group) else 1L]
+  subject <- if (n_distinct(table$system) == 1L) "the system shares" else "the systems share"
+  reservations <-
+    unlist(Map(`[[`, lapply(estimates, reservation_sentences, subject), table$system))
+  # A reservation about all estimates is a separate sentence.
+  is_general <- n_distinct(reservations) == 1L
   supported_sentences <- ifelse(
     is.na(table$estimate),
     sprintf("From these ratings, %s cannot be estimated (%s).", quantity_words, table$reason),
     sprintf(
       "%s, %s is estimated at %s.%s", unlist(Map(basis_words, estimates, table$n)), quantity_words,
       estimate_words(table, x$options$conf_level, format_decimals),
-      unlist(Map(`[[`, lapply(estimates, reservation_sentences), table$system))
+      if (is_general) "" else reservations
     )
   )
+  general_sentence <- if (is_general) trimws(reservations[[1L]])
+  supported_sentences <- c(supported_sentences, general_sentence[nzchar(general_sentence)])
   sentence_table(table$system, supported_sentences, c(
     if (!has_all_truths(estimate)) "These metrics were measured against the truth.",
     "The same holds where categories are more or less frequent than in these cases.",

@@ -365,3 +365,28 @@ test_that("weights count gold cases, of one group or of several", {
   expect_output(print(quiet(compare_systems(estimate))), "Gold: 64 cases")
   expect_identical(quiet(compare_systems(groups))$gold$cases, 30)
 })
+
+test_that("update() computes intervals with another confidence level", {
+  set.seed(5)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.8, b = 0.7), n = 60))
+  gold <- truth(x)[1:30, ]
+  estimators <- list(
+    function(...) estimate_accuracy(x, ...),
+    function(...) estimate_accuracy(x, by = rep(1:2, 30), ...),
+    function(...) estimate_accuracy(list(u = x, v = x), ...),
+    function(...) estimate_accuracy(x, known_truth = gold, gold_sample = "random", ...),
+    function(...) estimate_accuracy(x, known_truth = gold, ...)
+  )
+  for (estimator in estimators) {
+    estimate <- quiet(estimator())
+    expect_equal(quiet(update(estimate, conf_level = 0.5)), quiet(estimator(conf_level = 0.5)))
+  }
+  first <- quiet(estimators[[4]]())
+  expect_equal(
+    tidy(quiet(update(first, truth(x)[31:40, ], conf_level = 0.5))),
+    tidy(quiet(estimate_accuracy(x, known_truth = truth(x)[1:40, ], gold_sample = "random",
+      conf_level = 0.5)))
+  )
+  own <- quiet(estimate_accuracy(x, function(x, ...) c(a = 0.7, b = 0.6), interval = "none"))
+  expect_error(update(own, conf_level = 0.5), "user-defined", class = "fallible_error_argument")
+})

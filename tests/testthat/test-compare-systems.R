@@ -385,3 +385,11 @@ test_that("ratings and fits are taken, with arguments of the estimate", {
   expect_identical(tidy(compare_systems(fit, method = "unbinned", interval = "none")), expected)
   expect_error(compare_systems(estimate, method = "joint"), class = "fallible_error_argument")
 })
+
+test_that("the difference of two systems has the same sign in all groups of cases", {
+  set.seed(4)
+  x <- simulate_ratings(rater_design(c(0.8, 0.8, 0.8), c(a = 0.6, b = 0.9), n = 80))
+  comparison <- quiet(compare_systems(x))
+  expect_lt(tidy(comparison)$estimate, 0)
+  expect_output(print(comparison), " a - b +-0[.]")
+})

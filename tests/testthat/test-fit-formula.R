@@ -413,3 +413,29 @@ test_that("formulas without an intercept are refused, because they would get one
   }
   expect_s3_class(rater_model("rater", "free", base_rates = ~.), "rater_model")
 })
+
+test_that("a data frame of new ratings and covariates gives the predictions of such ratings", {
+  set.seed(3)
+  ill <- rbinom(300, 1, rep(c(0.2, 0.6), each = 150))
+  answers <- function(p) ifelse(rbinom(300, 1, ifelse(ill == 1, p, 1 - p)) == 1, "pos", "neg")
+  data <- data.frame(
+    ELISA = answers(0.9), PCR = answers(0.85), culture = answers(0.8),
+    herd = rep(c("A", "B"), each = 150)
+  )
+  new <- data.frame(ELISA = "pos", PCR = "pos", culture = "pos", herd = c("A", "B"))
+  as_new <- function(x = new) {
+    ratings(x, raters = ELISA:culture, covariates = herd, categories = c("neg", "pos"))
+  }
+  x <- ratings(data, raters = ELISA:culture, covariates = herd)
+  for (model in list(rater_model("rater", base_rates = ~herd), dawid_skene())) {
+    fit <- fit_raters(x, model)
+    expect_identical(predict(fit, new), predict(fit, as_new()))
+    expect_identical(predict(fit, new, "probability")$pos, predict(fit, as_new(), "probability")$pos)
+    expect_identical(augment(fit, new), augment(fit, as_new()))
+    expect_identical(predict(fit, cbind(day = "Monday", new)), predict(fit, as_new()))
+    expect_error(predict(fit, setNames(new, c("ELISA", "pcr", "culture", "herd"))), "pcr",
+      class = "fallible_error_argument")
+  }
+  plain <- fit_raters(ratings(data, raters = ELISA:culture), dawid_skene())
+  expect_identical(predict(plain, new), predict(plain, new[1:3]))
+})

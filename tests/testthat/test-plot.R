@@ -312,3 +312,14 @@ test_that("metrics that are ratios have a log axis, and known truth is not calle
   drawn <- drawn_values(ggplot2::autoplot(mixed))
   expect_setequal(round(drawn, 8), round(tidy(mixed)$estimate, 8))
 })
+
+test_that("systems are drawn with the accuracy of raters only under the same assumption", {
+  skip_if_not_installed("ggplot2")
+  x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+  subtitle <- function(...) {
+    ggplot2::autoplot(quiet(estimate_accuracy(x, interval = "none", ...)))$labels$subtitle
+  }
+  expect_identical(subtitle(common = "none"),
+    "Estimates; dashed: mean of raters (50%), all if errors are independent")
+  expect_identical(subtitle(), "Estimates")
+})

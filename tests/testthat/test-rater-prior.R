@@ -190,7 +190,7 @@ test_that("a bound that is as sure as a uniform probability gives the flat prior
 
 test_that("users learn once which category is positive, if labels are in alphabetical order", {
   set.seed(1)
-  data <- data.frame(replicate(3, sample(c("diseased", "healthy"), 60, TRUE)))
+  data <- data.frame(replicate(3, sample(c("flu", "healthy"), 60, TRUE)))
   names(data) <- c("a", "b", "c")
   prior <- rater_prior(a = list(sens = c(9, 1)))
   expect_output(print(prior), "Positive category: the second category of the ratings")
@@ -204,7 +204,7 @@ test_that("users learn once which category is positive, if labels are in alphabe
   }
   expect_no_message(drawn(rater_prior(a = list(right = c(9, 1)))))
   expect_message(fit <- drawn(prior),
-    "is \"healthy\", .*categories = c\\(\"healthy\", \"diseased\"\\)")
+    "is \"healthy\", .*categories = c\\(\"healthy\", \"flu\"\\)")
   expect_no_message(drawn(prior))
   forget()
   expect_message(drawn(rater_prior(base_rates = list(1, 9))), "is \"healthy\"")
@@ -212,6 +212,36 @@ test_that("users learn once which category is positive, if labels are in alphabe
   expect_match(may_say(fit)$sentence, "the sensitivity of a for healthy", all = FALSE)
   expect_match(may_say(fit, "methods")[[1L]], "positive category healthy")
   forget()
-  expect_no_message(fit <- drawn(prior, categories = c("healthy", "diseased")))
-  expect_output(print(fit), "Positive category \\(the second\\): diseased")
+  expect_no_message(drawn(prior, categories = c("flu", "healthy")))
+  expect_no_message(fit <- drawn(prior, categories = c("healthy", "flu")))
+  expect_output(print(fit), "Positive category \\(the second\\): flu")
+})
+
+test_that("a warning asks whether the second category is really the positive one", {
+  set.seed(2)
+  ill <- rbinom(400, 1, 0.3)
+  answers <- function(sens, spec) {
+    ifelse(rbinom(400, 1, ifelse(ill == 1, sens, 1 - spec)) == 1, "pos", "neg")
+  }
+  data <- data.frame(a = answers(0.75, 0.97), b = answers(0.7, 0.98))
+  prior <- rater_prior(
+    a = list(sens = list(range = c(0.65, 0.85)), spec = list(range = c(0.94, 1))),
+    b = list(sens = list(range = c(0.6, 0.8)), spec = list(range = c(0.95, 1)))
+  )
+  drawn <- function(categories, data) {
+    quiet(fit_raters(
+      ratings(data, raters = a:b, categories = categories), dawid_skene(), method = "bayes",
+      prior = prior, sampling = list(draws = 400, warmup = 100, thin = 1)
+    ))
+  }
+  quiet <- function(code) suppressWarnings(code, classes = "fallible_warning_no_convergence")
+  expect_no_warning(drawn(c("neg", "pos"), data))
+  expect_warning(
+    expect_warning(drawn(c("pos", "neg"), data), "categories = c\\(\"neg\", \"pos\"\\)",
+      class = "fallible_warning_prior"),
+    "sensitivity of a and sensitivity of b", class = "fallible_warning_prior"
+  )
+  data[] <- lapply(data, function(labels) c(neg = "C", pos = "D")[labels])
+  expect_no_warning(drawn(c("C", "D"), data))
+  expect_warning(drawn(c("D", "C"), data), "wrong order", class = "fallible_warning_prior")
 })

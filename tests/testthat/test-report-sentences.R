@@ -103,7 +103,9 @@ test_that("of systems compared the difference is told, and what it does not show
     quiet(estimate_accuracy(panel_of_two(2000), common = "none")), metric = "loss",
     cost = 1 - diag(3)
   )
-  expect_match(may_say(costs)$sentence[[1]], "the loss of b minus the loss of a .*; a is better")
+  expect_match(
+    may_say(costs)$sentence[[1]], "the mean cost of b minus the mean cost of a .*; a is better"
+  )
   words <- may_say(sure, "methods")
   expect_match(words[[1]], "on the same 2,000 cases.*each interval|there is one difference")
   expect_match(words, "Efron", all = FALSE)
@@ -113,8 +115,10 @@ test_that("of metrics and agreement there are sentences and a paragraph, too", {
   x <- panel_of_two()
   metrics <- quiet(estimate_metrics(x))
   said <- may_say(metrics)
-  expect_identical(sum(said$may), nrow(tidy(metrics)))
-  expect_match(said$sentence[said$may], "errors it shares with the raters.$")
+  expect_identical(sum(said$may), nrow(tidy(metrics)) + 1L)
+  expect_identical(
+    grep("errors the systems share with the raters.$", said$sentence), nrow(tidy(metrics)) + 1L
+  )
   # Each group has its cases with known truth, and no reservation where they measure the system.
   group <- rep(c("u", "v"), each = 40)
   known <- truth(x)[c(1:35, 41:70), ]
@@ -122,7 +126,7 @@ test_that("of metrics and agreement there are sentences and a paragraph, too", {
     gold_sample = "random")))
   expect_match(groups$sentence[groups$may], "known truth of 35 of 40 .*in group u", all = FALSE)
   expect_match(groups$sentence[groups$may], "known truth of 30 of 40 .*in group v", all = FALSE)
-  expect_no_match(groups$sentence, "errors it shares")
+  expect_no_match(groups$sentence, "errors (it|the systems?) shares?")
   expect_match(said$sentence, "the F measure (macro average) of a is estimated at", fixed = TRUE,
     all = FALSE)
   expect_match(said$sentence[!said$may], "more or less frequent", all = FALSE)
@@ -284,4 +288,27 @@ test_that("sentences that no result supports are once at the end, after those of
   expect_identical(said$may, sort(said$may, decreasing = TRUE))
   expect_identical(is.na(said$group), sort(is.na(said$group)))
   expect_identical(anyDuplicated(said$sentence), 0L)
+})
+
+test_that("sentences on metrics have long names, and state a general reservation once", {
+  x <- panel_of_two()
+  said <- may_say(quiet(estimate_metrics(x, c("sens", "f_meas"), interval = "none")))
+  reservation <- "Ratings cannot show how many errors the systems share with the raters."
+  expect_identical(grep("Ratings cannot show", said$sentence), which(said$sentence == reservation))
+  expect_identical(said$system[said$sentence == reservation], NA_character_)
+  one <- may_say(quiet(estimate_metrics(x[, , 1], "sens", interval = "none")))
+  expect_length(grep("Ratings cannot show how many errors the system shares", one$sentence), 1L)
+  set.seed(1)
+  category <- x$categories[[1L]]
+  compared <- quiet(compare_systems(x, metric = "sens", category = category))
+  said <- may_say(compared)$sentence
+  name <- paste("sensitivity for", category)
+  expect_match(said[[1L]], sprintf("the %1$s of .* minus the %1$s of ", name))
+  expect_match(said[[2L]], paste("is best by", name), fixed = TRUE)
+  expect_no_match(said, "sens of", fixed = TRUE)
+})
+
+test_that("sentences say that the range of an estimate is no bound", {
+  sentence <- may_say(quiet(estimate_accuracy(panel_of_two(), interval = "none")))$sentence[[1L]]
+  expect_match(sentence, "the estimate is between \\d+% and \\d+% \\(not bounds\\)\\.$")
 })

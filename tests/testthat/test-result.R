@@ -113,3 +113,27 @@ test_that("rows of intervals are chosen by name or number, and no picture is an 
   skip_if_not_installed("ggplot2")
   expect_error(plot(gate(estimate, 0.5)), "no plot", class = "fallible_error_argument")
 })
+
+test_that("printed tables have the number of decimals that the user asks for", {
+  x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+  estimate <- quiet(estimate_accuracy(x))
+  table <- tidy(estimate)
+  words <- sprintf("%.5f [%.5f, %.5f]", table$estimate, table$conf.low, table$conf.high)
+  expect_output(print(estimate, digits = 5), words, fixed = TRUE)
+  expect_output(print(agreement(x), digits = 5), "fleiss_kappa +0[.][0-9]{5} ")
+  # Numbers of ratings have no decimals.
+  expect_output(print(x, digits = 5), " 10 ")
+  expect_error(print(estimate, digits = -1), class = "fallible_error_argument")
+})
+
+test_that("errors about single cases and confidence levels name what works", {
+  estimate <- quiet(estimate_accuracy(
+    ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+  ))
+  expect_error(augment(estimate), "augment(fit_raters(x))", fixed = TRUE,
+    class = "fallible_error_argument")
+  for (code in expression(tidy(estimate, conf_level = 0.5), confint(estimate, level = 0.5))) {
+    expect_error(eval(code), "update(estimate, conf_level = 0.95)", fixed = TRUE,
+      class = "fallible_error_argument")
+  }
+})
