@@ -68,7 +68,26 @@ gold_notes <- function(x) {
     ),
     if (any_known(details$p.value)) {
       note("p: test that the accuracies from ratings and from gold cases are equal", report = NULL)
-    }
+    },
+    cluster_note(gold)
+  )
+}
+
+# Returns the name of a column whose values repeat among gold cases, if several columns identify
+# cases, otherwise NULL. It is the column with most values. Gold cases with the same value, such as
+# versions of a prompt, may be dependent. `case`: row numbers of gold cases.
+repeated_key <- function(x, case) {
+  if (length(x$keys) < 2L) return(NULL)
+  n_values <- map_int(columns_of_cases(x)[names(x$keys)], function(key) n_distinct(key[case]))
+  if (max(n_values) < length(case)) names(which.max(n_values))
+}
+
+# Returns a note on gold cases that may be dependent, or NULL. `gold`: a list with `repeated_key`.
+cluster_note <- function(gold) {
+  if (!is.null(gold$repeated_key)) note(
+    sprintf("Gold cases with the same %1$s are taken as independent. If they are not, give
+      resampling = list(cluster = \"%1$s\") to estimate_accuracy()", gold$repeated_key),
+    report = sprintf("Known cases with the same %s were taken as independent.", gold$repeated_key)
   )
 }
 

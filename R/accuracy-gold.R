@@ -137,6 +137,7 @@ fit_without_truth <- function(fit, known_truth) {
 # * `alone`: table of the estimate from ratings only.
 # * evidence: see gold_evidence(); NULL without usable gold cases, or if weights are not counts.
 # * measured: corrected accuracies, see gold_accuracy().
+# * repeated_key: see repeated_key(); NULL if the user gave clusters.
 # * sources, details: tables of tidy(x, "gold") and tidy(x, "gold_details").
 #
 # If gold cases are not a sample, nothing is corrected, and gold cases are stored in field
@@ -154,6 +155,7 @@ correct_by_gold <- function(estimate, gold, predicted = NULL) {
   system_numbers <- seq_along(ratings_table$system)
   gold$measured <- measurements <- gold_accuracy(gold$evidence, system_numbers)
   settings <- c(gold$settings, options["conf_level"])
+  if (is.null(options$given_cluster)) gold$repeated_key <- repeated_key(estimate$fit$x, gold$case)
   has_gold <- measurements$known
   ratings_estimates <- estimates_from_ratings(estimate, which(has_gold))
   estimate$gold <- gold

@@ -44,7 +44,8 @@
 #' @param known_truth Cases whose true category is known ("gold cases"): a vector of categories
 #'   named by case, or a data frame with columns `case` and `truth`. `TRUE` uses the truth that `x`
 #'   contains (argument `truth` of [ratings()]). A result of [gold_cases()] also contains how the
-#'   cases were sampled. `NULL`, the default, for none.
+#'   cases were sampled. For several variables, a list of these, named by variable, or a data frame
+#'   with a column `case` and a column for each variable. `NULL`, the default, for none.
 #' @param gold_sample How the gold cases were chosen. `"random"`: a simple random sample of the
 #'   cases. `"given"`: chosen by hand; `NULL`, the default, is treated in the same way, with a
 #'   warning. Or the probability with which each gold case was chosen, in (0, 1]: a vector named by

@@ -94,6 +94,11 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
       i = "The variables of {.arg x} are {.val {names(x)}}.")
     return(map_variables(Map(function(x, y) list(x = x, y = y), x, y[names(x)])))
   }
+  abort_argument_if(is.character(y) && is.null(dim(y)), "y", "must be ratings.", not = y,
+    i = if (all(y %in% names(all_measures()))) "Measures are given by name:
+      {.code measures = \"{y[[1L]]}\"}." else "To compare with the ratings without rater A, give
+      {.code y = x[, x$raters != \"A\"]}. To compute the agreement of each pair of raters, call
+      {.code agreement(x, pairwise = TRUE)}.")
   by <- enquos(...)$by
   groups <- NULL
   if (!is.null(by) && !quo_is_null(by)) {
@@ -117,9 +122,6 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     pooling = check_choice(pooling), grouped = !is.null(groups),
     default_interval = missing(interval)
   )
-  abort_argument_if(is.character(y) && is.null(dim(y)), "y", "must be ratings.", not = y,
-    i = "To compare with the ratings without rater A, give {.code y = x[, x$raters != \"A\"]}. To
-      compute the agreement of each pair of raters, call {.code agreement(x, pairwise = TRUE)}.")
   panels <- c(list(x = x), if (!is.null(y)) list(y = y))
   # Sets of labels are categories. Both panels get the same sets, because some measures depend on
   # the number of categories.

@@ -239,7 +239,7 @@ check_installed <- function(package, purpose) {
 }
 
 # Describes a value in a few words for an error message, such as "a vector of type double and length
-# 3".
+# 4". Vectors of two or three elements are shown, such as "c(1, 2)".
 describe <- function(x) {
   if (is.null(x)) return("NULL")
   if (rlang::is_formula(x)) return("a formula")
@@ -247,7 +247,9 @@ describe <- function(x) {
   if (is.symbol(x)) return(paste("the symbol", x))
   if (is.atomic(x) && !is.object(x)) {
     if (length(x) == 1L) return(if (is_string(x)) paste0("\"", printable(x), "\"") else format(x))
-    if (is.null(dim(x))) return(sprintf("a vector of type %s and length %s", typeof(x), length(x)))
+    if (is.null(dim(x))) return(if (length(x) %in% 2:3)
+      sprintf("c(%s)", toString(map_chr(x, describe))) else
+      sprintf("a vector of type %s and length %s", typeof(x), length(x)))
   }
   if (is.data.frame(x) && !any_columns(x)) return("a data frame without columns")
   if (is.data.frame(x)) {

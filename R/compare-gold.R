@@ -26,6 +26,7 @@ compare_with_gold <- function(comparison, estimate, pairs) {
     compute_by_blocks(pattern_answers(estimate$fit$x), pairs$first, measure_pairs)
   comparison$gold <- list(
     settings = estimate$gold$settings, cases = count_gold(estimate),
+    repeated_key = estimate$gold$repeated_key,
     differ = fill_known(measurements$known, measurements$disputed)
   )
   sources <-

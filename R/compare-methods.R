@@ -254,7 +254,7 @@ comparison_notes <- function(x) {
       ". They correct each difference separately, so it may differ from the difference of the
        estimates"
     ),
-    if (has_intervals) comparison_error_note(x)
+    if (has_intervals) comparison_error_note(x), cluster_note(gold)
   )
 }
 

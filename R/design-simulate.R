@@ -162,7 +162,10 @@ check_dependence <- function(dependence, pairs, errors, difficulty, confidence) 
   has_valid_pairs <- is.list(pairs) && all(lengths(pairs) == 2L) && is.character(paired_raters) &&
     !any_repeated(paired_raters) && !anyNA(paired_raters)
   abort_argument_if(type == "pairs" && !has_valid_pairs, "pairs",
-    "must be a list of pairs of names of raters, and no rater may be in two pairs.", not = pairs)
+    "must be a list of pairs of names of raters, and no rater may be in two pairs.",
+    x = if (any_repeated(paired_raters)) "{.val {repeated_values(paired_raters)}} {?is/are} named
+      twice." else "It is {describe(pairs)}.",
+    i = "For example, {.code pairs = list(c(\"a\", \"b\"))}.")
   list(type = type, pairs = pairs)
 }
 
@@ -200,7 +203,8 @@ check_dependent_panel <- function(model, x) {
   paired_raters <- unlist(model$dependence$pairs)
   unknown_raters <- setdiff(paired_raters, x$raters)
   abort_argument_if(unknown_raters, "model", "{.field pairs} must name raters of {.arg x}.",
-    x = "{.val {unknown_raters}} {?is/are} not among {.val {x$raters}}.")
+    x = "{.val {unknown_raters}} {?is/are} not among {.val {x$raters}}.",
+    i = similar_values_hint(unknown_raters, x$raters))
   check_named_raters(x, "model",
     "For a {.arg model} with {.field dependence}, the rater of each rating must be known.")
   repeating_raters <- if (!is_empty(paired_raters))

@@ -211,7 +211,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
     shown = x$shown, summary = function(x) list(),
     notes = c(
       paste0("Estimates are posterior medians; base_rates() are means. ", format_mixing(x),
-        if (x$switched == 0) "; no categories changed names"),
+        if (x$switched == 0) "; no label switching"),
       if (n_categories(x$x) == 2L) paste0("Positive category (the second): ", x$x$categories[[2L]]),
       assumption_of(x)
     ),

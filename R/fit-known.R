@@ -38,7 +38,10 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   cases <- as_label(x$cases)
   unknown_rows <- which(!truth_table$case %in% cases)
   abort_if(unknown_rows, "case", "{.arg {arg}} must name cases of {.arg x}.",
-    x = "{.val {truth_table$case[unknown_rows]}} {?is/are} not among them.", row = unknown_rows)
+    x = "{.val {truth_table$case[unknown_rows]}} {?is/are} not among them.",
+    i = "If a case has no rating, add a row with the rating {.code NA} to the data of
+      {.fun ratings}.",
+    row = unknown_rows)
   if (isTRUE(x$cleaned)) truth_table$truth <-
     clean_label(c(x$categories, truth_table$truth))[-seq_along(x$categories)]
   known_codes(truth_table, cases, x$categories, arg)

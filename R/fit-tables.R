@@ -17,9 +17,8 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
       paste0("Base rates", if (has_formula(x$model)) " (means over cases)", ": ",
         shorten(paste(x$x$categories, format_decimals(x$base_rates)), most = 6L),
         if (has_formula(x$model)) "; of groups of cases: base_rates(fit, newdata)"),
-      if (x$negative > 0L) {
-        paste0(count_noun(x$negative, "base rate"), " estimated below zero, and set to zero")
-      },
+      if (x$negative > 0L)
+        paste0(count_noun(x$negative, "base rate"), " estimated below zero, and set to zero"),
       format_votes(x$x),
       if (any(known_patterns)) sprintf("The truth of %s was given",
         count_noun(count_cases(x$x, known_patterns), "case")),
@@ -30,7 +29,8 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
       },
       if (x$x$ordered && n_categories(x$x) > 2L && n_raters(x$x) > 1L &&
         x$model$errors %in% c("uniform", "free"))
-        "Categories are ordered, which errors = \"ordinal\" of rater_model() would use",
+        "Categories are ordered, but this model ignores their order. A model that uses it is
+         rater_model(\"rater\", errors = \"ordinal\")",
       if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
       if (is_regression(x)) {
         p_values <- na.omit(x$differential$p.adjusted)

@@ -69,6 +69,8 @@
 #'   If base rates have a formula of factors (see [rater_model()]) and `prevalence` is `NULL`, the
 #'   first columns are these factors. There are further rows of `ppv` and `npv` for each combination
 #'   of their levels. In rows about all cases, the factors are `NA`.
+#'
+#'   `plot()` draws sensitivities, specificities and predictive values with their intervals.
 #' @family models of raters
 #' @references Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
@@ -110,8 +112,9 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   pair_index <- match(as_label(combine), raters)
   mostly_prior <- find_rows_mostly_prior(fit)
   if (!is.null(combine)) {
-    abort_argument_if(length(pair_index) != 2L || anyNA(pair_index) || any_repeated(pair_index),
-      "combine", "must be the names of two raters of {.arg fit}.", not = combine)
+    check_names_among(as_label(combine), raters, "combine")
+    abort_argument_if(length(pair_index) != 2L, "combine",
+      "must be the names of two raters of {.arg fit}.", not = combine)
     raters <- c(raters,
       paste(raters[pair_index[1L]], c("and", "or"), raters[pair_index[2L]]))
     either_mostly_prior <- colSums(mostly_prior[pair_index, ]) > 0
@@ -125,14 +128,14 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   category_row <- mostly_prior[cbind(as.integer(rows$rater), as.integer(rows$category))]
   is_mostly_prior <- ifelse(rows$measure == "sensitivity", category_row,
     n_prior_rows[rows$rater] > category_row * (rows$measure == "specificity"))
-  rows$note <- ifelse(is_mostly_prior, "mostly prior", NA)
+  rows$note <- ifelse(is_mostly_prior, "mostly prior", NA_character_)
   tidy_tests <- function(group) {
     test_accuracy_table(
       fit, rows, na_real(measure_tests(fit, rates, pair_index, conf_level, group))
     )
   }
   table <- rbind(tidy_tests(NULL), yield_table(fit, rates %||% fit$base_rates,
-    ifelse(n_prior_rows > 0, "mostly prior", NA)))
+    ifelse(n_prior_rows > 0, "mostly prior", NA_character_)))
   # Predictive values that use the base rates of the fit differ between populations.
   groups <- if (is.null(rates)) population_table(fit$model, fit$x)
   if (!is.null(groups)) {
@@ -142,8 +145,35 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
     })
     table <- rbind(tibble::as_tibble(c(groups[NA_integer_, ], table)), by_group)
   }
-  table[table$category %in% (positive %||% categories), ]
+  table <- table[table$category %in% (positive %||% categories), ]
+  structure(table, class = c("test_accuracy", class(table)))
 }
+
+# Draws the measures of test_accuracy() that are probabilities. Rows for single populations are left
+# out.
+#' @rawNamespace S3method(ggplot2::autoplot,test_accuracy)
+#' @noRd
+autoplot.test_accuracy <- function(object, ...) { # nolint: object_name.
+  check_dots_empty(...)
+  label_columns <- c("rater", "category", "measure")
+  is_drawn <- object$measure %in% test_measures[1:4] & !duplicated(object[label_columns])
+  table <- plain_tibble(object)[is_drawn, ]
+  check_drawn(table$estimate, "All estimates are", "the fit is not identified")
+  table$rater <- factor_from_top(table$rater)
+  table$measure <- factor_in_order(table$measure)
+  start_plot(drop_missing(table, "estimate"), "estimate", "rater") +
+    interval_lines() +
+    main_points() +
+    ggplot2::facet_grid(category ~ measure) +
+    share_axis() +
+    plot_titles(
+      "Accuracy of tests", "Estimates with their intervals; rows: the category that is positive",
+      "probability"
+    )
+}
+
+#' @export
+plot.test_accuracy <- function(x, ...) draw(x, ...)
 
 # Returns the table of test_accuracy(). `rows`: a data frame with a row per row of the table, and
 # columns `measure`, `category`, `rater` and `note`. `measures`: a result of measure_tests(), whose
@@ -255,15 +285,15 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
 
 check_prevalence <- function(prevalence, categories) {
   if (is.null(prevalence)) return(NULL)
-  if (length(prevalence) == 1L && length(categories) == 2L && is.null(names(prevalence))) {
-    prevalence <- setNames(c(1 - prevalence, prevalence), categories)
+  rates <- prevalence
+  if (is_single_number(rates) && length(categories) == 2L && is.null(names(rates))) {
+    rates <- setNames(c(1 - rates, rates), categories)
   }
-  is_valid <- is_distribution(prevalence, length(categories)) &&
-    setequal(names(prevalence), categories)
+  is_valid <- is_distribution(rates, length(categories)) && setequal(names(rates), categories)
   abort_argument_if(!is_valid, "prevalence",
     "must be probabilities named {.val {categories}} that sum to one or, for two categories, the
         probability of the second category.", not = prevalence)
-  unname(prevalence[categories])
+  unname(rates[categories])
 }
 
 # Returns the names of raters whose estimates depend mostly on the prior. These raters gave fewer

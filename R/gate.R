@@ -97,12 +97,12 @@ gate <- function(x, at_least, ...) {
       decision_table, setdiff(names(decision_table), c("at_least", "reason")),
       level = first_result$options$conf_level
     ),
-    notes = if (has_several_rows) c(
+    notes = c(if (has_several_rows) c(
       reason_notes(decision_table[!has_no_needed, ], system_titles(decision_table)[!has_no_needed]),
       paste0("No `needed` for ", map_chr(systems_by_reason, shorten), ": ",
         names(systems_by_reason), recycle0 = TRUE),
       "needed: further gold cases for a decision, if the estimates do not change"
-    ),
+    ), cluster_note(first_result$gold)),
     more = sprintf("tidy(), $status (%s)", status), status = status
   )
 }

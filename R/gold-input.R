@@ -228,8 +228,7 @@ warn_gold <- function(gold, x) {
     "{n_gold} gold case{?s} {?is/are} too few to measure accuracy: the coverage of intervals was
         tested only for {min_gold_with_coverage} or more gold cases.",
     i = "Label about 20 cases, or the number of cases that {.fun plan_gold} computes; it also
-        selects them.",
-    cases = n_gold)
+        selects them.", cases = n_gold)
   is_drawn_by_truth <- sample_kind == "sample" && gold$sample == "random" && n_gold < n_cases &&
     is_drawn_by_class(gold, x)
   warn_if(is_drawn_by_truth, "gold_by_class",
@@ -238,8 +237,7 @@ warn_gold <- function(gold, x) {
     i = "Cases that were selected by their truth are not a random sample. Draw gold cases at random;
         or give their counts to {.fun fit_raters} as {.arg known_raters}.", cases = n_gold)
   warn_if(n_gold == n_cases, "gold_all",
-    "The truth of all {n_gold} cases is known, so the ratings add no information.",
-    cases = n_gold)
+    "The truth of all {n_gold} cases is known, so the ratings add no information.", cases = n_gold)
 }
 
 # Were gold cases probably selected by their truth, with equal numbers per category? The result is
@@ -273,10 +271,15 @@ gold_sample_kind <- function(gold, x) {
 }
 
 # Splits known truths by variable. Returns a list with an element per variable.
-# * known: a list named by variable; TRUE for the truths stored in `x`; or the same truths for all
-#   variables
+# * known: a list named by variable; a data frame with a column per variable; TRUE for the truths in
+#   `x`; or the same truths for all variables
 # * x: list of ratings, named by variable
 truth_of_variables <- function(known, x) {
+  variables <- if (is.data.frame(known) && !any(c("truth", "category") %in% names(known)))
+    intersect(names(x), names(known))
+  if (!is_empty(variables)) known <- lapply(setNames(nm = variables), function(variable) {
+    tibble::tibble(known[setdiff(names(known), variables)], truth = known[[variable]])
+  })
   if (rlang::is_bare_list(known)) {
     abort_argument_if(!all(names(known) %in% names(x)) || is.null(names(known)), "known_truth",
       "must be a list whose names are variables.", i = "The variables are {.val {names(x)}}.")

@@ -127,8 +127,11 @@ check_one_rater <- function(x, gold, method, interval) {
     x = if (n_raters(x) > 1L) "All raters are in one group, which counts as one vote." else
       "The only rater is {.val {x$raters}}. Systems do not count as raters.",
     i = c(
-      "Label about 30 random cases, and use
-       {.code estimate_accuracy(x, known_truth = labels, gold_sample = \"random\")}.",
+      if (is.null(x$truth)) "Label about 30 random cases, and use
+       {.code estimate_accuracy(x, known_truth = labels, gold_sample = \"random\")}." else
+       "{.arg x} contains the truth of {sum(!is.na(x$truth$category))} case{?s}. If they are a
+       random sample, use
+       {.code estimate_accuracy(x, known_truth = TRUE, gold_sample = \"random\")}.",
       "If there is a calibration sample of other cases, give it as {.arg known_raters}."
     ), raters = x$raters)
   explanation <- "With one rater, accuracy is measured by gold cases (cases with known truth)."

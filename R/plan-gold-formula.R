@@ -27,21 +27,25 @@ planned_quantities <- function(estimate, predicted, settings) {
   x <- estimate$fit$x
   category_number <- settings$category
   gold_cases <- as.integer(estimate$gold$case)
+  gold_patterns <- x$index[gold_cases]
   systems <- settings$systems
   lapply(if (settings$of == "difference") list(systems) else systems, function(system_number) {
     quantity <- switch(settings$of,
-      accuracy = foresee_accuracy(x, predicted, system_number, estimate),
-      difference = foresee_difference(x, predicted, system_number),
-      recall = foresee_recall(x, predicted[, category_number], system_number, category_number),
+      accuracy = foresee_accuracy(x, gold_patterns, predicted, system_number, estimate),
+      difference = foresee_difference(x, gold_patterns, predicted, system_number),
+      recall = foresee_recall(
+        x, gold_patterns, predicted[, category_number], system_number, category_number
+      ),
       precision = foresee_share(
-        x, predicted[, category_number], pattern_answers(x)[, system_number] == category_number
+        x, gold_patterns, predicted[, category_number],
+        pattern_answers(x)[, system_number] == category_number
       )
     )
     quantity$system <- paste(x$systems[system_number], collapse = " - ")
     # For one rater, the share of variance that ratings explain is unknown, and is assumed to be 0.
     quantity$explained <- if (n_raters(x) == 1L) 0 else
       expected_explained_share(quantity$prediction, quantity$variance)
-    needs_label <- !is.na(quantity$spread[x$index[gold_cases]])
+    needs_label <- !is.na(quantity$spread[gold_patterns])
     quantity$labelled <- sum(weights_of_cases(x)[gold_cases][needs_label])
     pilot <- if (settings$of == "accuracy") extract_gold_accuracy(estimate$gold, system_number)
     quantity[c("design", "full_design")] <- if (isTRUE(pilot$clusters >= min_clusters))
@@ -55,16 +59,22 @@ planned_quantities <- function(estimate, predicted, settings) {
   })
 }
 
-# Returns the number of cases of each pattern that can become gold cases. These are cases with
-# ratings, in patterns for which `is_answered` is TRUE.
-planned_weight <- function(x, is_answered) pattern_cases(x) * (is_answered & is_rated_pattern(x))
+# Returns the number of cases of each pattern that can become gold cases. These are cases in
+# patterns for which `is_answered` is TRUE. Cases without ratings count only if one of them is a
+# gold case, as in select_gold(). `gold_patterns`: pattern of each gold case.
+planned_weight <- function(x, gold_patterns, is_answered) {
+  is_rated <- is_rated_pattern(x)
+  pattern_cases(x) * (is_answered & (is_rated | any((is_answered & !is_rated)[gold_patterns])))
+}
 
 # The functions foresee_...() predict a quantity of system number `s`. They return the fields
 # `prediction`, `value`, `variance`, `share` and `spread` of planned_quantities(). The function
 # foresee_accuracy() also returns `from_ratings` and `hardest`.
-foresee_accuracy <- function(x, predicted, s, estimate) {
+foresee_accuracy <- function(x, gold_patterns, predicted, s, estimate) {
   answer <- pattern_answers(x)[, s]
-  quantity <- foresee_share(x, predict_correctness(predicted, answer), answer > 0L)
+  quantity <- foresee_share(
+    x, gold_patterns, predict_correctness(predicted, answer), answer > 0L
+  )
   if (n_raters(x) > 1L) quantity$from_ratings <- estimates_from_ratings(estimate, s)
   possible_values <- quantity$value
   if (isFALSE(is.na(quantity$from_ratings$estimate))) {
@@ -79,8 +89,8 @@ foresee_accuracy <- function(x, predicted, s, estimate) {
 # Returns fields of planned_quantities() for the share of correct answers among the patterns for
 # which `is_counted` is TRUE. `predicted`: predicted probability that the answer is correct, by
 # pattern.
-foresee_share <- function(x, predicted, is_counted) {
-  weight <- planned_weight(x, is_counted)
+foresee_share <- function(x, gold_patterns, predicted, is_counted) {
+  weight <- planned_weight(x, gold_patterns, is_counted)
   predictions <- fill_unrated(predicted, weight)
   prediction_summary <- summarise_predictions(predictions, weight)
   list(
@@ -94,9 +104,9 @@ foresee_share <- function(x, predicted, is_counted) {
 # used. Cases with other truths have the value 0. Cases of the category have the value 1 - recall if
 # the answer is correct, and -recall if it is wrong. The mean of these values is later divided by
 # the share of the category. `predicted`: probability of the category, by pattern.
-foresee_recall <- function(x, predicted, s, category) {
+foresee_recall <- function(x, gold_patterns, predicted, s, category) {
   answer <- x$patterns$answer[, s]
-  weight <- planned_weight(x, answer > 0L)
+  weight <- planned_weight(x, gold_patterns, answer > 0L)
   predictions <- fill_unrated(predicted, weight)
   answered_category <- answer == category
   category_share <- sum(weight * predictions) / sum(weight)
@@ -111,9 +121,9 @@ foresee_recall <- function(x, predicted, s, category) {
 }
 
 # Predicts the difference of the accuracies of the two systems with numbers `s`.
-foresee_difference <- function(x, predicted, s) {
+foresee_difference <- function(x, gold_patterns, predicted, s) {
   answer <- x$patterns$answer[, s]
-  weight <- planned_weight(x, rowSums(answer > 0L) == 2)
+  weight <- planned_weight(x, gold_patterns, rowSums(answer > 0L) == 2)
   answers_differ <- answer[, 1L] != answer[, 2L]
   predictions <- fill_unrated(predict_correctness(predicted, answer), cbind(weight, weight))
   expected_difference <- answers_differ * (predictions[, 1L] - predictions[, 2L])

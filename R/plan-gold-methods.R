@@ -83,6 +83,7 @@ augment.gold_plan <- function(x, ...) {
 # * settings: settings of the plan
 # * in_database: are the ratings in a database?
 # * reruns: a sentence on ratings of the same case by the same rater, or NULL
+# * clusters: result of cluster_note()
 new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
@@ -212,7 +213,7 @@ gold_plan_notes <- function(x, hardest_row) {
       "Numbers are computed for random cases; the gain from the choice of cases is not included",
     if (x$in_database)
       "No cases are drawn from a database. Use plan_gold() on dplyr::collect() of the ratings",
-    cost_note(x$costs), x$reruns
+    cost_note(x$costs), x$reruns, x$clusters
   )
 }
 

@@ -155,7 +155,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     chosen = with_one_seed(choose_gold(table, quantities, estimate, settings)),
     cases = max(map_dbl(quantities, function(quantity) quantity$prediction$cases)),
     settings = settings, in_database = in_database(x), raters = n_raters(x),
-    reruns = rerun_words(estimate)
+    reruns = rerun_words(estimate), clusters = cluster_note(estimate$gold)
   ))
 }
 

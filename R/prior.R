@@ -216,7 +216,9 @@ check_rater_prior <- function(law, rater) {
   abort_if(!any(map_lgl(forms, setequal, field_names)) || any_repeated(field_names), "prior",
     "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)},
      {.code list(right =, wrong =)}, or a matrix of Dirichlet parameters.",
-    x = if (!is_empty(field_names)) "It has {.val {field_names}}." else "It is {describe(law)}.")
+    x = if (!is_empty(field_names)) "It has {.val {field_names}}." else "It is {describe(law)}.",
+    i = if (is.character(law)) "Arguments in {.arg ...} are raters. The positive category is the
+      second of {.arg categories} in {.fun ratings}.")
   titles <- c(sens = "the sensitivity", spec = "the specificity", right = "correct ratings")
   for (field in setdiff(field_names, "wrong")) {
     law[[field]] <- read_beta_prior(law[[field]], paste(titles[[field]], "of", rater))

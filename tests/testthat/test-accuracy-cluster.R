@@ -122,3 +122,28 @@ test_that("the number of labels of clustered gold cases is printed with their wo
   expect_match(clustered[[1]], paste("by themselves are worth", clustered[[2]]))
   expect_no_match(said()[[1]], "by themselves")
 })
+
+test_that("gold cases that share a value of a case column give a hint to clusters everywhere", {
+  set.seed(1)
+  data <- expand.grid(prompt = 1:40, version = c("v1", "v2"))
+  data$truth <- sample(c("no", "yes"), 80, TRUE)
+  wrong <- c(no = "yes", yes = "no")
+  for (judge in c("a", "b", "c")) {
+    data[[judge]] <- ifelse(runif(80) < 0.8, data$truth, wrong[data$truth])
+  }
+  data$s <- ifelse(runif(80) < 0.9, data$truth, wrong[data$truth])
+  data$t <- ifelse(runif(80) < 0.8, data$truth, wrong[data$truth])
+  x <- ratings(data, case = c(prompt, version), raters = a:c, systems = s:t, rater_kind = "expert")
+  gold <- data[c(1:20, 41:60), c("prompt", "version", "truth")]
+  estimate <- function(gold, ...) {
+    quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random", ...))
+  }
+  hint <- "same prompt are taken as independent.*list\\(cluster =\\s+\"prompt\"\\)"
+  results <- function(e) quiet(list(e, gate(e, 0.5), plan_gold(e), compare_systems(e)))
+  for (result in results(estimate(gold))) expect_output(print(result), hint)
+  for (result in c(
+    results(estimate(gold, resampling = list(cluster = "prompt"))),
+    results(estimate(gold[1:20, ])), list(estimate(gold, by = version))
+  )) expect_no_match(paste(capture.output(print(result)), collapse = " "), "same prompt")
+  expect_match(notes_in_words(estimate(gold)), "same prompt were taken as", all = FALSE)
+})

@@ -194,3 +194,8 @@ test_that("the name of a rater is no panel, and the error shows how to leave the
     class = "fallible_error_argument")
   expect_s3_class(compare_agreement(x, y = x[, x$raters != "rater1"]), "agreement_test")
 })
+
+test_that("the name of a measure in place of ratings gives a hint to name the argument", {
+  expect_error(compare_agreement(lehner_ratings(), "fleiss_kappa", by = rep(1:2, 30)),
+    "measures = \"fleiss_kappa\"", class = "fallible_error_argument")
+})

@@ -37,6 +37,8 @@ test_that("values are described in a few words", {
   expect_identical(describe("x"), "\"x\"")
   expect_identical(describe(3), "3")
   expect_identical(describe(1:4), "a vector of type integer and length 4")
+  expect_identical(describe(c("a", "b")), "c(\"a\", \"b\")")
+  expect_identical(describe(c(x = 1, y = NA, z = 0.5)), "c(1, NA, 0.5)")
   expect_identical(describe(list()), "an object of class <list>")
 })
 

@@ -332,3 +332,14 @@ test_that("a case has too many ratings for correlated errors", {
   expect_error(check_dependent_panel(free_model(dependence = "easy"), x), "has 301 ratings",
     class = "fallible_error_argument")
 })
+
+test_that("errors about pairs of raters name the rater that is wrong", {
+  pairs <- function(pairs) free_model(dependence = "pairs", pairs = pairs)
+  expect_error(pairs(list(c("a", "b"), c("b", "c"))), "\"b\" is named twice",
+    class = "fallible_error_argument")
+  expect_error(pairs(c("a", "b")), "For example, .pairs = list\\(c\\(",
+    class = "fallible_error_argument")
+  x <- ratings(matrix(c("x", "y"), 20, 3, dimnames = list(NULL, c("PCR", "culture", "smear"))))
+  expect_error(fit_raters(x, pairs(list(c("PCR", "Culture"))), method = "bayes"),
+    "Did you mean \"culture\"", class = "fallible_error_argument")
+})

@@ -119,8 +119,11 @@ test_that("two tests are told as one, in series and in parallel, with errors by 
   expect_gt(both[[2]], prod(vapply(confusion(fit)[1:2], function(m) m[2, 2], 0)) + 1e-3)
   expect_true(all(some$conf.low < some$estimate & some$estimate < some$conf.high))
   for (bad in list("a", c("a", "a"), c("a", "z"), 1)) {
-    expect_error(test_accuracy(fit, combine = bad), "two raters", class = "fallible_error_argument")
+    expect_error(test_accuracy(fit, combine = bad), "must be different names among \"rater1\"",
+      class = "fallible_error_argument")
   }
+  expect_error(test_accuracy(fit, combine = x$raters[1:3]), "two raters",
+    class = "fallible_error_argument")
 })
 
 test_that("notes of posterior draws are those that print() shows", {
@@ -273,4 +276,34 @@ test_that("errors exist where LAPACK fails on the matrix without scaling", {
     simulate_ratings(rater_design(right, NULL, 3, n = 500, missing = 1 - 3 / 40))
   })
   expect_false(anyNA(test_accuracy(quiet(fit_raters(x, dawid_skene())))$std.error))
+})
+
+test_that("errors of test_accuracy() name unknown raters, similar names and wrong values", {
+  fit <- fit_raters(three_tests(), dawid_skene())
+  fail <- function(text, ...) {
+    expect_error(test_accuracy(fit, ...), text, class = "fallible_error_argument")
+  }
+  fail("no \"A\".*Did you mean \"a\"", combine = c("c", "A"))
+  fail("\"a\" is named more than once", combine = c("a", "a"))
+  fail("It is 5", prevalence = 5)
+  fail("It is c\\(0.5, 0.6\\)", prevalence = c("0" = 0.5, "1" = 0.6))
+  expect_type(test_accuracy(fit)$note, "character")
+})
+
+test_that("the measures of tests are drawn with a panel for each category and measure", {
+  skip_if_not_installed("ggplot2")
+  fit <- fit_raters(three_tests(), dawid_skene())
+  drawn <- function(...) {
+    table <- test_accuracy(fit, ...)
+    points <- ggplot2::layer_data(autoplot(table), 2L)
+    expect_identical(nrow(points), nrow(table) %/% 2L)
+    length(unique(points$PANEL))
+  }
+  expect_identical(drawn(), 8L)
+  expect_identical(drawn(positive = "1", combine = c("a", "b")), 4L)
+  withr::local_pdf(NULL)
+  expect_s3_class(plot(test_accuracy(fit), title = "Tests"), "ggplot")
+  none <- quiet(test_accuracy(fit_raters(lehner_ratings()[, 1:2], dawid_skene())))
+  expect_error(autoplot(none), "not identified", class = "fallible_error_argument")
+  expect_error(autoplot(test_accuracy(fit), nothing = 1), class = "fallible_error_argument")
 })

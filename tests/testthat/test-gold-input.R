@@ -104,3 +104,14 @@ test_that("few gold cases are told, and truths that were given as `gold`", {
     class = "fallible_error_argument"
   )
 })
+
+test_that("errors on known truth show how to add a case and which column to rename", {
+  data <- expand.grid(prompt.id = paste0("p", 1:20), version = 1:2)
+  data$a <- data$b <- rep(c("x", "y"), 20)
+  x <- ratings(data, case = c(prompt.id, version), raters = a:b)
+  expect_error(fit_raters(x, known_truth = c("p21/1" = "x")), "add a row with the rating .NA.",
+    class = "fallible_error_case")
+  gold <- data.frame(prompt_id = "p1", version = 1, truth = "x")
+  expect_error(fit_raters(x, known_truth = gold), "mean \"prompt.id\".*Rename the columns",
+    class = "fallible_error_columns")
+})

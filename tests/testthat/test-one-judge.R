@@ -448,3 +448,30 @@ test_that("the note on the judge counts only gold cases with a rating", {
   expect_identical(note_of_one_rater(estimate),
     "On gold cases j said yes for 2 of 3 with truth yes, and no for 5 of 9 with truth no.")
 })
+
+test_that("a plan counts unrated cases, as the estimate does, if one of them is a gold case", {
+  data <- judged_once(c(37, 3, 2, 8), 500, 400)
+  verdicts <- as.data.frame(data$x)
+  gold_case <- data$truth$case[[1L]]
+  plan_without_verdicts <- function(cases) {
+    verdicts$rating[verdicts$case %in% cases] <- NA
+    x <- quiet(ratings(
+      verdicts, case = case, rater = rater, rating = rating, systems = c(app = "pass")
+    ))
+    estimate <- quiet(estimate_accuracy(x, known_truth = data$truth, gold_sample = "random"))
+    plan <- plan_gold(estimate, half_width = 0.05)
+    expect_identical(glance(plan)$cases, tidy(estimate, "gold_details")$cases)
+    expect_identical(glance(plan)$labelled, as.double(glance(estimate)$gold))
+    expect_identical(nrow(tidy(plan, "labelled")), 50L)
+    glance(plan)$cases
+  }
+  expect_identical(plan_without_verdicts(c("q499", "q500")), 498)
+  expect_identical(plan_without_verdicts(c(gold_case, "q499", "q500")), 500)
+})
+
+test_that("the error for one judge without gold cases names the truth that the ratings contain", {
+  data <- judged_once(c(37, 3, 2, 8), 500, 400)
+  x <- with_truth(data$x, data$truth)
+  expect_error(estimate_accuracy(x), "contains the truth of 50 cases.*known_truth = TRUE",
+    class = "fallible_error_raters")
+})

@@ -245,3 +245,8 @@ test_that("a warning asks whether the second category is really the positive one
   expect_no_warning(drawn(c("C", "D"), data))
   expect_warning(drawn(c("D", "C"), data), "wrong order", class = "fallible_warning_prior")
 })
+
+test_that("an argument that is no prior is said to be taken as a rater", {
+  expect_error(rater_prior(a = list(sens = list(9, 1)), positive = "pos"),
+    "positive category is the second of .categories.", class = "fallible_error_prior")
+})

@@ -536,3 +536,24 @@ test_that("pictures of reports are legible on phones, and columns are as wide as
   expect_lte(max(width), 5.5)
   expect_true("col { width: auto !important }" %in% template)
 })
+
+test_that("accuracies of raters in a report use the order of ordered categories", {
+  skip_if_no_reports()
+  withr::local_seed(1)
+  truth <- sample(4, 150, TRUE)
+  scale <- function(sd) pmin(pmax(round(truth + stats::rnorm(150, 0, sd)), 1), 4)
+  data <- data.frame(a = scale(0.5), b = scale(0.6), c = scale(0.8), s = scale(0.5))
+  report <- function(ordered) {
+    file <- withr::local_tempfile(fileext = ".html")
+    x <- ratings(data, raters = a:c, systems = s, ordered = ordered, rater_kind = "expert")
+    quiet(accuracy_report(x, file))
+    words <- words_of(file)
+    model <- rater_model("rater", if (ordered) "ordinal" else "uniform")
+    fit <- tidy(fit_raters(x, model))[1:3, ]
+    expect_match(words, paste("a", whole_percent(fit$estimate[[1]]), ".*b",
+      whole_percent(fit$estimate[[2]]), ".*c", whole_percent(fit$estimate[[3]])))
+    words
+  }
+  expect_match(report(TRUE), "Errors follow the order of the categories")
+  expect_no_match(report(FALSE), "order of the categories")
+})

@@ -228,7 +228,7 @@ test_that("the reason of a failure is whole, and the same on every console", {
   expect_identical(said(40), said(200))
   expect_identical(said(80), paste(
     "An estimator must return 1 number, one per system, or a data frame with a column",
-    "\"estimate\" and a row per system. A number may be missing, but not infinite. It returned a vector of type double and length 3."
+    "\"estimate\" and a row per system. A number may be missing, but not infinite. It returned c(1, 2, 3)."
   ))
   odd <- function(x) structure(class = c("odd", "error", "condition"), list(message = x))
   expect_identical(message_in_one_line(odd("")), "<odd>")

@@ -335,3 +335,20 @@ test_that("checks of several variables have advice and a heading of the question
   expect_output(print(data_check(x)), "tone: [?] raters: 2 raters. Two raters cannot")
   expect_output(print(data_check(x)["topic"]), "cases: 40")
 })
+
+test_that("known truths of several variables may be columns of one data frame", {
+  set.seed(1)
+  tone <- simulate_ratings(rater_design(c(0.8, 0.8, 0.8), c(s = 0.8), n = 100))
+  topic <- simulate_ratings(rater_design(c(0.7, 0.8, 0.9), c(s = 0.9), n = 100))
+  gold <- data.frame(
+    case = truth(tone)$case, tone = truth(tone)[[2]], topic = truth(topic)[[2]]
+  )[1:40, ]
+  estimate <- function(gold) {
+    set.seed(2)
+    quiet(estimate_accuracy(list(tone = tone, topic = topic), known_truth = gold,
+      gold_sample = "random"))
+  }
+  lists <- list(tone = truth(tone)[1:40, ], topic = truth(topic)[1:40, ])
+  expect_equal(tidy(estimate(gold)), tidy(estimate(lists)))
+  expect_equal(tidy(estimate(gold[-3])), tidy(estimate(lists[1])))
+})
