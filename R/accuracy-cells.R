@@ -24,7 +24,8 @@
 #' interval.
 #'
 #' @param x For `confusion()`: an [estimate_accuracy()] result with method `"average"` (its
-#'   default), `"joint"` or `"shared"`. For `as.matrix()`: a `confusion()` result.
+#'   default), `"joint"` or `"shared"`. Or a [ratings()] object with systems, from which accuracies
+#'   are estimated first. For `as.matrix()`: a `confusion()` result.
 #' @param interval Kind of interval. The default `NULL` uses the kind of interval in `x`, such as
 #'   `"robust"` (sampling error and an allowance for errors that system and raters share). Other
 #'   values are `"bootstrap"` (percentiles of bootstrap replicates, which contain sampling error
@@ -34,7 +35,8 @@
 #' @param systems Names of the systems whose matrices are computed; `NULL`, the default, for all.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1). `NULL`, the default, is the
 #'   confidence level of `x`.
-#' @param ... Not used.
+#' @param ... If `x` is a ratings object: arguments of [estimate_accuracy()], such as
+#'   `known_truth`. Otherwise not used.
 #' @return An object of class `confusion_estimate`.
 #'   * `as.matrix()`: a numeric matrix of the probabilities of answers (columns) given the true
 #'     category (rows). For several systems, a list of matrices, named by system.

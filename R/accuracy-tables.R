@@ -228,11 +228,10 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   table$group <- factor_from_top(label)
   first_estimate <- first_single_result(object)
   start_plot(table, "estimate", "group") +
-    interval_lines() +
-    main_points(na.rm = TRUE) +
+    interval_layers(format_axis_percent) +
     facet_by(table, "system") +
     share_axis() +
-    ggplot2::scale_y_discrete(drop = FALSE) +
+    row_axis_with_space(limits = levels(table$group)) +
     plot_titles(
       paste(accuracy_title(first_estimate), "of systems by", toString(label_columns)),
       interval_subtitle(table, first_estimate$options$conf_level, "Separate fits, with"),

@@ -245,20 +245,27 @@ NULL
 
 # Merges notes of parts of a result (variables or groups). Notes that differ only in their first
 # percentage become one note. The percentage becomes the range of the values, such as "14% to 53%".
-# If only some parts have a note, it begins with their names. `notes`: list with the texts of each
-# part, named by part.
+# If only some parts have a note, it begins with their names. If more than half of the parts have
+# the same text, and if the texts of the other parts differ only after the last colon, the names are
+# left out, and only the last sentence of the other texts is kept. `notes`: list with the texts of
+# each part, named by part.
 merge_part_notes <- function(notes) {
   texts <- unlist(notes, use.names = FALSE)
   part_name <- rep(names(notes), lengths(notes))
   pattern <- "[0-9.]+%( to [0-9.]+%)?"
   template <- sub(pattern, "\r", texts)
+  beginning <- sub(": [^:]*$", "", template)
   map_chr(unique(template), function(one_template) {
     is_same <- template == one_template
     shares <- regmatches(texts[is_same], regexpr(pattern, texts[is_same]))
     shares <- sort(as.numeric(unlist(strsplit(shares, "%( to )?"))))
     range <- paste0(unique(shares[c(1L, length(shares))]), "%", collapse = " to ")
     note <- sub("\r", range, one_template, fixed = TRUE)
-    if (sum(is_same) < length(notes)) paste0(shorten(part_name[is_same]), ": ", note) else note
+    alternatives <- template[beginning %in% beginning[is_same]]
+    is_usual <- length(alternatives) == length(notes) &
+      2L * table(alternatives) > length(notes)
+    if (isTRUE(is_usual[[one_template]])) return(note)
+    paste0(shorten(part_name[is_same]), ": ", if (any(is_usual)) sub(".*[.] ", "", note) else note)
   }, USE.NAMES = FALSE)
 }
 

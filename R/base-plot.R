@@ -122,8 +122,10 @@ okabe_ito <- c(
 )
 
 # Returns a colour for each category, with the categories as names. From the ninth category on,
-# colours are paler shades of the first eight.
-category_colours <- function(categories) {
+# colours are paler shades of the first eight. Colours of ordered categories are a sequence from
+# dark to light.
+category_colours <- function(categories, ordered = FALSE) {
+  if (ordered) return(setNames(grDevices::hcl.colors(length(categories)), categories))
   shades <- seq_len(ceiling(length(categories) / length(okabe_ito)))
   colours <- stack_rows(okabe_ito, function(colour) {
     grDevices::colorRampPalette(c(colour, "white"))(2L * length(shades))[shades]
@@ -270,9 +272,9 @@ interval_layers <- function(words = function(x) format_decimals(x, 2L)) {
     inject(ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), function(table) table[nrow(table) <= 15L, ],
       vjust = -0.6, size = 3.3, colour = plot_colours$main,
-      label.padding = ggplot2::unit(1.5, "pt"), !!!setNames(0, border)
+      label.padding = ggplot2::unit(1.5, "pt"), na.rm = TRUE, !!!setNames(0, border)
     )),
-    main_points(3)
+    main_points(3, na.rm = TRUE)
   )
 }
 
@@ -285,7 +287,8 @@ row_axis_with_space <- function(add = c(0.6, 0.9), ...) {
 # Returns a labeller of facets that wraps long names. The more facets, the shorter are the lines.
 wrap_labeller <- function() {
   ggplot2::as_labeller(function(names) {
-    break_names(shorten_many(names), 52L %/% ggplot2::wrap_dims(n_distinct(names))[[2L]])
+    if (any(nchar(names) > 30L)) names <- shorten_many(names)
+    break_names(names, 52L %/% ggplot2::wrap_dims(n_distinct(names))[[2L]])
   })
 }
 
@@ -321,9 +324,9 @@ category_scale <- function(categories, ...) {
 # Returns a fill scale of tiles and bars, with a colour for each category. The layer needs
 # `show.legend = TRUE`; otherwise ggplot2 3.5 and later draw no legend key for a category without
 # data.
-category_fill <- function(categories) {
+category_fill <- function(categories, ordered = FALSE) {
   ggplot2::scale_fill_manual(
-    values = category_colours(categories), limits = categories, name = NULL,
+    values = category_colours(categories, ordered), limits = categories, name = NULL,
     guide = category_legend(categories)
   )
 }

@@ -181,7 +181,10 @@ new_group_comparison <- function(table, estimates, gold, options) {
       if (options$simultaneous) "The intervals cover all differences at once (Bonferroni)",
       if (gold_intervals[[interval]]$gold$uses_prior) paste0(
         "Differences are between corrected estimates; the groups have ", interval, " estimates: ",
-        toString(unlist(lapply(estimates, format)))
+        toString(unlist(lapply(names(estimates), function(group) {
+          lines <- format(estimates[[group]])
+          trimws(paste(names2(lines), lines, "in", group))
+        })))
       ),
       if (is_measured) paste0("Intervals: ", metric, " in the ", gold$settings$target,
         "; errors of groups ", if (no_clusters) "are taken as independent" else paste(

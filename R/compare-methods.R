@@ -226,6 +226,7 @@ comparison_notes <- function(x) {
       "; accuracies are for the other cases"
     ),
     reason_notes(table, pair_names(table)),
+    note_of_followers(x$options$followers),
     # The order of these pairs by the estimates differs from their order by agreement with the
     # plurality.
     if (length(unknown_pairs) > 0L) paste0(

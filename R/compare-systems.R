@@ -186,6 +186,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
     )
     comparison$options$simultaneous <- simultaneous
     comparison$options$judges <- judges_words(estimate)
+    comparison$options$followers <- find_followers(measured_estimate)
     comparison$options$reservations <- reservation_sentences(estimate, "the systems share")
     if (has_gold) compare_with_gold(comparison, measured_estimate, pairs) else comparison
   })

@@ -137,6 +137,58 @@ panel_problems <- function(fit, is_gold) {
   paste0(findings, shown_checks$advice, recycle0 = TRUE)
 }
 
+# ---- Systems whose answers seem to be made from the ratings ---------------------------------------
+
+follower_words <- "Always the most frequent rating, where it leads by one rating: "
+
+follower_advice <- one_line("If these answers were made or learnt from these ratings, the ratings
+  cannot show their accuracy; cases of known truth can.")
+
+# Returns the names of systems whose accuracy is estimated from the ratings, although their answers
+# seem to be made from the ratings.
+find_followers <- function(estimate) {
+  if (has_all_truths(estimate)) return(NULL)
+  intersect(estimate$table$system[!rests_on_gold(estimate)], consensus_systems(estimate$fit$x))
+}
+
+note_of_followers <- function(followers) {
+  if (!is_empty(followers)) paste0(follower_words, shorten(followers), ". ", follower_advice)
+}
+
+# Removes the estimates and limits of systems and of pairs of systems that include one of
+# `followers`, a result of find_followers(). Sentences and decisions do not use these numbers.
+without_followers <- function(table, followers) {
+  name_columns <- table[names(table) %in% c("system", "system1", "system2")]
+  is_follower <- Reduce(`|`, lapply(name_columns, `%in%`, followers))
+  table[is_follower, c("estimate", limit_columns)] <- NA
+  table$reason[is_follower] <- "its answers seem to be made or learnt from these ratings"
+  table
+}
+
+# Returns the names of systems whose answers seem to be made from the ratings, for example by
+# majority vote. The check uses cases in which the plurality category leads by one rating. There,
+# the plurality is right with probability `plurality_accuracy`. A system with independent errors
+# agrees with the plurality no more often.
+consensus_systems <- function(x) {
+  x <- with_votes(x)
+  rater_accuracy <- agreement_in_core(x)$rater_accuracy
+  p_one_wrong_category <- (1 - rater_accuracy) / (n_categories(x) - 1)
+  plurality_accuracy <- rater_accuracy / (rater_accuracy + p_one_wrong_category)
+  counts <- pattern_counts(x)
+  highest_count <- row_maximum(counts)
+  leads_by_one <- highest_count > 1 & rowSums(counts == highest_count) == 1 &
+    rowSums(counts == highest_count - 1) > 0
+  weights <- weights_of_labels(x)[leads_by_one]
+  plurality <- max.col(pick_rows(counts, leads_by_one), "first")
+  is_follower <- apply(pick_rows(pattern_answers(x), leads_by_one), 2L, function(answer) {
+    n_answered <- sum(weights[answer > 0L])
+    n_equal <- sum(weights[answer == plurality])
+    n_answered >= 20 && n_equal >= 0.99 * n_answered &&
+      isTRUE(binomial_upper_tail(n_equal, n_answered, plurality_accuracy) < 0.01)
+  })
+  x$systems[is_follower]
+}
+
 #' Plot of a data check
 #'
 #' Draws one row per check: a point whose colour and shape show the status (`"ok"`, `"doubt"` or

@@ -332,40 +332,15 @@ finding_on_systems <- function(x) {
   followers <- consensus_systems(x)
   finding_row("systems",
     paste0(
-      if (!is_empty(followers)) paste0("Always the most frequent rating, where it leads by ",
-        "one rating: ", shorten(followers)) else count_noun(n_systems(x), "system"),
+      if (!is_empty(followers)) paste0(follower_words, shorten(followers)) else
+        count_noun(n_systems(x), "system"),
       count_clause(n_incomplete, "system", paste(
         "without an answer on some cases, at most", percent(max(missing_share))
       ))),
-    problem = if (!is_empty(followers)) one_line("If these answers were made or learnt from these
-      ratings, the ratings cannot show their accuracy; cases of known truth can."),
+    problem = if (!is_empty(followers)) follower_advice,
     doubt = if (n_incomplete > 0L && n_systems(x) > 1L)
       "Compare systems on cases that all of them answered."
   )
-}
-
-# Returns the names of systems whose answers seem to be made from the ratings, for example by
-# majority vote. The check uses cases in which the plurality category leads by one rating. There,
-# the plurality is right with probability `plurality_accuracy`. A system with independent errors
-# agrees with the plurality no more often.
-consensus_systems <- function(x) {
-  x <- with_votes(x)
-  rater_accuracy <- agreement_in_core(x)$rater_accuracy
-  p_one_wrong_category <- (1 - rater_accuracy) / (n_categories(x) - 1)
-  plurality_accuracy <- rater_accuracy / (rater_accuracy + p_one_wrong_category)
-  counts <- pattern_counts(x)
-  highest_count <- row_maximum(counts)
-  leads_by_one <- highest_count > 1 & rowSums(counts == highest_count) == 1 &
-    rowSums(counts == highest_count - 1) > 0
-  weights <- weights_of_labels(x)[leads_by_one]
-  plurality <- max.col(pick_rows(counts, leads_by_one), "first")
-  is_follower <- apply(pick_rows(pattern_answers(x), leads_by_one), 2L, function(answer) {
-    n_answered <- sum(weights[answer > 0L])
-    n_equal <- sum(weights[answer == plurality])
-    n_answered >= 20 && n_equal >= 0.99 * n_answered &&
-      isTRUE(binomial_upper_tail(n_equal, n_answered, plurality_accuracy) < 0.01)
-  })
-  x$systems[is_follower]
 }
 
 finding_on_rater_kind <- function(x) {

@@ -132,12 +132,15 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
         {.arg known_truth}.")
   drawn_gold <- x$drawn_gold
   fitted_ratings <- x$fit$x
+  x$table <- without_followers(x$table, find_followers(x))
   rows <- decision_rows(x$table, x$table$system, at_least, if (is.null(drawn_gold))
     "no gold cases measure the system" else "it is not computed for posterior draws")
   rows$gold <- gold$details$gold %||% if (is.null(drawn_gold)) NA_integer_ else
     colSums((pick_rows(case_answers(fitted_ratings), drawn_gold$case) > 0L) *
       weights_of_cases(fitted_ratings)[drawn_gold$case])
-  undecided_rows <- which(rows$decision == "undecided" & gold$measured$known)
+  undecided_rows <- which(
+    rows$decision == "undecided" & gold$measured$known & !is.na(rows$estimate)
+  )
   # Anytime intervals are confidence sequences, for which the formula of `needed` does not hold.
   is_anytime <- isTRUE(interval_of(x)$gold$anytime)
   # `needed` is the smallest number of further gold cases for which Wilson's interval excludes the
@@ -172,7 +175,7 @@ gate_rows.system_comparison <- function(x, at_least) {
   abort_argument_if(low_is_good(x), "x",
     "compares systems by {.val {compared_metric(x)}}. Low values of this metric are better.",
     i = "{.fun gate} needs a metric whose high values are better, such as accuracy.")
-  table <- x$differences
+  table <- without_followers(x$differences, x$options$followers)
   pair_name <- pair_names(table)
   if (has_columns(table, "group1")) pair_name <- paste0(table$system, ", ", pair_name)
   rows <- decision_rows(table, pair_name, at_least, "it is not computed for differences")

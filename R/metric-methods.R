@@ -79,6 +79,7 @@ shown_metrics <- function(table, estimate, plan) {
 metric_notes <- function(table, estimates, interval, conf_level) {
   c(
     reason_notes(table, paste0(metric_labels(table), " (", table$system, ")")),
+    note_of_followers(unique(unlist(lapply(estimates, find_followers)))),
     if (!all(rests_on_gold(estimates[[1L]]))) {
       merge_part_notes(lapply(estimates, shared_errors_note))
     },

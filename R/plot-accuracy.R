@@ -226,24 +226,27 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
 max_drawn_pairs <- 20L
 
 plot_differences <- function(object) {
-  table <- head(shown_pairs(object), max_drawn_pairs)
   compares_groups <- inherits(object, "group_comparison")
-  pair_labels <- if (compares_groups) paste(pair_names(table), table$system) else pair_names(table)
+  table <- head(if (compares_groups) tidy(object) else shown_pairs(object), max_drawn_pairs)
+  pair_labels <- pair_names(table)
+  if (compares_groups) pair_labels <- paste0(pair_labels, ", ", table$system)
   table$pair <- factor_from_top(short_names(pair_labels))
   table$verdict <- ifelse(
-    (table$conf.low > 0 | table$conf.high < 0) %in% TRUE, "different", "undecided"
+    (table$conf.low > 0 | table$conf.high < 0) %in% TRUE, "different",
+    "undecided: the interval contains 0"
   )
   n_hidden_pairs <- nrow(tidy(object)) - nrow(table)
+  is_of_accuracy <- is.null(object$options$metric)
   start_plot(table, "estimate", "pair", colour = "verdict") +
     zero_line() +
     interval_lines(main = FALSE) +
     ggplot2::geom_point(size = 2.6) +
     colour_scale(
-      c(different = "main", undecided = "muted"), name = NULL,
-      guide = if (nrow(table) > 1L) "legend" else "none"
+      c(different = "main", `undecided: the interval contains 0` = "muted"), name = NULL,
+      guide = if (all(table$verdict == "different")) "none" else "legend"
     ) +
-    (if (is.null(object$options$metric)) {
-      ggplot2::scale_x_continuous(labels = format_axis_percent, breaks = share_breaks)
+    (if (is_of_accuracy) {
+      ggplot2::scale_x_continuous(labels = format_points, breaks = share_breaks)
     }) +
     plot_titles(
       paste("Differences of", compared_metric(object), if (compares_groups) "between groups" else
@@ -252,7 +255,8 @@ plot_differences <- function(object) {
         interval_title(object$options$conf_level), "s",
         if (object$options$simultaneous) ", all at once" else ", separate for each pair"
       ),
-      paste0(compared_metric(object), ", first minus second"),
+      paste0(compared_metric(object), ", first minus second",
+        if (is_of_accuracy) " (percentage points)"),
       caption = if (n_hidden_pairs > 0L) {
         paste(number(n_hidden_pairs), if (is.null(object$options$against)) "smaller" else "more",
           "differences are not shown")
@@ -263,7 +267,9 @@ plot_differences <- function(object) {
 #' @rdname metric_estimate
 #' @param object An `estimate_metrics()` result.
 #' @return `autoplot()`: a ggplot of estimates (points) and intervals (lines). Each metric of single
-#'   categories has a panel. Metrics of the whole table share one panel.
+#'   categories has a panel. Metrics of the whole table share one panel. Rows are categories and
+#'   colours are systems. With groups of cases, each system has a row per group, and colours are
+#'   categories.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(estimates)
 #' @rawNamespace S3method(ggplot2::autoplot,metric_estimate)
@@ -284,6 +290,9 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   ))))
   table$kind <- ifelse(has_no_category, "overall", "category")
   table$series_name <- factor_in_order(paste_columns(table[c("system", part_columns_of(table))]))
+  # With groups, rows of the plot are systems in groups, and colours are categories.
+  if (object$options$grouped) table[c("row", "series_name")] <-
+    list(factor_from_top(table$series_name), factor_in_order(table$row))
   table$from_top <- -as.integer(table$series_name) # the first level is at the top
   dodge <- ggplot2::position_dodge(width = if (nlevels(table$series_name) > 1L) 0.6 else 0)
   is_within_1 <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)

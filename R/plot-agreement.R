@@ -6,8 +6,8 @@
 #' @param object An [agreement()] result.
 #' @param type Kind of plot. `NULL`, the default, is `"pairs"` if the measures were computed for
 #'   each pair of raters, and otherwise `"measures"`.
-#'   * `"measures"`: estimates with intervals. Results by category or by pair are in one facet per
-#'     measure.
+#'   * `"measures"`: estimates with intervals. Results by category, by pair, by group or by variable
+#'     are in one facet per measure.
 #'   * `"pairs"`: a heat map of all pairs of raters. Each measure or group has a heat map; at most
 #'     four are drawn.
 #'   * `"chart"`: Bangdiwala's agreement chart of two raters, with a rectangle for each category.
@@ -62,10 +62,12 @@ plot_measures <- function(object, details) {
   titles <- levels(object$title)
   is_by_pair_or_category <- details$pairwise || details$by_category
   group_columns <- part_columns_of(drawn_rows)
-  # If a single measure was computed for several groups, the plot has a row per group in one panel.
-  is_by_group <- !is_by_pair_or_category && length(titles) == 1L && length(group_columns) == 1L
+  drawn_rows[group_columns] <- lapply(drawn_rows[group_columns], factor_in_order)
+  # With groups of cases or variables, each measure has a panel with a row per group or variable.
+  is_by_group <- !is_by_pair_or_category && length(group_columns) == 1L
   facet_columns <- c(
-    if (!is_by_group) group_columns, if (is_by_pair_or_category && length(titles) > 1L) "title"
+    if (!is_by_group) group_columns,
+    if ((is_by_group || is_by_pair_or_category) && length(titles) > 1L) "title"
   )
   drawn_rows$label <- if (is_by_group) {
     factor_from_top(drawn_rows[[group_columns]])
@@ -84,9 +86,10 @@ plot_measures <- function(object, details) {
     wrapped_facets(facet_columns) +
     ggplot2::scale_x_continuous(
       limits = range(
-        0, 1, drawn_rows$estimate, drawn_rows$conf.low, drawn_rows$conf.high, na.rm = TRUE
+        0, if (is_empty(facet_columns)) 1, drawn_rows$estimate, drawn_rows[limit_columns],
+        na.rm = TRUE
       ),
-      breaks = if (length(facet_columns) > 0L) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
+      breaks = if (is_empty(facet_columns)) ggplot2::waiver() else share_breaks,
       expand = ggplot2::expansion(add = 0.05)
     ) +
     row_axis_with_space(c(0.6, 1)) +

@@ -74,7 +74,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     choice_subtitle(length(raters), n_raters(x), "rater", "those with most ratings")
   ), collapse = "; ")
   common_layers <- list(
-    case_axis(drawn_ratings$cases), category_fill(x$categories),
+    case_axis(drawn_ratings$cases), category_fill(x$categories, x$ordered),
     plot_titles(
       "Who rated what", if (nzchar(subtitle)) subtitle, "case", if (has_counts(x)) "ratings"
     )
@@ -101,7 +101,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   )
   tiles$label <- substr(tiles$category, 1L, 3L)
   # Text is black on light tiles and white on dark tiles.
-  colours <- category_colours(x$categories)
+  colours <- category_colours(x$categories, x$ordered)
   is_light <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114)) > 110
   tiles$text_colour <- ifelse(is_light, "black", "white")[tiles$category]
   start_plot(tiles, "column", "judge", fill = "category") +

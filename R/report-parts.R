@@ -2,7 +2,8 @@
 # methods are for comparisons of systems and of groups.
 
 say_sentences.system_comparison <- function(x) { # nolint: object_name, object_length.
-  table <- better_first(tidy(x))
+  followers <- x$options$followers
+  table <- without_followers(better_first(tidy(x)), followers)
   system1 <- table$system1
   system2 <- table$system2
   is_first_better <- is_surely_better(x, table) %in% TRUE
@@ -45,7 +46,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   pair_labels <- pair_names(table)
   sentence_table(
     pair_labels,
-    c(sentences, if (!is.na(glance(x)$best)) paste0(
+    c(sentences, if (!is.na(glance(x)$best) && is_empty(followers)) paste0(
       sub(compared_metric(x), x$options$metric_words %||% "", format(x), fixed = TRUE),
       ".", max(reservations)
     )),
@@ -262,6 +263,8 @@ describe_methods.draws_fit <- function(x, shifts = NULL) { # nolint: object_name
   conflicting_terms <- x$terms$term[which(prior$conflict)]
   sampling <- x$sampling
   populations <- rownames(x$prior$base_rates)
+  population_cases <- tapply(pattern_weights(x$x), x$task$population, sum)
+  n_missing <- sum(population_cases) - ratings_of_raters(x$x)
   shift_sentence <- if (NROW(shifts) == 0L) {
     "Sensitivity to the priors was not examined; see check_fit()."
   } else {
@@ -274,7 +277,7 @@ describe_methods.draws_fit <- function(x, shifts = NULL) { # nolint: object_name
     )
   }
   fill_template(
-    "The accuracy of %s was estimated without a gold standard from %s by a Bayesian latent class
+    "The accuracy of %s was estimated without a gold standard from %s%s by a Bayesian latent class
     model (Dawid and Skene 1979; Joseph et al. 1995), the %s%s. The target condition is the
     latent class; it need not be the condition that a reference test defines. Given the latent
     class, errors were assumed to be %s, which ratings cannot confirm (Albert and Dodd 2004).
@@ -282,10 +285,12 @@ describe_methods.draws_fit <- function(x, shifts = NULL) { # nolint: object_name
     R package fallible: %d chains of %s draws each after %s warm-up sweeps%s; Rhat was at most %s
     and effective sample sizes at least %s (Vehtari et al. 2021). Estimates are posterior medians;
     %ss are between quantiles of the draws. %s%s%s",
-    join_words(x$x$raters), count_noun(sum(weights_of_cases(x$x)), "case"),
+    join_words(x$x$raters), count_noun(sum(population_cases), "case"),
+    words_if(any(n_missing > 0), " (without a result: %s)",
+      shorten(paste(x$x$raters, n_missing)[n_missing > 0])),
     format(if (is.null(populations)) x$model else replace(x$model, "base_rates", list(NULL))),
     words_if(!is.null(populations), ", with separate base rates in %s (Hui and Walter 1980)",
-      join_words(populations)),
+      join_words(sprintf("%s (%s)", populations, cases_words(population_cases)))),
     switch(dependence_type(x$model), none = "independent",
       pairs = "dependent as this model specifies (Dendukuri and Joseph 2001)",
       easy = "dependent as this model specifies"),
@@ -333,9 +338,9 @@ prior_sentence <- function(fit) {
 
 #' Tables for Word and PowerPoint, and sentences for reports
 #'
-#' Methods for two generics of other packages. `flextable::as_flextable(x)` converts a result to a
-#' table for Word, PowerPoint or a web page. `report::report(x)` writes the sentences that a result
-#' supports, and a paragraph on the method.
+#' Methods for two generics of other packages, which have to be loaded first: `library(flextable)`,
+#' `library(report)`. `as_flextable(x)` converts a result to a table for Word, PowerPoint or a web
+#' page. `report(x)` writes the sentences that a result supports, and a paragraph on the method.
 #'
 #' `as_flextable()` accepts every result of this package. `report()` accepts results of
 #' [estimate_accuracy()], [compare_systems()], [estimate_metrics()], [agreement()] and [alt_test()].
@@ -347,9 +352,10 @@ prior_sentence <- function(fit) {
 #'   \pkg{report} defines. It contains the supported sentences and the paragraph of [may_say()].
 #' @family systems
 #' @examplesIf requireNamespace("flextable", quietly = TRUE)
+#' library(flextable)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' # A table of estimated accuracies
-#' flextable::as_flextable(estimate_accuracy(x, interval = "none"))
+#' as_flextable(estimate_accuracy(x, interval = "none"))
 #' @rawNamespace S3method(flextable::as_flextable,fallible_result,flextable_result)
 #' @rawNamespace S3method(report::report,accuracy_estimate,report_result)
 #' @rawNamespace S3method(report::report,system_comparison,report_result)

@@ -27,7 +27,8 @@
 #'     does not support.
 #'   * `sentence`: the sentence, a string.
 #'
-#'   For `"methods"`, a character vector: the paragraph, then the references that it cites.
+#'   For `"methods"`, a character vector: the paragraph, then the references that it cites. `print()`
+#'   wraps its lines.
 #' @family systems
 #' @references Kostoulas, P., Nielsen, S. S., Branscum, A. J., Johnson, W. O., Dendukuri, N., Dhand,
 #'   N. K., Toft, N. and Gardner, I. A. (2017). STARD-BLCM: Standards for the Reporting of
@@ -38,7 +39,7 @@
 #' estimate <- estimate_accuracy(x, interval = "none")
 #' # Sentences on the accuracy of the system, and the paragraph on the method
 #' may_say(estimate)
-#' writeLines(strwrap(may_say(estimate, "methods")))
+#' may_say(estimate, "methods")
 #' # Only the supported sentences on agreement
 #' sentences <- may_say(agreement(x))
 #' sentences$sentence[sentences$may]
@@ -53,7 +54,7 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
         {.fun agreement}, {.fun alt_test}, {.fun check_fit} or
         {.code fit_raters(method = \"bayes\")}.", not = x,
     i = c(if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the
-          numbers of this object.", if (inherits(x, c("rater_fit", "model_comparison")))
+          numbers of this object, and {.code format(x)} returns one line of text.", if (inherits(x, c("rater_fit", "model_comparison")))
         "{.code may_say(fit)} needs a fit by {.code method = \"bayes\"}. {.help rater_model} has
          references for all models." else "For ratings, call
           {.code may_say(estimate_accuracy(x))} or, without systems,
@@ -62,12 +63,13 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
   if (what == "sentences") return(say_sentences(x))
   paragraph <- describe_methods(x)
   is_cited <- map_lgl(names(references), grepl, x = paragraph[[1L]], fixed = TRUE)
-  c(paragraph, unname(references[is_cited]))
+  structure(c(paragraph, references[is_cited], use.names = FALSE),
+    class = c("said_sentences", "character"))
 }
 
 #' @export
 print.said_sentences <- function(x, ...) {
-  cat_lines(
+  if (is.character(x)) cat_lines(x) else cat_lines(
     if (any(x$may)) "You may say:", paste("  *", x$sentence[x$may], recycle0 = TRUE),
     if (!all(x$may)) "You may not say:", paste("  *", x$sentence[!x$may], recycle0 = TRUE)
   )
@@ -193,7 +195,7 @@ sentence_table <- function(system, supported, unsupported, unsupported_system = 
 # ---- Sentences and methods paragraph: accuracy ---------------------------------------------------
 
 say_sentences.accuracy_estimate <- function(x) {
-  table <- tidy(x)
+  table <- without_followers(tidy(x), find_followers(x))
   is_known <- !is.na(table$estimate)
   is_constant <- table$system %in% x$fit$x$constant
   quantity_words <- ifelse(is_constant, "pass rate", "accuracy")
@@ -222,7 +224,8 @@ say_sentences.accuracy_estimate <- function(x) {
   raw_pass_rates <- raw_pass_rate(x)
   sentence_table(table$system, supported_sentences, c(
     paste(table$system,
-      ifelse(is_known, sprintf(exact_claim, whole_percent(table$estimate)), poor_claim)),
+      ifelse(is.na(x$table$estimate), poor_claim,
+        sprintf(exact_claim, whole_percent(x$table$estimate)))),
     sprintf("%s passes in %s of the cases, because %s said so.", names(raw_pass_rates),
       whole_percent(raw_pass_rates), x$fit$x$raters),
     if (!has_all_truths(x)) sprintf("The systems were validated against the truth%s.",
@@ -262,7 +265,7 @@ describe_methods.accuracy_estimate <- function(x) {
 
 say_sentences.metric_estimate <- function(x) {
   estimate <- x$estimates[[1L]]
-  table <- shown_metrics(x$table, estimate, x$plan)
+  table <- without_followers(shown_metrics(x$table, estimate, x$plan), find_followers(estimate))
   quantity_words <- paste0(
     "the ", metric_words(x$plan, table), " of ", table$system,
     if (x$options$grouped) paste0(" in group ", table$group)

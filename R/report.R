@@ -71,8 +71,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   variables <- if (is_variables(x)) x else list(x)
   truths <- if (is_variables(x)) truth_of_variables(known_truth, x) else list(known_truth)
   check_variable <- function(x, truth) {
-    check_ratings(x, if (inherits(x, "accuracy_estimate"))
-      "Give the ratings from which the estimate was computed." else hint_of_tests)
+    check_ratings(x, if (inherits(first_single_result(x), "accuracy_estimate"))
+      "Give the ratings, and again the arguments of the estimate: {.code accuracy_report(ratings,
+        known_truth = gold, gold_sample = \"random\")}." else hint_of_tests)
     abort_if(n_systems(x) == 0L, "system",
       "{.arg x} has no systems, so there is no accuracy to report.",
       i = c("Give {.arg systems} to {.fun ratings}.", hint_of_tests), system = character())

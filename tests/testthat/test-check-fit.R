@@ -173,7 +173,8 @@ test_that("a paper is told the priors and what others would say", {
   expect_no_match(may_say(fit, "methods")[[1]], "truncated|Dendukuri and Joseph|Hui and Walter")
   pair$prior$order <- "each"
   rownames(pair$prior$base_rates) <- "east"
-  expect_match(may_say(pair, "methods")[[1]], "in east .Hui and Walter 1980.*for each rater, each")
+  expect_match(may_say(pair, "methods")[[1]],
+    "in east .162 cases. .Hui and Walter 1980.*for each rater, each")
   # Fits by likelihood, and comparisons of fits, name what exists.
   expect_error(may_say(quiet(fit_raters(two_tests())), "methods"), "needs a fit by .method = .bayes")
   # Every chain keeps every sweep: the paragraph has no words on thinning.
@@ -242,4 +243,19 @@ test_that("predictive checks leave out cases that a rater rated more than once",
   expect_equal(pairs$observed[1:3], unname(agreeing))
   expect_identical(nrow(tidy(check, "patterns")), 0L)
   expect_output(print(check), "It needs one rating of every case by every rater")
+})
+
+test_that("the methods paragraph has missing results and cases of populations, and is wrapped", {
+  local_reproducible_output(width = 70)
+  data <- data.frame(
+    a = rep(c("-", "+"), 30), b = rep(c("-", "+", "+"), 20), farm = rep(c("1", "2"), c(20, 40))
+  )
+  data$b[1:7] <- NA
+  fit <- quiet(fit_raters(ratings(data, raters = a:b, covariates = farm),
+    rater_model("rater", base_rates = ~ farm), method = "bayes",
+    sampling = list(draws = 50, warmup = 50)))
+  words <- may_say(fit, "methods")
+  expect_match(words[[1L]], "from 60 cases (without a result: b 7) by", fixed = TRUE)
+  expect_match(words[[1L]], "rates in 1 (20 cases) and 2 (40 cases)", fixed = TRUE)
+  expect_true(all(nchar(capture.output(print(words))) <= 70L))
 })

@@ -108,6 +108,16 @@ test_that("every cell is drawn", {
   expect_length(ggplot2::autoplot(confusion_matrix(20, 0.6))$layers, 1L)
 })
 
+test_that("matrices of systems are estimated from ratings, with arguments of the estimate", {
+  x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+  expect_identical(confusion(x, method = "joint", interval = "none"),
+    confusion(estimate_accuracy(x, method = "joint", interval = "none")))
+  gold <- setNames(lehner2015$rater1, lehner2015$case)[1:5]
+  shown <- quiet(confusion(x, known_truth = gold, gold_sample = "random", interval = "none"))
+  expect_identical(shown, confusion(quiet(
+    estimate_accuracy(x, known_truth = gold, gold_sample = "random", interval = "none"))))
+})
+
 test_that("matrices of ratings are refused with the calls that return them", {
   x <- ratings(lehner2015, raters = rater1:rater4, case = case)
   for (refused in list(quote(confusion_matrix(x)), quote(confusion(x)))) {

@@ -307,6 +307,32 @@ test_that("a system made from the ratings is a problem, a good independent syste
   ))
 })
 
+test_that("no sentence, comparison or decision rests on the accuracy of a majority vote", {
+  x <- panel_with(400, c(0.7, 0.75, 0.8, 0.7, 0.65), c(s = 0.8))
+  wide <- answers_of(x)
+  votes <- as.matrix(wide[setdiff(names(wide), "s")])
+  wide$vote <- apply(votes, 1, function(v) names(which.max(table(v))))
+  estimate <- quiet(
+    estimate_accuracy(ratings(wide, raters = colnames(votes), systems = c("s", "vote")))
+  )
+  comparison <- compare_systems(estimate)
+  metrics <- estimate_metrics(estimate, "recall")
+  for (result in list(comparison, metrics)) {
+    expect_match(notes_of(result), "one rating: vote. If .* made or learnt from", all = FALSE)
+  }
+  for (result in list(estimate, comparison, metrics)) {
+    sentences <- may_say(result)
+    about_vote <- sentences$sentence[sentences$may & grepl("vote", sentences$sentence)]
+    expect_match(about_vote, "is not identified|do not show whether|cannot be estimated")
+  }
+  expect_true("vote is 99.9% accurate." %in% sub("is .*%", "is 99.9%", may_say(estimate)$sentence))
+  expect_identical(tidy(gate(estimate, 0.5))$decision, c("pass", "undecided"))
+  expect_identical(tidy(gate(comparison, -1))$decision, "undecided")
+  # One rater has no consensus, and estimates with gold cases do not rest on it.
+  one <- estimate_accuracy(x[, 1], known_truth = truth(x)[1:100, ], gold_sample = "random")
+  expect_identical(find_followers(one), character())
+})
+
 test_that("the search for consensus labels rarely suspects a perfect independent system", {
   suspected <- unlist(lapply(1:60, function(seed) {
     panels <- list(

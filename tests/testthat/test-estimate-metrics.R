@@ -261,6 +261,17 @@ test_that("undefined metrics are NA with a reason", {
     "undefined for one of the averaged categories")
 })
 
+test_that("metrics by group have a row per system and group in plots, and names without gaps", {
+  x <- metric_panel()
+  by <- rep(c("south", "north"), length.out = nrow(x))
+  found <- quiet(estimate_metrics(x, c("accuracy", "recall"), method = "joint", by = by,
+    interval = "none"))
+  expect_false(any(grepl("  ", names(coef(found)), fixed = TRUE)))
+  skip_if_not_installed("ggplot2")
+  rows <- unique(paste0(tidy(found)$system, ", ", tidy(found)$group))
+  expect_identical(levels(ggplot2::autoplot(found)$data$row), rev(rows))
+})
+
 test_that("metrics print and are drawn", {
   local_reproducible_output(width = 90)
   set.seed(2)

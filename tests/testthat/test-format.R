@@ -102,3 +102,22 @@ test_that("percentages near 0 and 100 are not rounded to these", {
   expect_identical(format_points(shares), c("-0.4", "0", "0.4", "21", "99.6", "100", "100", "0.0",
     "NA"))
 })
+
+test_that("notes of most parts are not repeated for the parts that differ", {
+  usual <- "Range: no bounds. Assumed: typical errors (%s%% of the range)."
+  notes <- list(
+    a = c(sprintf(usual, 1), "Interval (robust): both"),
+    b = c(sprintf(usual, 5), "Interval (robust): both"),
+    c = c("Range: no bounds. Assumed: independent errors.", "Interval (robust): both")
+  )
+  expect_identical(merge_part_notes(notes), c(
+    "Range: no bounds. Assumed: typical errors (1% to 5% of the range).",
+    "Interval (robust): both", "c: Assumed: independent errors."
+  ))
+  # Without a majority, and if a part has no such note, each note has its names.
+  expect_identical(merge_part_notes(list(a = "x: 1", b = "x: 2")), c("a: x: 1", "b: x: 2"))
+  expect_identical(
+    merge_part_notes(list(a = "x: y", b = "x: y", c = NULL, d = "x: z")),
+    c("a, b: x: y", "d: x: z")
+  )
+})

@@ -79,6 +79,16 @@ test_that("one measure of several groups is one panel with a row per group", {
   expect_length(unique(ggplot2::layer_data(two, 2)$PANEL), 2L)
 })
 
+test_that("measures of several variables have a panel per measure, and rows in the order of x", {
+  skip_if_not_installed("ggplot2")
+  x <- ratings(lehner2015, raters = rater1:rater4, case = case)
+  plot <- ggplot2::autoplot(agreement(list(z = x, a = x[, 1:3]), c("fleiss_kappa", "gwet_ac")))
+  layout <- ggplot2::ggplot_build(plot)$layout
+  expect_identical(as.character(layout$layout$title), c("Fleiss' kappa", "Gwet's AC1"))
+  expect_identical(layout$panel_params[[1L]]$y$get_labels(), c("a", "z")) # z on top
+  expect_lt(layout$panel_params[[1L]]$x$continuous_range[[2L]], 0.9)
+})
+
 test_that("pictures of several variables have a panel for each variable", {
   panels <- function(result) {
     plot <- ggplot2::autoplot(result)

@@ -157,6 +157,16 @@ test_that("many categories have colours that differ", {
   expect_identical(anyDuplicated(category_colours(letters)), 0L)
 })
 
+test_that("ratings of an ordered scale are drawn in a sequence of colours from dark to light", {
+  skip_if_not_installed("ggplot2")
+  x <- ratings(data.frame(a = 1:5, b = c(2, 2, 3, 5, 5)), raters = a:b, ordered = TRUE)
+  tiles <- ggplot2::layer_data(ggplot2::autoplot(x), 1L)
+  tiles <- tiles[tiles$y == max(tiles$y), ]
+  fill <- tiles$fill[order(tiles$x)]
+  lightness <- colSums(grDevices::col2rgb(fill) * c(0.299, 0.587, 0.114))
+  expect_true(all(diff(lightness) > 20))
+})
+
 test_that("any two colours differ for everybody", {
   for (kind in names(colour_blindness)) {
     expect_gte(least_distance(category_colours(1:8), kind), 20)
@@ -282,13 +292,22 @@ test_that("the performance of estimators is that of summary(), with Monte Carlo 
   }
 })
 
-test_that("one pair needs no legend, and differences of accuracy are percentages", {
+test_that("one pair needs no legend, and differences of accuracy are percentage points", {
   skip_if_not_installed("ggplot2")
   x <- quiet(simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 2, n = 80)))
   plot <- ggplot2::autoplot(quiet(compare_systems(x)))
   expect_identical(plot$scales$get_scales("colour")$guide, "none")
   labels <- ggplot2::ggplot_build(plot)$layout$panel_params[[1]]$x$get_labels()
-  expect_match(labels[!is.na(labels)], "%$")
+  expect_match(labels[!is.na(labels)], "^-?[0-9]+$")
+  expect_match(plot$labels$x, "(percentage points)", fixed = TRUE)
+})
+
+test_that("differences whose intervals contain 0 are explained in the legend", {
+  skip_if_not_installed("ggplot2")
+  x <- quiet(simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.8, b = 0.8), 2, n = 80)))
+  plot <- ggplot2::autoplot(quiet(compare_systems(x)))
+  expect_identical(plot$data$verdict, "undecided: the interval contains 0")
+  expect_identical(plot$scales$get_scales("colour")$guide, "legend")
 })
 
 test_that("axes of shares cover 30 points or more, and end at 0 and 1", {
