@@ -7,7 +7,8 @@
 #' Each check has the status `"ok"`, `"doubt"` or `"problem"`. A single rater has only the checks
 #' `"raters"`, `"categories"`, `"missing ratings"` and `"systems"`. Checks are:
 #' * `"cases"`: the number of cases with two or more ratings. Fewer than 50 are a problem, fewer
-#'   than 200 a doubt. Lehner (2015) advises at least 200 cases if agreement is weak.
+#'   than 200 a doubt. Lehner (2015) advises at least 200 cases if agreement is weak. Also the
+#'   number of rows that [ratings()] left out, because they are copies of other rows.
 #' * `"raters"`: fewer than three raters are a doubt, because two raters contain little information
 #'   on which is more accurate. Names of raters that differ only in capitals or blanks are a doubt.
 #' * `"agreement"`: Fleiss' kappa or, for three or more ordered categories, Krippendorff's ordinal
@@ -22,7 +23,8 @@
 #'   pairs of raters agree in more than 95% of their cases.
 #' * `"categories"`: a problem if a category has more than 95% of the ratings. A doubt if a category
 #'   is unused, has fewer than 5 ratings, or is not the most frequent rating of any case; if labels
-#'   differ only in capitals or blanks; or if a label is `"-1"`, which often means a missing answer.
+#'   differ only in capitals or blanks; or if a label is `"-1"`, which often means a missing answer,
+#'   unless categories are ordered or declared, or another label is a smaller number.
 #' * `"missing ratings"` (not for counts): a problem if raters fall into sets that share no case. A
 #'   doubt if more than half of the ratings are missing and raters seem to be expected to rate all
 #'   cases: a rater rated more than half of the cases, or a case has ratings by more than half of
@@ -87,7 +89,8 @@ data_check <- function(x, ...) {
     finding_on_categories(x), finding_on_missing_ratings(x), finding_on_systems(x),
     if (has_panel) finding_on_rater_kind(x),
     if (!is_empty(ties)) finding_row("reruns", paste("Reruns tie:", shorten(ties)),
-      doubt = "Where they tie, there is no vote: take an odd number of runs.")
+      doubt = one_line("Where they tie, there is no vote. With an odd number of answers, two
+        categories cannot tie: if the number of runs is odd, find out why answers are missing."))
   )
   new_data_check(checks, list_questions(x, agreement_statistics), totals)
 }
@@ -108,7 +111,8 @@ finding_on_cases <- function(x) {
   advice <- "Report intervals. `plan_cases()` computes how many cases are needed."
   finding_row("cases",
     paste0(count_noun(n_cases, "case"), " with two or more ratings; sampling error up to +-",
-      percent(normal_quantile(default_conf_level()) * sqrt(0.25 / max(n_cases, 1)))),
+      percent(normal_quantile(default_conf_level()) * sqrt(0.25 / max(n_cases, 1))),
+      count_clause(x$copies %||% 0, "row", "left out as copies")),
     if (n_cases < 50) advice, if (n_cases < 200) advice
   )
 }
@@ -263,7 +267,8 @@ finding_on_categories <- function(x) {
       percent(largest_share), " of ratings"),
     words_with_labels("never the most frequent rating of a case:",
       labels[colSums(counts * pattern_cases(x)) >= 5 & colSums(is_plurality) == 0]),
-    if ("-1" %in% labels) "-1 often means that a rater abstained: use `ratings(abstain = -1)`"
+    if ("-1" %in% labels && !x$ordered && is.null(x$declared) && !any(as_numbers(labels) < -1))
+      "-1 often means that a rater abstained: use `ratings(abstain = -1)`"
   )
   finding_row("categories",
     paste(c(count_noun(length(labels), "category"), weaknesses), collapse = "; "),
@@ -338,8 +343,8 @@ finding_on_systems <- function(x) {
         "without an answer on some cases, at most", percent(max(missing_share))
       ))),
     problem = if (!is_empty(followers)) follower_advice,
-    doubt = if (n_incomplete > 0L && n_systems(x) > 1L)
-      "Compare systems on cases that all of them answered."
+    doubt = if (n_incomplete > 0L && n_systems(x) > 1L) one_line("`compare_systems()` uses only
+      cases that all of them answered; accuracies of single systems are of different cases.")
   )
 }
 

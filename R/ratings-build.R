@@ -93,8 +93,7 @@ case_identifiers <- function(input) {
   abort_if(repeated_row > 0L, "case", "Every row must be a different case.",
     x = "Row {repeated_row} repeats case {.val {as.character(input$case[[repeated_row]])}}.",
     i = c("If the data have a row per rating, give {.arg rater} and {.arg rating}.",
-      if (input$is_file) "Otherwise keep only one of the rows in the file." else
-        "If rows are copies, drop them with {.code unique(data)}."), row = repeated_row)
+      "Otherwise keep only one of the rows."), row = repeated_row)
   input$case
 }
 
@@ -217,7 +216,8 @@ list_systems <- function(input, categories) {
   list(cases = cases, columns = split_columns(answers, system_names))
 }
 
-check_systems <- function(x) {
+# `rated_cases`: cases that the data of the raters contain, also without ratings.
+check_systems <- function(x, rated_cases) {
   n_answered <- answered_weight(x, pattern_times(x))
   n_unrated <- answered_weight(x, pattern_times(x) * !is_rated_pattern(x))
   systems_without_answer <- x$systems[setdiff(which(n_answered == 0), x$silent_systems$rater)]
@@ -244,6 +244,57 @@ check_systems <- function(x) {
     "No rater rated some of the cases that systems answered. Estimates from ratings leave these
      cases out.",
     bullets(unrated_lines),
-    i = "If raters rated these cases, check that the case identifiers are equal."
+    i = if (!all(x$cases %in% rated_cases))
+      "If raters rated these cases, check that the case identifiers are equal."
   ), systems = x$systems[has_unrated], unrated = unname(n_unrated[has_unrated]))
+}
+
+# ---- Repeated ratings ---------------------------------------------------------------------------
+
+check_repeats <- function(x, input = NULL) {
+  repeated_cells <- repeated_ratings(x)
+  if (nrow(repeated_cells) == 0L) return()
+  case <- case_of_pattern(x, repeated_cells$pattern[[1L]])
+  rater <- x$raters[[repeated_cells$rater[[1L]]]]
+  possible_keys <- keys_of_repeats(input)
+  n_copies <- sum(duplicated(input$data))
+  abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
+    x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated_cells$pattern)} {?has/have} more
+         than one rating by one rater.",
+    i = c(if (n_copies > 0L) "{n_copies} row{?s} {?is/are} equal to another row in all columns.",
+      if (!is_empty(possible_keys)) c("{.val {possible_keys}} differ{?s/} in rows of one rater and
+        one case. If several columns identify a case, give all of them:
+        {.code case = c(..., {toString(possible_keys)})}.",
+        "If the rows are repeats, give {.arg repeats}.")
+      else "If these are independent repeats, give {.code repeats = \"ratings\"}; if they are
+        runs of one model, {.code repeats = \"reruns\"}; if they are one answer with several labels,
+        {.code repeats = \"labels\"}."), case = case, rater = rater)
+}
+
+# Returns the names of columns that may identify cases together with `case`. These columns have all
+# of the following properties:
+# * No argument of ratings() selects the column.
+# * Its name does not mean a repeat, such as "run" or "judge.run_id".
+# * Its value differs between rows of the same rater and case.
+# * On average, each of its values occurs in at least two rows. The column may be a measurement,
+#   such as a latency or a time, if it contains fractions, or if it differs between nearly all
+#   reruns. Then its number of distinct values must not exceed the largest number of rows of one
+#   rater and case.
+keys_of_repeats <- function(input, are_reruns = FALSE) {
+  used_rows <- input$source
+  answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
+  max_rows_per_answer <- max(0, table(answer_of_row))
+  n_repeats <- sum(duplicated(answer_of_row))
+  names(Filter(function(column) {
+    if (!is.atomic(column)) return(FALSE)
+    # Number of rows that differ in the column from earlier rows of the same rater and case.
+    n_different <- n_distinct(paste(answer_of_row, column[used_rows])) - n_distinct(answer_of_row)
+    is_measurement <- is.numeric(column) && any(column %% 1 > 0, na.rm = TRUE) ||
+      are_reruns && n_different > 0.9 * n_repeats
+    max_distinct_values <- if (is_measurement) max_rows_per_answer else length(used_rows) / 2
+    n_distinct(column[used_rows]) <= max_distinct_values && n_different > 0
+  }, input$extra[!grepl(
+    "(^|[._])(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?([._]?(id|no))?$",
+    names(input$extra), TRUE
+  )]))
 }

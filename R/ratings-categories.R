@@ -63,15 +63,15 @@ column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_stri
 # Returns the labels of several columns in order. Columns without values are ignored. The order is
 # determined by these rules:
 # * Labels that are levels of factors are in the order of the levels.
-# * Without factors, labels are sorted as text if any column is not numeric. The labels "-" and "+"
-#   are in this order, so that "+" is the positive category.
-# * Other labels are in numeric order if all labels are numbers, and otherwise in order of
-#   appearance.
+# * Labels that are all numbers are in numeric order, also in columns of text.
+# * Without factors, other labels are sorted as text. The labels "-" and "+" are in this order, so
+#   that "+" is the positive category.
+# * Labels that are in no factor are otherwise in order of appearance.
 list_labels <- function(columns) {
   columns <- Filter(function(x) is.factor(x) || any_known(x), columns)
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
   factor_orders <- label_orders(columns)
-  if (is_empty(factor_orders) && !all(map_lgl(columns, is.numeric)))
+  if (is_empty(factor_orders) && is.null(as_numbers(labels)))
     return(if (setequal(labels, c("-", "+"))) c("-", "+") else sort_strings(labels))
   labels <- labels[order(as_numbers(labels) %||% seq_along(labels))]
   merge_orders(factor_orders, labels) %||% labels
@@ -85,13 +85,15 @@ as_numbers <- function(labels) {
 
 # Returns the distinct orders of labels in `columns`, a list of label vectors. An order consists of
 # the levels of a factor; if there are ordered factors, only these are used. factor() sorts numbers
-# in text columns as text ("1", "10", "2"). Such levels are returned in numeric order.
+# in text columns as text ("1", "10", "2"), in the order of the locale. Such levels are returned in
+# numeric order.
 label_orders <- function(columns) {
   determines_order <- if (any(map_lgl(columns, is.ordered))) is.ordered else is.factor
   is_ordering_column <- map_lgl(columns, determines_order)
   unique(lapply(columns[is_ordering_column], function(x) {
     labels <- levels(x)
-    numbers <- if (!is.ordered(x) && identical(labels, sort_strings(labels))) as_numbers(labels)
+    is_sorted <- list(labels) %in% list(sort_strings(labels), sort(labels))
+    numbers <- if (!is.ordered(x) && is_sorted) as_numbers(labels)
     labels[order(numbers %||% seq_along(labels))]
   }))
 }
@@ -161,24 +163,38 @@ relabel_input <- function(input, old_labels, new_labels) {
     position <- match(labels, old_labels)
     ifelse(is.na(position), labels, new_labels[position])
   }
-  relabel <- function(x) {
-    if (is.list(x)) return(x)
-    if (is.factor(x)) {
-      levels(x) <- replace_labels(levels(x))
-      return(x)
-    }
-    labels <- as_label(x)
-    replaced_labels <- replace_labels(labels)
-    # If labels only become missing, a column of numbers stays a column of numbers.
-    if (any(replaced_labels != labels, na.rm = TRUE)) replaced_labels else
-      replace(x, is.na(replaced_labels), NA)
-  }
   input <- modify_fields(
-    input, intersect(c("columns", "systems", "truth"), names(input)), lapply, relabel
+    input, intersect(c("columns", "systems", "truth"), names(input)), lapply, relabel,
+    replace_labels
   )
   if (!is.null(input$system_table))
-    input$system_table$prediction <- relabel(input$system_table$prediction)
+    input$system_table$prediction <- relabel(input$system_table$prediction, replace_labels)
   input
+}
+
+# Replaces the labels of a column. A list column is returned unchanged. `replace_labels`: function
+# of labels that returns the new labels.
+relabel <- function(x, replace_labels) {
+  if (is.list(x)) return(x)
+  if (is.factor(x)) {
+    levels(x) <- replace_labels(levels(x))
+    return(x)
+  }
+  labels <- as_label(x)
+  replaced_labels <- replace_labels(labels)
+  # If labels only become missing, a column of numbers stays a column of numbers.
+  if (any(replaced_labels != labels, na.rm = TRUE)) replaced_labels else
+    replace(x, is.na(replaced_labels), NA)
+}
+
+# Removes blanks at the ends of the names of cases, raters and systems, with a message.
+trim_names <- function(input) {
+  ids <- unique(c(as_label(input$case), as_label(input$rater)))
+  inform_changed("Blanks at the ends of names were removed.", ids, trimws(ids))
+  trim <- function(x) {
+    modify_fields(x, intersect(c("case", "row_case", "rater", "system"), names(x)), relabel, trimws)
+  }
+  modify_fields(trim(input), intersect(c("system_table", "groups"), names(input)), trim)
 }
 
 # Applies the arguments `na` and `clean_labels` of ratings(). read_input() calls this function
@@ -186,6 +202,7 @@ relabel_input <- function(input, old_labels, new_labels) {
 # call does not change labels that the first call has changed.
 resolve_input_labels <- function(input, options) {
   if (is.null(options$na) && !options$clean) return(input)
+  if (options$clean) input <- trim_names(input)
   abort_argument_if(!input$layout$labels, c("na", "clean_labels"),
     "Counts have no labels that {.arg na} or {.arg clean_labels} could change.")
   old_labels <- labels_by_frequency(lapply(Filter(is.atomic, label_columns(input)), function(x) {
@@ -236,10 +253,11 @@ warn_labels <- function(labels, input) {
       {.val {suspects}}. They differ in alphabet, in invisible characters, in how accents are
       stored, or in how digits are written.", "They count as different. Use the same characters
       in {.arg data} if they mean the same.")
-  warn_about(missing_codes(labels), "Some categories look like codes for missing ratings:
-      {.val {suspects}}.",
+  # `categories` with names declares some of the labels.
+  codes <- setdiff(missing_codes(labels), names(input$given_categories))
+  warn_about(codes, "Some categories look like codes for missing ratings: {.val {suspects}}.",
     c("They count as categories. Give {.arg categories} if they are categories.",
-      if (all(input$na %in% default_na())) missing_label_hint(missing_codes(labels), input)))
+      if (all(input$na %in% default_na())) missing_label_hint(codes, input)))
   n_rows <- if (is.null(input$times)) input$rows else sum(input$times)
   has_many_labels <- length(labels) > 20L && length(labels) > n_rows / 2
   warn_about(if (has_many_labels) c(length(labels), n_rows),

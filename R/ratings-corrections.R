@@ -36,17 +36,22 @@ code_vector <- function(x) {
 }
 
 # Returns hints on `labels` that may be mistakes.
-# * If labels are variants or misspellings of categories, a hint contains code that merges them: the
-#   user's argument `categories` with further elements. `begin` is the beginning of this hint.
+# * If labels differ from categories only in capitals and blanks, a hint is `clean_labels`.
+# * If labels are misspellings of categories, a hint contains code that merges them: the user's
+#   argument `categories` with further elements. `begin` is the beginning of this hint. If the user
+#   gave `categories`, the code also merges variants in capitals and blanks, because
+#   `clean_labels` may choose a form that is not declared.
 # * Other labels may be missing ratings, see missing_label_hint().
 correction_hints <- function(begin, labels, categories, input) {
   category <- match_categories(labels, categories, input)
   variants <- which(category != labels)
+  is_cleanable <- plain_label(category[variants]) == plain_label(labels[variants])
+  coded_variants <- variants[!is_cleanable | !is.null(input$given_categories)]
   c(
-    if (length(variants) > 0L) escape_braces(begin, ", give `categories = ",
-      code_vector(c(input$given_categories, setNames(labels, category)[variants])), "`."),
-    if (any(plain_label(category[variants]) == plain_label(labels[variants])))
+    if (any(is_cleanable))
       "{.code clean_labels = TRUE} merges labels that differ only in capitals and blanks.",
+    if (length(coded_variants) > 0L) escape_braces(begin, ", give `categories = ",
+      code_vector(c(input$given_categories, setNames(labels, category)[coded_variants])), "`."),
     if (anyNA(category)) missing_label_hint(labels[is.na(category)], input)
   )
 }

@@ -14,7 +14,7 @@ max_categories <- 1000L
 # Reads the data of a call of ratings(). Returns a list, which other functions call `input`.
 # Elements are absent if the user did not give them:
 # * layout: record of the layout, see new_layout().
-# * rows: number of rows of the data.
+# * rows: number of rows of the data, in wide data without copies.
 # * columns: list of the columns of ratings or counts.
 # * case, rater, weights: columns.
 # * keys: if several columns identify a case, a logical vector with the names of these columns. It
@@ -29,7 +29,7 @@ max_categories <- 1000L
 # * covariates, and the roles in `rating_roles`: lists of columns.
 # * ordered: is a column of ratings an ordered factor?
 # * na: labels that mean missing ratings.
-# * is_file: has read_ratings() read `data`?
+# * copies: number of copies of rows that drop_copied_rows() left out.
 # * case_names: row names of a matrix.
 # * abstain: the argument `abstain`.
 # * abstained, silent: see record_abstentions().
@@ -65,7 +65,6 @@ read_input <- function(data, quos, options) {
     covariates = columns_of_role("covariates", identity),
     row_case = case, source = seq_len(attr(data, "rows")), abstain = options$abstain,
     case_names = if (is.null(case)) attr(data, "case_names"),
-    is_file = !is.null(attr(data, "na_labels")),
     na = c(attr(data, "na_labels"), as_label(options$na)),
     data = data, extra = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key"),
       attr(quo_get_expr(quos$rating), "variables")))]
@@ -73,8 +72,9 @@ read_input <- function(data, quos, options) {
   input <- record_abstentions(drop_null(input), options)
   input <- resolve_input_labels(input, options)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
-  # Rows of a file may differ in columns that were not read, so equal rows need not be copies.
-  if (layout$by_rating && repeats == "error" && !input$is_file) input <- drop_copied_rows(input)
+  # If read_ratings() has read only the used columns of a file, equal rows need not be copies.
+  if (!is.null(input$case) && repeats != "labels" && !isTRUE(attr(data, "is_partial")))
+    input <- drop_copied_rows(input, repeats)
   if (!is_empty(system_input$raters)) input <- split_systems(input, system_input$raters, repeats)
   if (repeats == "labels" && layout$by_rating) input <- expand_answers(input)
   input <- resolve_input_labels(input, options) # again, for the labels in list columns
@@ -93,33 +93,49 @@ read_input <- function(data, quos, options) {
   input
 }
 
-# Keeps the given rows of long data in `input`. Stores the row numbers in the field `source`.
+# Keeps the given rows of the data in `input`. Stores the row numbers in the field `source`. In long
+# data, columns with a value per case keep all rows.
 keep_rows <- function(input, rows) {
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][rows]
-  input <- modify_fields(input, c("columns", entry_fields(input)), lapply, `[`, rows)
+  fields <- c("columns", entry_fields(input))
+  if (!input$layout$by_rating) {
+    fields <- c(fields, intersect(c("systems", "truth", "covariates", "silent"), names(input)))
+    input$rows <- length(rows)
+    input$data <- input$data[rows, ]
+  }
+  input <- modify_fields(input, fields, lapply, `[`, rows)
   input$source <- input$source[rows]
   input
 }
 
-# Leaves out exact copies of rows of long data, with a warning. If a rater then still has several
-# ratings of a case, all rows stay, and check_repeats() fails.
-drop_copied_rows <- function(input) {
+# Leaves out exact copies of rows, with a warning. All rows stay in these situations:
+# * `repeats` is "error", and there are other repeated ratings or cases. Then ratings() fails.
+# * `repeats` is "ratings" or "reruns", and equal rows may be repeated ratings. They are copies only
+#   if two conditions hold. A column without a role, such as a run number, differs between all other
+#   ratings of the same rater and case. There are not more copies than other repeated ratings.
+drop_copied_rows <- function(input, repeats) {
   # One number per case and rater. It may be too large for an integer.
-  answer_of_row <-
-    match(input$case, input$case) + as.double(input$rows) * match(input$rater, input$rater)
-  is_reply <- !is.na(input$columns[[1L]]) | (input$abstained[[1L]] %||% 0L) > 0L
-  if (!any_repeated(answer_of_row[is_reply])) return(input)
+  rater <- input$rater %||% 1
+  answer_of_row <- match(input$case, input$case) + as.double(input$rows) * match(rater, rater)
+  is_reply <- !is.na(input$columns[[1L]]) | (input$abstained[[1L]] %||% 0L) > 0L |
+    !input$layout$by_rating
+  if (!any_repeated(answer_of_row[is_reply]) || repeats != "error" && is_empty(input$extra))
+    return(input)
   is_copy <- duplicated(input$data)
-  if (any_repeated(answer_of_row[is_reply & !is_copy])) return(input)
-  warn_copied_rows(is_copy)
+  is_used <- is_reply & !is_copy
+  answers <- answer_of_row[is_used]
+  n_repeated <- sum(duplicated(answers))
+  run_columns <- if (repeats != "error" && any(is_copy)) names(Filter(function(column) {
+    is.atomic(column) && !any_repeated(data.frame(answers, column[is_used]))
+  }, input$extra))
+  if (n_repeated > 0L && is_empty(run_columns) ||
+    repeats != "error" && n_repeated < sum(is_copy)) return(input)
+  warn_fallible("left_out", note_left_out(is_copy, "row", "identical to another row"),
+    i = if (repeats == "error")
+      "If these are independent repeats, give {.code repeats = \"ratings\"}, with a row per rating."
+    else "Other rows of the same rater and case differ in {.val {run_columns}}.")
+  input$copies <- sum(is_copy)
   keep_rows(input, which(!is_copy))
-}
-
-warn_copied_rows <- function(is_copy) {
-  warn_if(any(is_copy), "left_out", c(
-    "!" = note_left_out(is_copy, "row", "identical to another row"),
-    i = "If these are independent repeats, give {.code repeats = \"ratings\"}."
-  ))
 }
 
 # Returns a list with a vector of column names for each role. The role `raters` contains the columns

@@ -335,7 +335,9 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
   arguments_by_variable <- c(
     lapply(quosures_of_lists, call_args), Filter(is.list, options[c("categories", "abstain")])
   )
-  if (has_names(options$ordered)) arguments_by_variable$ordered <- as.list(options$ordered)
+  ordered <- options$ordered
+  if (is.character(ordered)) ordered <- rep_named(ordered, TRUE)
+  if (has_names(ordered)) arguments_by_variable$ordered <- as.list(ordered)
   for (arg in names(arguments_by_variable)) {
     unknown_names <- setdiff(names2(arguments_by_variable[[arg]]), names(variables))
     abort_argument_if(unknown_names, arg, "must have names of variables.",

@@ -171,6 +171,16 @@ abort_bind <- function(...) {
          {.fun ratings} on the result.", call = NULL)
 }
 
+#' @rawNamespace S3method(subset,ratings,abort_subset); S3method(subset,ratings_labels,abort_subset)
+#' @rawNamespace S3method(dplyr::filter,ratings,abort_subset)
+#' @rawNamespace S3method(dplyr::filter,ratings_labels,abort_subset)
+#' @noRd
+abort_subset <- function(...) {
+  abort_argument("...", "Ratings cannot be filtered by {.fun subset} or {.fun filter}.",
+    i = "Select by {.code x[cases, raters]}, such as {.code x[, c(\"a\", \"b\")]} or
+         {.code x[tidy(x, \"covariates\")$site == \"north\", ]}.", call = NULL)
+}
+
 # Returns the tables and text that print(), tidy() and similar methods show. They are computed at
 # each call, and not stored in the ratings object.
 schema_of.ratings <- function(x) { # nolint: object_name.

@@ -21,10 +21,10 @@
 #'
 #' @section Dropped rows and missing ratings:
 #' `read_ratings()` drops rows without case, rater and rating; copies of a row that are equal in all
-#' columns, if a case or an answer would otherwise be repeated; assignments that were rejected or
-#' not completed; and answers of workers who failed Appen's test questions. Copies are kept if
-#' `repeats` is given. Verdicts that a tool could not parse, and answers that were not submitted,
-#' become missing ratings. A warning of class `fallible_warning_left_out` lists both.
+#' columns, see `repeats` of [ratings()]; assignments that were rejected or not completed; and
+#' answers of workers who failed Appen's test questions. Verdicts that a tool could not parse, and
+#' answers that were not submitted, become missing ratings. A warning of class
+#' `fallible_warning_left_out` lists both.
 #'
 #' A warning of class `fallible_warning_missing` lists the labels in `na` that became missing
 #' ratings. It is a message if you give `na`.
@@ -70,8 +70,8 @@
 #'   are ignored. Empty fields are missing, too. If the labels include `"+"`, the default does not
 #'   treat `"-"` as missing. Your labels replace the default: to add `"99"`, give
 #'   `c("NA", "n/a", "-", "?", "99")`.
-#' @param clean_labels If `TRUE`, merges labels that differ only in capitals and blanks; by default
-#'   `FALSE`.
+#' @param clean_labels If `TRUE`, merges labels that differ only in capitals and blanks, and removes
+#'   blanks at the ends of names of cases and raters; by default `FALSE`.
 #' @param file A list of settings for unusual tables:
 #'   * `sep`: the character that separates columns; by default, it is detected.
 #'   * `encoding`: encoding of the text, if not UTF-8 or UTF-16.
@@ -83,7 +83,8 @@
 #' @param abstain Labels of replies that are no category, such as `"cannot tell"`, see [ratings()].
 #'   Argument `na` does not apply to these labels.
 #' @param ... Other arguments of [ratings()], such as `categories`, `ordered`, `repeats`, `weights`,
-#'   `rater_kind` and `rater_groups`.
+#'   `rater_kind` and `rater_groups`. Columns for groups of cases, such as a site, must be given as
+#'   `covariates`; columns without a role are not kept.
 #' @return A [ratings()] object; a list of such objects if `rating` or `raters` selects several
 #'   variables. A file that cannot be read is an error of class `fallible_error_file`.
 #' @family data
@@ -120,9 +121,11 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
     labels = identical(repeats, "labels"), na_given = na_given
   ))
   files <- find_files(path)
-  read_all <- function() read_files(files, replace(settings, "keep", list(identity)))
+  read_all <- function() {
+    c(read_files(files, replace(settings, "keep", list(identity))), is_complete = TRUE)
+  }
   # Checks of repeated ratings need all columns, because they may contain the version of a system.
-  contents <- if (identical(repeats, "reruns")) or_null(read_all())
+  contents <- if (any(repeats %in% c("ratings", "reruns"))) or_null(read_all())
   contents <- contents %||% read_files(files, settings)
   # If a named column does not exist, all columns are read, so that the error can list them.
   if (!all(settings$named %in% c("file", names(contents$table)))) contents <- read_all()
@@ -132,8 +135,8 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
       contents, mapping, enquo(systems), settings, na, clean_labels, abstain = abstain, ...
     )
   }
-  # If ratings are repeated, a second attempt drops copies of rows. Warnings and messages of the
-  # first attempt are not shown again.
+  # If ratings or cases are repeated, a second attempt reads all columns, in order to find copies of
+  # rows. Warnings and messages of the first attempt are not shown again.
   first_attempt <- env()
   record <- function(cnd) {
     first_attempt$messages <- c(first_attempt$messages, conditionMessage(cnd))
@@ -142,16 +145,11 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
     if (conditionMessage(cnd) %in% first_attempt$messages) rlang::cnd_muffle(cnd)
   }
   attempt <- function() withCallingHandlers(convert(contents), warning = record, message = record)
-  tryCatch(attempt(), fallible_error_repeat = function(cnd) {
+  read_again <- function(cnd) {
     contents <- or_null(read_all()) %||% cnd_signal(cnd)
-    is_copy <- identical(repeats %||% "error", "error") & duplicated(list2DF(contents$table))
-    fields_by_row <- intersect(c("from", "key"), names(contents))
-    contents <- modify_fields(contents, fields_by_row, `[`, !is_copy)
-    contents$table <- lapply(contents$table, `[`, !is_copy)
-    x <- withCallingHandlers(convert(contents), warning = muffle, message = muffle)
-    warn_copied_rows(is_copy)
-    x
-  })
+    withCallingHandlers(convert(contents), warning = muffle, message = muffle)
+  }
+  tryCatch(attempt(), fallible_error_repeat = read_again, fallible_error_case = read_again)
 }
 
 # Converts the contents of files to a ratings object. With several variables, returns a list of
@@ -190,6 +188,7 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
   data <- structure(
     list2DF(tables$ratings), na_labels = as.character(na),
+    is_partial = is.null(contents$is_complete),
     no_key = if (!is_empty(contents$key)) "file"
   )
   x <- inject(ratings(data, !!!mapping, systems = !!systems, !!!implied_arguments,

@@ -27,12 +27,14 @@ columns_of_cases <- function(x) {
 groups_of_cases <- function(by, x) {
   case_columns <- columns_of_cases(x)
   variables <- all.vars(quo_get_expr(by))
-  uses_covariates <- !is_empty(variables) && has_columns(case_columns, variables)
+  unknown_names <- setdiff(variables, names(case_columns))
+  uses_covariates <- !is_empty(variables) && is_empty(unknown_names)
   value <- tryCatch(eval_tidy(by, if (uses_covariates) case_columns), error = function(cnd) {
     abort_argument("by",
       "must be the name of a covariate of {.arg x}, or contain a value for each case.",
-      x = escape_braces(conditionMessage(cnd)),
-      i = c(similar_values_hint(variables, names(case_columns)), case_values_hint("by")))
+      x = if (!setequal(unknown_names, variables)) "There is no covariate {.val {unknown_names}}."
+      else escape_braces(conditionMessage(cnd)),
+      i = c(similar_values_hint(unknown_names, names(case_columns)), case_values_hint("by")))
   })
   if (uses_covariates) x$rows <- "cases"
   check_case_values(value, x, "by")

@@ -26,10 +26,10 @@
 #'
 #' @section Categories:
 #' If the rating columns are factors, the categories are their levels, including unused levels.
-#' Otherwise the categories are the labels in the ratings: numbers in numeric order, and strings in
-#' the order of the C locale (capitals first). The labels `"-"` and `"+"` are in this order. Give
-#' `categories` if there are categories that no rater chose: their number affects the agreement that
-#' is expected by chance.
+#' Otherwise the categories are the labels in the ratings. If all labels are numbers, also as text,
+#' they are in numeric order. Other strings are in the order of the C locale (capitals first). The
+#' labels `"-"` and `"+"` are in this order. Give `categories` if there are categories that no rater
+#' chose: their number affects the agreement that is expected by chance.
 #'
 #' @section Cases identified by several columns:
 #' With `case = c(prompt, app)` each combination of `prompt` and `app` is a case, with an identifier
@@ -48,7 +48,8 @@
 #' is then a list of `ratings` objects, named by variable, which [agreement()],
 #' [compare_agreement()], [data_check()], [estimate_accuracy()] and [compare_systems()] accept.
 #' Arguments `categories`, `abstain`, `systems`, `truth` and `confidence` may be lists named by
-#' variable, such as `truth = list(topic = a, tone = b)`, and `ordered` a vector.
+#' variable, such as `truth = list(topic = a, tone = b)`. `ordered` may be a vector named by
+#' variable, or the names of the variables that are ordered.
 #' @srrstats {G2.5, UL1.0, UL1.1, UL3.2} `ordered`, `categories`; cases without names are numbered
 #' @srrstats {G2.13, G2.15, BS3.0, UL2.2} `NA` is a missing rating, in every layout and for every
 #'   verb
@@ -57,7 +58,8 @@
 #'   arguments select its columns; `NULL`, their default, means that there is no such column.
 #' @param ... Two arguments for labels. `na`: labels that mean a missing value, in addition to `NA`;
 #'   capitals and surrounding blanks are ignored. `clean_labels`: if `TRUE`, merges labels that
-#'   differ only in capitals and blanks; by default `FALSE`.
+#'   differ only in capitals and blanks, and removes blanks at the ends of names of cases and
+#'   raters; by default `FALSE`.
 #' @param raters In wide data, the columns of ratings, one per rater. This and the other arguments
 #'   for columns accept [tidyselect][tidyselect::language], such as `r1:r4`, `starts_with("rater")`
 #'   or `c("x", "y")`. A range or a pattern skips columns with names such as `id`, see section
@@ -89,13 +91,19 @@
 #'   the number of identical cases that a case represents. With any other weights, later estimates
 #'   have no standard errors and intervals (`NA`).
 #' @param repeats What several rows of one rater on one case mean:
-#'   * `"error"` (the default): a mistake in the data. `ratings()` stops with an error. If the rows
-#'     are equal in all columns of `data`, copies are left out with a warning.
+#'   * `"error"` (the default): a mistake in the data. `ratings()` stops with an error. If all these
+#'     rows are equal in all columns of `data`, copies are left out with a warning.
 #'   * `"ratings"`: independent ratings. Two ratings by the same rater do not count as agreement
 #'     between raters, but each is evidence about the case.
 #'   * `"reruns"`: the same question asked again, for example of a language model. The most frequent
 #'     answer of the rater counts as one rating, see [rater_groups].
 #'   * `"labels"`: one answer with several labels, for [crowdtruth()] and [single_label()].
+#'
+#'   With `"ratings"` and `"reruns"`, rows that are equal in all columns are repeated ratings by
+#'   default. They are copies, and are left out with a warning, under two conditions. A column
+#'   without a role, such as a run number, differs between all other repeated ratings of one rater
+#'   and case. And there are not more copies than other repeated ratings. In wide data, copies of a
+#'   row are always left out.
 #' @param rater_groups Groups of raters who share a source, such as a family of language models. In
 #'   models, the most frequent rating of a group counts as one rating, see [rater_groups]. One of: a
 #'   vector of groups with the raters as names; a data frame with columns `rater` and `group`; in
@@ -172,7 +180,6 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   na <- list(...)[["na"]]
   cleans_labels <- check_flag(list(...)[["clean_labels"]] %||% FALSE, "clean_labels")
   repeats <- check_choice(repeats)
-  if (!is.null(ordered) && !has_names(ordered)) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
     rater_kind = check_rater_kind(rater_kind), scores = scores, na = na, clean = cleans_labels,
@@ -187,6 +194,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   check_text(na, "na")
   variables <- variables_of_columns(data, columns, repeats)
   if (!is_empty(variables)) return(rate_variables(variables, options, columns, match.call()))
+  if (!is.null(ordered)) check_flag(ordered, "ordered")
   abort_argument_if(!is.null(abstain) && (!is.atomic(abstain) || is_empty(abstain)), "abstain",
     "must be labels, or {.code NA} for empty cells.", not = abstain)
   check_text(abstain, "abstain")
@@ -242,11 +250,13 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$nominal <- if (isFALSE(options$ordered)) TRUE
   if (x$ordered && is.null(declared_labels)) warn_guessed_order(categories, input)
   x$cleaned <- if (options$clean) TRUE
+  x$copies <- input$copies
   x$declared <- if (!is.null(declared_labels)) TRUE
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
   x$keys <- input$keys
-  x$rows <- if (layout$by_rating || length(x$cases) > input$rows) "ratings" else "cases"
+  x$rows <- if (layout$by_rating || !identical(input$source, seq_along(x$cases))) "ratings" else
+    "cases"
   x <- new_ratings(x, layout$class)
   x <- add_abstentions(x, input)
   check_new_ratings(x, input)
@@ -257,7 +267,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$truth <- truth_field(input, x)
   x <- add_rating_roles(x, input)
   x <- add_covariates(x, input)
-  add_scores(x, options, data, layout$by_rating)
+  add_scores(x, options, input$data, layout$by_rating)
 }
 
 check_long_data <- function(is_long_data, repeats) {
@@ -276,6 +286,7 @@ check_long_data <- function(is_long_data, repeats) {
 # * nominal: TRUE if `ordered = FALSE` was given.
 # * cleaned: TRUE if `clean_labels` was given.
 # * declared: TRUE if `categories` was given.
+# * copies: number of rows that were left out, because they are copies of another row.
 # * rows: "cases" if row i of the data is case i of the object, and otherwise "ratings"; NULL after
 #   cases were removed or reordered.
 # * empty_answers: case and rater of each answer without labels.
@@ -337,13 +348,13 @@ check_new_ratings <- function(x, input) {
   abort_if(shared_names, "columns", "Raters and systems must have different names.",
     x = "{.val {shared_names}} {?names/name} both a rater and a system.", arg = "systems")
   if (x$repeats == "error") check_repeats(x, input)
-  possible_keys <- if (has_reruns(x)) keys_of_repeats(input)
+  possible_keys <- if (has_reruns(x)) keys_of_repeats(input, are_reruns = TRUE)
   warn_if(possible_keys, "reruns",
     "Reruns of one rater and case have different values of {.val {possible_keys}}.",
     i = "If these rows are answers of different systems or versions, they are different cases: give
         {.code case = c(..., {toString(possible_keys)})}.", columns = possible_keys)
   if (has_labels(x)) check_label_once(x)
-  check_systems(x)
+  check_systems(x, case_identifiers(input))
   unused_raters <- setdiff(
     x$raters, x$raters[c(rating_rater(x), x$empty_answers$rater, x$abstained$rater)]
   )
@@ -356,47 +367,4 @@ check_new_ratings <- function(x, input) {
   warn_if(input$layout$by_rating && nrow(x) < 50L && n_raters(x) > max(20L, swap_ratio * nrow(x)),
     "raters", "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
     i = "Check that {.arg case} and {.arg rater} are not swapped.", raters = x$raters)
-}
-
-check_repeats <- function(x, input = NULL) {
-  repeated_cells <- repeated_ratings(x)
-  if (nrow(repeated_cells) == 0L) return()
-  case <- case_of_pattern(x, repeated_cells$pattern[[1L]])
-  rater <- x$raters[[repeated_cells$rater[[1L]]]]
-  possible_keys <- keys_of_repeats(input)
-  # Only the used columns of a file were read, so that equal rows may differ in other columns.
-  n_copies <- sum(duplicated(if (!isTRUE(input$is_file)) input$data))
-  abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
-    x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated_cells$pattern)} {?has/have} more
-         than one rating by one rater.",
-    i = c(if (n_copies > 0L) "{n_copies} row{?s} {?is a copy/are copies} of another row. To drop
-      {?it/them}, use {.code unique(data)}.",
-      if (!is_empty(possible_keys)) c("{.val {possible_keys}} differ{?s/} in rows of one rater and
-        one case. If several columns identify a case, give all of them:
-        {.code case = c(..., {toString(possible_keys)})}.",
-        "If the rows are repeats, give {.arg repeats}.")
-      else "If these are independent repeats, give {.code repeats = \"ratings\"}; if they are
-        runs of one model, {.code repeats = \"reruns\"}; if they are one answer with several labels,
-        {.code repeats = \"labels\"}."), case = case, rater = rater)
-}
-
-# Returns the names of columns that may identify cases together with `case`. These columns have all
-# of the following properties:
-# * No argument of ratings() selects the column.
-# * Its name does not mean a repeat, such as "run".
-# * Its value differs between rows of the same rater and case.
-# * On average, each of its values occurs in at least two rows. If the column contains fractions, it
-#   may be a measurement, such as a latency. Then its number of distinct values must not exceed the
-#   largest number of rows of one rater and case.
-keys_of_repeats <- function(input) {
-  used_rows <- input$source
-  answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
-  max_rows_per_answer <- max(0, table(answer_of_row))
-  names(Filter(function(column) {
-    is_measurement <- is.numeric(column) && any(column %% 1 > 0, na.rm = TRUE)
-    max_distinct_values <- if (is_measurement) max_rows_per_answer else length(used_rows) / 2
-    is.atomic(column) && n_distinct(column[used_rows]) <= max_distinct_values &&
-      nrow(unique(data.frame(answer_of_row, column[used_rows]))) > n_distinct(answer_of_row)
-  }, input$extra[!grepl("^(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?$",
-    names(input$extra), TRUE)]))
 }

@@ -273,7 +273,8 @@ warn_similar <- function(ids, noun) {
   warn_if(groups, "names", c(
     "Some {noun}s have names that differ in capitals or blanks only.",
     bullets(escape_braces(groups), 5L)
-  ), i = "They are read as different {noun}s. If they are not, correct the names in the data.",
+  ), i = "They are read as different {noun}s. If they are not, correct the names in the data;
+    {.code clean_labels = TRUE} removes blanks at the ends.",
   ids = attr(groups, "ids"), what = noun)
 }
 

@@ -92,23 +92,18 @@ is_blank <- function(x) {
 
 # Drops empty rows. If cases have no identifiers, an empty row is empty in all columns of the table.
 # In a `sparse` table, each row is the answer to one of several questions, so a row without a rating
-# is empty. In tables with a row per case, also drops exact copies of a row (for long data, see
-# drop_copied_rows()). One warning lists all dropped rows, including those that the reader of
-# the format dropped. `columns`: a list of column names by role.
+# is empty. One warning lists all dropped rows, including those that the reader of the format
+# dropped. `columns`: a list of column names by role.
 drop_rows <- function(table, contents, columns) {
   used_columns <- if (isTRUE(contents$sparse)) columns$rating else
     if (is_empty(columns$case)) setdiff(names(table), "file") else unlist(columns)
   is_empty_row <- Reduce(`&`, lapply(table[used_columns], is_blank))
-  has_repeated_cases <- is_empty(columns$rating) &&
-    any_repeated(table[columns$case][1L][[1L]])
-  is_copy <- if (has_repeated_cases) duplicated(list2DF(table)) & !is_empty_row else FALSE
   notes <- c(
     contents$notes,
-    note_left_out(is_empty_row & is.null(contents$sparse), "row", "without case, rater and rating"),
-    note_left_out(is_copy, "row", "identical to another row")
+    note_left_out(is_empty_row & is.null(contents$sparse), "row", "without case, rater and rating")
   )
-  warn_if(notes, "left_out", setNames(escape_braces(notes), rep("!", length(notes))))
-  lapply(table, `[`, !(is_empty_row | is_copy))
+  warn_if(notes, "left_out", escape_braces(notes))
+  lapply(table, `[`, !is_empty_row)
 }
 
 abort_encoding <- function(input, place) {

@@ -241,6 +241,14 @@ test_that("keys that cannot be are refused", {
     ratings(wide, raters = r1:r2, case = c(app, z))
     ratings(wide, raters = r1:r2, case = c(near, z))
     ratings(wide[-2, ], raters = r1:r2, case = c(app, r1))
-    ratings(rbind(wide, wide)[-c(2, 5), ], raters = r1:r2, case = c(app, z))
+    ratings(transform(rbind(wide, wide), r2 = 1:6)[-c(2, 5), ], raters = r1:r2, case = c(app, z))
   })
+})
+
+test_that("an expression with an unknown covariate names this one", {
+  wide <- data.frame(case = 1:4, a = c("x", "y"), b = c("x", "y", "y", "y"), site = c("n", "s"))
+  x <- ratings(wide, raters = a:b, case = case, covariates = site, rater_kind = "expert")
+  cnd <- expect_error(estimate_accuracy(x, by = paste(site, truth)),
+    "There is no covariate \"truth\"", class = "fallible_error_argument")
+  expect_no_match(conditionMessage(cnd), "Did you mean \"site\"")
 })

@@ -271,8 +271,9 @@ test_that("common mistakes are answered with the right call", {
   for (at in seq_along(mistakes)) {
     expect_error(eval(mistakes[[at]]), names(mistakes)[[at]], class = "fallible_error_argument")
   }
-  expect_error(ratings(rbind(lehner2015, lehner2015[1, ]), raters = rater1:rater4, case = case), "unique\\(data\\)",
-    class = "fallible_error_case")
+  other <- transform(lehner2015[1, ], rater1 = "B")
+  expect_error(ratings(rbind(lehner2015, other), raters = rater1:rater4, case = case),
+    "keep only one of the rows", class = "fallible_error_case")
 })
 
 test_that("who names a rater as a system learns how it becomes one", {

@@ -379,3 +379,26 @@ test_that("ratings by one rater are checked, and need gold cases", {
   expect_identical(questions$answer, c("no", "gold", "gold", "gold", "no", "gold", "gold"))
   expect_match(questions$reason[[5]], "two raters")
 })
+
+test_that("-1 is no code for an abstention if categories are ordered, declared or a scale", {
+  set.seed(1)
+  check <- function(labels, ...) {
+    x <- ratings(matrix(sample(labels, 400, TRUE), 100), rater_kind = "expert", ...)
+    checks <- tidy(data_check(x))
+    grepl("abstained", checks$found[checks$check == "categories"])
+  }
+  expect_true(check(c(-1, 0, 1)))
+  expect_false(check(-2:2))
+  expect_false(check(-1:1, ordered = TRUE))
+  expect_false(check(-1:1, categories = c(-1, 0, 1)))
+})
+
+test_that("the advice on reruns that tie holds for odd numbers of runs", {
+  runs <- expand.grid(run = 1:3, judge = c("g", "h"), id = 1:6)
+  runs$verdict <- c("x", "y", NA)
+  x <- quiet(ratings(runs, case = id, rater = judge, rating = verdict, repeats = "reruns",
+    rater_kind = "model"))
+  checks <- tidy(quiet(data_check(x)))
+  expect_match(checks$advice[checks$check == "reruns"],
+    "if the number of runs is odd, find out why answers are missing")
+})

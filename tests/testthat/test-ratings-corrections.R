@@ -23,10 +23,11 @@ test_that("one line of code merges the misspelt labels of raters and systems", {
   categories <- eval(str2lang(code_in(text, "categories")))
   expect_mapequal(
     setNames(names(categories), categories),
-    c(negativ = "negative", positve = "positive", `Positive ` = "positive")
+    c(negativ = "negative", positve = "positive")
   )
   x <- quiet(ratings(
-    typed, raters = r1:r2, systems = s, na = c("n/a", "contaminated"), categories = categories
+    typed, raters = r1:r2, systems = s, na = c("n/a", "contaminated"), categories = categories,
+    clean_labels = TRUE
   ))
   expect_identical(x$categories, c("negative", "positive"))
   # Without labels of systems that are no categories, a warning has the code.
@@ -220,4 +221,37 @@ test_that("a file with a copied row gives the warnings of the file without it", 
   expect_gt(length(without_copy), 1L)
   expect_setequal(grep("identical", with_copy, invert = TRUE, value = TRUE), without_copy)
   expect_length(with_copy, length(without_copy) + 1L)
+})
+
+test_that("clean_labels is the first advice, and code merges only the labels that remain", {
+  labels <- c(rep(c("mixed", "clear"), 20), "Mixed", "cleer")
+  data <- data.frame(a = labels, b = rev(labels))
+  cnd <- expect_warning(ratings(data, raters = a:b, rater_kind = "expert"),
+    class = "fallible_warning_labels")
+  expect_match(conditionMessage(cnd), paste0(
+    "`clean_labels = TRUE` merges labels.*give `categories = c\\(\"clear\" = \"cleer\"\\)"
+  ))
+})
+
+test_that("a label that `categories` with names declares is no code for a missing rating", {
+  data <- data.frame(a = c("pos", "neg", "indeterminate"), b = c("pos", "neg", "neg"))
+  read <- function(...) ratings(data, raters = a:b, rater_kind = "expert", ...)
+  expect_warning(read(), "look like codes", class = "fallible_warning_labels")
+  expect_no_warning(read(categories = c(pos = "pos", indeterminate = "indeterminate")))
+})
+
+test_that("clean_labels removes blanks at the ends of names of cases and raters", {
+  long <- data.frame(
+    id = c("p1", "p1 ", "p2", "p2"), who = c("Ben ", "ann", "Ben", "ann"), label = c("x", "y")
+  )
+  read <- function(...) {
+    ratings(long, case = id, rater = who, rating = label, rater_kind = "expert", ...)
+  }
+  expect_message(x <- read(clean_labels = TRUE), "\"Ben \" is now \"Ben\"")
+  expect_identical(dimnames(x), list(c("p1", "p2"), c("Ben", "ann")))
+  long$who <- factor(long$who, c("ann", "Ben ", "Ben"))
+  expect_identical(quiet(read(clean_labels = TRUE))$raters, c("ann", "Ben"))
+  expect_identical(
+    suppressWarnings(read())$raters, c("ann", "Ben ", "Ben")
+  )
 })

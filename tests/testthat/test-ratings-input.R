@@ -53,8 +53,93 @@ test_that("copies of rows of long data are left out, unless other rows are repea
     as.data.frame(read(data[c(2, 1, 3:nrow(data)), ]))[c("case", "rater", "rating")]
   )
   other <- transform(data[1, ], sure = 0.1)
-  expect_error(read(rbind(data, data[2, ], other)), "1 row is a copy of another row",
+  expect_error(read(rbind(data, data[2, ], other)), "1 row is equal to another row in all columns",
     class = "fallible_error_repeat")
+})
+
+test_that("copies of rows are no reruns if a column differs between all reruns", {
+  runs <- expand.grid(run_id = 1:5, judge = c("g", "h"), id = 1:6)
+  runs$verdict <- c("x", "y", "y")[runs$run_id %% 3 + 1]
+  read <- function(data, repeats = "reruns") {
+    ratings(data, case = id, rater = judge, rating = verdict, repeats = repeats,
+      rater_kind = "model")
+  }
+  for (repeats in c("reruns", "ratings")) {
+    expect_warning(x <- read(runs[c(seq_len(nrow(runs)), 4:7), ], repeats),
+      "4 rows identical.*differ in \"run_id\"", class = "fallible_warning_left_out")
+    expect_identical(x$copies, 4L)
+    expect_identical(tidy(x), tidy(read(runs, repeats)))
+  }
+  expect_match(tidy(data_check(x))$found[[1L]], "4 rows left out as copies")
+  path <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(runs[c(seq_len(nrow(runs)), 4:7), ], path, row.names = FALSE)
+  expect_warning(y <- read_ratings(path, case = id, rater = judge, rating = verdict,
+    repeats = "reruns", rater_kind = "model"), "4 rows identical to another row")
+  expect_identical(tidy(y)$rating, tidy(read(runs))$rating)
+  # A rater without reruns has no agreement of reruns.
+  human <- data.frame(run_id = 91:96, judge = "ann", id = 1:6, verdict = "x")
+  expect_warning(z <- read(rbind(runs, human, human)), "6 rows identical")
+  expect_identical(is.na(tidy(z, "raters")$rerun_agreement), c(FALSE, FALSE, TRUE))
+})
+
+test_that("equal rows are repeated ratings if no column differs between all of them", {
+  twice <- data.frame(
+    id = rep(1:6, each = 4), coder = c("a", "b"), code = rep(c("x", "y"), each = 2)
+  )
+  twice$code[1:2] <- c("y", "x")
+  twice$note <- replace(rep(NA, 24), c(3, 9), "unsure")
+  for (repeats in c("reruns", "ratings")) {
+    x <- ratings(twice[names(twice) != "note"], case = id, rater = coder, rating = code,
+      repeats = repeats, rater_kind = "expert")
+    expect_null(x$copies)
+  }
+  x <- ratings(twice, case = id, rater = coder, rating = code, repeats = "ratings",
+    rater_kind = "expert")
+  expect_identical(glance(x)$ratings, 24)
+})
+
+test_that("copies of rows of wide data are left out, with scores and covariates of the others", {
+  wide <- data.frame(id = 1:6, a = c("x", "y"), b = c("x", "y", "y"), s = rep(c("y", "x"), 3),
+    p = (1:6) / 7, site = 1:6)
+  read <- function(data) {
+    ratings(data, raters = a:b, systems = s, case = id, covariates = site, rater_kind = "expert",
+      scores = list(s = c(y = "p")))
+  }
+  expect_warning(x <- read(wide[c(1:4, 2, 5, 6, 1), ]), "2 rows identical to another row",
+    class = "fallible_warning_left_out")
+  expected <- unclass(read(wide))
+  expect_identical(unclass(x)[setdiff(names(expected), "rows")],
+    expected[setdiff(names(expected), "rows")])
+  path <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(wide[c(1:4, 2, 5, 6, 1), ], path, row.names = FALSE)
+  expect_warning(y <- read_ratings(path, raters = c(a, b), case = id, rater_kind = "expert"),
+    "2 rows identical to another row")
+  expect_identical(tidy(y)$rating, tidy(x)$rating)
+  # Rows that differ in another column are no copies, also in a file that has the column.
+  wide[7, ] <- transform(wide[1, ], site = 9)
+  utils::write.csv(wide, path, row.names = FALSE)
+  expect_error(read(wide), class = "fallible_error_case")
+  expect_error(read_ratings(path, raters = c(a, b), case = id), class = "fallible_error_case")
+})
+
+test_that("numbers in columns of text are in numeric order, without a warning", {
+  grades <- c("-2", "10", "9", "-1", "0")
+  path <- withr::local_tempfile(fileext = ".csv")
+  long <- data.frame(case = rep(1:5, each = 2), rater = c("a", "b"), grade = rep(grades, 2))
+  utils::write.csv(long, path, row.names = FALSE)
+  in_order <- c("-2", "-1", "0", "9", "10")
+  expect_no_warning({
+    x <- read_ratings(path, case = case, rater = rater, rating = grade, ordered = TRUE,
+      rater_kind = "expert")
+    y <- ratings(long, case = case, rater = rater, rating = grade, ordered = TRUE,
+      rater_kind = "expert")
+  })
+  expect_identical(x$categories, in_order)
+  expect_identical(y$categories, in_order)
+  long$grade <- factor(long$grade)
+  z <- ratings(long, case = case, rater = rater, rating = grade, ordered = TRUE,
+    rater_kind = "expert")
+  expect_identical(z$categories, in_order)
 })
 
 test_that("no rater, and fewer than two categories, are refused; one rater is not", {
@@ -489,8 +574,11 @@ test_that("an argument of another function, and names that are nearly right, hav
 
 test_that("a rare way to write a label is joined to the frequent one", {
   d <- data.frame(a = c("Neutral", "Good", "Neutral", "NEUTRAL"), b = c("Neutral", "Good"))
-  expect_warning(ratings(d, raters = a:b), "\"Neutral\" =\\s+\"NEUTRAL\"",
+  expect_warning(ratings(d, raters = a:b), "\"NEUTRAL\".*clean_labels = TRUE",
     class = "fallible_warning_labels")
+  expect_identical(
+    quiet(ratings(d, raters = a:b, clean_labels = TRUE))$categories, c("Good", "Neutral")
+  )
 })
 
 labelled <- function(x, labels, ..., class = NULL) {
@@ -530,7 +618,8 @@ test_that("ordered = TRUE warns if the order of words is a guess", {
   w <- expect_warning(in_order(words), class = "fallible_warning_order")
   expect_match(conditionMessage(w), "categories = c(\"bad\", \"fair\", \"good\")", fixed = TRUE)
   expect_warning(
-    in_order(data.frame(a = c("1", "2", "10"), b = "1")), class = "fallible_warning_order"
+    in_order(data.frame(a = c("1", "2", "10"), b = c("1", "2", "x"))),
+    class = "fallible_warning_order"
   )
   expect_no_warning(in_order(words, categories = c("bad", "fair", "good")))
   words[] <- lapply(words, factor, c("bad", "fair", "good"))
@@ -628,7 +717,9 @@ test_that("one warning proposes all labels to join, and what it proposes works",
   expect_length(proposal, 1L)
   expect_match(proposal, "clean_labels = TRUE")
   code <- regmatches(proposal, regexpr("c\\([^)]*\\)", proposal))
-  x <- quiet(ratings(wide, raters = a:b, categories = eval(parse(text = code))))
+  x <- quiet(
+    ratings(wide, raters = a:b, categories = eval(parse(text = code)), clean_labels = TRUE)
+  )
   expect_identical(x$categories, c("Negative", "Positive"))
   expect_length(quiet(ratings(wide, raters = a:b, clean_labels = TRUE))$categories, 3L)
 })
@@ -687,4 +778,19 @@ test_that("names and labels that differ in capitals or blanks, and copies of row
     ratings(long, case = case, rater = rater, rating = rating), "missing ratings: \"99\"",
     class = "fallible_warning_labels"
   )
+})
+
+test_that("reruns may differ in times and run numbers, but not in versions", {
+  runs <- expand.grid(judge.run = 1:5, judge = c("g", "h"), id = 1:30)
+  set.seed(1)
+  runs$verdict <- sample(c("x", "y"), 300, TRUE)
+  runs$latency_ms <- sample(101:220, 300, TRUE)
+  read <- function(data) {
+    ratings(data, case = id, rater = judge, rating = verdict, repeats = "reruns",
+      rater_kind = "model")
+  }
+  expect_no_warning(read(runs))
+  runs$version <- c("A", "B", "A", "B", "A")
+  cnd <- expect_warning(read(runs), class = "fallible_warning_reruns")
+  expect_identical(cnd$columns, "version")
 })

@@ -131,3 +131,9 @@ test_that("a third index takes systems", {
   expect_error(x[, "b"], "Systems are not raters", class = "fallible_error_argument")
   expect_error(x[, , c("a", "a")], class = "fallible_error_argument")
 })
+
+test_that("subset() of ratings shows how to select cases and raters", {
+  x <- ratings(lehner2015, raters = rater1:rater4, case = case)
+  expect_error(subset(x, rater == "rater1"), "x\\[cases, raters\\]",
+    class = "fallible_error_argument")
+})

@@ -125,7 +125,7 @@ test_that("copies of rows are left out if a row is a case, but not other rows of
   expect_identical(as.character(x$cases), c("1", "2", "3"))
   writeLines(sub("2,x,x,p", "1,x,y,q", lines), path)
   expect_error(suppressWarnings(read_ratings(path, case = case, raters = c(ann, bob))),
-    "keep only one of the rows in the file", class = "fallible_error_case")
+    "keep only one of the rows", class = "fallible_error_case")
   # Without identifiers, equal rows are different cases.
   expect_identical(nrow(read_ratings(path, raters = c(ann, bob))), 4L)
   # Copies of long data are equal in all columns of the file.

@@ -111,3 +111,14 @@ test_that("a file may have such a system too", {
   )
   expect_identical(read_ratings(long, systems = c(app = "pass"))$systems, "app")
 })
+
+test_that("the warning on unrated cases advises to check identifiers only if the data lack cases", {
+  wide <- data.frame(id = 1:6, a = c("x", "y"), b = c("x", "y", "y"), s = "x")
+  wide[6, c("a", "b")] <- NA
+  cnd <- expect_warning(ratings(wide, raters = a:b, systems = s, case = id, rater_kind = "expert"),
+    class = "fallible_warning_unrated")
+  expect_no_match(conditionMessage(cnd), "identifiers")
+  table <- data.frame(case = 1:7, system = "s", prediction = "x")
+  expect_warning(ratings(wide[1:5, 1:3], raters = a:b, systems = table, case = id,
+    rater_kind = "expert"), "identifiers are equal", class = "fallible_warning_unrated")
+})

@@ -61,6 +61,17 @@ test_that("verbs take a list of variables, and do not depend on the order of its
   expect_equal(tidy(estimates[["tone"]]), tidy(estimates)[2, -1])
 })
 
+test_that("ordered may be the names of the ordered variables", {
+  codes <- data.frame(id = rep(1:6, each = 2), coder = c("a", "b"), tone = 1:3,
+    topic = c(1, 2, 2))
+  code <- function(ordered) {
+    ratings(codes, case = id, rater = coder, rating = c(tone, topic), ordered = ordered,
+      rater_kind = "expert")
+  }
+  expect_identical(lapply(code("tone"), `[[`, "ordered"), list(tone = TRUE, topic = FALSE))
+  expect_error(code("tune"), "Did you mean \"tone\"", class = "fallible_error_argument")
+})
+
 test_that("what names variables must name them, and by is for one variable", {
   long <- coded()
   read <- function(...) ratings(long, case = case, rater = rater, rating = c(topic, tone), ...)
