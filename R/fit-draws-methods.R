@@ -56,8 +56,10 @@
 #' @export
 draws <- function(x, ...) {
   check_call(dots = NULL)
-  check_draws_fit(x, "x")
+  # A fit without draws is reported first. Unknown arguments, such as a number of draws, come second.
+  if (inherits(x, "rater_fit")) check_draws_fit(x, "x")
   check_dots_empty(...)
+  check_draws_fit(x, "x")
   chains <- x$sampling$chains
   draws_per_chain <- x$sampling$kept
   tibble::as_tibble(cbind(
