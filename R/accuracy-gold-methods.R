@@ -95,9 +95,10 @@ cluster_note <- function(gold) {
 #'
 #' Adds *gold cases* (cases whose true category is known) to an accuracy estimate that has gold
 #' cases, without fitting the ratings again. With `conf_level`, computes the intervals again with
-#' another confidence level, also without gold cases. To add batches of gold cases until the interval is
-#' narrow enough, use `interval = "anytime"`. The coverage of other kinds of intervals is then too
-#' low.
+#' another confidence level, also without gold cases.
+#'
+#' To add batches of gold cases until the interval is narrow enough, use `interval = "anytime"`. The
+#' coverage of other kinds of intervals is then too low.
 #'
 #' @param object An [estimate_accuracy()] result, for all cases or by group (argument `by`), with
 #'   gold cases that are a random sample, or a sample with known probabilities.

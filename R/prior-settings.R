@@ -181,24 +181,13 @@ reversed_pairs <- c(
   "infected healthy", "infected uninfected", "case control"
 )
 
-# Warns if at least two posterior means of sensitivities and specificities are outside the central
-# 95% intervals of the user's priors. There is no second warning if warn_mixing() has warned that the
-# priors contradict the constraint `order`.
+# Warns if the ratings contradict the user's priors of at least two probabilities. There is no second
+# warning if warn_mixing() has warned that the priors contradict the constraint `order`.
 warn_prior_conflict <- function(fit) {
-  raters <- Filter(function(rater) !is.null(dim(fit$prior$raters[[rater]])), fit$named)
-  if (n_categories(fit$x) != 2L || fit$stuck > 0.01 || is_empty(raters)) return()
-  is_outside <- unlist(lapply(raters, function(rater) {
-    parameters <- fit$prior$raters[[rater]]
-    right <- diag(parameters)
-    estimates <- diag(fit$matrices[match(rater, fit$x$raters), , ])
-    prior_probability <- pbeta(estimates, right, rowSums(parameters) - right)
-    setNames(
-      abs(prior_probability - 0.5) > 0.475, paste(c("specificity", "sensitivity"), "of", rater)
-    )
-  }))
-  conflicts <- names(which(is_outside))
-  warn_if(length(conflicts) > 1L, "prior",
-    "Estimates are outside the 95% intervals of their priors: {conflicts}.",
+  conflicts <-
+    fit$terms$term[which(compare_with_prior(fit)$conflict & fit$terms$rater %in% fit$named)]
+  warn_if(length(conflicts) > 1L && n_categories(fit$x) == 2L && fit$stuck <= 0.01, "prior",
+    "The ratings contradict the priors of {conflicts}.",
     i = "Are the categories in the wrong order? The positive category is
         {.val {fit$x$categories[[2L]]}}, the second one.")
 }

@@ -41,13 +41,11 @@ as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
   columns <- names(new)
   roles <- if (is.data.frame(new) && any(columns %in% x$raters)) {
-    other_roles <- list(
-      case = intersect(c("case", names(x$keys)), columns),
-      covariates = intersect(names(x$covariates), columns)
-    )
+    other_roles <- list(case = "case", covariates = names(x$covariates))
+    other_roles <- Filter(length, lapply(other_roles, intersect, columns))
     is_rater <- columns %in% x$raters |
       map_lgl(new, function(column) all(as_label(column) %in% c(x$categories, NA)))
-    c(list(raters = setdiff(columns[is_rater], unlist(other_roles))), Filter(length, other_roles))
+    c(list(raters = setdiff(columns[is_rater], unlist(other_roles))), other_roles)
   }
   # Without the argument `rater_kind`, as_ratings() may ask the user for it. Therefore an arbitrary
   # kind is given first. Then the kind in `x` replaces this kind.

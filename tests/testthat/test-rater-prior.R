@@ -239,7 +239,7 @@ test_that("a warning asks whether the second category is really the positive one
   expect_warning(
     expect_warning(drawn(c("pos", "neg"), data), "categories = c\\(\"neg\", \"pos\"\\)",
       class = "fallible_warning_prior"),
-    "sensitivity of a and sensitivity of b", class = "fallible_warning_prior"
+    "contradict the priors of .*sens\\[b\\]", class = "fallible_warning_prior"
   )
   data[] <- lapply(data, function(labels) c(neg = "C", pos = "D")[labels])
   expect_no_warning(drawn(c("C", "D"), data))
