@@ -72,7 +72,8 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
 matrices_of_ratings <- c(
   "To count the pairs of ratings of each case, use
    {.code tidy(agreement(x), \"coincidence\")}.",
-  "To compare raters with the estimated truth, use {.code confusion(fit_raters(x))}."
+  "To compare raters with the estimated truth, use {.code confusion(fit_raters(x))}.",
+  "For systems, use {.code confusion(x)}, where {.arg x} has {.arg systems}."
 )
 
 # Checks the argument `categories`, and returns the labels of categories. If it is a number n, the

@@ -158,7 +158,7 @@ note_of_followers <- function(followers) {
 # Removes the estimates and limits of systems and of pairs of systems that include one of
 # `followers`, a result of find_followers(). Sentences and decisions do not use these numbers.
 without_followers <- function(table, followers) {
-  name_columns <- table[names(table) %in% c("system", "system1", "system2")]
+  name_columns <- table[startsWith(names(table), "system")]
   is_follower <- Reduce(`|`, lapply(name_columns, `%in%`, followers))
   table[is_follower, c("estimate", limit_columns)] <- NA
   table$reason[is_follower] <- "its answers seem to be made or learnt from these ratings"

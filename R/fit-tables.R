@@ -186,8 +186,7 @@ parameters_to_print <- function(x, ...) {
 #'
 #'   Three functions accept the result of `confusion()`. `tidy()` returns a tibble with a row per
 #'   cell of a matrix and the columns `rater`, `truth` (true category), `rating` and `probability`.
-#'   `glance()` returns the numbers of `raters` and `categories`. `autoplot()` draws heat maps of at
-#'   most 12 matrices.
+#'   `glance()` returns the numbers of `raters` and `categories`. `autoplot()` draws at most 12 maps.
 #'
 #'   For fits by `method = "bayes"`, values are posterior means. All values are `NA` if the fit is
 #'   not identified. A rater without ratings has `NA` in models with a matrix per rater.
@@ -237,8 +236,8 @@ confusion <- function(x, ...) {
 #' @export
 confusion.default <- function(x, ...) {
   if (is_ratings(x) && n_systems(x) > 0L) return(confusion(estimate_accuracy(x, ...)))
-  check_class(x, "rater_fit", "x", c("Make one with {.fun fit_raters}. For systems, use
-      {.code confusion(estimate_accuracy(x))}.", if (is_ratings(x)) matrices_of_ratings))
+  check_class(x, "rater_fit", "x",
+    c("Make one with {.fun fit_raters}.", if (is_ratings(x)) matrices_of_ratings))
 }
 
 #' @rdname base_rates

@@ -7,9 +7,8 @@
 #' with references.
 #'
 #' For Bayesian fits, the paragraph contains the items that the guideline STARD-BLCM requires
-#' (Kostoulas et al. 2017): the priors, the sensitivity of results to the priors, and the target
-#' condition. The target condition is the latent class, that is, the true category, which is not
-#' observed.
+#' (Kostoulas et al. 2017): priors, sensitivity of results to the priors, and the target condition.
+#' The target condition is the latent class, that is, the unobserved true category.
 #'
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()],
 #'   [agreement()] or [alt_test()]; a [fit_raters()] result with `method = "bayes"`; or a
@@ -27,8 +26,7 @@
 #'     does not support.
 #'   * `sentence`: the sentence, a string.
 #'
-#'   For `"methods"`, a character vector: the paragraph, then the references that it cites. `print()`
-#'   wraps its lines.
+#'   For `"methods"`, a character vector: the paragraph, then the references that it cites.
 #' @family systems
 #' @references Kostoulas, P., Nielsen, S. S., Branscum, A. J., Johnson, W. O., Dendukuri, N., Dhand,
 #'   N. K., Toft, N. and Gardner, I. A. (2017). STARD-BLCM: Standards for the Reporting of
@@ -54,7 +52,8 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
         {.fun agreement}, {.fun alt_test}, {.fun check_fit} or
         {.code fit_raters(method = \"bayes\")}.", not = x,
     i = c(if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the
-          numbers of this object, and {.code format(x)} returns one line of text.", if (inherits(x, c("rater_fit", "model_comparison")))
+        numbers of this object, and {.code format(x)} returns one line of text.",
+      if (inherits(x, c("rater_fit", "model_comparison")))
         "{.code may_say(fit)} needs a fit by {.code method = \"bayes\"}. {.help rater_model} has
          references for all models." else "For ratings, call
           {.code may_say(estimate_accuracy(x))} or, without systems,
@@ -63,8 +62,7 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
   if (what == "sentences") return(say_sentences(x))
   paragraph <- describe_methods(x)
   is_cited <- map_lgl(names(references), grepl, x = paragraph[[1L]], fixed = TRUE)
-  structure(c(paragraph, references[is_cited], use.names = FALSE),
-    class = c("said_sentences", "character"))
+  structure(unname(c(paragraph, references[is_cited])), class = c("said_sentences", "character"))
 }
 
 #' @export
@@ -223,9 +221,8 @@ say_sentences.accuracy_estimate <- function(x) {
   poor_claim <- ifelse(is_constant, "always fails.", "is no better than chance.")
   raw_pass_rates <- raw_pass_rate(x)
   sentence_table(table$system, supported_sentences, c(
-    paste(table$system,
-      ifelse(is.na(x$table$estimate), poor_claim,
-        sprintf(exact_claim, whole_percent(x$table$estimate)))),
+    paste(table$system, ifelse(is.na(x$table$estimate), poor_claim,
+      sprintf(exact_claim, whole_percent(x$table$estimate)))),
     sprintf("%s passes in %s of the cases, because %s said so.", names(raw_pass_rates),
       whole_percent(raw_pass_rates), x$fit$x$raters),
     if (!has_all_truths(x)) sprintf("The systems were validated against the truth%s.",
