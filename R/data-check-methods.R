@@ -137,7 +137,7 @@ panel_problems <- function(fit, is_gold) {
   paste0(findings, shown_checks$advice, recycle0 = TRUE)
 }
 
-# ---- Systems whose answers seem to be made from the ratings ---------------------------------------
+# ---- Systems whose answers seem to be made from the ratings --------------------------------------
 
 follower_words <- "Always the most frequent rating, where it leads by one rating: "
 

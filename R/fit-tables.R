@@ -186,7 +186,7 @@ parameters_to_print <- function(x, ...) {
 #'
 #'   Three functions accept the result of `confusion()`. `tidy()` returns a tibble with a row per
 #'   cell of a matrix and the columns `rater`, `truth` (true category), `rating` and `probability`.
-#'   `glance()` returns the numbers of `raters` and `categories`. `autoplot()` draws at most 12 maps.
+#'   `glance()` returns the numbers of `raters` and `categories`. `autoplot()` draws up to 12 maps.
 #'
 #'   For fits by `method = "bayes"`, values are posterior means. All values are `NA` if the fit is
 #'   not identified. A rater without ratings has `NA` in models with a matrix per rater.
