@@ -56,7 +56,7 @@
 #' @export
 draws <- function(x, ...) {
   check_call(dots = NULL)
-  # A fit without draws is reported first. Unknown arguments, such as a number of draws, come second.
+  # Reports a fit without draws before an unknown argument, such as a number of draws.
   if (inherits(x, "rater_fit")) check_draws_fit(x, "x")
   check_dots_empty(...)
   check_draws_fit(x, "x")

@@ -181,7 +181,7 @@ reversed_pairs <- c(
   "infected healthy", "infected uninfected", "case control"
 )
 
-# Warns if the ratings contradict the user's priors of at least two probabilities. There is no second
+# Warns if the ratings contradict the user's priors of at least two probabilities. There is no such
 # warning if warn_mixing() has warned that the priors contradict the constraint `order`.
 warn_prior_conflict <- function(fit) {
   conflicts <-

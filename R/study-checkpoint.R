@@ -45,7 +45,7 @@ hashes_of_parts <- function(study) {
 # Converts an object (list, vector or function) to text, from which its hash is computed. The text
 # of a function includes the values of variables that it uses. Environments, pointers, byte code and
 # source references are excluded, because they differ between sessions. `store`: environment with
-# the functions whose variables are in the text. A function may occur in its own variables.
+# the functions whose variables are in the text. A recursive function uses itself.
 hashable_text <- function(x, store = new.env()) {
   type <- typeof(x)
   if (type %in% c("environment", "externalptr", "weakref")) return()
@@ -66,9 +66,9 @@ hashable_text <- function(x, store = new.env()) {
   list(value_text, lapply(c(kept_attributes, variables), hashable_text, store))
 }
 
-# Returns the values of the variables outside a function `f` that it uses, including functions, as a
-# named list. Returns NULL for a function of a package. Excluded are variables to which `f` assigns a
-# value, such as counters.
+# Returns a named list of the variables outside a function `f` that it uses, including functions.
+# Returns NULL for a function of a package. Variables to which `f` assigns a value, such as counters,
+# are excluded.
 values_of_variables <- function(f) {
   env <- environment(f)
   if (rlang::is_namespace(env)) return()
@@ -178,8 +178,8 @@ resume_study <- function(study, path, any_seed) {
   differing_parts <- setdiff(part_names[!is_same], if (any_seed) "seed")
   abort_checkpoint_if(differing_parts, path, "contains the results of another study.",
     x = "The other study differs in {.arg {differing_parts}}.",
-    i = "Choose another file, or delete this one. Functions are compared with the variables that they
-      use.")
+    i = "Choose another file, or delete this one. Functions are compared with the variables that
+      they use.")
   abort_checkpoint_if(isTRUE(saved$runs > study$runs), path, "contains a study with more runs.",
     x = "It has {saved$runs} {.arg runs}, more than the {study$runs} that were requested.",
     i = "Give {.code runs = {saved$runs}}, or choose another file.")

@@ -201,7 +201,8 @@ study_notes <- function(estimates, estimators) {
     if (!is_empty(estimators_without_interval)) paste(c(
       paste("No intervals, so no coverage:", shorten(estimators_without_interval)),
       if (!all(is_user_defined[estimators_without_interval])) "Use accuracy_estimator(interval = )",
-      if (any(is_user_defined[estimators_without_interval])) "Your functions can return columns conf.low and conf.high"
+      if (any(is_user_defined[estimators_without_interval]))
+        "Your functions can return columns conf.low and conf.high"
     ), collapse = ". "),
     sprintf(
       "Compared with %s, all systems (Monte Carlo standard error)",
