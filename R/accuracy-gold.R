@@ -123,8 +123,8 @@ fit_without_truth <- function(fit, known_truth) {
   if (!any(is_known_pattern(fit))) return(fit)
   abort_argument_if(!identical(known_truth, fit$given$truth), "known_truth",
     "{.arg x} is a fit that already uses known truths, which differ from {.arg known_truth}.",
-    i = "Leave out {.arg known_truth}, or give all known truths to {.fun estimate_accuracy} with
-        ratings, or with a fit without known truths.")
+    i = "Leave out {.arg known_truth}. Or let {.arg x} be the ratings, or a fit without known
+        truths, and give all known truths as {.arg known_truth}.")
   fit_again(fit, known_truth = NULL)
 }
 

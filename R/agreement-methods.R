@@ -38,12 +38,12 @@
 #'
 #'   * `estimate`, `scale`, `level`; `lower`, `upper`: bounds of the level.
 #'   * `membership`: probability of the level; `cumulative`: probability of this or a higher level.
-#'   * `reached`: `TRUE` for the level that is reached.
+#'   * `reached`: `TRUE` for the level reached, as defined in section *Benchmark levels*.
 #'   * `reason`: why the probabilities are `NA`. Measures that are not corrected for chance have no
 #'     levels.
 #'
 #'   `glance(x)`: a tibble with one row. Columns `measures`, `raters`, `cases`, `estimates` and
-#'   `missing` are numbers; `cases` is the largest number of cases used for an estimate, and
+#'   `missing` are counts; `cases` is the largest number of cases used for an estimate, and
 #'   `missing` the number of missing estimates. The other columns are the settings `pairwise`,
 #'   `by_category`, `interval`, `conf_level`, `pooling`, `scale_weights` and `replicates` of
 #'   [agreement()]. `conf_level` is `NA` without intervals, `replicates` is `NA` without the

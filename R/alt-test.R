@@ -9,7 +9,8 @@
 #' The score of an answer to a case is its agreement with the *other* raters of the case. With
 #' `score = "accuracy"`, it is the share of the other raters who gave the same answer. With
 #' `score = "neg_rmse"`, it is minus the root of the mean squared difference from their answers.
-#' Categories are numbers, or positions in the order of the categories.
+#' Differences are computed from the numbers if categories are numbers, and otherwise from the
+#' positions (1, 2, ...) in the order of the categories.
 #'
 #' The *advantage* of the system over a rater is the share of cases in which the system's score is
 #' at least as high as the rater's. The *lead* of the rater is the share of cases in which the
@@ -36,7 +37,7 @@
 #' @return An object of class `alt_test`. `tidy()` returns a tibble with a row per system:
 #'   * `system`: name of the system.
 #'   * `winning_rate`: share of raters against whom the system wins, in \[0, 1\].
-#'   * `advantage`: mean of the advantages over raters, in \[0, 1\].
+#'   * `advantage`: mean, over raters, of the system's advantage (see *Method*), in \[0, 1\].
 #'   * `passed`: `TRUE` if `winning_rate` is at least 0.5.
 #'   * `raters`: number of raters with enough cases; `cases`: number of cases with an answer of the
 #'     system and enough ratings.

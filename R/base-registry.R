@@ -50,11 +50,12 @@ check_kernel <- function(kernel, form, argument_names) {
 # `metrics` if one of them does not exist.
 select_records <- function(kind, ids, records) {
   unknown_ids <- if (is.character(ids)) printable(setdiff(ids, names(records)))
-  catalogue <- if (kind == "metric") 'measures("metric")' else "measures()" # nolint: object_usage.
+  listing_call <- # nolint: object_usage.
+    if (kind == "metric") 'measures("metric")' else "measures()"
   problem <- if (!is.character(ids) || is_empty(ids)) "It is {describe(ids)}." else
     if (!is_empty(unknown_ids)) "There is no {.val {unknown_ids}}."
   abort_if(problem, kind,
-    "{.arg {kind}s} must be values of column {.code id} of {.code {catalogue}}.", x = problem,
+    "{.arg {kind}s} must be values of column {.code id} of {.code {listing_call}}.", x = problem,
     i = similar_values_hint(unknown_ids, names(records)), !!kind := ids)
   records[unique(ids)]
 }

@@ -128,7 +128,7 @@ draw_blocks <- function(estimate, replicates, opponents) {
     }
     estimate$options["cluster"] <- list(NULL)
   }
-  drawn_blocks <- lapply(system_blocks, function(block) {
+  block_draws <- lapply(system_blocks, function(block) {
     # Restricts the estimate to the systems of the block.
     estimate$table <- estimate$table[block, ]
     estimate$details <- estimate$details[block, ]
@@ -136,7 +136,7 @@ draw_blocks <- function(estimate, replicates, opponents) {
     draws <- draw_estimates(estimate, pick_columns(replicates, block))
     if (is.character(draws)) draws else list(systems = block, draws = draws)
   })
-  if (is.character(drawn_blocks[[1L]])) drawn_blocks[[1L]] else drawn_blocks
+  if (is.character(block_draws[[1L]])) block_draws[[1L]] else block_draws
 }
 
 # Returns the interval record (see new_interval()) from which joint draws are computed. This is the
@@ -201,21 +201,21 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
 # * first, second: columns of `draws` with the two systems of each pair
 # * error: standard error of each difference; NULL if the draws have no heavy tails
 #
-# `drawn_blocks`: element `blocks` of comparison_draws(). `centre`: centre of the draws of each
+# `block_draws`: element `blocks` of comparison_draws(). `centre`: centre of the draws of each
 # system. If draws have heavy tails, attribute `times` contains the factor by which each draw was
 # widened. Standard errors are computed without this factor.
-summarise_pairs <- function(pairs, drawn_blocks, centre = NULL) {
+summarise_pairs <- function(pairs, block_draws, centre = NULL) {
   is_assigned <- logical(length(pairs$first))
   blocks <- list()
-  for (drawn_block in drawn_blocks) {
-    first <- match(pairs$first, drawn_block$systems)
-    second <- match(pairs$second, drawn_block$systems)
+  for (one_block in block_draws) {
+    first <- match(pairs$first, one_block$systems)
+    second <- match(pairs$second, one_block$systems)
     pair_indices <- which(!is.na(first) & !is.na(second) & !is_assigned)
     is_assigned[pair_indices] <- TRUE
-    draws <- drawn_block$draws
+    draws <- one_block$draws
     tail_factor <- attr(draws, "times")
     covariance <- if (!is.null(tail_factor)) {
-      cov((draws - rep(centre[drawn_block$systems], each = nrow(draws))) / tail_factor)
+      cov((draws - rep(centre[one_block$systems], each = nrow(draws))) / tail_factor)
     }
     pairs_per_block <- max(1, floor(max_differences / nrow(draws)))
     blocks <- c(blocks, lapply(split_in_runs(pair_indices, pairs_per_block), function(block_pairs) {

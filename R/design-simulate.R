@@ -6,7 +6,7 @@
 #' @srrstatsNA {UL2.1} ratings are not transformed
 #' @srrstatsNA {UL7.5, UL7.5a} nothing is fitted in batches
 #' @param design A [rater_design()].
-#' @param n Number of cases, at least 1; by default the number of the design.
+#' @param n Number of cases, at least 1; by default the number of cases of the design.
 #' @param rater_kind Kind of the raters: `"expert"` or `"crowd"` (people), `"model"` (language
 #'   models) or `"tool"` (other programs); or a vector of kinds with the names of the raters.
 #'   `NULL`, the default: the kind is unknown. The kind affects intervals of [estimate_accuracy()],

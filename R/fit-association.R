@@ -56,7 +56,7 @@ has_known_values <- function(known) {
 reason_near_chance <- "the raters' agreement is barely distinguishable from chance"
 
 # Warns if a fit is identified but unreliable. The default method, for fits by likelihood, warns if
-# the fit did not converge, is only weakly identified, or may have exchanged categories.
+# the fit did not converge, is only weakly identified, or may have swapped categories.
 warn_identified_fit <- function(fit) UseMethod("warn_identified_fit")
 
 warn_identified_fit.rater_fit <- function(fit) {
@@ -73,17 +73,17 @@ warn_identified_fit.rater_fit <- function(fit) {
   if (fit$model$accuracy == "rater" && fit$model$errors == "free") {
     return(warn_weakly_identified(fit))
   }
-  # The warning names two categories if exchanging them would increase the sum of the diagonal of
+  # The warning names two categories if swapping them would increase the sum of the diagonal of
   # the mean confusion matrix.
   mean_matrix <- colMeans(fit$matrices, na.rm = TRUE)
-  exchange_gain <- mean_matrix + t(mean_matrix) - outer(diag(mean_matrix), diag(mean_matrix), `+`)
-  exchanged_categories <- fit$x$categories[rowSums(exchange_gain > 1e-6, na.rm = TRUE) > 0]
-  warn_if(exchanged_categories, "switched",
+  swap_gain <- mean_matrix + t(mean_matrix) - outer(diag(mean_matrix), diag(mean_matrix), `+`)
+  swapped_categories <- fit$x$categories[rowSums(swap_gain > 1e-6, na.rm = TRUE) > 0]
+  warn_if(swapped_categories, "switched",
     "In the fitted model, raters mostly confuse these categories with each other:
-        {.val {exchanged_categories}}.",
-    i = "The fit may have exchanged these categories, because the likelihood does not determine
+        {.val {swapped_categories}}.",
+    i = "The fit may have swapped these categories, because the likelihood does not determine
         their names. Merge them, use a simpler model, or leave out raters who use labels wrongly.",
-    categories = exchanged_categories)
+    categories = swapped_categories)
 }
 
 warn_identified_fit.judge_fit <- function(fit) {
@@ -126,10 +126,10 @@ warn_weakly_identified <- function(fit) {
   } else if (rates_depend_on_prior(fit)) {
     warn_weak("the estimated base rates depend mostly on the prior")
   }
-  exchanging_share <- share_from_exchanging_raters(fit)
-  if (exchanging_share > 1 / 3) {
-    warn_weak(fill_template("raters who seem to exchange categories gave %s of the ratings, and the
-      fit assumes that the other raters use the labels correctly", percent(exchanging_share)))
+  swapping_share <- share_from_swapping_raters(fit)
+  if (swapping_share > 1 / 3) {
+    warn_weak(fill_template("raters who seem to swap categories gave %s of the ratings; if in fact
+      the other raters swap them, the estimated categories are swapped", percent(swapping_share)))
   }
 }
 
@@ -148,7 +148,8 @@ warn_if_untestable <- function(fit) {
     ), sum, default = 0)
     p_value <- suppressWarnings(chisq.test(pattern_counts_by_population, correct = FALSE)$p.value)
     if (nrow(pattern_counts_by_population) <= 20L && !isTRUE(p_value < 0.05)) {
-      warn_weak("two raters need populations with different base rates, but none are visible")
+      warn_weak(one_line("with two raters, the model needs populations with different base rates,
+        but the ratings do not differ clearly between the populations"))
     }
   } else if (count_used_categories(x) == 2L && fit$method != "bayes") {
     warn_weak(one_line("with two raters and two categories, the model fits all possible ratings, so
@@ -200,20 +201,20 @@ count_observations_by_truth <- function(fit) {
   n_observations
 }
 
-# Returns the share of ratings by raters who seem to exchange categories. Such a rater gives some
+# Returns the share of ratings by raters who seem to swap categories. Such a rater gives some
 # category less often to cases of this category than to cases of another category, and the
 # difference is more than two standard errors.
-share_from_exchanging_raters <- function(fit) {
+share_from_swapping_raters <- function(fit) {
   n_by_truth <- count_ratings_by_truth(fit)
   p_rating <- replace(fit$matrices, n_by_truth == 0, NA) # raters x truths x ratings
   variance <- bernoulli_variance(p_rating) / as.vector(n_by_truth)
-  is_exchanged <- vapply(seq_len(ncol(n_by_truth)), function(k) {
+  is_swapped <- vapply(seq_len(ncol(n_by_truth)), function(k) {
     difference <- p_rating[, -k, k, drop = FALSE] - p_rating[, k, k]
     error <- sqrt(variance[, -k, k, drop = FALSE] + variance[, k, k])
     rowSums(difference > 2 * error, na.rm = TRUE) > 0
   }, logical(nrow(n_by_truth)))
   n_ratings <- ratings_of_raters(fit$x)
-  sum(n_ratings[rowSums(matrix(is_exchanged, nrow(n_by_truth))) > 0]) / sum(n_ratings)
+  sum(n_ratings[rowSums(matrix(is_swapped, nrow(n_by_truth))) > 0]) / sum(n_ratings)
 }
 
 # ---- Names of classes ---------------------------------------------------------------------------

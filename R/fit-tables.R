@@ -144,7 +144,7 @@ likelihood_lines.rater_fit <- function(fit) {
     ),
     sprintf("A prior with the weight of %.0f ratings shrinks accuracies towards their mean; %s",
       weak_prior_size(fit), "prior = \"none\" of rater_model() leaves it out"),
-    words_with_labels("Raters with fewer ratings (mostly prior):", find_raters_mostly_prior(fit))
+    words_with_labels("Raters with fewer ratings (mostly prior):", find_prior_dominated_raters(fit))
   )
 }
 
@@ -167,15 +167,15 @@ parameters_to_print <- function(x, ...) {
 #' contains the probabilities of ratings given the true category.
 #'
 #' @param fit A [fit_raters()] result. Ratings, or an object that [as_ratings()] can convert, are
-#'   also accepted. Their fit is that of [k_model()], in which all raters have the same accuracy.
+#'   also accepted. Ratings are fitted with [k_model()], in which all raters have the same accuracy.
 #' @param x A [fit_raters()] result.
 #' @param newdata `NULL`, the default, for the base rates of the cases of the fit. If base rates
 #'   depend on covariates (argument `base_rates` of [rater_model()]), a data frame with these
 #'   covariates gives the base rates of other cases.
 #' @param ... Not used.
 #' @return `base_rates()`: a tibble with one row, and a column per category that contains its base
-#'   rate, in \[0, 1\]. If base rates depend on covariates, the function returns their means over
-#'   cases, and a message informs of this. With `newdata`, the tibble has a row per row of
+#'   rate, in \[0, 1\]. If base rates depend on covariates, the function returns the mean base
+#'   rates over cases, with a message. With `newdata`, the tibble has a row per row of
 #'   `newdata`, and the columns of `newdata` precede the base rates.
 #'
 #'   `confusion()`: a list of class `rater_confusion` with a matrix per rater, named by rater. The
@@ -190,7 +190,7 @@ parameters_to_print <- function(x, ...) {
 #'
 #'   For fits by `method = "bayes"`, values are posterior means. All values are `NA` if the fit is
 #'   not identified. A rater without ratings has `NA` in models with a matrix per rater.
-#'   [tidy()][tidy.rater_fit] returns intervals of base rates. The examples of [rater_model()]
+#'   [tidy(fit)][tidy.rater_fit] returns base rates with intervals. The examples of [rater_model()]
 #'   compute intervals for `newdata`.
 #' @family models of raters
 #' @examples

@@ -110,7 +110,7 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   raters <- fit$x$raters
   rates <- check_prevalence(prevalence, categories)
   pair_index <- match(as_label(combine), raters)
-  mostly_prior <- find_rows_mostly_prior(fit)
+  mostly_prior <- find_prior_dominated_rows(fit)
   if (!is.null(combine)) {
     check_names_among(as_label(combine), raters, "combine")
     abort_argument_if(length(pair_index) != 2L, "combine",
@@ -298,7 +298,7 @@ check_prevalence <- function(prevalence, categories) {
 
 # Returns the names of raters whose estimates depend mostly on the prior. These raters gave fewer
 # ratings than the weight of the prior, expressed as a number of ratings.
-find_raters_mostly_prior <- function(fit) {
+find_prior_dominated_raters <- function(fit) {
   size <- if (fit$identified == "yes") fit$centre$c %||% weak_prior_size(fit)
   if (is.null(size)) return(character())
   n <- ratings_of_raters(fit$x)
@@ -307,12 +307,12 @@ find_raters_mostly_prior <- function(fit) {
 
 # Returns TRUE for rows of confusion matrices that depend mostly on the prior, a logical matrix
 # (raters x true categories). In fits by likelihood, either all rows of a rater are TRUE or none.
-find_rows_mostly_prior <- function(fit) {
+find_prior_dominated_rows <- function(fit) {
   x <- fit$x
   terms <- if (!is.null(fit$draws)) fit$terms[compare_with_prior(fit)$mostly_prior &
     is_matrix_term(fit$terms$term) & is_convergence_checked(fit$terms), ]
   rows <- lapply(x$categories, function(category) {
-    if (is.null(terms)) return(x$raters %in% find_raters_mostly_prior(fit))
+    if (is.null(terms)) return(x$raters %in% find_prior_dominated_raters(fit))
     raters <- terms$rater[terms$truth %in% c(category, NA)]
     x$raters %in% raters | anyNA(raters) # NA for a matrix that all raters share
   })

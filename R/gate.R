@@ -17,7 +17,8 @@
 #' @section Error rates:
 #' A system whose accuracy is exactly `at_least` should pass with probability (1 - `conf_level`) /
 #' 2, which is .05 with 90% intervals. In simulations with 20 to 200 gold cases (cases with known
-#' truth), this probability was .02 to .05 on average, and at most .11.
+#' truth), the mean of this probability over settings (thresholds and error rates of a rater) was
+#' .02 to .05, depending on the number of gold cases. The largest value in a setting was .11.
 #'
 #' These rates are for a single test. If gold cases are added until the system passes, a system at
 #' the threshold passes far more often (.12 to .17 after eight tests). Fix the number of gold cases
@@ -28,9 +29,9 @@
 #' @param x A result of [estimate_accuracy()] or [compare_systems()], with intervals, also with
 #'   several groups of cases (argument `by`). The agreement of machines is little evidence of
 #'   accuracy. If all raters are declared as machines (language models or programs, `rater_kind` of
-#'   [ratings()]), an estimate therefore needs gold cases, or argument `common` of
-#'   [estimate_accuracy()] set to `"none"`, `"all"` or a number. In comparisons, high values of the
-#'   metric must be better.
+#'   [ratings()]), an estimate therefore needs gold cases (cases with known truth), or argument
+#'   `common` of [estimate_accuracy()] set to `"none"`, `"all"` or a number. In comparisons, high
+#'   values of the metric must be better.
 #' @param at_least The threshold. For accuracies and pass rates, a number in \[0, 1\]. For
 #'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority).
 #' @param ... Not used; catches misspelt arguments.
@@ -42,9 +43,10 @@
 #'   * `estimate`, `conf.low`, `conf.high`: estimate, and limits of its interval.
 #'   * `at_least`: the threshold; `decision`: `"pass"`, `"fail"` or `"undecided"`.
 #'   * `needed`: number of further gold cases for a decision, if the estimate and the precision per
-#'     gold case do not change; 0 if the decision is `"pass"` or `"fail"`. `NA` if no gold cases
-#'     measure the system, or if even the truth of all cases would not decide. Also `NA` for
-#'     comparisons, anytime intervals and posterior draws.
+#'     gold case do not change; 0 if the decision is `"pass"` or `"fail"`. `NA` if the accuracy of
+#'     the system is not estimated from gold cases, or if the system would be undecided even if the
+#'     truth of all cases were known. Also `NA` for comparisons, anytime intervals and posterior
+#'     draws.
 #'   * `reason`: why the interval or `needed` is `NA`.
 #'
 #'   `glance()`: a tibble with one row: `status`, `at_least`, and the numbers of systems or pairs
@@ -134,7 +136,7 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   fitted_ratings <- x$fit$x
   x$table <- without_followers(x$table, find_followers(x))
   rows <- decision_rows(x$table, x$table$system, at_least, if (is.null(drawn_gold))
-    "no gold cases measure the system" else "it is not computed for posterior draws")
+    "the accuracy is not estimated from gold cases" else "it is not computed for posterior draws")
   rows$gold <- gold$details$gold %||% if (is.null(drawn_gold)) NA_integer_ else
     colSums((pick_rows(case_answers(fitted_ratings), drawn_gold$case) > 0L) *
       weights_of_cases(fitted_ratings)[drawn_gold$case])

@@ -141,8 +141,7 @@ heavy_tail_factors <- function(n) {
   normal_quantile(0.9) / qt(0.95, t_degrees) * sqrt(t_degrees / chi_squares)
 }
 
-# Returns the hidden error of each system: the part of the standard error that is due to shared
-# errors.
+# Returns the hidden error of each system: the standard deviation of the bias due to shared errors.
 hidden_error <- function(estimate) {
   details <- estimate$details
   details[["hidden"]] %||% # set for other metrics
@@ -216,8 +215,10 @@ hidden_error_words <- function(x, has_scores = FALSE) {
   }
 }
 
-# Returns the hidden error of system number `s` for each value of `rater_error`, the share of wrong
-# ratings. `gap`: distance between the system's accuracies with independent and with shared errors.
+# Returns the hidden error of system number `s`: the standard deviation of the bias that is due to
+# shared errors and cannot be estimated from the ratings. The result has an element for each value
+# of `rater_error`, the share of wrong ratings. `gap`: distance between the system's accuracies with
+# independent and with shared errors.
 hidden_error_of_system <- function(estimate, s, gap = 0,
                                    rater_error = estimate$details$rater_error[[s]]) {
   zeros <- 0 * rater_error

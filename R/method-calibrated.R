@@ -187,9 +187,10 @@ note_of_one_rater <- function(estimate) {
 raw_pass_rate <- function(estimate) {
   evidence <- estimate$gold$evidence
   if (is.null(evidence) || !is_one_rater(estimate$fit$x)) return(numeric())
-  rating_share <- predict_correctness(evidence$predicted, evidence$answer)
-  pass_rate <- colSums(evidence$weight * rating_share, na.rm = TRUE) /
-    colSums(evidence$weight * !is.na(rating_share))
+  # With one rater, predicted probabilities are shares of ratings, see predict_categories().
+  predicted_correctness <- predict_correctness(evidence$predicted, evidence$answer)
+  pass_rate <- colSums(evidence$weight * predicted_correctness, na.rm = TRUE) /
+    colSums(evidence$weight * !is.na(predicted_correctness))
   names(pass_rate) <- estimate$table$system
   pass_rate[names(pass_rate) %in% estimate$fit$x$constant]
 }

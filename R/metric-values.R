@@ -128,7 +128,9 @@ run_kernel <- function(record, arguments, n, settings) {
   }
   values <- as.double(unlist(values))
   wrong_positions <- which(values < range[[1L]] - 1e-8 | values > range[[2L]] + 1e-8)
-  if (length(wrong_positions) > 0L) abort_kernel("Among them is ", values[[wrong_positions[[1L]]]])
+  if (length(wrong_positions) > 0L) {
+    abort_kernel("The value ", values[[wrong_positions[[1L]]]], " is outside this range")
+  }
   values
 }
 

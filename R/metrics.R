@@ -70,9 +70,8 @@ package_metrics <- function() c(built_in_metrics, score_records)
 NULL
 
 # Returns the records of the metrics with the names `ids` or, if `ids` is NULL, of the default
-# metrics. If the user named the positive category, the default metrics include the specificity; if
-# there are two categories, they are those of a diagnostic test. `scored`: do the ratings contain
-# scores?
+# metrics. With a positive category, the default metrics include the specificity. If there are also
+# only two categories, they are the metrics of a diagnostic test. `scored`: do ratings have scores?
 find_metrics <- function(ids, settings, scored) {
   is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
   if (is.null(ids)) return(Filter(function(record) {
@@ -126,9 +125,9 @@ check_cost_matrix <- function(cost, categories) {
 #'   category, weighted by the posterior probability that the category is true, given the ratings. A
 #'   case with known truth is counted only in the row of its true category. The argument `common` of
 #'   [estimate_accuracy()] (how far a system is assumed to share the raters' errors) also
-#'   applies to this table. The metric `accuracy` is equal to the estimate of [estimate_accuracy()],
-#'   which includes a prior of the accuracy; other metrics do not. With few cases, the accuracy can
-#'   therefore be outside the range of sensitivity and specificity.
+#'   applies to this table. The metric `accuracy` is equal to the estimate of [estimate_accuracy()].
+#'   It includes a prior of the accuracy. The other metrics are computed without this prior. With
+#'   few cases, the accuracy can therefore be outside the range of sensitivity and specificity.
 #'
 #' Methods `"binned"` and `"unbinned"`, and methods that are functions, estimate only the accuracy;
 #' other metrics are then `NA`. A metric of a category is also `NA` if its denominator is 0. Macro
@@ -154,10 +153,10 @@ check_cost_matrix <- function(cost, categories) {
 #'   [estimate_accuracy()] for such an object. For `augment()`, an `estimate_metrics()` result.
 #' @param metrics Names of metrics. `NULL`, the default, selects accuracy, `kap`, `mcc`, recall,
 #'   precision, `f_meas` and `bal_accuracy`, and, if `x` has scores, `roc_auc`, `brier_class` and
-#'   `ece`. If `positive` is given and there are two categories, it selects accuracy, sensitivity,
-#'   specificity, `ppv`, `npv` and the metrics of scores. If `positive` is given and there are more
-#'   categories, it also selects the specificity.
-#' @param average Averages over categories of the metrics that are defined for one category: one or
+#'   `ece`. With `positive` and two categories, `NULL` selects accuracy, sensitivity, specificity,
+#'   `ppv`, `npv` and, if `x` has scores, the same metrics of scores. With `positive` and more
+#'   categories, `NULL` selects the specificity in addition to the default metrics.
+#' @param average How metrics of one category, such as recall, are averaged over categories: one or
 #'   more of `"macro"`, the mean (the default); `"macro_weighted"`, the mean weighted by the share
 #'   of cases of each category; and `"micro"`, computed from counts summed over categories (not for
 #'   scores). `NULL` for no averages.

@@ -57,17 +57,21 @@ check_abstain_allowed <- function(input, options) {
       x = "{.val {shared_labels}} {?is/are} in both arguments.",
       i = "An abstention cannot be the true category of a case.")
   }
-  obstacles <- c(
-    "Counts of ratings do not show which rater abstained." = !input$layout$labels,
-    "{.code repeats = \"{options$repeats}\"} allows several replies by a rater on a case." =
-      options$repeats != "error",
-    "With {.arg rater_groups}, the raters of a group count as one vote." = !is.null(input$groups),
-    "{.arg confidence} and {.arg abstain} cannot be combined." = !is.null(input$confidence)
+  is_given <- c( # arguments that cannot be combined with `abstain`
+    counts = !input$layout$labels, repeats = options$repeats != "error",
+    rater_groups = !is.null(input$groups), confidence = !is.null(input$confidence)
   )
-  abort_argument_if(any(obstacles), "abstain",
-    "{.arg abstain} cannot be combined with these other arguments.",
-    x = names(which(obstacles))[1L],
-    i = "Leave out {.arg abstain} or the argument that contradicts it.")
+  reasons <- c(
+    counts = "Counts of ratings do not show which rater abstained.",
+    repeats =
+      "{.code repeats = \"{options$repeats}\"} allows several replies by a rater on a case.",
+    rater_groups = "The raters of a group count as one vote, and votes have no abstentions.",
+    confidence = "No model uses both abstentions and confidence."
+  )
+  conflict <- names(which(is_given))[1L]
+  abort_argument_if(any(is_given), "abstain",
+    "{.arg abstain} cannot be combined with {.arg {conflict}}.", x = reasons[[conflict]],
+    i = "Leave out {.arg abstain} or {.arg {conflict}}.")
 }
 
 add_abstentions <- function(x, input) {

@@ -160,8 +160,8 @@ abort_unclear_columns <- function(unclear, roles, arg) {
 #'   without a name is used as `what`.
 #' @param what Name of a table in section *Tables*, a string. `NULL`, the default, is `"ratings"`.
 #' @param ... Not used; catches misspelt arguments.
-#' @param spreadsheet If `TRUE`, labels that a spreadsheet would read as formulas begin with an
-#'   apostrophe. By default `FALSE`.
+#' @param spreadsheet If `TRUE`, the function puts an apostrophe before labels and names that a
+#'   spreadsheet would read as formulas. By default `FALSE`.
 #'
 #' @section Tables:
 #' * `"ratings"`: one row per rating, with `case`, `rater` (`NA` if ratings were given as counts)
@@ -172,7 +172,7 @@ abort_unclear_columns <- function(unclear, roles, arg) {
 #'   abstained, also `abstained`.
 #' * `"scores"`: one row per `case`, `system` and `category`, with the `score`.
 #' * `"answers"`: one row per `case` and `rater`, with `labels`, a list of factors with all labels
-#'   of the answer. Only this table contains answers without labels.
+#'   of the answer. Only this table contains answers with an empty set of labels.
 #' * `"counts"`: one row per `case`, with the number of raters who chose each category.
 #' * `"covariates"`: one row per `case`, with its covariates. If several columns identify a case,
 #'   also these columns.
@@ -189,7 +189,8 @@ abort_unclear_columns <- function(unclear, roles, arg) {
 #'   ratings.
 #' * `"groups"`: one row per `group` of several raters, see [rater_groups]. Columns are the number
 #'   of `raters`; `agreement`, the share of equal pairs of their ratings; `votes`, the number of
-#'   cases with a most frequent category; and `split`, the number of cases where categories tie.
+#'   cases with a single most frequent category; and `split`, the number of cases in which several
+#'   categories are most frequent.
 #' * `"system_agreement"`: one row per `system`, with the number of `cases` that it answered;
 #'   `unrated`, the number of these cases without ratings; and `agreement`, the share of their
 #'   ratings that are equal to the system's answer (`NA` without ratings).

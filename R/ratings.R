@@ -210,7 +210,8 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   x
 }
 
-# Converts an agreement matrix of class `table` to ratings. Fails if the user names columns.
+# Converts an agreement matrix of class `table` to ratings. Raises an error if the user gives
+# arguments that select columns or labels, such as `raters` or `na`.
 ratings_of_table <- function(data, columns, options) {
   check_long_data(FALSE, options$repeats)
   forbidden_arguments <- c(given_argument_names(columns), c("na", "clean_labels", "abstain")[

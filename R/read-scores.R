@@ -43,15 +43,15 @@ add_scores <- function(x, options, data, by_rating) {
 # * category: label of the category.
 # * score: the score.
 
-# Reads scores in columns of wide data. `scores`: for each system, a vector of column names, with
-# the categories as names.
+# Reads scores in columns of wide data. `scores`: a list named by system. Each element is a vector
+# of column names, named by category.
 columns_of_scores <- function(x, scores, data, by_rating) {
   data <- as_columns(data)
   is_valid <- is.list(scores) && is_uniquely_named(scores) &&
     all(map_lgl(scores, function(columns) is.character(columns) && is_named(columns)))
   abort_argument_if(!is_valid, "scores",
-    "must be a list with the systems as names, each a vector of columns with the categories as
-        names.",
+    "must be a list with one element per system, named by system. Each element is a character
+        vector of column names, named by category.",
     not = scores, i = c(
       "For example, scores = list({c(x$systems, 'system')[[1L]]} =
         c(\"{x$categories[[n_categories(x)]]}\" = \"column\")). With two categories, one column is

@@ -3,7 +3,7 @@
 #' [shared_errors()] estimates how often raters and systems (classifiers) are wrong on the same
 #' cases. `tidy()` returns its results for each pair, `tidy(x, "raters")` for each rater, and
 #' `glance()` for all raters together. The *effective number of raters* is the number of raters with
-#' independent errors whose mean would have the same variance as the mean of the actual raters.
+#' independent errors whose mean error has the same variance as the mean error of the actual raters.
 #'
 #' @param x A [shared_errors()] result.
 #' @param digits Number of decimals, by default 2.
@@ -23,15 +23,19 @@
 #'   * `surplus`: `coinciding - expected`.
 #'   * `reason`: why a value is `NA`.
 #'
-#'   `tidy(x, "raters")`: a row per rater. Without known truth, `accuracy` to `change` are `NA`.
+#'   `tidy(x, "raters")`: a row per rater. Without known truth, the columns from `accuracy` to
+#'   `change` are `NA`.
 #'   * `rater`: name of the rater.
 #'   * `n`: number of cases with known truth that the rater rated.
 #'   * `accuracy`: accuracy of the rater on these cases.
 #'   * `correlation`: mean correlation of the rater's errors with the errors of the other raters.
 #'   * `effective`: effective number of raters if this rater is left out; `change`: `effective`
-#'     minus the effective number of all raters. Both ignore the accuracy of the rater: a rater who
-#'     guesses has independent errors. Do not choose raters by them. Compare their accuracies, or
-#'     the column `labels` that [estimate_accuracy()] with known truth prints for `x[, "rater"]`.
+#'     minus the effective number of all raters. Both columns ignore the accuracy of the rater: a
+#'     rater who guesses has independent errors. Do not use these columns to choose raters. Compare
+#'     the accuracies of the raters. To compare the information in the ratings of each rater, call
+#'     [estimate_accuracy()] with known truth on these ratings, such as `ratings[, "rater"]`. Column
+#'     `labels` of the printed result contains the number of gold cases that would give the same
+#'     standard error without ratings.
 #'
 #'   `glance()`: a tibble with one row.
 #'   * `raters`, `systems`, `n`, `known`: numbers of raters, systems, cases, and cases with known

@@ -20,7 +20,7 @@
 #' categories.
 #'
 #' The *effective number of raters* is the number of raters with independent errors whose mean
-#' would have the same variance as the mean of the actual raters. For `m` raters with mean
+#' error has the same variance as the mean error of the actual raters. For `m` raters with mean
 #' correlation `rho`, it is `m / (1 + (m - 1) rho)` (the design effect of Kish, 1965). If some
 #' ratings are missing, `m` is the mean number of ratings per case. The mean correlation `rho` is
 #' the sum of the covariances of all pairs, divided by the sum of the products of their standard
@@ -329,9 +329,9 @@ refine_maximum <- function(value, centre, grid_step, first, second) {
 
 # ---- Effective number of raters -----------------------------------------------------------------
 
-# Returns the effective number of raters: the number of independent raters whose mean has the same
-# variance. The formula is the design effect of Kish. `raters`: number of raters. `correlation`:
-# mean correlation of errors.
+# Returns the effective number of raters: the number of raters with independent errors whose mean
+# error has the same variance as the mean error of the actual raters. The formula uses the design
+# effect of Kish. `raters`: number of raters. `correlation`: mean correlation of errors.
 effective_raters <- function(raters, correlation) {
   design_effect <- 1 + (raters - 1) * correlation
   ifelse(design_effect > 0, raters / design_effect, Inf)

@@ -35,9 +35,9 @@
 #' raised if the study in the file has other designs or estimators, or more runs; if the file was
 #' changed; or if another study uses it.
 #'
-#' User-defined functions are compared by their code, and by the variables outside the function that
-#' it uses, including functions. Not compared are environments, files, and variables to which the
-#' function assigns a value, such as counters.
+#' Two user-defined functions are equal if their code is equal, and if the outside variables and
+#' functions that the code uses are equal. Environments, files, and variables to which the function
+#' assigns a value (such as counters) are not compared.
 #'
 #' @srrstats {G5.7} errors by cases and raters: article `simulation-figures` stops if they do
 #'   not fall
@@ -47,8 +47,8 @@
 #'   `c("binned", "unbinned")`; or a named list of functions (see section Estimators), results of
 #'   [accuracy_estimator()] and names of methods.
 #' @param runs Number of panels for each combination of design, number of cases and, if `panels` is
-#'   `"separate"`, system; by default 10. For `update()`, the new total number, at least the number
-#'   of the study, which is the default.
+#'   `"separate"`, system; by default 10. For `update()`: the new number, including the panels
+#'   that are already in the study. It must be at least the number in the study (the default).
 #' @param n Numbers of cases. Each number is combined with each design. `NULL`, the default, uses
 #'   the number of cases of each design. `n` must be given if a design is a function.
 #' @param panels `"separate"`, the default: each system has separate panels. `"same"`: all
@@ -59,9 +59,10 @@
 #' @param checkpoint Path of a file in which results are saved (see section Checkpoints). `NULL`,
 #'   the default: results are not saved.
 #' @return `simulation_study()` and `update()`: an object of class `simulation_study`. `print()`
-#'   shows the errors of each estimator; [summary()][summary.simulation_study],
-#'   [tidy()][summary.simulation_study] and [glance()][summary.simulation_study] return tables,
-#'   [autoplot()][autoplot.simulation_study] a plot.
+#'   shows the bias, root mean squared error and, with intervals, coverage of each estimator;
+#'   [summary()][summary.simulation_study], [tidy()][summary.simulation_study] and
+#'   [glance()][summary.simulation_study] return tables, [autoplot()][autoplot.simulation_study]
+#'   returns a plot.
 #'
 #'   `replay()`: [ratings()] with their truth or, for `what = "estimate"`, the value of the
 #'   estimator.
@@ -176,7 +177,8 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
 }
 
 #' @rdname simulation_study
-#' @param row Number of a row of `tidy(study)`, which is an estimate in a panel.
+#' @param row Row number in `tidy(study)`. Each row is the estimate of one estimator for one system
+#'   in one panel.
 #' @param what `"panel"`, the default: returns the ratings of the panel. `"estimate"`: applies the
 #'   estimator to the panel; its errors and warnings occur again.
 #' @export

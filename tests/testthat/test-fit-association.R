@@ -48,7 +48,7 @@ test_that("an inverted rater is shown as such, and classes keep the names of mos
     data.frame(a = given(0.1), b = given(0.15), c = given(0.85), d = given(0.8)), raters = a:d
   )
   expect_warning(
-    fit <- fit_raters(y, dawid_skene()), "raters who seem to exchange categories",
+    fit <- fit_raters(y, dawid_skene()), "raters who seem to swap categories",
     class = "fallible_warning_weakly_identified"
   )
   expect_length(unique(coef(fit)[1:4] > 0.5), 2)
@@ -152,28 +152,28 @@ test_that("two raters are fitted with a warning where ratings cannot check the m
 
 # Share of the ratings by raters who give some label more often if another category is true than if
 # the label is true, by two standard errors. Loops over raters, labels and other categories.
-slow_exchanged_share <- function(fit) {
+slow_swapped_share <- function(fit) {
   x <- fit$x
   n <- count_ratings_by_truth(fit)
   variance <- function(j, truth, k) {
     p <- fit$matrices[j, truth, k]
     p * (1 - p) / n[j, truth]
   }
-  exchanges <- logical(nrow(n))
+  swaps <- logical(nrow(n))
   for (j in seq_len(nrow(n))) {
     for (k in seq_len(ncol(n))) {
       for (truth in setdiff(seq_len(ncol(n)), k)) {
         if (n[j, k] == 0 || n[j, truth] == 0) next
         gap <- fit$matrices[j, truth, k] - fit$matrices[j, k, k]
-        if (gap > 2 * sqrt(variance(j, truth, k) + variance(j, k, k))) exchanges[[j]] <- TRUE
+        if (gap > 2 * sqrt(variance(j, truth, k) + variance(j, k, k))) swaps[[j]] <- TRUE
       }
     }
   }
   ratings <- ratings_of_raters(x)
-  sum(ratings[exchanges]) / sum(ratings)
+  sum(ratings[swaps]) / sum(ratings)
 }
 
-test_that("exchanged categories are found with the error of each compared rate", {
+test_that("swapped categories are found with the error of each compared rate", {
   shares <- vapply(1:20, function(seed) {
     set.seed(seed)
     flipped <- matrix(c(0.3, 0.7, 0.5, 0.5), 2, byrow = TRUE) # an error rate of a rare category
@@ -182,8 +182,8 @@ test_that("exchanged categories are found with the error of each compared rate",
       matrices = list(rater4 = flipped)
     ))
     fit <- quiet(fit_raters(x, dawid_skene()))
-    expect_equal(share_from_exchanging_raters(fit), slow_exchanged_share(fit))
-    share_from_exchanging_raters(fit)
+    expect_equal(share_from_swapping_raters(fit), slow_swapped_share(fit))
+    share_from_swapping_raters(fit)
   }, 0)
   expect_gt(length(unique(shares)), 1L) # some are found, some are not
 })

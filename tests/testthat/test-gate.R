@@ -85,7 +85,7 @@ test_that("estimates that decide nothing are undecided, or refused", {
   open <- gate(by_ratings, mean(tidy(by_ratings)$estimate))
   no_number <- is.na(tidy(open)$needed)
   expect_identical(is.na(tidy(open)$reason), !no_number)
-  expect_output(print(open), "No `needed` for a.*: no gold cases measure the system")
+  expect_output(print(open), "No `needed` for a.*: the accuracy is not estimated from gold cases")
   expect_error(
     gate(quiet(estimate_accuracy(people, interval = "none")), 0.5),
     class = "fallible_error_argument"

@@ -77,7 +77,8 @@ test_that("scores that cannot be used are refused, with where they are", {
   expect_error(read_wide(scores = list(new = c(yes = "pp"))), class = "fallible_error_columns")
   expect_error(read_wide(scores = list(new = c(yes = "r"))), class = "fallible_error_columns")
   expect_error(
-    read_wide(scores = list(new = "p")), "systems as names", class = "fallible_error_argument"
+    read_wide(scores = list(new = "p")), "column names, named by category",
+    class = "fallible_error_argument"
   )
   table <- data.frame(case = c(1, 1), system = "new", category = "yes", score = 0.5)
   expect_error(read_wide(scores = table), class = "fallible_error_repeat")

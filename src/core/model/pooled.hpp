@@ -42,14 +42,16 @@ struct Centre {
   // Mean probability that a judge with this skill s gives this rating, given the truth.
   double mean(double skill, int truth, int rating) const;
 
-  // Improves each parameter by one Newton step or fixed-point step, from the expected numbers.
+  // Improves each parameter by one Newton step or fixed-point step. `counts`: expected
+  // numbers of ratings.
   void update(const CentreCounts& counts);
   // Returns the most probable skill s of a judge, if all other parameters are fixed. `ratings`:
   // expected numbers of the judge's ratings, ratings x truths. Used for a system, whose answers
   // must not change the centre.
   double skill_of(ConstSquare ratings) const;
   // Returns the sum of two logarithms, up to a constant: the log marginal density of the expected
-  // numbers, with confusion matrices integrated out, and the log prior density of the parameters.
+  // numbers of ratings, with confusion matrices integrated out, and the log prior density of the
+  // parameters.
   double log_density(const CentreCounts& counts) const;
 
   // Appends all parameters to `x`, transformed to the real line. The fixed-point iteration
@@ -68,9 +70,10 @@ struct Centre {
   void balance_skills(const CentreCounts& counts);
 };
 
-// Fits the model by a fixed-point iteration. Each round computes the posteriors of the truth, the
-// expected numbers, the parameters of the centre, and then the confusion matrices and base rates
-// given the centre. Refers to the rows, which must exist longer than this object.
+// Fits the model by a fixed-point iteration. Each round computes the posterior probabilities of
+// the true categories, and from them the expected numbers of ratings. It then updates the centre,
+// and last the confusion matrices and base rates given the centre. Refers to the rows, which must
+// exist longer than this object.
 class PooledPanel {
  public:
   static constexpr double least_probability = 1e-300;
@@ -102,12 +105,13 @@ class PooledPanel {
   bool converged() const { return converged_; }
 
  private:
-  // Sets the expected numbers to the counts of the calibration samples. Base rates start without
-  // counts, because calibration samples contain no information about them.
+  // Sets the expected numbers of ratings to the counts of the calibration samples, and the expected
+  // numbers of cases to 0, because calibration samples contain no information about base rates.
   void clear();
   // Improves the parameters of the centre and of the model of abstentions by one step each.
   void update_centres();
-  // Computes confusion matrices and base rates from the centre and the expected numbers.
+  // Computes confusion matrices and base rates from the centre and the expected numbers of
+  // ratings and cases.
   void compute_probabilities();
   // Does one round of the iteration. Returns the largest change since the last round of any
   // posterior probability or probability of a rating.
