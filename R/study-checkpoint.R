@@ -67,8 +67,8 @@ hashable_text <- function(x, store = new.env()) {
 }
 
 # Returns a named list of the variables outside a function `f` that it uses, including functions.
-# Returns NULL for a function of a package. Variables to which `f` assigns a value, such as counters,
-# are excluded.
+# Returns NULL for a function of a package. Excludes variables to which `f` assigns a value, such as
+# counters.
 values_of_variables <- function(f) {
   env <- environment(f)
   if (rlang::is_namespace(env)) return()
