@@ -43,16 +43,18 @@
 #'   * `tidy()`: a tibble with a row per system, true category and answer. `system`; `truth`, the
 #'     true category; `prediction`, the answer; `estimate`, the probability of the answer given the
 #'     truth; `std.error`; `conf.low` and `conf.high`, limits of the interval; `n`, the expected
-#'     number of cases with this truth and this answer; `reason`, why a value is `NA`. If almost no
-#'     case is expected in a category, the estimates of its row of the matrix are `NA`.
+#'     number of cases with this truth and this answer; `reason`, why a value is `NA`. The estimates
+#'     of a true category are `NA` if its expected number of cases is nearly 0.
 #'   * `tidy(x, "categories")`: a tibble with a row per system, category and measure. `measure` is
-#'     `"recall"`, the probability that a case of the category gets this answer, or `"precision"`,
-#'     the probability that this answer is correct. `n` is the expected number of cases of the
-#'     category (recall), or the number of these answers (precision). Other columns: `system`,
-#'     `category`; `estimate`, `std.error`, `conf.low`, `conf.high` and `reason` as above.
+#'     `"recall"` or `"precision"`. Recall is the probability that the system assigns the category
+#'     to a case of the category. Precision is the probability that a case to which the system
+#'     assigned the category belongs to it. `n` is the expected number of cases of the category
+#'     (for recall), or the number of cases to which the system assigned the category (for
+#'     precision). Other columns: `system`, `category`; `estimate`, `std.error`, `conf.low`, `conf.high` and `reason` as above.
 #'   * `glance()`: a tibble with one row: the numbers of `systems` and `categories`; `recall` and
-#'     `precision`, means over systems and categories; `method` and `interval`; `conf_level` and
-#'     `replicates` (number of bootstrap replicates), `NA` without intervals.
+#'     `precision`, means over systems and categories; `method`; `interval`, which is `"none"` if no
+#'     intervals were requested or can be computed; `conf_level` and `replicates` (number of
+#'     bootstrap replicates), both `NA` if `interval` is `"none"`.
 #'   * `format()`: a string with the means of recall and precision.
 #' @family metrics
 #' @examples
@@ -171,9 +173,10 @@ confusion_cells <- function(compute_metrics, counts, systems, categories) {
   blocks <- split_in_runs(seq_len(n_labels), max(1, max_block_size %/% n_labels^3))
   cells <- stack_rows(blocks, function(truth) {
     truth <- rep(truth, each = n_labels)
-    metric$cells <- (truth - 1L) * n_labels + seq_len(n_labels)
+    block_metric <- replace(metric, "cells", list((truth - 1L) * n_labels + seq_len(n_labels)))
     compute_metrics(list(
-      records = list(cell = metric), categories = categories, averages = NULL, settings = list(),
+      records = list(cell = block_metric), categories = categories, averages = NULL,
+      settings = list(),
       rows = data.frame(metric = "cell", average = NA_character_, category = categories[truth])
     ))
   })

@@ -240,23 +240,28 @@ accuracy_table <- function(x) {
 accuracy_over_all_cases <- function(table, x, conf_level = x$options$conf_level) {
   fitted_ratings <- x$fit$x
   system_numbers <- match(table$system, fitted_ratings$systems)
-  share <- share_answered(fitted_ratings)[system_numbers]
-  is_exact <- share %in% 1 | identical(x$gold$settings$target, "cases")
+  answered_share <- share_answered(fitted_ratings)[system_numbers]
+  is_exact <- answered_share %in% 1 | identical(x$gold$settings$target, "cases")
   n_cases <- replace(answerable_weight(fitted_ratings)[system_numbers], is_exact, Inf)
-  share_limits <- wilson_interval(share, n_cases, normal_quantile(conf_level))
+  share_limits <- wilson_interval(answered_share, n_cases, normal_quantile(conf_level))
   accuracy <- table$estimate
   distance_to_limit <- function(end, share_end) {
-    sqrt((share * (accuracy - end))^2 + (accuracy * (share - share_end))^2)
+    sqrt((answered_share * (accuracy - end))^2 + (accuracy * (answered_share - share_end))^2)
   }
   all_cases_table <- list(
-    estimate = share * accuracy,
+    estimate = answered_share * accuracy,
     std.error = sqrt(
-      (share * table$std.error)^2 + accuracy^2 * bernoulli_variance(share) / n_cases
+      (answered_share * table$std.error)^2 +
+        accuracy^2 * bernoulli_variance(answered_share) / n_cases
     ),
-    conf.low = pmax(0, share * accuracy - distance_to_limit(table$conf.low, share_limits[, 1L])),
-    conf.high = pmin(1, share * accuracy + distance_to_limit(table$conf.high, share_limits[, 2L]))
+    conf.low = pmax(
+      0, answered_share * accuracy - distance_to_limit(table$conf.low, share_limits[, 1L])
+    ),
+    conf.high = pmin(
+      1, answered_share * accuracy + distance_to_limit(table$conf.high, share_limits[, 2L])
+    )
   )
-  lapply(all_cases_table, replace, share %in% 0, 0)
+  lapply(all_cases_table, replace, answered_share %in% 0, 0)
 }
 
 # Returns printed notes on systems that answered less than 95% of their cases.

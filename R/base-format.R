@@ -246,9 +246,9 @@ NULL
 # Merges notes of parts of a result (variables or groups). Notes that differ only in their first
 # percentage become one note. The percentage becomes the range of the values, such as "14% to 53%".
 # If only some parts have a note, it begins with their names. The names are left out if more than
-# half of the parts have the same text, and the other texts differ only after the last colon. The
-# other texts are then reduced to their last sentence. `notes`: list with the texts of each part,
-# named by part.
+# half of the parts have the same text, and the texts of the other parts differ only after the last
+# colon. Only the last sentence of these other texts is then kept. `notes`: list with the texts of
+# each part, named by part.
 merge_part_notes <- function(notes) {
   texts <- unlist(notes, use.names = FALSE)
   part_name <- rep(names(notes), lengths(notes))

@@ -277,7 +277,8 @@ stack_results <- function(results, column, class = "results_by_variable", note =
   )
 }
 
-# Names of the first column of tables that combine several results.
+# Possible names of the first column of a table that combines several results. The column identifies
+# the result.
 part_columns <- c("variable", "group")
 
 # Returns the first single result in a combined result, which may contain combined results.

@@ -3,8 +3,8 @@
 
 #' Methods for all results: coefficients, intervals, tables and plots
 #'
-#' Prints the results of this package, extracts their tables, and draws them. Every result, such as
-#' that of [estimate_accuracy()], has the class `fallible_result`.
+#' Prints the results of this package, extracts their tables, and draws them. Every result of a
+#' function of this package, such as [estimate_accuracy()], has the class `fallible_result`.
 #'
 #' @param x,object A result of a function of this package.
 #' @param row.names,optional,stringsAsFactors Not used.
@@ -15,10 +15,10 @@
 #'   and ranges of estimates keep their decimals.
 #' @param what Name of a table of the result, a string. `NULL`, the default, is the main table. The
 #'   help page of the result lists the names, and so does the error for an unknown name.
-#' @param ... Further arguments. Some tables of `tidy()` and `as.data.frame()` have arguments, which
-#'   the help page of the result lists; give them by name. `plot()` accepts the arguments of
-#'   `autoplot()`, and the strings `title` and `subtitle`, which replace the titles. Other methods
-#'   do not use `...`.
+#' @param ... Further arguments. `tidy()` and `as.data.frame()` accept further arguments for some
+#'   values of `what`. The help page of the result lists these arguments; give them by name.
+#'   `plot()` accepts the arguments of `autoplot()`, and the strings `title` and `subtitle`, which
+#'   replace the titles. Other methods do not use `...`.
 #' @param spreadsheet If `TRUE`, an apostrophe is put before text that begins with `=`, `+`, `-`,
 #'   `@`, a tab or a line break, which a spreadsheet would read as a formula. By default `FALSE`.
 #' @param parm Names (as in `coef()`) or positions of the estimates whose intervals are returned; by
@@ -36,7 +36,7 @@
 #'   * `coef()`: a numeric vector, column `estimate` of `tidy()`, named by the text columns before
 #'     it, such as the system. `NA` if a value cannot be estimated.
 #'   * `confint()`: a matrix with a row per estimate and two columns, the limits of its interval.
-#'     `NA` without interval.
+#'     The limits are `NA` if the estimate has no interval.
 #'   * `vcov()`: the covariance matrix of the estimates, from bootstrap replicates (estimates from
 #'     resampled cases) if the result has them. Otherwise the diagonal contains squared standard
 #'     errors, and covariances are `NA`.

@@ -265,14 +265,15 @@ replicate_bounds <- function(bounds, weight, refit_bounds) {
 
 #' Tables of bounds and breakdown points
 #'
-#' Tables with the lowest and the highest accuracy that a system (a classifier) may have, whatever
-#' errors it shares with the raters, from [accuracy_bounds()]. The table `"breakdown"` shows how far
-#' a system may share these errors before a claim about its accuracy fails.
+#' `tidy()` returns the bounds of an [accuracy_bounds()] result: the lowest and the highest accuracy
+#' that a system (a classifier) may have, whatever errors it shares with the raters. With
+#' `"breakdown"`, it returns the largest share of the raters' errors that a system may share before
+#' a claim about its accuracy fails. `glance()` returns a summary in one row.
 #'
-#' @section Breakdown points: An [estimate_accuracy()] result has two extreme accuracies of a
-#' system: `independent`, if its errors are independent of the raters' errors, and `shared`, if it
-#' shares all of them. Accuracies in between are `independent - c (independent - shared)`, where `c`
-#' is the share of the raters' errors that the system shares, from 0 (none) to 1 (all). The
+#' @section Breakdown points: An [estimate_accuracy()] result contains two accuracies of a system
+#' under two assumptions: `independent`, if its errors are independent of the raters' errors, and
+#' `shared`, if it shares all of the raters' errors. If the system shares a share `c` of these
+#' errors, from 0 (none) to 1 (all), its accuracy is `independent - c (independent - shared)`. The
 #' *breakdown point* of a claim is the largest `c` for which the claim holds. The claim holds for
 #' every `c` if the breakdown point is 1 and column `from` is 0.
 #'
@@ -280,8 +281,8 @@ replicate_bounds <- function(bounds, weight, refit_bounds) {
 #' fit of the estimate. If that fit has one accuracy for all raters, `rater_model("rater")`, which
 #' has one accuracy per rater, is fitted instead.
 #'
-#' The accuracy can be lower than both extremes if a system errs on cases that the raters get right.
-#' Columns `lowest` and `holds_at_lowest` show whether the claim holds even then.
+#' The accuracy can be lower than under both assumptions if a system errs on cases that the raters
+#' get right. Columns `lowest` and `holds_at_lowest` show whether the claim holds even then.
 #'
 #' @param x An [accuracy_bounds()] result.
 #' @param digits Number of decimals of `format()`, by default 3.
@@ -292,31 +293,33 @@ replicate_bounds <- function(bounds, weight, refit_bounds) {
 #'   * `conf.low`, `conf.high`: limits of the confidence set, which contains the range from `lowest`
 #'     to `highest` with probability `conf_level`.
 #'   * `shared`: accuracy if the system shares all errors of the raters.
-#'   * `n`: number of cases with an answer of the system and a rating.
+#'   * `n`: number of cases that have an answer of the system and at least one rating.
 #'   * `reason`: why a value is `NA`.
 #'
-#'   `tidy(x, "breakdown", better_than =, systems = NULL)`: breakdown points. The claim is that
-#'   `systems` (names; `NULL` for all others) are better than `better_than`, an accuracy in \[0, 1\]
-#'   or the name of a rater or system. `x` must have been computed from an [estimate_accuracy()]
-#'   result. There is a row per system.
-#'   * `system`, `better_than`: what is compared.
-#'   * `independent`, `shared`: accuracy of the system minus the compared accuracy, for `c = 0` and
-#'     for `c = 1` (see *Breakdown points*).
+#'   `tidy(x, "breakdown", better_than =, systems = NULL)`: a tibble with a row per system. The
+#'   claim is that the system is more accurate than `better_than`. `x` must have been computed from
+#'   an [estimate_accuracy()] result. `better_than` is an accuracy in \[0, 1\], or the name of a
+#'   rater or system. `systems` contains names of systems; `NULL` selects all but `better_than`.
+#'   * `system`, `better_than`: the system, and `better_than` as text.
+#'   * `independent`, `shared`: accuracy of the system minus the accuracy `better_than`, for `c = 0`
+#'     and for `c = 1` (see *Breakdown points*).
 #'   * `from`, `breakdown`: smallest and largest `c` for which the claim holds; `NA` if the claim
 #'     holds for no `c`.
-#'   * `lowest`: lowest accuracy of the system minus the compared accuracy. For two systems, the
-#'     smallest possible difference may be higher. `NA` if `x` lacks bounds of a system.
+#'   * `lowest`: if `better_than` is a system, lower bound of the accuracy of `system` minus the
+#'     accuracy of `better_than`. Otherwise, lowest accuracy of `system` minus the accuracy
+#'     `better_than`. `NA` if `x` lacks bounds of a system.
 #'   * `holds_at_lowest`: `TRUE` if `lowest` is above 0.
 #'   * `reason`: why `from` and `breakdown` are `NA`.
 #'
 #'   `glance()`: a tibble with one row.
-#'   * `systems`: number of systems; `n`: largest number of cases of a system; `model`: fitted model
-#'     of the raters.
-#'   * `group_size`, `groups`: smallest number of cases in a group of patterns (cases with the same
-#'     ratings), and number of groups, see [accuracy_bounds()].
-#'   * `interval`: `"bootstrap"` or `"none"`; `conf_level`, `replicates`: confidence level and
-#'     number of bootstrap replicates; `failed`: largest number of replicates without bounds for a
-#'     system. The last three are `NA` without confidence sets.
+#'   * `systems`: number of systems; `n`: largest number of cases of a system, as in `tidy()`;
+#'     `model`: fitted model of the raters.
+#'   * `group_size`, `groups`: smallest number of cases in a group, and number of groups. A group
+#'     contains one or more patterns; a pattern contains all cases with the same ratings. *Method*
+#'     in [accuracy_bounds()] describes the groups.
+#'   * `interval`: `"bootstrap"` or `"none"`. `conf_level`, `replicates`: confidence level and
+#'     number of bootstrap replicates. `failed`: number of replicates without bounds, the largest
+#'     number over systems. The last three are `NA` without confidence sets.
 #'
 #'   `format()`: a character vector with the range of each system.
 #' @family shared errors

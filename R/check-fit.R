@@ -29,16 +29,16 @@
 #'   checked: base rates, and probabilities of correct ratings.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
-#' @param priors Alternative priors. The model is fitted again with each:
-#'   * positive numbers (by default 0.5 and 2): each prior density is raised to this power. For
-#'     example, `Beta(a, b)` with power 0.5 becomes `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`;
-#'   * a named list of [rater_prior()] results, or `NULL` for none.
+#' @param priors Alternative priors. The model is fitted again once per alternative prior.
+#'   * Positive numbers (by default 0.5 and 2): powers, to which the prior densities are raised. For
+#'     example, `Beta(a, b)` with power 0.5 becomes `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`.
+#'   * A named list of [rater_prior()] results. Or `NULL`, for no alternative priors.
 #' @return An object of class `fit_check`. `tidy(x, what)` returns one of these tibbles:
 #'   * `"terms"` (the default), a row per parameter. `term` is the name of the parameter, as in
 #'     [draws()]. `prior_mean` is the prior mean, and `estimate` the posterior mean. *Influence of
 #'     priors* defines `contraction`, `mostly_prior` and `conflict`; `conflict` is `NA` if there is
 #'     no prior or all draws are equal. `rhat` (Rhat) should be at most 1.01. `ess`, the smaller of
-#'     two effective sample sizes (centre and tails), should be at least 400.
+#'     the bulk and tail effective sample sizes, should be at least 400.
 #'   * `"sensitivity"`, a row per parameter and alternative prior. `term` is the parameter. `prior`
 #'     is the name of the prior in the list `priors` or, for a power, text such as `"power 0.5"`.
 #'     `shift` is the change of the posterior mean in posterior standard deviations. `flagged` is
@@ -59,10 +59,10 @@
 #'     parameters. `worst_k` is the largest Pareto k of leave-one-out cross-validation, which is
 #'     unreliable if `worst_k` is above 0.7.
 #'
-#'   `glance(x)` returns a tibble with one row. It contains `worst_rhat`, the largest Rhat;
-#'   `worst_ess`, the smallest `ess`; `worst_k`; `least_p`, the smallest p-value of a pair;
-#'   `p_patterns`, the p-value of X2; and `elpd` of WAIC. The other columns are numbers: of `pairs`,
-#'   of parameters that are `mostly_prior`, and of flagged shifts (`sensitive`).
+#'   `glance(x)` returns a tibble with one row: `worst_rhat`, the largest Rhat; `worst_ess`, the
+#'   smallest `ess`; `pairs`, the number of pairs; `least_p`, the smallest p-value of a pair;
+#'   `p_patterns`, the p-value of X2; `elpd` of WAIC; `worst_k`; `mostly_prior`, the number of
+#'   parameters that are mostly prior; and `sensitive`, the number of flagged shifts.
 #' @family models of raters
 #' @references Evans, M. and Moshonov, H. (2006). Checking for prior-data conflict. *Bayesian
 #'   Analysis*, 1, 893-914. \doi{10.1214/06-BA129}

@@ -1,10 +1,12 @@
 #' Tables of checks of the K-properties
 #'
-#' Methods for a [check_k_properties()] result `x`, which contains tests of the assumptions of
-#' [k_model()]. `tidy()` returns tables, `glance()` a summary with one row, and `format()` a line of
-#' text.
+#' Methods for a [check_k_properties()] result `x`. It contains tests of the *K-properties*, the
+#' assumptions of [k_model()]: all raters are equally accurate, all wrong categories are equally
+#' probable, and all cases are equally difficult. It also contains tests of other assumptions, such
+#' as independent errors. `tidy()` returns tables, `glance()` a summary with one row, and `format()`
+#' a line of text.
 #'
-#' @return `tidy(x)`: a tibble with a row per test and the columns of `x`.
+#' @return `tidy(x)`: a tibble with a row per test. [check_k_properties()] describes its columns.
 #'
 #'   `tidy(x, "pairs")`, from the test of independence: a tibble with a row per pair of raters with
 #'   at least 10 common cases. A system (classifier) that is used as an additional rater counts as a
@@ -29,7 +31,8 @@
 #'   * `tests`: number of tests, except those with verdict `"not tested"` or `"too few replicates"`;
 #'     `violated`: number of tests with verdict `"violated"` or `"contradiction"`.
 #'   * `p.value`: the smallest adjusted p-value.
-#'   * `alpha`, `replicates`: significance level, and largest number of simulated data sets.
+#'   * `alpha`: significance level.
+#'   * `replicates`: largest number of data sets simulated for each test.
 #'
 #'   `format(x)`: a string with the number of significant tests.
 #'

@@ -7,14 +7,14 @@
 #'
 #' Ratings often cannot distinguish models with different estimates of accuracy (Albert and Dodd,
 #' 2004). A warning of class `fallible_warning_dependence` then shows how much the estimates differ;
-#' report all of them. A model with better predictions need not have better estimates. On public
-#' data, estimates of accuracies became worse if the dependence was chosen by its fit.
+#' report all of them. A model with better predictions need not have better estimates.
 #'
-#' @param ... Several [fit_raters()] results with `method = "bayes"` for the same ratings. Names of
-#'   arguments are names of models; the default is a description. If there is only one result, its
-#'   model is fitted again with each type of `dependence` of [rater_model()] that its ratings and
-#'   priors allow: independent errors, and `"easy"` (all raters are right on easy cases). The type
-#'   `"pairs"` (correlated errors of named pairs) is only included if the model of the fit has it.
+#' @param ... Several [fit_raters()] results with `method = "bayes"` for the same ratings. The name
+#'   of an argument is used as the name of the model. A result without a name is named by a
+#'   description of its model. If there is only one result, its model is fitted again with each type
+#'   of `dependence` of [rater_model()] that its ratings and priors allow: independent errors, and
+#'   `"easy"` (all raters are right on easy cases). The type `"pairs"` (correlated errors of named
+#'   pairs) is only included if the model of the fit has it.
 #' @return An object of class `model_comparison`. `tidy()` returns a tibble with a row per model,
 #'   the best (with the highest `elpd`) first:
 #'   * `model`: name of the model.
@@ -24,7 +24,7 @@
 #'   * `difference`, `difference.error`: `elpd` minus the `elpd` of the best model, and its standard
 #'     error.
 #'   * `undecided`: `TRUE` if the ratings do not distinguish the model from the best one. This is
-#'     the case if the difference is at most 4, or at most two standard errors.
+#'     the case if the absolute difference is at most 4, or at most two standard errors.
 #'
 #'   `tidy(x, "terms")` returns a tibble with a row per parameter that all models have: `term`, the
 #'   name; a column per model with the posterior median; `lowest` and `highest`, the range of the
@@ -41,7 +41,7 @@
 #' x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8, 0.9), categories = c("-", "+"), n = 300))
 #' sampling <- list(draws = 1000)
 #' fit <- fit_raters(x, dawid_skene(), method = "bayes", sampling = sampling)
-#' # The model with independent errors, and with easy cases
+#' # The model with independent errors and the model with easy cases
 #' compare_models(fit)
 #' @export
 compare_models <- function(...) {

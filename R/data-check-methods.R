@@ -195,7 +195,8 @@ consensus_systems <- function(x) {
 #' `"problem"`), and the finding in words.
 #'
 #' @param object A [data_check()] result.
-#' @param ... For `plot()`: `title` and `subtitle`, see [autoplot()].
+#' @param ... For `plot()`: the strings `title` and `subtitle`, which replace the title of the plot
+#'   and add a line below it. Not used by `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)

@@ -179,7 +179,7 @@ finding_on_constant_raters <- function(x) {
 
 # Returns the names of the raters if each of them gives a case at most one rating. Returns NULL for
 # repeated ratings, and for counts, which have no names of raters.
-raters_with_one_answer <- function(x) if (!has_counts(x) && !has_repeats(x)) x$raters
+raters_with_single_ratings <- function(x) if (!has_counts(x) && !has_repeats(x)) x$raters
 
 # Largest number of raters and systems for which duplicates are searched, to save time.
 max_compared_judges <- 200L
@@ -218,11 +218,12 @@ near_copies_message <- one_line("Half of all pairs of raters agree in more than 
 # * chance: probability of at least this share if errors are independent. The accuracy of each is
 #   then estimated by its agreement with the plurality of the other raters.
 compare_answers <- function(x) {
-  raters <- raters_with_one_answer(x)
-  judge_names <- c(raters, x$systems)
+  compared_raters <- raters_with_single_ratings(x)
+  judge_names <- c(compared_raters, x$systems)
   if (length(judge_names) < 2L) return(NULL)
   counts <- core_pair_counts(
-    x$patterns, weights_of_labels(x), match(x$raters, raters, 0L), length(raters)
+    x$patterns, weights_of_labels(x), match(x$raters, compared_raters, 0L),
+    length(compared_raters)
   )
   pairs <- table_of_pairs(counts, 20)
   first_judge <- judge_names[pairs$judge1]
@@ -231,7 +232,7 @@ compare_answers <- function(x) {
   p_equal <- accuracy[first_judge] * accuracy[second_judge] +
     (1 - accuracy[first_judge]) * (1 - accuracy[second_judge]) / max(n_categories(x) - 1, 1)
   list2DF(list(
-    first = first_judge, second = second_judge, raters = pairs$judge2 <= length(raters),
+    first = first_judge, second = second_judge, raters = pairs$judge2 <= length(compared_raters),
     same = pairs$agreeing / pairs$cases,
     chance = binomial_upper_tail(pairs$agreeing, pairs$cases, p_equal)
   ))

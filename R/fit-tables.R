@@ -148,8 +148,7 @@ likelihood_lines.rater_fit <- function(fit) {
   )
 }
 
-# Returns the tables that summary() prints: parameters, and confusion matrices of at most six
-# raters.
+# Returns the tables that summary() prints: parameters, and at most six confusion matrices.
 summary_of_fit <- function(x) {
   c(
     list(parameters_to_print(x, title = "Parameters", most = 12L)), schema_of(confusion(x))$shown
@@ -265,8 +264,7 @@ new_rater_confusion <- function(fit, matrices) {
   structure(matrices, class = c("rater_confusion", "fallible_result"))
 }
 
-# Returns an n x n matrix with `right` on the diagonal. The other entries of a row are equal and sum
-# to `wrong`.
+# Returns a matrix with diagonal `right`. The other entries of a row are equal and sum to `wrong`.
 matrix_with_equal_errors <- function(right, n, wrong = 1 - right) {
   confusion <- matrix(wrong / (n - 1), n, n)
   diag(confusion) <- right

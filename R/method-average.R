@@ -166,10 +166,12 @@ warn_doubtful <- function(estimate, hidden_errors) {
   systems <- estimate$table$system
   system_words <- function(numbers) escape_braces(shorten(systems[numbers], most = 3L))
   constant_names <- constant_raters(x)
-  left_out_words <- if (!all(constant_names %in% x$raters)) ", so they were left out"
+  left_out_words <- if (!all(constant_names %in% x$raters))
+    ", so the {cli::qty(constant_names)}rater{?s} {?was/were} left out"
   warn_if(constant_names, "raters",
-    paste0("{.val {constant_names}} always gave the same answer. Such ratings carry no information
-      about the truth", left_out_words, "."), raters = constant_names)
+    paste0("{cli::qty(constant_names)}{?Rater/Each of the raters} {.val {constant_names}} gave the
+      same answer to all of its cases. Such ratings carry no information about the truth",
+      left_out_words, "."), raters = constant_names)
   doubtful_estimates <- find_doubtful(estimate, hidden_errors)
   few_data_systems <- doubtful_estimates$few_data
   warn_if(few_data_systems, "few_data", paste0(

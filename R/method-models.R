@@ -303,27 +303,27 @@ family_point <- function(fit, options, accuracy_rule, joint = FALSE) {
     reason <- if (fit$identified == "parameters") rep(reason_of_fit(fit), n_systems)
     return(new_point(rep(NA_real_, n_systems), reason = reason))
   }
-  problems <- if (joint) {
+  family_models <- if (joint) {
     lapply(systems, function(system) {
-      problem <- family_problem(x, fit$model, fit$known$truth, system, fit$known$base)
-      if (identifies_parameters(problem)) maximise_family(problem) else
-        c(problem, list(lost = TRUE))
+      family_model <- family_problem(x, fit$model, fit$known$truth, system, fit$known$base)
+      if (identifies_parameters(family_model)) maximise_family(family_model) else
+        c(family_model, list(lost = TRUE))
     })
   } else {
     list(problem_for_ratings(fit, x, fit$known$truth))
   }
-  posterior_functions <- lapply(problems, posterior_function)
+  posterior_functions <- lapply(family_models, posterior_function)
   compute_posteriors <- function(weight) {
     posteriors <- lapply(posterior_functions, function(compute_posterior) compute_posterior(weight))
     rep_len(posteriors, n_systems)
   }
   point <- posterior_point(fit, options, accuracy_rule, compute_posteriors)
-  is_not_identified <- map_lgl(problems, function(problem) isTRUE(problem$lost))
+  is_not_identified <- map_lgl(family_models, function(model) isTRUE(model$lost))
   if (any(is_not_identified)) {
     point$value[is_not_identified] <- NA_real_
     point$reason <- ifelse(is_not_identified, reason_of_parameters(fit$model, n_categories(x)), NA)
   }
-  has_not_converged <- map_lgl(problems, function(problem) isFALSE(problem$converged))
+  has_not_converged <- map_lgl(family_models, function(model) isFALSE(model$converged))
   if (any(has_not_converged)) warn_convergence(options$method)
   point
 }

@@ -383,8 +383,8 @@ gold_scores <- function(gold_data, plan, scored_system, ranges) {
     value <- clip01(start_values + mean - mean_influence)
     for (slope_value in unique(slope[!is_linear])) {
       row_numbers <- which(!is_linear & slope %in% slope_value)
-      # The weight of a case for a category is the predicted probability times the slope. For gold
-      # cases, the difference between truth and weight is added, times the weight of the gold case.
+      # Weight of a case in a category: the slope times the predicted probability. A gold case also
+      # adds the truth (0 or 1) minus this product, times the sampling weight of the gold case.
       weights <- slope_value * scored_system$posterior
       truth_minus_prediction <- gold_truths - pick_rows(weights, gold_data$at)
       scored_system$w <- weights +

@@ -1,5 +1,4 @@
-# Registry of metrics that estimate_metrics() can estimate. Metrics of the package are defined in
-# metric-definitions.R and metric-scores.R.
+# Registry of metrics. Metrics of the package are in metric-definitions.R and metric-scores.R.
 
 all_metrics <- function() c(package_metrics(), registered_records("metric"))
 

@@ -9,8 +9,8 @@
 #' @param type Kind of plot of a [crowdtruth()] result:
 #'   * `"scores"` (the default): a heat map of units and annotations, shaded by the unit-annotation
 #'     score (0 to 1: how clearly workers see the annotation in the unit). The cells contain numbers
-#'     of workers, as in Figure 2 of Aroyo and Welty (2014), or scores for version 2.0 of the
-#'     metrics.
+#'     of workers, as in Figure 2 of Aroyo and Welty (2014). If the metrics are of version 2.0, the
+#'     cells contain scores instead.
 #'   * `"similarity"`: a heat map of ordered pairs of annotations. A cell shows how much the
 #'     annotation of its row increases the probability of the annotation of its column (causal
 #'     power, at most 1). Cells without an increase are not shaded.
@@ -24,10 +24,11 @@
 #' @templateVar where Figure 2
 #' @template ref-crowdtruth
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' # Scores of units and annotations
+#' # Heat map of the scores of units and annotations
 #' plot(crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH)))
 #'
-#' # Simulated workers, some of whom answer at random, always the same, or copy others
+#' # Scatter plot of simulated workers, some of whom answer at random, give the same answer to all
+#' # units, or copy other workers
 #' set.seed(1)
 #' x <- simulate_crowd(spammers = c(random = 3, constant = 2, copy = 3))
 #' plot(crowdtruth(x), type = "workers")

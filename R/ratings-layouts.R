@@ -138,15 +138,16 @@ abort_unclear_columns <- function(unclear, roles, arg) {
   identifier_columns <- c(roles$case, unclear[grepl(identifier_names, fold_case(unclear))])
   covariate_columns <- setdiff(unclear, identifier_columns)
   if (is_empty(covariate_columns)) covariate_columns <- unclear
-  abort_argument(arg, "{.arg {arg}} has {cli::qty(unclear)}{?a column that may not be a
-      rater/columns that may not be raters}: {.val {unclear}}.",
+  abort_argument(arg, "It is unclear whether {cli::qty(unclear)}{?this column/these columns} of
+      {.arg {arg}} {cli::qty(unclear)}contain{?s/} ratings: {.val {unclear}}.",
     i = c(
-      paste("If they identify cases:",
+      paste("If the {cli::qty(unclear)}column{?s} identif{?ies/y} cases:",
         example_call(argument_code("case", unique(c(identifier_columns, unclear))))),
-      paste("If they describe cases:",
+      paste("If the {cli::qty(unclear)}column{?s} describe{?s/} cases:",
         example_call(argument_code("case", setdiff(identifier_columns, covariate_columns)),
           argument_code("covariates", covariate_columns))),
-      "If they are raters, name all raters in {.arg raters}."
+      "If the {cli::qty(unclear)}column{?s} contain{?s/} ratings, name the columns of all raters in
+        {.arg raters}."
     ), columns = unclear)
 }
 
@@ -329,7 +330,8 @@ variables_of_columns <- function(data, columns, repeats) {
 # * call: the user's call of ratings().
 #
 # Arguments may be lists with the names of the variables; each variable then gets its element. A
-# vector `abstain` is used for all variables, and at least one variable must use its labels.
+# vector `abstain` is used for all variables. Fails if no rating of any variable is one of the
+# labels in `abstain`.
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
   quosures_of_lists <- Filter(function(quo) quo_is_call(quo, "list"),
     columns[c("systems", "truth", names(rating_roles))])

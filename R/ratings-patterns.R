@@ -239,9 +239,12 @@ set_patterns <- function(x, patterns, index) {
 # that are kept; all other values are dropped.
 join_patterns <- function(x, kept_values = names(x$patterns$values)) {
   x$patterns$values <- x$patterns$values[kept_values]
-  new_number <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))$index
-  new_number <- number_combinations(x$patterns$values, new_number)
-  set_patterns(x, pick_patterns(x$patterns, which(!duplicated(new_number))), new_number[x$index])
+  all_patterns <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))
+  new_pattern_numbers <- number_combinations(x$patterns$values, all_patterns$index)
+  set_patterns(
+    x, pick_patterns(x$patterns, which(!duplicated(new_pattern_numbers))),
+    new_pattern_numbers[x$index]
+  )
 }
 
 # Returns a number for each combination of the vectors in the list `values` and of the vector

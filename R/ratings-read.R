@@ -241,9 +241,9 @@ column_selector <- function(mapping, dots) {
 
 find_files <- function(path) {
   if (!is.character(path) || is_empty(path) || !all(file.exists(path))) {
-    if (is.character(path)) path <- path[!file.exists(path)][1L]
-    abort_fallible("file", "{.arg path} must be a folder, or files, that exist.", not = path,
-      path = path)
+    missing_path <- if (is.character(path)) path[!file.exists(path)][1L] else path
+    abort_fallible("file", "{.arg path} must be a folder, or files, that exist.",
+      not = missing_path, path = missing_path)
   }
   if (length(path) > 1L || !dir.exists(path)) return(path)
   file <- find_file(path, "ratings")

@@ -301,8 +301,7 @@ check_long_data <- function(is_long_data, repeats) {
 #   `reruns`, TRUE after reruns were merged.
 # * truth: see subset_truth().
 # * covariates: a tibble with a row per case.
-# * scores: see add_scores().
-# * confidence: see ratings-roles.R.
+# * scores, confidence: see add_scores() and ratings-roles.R.
 # * abstained, silent_systems: see record_abstentions().
 # * panel: only in a group of cases. A list of properties of the ratings of all cases: `used`,
 #   number of used categories; `constant`, see constant_raters(); `leaders`, see

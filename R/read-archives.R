@@ -129,8 +129,9 @@ zip_entries <- function(input) {
     "two files of the same name" = duplicated(entries$name)
   )
   first_fault <- names(Filter(any, faults))[1L]
-  abort_file_if(!is.na(first_fault), input, "holds {first_fault}. Nothing was unpacked.",
-    x = "It is \"{shorten_text(entries$name[faults[[first_fault]]][[1L]])}\".",
+  abort_file_if(!is.na(first_fault), input, "contains {first_fault}, so nothing was unpacked.",
+    x = "The name of the first such file is
+      \"{shorten_text(entries$name[faults[[first_fault]]][[1L]])}\".",
     i = "Annotation tools do not write such archives. Check where this one comes from.",
     topic = "archive")
   unzip_list <- or_null(unzip(input$plain_path, list = TRUE))

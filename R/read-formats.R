@@ -43,7 +43,7 @@ file_formats <- function() {
     inspect = new_format("a log of Inspect (JSON or .eval)", "`result`, `scorer`, `value`",
       c("json", "zip"), function(input) {
         if (input$kind == "json") has_fields("eval", "samples")(input) else has_log(input)
-      }, read_inspect, labels = list(
+      }, read_inspect_log, labels = list(
       c("C", "I"), c("P", "I"), c("N", "C"), c("0", "1"), c("FALSE", "TRUE")
     ),
     failed = function(score) {

@@ -227,8 +227,8 @@ parse_lines <- function(lines, lines_before, input) {
   if (!are_all_objects) for (i in nonblank_lines) {
     value <- parse_json(lines[[i]], input, lines_before + i)
     abort_file_if(is_empty(names(value)), input,
-      "has no JSON object with fields in line {lines_before + i}.",
-      x = "It is {shorten_text(lines[[i]])}")
+      "must contain a JSON object with named fields in each line.",
+      x = "Line {lines_before + i} is {shorten_text(lines[[i]])}.")
   }
   setNames(records, lines_before + nonblank_lines)
 }

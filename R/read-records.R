@@ -52,10 +52,10 @@ read_argilla <- function(input) {
 read_prodigy <- function(input) {
   table <- read_json_lines(input)
   has_options <- !is.null(table$accept)
-  rating <- if (has_options) "accept" else "answer"
+  rating_field <- if (has_options) "accept" else "answer"
   case <- if (has_options) "_input_hash" else "_task_hash"
   is_ignored <- table$answer %in% c("ignore", if (has_options) "reject")
-  table[[rating]][is_ignored] <- NA
+  table[[rating_field]][is_ignored] <- NA
   rater <- intersect(c("_annotator_id", "_session_id"), names(table))[1L]
   # Old versions of Prodigy do not store sessions, so raters are unknown. In new versions, a session
   # without a name is called by the time of its start.
@@ -68,7 +68,8 @@ read_prodigy <- function(input) {
   list(
     table = table[setdiff(names(table), c("options", "spans", "tokens"))],
     map = list(
-      case = case, rater = if (uses_file_name) "file" else if (has_rater) rater, rating = rating
+      case = case, rater = if (uses_file_name) "file" else if (has_rater) rater,
+      rating = rating_field
     ),
     notes = c(
       note_missing(is_ignored, "answer", "without a choice (ignored, or rejected as a whole)"),

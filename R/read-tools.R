@@ -45,7 +45,7 @@ has_log <- function(input) any(inspect_headers %in% input$entries$name)
 
 # Reads a log of Inspect, which contains the answers of one model. A case is a sample in one epoch.
 # Scorers are raters.
-read_inspect <- function(input) {
+read_inspect_log <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
   run <- log$eval
   contents <- nested_answers(input, log$samples, "sample", "scores", function(sample) {
@@ -193,7 +193,10 @@ read_lm_eval <- function(input) {
     i = "Exports of lm-evaluation-harness have it. If this is another file, change {.arg format}.")
   is_binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
   metrics <- setdiff(names(table)[is_binary], "doc_id")
-  abort_file_if(is_empty(metrics), input, "has no metric with only the values 0 and 1.")
+  abort_file_if(is_empty(metrics), input,
+    "must have a metric with only the values 0 and 1 (whether the answer is correct).",
+    x = "Its fields are {.val {names(table)}}.",
+    i = "Examples of such metrics are \"acc\" and \"exact_match\".")
   filter_name <- if (n_distinct(table$filter) > 1L) table$filter
   list(
     table = list(

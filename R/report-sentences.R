@@ -90,8 +90,7 @@ cite_titles <- function(records, titles) {
   paste0(titles, ifelse(nzchar(citations), paste0(" (", citations, ")"), ""))
 }
 
-# Selects the full references (`full`) that a paragraph cites, and that `references` does not
-# contain.
+# Selects the full references (`full`) that `references` does not contain.
 works_to_cite <- function(full) {
   unique(unname(full[!shorten_citation(full) %in% c(full, names(references))]))
 }
@@ -172,8 +171,7 @@ references <- c(
 )
 references[] <- one_line(references)
 
-# Returns `words` if `condition` is TRUE, and otherwise an empty string. If there are arguments
-# `...`, `words` is a template, into which they are inserted.
+# Returns `words` if `condition` is TRUE, otherwise "". Arguments `...` are inserted into `words`.
 words_if <- function(condition, words, ...) {
   if (!isTRUE(condition)) "" else if (...length() > 0L) fill_template(words, ...) else words
 }

@@ -246,7 +246,7 @@ disputed_cases <- function(x, most = 15L, ...) {
   top_labels <- most_probable(pick_rows(labels$posterior, pattern_of_case(labels$x)))
   shown_cases <- order(top_labels$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)
-  shown_raters <- if (n_raters(x) <= max_listed_raters) raters_with_one_answer(x)
+  shown_raters <- if (n_raters(x) <= max_listed_raters) raters_with_single_ratings(x)
   answer_codes <- if (is.null(shown_raters)) pattern_answers(x) else answers_by_pattern(x)
   answer_codes <- split_columns(
     pick_rows(answer_codes, pattern_of_case(x)[shown_cases]), c(shown_raters, x$systems)

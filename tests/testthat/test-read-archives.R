@@ -46,7 +46,7 @@ test_that("files of archives that lead elsewhere are refused, and nothing is wri
   hidden <- zip_entry(as.raw(c(0x61, 0, 0x2e, 0x2e, 0x2f)))
   expect_error(read_ratings(log_with(hidden)), class = "fallible_error_archive")
   link <- zip_entry("samples/9.json", "/etc/passwd", mode = 41471)
-  expect_error(read_ratings(log_with(link)), "holds a link", class = "fallible_error_archive")
+  expect_error(read_ratings(log_with(link)), "contains a link, so nothing was unpacked", class = "fallible_error_archive")
   expect_error(
     read_ratings(log_with(zip_entry("../x.json"))), "would be written outside its folder",
     class = "fallible_error_file"

@@ -327,9 +327,9 @@ test_that("files that do not fit their format are refused, whatever is in them",
     expect_error(read_ratings(path, ...), words, class = "fallible_error_file")
   }
   path <- file("1", "2")
-  refused(path, "no JSON object with fields in line 1")
+  refused(path, "must contain a JSON object with named fields in each line.*Line 1 is")
   path <- file("{}", "{}")
-  refused(path, "no JSON object with fields in line 1")
+  refused(path, "must contain a JSON object with named fields in each line.*Line 1 is")
   path <- file('[{"id": 1, "data": 3, "annotations": "none"}]', as = ".json")
   refused(path, "cannot be read as an export of Label Studio")
   path <- file('[1, {"a": 2}]', as = ".json")

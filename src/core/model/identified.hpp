@@ -17,9 +17,9 @@ struct IdentifiedJudges {
   // models, a judge with too few common cases may be the only judge whose parameters are not
   // identified.
   bool model = false;
-  // One value per judge. False if the model has separate free error rates of each judge, the base
-  // rates are identified, and the parameters of this judge are not identified. Otherwise true, also
-  // for judges that were not checked.
+  // One value per judge: are the parameters of the judge identified? Checked only if each judge has
+  // separate free error rates, and the base rates are identified. True for judges that were not
+  // checked.
   std::vector<bool> judge;
 };
 

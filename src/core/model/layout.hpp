@@ -82,8 +82,8 @@ struct Layout {
   // same parameters.
   std::vector<int> group;
   int groups = 0;  // number of groups
-  // Number of accuracy parameters of each group: 1; the number of categories for free errors; 0 for
-  // ordinal errors.
+  // Number of accuracy parameters of each group of judges: the number of categories if errors are
+  // free, 0 if errors are ordinal, otherwise 1.
   int accuracies_per_group;
   // Number of dispersions, and of shifts: 2 if the system has separate values, otherwise 1.
   int judge_types;
