@@ -50,7 +50,8 @@
 #'     to a case of the category. Precision is the probability that a case to which the system
 #'     assigned the category belongs to it. `n` is the expected number of cases of the category
 #'     (for recall), or the number of cases to which the system assigned the category (for
-#'     precision). Other columns: `system`, `category`; `estimate`, `std.error`, `conf.low`, `conf.high` and `reason` as above.
+#'     precision). Other columns: `system`, `category`; `estimate`, `std.error`, `conf.low`,
+#'     `conf.high` and `reason` as above.
 #'   * `glance()`: a tibble with one row: the numbers of `systems` and `categories`; `recall` and
 #'     `precision`, means over systems and categories; `method`; `interval`, which is `"none"` if no
 #'     intervals were requested or can be computed; `conf_level` and `replicates` (number of
@@ -295,6 +296,11 @@ list_confusion_matrices <- function(cells) {
   lapply(split(cells$estimate, factor_in_order(cells$system)), matrix,
     length(category_names), byrow = TRUE,
     dimnames = list(truth = category_names, prediction = category_names))
+}
+
+#' @export
+confusion.ratings <- function(x, ...) { # nolint: object_name.
+  if (n_systems(x) > 0L) confusion(estimate_accuracy(x, ...)) else NextMethod()
 }
 
 #' @export

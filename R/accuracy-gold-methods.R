@@ -261,3 +261,10 @@ why_no_cluster_interval <- function(x) {
   )
   ifelse(n_clusters < min_clusters, reason, NA_character_)
 }
+
+# Returns the names of systems whose accuracy is estimated from the ratings, although their answers
+# seem to be made from the ratings.
+find_followers <- function(estimate) {
+  if (has_all_truths(estimate)) return(NULL)
+  intersect(estimate$table$system[!rests_on_gold(estimate)], consensus_systems(estimate$fit$x))
+}

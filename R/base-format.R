@@ -287,3 +287,6 @@ lower_first_letter <- function(titles) {
   has_plain_first_word <- grepl("^[A-Z][a-z-]+( |$)", titles) & !grepl("'", titles, fixed = TRUE)
   ifelse(has_plain_first_word, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)
 }
+
+# Largest number of raters whose answers or pairs are listed one by one.
+max_listed_raters <- 20L

@@ -144,13 +144,6 @@ follower_words <- "Always the most frequent rating, where it leads by one rating
 follower_advice <- one_line("If these answers were made or learnt from these ratings, the ratings
   cannot show their accuracy; cases of known truth can.")
 
-# Returns the names of systems whose accuracy is estimated from the ratings, although their answers
-# seem to be made from the ratings.
-find_followers <- function(estimate) {
-  if (has_all_truths(estimate)) return(NULL)
-  intersect(estimate$table$system[!rests_on_gold(estimate)], consensus_systems(estimate$fit$x))
-}
-
 note_of_followers <- function(followers) {
   if (!is_empty(followers)) paste0(follower_words, shorten(followers), ". ", follower_advice)
 }

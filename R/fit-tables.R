@@ -234,7 +234,6 @@ confusion <- function(x, ...) {
 
 #' @export
 confusion.default <- function(x, ...) {
-  if (is_ratings(x) && n_systems(x) > 0L) return(confusion(estimate_accuracy(x, ...)))
   check_class(x, "rater_fit", "x",
     c("Make one with {.fun fit_raters}.", if (is_ratings(x)) matrices_of_ratings))
 }

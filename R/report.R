@@ -263,9 +263,6 @@ disputed_cases <- function(x, most = 15L, ...) {
   ), answers), nrow = length(shown_cases), class = "disputed_cases")
 }
 
-# Largest number of raters whose answers or pairs are listed one by one.
-max_listed_raters <- 20L
-
 #' @rdname disputed_cases
 #' @param ... For `print()`: passed on to the `print()` of tibbles. Not used by `disputed_cases()`.
 #' @export
