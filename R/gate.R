@@ -16,9 +16,10 @@
 #'
 #' @section Error rates:
 #' A system whose accuracy is exactly `at_least` should pass with probability (1 - `conf_level`) /
-#' 2, which is .05 with 90% intervals. In simulations with 20 to 200 gold cases (cases with known
-#' truth), the mean of this probability over settings (thresholds and error rates of a rater) was
-#' .02 to .05, depending on the number of gold cases. The largest value in a setting was .11.
+#' 2, which is .05 with 90% intervals. This probability was simulated with 20 to 200 gold cases
+#' (cases with known truth), and several thresholds and error rates of a rater. Its mean over
+#' thresholds and error rates was .02 to .05, depending on the number of gold cases. The largest
+#' value was .11.
 #'
 #' These rates are for a single test. If gold cases are added until the system passes, a system at
 #' the threshold passes far more often (.12 to .17 after eight tests). Fix the number of gold cases
@@ -28,10 +29,10 @@
 #'
 #' @param x A result of [estimate_accuracy()] or [compare_systems()], with intervals, also with
 #'   several groups of cases (argument `by`). The agreement of machines is little evidence of
-#'   accuracy. If all raters are declared as machines (language models or programs, `rater_kind` of
-#'   [ratings()]), an estimate therefore needs gold cases (cases with known truth), or argument
-#'   `common` of [estimate_accuracy()] set to `"none"`, `"all"` or a number. In comparisons, high
-#'   values of the metric must be better.
+#'   accuracy. Raters can be declared as machines (language models or programs, `rater_kind` of
+#'   [ratings()]). If all raters are machines, an estimate therefore needs gold cases (cases with
+#'   known truth), or argument `common` of [estimate_accuracy()]: `"none"`, `"all"` or a number. In
+#'   comparisons, high values of the metric must be better.
 #' @param at_least The threshold. For accuracies and pass rates, a number in \[0, 1\]. For
 #'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority).
 #' @param ... Not used; catches misspelt arguments.
