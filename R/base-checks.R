@@ -207,7 +207,7 @@ argument_hints <- tibble::tribble(
   "cases", "n", "The number of cases is {.arg n}.",
   "shared", "copying", "Raters and systems share errors with
     {.code difficulty = list(loading = 0.5)}.",
-  "conf.int", NA, "Tables contain the intervals that there are.",
+  "conf.int", NA, "Intervals, if any, are columns {.field conf.low} and {.field conf.high}.",
   "rater2", NA, pairwise_hint
 )
 

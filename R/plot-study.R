@@ -25,16 +25,11 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   estimates$label <- label_designs(estimates)
   estimates$estimator <- factor(estimates$estimator, estimators)
   points <- stack_truth_measures(estimates[!is_missing, ])
-  axis_limits <- range(points$truth, points$estimate)
-  has_many_points <- nrow(points) / (nlevels(points$label) * length(estimators)) > 400
   start_plot(points, "truth", "estimate", colour = "measure") +
     diagonal_line() +
-    ggplot2::geom_point(
-      aes_columns(shape = "measure"), size = if (has_many_points) 0.8 else 1.5,
-      alpha = if (has_many_points) 0.25 else 0.75
-    ) +
+    ggplot2::geom_point(aes_columns(shape = "measure"), size = 1.2, alpha = 0.5) +
     (if (length(estimators) > 1L) {
-      ggplot2::facet_grid(label ~ estimator, labeller = wrap_labeller())
+      ggplot2::facet_grid(label ~ estimator, scales = "free_y", labeller = wrap_labeller())
     } else {
       facet_by(points, "label")
     }) +
@@ -43,14 +38,9 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
     ggplot2::guides(colour = ggplot2::guide_legend(override.aes = list(size = 2, alpha = 1))) +
     share_axis(NULL) +
     share_axis(NULL, ggplot2::scale_y_continuous) +
-    square_panel(axis_limits) +
     plot_titles(
       "Estimated and true accuracy", "On the line, estimates equal true accuracies",
-      "true accuracy", "estimated accuracy", caption = if (any(is_missing)) {
-        paste(
-          number(sum(is_missing)), "of", count_noun(length(is_missing), "estimate"), "are missing"
-        )
-      }
+      "true accuracy", "estimated accuracy", caption = missing_caption(estimates)
     ) +
     ggplot2::theme(strip.text.y = ggplot2::element_text(angle = 0))
 }
@@ -83,7 +73,10 @@ plot_performance <- function(object, estimators) {
     ggplot2::scale_x_continuous(breaks = share_breaks) +
     plot_titles(
       "Performance of estimators",
-      "With two Monte Carlo standard errors either way; dashed: no bias, nominal coverage"
+      "With two Monte Carlo standard errors either way; dashed: no bias, nominal coverage",
+      caption = words_with_labels(
+        "No intervals:", setdiff(estimators, table$estimator[!is.na(table$coverage)])
+      )
     )
 }
 

@@ -34,12 +34,12 @@ saved_study <- function(study, hashes = hashes_of_parts(study)) {
 # continue from a file only if both have the same hashes, except that of the seed. A hash depends on
 # the position of a design or estimator, because results are sorted by position.
 hashes_of_parts <- function(study) {
-  parts <-
-    c(designs = study$designs, estimators = study$estimators, study[c("n", "panels", "seed")])
-  positions <- c(sequence(lengths(study[c("designs", "estimators")])), 1:3)
-  unlist(Map(function(part, position) {
-    rlang::hash(list(position, hashable_text(part)))
-  }, parts, positions))
+  add_positions <- function(x) Map(list, x, seq_along(x))
+  parts <- c(
+    designs = add_positions(study$designs), estimators = add_positions(study$estimators),
+    study[c("n", "panels", "seed")]
+  )
+  map_chr(parts, function(part) rlang::hash(hashable_text(part)))
 }
 
 # Converts an object (list, vector or function) to text, from which its hash is computed. The text
@@ -55,26 +55,21 @@ hashable_text <- function(x, store = new.env()) {
     store$functions <- c(store$functions, x)
     x <- utils::removeSource(x)
   }
-  kept_attributes <- attributes(x)
-  kept_attributes[c("srcref", ".Environment")] <- NULL
-  value_text <- if (is.list(x)) {
-    lapply(unclass(x), hashable_text, store)
-  } else {
-    if (!is.primitive(x)) attributes(x) <- NULL
+  # Without "showAttributes", attributes such as a class are not in the text.
+  value_text <- if (is.list(x)) lapply(unclass(x), hashable_text, store) else
     deparse(x, control = c("keepNA", "keepInteger", "hexNumeric"))
-  }
-  list(value_text, lapply(c(kept_attributes, variables), hashable_text, store))
+  list(value_text, lapply(c(attributes(x), variables), hashable_text, store))
 }
 
-# Returns a named list of the variables outside a function `f` that it uses, including functions.
-# Returns NULL for a function of a package. Excludes variables to which `f` assigns a value, such as
-# counters.
+# Returns a list of the values of the variables outside a function `f` that it uses, including
+# functions. Returns NULL for a function of a package. Excluded are variables to which `f` assigns a
+# value, such as counters.
 values_of_variables <- function(f) {
   env <- environment(f)
   if (rlang::is_namespace(env)) return()
-  code <- as.call(as.list(f))
-  names <- setdiff(all.names(code), c(names(formals(f)), assigned_names(code)))
-  lapply(setNames(nm = names), function(name) {
+  names <- names_in_code(as.call(as.list(f)))
+  assigned_names <- substring(names[startsWith(names, "<-")], 3L)
+  lapply(setdiff(names, c(names(formals(f)), assigned_names)), function(name) {
     # An error is raised for columns of a table, and for arguments that were not given.
     tryCatch(
       eval(if (name == "...") quote(list(...)) else as.name(name), env), error = function(e) NULL
@@ -82,12 +77,18 @@ values_of_variables <- function(f) {
   })
 }
 
-# Returns names of variables to which `code` assigns a value or the value of an element, and names
-# of arguments of functions that `code` defines. `code` is missing for `x[, 1]`.
-assigned_names <- function(code) {
-  if (is_missing(code) || !is.call(code)) return()
+# Returns the names of variables and functions in `code`, but not names after `$`. Some names are
+# preceded by "<-": variables to which `code` assigns a value or the value of an element, and
+# arguments of functions that `code` defines. `code` is missing in `x[, 1]`.
+names_in_code <- function(code) {
+  if (is_missing(code)) return()
+  if (!is.call(code)) return(all.names(code))
   target <- if (is_call(code, c("<-", "<<-", "=", "for", "function"))) code[[2L]]
-  c(names(target), head(all.vars(target), 1L), unlist(lapply(as.list(code), assigned_names)))
+  if (is_call(code, c("$", "@"))) code <- code[-3L]
+  c(
+    paste0("<-", c(names(target), head(all.vars(target), 1L))),
+    unlist(lapply(as.list(code), names_in_code))
+  )
 }
 
 # Writes an RDS file followed by a hash of its bytes, which readRDS() ignores. The hash detects
@@ -174,8 +175,9 @@ resume_study <- function(study, path, any_seed) {
     x = if (inherits(saved, "error")) escape_braces(conditionMessage(saved)))
   hashes <- requested_content$parts
   part_names <- union(names(hashes), names(saved$parts))
-  is_same <- map_lgl(part_names, function(part) identical(hashes[part], saved$parts[part]))
-  differing_parts <- setdiff(part_names[!is_same], if (any_seed) "seed")
+  differing_parts <- Filter(function(part) {
+    !identical(hashes[part], saved$parts[part])
+  }, setdiff(part_names, if (any_seed) "seed"))
   abort_checkpoint_if(differing_parts, path, "contains the results of another study.",
     x = "The other study differs in {.arg {differing_parts}}.",
     i = "Choose another file, or delete this one. Functions are compared with the variables that

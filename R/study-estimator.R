@@ -214,13 +214,10 @@ draw_world <- function(world, n, seed) {
     sprintf("must return ratings of %s, as requested by its argument", count_noun(n, "case")),
     sprintf("It returned %s.", count_noun(nrow(x), "case"))
   )
-  if (is.null(x$truth)) abort_design(
-    "must return ratings with truth", "It returned ratings without truth."
-  )
-  n_unknown <- sum(is.na(x$truth$category))
+  n_unknown <- if (is.null(x$truth)) n else sum(is.na(x$truth$category))
   if (n_unknown > 0L) abort_design(
     "must return the truth of every case",
-    sprintf("The truth is missing in %s.", count_noun(n_unknown, "case"))
+    sprintf("The truth of %s is missing.", count_noun(n_unknown, "case"))
   )
   if (n_systems(x) == 0L) abort_design(
     "must return ratings with the answers of a system", "It returned ratings without systems."

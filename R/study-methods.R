@@ -177,14 +177,14 @@ new_study_result <- function(study) {
       count_noun(length(estimators), "estimator"), shorten(estimators)
     ),
     shown = view(table, printed_columns, left = c(1L, 3L), most = 28L),
-    notes = study_notes(estimates, study$estimators),
+    notes = study_notes(estimates),
     more = "summary(), tidy(), plot(), update(), replay()"
   ))
 }
 
 study_estimates <- function(x) tibble::as_tibble(list2DF(x$results[names(x$results) != "cell"]))
 
-study_notes <- function(estimates, estimators) {
+study_notes <- function(estimates) {
   has_expected_accuracy <- has_expected(estimates)
   undrawn_rows <- which(estimates$condition == "fallible_error_design")
   failed_rows <- setdiff(which(has_failed(estimates)), undrawn_rows)
@@ -194,16 +194,11 @@ study_notes <- function(estimates, estimators) {
   example_rows <- match(missing_estimators, estimates$estimator)
   estimators_without_interval <- setdiff(estimates$estimator,
     c(missing_estimators, estimates$estimator[!is.na(estimates$conf.low)]))
-  is_user_defined <- !map_lgl(estimators, inherits, "accuracy_estimator")
-  outside_rows <-
-    which(is_user_defined[estimates$estimator] & abs(estimates$estimate - 0.5) > 0.5)
   c(
-    if (!is_empty(estimators_without_interval)) paste(c(
-      paste("No intervals, so no coverage:", shorten(estimators_without_interval)),
-      if (!all(is_user_defined[estimators_without_interval])) "Use accuracy_estimator(interval = )",
-      if (any(is_user_defined[estimators_without_interval]))
-        "Your functions can return columns conf.low and conf.high"
-    ), collapse = ". "),
+    if (!is_empty(estimators_without_interval)) paste(
+      "No intervals, so no coverage:", shorten(estimators_without_interval),
+      "(give accuracy_estimator(interval = ), or return columns conf.low and conf.high)"
+    ),
     sprintf(
       "Compared with %s, all systems (Monte Carlo standard error)",
       if (all(has_expected_accuracy)) "expected accuracy" else if (any(has_expected_accuracy))
@@ -211,7 +206,7 @@ study_notes <- function(estimates, estimators) {
         "sample accuracy"
     ),
     words_with_labels("Below 0 or above 1: estimates by",
-      unique(estimates$estimator[outside_rows])),
+      unique(estimates$estimator[which(abs(estimates$estimate - 0.5) > 0.5)])),
     if (!is_empty(undrawn_rows)) sprintf(
       "%s could not be drawn; the first is replay(study, %s): %s",
       count_noun(n_distinct(estimates$seed[undrawn_rows]), "panel"), undrawn_rows[[1L]],

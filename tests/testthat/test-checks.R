@@ -191,6 +191,13 @@ test_that("every function refuses an argument that it does not have, and names i
   expect_error(fit_raters(lehner_ratings(), dawid_skene(), "bayes", sampling = seeded), "set.seed")
   expect_error(plan_gold(lehner_ratings(), known_truth = 1), "accuracy\\(x, known_truth = \\)")
   expect_error(rater_model(by = site), "base_rates = ~ site")
+  expect_error(plan_gold(lehner_ratings(), n = 9), "number of gold cases is `gold`")
+  expect_error(plan_gold(lehner_ratings(), type = "random"), "choose gold cases is `choice`")
+  expect_error(rater_design(rater_accuracy = 0.7), "accuracies of the raters are `raters`")
+  expect_error(rater_design(c(0.7, 0.7), cases = 9), "number of cases is `n`")
+  expect_error(rater_design(c(0.7, 0.7), shared = 0.5), "difficulty = list\\(loading = 0.5\\)")
+  expect_error(tidy(fit_raters(lehner_ratings()), conf.int = TRUE, conf.level = 0.9),
+    "columns conf.low and conf.high.*Did you mean `conf_level`")
   for (argument in c("scale", "level")) {
     expect_error(do.call(ratings, setNames(list(1, 1), c("data", argument))), "ordered = TRUE")
   }

@@ -23,6 +23,9 @@ test_that("the draws are there for whatever is a function of them", {
   expect_lt(length(capture.output(print(all))), 30)
   expect_equal(mean(all[["sens[stool]"]]), tidy(fit)$mean[tidy(fit)$term == "sens[stool]"])
   expect_error(draws(fit_raters(lehner_ratings())), class = "fallible_error_argument")
+  # That there are no draws is more important than an unknown argument.
+  expect_error(draws(fit_raters(lehner_ratings()), n = 9), "Posterior draws need a fit by")
+  expect_error(draws(fit, n = 9), "does not have.*Found `n`", class = "fallible_error_argument")
   skip_if_not_installed("posterior")
   of <- posterior::summarise_draws(posterior::as_draws_df(fit), "rhat", "ess_bulk", "ess_tail")
   expect_equal(as.data.frame(of)[-1], as.data.frame(tidy(fit)[c("rhat", "ess_bulk", "ess_tail")]),

@@ -115,13 +115,17 @@ test_that("studies are drawn with both measures of truth", {
   expect_length(unique(points$PANEL), 4L)
   lacking <- sum(is.na(rows$estimate[rows$estimator == "binned"]))
   expect_identical(
-    plot$labels$caption, if (lacking > 0) paste(lacking, "of 60 estimates are missing")
+    plot$labels$caption, if (lacking > 0) paste(count_noun(lacking, "estimate"), "missing")
   )
   first <- points[points$PANEL == 1, ]
   ours <- known[known$design == "a" & known$n == 20, ]
   expect_equal(first$x[first$colour == plot_colours$main], ours$sample)
   expect_equal(first$x[first$colour == plot_colours$accent], ours$expected)
-  expect_length(unique(layers(ggplot2::autoplot(study))[[2]]$PANEL), 8L)
+  both <- ggplot2::autoplot(study)
+  expect_length(unique(layers(both)[[2]]$PANEL), 8L)
+  # Panels fill the plot, and each row of panels has the axis of its estimates.
+  expect_null(both$coordinates$ratio)
+  expect_true(both$facet$params$free$y)
 
   one <- layers(ggplot2::autoplot(study, estimators = c("binned", "binned")))
   expect_identical(one[[2]]$x, points$x)
@@ -273,11 +277,13 @@ test_that("the performance of estimators is that of summary(), with Monte Carlo 
   picture <- ggplot2::autoplot(study, "performance")
   marks <- Filter(function(layer) inherits(layer$geom, "GeomVline"), picture$layers)[[1L]]$data
   expect_identical(as.character(marks$measure), "bias") # there are no intervals
+  expect_identical(picture$labels$caption, "No intervals: average, binned")
   leveled <- list(a = accuracy_estimator("joint", interval = "profile", conf_level = 0.8))
   study2 <- quiet(simulation_study(list(one = design), leveled, runs = 2))
   picture2 <- ggplot2::autoplot(study2, "performance")
   marks <- Filter(function(layer) inherits(layer$geom, "GeomVline"), picture2$layers)[[1L]]$data
   expect_identical(marks$at, c(0, 0.8))
+  expect_null(picture2$labels$caption)
   drawn <- ggplot2::ggplot_build(picture)$plot$data
   found <- summary(study, by = c("design", "estimator"))
   found <- found[found$target == "expected", ]

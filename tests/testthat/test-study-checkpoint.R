@@ -72,11 +72,15 @@ test_that("global variables that a function uses are compared, but not its local
   local <- list(
     quote(function(level) level), quote(function(x) level <- x),
     quote(function(x) lapply(x[, 1], function(level) level)),
-    quote(function(x) for (level in x) print(level))
+    quote(function(x) for (level in x) print(level)), quote(function(x) x$level)
   )
   for (code in local) {
     expect_identical(hash_with(code), hash_with(code, level = 2), info = deparse(code))
   }
+  expect_false(
+    hash_with(quote(function(x) x$level + level)) ==
+      hash_with(quote(function(x) x$level + level), level = 2)
+  )
   counter <- quote(function(x) count[1] <<- count + 1)
   expect_identical(hash_with(counter), hash_with(counter, count = 2))
   # A function that calls itself.

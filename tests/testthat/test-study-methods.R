@@ -166,3 +166,31 @@ test_that("a study prints its errors", {
   )
   expect_snapshot(print(study))
 })
+
+test_that("panels that could not be drawn are counted separately from failed estimates", {
+  panels <- 0
+  breaks <- function(n) {
+    panels <<- panels + 1
+    if (panels %in% c(3, 5)) stop("no panel")
+    simulate_ratings(rater_design(c(0.8, 0.8), c(a = 0.8, b = 0.7)), n)
+  }
+  study <- simulation_study(
+    list(good = rater_design(c(0.8, 0.8), 0.7), bad = breaks), c("binned", "unbinned"), runs = 5,
+    n = 30, panels = "same"
+  )
+  rows <- which(tidy(study)$condition == "fallible_error_design")
+  expect_length(rows, 8) # two panels, two systems, two estimators
+  printed <- gsub("\\s+", " ", paste(utils::capture.output(print(study)), collapse = " "))
+  expect_match(printed, sprintf(
+    "2 panels could not be drawn; the first is replay\\(study, %s\\): Design \"bad\"", rows[[1]]
+  ))
+  expect_no_match(printed, "estimates? failed")
+})
+
+test_that("the print names estimators with estimates below 0 or above 1", {
+  estimators <- list(
+    wrong = function(x) 1.7, low = function(x) -0.1, one = function(x) 1, none = function(x) NA_real_
+  )
+  study <- simulation_study(rater_design(c(0.8, 0.8), 0.8), estimators, runs = 2)
+  expect_output(print(study), "Below 0 or above 1: estimates by wrong, low\n")
+})
