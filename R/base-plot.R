@@ -287,7 +287,7 @@ row_axis_with_space <- function(add = c(0.6, 0.9), ...) {
 # Returns a labeller of facets that wraps long names. The more facets, the shorter are the lines.
 wrap_labeller <- function() {
   ggplot2::as_labeller(function(names) {
-    if (any(nchar(names) > 40L)) names <- shorten_many(names)
+    if (any(nchar(names) > 30L)) names <- shorten_many(names)
     break_names(names, 52L %/% ggplot2::wrap_dims(n_distinct(names))[[2L]])
   })
 }

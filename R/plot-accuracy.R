@@ -258,7 +258,8 @@ plot_differences <- function(object) {
       paste0(compared_metric(object), ", first minus second",
         if (is_of_accuracy) " (percentage points)"),
       caption = if (n_hidden_pairs > 0L) {
-        paste(number(n_hidden_pairs), "more differences are not shown")
+        paste(number(n_hidden_pairs), if (is.null(object$options$against)) "smaller" else "more",
+          "differences are not shown")
       }
     )
 }

@@ -92,7 +92,7 @@ test_that("populations have base rates of their own", {
   )), 4)
   # Base rates are in the methods paragraph once.
   expect_match(may_say(fit, "methods")[[1]], fixed = TRUE,
-    "the Dawid-Skene model, with separate base rates in 1 and 2 (Hui")
+    "the Dawid-Skene model, with separate base rates in 1 (555 cases) and 2 (1,322 cases) (Hui")
   # The number of cases in a sentence about a base rate is that of its population.
   said <- may_say(fit)$sentence
   for (population in 1:2) {

@@ -64,7 +64,8 @@ test_that("wrong arguments are refused", {
     class = "fallible_error_argument")
   expect_error(fit_raters(x, speed = 1), class = "fallible_error_argument")
   expect_error(rates_of("lehner2015"), class = "fallible_error_argument")
-  expect_error(confusion(x), "estimate_accuracy", class = "fallible_error_argument")
+  expect_error(confusion(ratings(lehner2015, raters = rater1:rater4)), "fit_raters",
+    class = "fallible_error_argument")
   fit <- fit_raters(x)
   expect_error(predict(fit, newdata = 1), class = "fallible_error_argument")
   expect_error(predict(fit, data = x), class = "fallible_error_argument")

@@ -345,6 +345,6 @@ test_that("systems are drawn with the accuracy of raters only under the same ass
     ggplot2::autoplot(quiet(estimate_accuracy(x, interval = "none", ...)))$labels$subtitle
   }
   expect_identical(subtitle(common = "none"),
-    "Estimates; dashed: mean of raters (50%), all if errors are independent")
+    "Estimates; dashed: mean of raters (50%), all if errors are\nindependent")
   expect_identical(subtitle(), "Estimates")
 })
