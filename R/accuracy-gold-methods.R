@@ -219,6 +219,8 @@ merge_gold <- function(gold, added_gold, x) {
 update.result_parts <- function(object, conf_level, ...) {
   check_dots_empty(...)
   check_class(first_single_result(object), "accuracy_estimate", "object", NULL)
+  abort_argument_if(missing(conf_level), "object",
+    "must be one {.cls accuracy_estimate}, unless {.arg conf_level} is given.", not = object)
   object[] <- lapply(unclass(object), update, conf_level = conf_level)
   object
 }

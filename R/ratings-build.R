@@ -87,7 +87,7 @@ case_identifiers <- function(input) {
     check_case_and_rater(input)
     return(unique(input$case))
   }
-  if (is.null(input$case)) return(input$case_names %||% seq_len(input$rows))
+  if (is.null(input$case)) return(seq_len(input$rows))
   check_identifiers(input$case, "case")
   repeated_row <- anyDuplicated(input$case)
   abort_if(repeated_row > 0L, "case", "Every row must be a different case.",
@@ -192,7 +192,7 @@ list_systems <- function(input, categories) {
   abort_if(id_types[[1L]] != id_types[[2L]], "case_type",
     "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
     x = "They are {id_types[[1L]]} in {.arg data} and {id_types[[2L]]} in {.arg systems}.",
-    i = if (is.null(input$case) && is.null(input$case_names)) "{.arg case} is not given, so that
+    i = if (is.null(input$case)) "{.arg case} is not given, so that
         the row numbers of {.arg data} identify the cases. Give {.arg case}." else "Convert one of
         them, for example with {.fun as.character}.", types = id_types)
   unrated_cases <- setdiff(table$case, cases)

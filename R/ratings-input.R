@@ -16,7 +16,7 @@ max_categories <- 1000L
 # * layout: record of the layout, see new_layout().
 # * rows: number of rows of the data, in wide data without copies.
 # * columns: list of the columns of ratings or counts.
-# * case, rater, weights: columns.
+# * case, rater, weights: columns. Without a column, `case` contains the row names of a matrix.
 # * keys: if several columns identify a case, a logical vector with the names of these columns. It
 #   is TRUE for numeric columns.
 # * row_case: identifier of the case of each row of the data. In contrast, `case` has fewer elements
@@ -30,7 +30,6 @@ max_categories <- 1000L
 # * ordered: is a column of ratings an ordered factor?
 # * na: labels that mean missing ratings.
 # * copies: number of copies of rows that drop_copied_rows() left out.
-# * case_names: row names of a matrix.
 # * abstain: the argument `abstain`.
 # * abstained, silent: see record_abstentions().
 # * given_categories: the argument `categories`.
@@ -57,14 +56,14 @@ read_input <- function(data, quos, options) {
   case <- if (is.null(is_numeric_key)) case[[1L]] else join_keys(case)
   input <- c(list(
     layout = layout, rows = attr(data, "rows"), columns = layout$split(columns_of_role("raters")),
-    case = case, keys = is_numeric_key, rater = columns_of_role("rater")[[1L]],
+    case = case %||% attr(data, "row_names"), keys = is_numeric_key,
+    rater = columns_of_role("rater")[[1L]],
     weights = columns_of_role("weights", identity)[[1L]],
     systems = columns_of_role("systems"), system_table = system_input$table,
     constant = system_input$constant,
     groups = read_groups(data, quos$rater_groups, roles$rater), truth = columns_of_role("truth"),
     covariates = columns_of_role("covariates", identity),
     row_case = case, source = seq_len(attr(data, "rows")), abstain = options$abstain,
-    case_names = if (is.null(case)) attr(data, "case_names"),
     na = c(attr(data, "na_labels"), as_label(options$na)),
     data = data, extra = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key"),
       attr(quo_get_expr(quos$rating), "variables")))]
@@ -180,8 +179,8 @@ as_columns <- function(data) {
   refuse_evaluatellm(data, "data")
   abort_argument_if(!is_matrix && !is.data.frame(data), "data",
     "must be a data frame, or a matrix of cases x raters.", not = data, i = conversion_hint(data))
-  case_names <- if (is_matrix) rownames(data)
-  check_text(c(colnames(data), case_names), "data")
+  row_names <- if (is_matrix) rownames(data)
+  check_text(c(colnames(data), row_names), "data")
   n_rows <- nrow(data)
   if (is_matrix) {
     if (is.null(colnames(data))) colnames(data) <- numbered_names("rater", ncol(data))
@@ -191,7 +190,7 @@ as_columns <- function(data) {
   abort_if(any_repeated(names(data)), "columns",
     "The columns of {.arg data} must have different names.",
     x = "{.val {repeated_values(names(data))}} {?is/are} repeated.", arg = "data")
-  structure(plain_columns(data), rows = n_rows, is_matrix = is_matrix, case_names = case_names)
+  structure(plain_columns(data), rows = n_rows, is_matrix = is_matrix, row_names = row_names)
 }
 
 # Warns if `data` is a grouped data frame, because ratings() ignores the groups. Groups that are

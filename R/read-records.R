@@ -83,7 +83,7 @@ read_prodigy <- function(input) {
 
 is_doccano <- function(input) {
   record <- input$record
-  is_json_object(record) && (is.list(record$label) || is.list(record$labels) ||
+  is_json_object(record) && (is.list(record[["label"]]) || is.list(record$labels) ||
     is.list(record$annotations) &&
       any(c("user", "user_id") %in% names(record$annotations[1L][[1L]])))
 }

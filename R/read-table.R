@@ -199,7 +199,7 @@ task_answers <- function(table, input) {
   json_texts <- unname(table$Answer.taskAnswers)
   if (is.null(json_texts)) return(NULL)
   form_answer <- function(field) {
-    if (is.list(field)) field$label %||% names(field)[map_lgl(field, isTRUE)] else field
+    if (is.list(field)) field[["label"]] %||% names(field)[map_lgl(field, isTRUE)] else field
   }
   answers <- record_table(Map(function(text, row) {
     form <- if (nzchar(text)) parse_json(text, input, row + 1L)

@@ -108,7 +108,7 @@ read_promptfoo <- function(input) {
   nested_answers(input, results, "result", "graded assertions", function(result) {
     provider <- provider_id(result$provider)
     if (any(provider %in% repeated_ids))
-      provider <- trimws(paste(provider, as.list(result$provider)$label))
+      provider <- trimws(paste(provider, as.list(result$provider)[["label"]]))
     case <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
     run <- result$evalId %||% as.list(input$record)$evalId
     list(

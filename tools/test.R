@@ -31,6 +31,8 @@ work <- function(files, folder, desk) {
   } else {
     options(lifecycle_verbosity = "error")
   }
+  # x$label must not return x$labels. Such a warning counts as failed.
+  options(warnPartialMatchDollar = TRUE)
   # The parent must be a namespace. Otherwise topenv() finds another environment, and R 4.2 collects
   # garbage at every call of some closures.
   env <- new.env(parent = asNamespace("fallible"))

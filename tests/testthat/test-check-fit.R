@@ -161,7 +161,7 @@ test_that("a paper is told the priors and what others would say", {
   set.seed(1)
   pair <- quiet(fit_raters(two_tests(), free_model(dependence = "pairs",
     pairs = list(c("stool", "serology"))), method = "bayes", prior = joseph(),
-    sampling = list(draws = 1000)))
+    sampling = list(draws = 4000)))
   said <- may_say(pair, "methods")
   expect_match(said[[1]], "specifies (Dendukuri and Joseph 2001), which", fixed = TRUE)
   expect_match(said[[1]], "pair[stool,serology,-], pair[stool,serology,+] uniform; truncated so",

@@ -404,5 +404,5 @@ test_that("columns of 0 and 1 are labels of an answer with several labels", {
   x <- read_ratings(path, case = id, rater = who, rating = c(cat, dog), repeats = "labels")
   expect_identical(x$categories, c("cat", "dog"))
   expect_identical(as.character(tidy(x)$rating), c("cat", "cat", "dog", "dog", "cat"))
-  expect_identical(x$empty, list(case = 2L, rater = 2L))
+  expect_identical(x$empty_answers, list(case = 2L, rater = 2L))
 })

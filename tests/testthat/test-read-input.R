@@ -188,7 +188,7 @@ test_that("a broken line of JSON is named", {
   }
   expect_identical(read(c(good[1:2], "", good[3:6]))$cases, c("1", "2", "3"))
   expect_error(read(c(good, "", "{\"case\": 4, ")), "line 8", class = "fallible_error_file")
-  expect_error(read(c(good, "[1, 2]")), "line 7", class = "fallible_error_file")
+  expect_error(read(c(good, "[1, 2]")), "Line 7", class = "fallible_error_file")
   expect_error(read(c(good, paste0(good[1], ",", good[2]))), "line 7", class =
     "fallible_error_file")
   expect_error(read(c("{", good)), "line 1", class = "fallible_error_file")
@@ -285,7 +285,7 @@ test_that("an empty list of JSON is an answer without labels, if answers have se
     records <- sprintf('{"case":%d,"rater":"%s","rating":%s}', c(1, 1, 2, 2), c("a", "b"), answers)
     path <- write_bytes(paste(records, collapse = "\n"), file = "v.jsonl")
     x <- suppressWarnings(read_ratings(path, repeats = "labels"))
-    expect_identical(x$empty, list(case = 1L, rater = 2L))
+    expect_identical(x$empty_answers, list(case = 1L, rater = 2L))
   }
   # With one label per answer, it is a missing rating.
   expect_identical(nrow(tidy(suppressWarnings(read_ratings(path)))), 2L)
@@ -296,7 +296,8 @@ test_that("an empty list of JSON is an answer without labels, if answers have se
     bob = write_bytes(paste(sprintf(doccano, 1:2, c('["P","N"]', '["N"]')), collapse = "\n"), file =
       "bob.jsonl")
   )
-  expect_identical(read_ratings(files, repeats = "labels")$empty, list(case = 2L, rater = 1L))
+  empty <- read_ratings(files, repeats = "labels")$empty_answers
+  expect_identical(empty, list(case = 2L, rater = 1L))
   # Rows of Argilla with answers to other questions are not answers to this question.
   answer <- '{"user_id":"%s","values":{"tone":{"value":"good"},"topics":{"value":%s}}}'
   record <- '{"id":%d,"fields":{"text":"t"},"responses":[%s,%s]}'
@@ -304,6 +305,6 @@ test_that("an empty list of JSON is an answer without labels, if answers have se
   argilla <- sprintf(record, 1:2, answers[c(1, 3)], answers[c(2, 4)])
   path <- write_bytes(paste(argilla, collapse = "\n"), file = "argilla.jsonl")
   x <- read_ratings(path, rating = topics, repeats = "labels")
-  expect_identical(x$empty, list(case = 1L, rater = 2L))
+  expect_identical(x$empty_answers, list(case = 1L, rater = 2L))
   expect_identical(as.character(tidy(x)$rating), c("x", "y", "y", "x"))
 })
