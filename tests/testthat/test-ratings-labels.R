@@ -126,7 +126,7 @@ test_that("answers with several labels are no ratings, and do what both do", {
   expect_s3_class(single_label(x, "a"), "ratings", exact = TRUE)
   refusals <- list(
     fit_raters, estimate_accuracy, check_k_properties, agreement, cohen_kappa, compare_agreement,
-    base_rates, confusion, ground_truth, function(x) tidy(x, "patterns")
+    base_rates, ground_truth, function(x) tidy(x, "patterns")
   )
   for (verb in refusals) expect_error(verb(x), class = "fallible_error_labels")
   expect_identical(dim(x), c(length(x$cases), 2L))
