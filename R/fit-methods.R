@@ -9,9 +9,10 @@
 #' @param object,x A [fit_raters()] result.
 #' @param newdata `NULL`, the default, for the cases of the fit. For new cases: [ratings()] of these
 #'   cases, or a data frame with a column per rater and the covariates. Categories and raters are
-#'   those of the fit. If the model has one accuracy for all raters, these may be other raters. If
-#'   the model has a formula of base rates (see [rater_model()]), `predict()` also accepts a data
-#'   frame of covariates without ratings. It then returns the table of [base_rates()].
+#'   those of the fit. If the model has one accuracy for all raters, [ratings()] may be by other
+#'   raters. If the model has a formula of base rates (see [rater_model()]), `predict()` also
+#'   accepts a data frame without ratings by raters of the fit, and returns the table of
+#'   [base_rates()].
 #' @param type `"category"`, the default, for the most probable category of each case, or
 #'   `"probability"` for the probabilities of all categories.
 #' @param ... Not used.
@@ -48,7 +49,7 @@
 predict.rater_fit <- function(object, newdata = NULL, type = c("category", "probability"), ...) {
   check_dots_empty(...)
   type <- check_choice(type)
-  has_ratings <- any(names(newdata) %in% object$x$raters)
+  has_ratings <- any(names(newdata) %in% c(object$x$raters, "rating"))
   if (is.data.frame(newdata) && has_formula(object$model) && !has_ratings)
     return(base_rates(object, newdata))
   predicted <- posterior_of_cases(object, newdata)

@@ -35,16 +35,17 @@ add_ratings <- function(x, new) {
 # matrices get the categories of the ratings `x`. `arg`: name of the argument, for messages.
 #
 # If a data frame has columns of raters in `x`, columns with names of covariates are covariates.
-# Other columns are read as raters only if they contain nothing but categories. An error then names
-# a rater whose name is misspelled.
+# If a rater of `x` is missing, its name may be misspelled: other columns, except systems, are read
+# as raters if they contain nothing but categories. An error then names the misspelled rater.
 as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
   columns <- names(new)
   roles <- if (is.data.frame(new) && any(columns %in% x$raters)) {
     other_roles <- list(case = "case", covariates = names(x$covariates))
     other_roles <- Filter(length, lapply(other_roles, intersect, columns))
-    is_rater <- columns %in% x$raters |
+    may_be_rater <- !all(x$raters %in% columns) & !columns %in% x$systems &
       map_lgl(new, function(column) all(as_label(column) %in% c(x$categories, NA)))
+    is_rater <- columns %in% x$raters | may_be_rater
     c(list(raters = setdiff(columns[is_rater], unlist(other_roles))), other_roles)
   }
   # Without the argument `rater_kind`, as_ratings() may ask the user for it. Therefore an arbitrary

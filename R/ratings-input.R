@@ -100,7 +100,7 @@ keep_rows <- function(input, rows) {
   if (!input$layout$by_rating) {
     fields <- c(fields, intersect(c("systems", "truth", "covariates", "silent"), names(input)))
     input$rows <- length(rows)
-    input$data <- input$data[rows, ]
+    input$data <- input$data[rows, , drop = FALSE]
   }
   input <- modify_fields(input, fields, lapply, `[`, rows)
   input$source <- input$source[rows]
@@ -120,7 +120,8 @@ drop_copied_rows <- function(input, repeats) {
     !input$layout$by_rating
   if (!any_repeated(answer_of_row[is_reply]) || repeats != "error" && is_empty(input$extra))
     return(input)
-  is_copy <- duplicated(input$data)
+  # The row names of a matrix are cases, but no column of the data.
+  is_copy <- duplicated(list2DF(c(list(answer_of_row), input$data)))
   is_used <- is_reply & !is_copy
   answers <- answer_of_row[is_used]
   n_repeated <- sum(duplicated(answers))

@@ -260,7 +260,8 @@ describe_methods.accuracy_estimate <- function(x) {
 
 say_sentences.metric_estimate <- function(x) {
   estimate <- x$estimates[[1L]]
-  table <- without_followers(shown_metrics(x$table, estimate, x$plan), find_followers(estimate))
+  followers <- unlist(lapply(x$estimates, find_followers))
+  table <- without_followers(shown_metrics(x$table, estimate, x$plan), followers)
   quantity_words <- paste0(
     "the ", metric_words(x$plan, table), " of ", table$system,
     if (x$options$grouped) paste0(" in group ", table$group)

@@ -62,14 +62,17 @@ hashable_text <- function(x, store = new.env()) {
 }
 
 # Returns a list of the values of the variables outside a function `f` that it uses, including
-# functions. Returns NULL for a function of a package. Excluded are variables to which `f` assigns a
-# value, such as counters.
+# functions. Returns NULL for a function of a package. Excludes variables to which `f` assigns a
+# value with `<<-`, such as counters. Also excludes local variables of `f`, unless the function that
+# made `f` has a variable of this name: `f` may use its value before the assignment.
 values_of_variables <- function(f) {
   env <- environment(f)
   if (rlang::is_namespace(env)) return()
   names <- names_in_code(as.call(as.list(f)))
-  assigned_names <- substring(names[startsWith(names, "<-")], 3L)
-  lapply(setdiff(names, c(names(formals(f)), assigned_names)), function(name) {
+  after_mark <- function(mark) substring(names[startsWith(names, mark)], nchar(mark) + 1L)
+  captured_names <- if (!identical(env, globalenv())) ls(env, all.names = TRUE)
+  local_names <- setdiff(after_mark("<-"), captured_names)
+  lapply(setdiff(names, c(names(formals(f)), local_names, after_mark("<<-"))), function(name) {
     # An error is raised for columns of a table, and for arguments that were not given.
     tryCatch(
       eval(if (name == "...") quote(list(...)) else as.name(name), env), error = function(e) NULL
@@ -77,16 +80,18 @@ values_of_variables <- function(f) {
   })
 }
 
-# Returns the names of variables and functions in `code`, but not names after `$`. Some names are
-# preceded by "<-": variables to which `code` assigns a value or the value of an element, and
-# arguments of functions that `code` defines. `code` is missing in `x[, 1]`.
+# Returns the names of variables and functions in `code`, but not names after `$`. Marks precede
+# some names. "<<-": variables to which `code` assigns a value, or the value of an element, by
+# `<<-`. "<-": the same by `<-`, and arguments of functions that `code` defines. `code` is missing
+# in `x[, 1]`.
 names_in_code <- function(code) {
   if (is_missing(code)) return()
-  if (!is.call(code)) return(all.names(code))
+  if (!is.call(code) && !is.pairlist(code)) return(all.names(code))
   target <- if (is_call(code, c("<-", "<<-", "=", "for", "function"))) code[[2L]]
   if (is_call(code, c("$", "@"))) code <- code[-3L]
+  local_names <- if (is_call(code, "function")) names(target) else head(all.vars(target), 1L)
   c(
-    paste0("<-", c(names(target), head(all.vars(target), 1L))),
+    paste0(if (is_call(code, "<<-")) "<<-" else "<-", local_names, recycle0 = TRUE),
     unlist(lapply(as.list(code), names_in_code))
   )
 }

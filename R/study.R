@@ -37,7 +37,7 @@
 #'
 #' Two user-defined functions are equal if their code is equal, and if the outside variables and
 #' functions that the code uses are equal. Environments, files, and variables to which the function
-#' assigns a value (such as counters) are not compared.
+#' assigns a value with `<<-` (such as counters) are not compared.
 #'
 #' @srrstats {G5.7} errors by cases and raters: article `simulation-figures` stops if they do
 #'   not fall

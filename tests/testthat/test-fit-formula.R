@@ -439,3 +439,21 @@ test_that("a data frame of new ratings and covariates gives the predictions of s
   plain <- fit_raters(ratings(data, raters = ELISA:culture), dawid_skene())
   expect_identical(predict(plain, new), predict(plain, new[1:3]))
 })
+
+test_that("answers of systems and truths in new data are no ratings", {
+  set.seed(1)
+  truth <- sample(c("a", "b"), 200, TRUE)
+  answers <- function(p) ifelse(runif(200) < p, truth, ifelse(truth == "a", "b", "a"))
+  data <- data.frame(
+    case = 1:200, z = rep(c("u", "v"), 100), r1 = answers(0.8), r2 = answers(0.8),
+    r3 = answers(0.8), system = answers(0.6), truth = truth
+  )
+  x <- ratings(data, raters = r1:r3, case = case, systems = system, covariates = z)
+  for (fit in list(fit_raters(x), quiet(fit_raters(x, rater_model("common", base_rates = ~z))))) {
+    expect_equal(predict(fit, data), predict(fit))
+  }
+  # Long ratings are not taken for covariates.
+  long <- data.frame(z = "u", case = 1, rater = c("r1", "r2"), rating = "a")
+  result <- tryCatch(names(predict(fit, long)), fallible_error = function(e) "case")
+  expect_true("case" %in% result)
+})

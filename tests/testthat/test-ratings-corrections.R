@@ -255,3 +255,15 @@ test_that("clean_labels removes blanks at the ends of names of cases and raters"
     suppressWarnings(read())$raters, c("ann", "Ben ", "Ben")
   )
 })
+
+test_that("rows of a matrix are copies only if their row names are equal", {
+  answers <- rbind(a = c("x", "y"), a = c("x", "y"), b = c("x", "y"), c = c("y", "x"), d = c("y", "x"))
+  colnames(answers) <- c("r1", "r2")
+  expect_warning(x <- ratings(answers), "1 row identical", class = "fallible_warning_left_out")
+  expect_identical(x$cases, c("a", "b", "c", "d"))
+  expect_warning(
+    x <- ratings(answers[, "r1", drop = FALSE], rater_kind = "expert"), "1 row identical",
+    class = "fallible_warning_left_out"
+  )
+  expect_identical(x$cases, c("a", "b", "c", "d"))
+})

@@ -413,3 +413,22 @@ test_that("replay() raises the errors of an invalid result again", {
   row <- which(!is.na(tidy(study)$condition))[[1L]]
   expect_error(replay(study, row, "estimate"), class = tidy(study)$condition[[row]])
 })
+
+test_that("the hash of a function depends on defaults of inner functions and on values read first", {
+  hash <- function(f) rlang::hash(hashable_text(f))
+  inner_default <- function(rate) {
+    function(x) sum(vapply(1:3, function(i, k = rate) i * k, 0))
+  }
+  read_first <- function(rate) {
+    function(x) {
+      rate <- min(rate, 1)
+      x * rate
+    }
+  }
+  counter <- function(calls) function(x) calls <<- calls + 1
+  for (make in list(inner_default, read_first)) {
+    expect_identical(hash(make(0.1)), hash(make(0.1)))
+    expect_false(hash(make(0.1)) == hash(make(0.2)))
+  }
+  expect_identical(hash(counter(0)), hash(counter(1)))
+})
