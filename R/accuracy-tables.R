@@ -174,12 +174,15 @@ no_members <- tibble::tibble(
 #'
 #' With argument `by`, [estimate_accuracy()] estimates the accuracy of systems (classifiers)
 #' separately in each group of cases. The result `x` is a list with an estimate per group, named by
-#' group. `x[["name"]]` is an ordinary [estimate_accuracy()] result. [compare_systems()]
-#' of `x` compares groups that have a sample of gold cases (cases with known truth).
+#' group. `x[["name"]]` is an ordinary [estimate_accuracy()] result. `compare_systems(x)` estimates
+#' differences between groups, see [compare_systems()]. A difference is `NA` unless both groups have
+#' a random sample of gold cases (cases with known truth). Without gold cases in any group,
+#' `compare_systems(x)` is an error.
 #'
-#' Each group is fitted separately. Only a few properties of the raters, such as which raters always
-#' give the same answer, are computed from all cases. Intervals may therefore differ from those of
-#' an estimate from the cases of one group.
+#' Each group is fitted separately. Only a few properties of the raters are computed from all cases,
+#' for example which raters always give the same answer. The interval of a group may therefore
+#' differ from the interval that [estimate_accuracy()] computes if it is given only the cases of
+#' this group.
 #'
 #' @param object An [estimate_accuracy()] result with `by`.
 #' @param ... Not used.
@@ -191,9 +194,10 @@ no_members <- tibble::tibble(
 #'   `tidy(x, "groups")`: a tibble with a row per group: `group`, and the columns of `glance()` of
 #'   its estimate, such as `cases`.
 #'
-#'   `glance()`: a tibble with one row: the numbers of `groups`, `systems`, `cases` and `missing`
-#'   estimates, and values that are the same in all groups, such as `method`, `interval` and
-#'   `conf_level`.
+#'   `glance()`: a tibble with one row.
+#'   * `groups`, `systems`, `cases`: numbers of groups, systems and cases. `missing`: number of
+#'     estimates that are `NA`.
+#'   * Values that are the same in all groups, such as `method`, `interval` and `conf_level`.
 #'
 #'   `format()`: a line per estimate, named by group (and by system, if there are several).
 #'   `autoplot()`: a ggplot of estimates and intervals.

@@ -195,7 +195,8 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' * `information_agreement()` for two raters: the mutual information of both ratings divided by the
 #'   smaller of their entropies. It is biased upwards in small samples.
 #'
-#' @inheritParams agreement
+#' @param pooling How cases are weighted if they have different numbers of ratings: `"pairs"` (the
+#'   default), `"cases"` or `"fleiss-cuzick"`; see section *Missing ratings* of [agreement()].
 #' @param scale_weights Weights of pairs of categories, for partial agreement: 1 is full agreement,
 #'   0 full disagreement. `NULL`, the default: different categories have weight 0. `"linear"` or
 #'   `"quadratic"`: the weight falls with the absolute or squared difference of two categories.

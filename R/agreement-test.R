@@ -7,35 +7,39 @@
 #' @section Standard errors: For Scott's pi, Fleiss' kappa, Krippendorff's alpha and Cohen's kappa,
 #' there is a standard error under the hypothesis that ratings are independent. It is used if `null`
 #' is 0 and `y`, `by` and `interval` are not given. The test then uses the normal distribution, and
-#' column `method` is `"null"`. For Cohen's kappa, this standard error equals that of Fleiss, Cohen
-#' and Everitt (1969). For the other measures, it equals that of Fleiss, Nee and Landis (1979),
-#' extended to weights, unequal numbers of ratings and Krippendorff's alpha.
+#' column `method` is `"null"`. For Cohen's kappa, this standard error is equal to the one of
+#' Fleiss, Cohen and Everitt (1969). For the other measures, the formula of Fleiss, Nee and Landis
+#' (1979) is used, extended to weights, unequal numbers of ratings and Krippendorff's alpha.
 #'
 #' All other tests use the standard error of [agreement()] and Student's t distribution with `n - 1`
 #' degrees of freedom for `n` cases. With few cases and a rare category, these tests reject too
 #' often.
 #'
 #' @section Comparison of two sets of raters: The agreements of two sets of raters on the same cases
-#' are dependent. The standard error of their difference is therefore `sqrt(sum((e1 - e2)^2))`, a
-#' sum over cases. For the first set, `e1 = d1 * sqrt(n1 / (n1 - 1))`, where `d1` is the derivative
-#' of the measure with respect to the weight of the case, and `n1` is the number of cases. `e1` is 0
-#' for a case that the set did not rate. `e2` is the same for the second set. Student's t
-#' distribution has `min(n1, n2) - 1` degrees of freedom. Cases are matched by their
-#' identifiers. Cases without identifiers are matched by row.
+#' are dependent. The standard error of their difference is therefore `sqrt(sum((e1 - e2)^2))`. The
+#' sum is over cases. For the first set, `e1 = d1 * sqrt(n1 / (n1 - 1))`. Here `d1` is the
+#' derivative of the measure with respect to the weight of the case, and `n1` is the number of
+#' cases. `e1` is 0 for a case that the first set did not rate. `e2` is computed in the same way
+#' from the second set. Student's t distribution has `min(n1, n2) - 1` degrees of freedom. Cases are
+#' matched by their identifiers. Cases without identifiers are matched by row.
 #'
 #' @inheritParams agreement
 #' @param scale_weights Weights of pairs of categories, for partial agreement: 1 is full agreement,
 #'   0 full disagreement. `NULL`, the default: different categories have weight 0. `"linear"` or
 #'   `"quadratic"`: the weight falls with the absolute or squared difference of two categories.
 #'   [agreement()] describes further names, matrices, and answers with several labels.
+#' @param conf_level Confidence level of the intervals of differences, in (0, 1), by default 0.9
+#'   (see [fallible-options]). Used only if `y` or `by` is given.
+#' @param pooling How cases are weighted if they have different numbers of ratings: `"pairs"` (the
+#'   default), `"cases"` or `"fleiss-cuzick"`; see section *Missing ratings* of [agreement()].
 #' @param measures Names of measures, see [measures()]. `NULL`, the default, selects the default
 #'   measures of [agreement()]. If neither `y` nor `by` is given, default measures that cannot be
 #'   negative are left out.
 #' @param y Ratings to compare with `x`, in the same forms as `x` except agreement matrices. If
 #'   `NULL`, the default, the agreement of `x` is compared with `null`.
-#' @param ... `by`: two groups of cases, whose agreement is compared. Give the name of a covariate
-#'   of `x`, a vector named by case, or a data frame with the column `case`. `by` cannot be combined
-#'   with `y`.
+#' @param ... `by`: two groups of cases, whose agreement is compared. `by` is the name of a
+#'   covariate of `x`, a vector named by case, or a data frame with the column `case`. `by` cannot
+#'   be combined with `y`.
 #' @param null Tested value of the agreement, a number in \[-1, 1), by default 0. If `y` or `by` is
 #'   given, the tested value of the difference.
 #' @param alternative The alternative hypothesis: agreement (or the difference) is different from
@@ -55,7 +59,8 @@
 #'   * `estimate1` and `estimate2`: the measure for `x` and for `y`, or for the first and the second
 #'     group. `estimate`: their difference, `estimate1 - estimate2`.
 #'   * `conf.low` and `conf.high`: limits of the interval of the difference.
-#'   * `n`: the number of cases that are in both `x` and `y`. With `by`, the number of all cases.
+#'   * `n`: the number of cases that are in both `x` and `y`. With `by`, the number of cases in both
+#'     groups together.
 #'
 #'   Methods: [tidy()][agreement_tests], [glance()][agreement_tests], [format()][agreement_tests]
 #'   and [autoplot()][autoplot.agreement_test].

@@ -46,9 +46,9 @@
 #' left out.
 #' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, compared with five other packages
 #' @param x Categories that raters assigned to cases: a [ratings()] object; a data frame or matrix
-#'   of labels (cases x raters); the agreement matrix of two raters, a [table][base::table] of
-#'   numbers of cases; or other data that [as_ratings()] converts. Also a named list of such data,
-#'   with an element for each variable (question).
+#'   of labels (cases x raters); the agreement matrix (contingency table) of two raters, a
+#'   [table][base::table] of numbers of cases; or other data that [as_ratings()] converts. Also a
+#'   named list of such data, with an element for each variable (question).
 #' @param measures Names of measures, see [measures()]. `NULL`, the default: see section *Measures*.
 #'   If `x` is a list, name measures by variable: `c(tone = "gwet_ac")`.
 #' @param scale_weights Weights of pairs of categories, for partial agreement: 1 is full agreement,
@@ -62,29 +62,30 @@
 #'     `sin(pi * (a - b) / (high - low + 1))^2`, where `low` and `high` are the extreme values.
 #'     `"bipolar"`: `(a - b)^2 / ((a + b - 2 * low) * (2 * high - a - b))`.
 #'   * A symmetric matrix (categories x categories) with 1 on the diagonal and no larger value.
-#'   * For answers with several labels (`repeats = "labels"` of [ratings()]) one of `"jaccard"`, the
-#'     number of labels in both answers divided by the number of labels in either; `"masi"`
-#'     (Passonneau 2006), Jaccard's weight times 2/3 if one answer is part of the other, and times
-#'     1/3 if neither is; and `"identity"`.
+#'   * For answers with several labels (`repeats = "labels"` of [ratings()]), a name. Equal answers
+#'     always have weight 1. `"jaccard"`: the number of labels in both answers divided by the number
+#'     of labels in at least one answer. `"masi"` (Passonneau 2006): Jaccard's weight times 2/3 if
+#'     the labels of one answer are a proper subset of the labels of the other, and otherwise times
+#'     1/3. `"identity"`: different answers have weight 0.
 #' @param conf_level Confidence level of the intervals, in (0, 1), by default 0.9 (see
 #'   [fallible-options]).
 #' @param interval Kind of interval: `"analytic"` (the default), `"jackknife"`, `"bootstrap"` or
 #'   `"none"`; see section *Intervals*.
-#' @param ... `by`: groups of cases. The measures are computed in each group. Give the name of a
+#' @param ... `by`: groups of cases. The measures are computed in each group. `by` is the name of a
 #'   covariate of `x`, a vector named by case, or a data frame with the column `case`.
-#' @param counts For counts of ratings: the columns of the data frame `x` with the counts, one per
-#'   category. Or, without `x`, a matrix or data frame of counts (cases x categories). `NULL`, the
-#'   default, for single ratings.
+#' @param counts For counts of ratings: the columns of the data frame `x` that contain the counts,
+#'   one per category. Or, without `x`, a matrix or data frame of counts (cases x categories).
+#'   `NULL`, the default: `x` does not contain counts.
 #' @param pairwise If `TRUE`, computes the measures for each pair of raters. If `FALSE`, the
-#'   default, for all raters together.
+#'   default, computes them for all raters together.
 #' @param by_category If `TRUE`, computes the measures for each category against all others. By
 #'   default `FALSE`.
-#' @param systems If `TRUE`, the systems of `x` (classifiers) count as raters. By default `TRUE` if
-#'   `pairwise` is `TRUE`.
+#' @param systems If `TRUE`, the systems of `x` (classifiers) count as raters. The default is
+#'   `TRUE` if `pairwise` is `TRUE`, and otherwise `FALSE`.
 #' @param pooling How cases are weighted if they have different numbers of ratings: `"pairs"` (the
-#'   default), `"cases"` or `"fleiss-cuzick"`; see section *Missing ratings* of [agreement()].
-#' @param resampling A list of settings of the bootstrap: `replicates`, their number, by default
-#'   1000; `threads`, the number of threads, by default 1.
+#'   default), `"cases"` or `"fleiss-cuzick"`; see section *Missing ratings*.
+#' @param resampling A list of settings of the bootstrap: `replicates`, the number of bootstrap
+#'   replicates, by default 1000; `threads`, the number of threads, by default 1.
 #' @return A tibble of class `agreement` with a row per measure and these columns:
 #'   * `rater1` and `rater2`, only if `pairwise` is `TRUE`; `category`, only if `by_category` is
 #'     `TRUE`; `variable`, only if `x` is a list; `group`, only if `by` is given.

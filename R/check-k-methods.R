@@ -32,11 +32,13 @@
 #'     `violated`: number of tests with verdict `"violated"` or `"contradiction"`.
 #'   * `p.value`: the smallest adjusted p-value.
 #'   * `alpha`: significance level.
-#'   * `replicates`: largest number of data sets simulated for each test.
+#'   * `replicates`: upper limit of the number of data sets simulated for a test, as given in
+#'     `resampling`. A test may stop earlier.
 #'
 #'   `format(x)`: a string with the number of significant tests.
 #'
-#'   Table `"pairs"` or `"disagreements"` has no rows if its test was not made.
+#'   Table `"pairs"` has no rows without a test of independence, and table `"disagreements"` has no
+#'   rows without a test of equal errors.
 #' @family models of raters
 #' @examples
 #' set.seed(1)

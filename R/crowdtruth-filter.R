@@ -10,18 +10,19 @@
 #' @param x A [crowdtruth()] result; or [ratings()], for which version 2014 is computed first.
 #' @param what `"workers"` (the default): leave out workers by `min_units` and `flagged`. `"units"`:
 #'   leave out units by `below` and `sd`.
-#' @param min_units Workers who judged fewer units are left out; by default 3.
+#' @param min_units Workers who judged fewer units than `min_units` are left out; by default 3.
 #' @param flagged Additional workers to leave out: names of workers, or a [flag_workers()] result,
-#'   whose flagged workers are left out. `NULL`, the default, for none.
-#' @param below Limit in \[0, 1\]: units with a lower clarity are left out (in version 2.0, with a
-#'   lower unit quality `uqs`). `NULL`, the default: the mean over units minus `sd` standard
-#'   deviations (computed with divisor n, not n - 1).
+#'   whose flagged workers are left out. `NULL`, the default: no additional workers are left out.
+#' @param below Limit in \[0, 1\]: units whose clarity is below this limit are left out. The clarity
+#'   of a unit is its largest unit-annotation score, see [crowdtruth()]. In version 2.0, the unit
+#'   quality `uqs` is used in place of the clarity. `NULL`, the default: the mean over units minus
+#'   `sd` standard deviations (computed with divisor n, not n - 1).
 #' @param sd Number of standard deviations for the default of `below`, at least 0; by default 1.
 #' @param ... Not used.
 #' @return An object of class `crowdtruth` with the same version and settings as `x`. Its element
 #'   `ratings` contains the remaining ratings, for [ground_truth()] and other functions. A
-#'   worker whose units were all left out stays in the tables, with `NA` and a `reason`. The same
-#'   holds for a unit whose workers were all left out.
+#'   worker whose units were all left out stays in the tables, with metrics `NA` and a `reason`. A
+#'   unit whose workers were all left out stays in the same way.
 #' @family CrowdTruth
 #' @templateVar where Sections 5.1 and 5.3
 #' @template ref-crowdtruth

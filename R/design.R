@@ -63,9 +63,9 @@
 #' more often than by chance. Each answer is computed from a random number `u`, uniform on \[0, 1\].
 #' The answer is correct if `u` is at most the accuracy. Larger numbers give the wrong categories in
 #' order, starting with the one after the true category. With the loading `l`,
-#' `u = pnorm(l * f + sqrt(1 - l^2) * e)`, where `f` is a standard normal number that is the same
-#' for all answers to a case, and `e` is a separate one for each answer. Loadings do not change
-#' accuracies.
+#' `u = pnorm(l * f + sqrt(1 - l^2) * e)`. Here `f` and `e` are standard normal random numbers. `f`
+#' is the same for all answers to a case, and `e` is drawn separately for each answer. Loadings do
+#' not change accuracies.
 #'
 #' @family simulation
 #' @examples
@@ -153,15 +153,27 @@ is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 
 #'   the values of the paper. Names of the vector are names of the systems, by default
 #'   `"system 0.1"` and so on.
 #' @param ... Not used.
-#' @return A [rater_design()]. In Figures 1 to 7, in this order, all raters have the accuracy .6,
-#'   .4, .6, .8, .4, .6 or .8, and there are 5000, 200, 200, 200, 50, 50 or 50 cases. All errors are
-#'   equally probable, and all cases are equally difficult.
+#' @return A [rater_design()]. The designs of two figures have the same number of cases and the same
+#'   mean accuracy of raters:
 #'
-#'   Figures 8 to 14 have the same numbers of cases, but violate these assumptions. One rater is .1
-#'   less accurate than in Figures 1 to 7, one as accurate, and one .1 more accurate. The accuracies
-#'   of raters and systems are .2 lower in one third of the cases and .2 higher in another third.
-#'   The probability of an error halves with each step from the true category, and is multiplied by
-#'   a random number from 0 to 2.
+#'   | figures | cases | mean accuracy of raters |
+#'   |---|---|---|
+#'   | 1 and 8 | 5000 | .6 |
+#'   | 2 and 9 | 200 | .4 |
+#'   | 3 and 10 | 200 | .6 |
+#'   | 4 and 11 | 200 | .8 |
+#'   | 5 and 12 | 50 | .4 |
+#'   | 6 and 13 | 50 | .6 |
+#'   | 7 and 14 | 50 | .8 |
+#'
+#'   In Figures 1 to 7, all raters have the mean accuracy, all errors are equally probable, and all
+#'   cases are equally difficult. Figures 8 to 14 violate these assumptions:
+#'   * The accuracy of the first rater is .1 below the mean. The second rater has the mean accuracy.
+#'     The accuracy of the third rater is .1 above the mean.
+#'   * The accuracies of raters and systems are .2 lower in a random third of the cases, and .2
+#'     higher in another third.
+#'   * The probability of an error halves with each further step from the true category. It is also
+#'     multiplied by a random number from 0 to 2.
 #' @family simulation
 #' @templateVar where Figures 1-14
 #' @template ref-lehner

@@ -161,9 +161,9 @@ drawn_weight <- function(gold, rows) {
 
 #' Ratings with known truth
 #'
-#' Stores the true categories of cases in a ratings object, for example after a simulation, in which
-#' they are known. [truth()] returns them, [true_accuracy()] computes the accuracy of systems
-#' (classifiers) from them, and [calibration()] compares estimated probabilities with them.
+#' Stores the true categories of cases in a ratings object. In simulations, for example, these
+#' categories are known. [truth()] returns the stored truth, [true_accuracy()] computes the accuracy
+#' of systems (classifiers) from it, and [calibration()] compares estimated probabilities with it.
 #' Estimates use the stored truth only if [fit_raters()] or [estimate_accuracy()] is called with
 #' `known_truth = TRUE`.
 #'
@@ -175,11 +175,12 @@ drawn_weight <- function(gold, rows) {
 #'   * a vector without names, in the order of the cases, if `x` was created from data with a row
 #'     per case.
 #' @param expected True accuracies of the systems, in \[0, 1\], in the population from which the
-#'   cases are drawn. These are known only in simulations. A vector named by system, or in the order
-#'   of the systems of `x`; an unknown accuracy is `NA`. `NULL`, the default, means that all are
-#'   unknown.
+#'   cases are drawn. These accuracies are known only in simulations. A vector named by system, or
+#'   in the order of the systems of `x`; an unknown accuracy is `NA`. `NULL`, the default: all
+#'   accuracies are unknown.
 #' @param ... Not used.
-#' @return The [ratings()] object `x` with the truth. It replaces a truth that `x` contained before.
+#' @return The [ratings()] object `x` with the truth. The new truth replaces any truth that `x`
+#'   contained before.
 #' @family simulation
 #' @seealso [simulation_study()] and [plan_cases()], which accept a function that returns ratings
 #'   with known truth.

@@ -13,9 +13,10 @@
 #' and Hagenaars, 2004). Coefficients of this model are not biased.
 #'
 #' The model is identified by three raters, or by two raters if base rates differ between cases (Hui
-#' and Walter, 1980). One rater needs cases with known truth (gold cases) or known error rates:
-#' `known_truth` or `known_raters` of [fit_raters()]. The sampling probabilities of gold cases may
-#' depend on ratings, and on covariates in the formula.
+#' and Walter, 1980). With a single rater, the model is identified only by cases with known truth
+#' (gold cases) or by known error rates: arguments `known_truth` and `known_raters` of
+#' [fit_raters()]. The sampling probabilities of gold cases may depend on ratings, and on covariates
+#' in the formula.
 #'
 #' @section Tables:
 #' * `tidy(fit, "regression", exponentiate = FALSE, cluster = NULL, conf_level = 0.95)` returns a
@@ -26,10 +27,10 @@
 #'   are those of log odds ratios.
 #' * `tidy(fit, "margins", cluster = NULL, conf_level = 0.95)` returns average marginal differences
 #'   of the probability of each category. `term` is the covariate, and `contrast` names the compared
-#'   values. For a factor, the mean probability if all cases had a given level is compared with the
-#'   mean probability if all cases had the first level. For a numeric covariate, the value of each
-#'   case is increased by one. Standard errors are computed by the delta method, with fixed
-#'   covariates.
+#'   values. For a numeric covariate, the estimate is the mean change of the probability if the
+#'   value of each case increases by one. For a factor, probabilities are computed twice for all
+#'   cases, with the given level and with the first level. The estimate is the difference of the two
+#'   means. Standard errors are computed by the delta method, with fixed covariates.
 #' * `tidy(fit, "differential")` returns a row per `rater` and covariate (`term`) with a test of
 #'   *Errors that depend on covariates*. Further columns are `statistic`, `df`, `p.value`,
 #'   `p.adjusted`, and `reason`, which explains why there is no test.
@@ -54,12 +55,13 @@
 #' because coders are more lenient in one group, the coefficients are biased. [fit_raters()]
 #' therefore tests each rater and covariate by a likelihood ratio. The alternative hypothesis is
 #' that the errors of the rater differ between groups of cases. The groups are the levels of a
-#' factor, or cases below and above the median of a numeric covariate. There is a warning of class
-#' `fallible_warning_differential` if a p-value, adjusted by Holm's method, is below .05. If the
-#' tests would be slow, only `tidy(fit, "differential")` makes them.
+#' factor. A numeric covariate with more than two values is split at the median. There is a warning
+#' of class `fallible_warning_differential` if a p-value, adjusted by Holm's method, is below .05.
+#' If the tests would be slow, [fit_raters()] does not compute them, and
+#' `tidy(fit, "differential")` computes them on request.
 #'
 #' The tests have these conditions:
-#' * There are at least three raters, gold cases or known raters.
+#' * There are at least three raters, or there are gold cases, or there are known raters.
 #' * The model has `accuracy = "rater"`, `confidence = FALSE` and no priors (the default with a
 #'   formula).
 #' * Weights of cases are whole numbers.

@@ -297,16 +297,17 @@ is_probability_term <- function(terms, fit) {
 #'
 #' Intervals of probabilities are Wilson's, for a sample size `m` with `p (1 - p) / m =
 #' std.error^2`, where `p` is the estimate. Other intervals are normal. An estimate of 0 or 1 has an
-#' interval only if there are cases with known truth. In this case, `m` is the number of these
-#' cases.
+#' interval only if there are cases with known truth. For such an estimate, `m` is the number of
+#' cases with known truth.
 #'
-#' Standard errors are `NA` for base rates if one of them is zero. They are `NA` for all parameters
-#' if raters agree perfectly, or if weights of cases are not whole numbers. Pooled priors (see
-#' [rater_model()]) are treated as known, but the standard error of an accuracy `p` is then at least
-#' `sqrt(p (1 - p) / n)`, where `n` is the number of ratings by the rater. Priors shrink accuracies
-#' towards their mean: if some raters guess, use `prior = "none"` for intervals of single raters.
-#' Intervals assume independent errors. They are too narrow if cases differ in difficulty, as in
-#' most crowds.
+#' The standard error of a base rate of zero is `NA`. With `method = "algebraic"`, the standard
+#' errors of all base rates are then `NA`. All standard errors are `NA` if raters agree perfectly,
+#' or if weights of cases are not whole numbers. Pooled priors (see [rater_model()]) are treated as
+#' known. The standard error of an accuracy `p` is then at least `sqrt(p (1 - p) / n)`, where `n` is
+#' the number of ratings by the rater. Weak priors shrink accuracies towards the mean accuracy. If
+#' some raters guess, their accuracies are then overestimated: use `prior = "none"` for intervals of
+#' single raters. Intervals assume independent errors. They are too narrow if cases differ in
+#' difficulty, as in most crowds.
 #'
 #' If the model includes abstentions, rows `answered[rater: category]` contain the probability that
 #' a rater answers a case of a category, without standard errors. If base rates have a formula,
@@ -330,12 +331,12 @@ is_probability_term <- function(terms, fit) {
 #' If the model has `dependence = "pairs"` (see [rater_model()]), `tidy(x, "covariances",
 #' conf_level = )` returns a row per dependent pair and true category, with columns `rater1`,
 #' `rater2`, `truth`, `estimate`, `std.error`, `conf.low` and `conf.high`. The estimate is the
-#' covariance of correct ratings, `pair[a,b,k] * (min(p, q) - p * q)`, from 0 to 0.25, where `p` and
+#' covariance of correct ratings, `pair[a,b,k] * (min(p, q) - p * q)`, from 0 to 0.25. Here `p` and
 #' `q` are the probabilities that the raters correctly rate a case of category k. With two
-#' categories, these are the covariances of two tests in negative and in positive cases.
+#' categories, the two rows of a pair are the covariances in negative and in positive cases.
 #'
 #' @section Statistics of the fit: `glance()` returns a tibble with one row.
-#' * `agreement`: share of equal ratings among all pairs of ratings of a case by two raters.
+#' * `agreement`: share of pairs of ratings (one case, two raters) in which both ratings are equal.
 #' * `kappa`: Fleiss' kappa. `chance_kappa`: kappa for a chance agreement of 1 / number of
 #'   categories.
 #' * `rater_accuracy`: mean accuracy of raters.
@@ -349,14 +350,15 @@ is_probability_term <- function(terms, fit) {
 #' * `c`, `tau`, `ups`, `a`: only for pooled priors, see *Pooled matrices* in [rater_model()].
 #' * `abstain`, `answers_logLik`, `answer_c`, `answer_spread`: only for pooled priors and ratings
 #'   with abstentions. `abstain` is the argument of [rater_model()], and `answers_logLik` is the log
-#'   likelihood of the answers, given which raters answered. `answer_c` and `answer_spread` are the
-#'   size (a number of ratings) and the spread of the prior of the probabilities of answering.
+#'   likelihood of the answers, given which raters answered. Probabilities of answering have Beta
+#'   priors, whose two parameters sum to `answer_c`. `answer_spread` is the standard deviation of
+#'   the effects of categories on the logits of the means of these priors.
 #' * `draws`, `chains`, `thin`, `worst_rhat`, `worst_ess`, `switched`: only for Bayesian fits. The
 #'   first three are the numbers of draws, of chains, and of iterations per draw. The others are the
 #'   largest Rhat, the smallest effective sample size, and the share of draws in which categories
 #'   have exchanged names.
 #'
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param ... `plot(x, ...)` passes these arguments on to `autoplot()`.
 #' @return `tidy()` and `glance()`: tibbles. `confint()`: a matrix. Their columns are described in
 #'   the sections of this page.
 #' @family models of raters

@@ -18,7 +18,7 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' * `spec` (or `"specificity"`): `tn / (tn + fp)`.
 #' * `precision` and `ppv` (positive predictive value): `tp / (tp + fp)`.
 #' * `npv` (negative predictive value): `tn / (tn + fn)`. `ppv` and `npv` are also `NA` if `sens` or
-#'   `spec` is undefined.
+#'   `spec` is `NA`.
 #' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, or 0 if precision and
 #'   recall are 0; `beta` is an argument of [estimate_metrics()].
 #' * `bal_accuracy` (balanced accuracy): `(sens + spec) / 2`; `j_index` (Youden's J):
@@ -65,6 +65,7 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' )
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' estimate_metrics(x, c("csi", "f_meas"))
+#' # Remove the user-defined metric
 #' register_measure("csi", kernel = NULL, kind = "metric")
 NULL
 

@@ -321,7 +321,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
 
 #' @rdname confusion_matrix
 #' @param object A `confusion_matrix`.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param ... `plot(x, ...)` passes these arguments on to `autoplot()`.
 #' @return `autoplot()`: a ggplot, the matrix as a heat map.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(confusion_matrix(LETTERS[1:5], accuracy = 0.6, difficulty = -0.2, dispersion = 2))

@@ -295,7 +295,7 @@ plot_medians <- function(table, terms, colours, width) {
 #'   (points), and the middle 90% of the agreement in simulated ratings (bars). At most 20 pairs are
 #'   drawn, those with the lowest p-values. `"prior"`: medians and intervals of the prior and the
 #'   posterior of at most twelve parameters; `plot(fit, "prior", terms = )` draws others.
-#' @param ... For `plot()`, passed on to `autoplot()`; otherwise not used.
+#' @param ... `plot(x, ...)` passes these arguments on to `autoplot()`. Otherwise not used.
 #' @return `autoplot()`: a ggplot.
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # nolint: object_name.
@@ -371,7 +371,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
 #' @rdname calibration
 #' @order 2
 #' @param object A `calibration()` result.
-#' @param ... For `plot()`, passed on to `autoplot()`; otherwise not used.
+#' @param ... `plot(x, ...)` passes these arguments on to `autoplot()`. Otherwise not used.
 #' @return `autoplot()`: a ggplot with a point and an interval per bin. Points are on the diagonal
 #'   if probabilities equal the observed shares. The area of a point is proportional to the number
 #'   `n` of probabilities in the bin.

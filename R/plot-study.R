@@ -228,7 +228,7 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
 #'   of each pair of raters. Above the diagonal line, pairs agree more often than expected.
 #'   `"disagreements"`: observed against expected number of disagreements between each pair of
 #'   categories.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param ... `plot(x, ...)` passes these arguments on to `autoplot()`.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(checks)

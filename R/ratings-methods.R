@@ -108,14 +108,16 @@ category_counts <- function(x) {
 
 #' Agreement matrix of two raters
 #'
-#' Counts the cases by the categories that two raters or systems gave them.
+#' Returns the contingency table of the categories that two raters or systems gave to the same
+#' cases.
 #'
 #' @param x A [ratings()] object, or an object that [as_ratings()] accepts.
 #' @param rater1,rater2 Names of two raters or systems of `x`, strings.
 #' @param ... Not used.
-#' @return A `table` with the categories of `rater1` in rows and of `rater2` in columns. A cell is
-#'   the number, or total weight, of cases with these two answers. Reruns (repeated answers, see
-#'   [rater_groups]) count once, as their most frequent category.
+#' @return A `table` with the categories of `rater1` in rows and the categories of `rater2` in
+#'   columns. A cell contains the number of cases with these two answers, or their total weight if
+#'   the cases have weights. Cases without an answer of both are left out. Reruns (repeated answers,
+#'   see [rater_groups]) count as one answer, their most frequent category.
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)

@@ -6,54 +6,69 @@
 #' that a case `007` stays `"007"`. Other columns, such as weights and covariates, become numbers or
 #' logicals if all their values can be converted.
 #' @section Formats:
+#' The last column of the table lists the columns that `case`, `rater` and `rating` select by
+#' default. "The question", "the control" and "the column ..." mean the only column of labels. If
+#' there are several, `rating` has no default and must be given. In evaluations, a value of `result`
+#' identifies an answer of the evaluated model.
+#'
 #' | `format` | kind of file | `case`, `rater`, `rating` by default |
 #' |---|---|---|
 #' `r list_formats()`
 #'
-#' The last column lists the columns that `case`, `rater` and `rating` select by default. "The
-#' question" (in Label Studio "the control") is the column of labels, used if there is only one;
-#' otherwise give `rating`. In evaluations, `result` identifies an answer of the evaluated model.
 #' Nested fields of JSON have names with dots, such as `meta.judge`.
 #'
-#' Files may be compressed by gzip. Excel files need the package \pkg{readxl}, and formats based on
-#' JSON the package \pkg{jsonlite}. Rows of several files are combined, with their names in the
-#' additional column `file`.
+#' Files may be compressed by gzip. Excel files need the package \pkg{readxl}. Formats based on JSON
+#' need the package \pkg{jsonlite}. If several files are read, their rows are combined, and the
+#' additional column `file` contains the name of the file of each row.
 #'
 #' @section Dropped rows and missing ratings:
-#' `read_ratings()` drops rows without case, rater and rating; copies of a row that are equal in all
-#' columns, see `repeats` of [ratings()]; assignments that were rejected or not completed; and
-#' answers of workers who failed Appen's test questions. Verdicts that a tool could not parse, and
-#' answers that were not submitted, become missing ratings. A warning of class
-#' `fallible_warning_left_out` lists both.
+#' `read_ratings()` drops:
+#' * rows in which the case, the rater and the rating are all empty (in a table with a row per case:
+#'   the case and all ratings);
+#' * copies of a row that are equal in all columns, see `repeats` of [ratings()];
+#' * assignments of crowdsourcing platforms that were rejected or not completed;
+#' * answers of workers who failed Appen's test questions, and cancelled annotations (Label Studio).
 #'
-#' A warning of class `fallible_warning_missing` lists the labels in `na` that became missing
-#' ratings. It is a message if you give `na`.
+#' Verdicts that a tool could not parse, and answers that were not submitted, become missing
+#' ratings. Warnings of class `fallible_warning_left_out` count the dropped rows and these missing
+#' ratings.
+#'
+#' Labels in `na` also become missing ratings. A warning of class `fallible_warning_missing` lists
+#' these labels. If you give `na`, the list is shown as a message instead of a warning.
 #'
 #' Known answers in files of Appen and Toloka become the `truth` of the cases; `truth = NULL`
-#' ignores them.
+#' ignores the known answers.
 #'
 #' @section Cases in several files:
-#' Equal identifiers in several files are the same case in exports of annotation tools and
-#' crowdsourcing platforms, in a column called `case`, and if each file is a rater
-#' (`rater = file`). In evaluations of language models, they are different cases, unless the files
-#' contain the same run. In all other files, equal identifiers are an error of class
-#' `fallible_error_repeat`. To resolve it, give `case = c(file, id)` if they are different cases, or
-#' `file = list(same_cases = TRUE)` if they are the same.
+#' Equal identifiers in several files mean the same case if one of these conditions holds:
+#' * The files are exports of annotation tools or crowdsourcing platforms.
+#' * The files are tables or records, and cases are in the default column, `case`.
+#' * Each file is a rater (`rater = file`).
+#'
+#' In evaluations of language models, equal identifiers mean different cases. An exception is files
+#' from the same run of the evaluated model, which contain the same answers. If a file does not
+#' identify its run, and in all other files, equal identifiers are an error of class
+#' `fallible_error_repeat`. To resolve the error, give `case = c(file, id)` if they mean different
+#' cases, or `file = list(same_cases = TRUE)` if they mean the same case.
 #'
 #' @section Evaluations of language models:
 #' In results of evaluations (Inspect, promptfoo, DeepEval, OpenAI evals, lm-evaluation-harness),
-#' the raters are the judges of the answers of the evaluated model. Their kind (`rater_kind` of
-#' [ratings()]) is `"model"`, or `"tool"` if the judge is known to be a program; a message reports
-#' it. The sample of Inspect becomes the covariate `sample`. If samples were run several times, give
-#' `resampling = list(cluster = "sample")` to [estimate_accuracy()].
+#' the raters are the judges of the answers of the evaluated model. A judge has the kind `"tool"`
+#' (see `rater_kind` of [ratings()]) if its name is that of a program, such as `exact` in Inspect.
+#' All judges of lm-evaluation-harness are tools. Other judges have the kind `"model"`. A message
+#' lists the kinds.
+#'
+#' In a log of Inspect, a sample is a task for the evaluated model, which may be run several times.
+#' The identifier of the sample becomes the covariate `sample`. If samples were run several times,
+#' give `resampling = list(cluster = "sample")` to [estimate_accuracy()].
 #'
 #' @section Untrusted files:
 #' Code in files is never run. An archive (`.eval`, `.xlsx`) with links or unsafe paths is an error
 #' of class `fallible_error_archive`. Sizes of files are limited, see [fallible-limits].
 #' @srrstats {UL1.4b} examples are files as tools write them
-#' @param path A file; a vector of files, whose names, if any, replace the file names; or a folder.
-#'   A folder contains `ratings.csv`, with columns `case`, `rater` and `rating`, or files of one
-#'   type.
+#' @param path Path of a file or of a folder, or a vector of paths of files. If the vector has
+#'   names, column `file` contains these names in place of file names. A folder must contain
+#'   `ratings.csv` or `ratings.csv.gz`, or files of only one type.
 #' @param format Name of the format of the file, a string from section *Formats*. `NULL`, the
 #'   default, detects it.
 #' @param case,rater,rating,raters,counts Columns, quoted or not. A table with a row per rating
@@ -66,10 +81,10 @@
 #'   columns of a table with a row per case; a data frame or file of predictions. Predictions have
 #'   the columns `case`, `system` and `prediction`, or the names given in `case`, `rater` and
 #'   `rating`.
-#' @param na Labels that mean a missing rating or an unknown truth. Capitals and surrounding blanks
-#'   are ignored. Empty fields are missing, too. If the labels include `"+"`, the default does not
-#'   treat `"-"` as missing. Your labels replace the default: to add `"99"`, give
-#'   `c("NA", "n/a", "-", "?", "99")`.
+#' @param na Labels that mean a missing rating or an unknown truth. Differences in capitals and in
+#'   blanks are ignored. Empty fields are always missing. If `"+"` is one of the labels in the file,
+#'   the default does not treat `"-"` as missing. Labels that you give replace the default: to add
+#'   `"99"`, give `c("NA", "n/a", "-", "?", "99")`.
 #' @param clean_labels If `TRUE`, merges labels that differ only in capitals and blanks, and removes
 #'   blanks at the ends of names of cases and raters; by default `FALSE`.
 #' @param file A list of settings for unusual tables:

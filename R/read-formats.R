@@ -92,7 +92,7 @@ file_formats <- function() {
         has_fields("data", "annotations")(input) || has_fields("data", "completions")(input)
       }, read_label_studio, shared = TRUE),
     label_studio_min = new_format("an export of Label Studio (JSON-MIN or CSV)",
-      "`id`, `annotator`; give `rating`", c("json", "text"),
+      "`id`, `annotator`, none: `rating` is required", c("json", "text"),
       has_fields("annotator", "annotation_id"), read_label_studio_min, shared = TRUE),
     prodigy = new_format("annotations of Prodigy (JSONL)",
       "`_task_hash`, `_annotator_id`, `answer`; choices: `_input_hash`, `_annotator_id`, `accept`",

@@ -12,16 +12,17 @@
 #'
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()],
 #'   [agreement()] or [alt_test()]; a [fit_raters()] result with `method = "bayes"`; or a
-#'   [check_fit()] result of such a fit, which adds the sensitivity to the priors. A result with
-#'   several groups of cases or several variables is accepted only for `"sentences"`.
+#'   [check_fit()] result of such a fit. With a [check_fit()] result, the paragraph also reports the
+#'   sensitivity to the priors. A result with several groups of cases or several variables is
+#'   accepted only for `"sentences"`.
 #' @param what `"sentences"` (the default) for sentences, or `"methods"` for the paragraph.
 #' @param ... Not used; catches misspelt arguments.
 #' @return For `"sentences"`, a tibble with a row per sentence. Supported sentences are first.
 #'
 #'   * `group` or `variable`: name of the group or variable, only if the result has several.
-#'   * `system`: name of the system (classifier) that the sentence is about; for a fit, of the
-#'     rater; `"a - b"` for the difference of systems `a` and `b`. `NA` for sentences about all
-#'     systems or about agreement.
+#'   * `system`: name of the system (classifier) that the sentence is about. For a fit: name of the
+#'     rater that the sentence is about. For a difference of systems `a` and `b`: `"a - b"`. `NA`
+#'     for sentences about all systems or about agreement.
 #'   * `may`: `TRUE` if the result supports the sentence, `FALSE` for a common claim that the result
 #'     does not support.
 #'   * `sentence`: the sentence, a string.

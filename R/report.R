@@ -18,37 +18,40 @@
 #' @srrstats {G4.0} `file` must end as one of the formats that can be written
 #' @inheritParams estimate_accuracy
 #' @param x A [ratings()] object with systems. Or a named list of such objects, one for each
-#'   variable that was rated; the report then begins with a table of all variables.
+#'   variable that was rated. A report on several variables begins with a table of all variables.
 #' @param file Path of the report, by default `"accuracy-report.html"`. It ends in `.html` (one file
 #'   that loads nothing from the network), in `.docx` for Word or, if LaTeX is installed, in `.pdf`.
 #'   An existing file is replaced.
 #' @param title Title of the report, a string. `NULL`, the default, is `"Accuracy without known
 #'   truth"`, or `"Accuracy of systems"` if `known_truth` is given.
 #' @param judges If `TRUE`, the report has sections on language models as raters. If `FALSE`, these
-#'   sections are left out. `NULL`, the default, is `TRUE` if all raters of `x` are declared as
-#'   machines (`rater_kind`).
+#'   sections are left out. `NULL`, the default, means `TRUE` if all raters of `x` are declared as
+#'   machines (`rater_kind`), and otherwise `FALSE`.
 #' @param seed Seed of the random number generator, a whole number of at least 0. HTML reports with
 #'   the same seed and date are identical.
 #' @param date Date of the report, a string or a [Date]. The default is today. `NULL`: the report
 #'   has no date.
 #' @param known_truth Cases whose true category is known: a vector of categories named by case, a
 #'   data frame with columns `case` and `truth`, or a [gold_cases()] result. `TRUE` uses the truths
-#'   in `x`. `NULL`, the default, for none. If `x` is a list, `known_truth` may be a list with the
-#'   names of `x`.
+#'   in `x`. `NULL`, the default: no truth is used. If `x` is a list, `known_truth` may be a list
+#'   with the names of `x`.
 #' @param gold_sample How the cases of `known_truth` were chosen: `"random"`, `"given"` (by hand),
 #'   or the probability with which each case was chosen, as in [gold_cases()]. `NULL`, the default,
-#'   is treated as `"given"`, with a warning. Cases chosen by hand do not
-#'   represent all cases, so they are not used to estimate the accuracy.
+#'   is treated as `"given"`, with a warning. Cases chosen by hand do not represent all cases.
+#'   Accuracy is therefore not measured on them.
 #' @param rater_kind Kind of raters, which affects the intervals: `"expert"`, `"crowd"`, `"model"`
 #'   (language models) or `"tool"` (other programs) for all raters, or a vector of kinds named by
 #'   rater. `NULL`, the default, uses the kinds in `x`.
 #' @param positive The positive category. Sensitivity, specificity, predictive values and likelihood
-#'   ratios are computed for it, against all other categories. `NULL`, the default, is the last of
-#'   two categories. With more categories, the report then has means of measures over categories.
-#' @param ... Three arguments of [estimate_accuracy()]. `by`: groups of cases; the report then has a
-#'   section that estimates the accuracy in each group and compares groups. `known_raters`: raters
-#'   whose confusion matrices are known. `resampling`: settings such as clusters of cases. Also
-#'   `reference`: the system, or the group of `by`, with which all others are compared.
+#'   ratios are computed for this category against all other categories. `NULL`, the default, means
+#'   the second category if there are two. With more categories and `NULL`, the report contains
+#'   means of measures over categories.
+#' @param ... Any of these arguments:
+#'   * `by`: groups of cases, as in [estimate_accuracy()]. A section of the report then contains
+#'     the accuracy in each group, and compares groups.
+#'   * `known_raters`: raters whose confusion matrices are known, as in [estimate_accuracy()].
+#'   * `resampling`: settings such as clusters of cases, as in [estimate_accuracy()].
+#'   * `reference`: the system, or the group of `by`, with which all others are compared.
 #' @return The path of the report, invisibly. An error of class `fallible_error_package` is raised
 #'   if \pkg{rmarkdown}, pandoc or, for a PDF, LaTeX is not installed.
 #' @family systems

@@ -30,10 +30,13 @@
 #' other processes.
 #'
 #' @section Checkpoints: Results are saved to the file `checkpoint` every few seconds, and when the
-#' study ends, also after an interrupt or an error. The same call then continues the study, with the
-#' seed of the file. A call with more `runs` adds runs. An error of class `fallible_error_file` is
-#' raised if the study in the file has other designs or estimators, or more runs; if the file was
-#' changed; or if another study uses it.
+#' study ends, also after an interrupt or an error. If the call is repeated, it continues the study
+#' in the file with the seed that the file contains. If the repeated call has more `runs`, runs are
+#' added. An error of class `fallible_error_file` is raised in three cases:
+#' * The study in the file has other designs or estimators, other values of `n` or `panels`, or more
+#'   runs.
+#' * The file was changed.
+#' * Another study uses the file.
 #'
 #' Two user-defined functions are equal if their code is equal, and if the outside variables and
 #' functions that the code uses are equal. Environments, files, and variables to which the function
@@ -46,9 +49,10 @@
 #' @param estimators Names of methods of [estimate_accuracy()], by default
 #'   `c("binned", "unbinned")`; or a named list of functions (see section Estimators), results of
 #'   [accuracy_estimator()] and names of methods.
-#' @param runs Number of panels for each combination of design, number of cases and, if `panels` is
-#'   `"separate"`, system; by default 10. For `update()`: the new number, including the panels
-#'   that are already in the study. It must be at least the number in the study (the default).
+#' @param runs Number of panels for each combination of design and number of cases, by default 10.
+#'   If `panels` is `"separate"`, this is the number of panels for each system. For `update()`: the
+#'   new number, including the panels that are already in the study. It must be at least the number
+#'   in the study (the default).
 #' @param n Numbers of cases. Each number is combined with each design. `NULL`, the default, uses
 #'   the number of cases of each design. `n` must be given if a design is a function.
 #' @param panels `"separate"`, the default: each system has separate panels. `"same"`: all
@@ -64,8 +68,8 @@
 #'   [glance()][summary.simulation_study] return tables, [autoplot()][autoplot.simulation_study]
 #'   returns a plot.
 #'
-#'   `replay()`: [ratings()] with their truth or, for `what = "estimate"`, the value of the
-#'   estimator.
+#'   `replay()`: a [ratings()] object that contains the truth or, for `what = "estimate"`, the value
+#'   that the estimator returns.
 #' @family simulation
 #' @templateVar where Section "Performance and robustness"
 #' @template ref-lehner
@@ -180,7 +184,7 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
 #' @param row Row number in `tidy(study)`. Each row is the estimate of one estimator for one system
 #'   in one panel.
 #' @param what `"panel"`, the default: returns the ratings of the panel. `"estimate"`: applies the
-#'   estimator to the panel; its errors and warnings occur again.
+#'   estimator to the panel, so that errors and warnings of the estimator occur again.
 #' @export
 replay <- function(study, row, what = c("panel", "estimate"), ...) {
   check_call()

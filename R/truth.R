@@ -20,23 +20,24 @@
 #'    raters, such as diagnostic tests, use `rho = 0` and `votes = 0`.
 #'
 #' 3. *Votes.* The result is averaged with smoothed vote shares, whose weight is `votes`. The
-#'    smoothed vote share of category `k` is `(n_k + 2 / K) / (n + 2)`, where `n_k` is the number of
-#'    votes for `k`, `n` the number of all votes for the case, and `K` the number of categories.
-#'    With `votes = 1`, no model is used. A group of raters has one vote, and so have the reruns of
-#'    a rater; see [rater_groups].
+#'    smoothed vote share of category `k` is `(n_k + 2 / K) / (n + 2)`. Here `n_k` is the number of
+#'    votes for `k`, `n` is the number of all votes for the case, and `K` is the number of
+#'    categories. With `votes = 1`, no model is used. A group of raters has one vote, and so have
+#'    the reruns of a rater; see [rater_groups].
 #'
 #' On 60 public data sources, 76% of these labels were correct, compared with 74% of majority
 #' labels. The mean probability of the most probable category is the expected share of correct
 #' labels. In these sources, the mean probability was .05 too low for people and .10 too high for
-#' language models. For people it is cautious, because steps 2 and 3 allow for errors that raters
-#' share. In simulated crowds of 30 or 300 raters with independent errors, and 3 to 10 ratings of
-#' each case, the mean probability was .14 too low with two categories and .24 too low with six.
-#' With `rho = 0` and `votes = 0`, it was right in these crowds, but .05 to .1 too high if raters
-#' shared errors on 30% of the cases. Gold cases correct the mean probability.
+#' language models. It is too low for people because steps 2 and 3 assume that raters share errors.
 #'
-#' Do not estimate the accuracy of these labels from the same ratings: their agreement with the
-#' ratings makes them look too accurate. A random sample of cases with known truth makes the
-#' estimate valid.
+#' Simulated crowds had 30 or 300 raters with independent errors, and 3 to 10 ratings of each case.
+#' In these crowds, the mean probability was .14 too low with two categories and .24 too low with
+#' six. With `rho = 0` and `votes = 0`, it was right in these crowds, but .05 to .1 too high if
+#' raters shared errors on 30% of the cases. Gold cases correct the mean probability.
+#'
+#' Do not estimate the accuracy of these labels from the same ratings. The estimate would be too
+#' high, because labels that are computed from ratings agree with these ratings too often. With a
+#' random sample of cases with known truth, the estimate is valid.
 #'
 #' To estimate base rates (shares of cases with each true category), use `tidy(x, "categories")`.
 #' Mean probabilities are too high for rare categories, because vote shares are smoothed.
@@ -56,7 +57,8 @@
 #' treats abstentions as missing ratings, the other has a probability of answering for each rater
 #' and true category. The fits are compared by their log likelihood of the answers, conditional on
 #' which raters answered. The second fit is used if its log likelihood is higher by more than
-#' log(20). Its labels are worse if raters abstain for other reasons, such as difficult cases.
+#' log(20). The labels of the second fit are less accurate than those of the first if raters abstain
+#' for other reasons, such as difficult cases.
 #'
 #' Some labelling functions (programs that label a part of the cases) always give the same category
 #' or abstain. If all raters are of this kind, labels are computed from the abstentions only.
@@ -91,10 +93,10 @@
 #'   from ratings, and 0 for labels of a model.
 #' @param known_truth Gold cases (cases with known truth): a vector of categories named by case, a
 #'   data frame with columns `case` and `truth`, `TRUE` for the truth that the ratings contain, or a
-#'   [gold_cases()] result. `NULL`, the default, for none. Not for the result of [fit_raters()], or
-#'   for an estimate with gold cases.
+#'   [gold_cases()] result. `NULL`, the default: there are no gold cases. `known_truth` cannot be
+#'   given if `fit` is a [fit_raters()] result, or an estimate with gold cases.
 #' @param gold_sample How gold cases were chosen: `"random"`; the probability with which each case
-#'   was chosen, as in the argument `sample` of [gold_cases()]; or `"given"`, chosen by hand.
+#'   was chosen, as in the argument `sample` of [gold_cases()]; or `"given"` (chosen by hand).
 #'   `NULL`, the default, is treated as `"given"`, with a warning.
 #' @param object A `ground_truth()` result.
 #' @param ... Not used.
