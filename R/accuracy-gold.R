@@ -22,7 +22,7 @@ NULL
 #   "likelihood".
 resolve_gold <- function(known_truth, gold_sample, x) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
-    check_no_sample(gold_sample)
+    check_gold_sample_not_given(gold_sample)
     return(NULL)
   }
   user_gold <- as_gold_cases(known_truth, gold_sample)
@@ -35,7 +35,7 @@ resolve_gold <- function(known_truth, gold_sample, x) {
   gold
 }
 
-check_no_sample <- function(gold_sample) {
+check_gold_sample_not_given <- function(gold_sample) {
   abort_argument_if(!is.null(gold_sample), "known_truth",
     "{.arg gold_sample} needs {.arg known_truth}, which is not given.",
     i = if (is.data.frame(gold_sample) || is.character(names(gold_sample))) {
@@ -65,7 +65,8 @@ check_truth_usable <- function(fit, known_truth, gold_sample) {
   }
 }
 
-# Are gold cases a sample, so that they measure the accuracy?
+# Are the gold cases a probability sample that the interval uses as a sample? Only then do they
+# measure the accuracy. See `kind` in resolve_gold().
 is_gold_sample <- function(gold) identical(gold$kind, "sample")
 
 # Returns an error (see new_argument_error()) for an interval that needs a sample of gold cases, if

@@ -153,7 +153,7 @@ initial_labels.rater_fit <- function(x, known_truth, gold_sample, votes) { # nol
     "{.arg known_truth} cannot be added to a fit.",
     i = "Give {.arg known_truth} to {.fun fit_raters}, or give the ratings and {.arg known_truth} to
         {.fun ground_truth}.")
-  check_no_sample(gold_sample)
+  check_gold_sample_not_given(gold_sample)
   labels_of_model(x)
 }
 
@@ -179,7 +179,7 @@ initial_labels.accuracy_estimate <- # nolint: object_name, object_length.
 # Returns gold cases for labels, in the form of resolve_gold(); NULL if there are none.
 resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
   if (!is.null(known_truth) && in_database(x)) {
-    abort_no_cases("{.arg known_truth} needs single cases")
+    abort_no_cases("{.arg known_truth} needs the ratings of each case")
   }
   gold <- resolve_gold(known_truth, gold_sample, x)
   warn_if(identical(gold$sample, "undeclared"), "hand_picked",

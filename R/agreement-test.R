@@ -171,7 +171,8 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
 # * panels: the user's arguments `x` and `y`.
 check_comparable <- function(panel_inputs, panels) {
   for (arg in c("x", "y")) {
-    if (in_database(panels[[arg]])) abort_no_cases("{.arg {arg}} must contain single cases")
+    if (in_database(panels[[arg]]))
+      abort_no_cases("{.arg {arg}} must contain the ratings of each case")
     is_table <- inherits(panels[[arg]], "table")
     abort_argument_if(is_table || !is.null(panel_inputs[[arg]]$view$x$weights), arg,
       "Cases of {.arg x} and {.arg y} can be matched only if each case is a row.",

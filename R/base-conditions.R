@@ -48,7 +48,7 @@
 #' | `memory` | a computation needs more numbers than memory can hold | `numbers` |
 #' | `core` | the compiled code stopped, which is a bug | |
 #' | `package` | a suggested package is needed and not installed | `package` |
-#' | `database` | a database is not available, has changed, or single cases in it are needed | |
+#' | `database` | a database is not available, has changed, or lacks the ratings of each case | |
 #' | `worker` | a parallel R process ended too early | `pieces`, `finished` |
 #' | `option` | an option of the package has a value that cannot be used | `option` |
 #'

@@ -236,8 +236,9 @@ favourite_categories <- function(x) {
   counts <- rowsum_codes((rater - 1L) * n + rating_category(x), weight, n_raters(x) * n)
   counts <- matrix(counts, ncol = n, byrow = TRUE)
   favourite_category <- max.col(counts, "first")
-  # For each rater, `n_others` is the number of ratings by other raters of the cases that the rater
-  # rated. `n_others_favourite` is the number of these ratings in the rater's favourite category.
+  # For each rater, `n_other_ratings` is the number of ratings by other raters of the cases that the
+  # rater rated. `n_other_favourites` is the number of these ratings in the rater's favourite
+  # category.
   # Both are sums over patterns, weighted by numbers of cases.
   case_and_rater <- pattern * (n_raters(x) + 1) + rater
   first_index <- match(case_and_rater, case_and_rater)
@@ -246,8 +247,9 @@ favourite_categories <- function(x) {
   }
   sum_by_rater <- function(value) rowsum_codes(rater, weight * value, n_raters(x))
   in_favourite <- rating_category(x) == favourite_category[rater]
-  n_others <- sum_by_rater(pattern_lengths(x)[pattern] - sum_by_case_and_rater(1 + 0 * rater))
-  n_others_favourite <- sum_by_rater(
+  n_other_ratings <-
+    sum_by_rater(pattern_lengths(x)[pattern] - sum_by_case_and_rater(1 + 0 * rater))
+  n_other_favourites <- sum_by_rater(
     pattern_counts(x)[cbind(pattern, favourite_category[rater])] -
       sum_by_case_and_rater(in_favourite)
   )
@@ -255,8 +257,10 @@ favourite_categories <- function(x) {
   favourite_count <- row_maximum(counts)
   data.frame(
     rater = x$raters, category = x$categories[favourite_category], ratings = n_ratings,
-    share = favourite_count / n_ratings, others = n_others,
-    p = binomial_upper_tail(favourite_count, n_ratings, (n_others_favourite + 0.5) / (n_others + 1))
+    share = favourite_count / n_ratings, others = n_other_ratings,
+    p = binomial_upper_tail(
+      favourite_count, n_ratings, (n_other_favourites + 0.5) / (n_other_ratings + 1)
+    )
   )
 }
 

@@ -108,7 +108,7 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
   if (options$version == "2.0") check_named_raters(x, "x",
     "Version 2.0 of the metrics needs the worker of each answer.",
     i = "For counts, use {.code version = \"2014\"}, which measures units and annotations.")
-  if (in_database(x)) abort_no_cases("CrowdTruth metrics need single cases")
+  if (in_database(x)) abort_no_cases("CrowdTruth metrics need the ratings of each case")
   abort_if(!is.null(x$weights), "weights", "CrowdTruth metrics cannot use case weights.",
     i = "Make {.arg x} without {.arg weights}.", row = NULL)
   measure_crowd(x, options)

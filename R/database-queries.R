@@ -1,22 +1,25 @@
 # Methods for ratings in a database. Methods for other ratings also work for these ratings if they
 # use only the distinct patterns of ratings, which are in memory. Otherwise they raise an error when
-# they access single cases.
+# they access the ratings of each case.
 
 #' @export
 `$.ratings_database` <- function(x, name) {
   value <- .subset2(x, name)
-  if (is.null(value) && name == "cases") abort_no_cases("This function needs single cases")
+  if (is.null(value) && name == "cases")
+    abort_no_cases("This function needs the ratings of each case")
   value
 }
 
 #' @export
 dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
-# Raises an error, because ratings in a database do not contain single cases. `requirement`: clause
-# that names the argument or function which needs cases. `hint`: a further hint, or NULL.
+# Raises an error, because ratings in a database do not contain the ratings of each case.
+# `requirement`: clause that names the argument or function which needs cases. `hint`: a further
+# hint, or NULL.
 abort_no_cases <- function(requirement, hint = NULL) {
   abort_fallible("database",
-    paste0(requirement, ", but ratings in a database only count the cases with equal ratings."),
+    paste0(requirement, ", but ratings in a database contain only the number of cases with each
+        combination of ratings."),
     i = c(hint, "Fetch the cases with {.code x <- dplyr::collect(x)} (x: the ratings)."),
     .envir = parent.frame())
 }

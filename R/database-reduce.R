@@ -92,7 +92,8 @@ reduce_long <- function(origin) {
     example_row <- fetch_rows(head(dplyr::filter(pairs, times > 1L), 1L))
     abort_fallible("repeat", "Rater {.val {as_label(example_row$rater)}} rated case
                               {.val {as_label(example_row$case)}} more than once.",
-      x = "This happens in up to {count_noun(sum(distinct_rows$times[has_repeats]), 'case')}.",
+      x = "The number of cases with repeated ratings is at most
+           {number(sum(distinct_rows$times[has_repeats]))}.",
       i = "If the repeats are independent, use {.code repeats = \"ratings\"}. If they are runs of
            one model, or otherwise similar, use {.code repeats = \"reruns\"}.",
       case = example_row$case, rater = example_row$rater)
@@ -175,8 +176,8 @@ expand_predictions <- function(distinct_rows, values) {
   has_repeats <- distinct_rows$predictions > count_answers(distinct_rows, "s", cells)
   abort_if(any(has_repeats, na.rm = TRUE), "repeat",
     "A system can give only one prediction per case.",
-    x = "A system has more than one prediction in up to
-         {count_noun(sum(distinct_rows$times[which(has_repeats)]), 'case')}.",
+    x = "At least one system has several predictions for the same case. The number of affected cases
+         is at most {number(sum(distinct_rows$times[which(has_repeats)]))}.",
     i = "Keep one row for each case and system.", case = NULL, rater = NULL)
   setNames(
     expand_cells(

@@ -34,9 +34,9 @@
 #'
 #' @section Cases:
 #' [ground_truth()], `predict()` and `augment()` of a fit return lazy tables with a row per case,
-#' which `dplyr::compute()` stores in the database. Functions that use single cases raise an error
-#' of class `fallible_error_database`: `x[cases, ]`, `as.data.frame()`, `by` and `cluster` of
-#' [estimate_accuracy()], known truths, comparisons of two groups of raters by
+#' which `dplyr::compute()` stores in the database. Functions that need the ratings of each case
+#' raise an error of class `fallible_error_database`: `x[cases, ]`, `as.data.frame()`, `by` and
+#' `cluster` of [estimate_accuracy()], known truths, comparisons of two groups of raters by
 #' [compare_agreement()], and [crowdtruth()]. Before you call them, fetch the ratings with
 #' `dplyr::collect(x)`. For a group of cases, filter the table with `dplyr::filter()`.
 #'
@@ -220,9 +220,9 @@ compare_bytes <- function(data, used_columns) {
   dplyr::mutate(data, !!!setNames(columns, text_columns))
 }
 
-# Raises an error if the database treats texts as equal that differ in case, in an accent or in
-# trailing blanks. For each column, the ending "a" is compared with three endings that differ from
-# it in these ways.
+# Raises an error if the database ignores upper and lower case, accents or trailing blanks when it
+# compares texts. For each column, the database compares a text that ends in "a" with texts that end
+# in "A", in "a" with an accent, and in "a" with a blank.
 check_collation <- function(data, columns) {
   comparisons <- lapply(setNames(nm = columns), function(name) {
     text <- key_expression(name)

@@ -83,7 +83,7 @@ reported_quantities <- function(fit, problem, theta) {
 # Returns the optimisation problem (see family_problem()) for other ratings `x`, with the parameters
 # of the fit. Categories and raters in `x` must have the same indices as in the fit.
 problem_for_ratings <- function(fit, x, known = integer()) {
-  family_problem(x, fit$model, known, like = fit$known$base, theta = fit$theta)
+  family_problem(x, fit$model, known, design_template = fit$known$base, theta = fit$theta)
 }
 
 compute_posterior.family_fit <- function(fit, x) { # nolint: object_name.
@@ -121,11 +121,12 @@ rating_distribution.family_fit <- function(fit) { # nolint: object_name.
 # * touched, set: see add_parameter_sets()
 # * theta: parameters of the family, followed by coefficients of base rates
 #
-# Arguments: `known`, the index of the true category of each pattern, or empty; `system`, the index
-# of a system that is fitted like a rater, 0 for none; `like` and `theta`, the design matrix and the
-# parameters of an earlier fit, or NULL. If argument `theta` is NULL, field `theta` contains
-# starting values.
-family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NULL) {
+# Arguments:
+# * known: index of the true category of each pattern, or empty
+# * system: index of a system that is fitted like a rater, 0 for none
+# * design_template, theta: design matrix (see formula_design()) and parameters of an earlier fit,
+#   or NULL. If argument `theta` is NULL, field `theta` contains starting values
+family_problem <- function(x, model, known, system = 0L, design_template = NULL, theta = NULL) {
   covariates <- pattern_covariates(x)
   system_answers <- if (system > 0L) pattern_answers(x)[, system] * is_rated_pattern(x)
   answered_patterns <- which(system_answers > 0L)
@@ -146,7 +147,7 @@ family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NU
     cell = row + (c(rating_category(x), system_answers[answered_patterns]) - 1L) * nrow(judged),
     known = known,
     weight = pattern_weights(x) * (is_rated_pattern(x) | known > 0L),
-    base = formula_design(model$base_rates, covariates, like),
+    base = formula_design(model$base_rates, covariates, design_template),
     shape = c(nrow(judged), size, size, length(model$family$strata))
   )
   problem$theta <- theta %||% starting_parameters(problem, x)

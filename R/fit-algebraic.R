@@ -263,7 +263,8 @@ posterior_of_table <- function(table, x) {
 check_has_model <- function(fit, task) {
   abort_argument_if(inherits(fit, "posterior_fit"), "object",
     "{task} needs a model, but this fit has only posterior probabilities.",
-    i = "Fit the model again with your software. Give the new posterior probabilities to
+    i = "Use a fit by {.fun fit_raters}. For predictions or a new fit, you can also compute new
+        posterior probabilities with the software that fitted the model, and give them to
         {.fun as_rater_fit}.")
 }
 

@@ -56,12 +56,14 @@ covariates_used <- function(model, x) {
 # * base: terms, centres and scales, from which formula_design() computes the same columns for other
 #   data
 #
-# `like`: element `base` of an earlier fit, or NULL.
-population_arguments <- function(model, x, like = NULL) {
+# `design_template`: element `base` of an earlier fit, or NULL.
+population_arguments <- function(model, x, design_template = NULL) {
   if (!has_formula(model)) return(NULL)
   covariates <- pattern_covariates(x)
   covariate_group <- number_combinations(covariates, rep(1, n_patterns(x)))
-  design <- formula_design(model$base_rates, covariates[!duplicated(covariate_group), ], like)
+  design <- formula_design(
+    model$base_rates, covariates[!duplicated(covariate_group), ], design_template
+  )
   # Populations are the distinct rows of the design matrix. They are sorted, so that the order of
   # cases has no effect.
   columns <- split_columns(design$matrix, design$names)[-1L]
@@ -111,10 +113,10 @@ population_of <- function(covariates, table) {
 # * terms, xlev (levels of factors), contrasts: as in model.frame() and model.matrix()
 # * centre, scale: means and standard deviations by which the columns were standardised
 #
-# `like`: a result of formula_design() for other data, or NULL. If it is given, its terms, levels,
-# contrasts, centres and scales are used for `data`.
-formula_design <- function(formula, data, like = NULL) {
-  terms <- like$terms %||% terms(formula)
+# `design_template`: a result of formula_design() for other data, or NULL. If it is given, its
+# terms, levels, contrasts, centres and scales are used for `data`.
+formula_design <- function(formula, data, design_template = NULL) {
+  terms <- design_template$terms %||% terms(formula)
   abort_argument_if(!is.null(attr(terms, "offset")), "base_rates",
     "The formula for {.arg base_rates} cannot have an {.fun offset}.")
   unknown_names <- setdiff(all.vars(terms), names(data))
@@ -137,29 +139,30 @@ formula_design <- function(formula, data, like = NULL) {
       has_one_level <- map_lgl(data[all.vars(terms)],
         function(column) is.factor(column) && n_distinct(column) < 2L)
       # Suppresses the warning of model.frame() that the contrasts of new data are not used.
-      frame <- suppressWarnings(model.frame(terms, data, xlev = like$xlev, na.action = na.pass,
-        drop.unused.levels = is.null(like) && !any(has_one_level)))
-      if (!is.null(like)) stats::.checkMFClasses(attr(terms, "dataClasses"), frame)
+      frame <- suppressWarnings(model.frame(terms, data, xlev = design_template$xlev,
+        na.action = na.pass, drop.unused.levels = is.null(design_template) && !any(has_one_level)))
+      if (!is.null(design_template)) stats::.checkMFClasses(attr(terms, "dataClasses"), frame)
       terms <- attr(frame, "terms")
-      model_matrix <- model.matrix(terms, frame, contrasts.arg = like$contrasts)
+      model_matrix <- model.matrix(terms, frame, contrasts.arg = design_template$contrasts)
     },
     error = function(cnd) {
       abort_argument("base_rates",
         "The formula for {.arg base_rates} cannot be used with these covariates.", parent = cnd)
     }
   )
-  if (is.null(like)) {
+  if (is.null(design_template)) {
     # The intercept is not standardised: its centre is set to 0, so its scale is 1.
     distinct_rows <- unique(model_matrix)
     centre <- replace(unname(colMeans(distinct_rows)), 1L, 0)
     scale <- unname(sqrt(colMeans(sweep(distinct_rows, 2L, centre)^2)))
-    like <- list(terms = terms, xlev = .getXlevels(terms, frame),
+    design_template <- list(terms = terms, xlev = .getXlevels(terms, frame),
       contrasts = attr(model_matrix, "contrasts"), centre = centre,
       scale = replace(scale, scale == 0, 1))
   }
-  standardised <- sweep(sweep(model_matrix, 2L, like$centre), 2L, like$scale, `/`)
+  standardised <- sweep(model_matrix, 2L, design_template$centre)
+  standardised <- sweep(standardised, 2L, design_template$scale, `/`)
   c(list(matrix = unname(standardised), names = colnames(model_matrix)),
-    like[c("terms", "xlev", "contrasts", "centre", "scale")])
+    design_template[c("terms", "xlev", "contrasts", "centre", "scale")])
 }
 
 # ---- Base rates of populations ------------------------------------------------------------------

@@ -212,7 +212,7 @@ with_truth <- function(x, truth, expected = NULL, ...) {
     truth_code <- check_known_truth(truth, x, "truth")
     truth_code <- replace(truth_code, truth_code == 0L, NA)
   } else {
-    if (in_database(x)) abort_no_cases("{.arg truth} needs single cases")
+    if (in_database(x)) abort_no_cases("{.arg truth} needs the ratings of each case")
     order_fault <- why_not_by_position(truth, x)
     abort_argument_if(order_fault, "truth",
       "must be named by case, or have one category per case of {.arg x} in the order of the cases.",

@@ -231,7 +231,7 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
 # Returns a table of likelihood ratio tests, with a row per rater and covariate. The alternative
 # hypothesis is that the rater's errors differ between groups of cases, which are defined by the
 # covariate.
-tidy_differential <- function(x) {
+tidy_differential_errors <- function(x) {
   if (!is.null(x$differential)) return(x$differential)
   tests <- tibble::as_tibble(expand.grid(rater = x$x$raters, term = names(pattern_covariates(x$x)),
     stringsAsFactors = FALSE))
@@ -290,13 +290,13 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
   c(max(2 * (core$log_likelihood - fit$log_likelihood), 0), df)
 }
 
-# Adds the tests of tidy_differential() to a fit, warns if a test is significant, and returns the
-# fit. If the tests would take more than 1e8 computing steps, they are left out. Users can then call
-# tidy(fit, "differential").
+# Adds the tests of tidy_differential_errors() to a fit, warns if a test is significant, and returns
+# the fit. If the tests would take more than 1e8 computing steps, they are left out. Users can then
+# call tidy(fit, "differential").
 add_differential_test <- function(fit) {
   n_steps <- as.double(n_patterns(fit$x)) * n_raters(fit$x) * length(fit$theta)^2
   if (!is_regression(fit) || n_steps > 1e8) return(fit)
-  fit$differential <- tidy_differential(fit)
+  fit$differential <- tidy_differential_errors(fit)
   rejected_raters <- unique(fit$differential$rater[which(fit$differential$p.adjusted < 0.05)])
   warn_if(rejected_raters, "differential",
     "The errors of {cli::qty(length(rejected_raters))}rater{?s} {.val {rejected_raters}} seem

@@ -9,7 +9,7 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
   known_patterns <- is_known_pattern(x)
   new_schema(
     class = "rater_fit", tables = c(list(parameters = tidy_fit), if (is_regression(x)) list(
-      regression = tidy_regression, margins = tidy_margins, differential = tidy_differential
+      regression = tidy_regression, margins = tidy_margins, differential = tidy_differential_errors
     )), facts = statistics_of_fit(x),
     line = line_of_fit(x, title),
     head = c(title, lines_of_fit(x)), shown = parameters_to_print, summary = summary_of_fit,

@@ -319,9 +319,10 @@ find_prior_dominated_rows <- function(fit) {
   matrix(unlist(rows), n_raters(x))
 }
 
-# Returns the weight of the weak prior of raters' accuracies. The weight is the number of ratings
-# that would contain the same information about the logit of an accuracy equal to the mean. Returns
-# NULL if the fit has no such prior.
+# Returns the weight of the weak prior of raters' accuracies, as a number of ratings by one rater.
+# This number of ratings contains the same information about the logit of the accuracy as the prior.
+# The true categories are assumed to be known, and the accuracy to equal the mean accuracy of the
+# raters. Returns NULL if the fit does not have this prior.
 weak_prior_size <- function(fit) {
   spread <- fit$model$prior$spread
   has_prior <- !is.null(spread) && fit$model$accuracy == "rater" && fit$method == "likelihood" &&

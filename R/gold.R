@@ -228,10 +228,10 @@ estimates_from_ratings <- function(estimate, s) {
 # The functions below have these arguments. Each is a vector with an element per gold case, or a
 # matrix gold cases x estimated means.
 # * y: values of gold cases, such as 1 for a correct answer
-# * predicted: predictions of `y`
+# * predictions: predictions of `y`
 # * w: weights of gold cases, proportional to inverse sampling probabilities; 0 leaves a case out
 
-# Prior of the regression slope of `y` on `predicted`: its mean, and the number of gold cases to
+# Prior of the regression slope of `y` on `predictions`: its mean, and the number of gold cases to
 # which the prior is equivalent.
 prior_slope <- 0.5
 prior_cases <- 10
@@ -252,19 +252,19 @@ summarise_predictions <- function(predictions, weight = 1) {
 
 # Estimates shares of cases by corrected_mean(); `y` is 0 or 1. The variance of `y` is computed with
 # two additional gold cases, one with value 0 and one with value 1, so that it is not 0.
-corrected_share <- function(y, predicted, prediction_summary, w = 1) {
+corrected_share <- function(y, predictions, prediction_summary, w = 1) {
   shrunk_variance <- function(mean, sample_variance, n_effective) {
     bernoulli_variance((n_effective * mean + 1) / (n_effective + 2))
   }
-  corrected_mean(y, predicted, prediction_summary, shrunk_variance,
+  corrected_mean(y, predictions, prediction_summary, shrunk_variance,
     bernoulli_variance(prediction_summary$mean), w)
 }
 
 # Estimates differences between the accuracies of two systems by corrected_mean(). `difference` is 1
 # if only the first system is correct, -1 if only the second is correct, and 0 otherwise. If the
-# answers of both systems agree, `difference` and its prediction `predicted` are 0.
-corrected_difference <- function(difference, predicted, prediction_summary, w = 1) {
-  corrected_mean(difference, predicted, prediction_summary,
+# answers of both systems agree, `difference` and its prediction are 0.
+corrected_difference <- function(difference, predictions, prediction_summary, w = 1) {
+  corrected_mean(difference, predictions, prediction_summary,
     function(mean, sample_variance, n_effective) pmax(sample_variance, 1 / n_effective), w = w)
 }
 
@@ -280,30 +280,30 @@ corrected_difference <- function(difference, predicted, prediction_summary, w = 
 # Returns a list with an element per mean (`rest` and `answers` have a column per mean):
 # * estimate: estimated mean over all cases
 # * `alone`: mean of gold cases without predictions
-# * slope: regression slope of `y` on `predicted`, 0 if predictions are not used
+# * slope: regression slope of `y` on `predictions`, 0 if predictions are not used
 # * variance: variance of `y`
 # * ratio: variance of the estimate, relative to a mean of gold cases with equal weights and without
 #   predictions
-# * rest: weighted deviations of y - slope * predicted from their mean over gold cases
+# * rest: weighted deviations of y - slope * predictions from their mean over gold cases
 # * answers: weighted deviations of `y` from their mean over gold cases
 # * gold, cases: numbers of gold cases and of all cases
 # * n_labels: number of gold cases that can contradict the estimate from ratings
 # * design: design effect of unequal weights (Kish)
 # * full_design: the sampling error of all cases has the variance full_design * variance / cases
 # * seen: share of correct gold cases, for extend_to_boundary(); NA if intervals are not extended
-corrected_mean <- function(y, predicted, prediction_summary, compute_variance, least_variance = 0,
+corrected_mean <- function(y, predictions, prediction_summary, compute_variance, least_variance = 0,
                            w = 1) {
   y <- as.matrix(y)
-  predicted <- as.matrix(predicted)
+  predictions <- as.matrix(predictions)
   w <- matrix(w, nrow(y), ncol(y))
   n_gold <- as.integer(colSums(w > 0))
   w <- w * rep(n_gold / colSums(w), each = nrow(w))
   design_effect <- colSums(w^2) / n_gold
   gold_mean <- colSums(w * y) / n_gold
   variance <- compute_variance(gold_mean, sum_of_squares(y, w) / n_gold, n_gold / design_effect)
-  slope <- regression_slope(y, predicted, prediction_summary$variance, w, n_gold / design_effect)
+  slope <- regression_slope(y, predictions, prediction_summary$variance, w, n_gold / design_effect)
   explained_share <- pmin(1, prediction_summary$variance / pmax(variance, least_variance))
-  compute_residuals <- function() y - rep(slope, each = nrow(y)) * predicted
+  compute_residuals <- function() y - rep(slope, each = nrow(y)) * predictions
   variance_ratio <- residual_variance_ratio(y, compute_residuals(), w, variance, explained_share)
   ignores_predictions <- !is.finite(variance_ratio) | variance_ratio >= design_effect - 1e-12 |
     slope <= 0
@@ -329,12 +329,12 @@ sum_of_squares <- function(x, w, weight = w) {
   ifelse(n_gold > 1, colSums(weight * centred(x, w)^2) * n_gold / (n_gold - 1), 0)
 }
 
-# Returns the regression slope of `y` on `predicted`, shrunk to `prior_slope` and limited to [0, 1].
-# `prediction_variance`: variance of predictions over all cases. `effective_size`: effective number
-# of gold cases (their number divided by the design effect).
-regression_slope <- function(y, predicted, prediction_variance, w, effective_size) {
+# Returns the regression slope of `y` on `predictions`, shrunk to `prior_slope` and limited to
+# [0, 1]. `prediction_variance`: variance of predictions over all cases. `effective_size`: effective
+# number of gold cases (their number divided by the design effect).
+regression_slope <- function(y, predictions, prediction_variance, w, effective_size) {
   n_gold <- colSums(w > 0)
-  slope <- colSums(w * centred(y, w) * centred(predicted, w)) / (n_gold - 1) / prediction_variance
+  slope <- colSums(w * centred(y, w) * centred(predictions, w)) / (n_gold - 1) / prediction_variance
   slope[n_gold <= 1] <- 0
   slope <- (effective_size * slope + prior_cases * prior_slope) / (effective_size + prior_cases)
   ifelse(prediction_variance <= 0, 0, clip01(slope))

@@ -150,9 +150,10 @@ fit_one_rater <- function(x, model) {
   if (!is.null(x$rater_groups)) x <- with_votes(x)
   fit <- fit_algebraic(x, model)
   fit$identified <- "no_pairs"
-  unknown_fields <- c("agreement", "kappa", "rater_accuracy", "base_rates", "covariance",
+  fields_not_estimated <- c("agreement", "kappa", "rater_accuracy", "base_rates", "covariance",
     "coefficients")
-  fit[unknown_fields] <- lapply(fit[unknown_fields], function(value) replace(value, TRUE, NA_real_))
+  fit[fields_not_estimated] <-
+    lapply(fit[fields_not_estimated], function(value) replace(value, TRUE, NA_real_))
   fit
 }
 

@@ -11,7 +11,8 @@ estimate_k_model <- function(fit, options, average) {
   uninformative_share <- ifelse(numbers$cases > 0 & fit$identified == "yes",
     numbers$uninformative / numbers$cases, NA_real_)
   warn_above("uninformative",
-    "Bins in which all categories are equally probable are left out of the mean.",
+    "The estimated accuracy is a mean over bins of cases, without the bins in which all categories
+        are equally probable.",
     fit$x$systems, ifelse(is.na(numbers$estimate), NA, uninformative_share), " of its cases")
   new_point(
     numbers$estimate, estimator,
@@ -232,7 +233,8 @@ case_replicates <- function(estimator, resampling, tick) {
 # Computes estimates by a user-defined function `run`. If `by` is not NULL, computes an estimate for
 # each group of cases. `arguments`: list of other arguments of estimate_accuracy().
 estimate_by_function <- function(x, run, arguments, by) {
-  if (in_database(x)) abort_no_cases("If {.arg method} is a function, it needs single cases")
+  if (in_database(x))
+    abort_no_cases("If {.arg method} is a function, it needs the ratings of each case")
   unusable_arguments <-
     names(drop_null(arguments[c("model", "common", "known_truth", "gold_sample")]))
   abort_argument_if(unusable_arguments, unusable_arguments[1L],

@@ -118,20 +118,20 @@ metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
 # the interval of `estimate` is of the kind `interval`, it is copied. If its confidence level is not
 # `conf_level`, it is computed again, which is possible only for intervals by the delta method.
 with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
-  accuracy_rows <- which(rows$metric == built_in_metrics$accuracy$id)
-  if (length(accuracy_rows) == 0L || unknown_truth_share(estimate$fit)[[s]] %in% 0) return(rows)
-  accuracy <- estimate$table[s, ]
+  accuracy_indices <- which(rows$metric == built_in_metrics$accuracy$id)
+  if (length(accuracy_indices) == 0L || unknown_truth_share(estimate$fit)[[s]] %in% 0) return(rows)
+  accuracy_row <- estimate$table[s, ]
   is_same_level <- conf_level == estimate$options$conf_level
   has_same_interval <- interval == estimate$options$interval &&
     (is_same_level || accuracy_intervals[[interval]]$spread == "delta")
   if (has_same_interval && !is_same_level) {
-    accuracy <- with_limits(
-      accuracy, estimate$details$centre[[s]], robust_quantile(estimate, conf_level)
+    accuracy_row <- with_limits(
+      accuracy_row, estimate$details$centre[[s]], robust_quantile(estimate, conf_level)
     )
   }
   columns <- c("estimate", if (has_same_interval) interval_columns,
     if (has_same_interval || !has_posterior(estimate)) c("reason", "why"))
-  rows[accuracy_rows, columns] <- accuracy[columns]
+  rows[accuracy_indices, columns] <- accuracy_row[columns]
   rows
 }
 

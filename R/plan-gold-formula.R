@@ -4,8 +4,9 @@
 # already contains. A pattern is a group of cases with the same ratings and answers.
 
 # Predicts each quantity and the variances on which the required number of gold cases depends.
-# `predicted`: probabilities of categories, a result of predict_categories(). Returns a list with an
-# element per system (one element for a difference). Each element is a list with these fields:
+# `predicted_probabilities`: probabilities of categories, a result of predict_categories(). Returns
+# a list with an element per system (one element for a difference). Each element is a list with
+# these fields:
 # * system: name of the system or of the pair
 # * value: expected value of the quantity
 # * variance: variance of the contribution of one case to the quantity
@@ -23,7 +24,7 @@
 # * full_design: design effect of clusters on the mean of all cases; 1 without clusters
 # * p.value: p-value of the test whether gold cases contradict the estimate from ratings. Missing
 #   without a pilot
-planned_quantities <- function(estimate, predicted, settings) {
+planned_quantities <- function(estimate, predicted_probabilities, settings) {
   x <- estimate$fit$x
   category_number <- settings$category
   gold_cases <- as.integer(estimate$gold$case)
@@ -31,13 +32,15 @@ planned_quantities <- function(estimate, predicted, settings) {
   systems <- settings$systems
   lapply(if (settings$of == "difference") list(systems) else systems, function(system_number) {
     quantity <- switch(settings$of,
-      accuracy = foresee_accuracy(x, gold_patterns, predicted, system_number, estimate),
-      difference = foresee_difference(x, gold_patterns, predicted, system_number),
-      recall = foresee_recall(
-        x, gold_patterns, predicted[, category_number], system_number, category_number
+      accuracy = predict_accuracy(
+        x, gold_patterns, predicted_probabilities, system_number, estimate
       ),
-      precision = foresee_share(
-        x, gold_patterns, predicted[, category_number],
+      difference = predict_difference(x, gold_patterns, predicted_probabilities, system_number),
+      recall = predict_recall(
+        x, gold_patterns, predicted_probabilities[, category_number], system_number, category_number
+      ),
+      precision = predict_share(
+        x, gold_patterns, predicted_probabilities[, category_number],
         pattern_answers(x)[, system_number] == category_number
       )
     )
@@ -67,13 +70,14 @@ planned_weight <- function(x, gold_patterns, is_answered) {
   pattern_cases(x) * (is_answered & (is_rated | any((is_answered & !is_rated)[gold_patterns])))
 }
 
-# The functions foresee_...() predict a quantity of system number `s`. They return the fields
-# `prediction`, `value`, `variance`, `share` and `spread` of planned_quantities(). The function
-# foresee_accuracy() also returns `from_ratings` and `hardest`.
-foresee_accuracy <- function(x, gold_patterns, predicted, s, estimate) {
+# The functions below predict a quantity of system number `s`: predict_accuracy(), predict_share(),
+# predict_recall() and predict_difference(). They return the fields `prediction`, `value`,
+# `variance`, `share` and `spread` of planned_quantities(). predict_accuracy() also returns
+# `from_ratings` and `hardest`.
+predict_accuracy <- function(x, gold_patterns, predicted_probabilities, s, estimate) {
   answer <- pattern_answers(x)[, s]
-  quantity <- foresee_share(
-    x, gold_patterns, predict_correctness(predicted, answer), answer > 0L
+  quantity <- predict_share(
+    x, gold_patterns, predict_correctness(predicted_probabilities, answer), answer > 0L
   )
   if (n_raters(x) > 1L) quantity$from_ratings <- estimates_from_ratings(estimate, s)
   possible_values <- quantity$value
@@ -87,11 +91,11 @@ foresee_accuracy <- function(x, gold_patterns, predicted, s, estimate) {
 }
 
 # Returns fields of planned_quantities() for the share of correct answers among the patterns for
-# which `is_counted` is TRUE. `predicted`: predicted probability that the answer is correct, by
-# pattern.
-foresee_share <- function(x, gold_patterns, predicted, is_counted) {
+# which `is_counted` is TRUE. `predicted_probabilities`: predicted probability that the answer is
+# correct, by pattern.
+predict_share <- function(x, gold_patterns, predicted_probabilities, is_counted) {
   weight <- planned_weight(x, gold_patterns, is_counted)
-  predictions <- fill_unrated(predicted, weight)
+  predictions <- fill_unrated(predicted_probabilities, weight)
   prediction_summary <- summarise_predictions(predictions, weight)
   list(
     prediction = prediction_summary, value = prediction_summary$mean,
@@ -103,11 +107,11 @@ foresee_share <- function(x, gold_patterns, predicted, is_counted) {
 # Predicts the recall of a category. Recall is a ratio of two means, so its linear approximation is
 # used. Cases with other truths have the value 0. Cases of the category have the value 1 - recall if
 # the answer is correct, and -recall if it is wrong. The mean of these values is later divided by
-# the share of the category. `predicted`: probability of the category, by pattern.
-foresee_recall <- function(x, gold_patterns, predicted, s, category) {
+# the share of the category. `predicted_probabilities`: probability of the category, by pattern.
+predict_recall <- function(x, gold_patterns, predicted_probabilities, s, category) {
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, gold_patterns, answer > 0L)
-  predictions <- fill_unrated(predicted, weight)
+  predictions <- fill_unrated(predicted_probabilities, weight)
   answered_category <- answer == category
   category_share <- sum(weight * predictions) / sum(weight)
   recall <- sum(weight * predictions * answered_category) / sum(weight * predictions)
@@ -121,11 +125,13 @@ foresee_recall <- function(x, gold_patterns, predicted, s, category) {
 }
 
 # Predicts the difference of the accuracies of the two systems with numbers `s`.
-foresee_difference <- function(x, gold_patterns, predicted, s) {
+predict_difference <- function(x, gold_patterns, predicted_probabilities, s) {
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, gold_patterns, rowSums(answer > 0L) == 2)
   answers_differ <- answer[, 1L] != answer[, 2L]
-  predictions <- fill_unrated(predict_correctness(predicted, answer), cbind(weight, weight))
+  predictions <- fill_unrated(
+    predict_correctness(predicted_probabilities, answer), cbind(weight, weight)
+  )
   expected_difference <- answers_differ * (predictions[, 1L] - predictions[, 2L])
   prediction_summary <- summarise_predictions(expected_difference, weight)
   one_right_share <- sum(weight * answers_differ * rowSums(predictions)) / prediction_summary$cases

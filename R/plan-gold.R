@@ -272,7 +272,8 @@ gold_costs <- function(table, quantities, estimate, settings) {
 # Leaving out one rater divides the odds of the explained share by a factor. One more rater is
 # assumed to multiply the odds by the same factor. This is true if the errors of the new rater are
 # as independent as the errors of the other raters. Truths are predicted by posterior probabilities
-# only. Shares of ratings, which predict_categories() also uses, vary too much.
+# only. predict_categories() also uses shares of ratings, but these shares change too much if one
+# rater is left out.
 explained_with_one_more <- function(explained_shares, estimate, settings) {
   x <- estimate$fit$x
   n_raters_now <- n_raters(x)

@@ -113,7 +113,7 @@ new_case_plan <- function(plans, settings, arguments, seed) {
       )
     ),
     line = paste(answer_notes, collapse = "; "), caption = caption,
-    head = c(caption, format_assumed(settings)),
+    head = c(caption, format_assumptions(settings)),
     shown = view(printed_table, c(
       "raters", "cases", "probability", if (length(settings$systems) > 1L) "lowest",
       `half-width` = "half_width", "bias", "ratings", if (has_costs) "cost"
@@ -127,7 +127,7 @@ new_case_plan <- function(plans, settings, arguments, seed) {
 }
 
 # Returns the assumptions of a plan, as lines of text.
-format_assumed <- function(settings) {
+format_assumptions <- function(settings) {
   pilot <- settings$pilot
   estimator_options <- attr(settings$estimator[[1L]], "options")
   c(

@@ -1,7 +1,7 @@
 # Adds ratings to a ratings object. Their cases and raters may be new or already in the object.
 
 add_ratings <- function(x, new) {
-  if (in_database(x)) abort_no_cases("{.arg new} needs single cases")
+  if (in_database(x)) abort_no_cases("Adding {.arg new} needs the ratings of each case")
   check_can_add_ratings(x, "No ratings can be added to the ratings of the fit.",
     c("One vote replaced the ratings of each group of raters." = !is.null(x$voted$groups),
       "One vote replaced the reruns of each rater." = isTRUE(x$voted$reruns)))
@@ -107,7 +107,7 @@ list_new_ratings <- function(new, x) {
     ))
   }
   new <- as_further_ratings(new, x, "new")
-  if (in_database(new)) abort_no_cases("{.arg new} needs single cases")
+  if (in_database(new)) abort_no_cases("{.arg new} must contain the ratings of each case")
   check_can_add_ratings(new, "The ratings in {.arg new} cannot be added.", c(
     "They have groups of raters." = !is.null(new$rater_groups),
     "They have reruns." = has_reruns(new)
@@ -157,8 +157,8 @@ add_cases_and_raters <- function(x, new) {
 # * columns: names of the columns of systems in wide data.
 # * raters: names of raters that are systems, in long data.
 # * table: a data frame of predictions.
-# * constant: for each constant system, the category that means a right answer, with the systems as
-#   names.
+# * constant: a category for each constant system, named by system. A constant system gives this
+#   category to all cases, and the raters judge its answers. The category means a right answer.
 read_systems <- function(quos, data, layout) {
   quo <- quos$systems
   if (quo_is_null(quo)) return(list())

@@ -211,7 +211,7 @@ resolve_input_labels <- function(input, options) {
   is_missing <- plain_label(old_labels) %in% plain_label(as_label(options$na))
   if (any(is_missing))
     inform_fallible("Some labels were read as missing ratings: {.val {old_labels[is_missing]}}.",
-      i = "If they are categories, leave them out of {.arg na}.")
+      i = "If one of these labels is a category, leave it out of {.arg na}.")
   new_labels <- old_labels
   if (options$clean) {
     input$covariates <- modify_fields(

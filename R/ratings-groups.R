@@ -299,8 +299,8 @@ resolve_kinds <- function(kind, x) {
   if (n_distinct(kind) == 1L) kind[[1L]] else setNames(kind, x$raters)
 }
 
-# Returns the kind of the raters of `x`, which is ratings, a fit or an estimate. The kind is one
-# word for all raters, or a word per rater. NULL if it was not declared.
+# Returns the declared kind of the raters: one word for all raters, or one word per rater. NULL if
+# the user did not declare a kind. `x`: ratings, a fit or an estimate.
 rater_kind <- function(x) {
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (inherits(x, "rater_fit")) x <- x$x

@@ -168,7 +168,8 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
   abort_if(repeated_columns, "columns", "A column of {.arg data} can have only one role.",
     x = "{.val {repeated_columns}} {?is/are} selected by {.arg {roles_of_repeated}}.",
     i = if (length(roles$case) > 1L && setequal(roles_of_repeated, c("case", "covariates")))
-      "Several columns of {.arg case} are covariates, too: leave them out of {.arg covariates}."
+      "If {.arg case} selects several columns, they are automatically used as covariates. Leave
+       {.val {repeated_columns}} out of {.arg covariates}."
     else if (ratings_argument %in% roles_of_repeated)
       "Leave {.val {repeated_columns}} out of {.arg {ratings_argument}}.",
     arg = roles_of_repeated)

@@ -67,10 +67,12 @@ guess_roles <- function(data, arg) {
 #   column identifies the cases.
 reassign_rater_columns <- function(roles, data, arg) {
   truth_columns <- grep(truth_names, roles$raters, ignore.case = TRUE, value = TRUE)
-  if (!is_empty(truth_columns)) inform_fallible("Columns that were not read as raters:
-      {.val {truth_columns}}.",
-      i = "Give the true categories as {.arg truth} of {.fun ratings}. If they are
-        ratings, name all raters in {.arg raters}.")
+  if (!is_empty(truth_columns)) inform_fallible(
+    "{cli::qty(truth_columns)}Column{?s} {.val {truth_columns}} {?is/are} not read as
+      {?a rater/raters}, because the name{?s} suggest{?s/} true categories.",
+    i = "Give true categories in the argument {.arg truth} of {.fun ratings}. If the columns contain
+      ratings, name all raters in {.arg raters}."
+  )
   roles$raters <- setdiff(roles$raters, truth_columns)
   lower_names <- fold_case(roles$raters)
   first_column <- data[[1L]]

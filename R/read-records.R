@@ -223,8 +223,9 @@ replace_missing_codes <- function(columns, na, na_given) {
   report_lines <- c("Some labels were read as missing ratings.", bullets(lines))
   if (na_given && !is_empty(counts)) inform_fallible(report_lines)
   warn_if(!na_given && !is_empty(counts), "missing", report_lines,
-    i = "If they are categories, give only labels of missing ratings as {.arg na}, for example
-        {.code na = \"\"}.", labels = names(counts), times = as.integer(counts))
+    i = "If one of these labels is a category, set {.arg na} to the labels that mean a missing
+        rating. For example, with {.code na = \"\"} only empty cells are missing.",
+    labels = names(counts), times = as.integer(counts))
   columns
 }
 

@@ -69,7 +69,10 @@ columns_of_scores <- function(x, scores, data, by_rating) {
           {.val {system}}.", arg = "scores")
     used_columns <- intersect(scores[[system]], c(x$raters, x$systems))
     abort_if(used_columns, "columns", "A column of {.arg data} can have only one role.",
-      x = "{.val {used_columns}} {?is/are} named by {.arg scores} and contain{?s/} answers.",
+      x = "{cli::qty(used_columns)}Column{?s} {.val {used_columns}} {?is/are} given both in
+          {.arg scores} and as {?a column/columns} of a rater or system.",
+      i = "Select only columns of ratings in {.arg raters} and columns of answers in {.arg systems}.
+          Without {.arg raters}, all columns that have no other role are read as raters.",
       arg = "scores")
   }
   columns <- unlist(unname(scores))

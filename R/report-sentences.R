@@ -63,11 +63,11 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
   if (what == "sentences") return(say_sentences(x))
   paragraph <- describe_methods(x)
   is_cited <- map_lgl(names(references), grepl, x = paragraph[[1L]], fixed = TRUE)
-  structure(unname(c(paragraph, references[is_cited])), class = c("said_sentences", "character"))
+  structure(unname(c(paragraph, references[is_cited])), class = c("report_sentences", "character"))
 }
 
 #' @export
-print.said_sentences <- function(x, ...) {
+print.report_sentences <- function(x, ...) {
   if (is.character(x)) cat_lines(x) else cat_lines(
     if (any(x$may)) "You may say:", paste("  *", x$sentence[x$may], recycle0 = TRUE),
     if (!all(x$may)) "You may not say:", paste("  *", x$sentence[!x$may], recycle0 = TRUE)
@@ -107,7 +107,7 @@ say_sentences.result_parts <- function(x) {
   )
   table[is_about_all_systems, 1L] <- NA
   table <- unique(table[order(!table$may, is_about_all_systems), ])
-  structure(table, class = c("said_sentences", class(table)))
+  structure(table, class = c("report_sentences", class(table)))
 }
 
 # Full references, named by their short form in methods paragraphs.
@@ -186,7 +186,7 @@ sentence_table <- function(system, supported, unsupported, unsupported_system = 
     may = rep(c(TRUE, FALSE), c(length(supported), length(unsupported))),
     sentence = c(supported, unsupported)
   )
-  structure(sentences, class = c("said_sentences", class(sentences)))
+  structure(sentences, class = c("report_sentences", class(sentences)))
 }
 
 # ---- Sentences and methods paragraph: accuracy ---------------------------------------------------

@@ -2,7 +2,7 @@
 
 test_that("every class that prints or that new_result() makes is among the examples", {
   # Tibbles with a method of print() or plot().
-  tables <- c("disputed_cases", "said_sentences", "test_accuracy")
+  tables <- c("disputed_cases", "report_sentences", "test_accuracy")
   expect_setequal(setdiff(classes_of_results(), tables), unique(vapply(names(examples_of_results()), class_of_example, "")))
   for (class in names(examples_of_results())) {
     expect_s3_class(examples_of_results()[[class]], class_of_example(class))

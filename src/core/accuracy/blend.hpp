@@ -1,6 +1,7 @@
 // Combines the estimate from gold cases (cases with known truth) with the estimate from ratings
-// only. The posterior is computed on a grid. The likelihood is that of the gold cases. The prior is
-// normal around the estimate from ratings, plus a flat part in case the ratings are misleading.
+// only. The posterior is computed on a grid. The likelihood is computed from the gold cases. The
+// prior is a mixture of two distributions. One is normal around the estimate from ratings. The
+// other is flat, because the ratings may be misleading.
 #pragma once
 
 namespace fallible {
@@ -18,13 +19,13 @@ struct Blend {
 };
 
 // Returns the posterior of a share. `share`: estimate from gold cases. `cases`: number of cases in
-// a simple random sample with the same precision. The flat part of the prior is Beta(1/2, 1/2).
+// a simple random sample with the same precision. The flat part of the prior is the Jeffreys prior
+// of a share, Beta(1/2, 1/2).
 Blend blend_share(double share, double cases, const BlendPrior& prior, double conf_level);
 
 // Returns the posterior of a difference in [-limit, limit]. `value`: estimate from gold cases. Its
 // error has Student's t distribution with `df` degrees of freedom, or a normal distribution if `df`
-// is infinite.
-// The flat part of the prior is uniform on [-limit, limit].
+// is infinite. The flat part of the prior is uniform on [-limit, limit].
 Blend blend_difference(double value, double std_error, double df, double limit,
                        const BlendPrior& prior, double conf_level);
 

@@ -291,9 +291,11 @@ double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& x) {
   return 2 * x.matrixLLT().diagonal().array().log().sum();
 }
 
-// Laplace approximation of the integral of the density over the accuracies of many raters, which
-// would take too long jointly. First integrates the deviation of each rater from the mean, and then
-// the mean. The information on each deviation is approximated as if the true categories were known.
+// Laplace approximation of the integral of the density over the accuracies of the raters. Returns
+// the logarithm of the integral, relative to the density at `x`. A joint approximation would take
+// too long with many raters. Therefore first integrates over the deviation of each rater from the
+// mean accuracy, and then over the mean accuracy. The information on each deviation is approximated
+// as if the true categories were known.
 double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x) {
   const LatentRows& rows = model.layout.rows;
   const std::vector<double> ratings = ratings_by_judge(rows);

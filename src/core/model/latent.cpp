@@ -131,8 +131,8 @@ bool is_at_boundary(const LatentClass& model, const Eigen::VectorXd& x) {
          x.segment(layout.accuracies_at, size).cwiseAbs().maxCoeff() > boundary_logit;
 }
 
-// Returns the parameters after EM steps that start at the boundary point `x`. Their likelihood may
-// be no higher than the likelihood of `x`.
+// Returns the parameters after EM steps that start at the boundary point `x`. Their likelihood is
+// not always higher than the likelihood of `x`, so callers must compare the two.
 Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   double previous_value = -std::numeric_limits<double>::infinity();
   for (int step = 0; step < max_em_steps; ++step) {

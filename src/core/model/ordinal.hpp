@@ -63,9 +63,10 @@ class OrdinalLaw {
 };
 
 // Probabilities of the confidence levels of answers, equal for all judges and categories. The
-// levels of wrong answers have logits relative to the lowest level. For right answers, each logit
-// is larger by a sum of positive steps, so higher confidence means more right answers. The
-// parameters are the logits of wrong answers, followed by the logarithms of the steps.
+// levels of wrong answers have logits relative to the lowest level, which has number 0. For right
+// answers, the logit of level j is larger by the sum of the first j steps. Steps are positive, so a
+// larger share of answers is right at higher levels. The parameters are the logits of wrong
+// answers, followed by the logarithms of the steps.
 class LevelLaw {
  public:
   LevelLaw(const double* parameters, int levels);
