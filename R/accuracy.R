@@ -144,7 +144,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
     abort_argument_if(!is.null(known_truth), "known_truth",
       "Give {.arg known_truth} or {.arg known_raters}, not both.")
     if (missing(model)) model <- default_model(known_raters)
-    if (!is.null(by) && n_raters(x) < 2L) warn_ties(x)
+    if (!is.null(by) && n_raters(x) < 2L) warn_tied_reruns(x)
     fit <- suppressWarnings( # with `by`, the fit of each group raises warnings later
       fit_raters(x, model, known_raters = known_raters),
       classes = if (is.null(by)) "none" else "fallible_warning"

@@ -212,7 +212,7 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
   table <- tables[[what]]
   if (has_arguments(table)) {
     argument_names <- setdiff(names(formals(table)), "x")
-    # If the table has an argument `...`, it checks the arguments itself.
+    # If the function that returns the table has an argument `...`, it checks the arguments.
     unknown_names <- if (!"..." %in% argument_names) setdiff(names2(list(...)), argument_names)
     abort_argument_if(unknown_names, "...",
       if (any(unknown_names == "")) "Arguments in {.arg ...} must be named." else

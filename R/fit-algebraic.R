@@ -106,10 +106,10 @@ level_terms <- function(levels) {
 draw_confidence <- function(fit, case_index, rating_index, rater_index, is_right) {
   levels <- fit$x$confidence$levels
   probability <- t(matrix(coef(fit)[level_terms(levels)], ncol = 2L))
-  has_level <- rating_levels(fit$x, fit$model)[rating_index] > 0L
+  has_confidence <- rating_levels(fit$x, fit$model)[rating_index] > 0L
   # Row 1 of `probability` is for correct ratings, row 2 for wrong ratings.
-  list(levels = levels, case = case_index[has_level], rater = rater_index[has_level],
-    code = draw_categories(probability, 2L - is_right[has_level]))
+  list(levels = levels, case = case_index[has_confidence], rater = rater_index[has_confidence],
+    code = draw_categories(probability, 2L - is_right[has_confidence]))
 }
 
 # Fits of user-defined models that consist of posterior probabilities only.

@@ -77,9 +77,9 @@ why_no_calibration <- function(sample, categories) {
 smoothed_rates <- function(counts) (counts + 1) / (rowSums(counts) + ncol(counts))
 
 # Estimates base rates and the judge's confusion matrix, and returns a list of `rates` and `matrix`.
-# Base rates are computed by the inverse of the matrix. If a base rate would be negative, two
-# categories get the base rates 0 and 1. With more categories, base rates and matrix are then joint
-# maximum likelihood estimates.
+# Base rates are computed by the inverse of the matrix. If this gives a negative base rate, the
+# result depends on the number of categories. If there are only two, their base rates are set to 0
+# and 1. If there are more, base rates and matrix are estimated jointly by maximum likelihood.
 calibrated_rates <- function(sample) {
   matrix <- sample$counts / rowSums(sample$counts)
   rates <- drop(sample$verdicts %*% solve(matrix)) / sum(sample$verdicts)
@@ -106,9 +106,8 @@ maximise_calibrated <- function(sample, rates, fixed = FALSE) {
 
 # Returns the covariance matrix of quantities that are computed from the fit, by the delta method.
 # `compute_values`: a function of base rates and confusion matrix that returns the quantities. The
-# random variables are the shares of verdicts and the rows of the matrix. Base rates are
-# differentiated as if they were computed by the inverse of the matrix, even if they were set to 0
-# or 1.
+# random variables are the shares of verdicts and the rows of the matrix. Base rates are the inverse
+# of the matrix times the shares, cut off at 0 and 1. Derivatives ignore the cut-off.
 calibrated_covariance <- function(fit, compute_values) {
   sample <- fit$calibrated
   counts <- sample$counts

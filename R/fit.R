@@ -155,7 +155,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, prior = NULL, sampling = list(), design = NULL, ...) {
   check_call()
   x <- as_ratings(x)
-  if (n_raters(x) < 2L) warn_ties(x)
+  if (n_raters(x) < 2L) warn_tied_reruns(x)
   x <- with_votes(x)
   weighted_by_design <- if (!is.null(design)) resolve_design(x, design)
   if (missing(model)) model <- default_model(known_raters)

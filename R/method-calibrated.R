@@ -213,10 +213,10 @@ rerun_words <- function(estimate) {
   reliability <- rerun_reliability(x)
   measurement <- extract_gold_accuracy(estimate$gold, 1L)
   if (is.na(reliability) || is.null(measurement)) return(NULL)
-  n_runs <- ratings_per_case(x)
-  squared_correlation <- (1 - measurement$ratio) * (1 + (n_runs - 1) * reliability) / n_runs
+  n_reruns <- ratings_per_case(x)
+  squared_correlation <- (1 - measurement$ratio) * (1 + (n_reruns - 1) * reliability) / n_reruns
   labels_words <-
-    format_decimals(equivalent_labels_of_runs(n_runs + 0:1, squared_correlation, reliability), 2L)
+    format_decimals(equivalent_labels_of_runs(n_reruns + 0:1, squared_correlation, reliability), 2L)
   sprintf(
     paste("Reliability of runs: %s. With one more run for each case, a gold label would be worth",
       "%s labels without ratings, now %s"),

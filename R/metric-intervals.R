@@ -9,25 +9,25 @@
 metrics_of_table <- function(estimate, plan, interval, conf_level,
                              table_replicates = table_draws(estimate, interval),
                              systems = seq_along(estimate$fit$x$systems)) {
-  from_ratings <- undo_gold_correction(estimate)
+  uncorrected_estimate <- undo_gold_correction(estimate)
   # List of the expected numbers of cases by truth and answer, for each system. NULL if the method
   # does not estimate these numbers.
-  expected_counts <- if (has_posterior(from_ratings)) confusion_counts(from_ratings)
+  expected_counts <- if (has_posterior(uncorrected_estimate)) confusion_counts(uncorrected_estimate)
   record <- interval_from_ratings(estimate, interval)
   no_draws_reason <- why_accuracy_only(record) %||% table_replicates$reason
   add_limits <- if (record$spread == "percentile") percentile_rows else delta_rows
   rows <- stack_rows(systems, function(s) {
     counts <- expected_counts[[s]]
-    rows <- point_rows(from_ratings, plan, counts, s)
+    rows <- point_rows(uncorrected_estimate, plan, counts, s)
     if (!is.null(no_draws_reason)) {
       rows <- add_no_interval_reason(rows, no_draws_reason)
     } else if (!is.null(table_replicates$values)) {
-      rows <- add_limits(rows, from_ratings, plan, counts, table_replicates, s, conf_level)
+      rows <- add_limits(rows, uncorrected_estimate, plan, counts, table_replicates, s, conf_level)
     }
     if (is_measured_by_gold(estimate, interval)) {
       metrics_with_gold(rows, estimate, plan, s, interval, conf_level)
     } else {
-      with_estimated_accuracy(rows, from_ratings, interval, s, conf_level)
+      with_estimated_accuracy(rows, uncorrected_estimate, interval, s, conf_level)
     }
   })
   rows$reason[is.na(rows$estimate) & rows$system %in% estimate$fit$x$constant] <-

@@ -257,11 +257,11 @@ gold_costs <- function(table, quantities, estimate, settings) {
     largest_number_needed(explained_with_one_more(explained_shares, estimate, settings)),
     cheapest_split$gold
   )
-  n_ratings <- c(0, count_cases(x), cheapest_split$ratings)
+  further_ratings <- c(0, count_cases(x), cheapest_split$ratings)
   columns_tibble(
     raters = c("as they are", "one more", "split")[seq_along(n_gold)], gold = n_gold,
-    ratings = n_ratings,
-    cost = n_gold * settings$cost[["gold"]] + n_ratings * settings$cost[["rating"]]
+    ratings = further_ratings,
+    cost = n_gold * settings$cost[["gold"]] + further_ratings * settings$cost[["rating"]]
   )
 }
 

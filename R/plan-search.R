@@ -216,8 +216,8 @@ summarise_panels <- function(panels, settings) {
     stats::quantile(absolute_error, clip01(level), type = 1L, names = FALSE)
   }
   half_width <- error_quantile(settings$conf_level)
-  # Monte Carlo error of the half-width: quantiles at `conf_level` plus and minus the Monte Carlo
-  # error of the share of panels.
+  # `share_error`: Monte Carlo error of the share of panels whose error is at most the half-width.
+  # The limits of the half-width are error quantiles at `conf_level` plus and minus `share_error`.
   share_error <-
     monte_carlo_error(as.vector(tapply(absolute_error <= half_width, panels$run, mean)))
   half_widths <- c(half_width, error_quantile(settings$conf_level + c(share_error, -share_error)))

@@ -149,7 +149,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   )
   switch(type,
     density = draw_densities(object, table), trace = draw_traces(table),
-    rank = draw_ranks(table), prior = draw_priors(object, terms)
+    rank = draw_ranks(table), prior = plot_priors(object, terms)
   ) + ggplot2::labs(caption = if (!is_empty(captions)) {
     wrap_text(paste(captions, collapse = "\n"), 100L)
   })
@@ -239,7 +239,7 @@ draw_ranks <- function(table) {
     )
 }
 
-draw_priors <- function(object, terms) {
+plot_priors <- function(object, terms) {
   parameters <- object$terms[match(terms, object$terms$term), ]
   level <- level_of(object)
   quantiles <-

@@ -132,9 +132,9 @@ case_axis <- function(cases) {
   )
 }
 
-# Returns the positions (`column`) and widths of tiles. If a rater rated a case several times, the
-# tiles of these ratings share the width of one tile. `column`: number of the case of each rating.
-# `judge`: the rater or system. `tile_width`: width of an undivided tile, at most 1.
+# Returns the horizontal position and the width of the tile of each rating. If a rater rated a case
+# several times, the tiles of these ratings share the width of one tile. `column`: index of the case
+# of each rating. `judge`: its rater or system. `tile_width`: width of an undivided tile, at most 1.
 place_tiles <- function(column, judge, tile_width) {
   cell <- interaction(column, judge, drop = TRUE)
   n_repeats <- as.vector(table(cell)[cell])

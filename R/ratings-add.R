@@ -285,7 +285,8 @@ votes_of_systems <- function(table) {
   )
   winning_rows <- find_majority(codes, max(codes$unit), max(codes$category))
   n_answers <- nrow(unique(table[c("case", "system")]))
-  warn_ties(lines = format_ties(shorten(unique(table$system)), n_answers, length(winning_rows)))
+  system_names <- shorten(unique(table$system))
+  warn_tied_reruns(lines = format_ties(system_names, n_answers, length(winning_rows)))
   table[winning_rows, ]
 }
 

@@ -56,7 +56,7 @@ merge_reruns <- function(x) {
 # rater and case.
 merge_reruns_with_message <- function(x) {
   if (has_reruns(x)) inform_fallible(reruns_message)
-  warn_ties(x)
+  warn_tied_reruns(x)
   merge_reruns(x)
 }
 
@@ -76,7 +76,7 @@ format_ties <- function(names, n_cases, n_votes) {
 }
 
 # Warns about reruns without a most frequent answer (ties). `lines`: see tie_lines().
-warn_ties <- function(x, lines = tie_lines(x)) {
+warn_tied_reruns <- function(x, lines = tie_lines(x)) {
   warn_if(lines, "reruns",
     c("In some cases, no answer is the most frequent one among the reruns of a rater. The rater then
        has no vote, and results from votes leave the case out for this rater:",

@@ -138,7 +138,8 @@ pattern_codes <- function(x) {
 # * rater: for each column, the index of its rater.
 all_pattern_codes <- function(x) {
   n <- n_raters(x)
-  # Number of each rating among the ratings of the same pattern and rater, which are neighbours.
+  # Index (1, 2, ...) of each rating among the ratings of the same pattern and rater, which are
+  # next to each other.
   repetition <- sequence(rle(rating_pattern(x) + (rating_rater(x) - 1) * n_patterns(x))$lengths)
   column_number <- rating_rater(x) + (repetition - 1L) * n
   column_numbers <- union(seq_len(n), column_number)

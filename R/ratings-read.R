@@ -45,11 +45,13 @@
 #' * The files are tables or records, and cases are in the default column, `case`.
 #' * Each file is a rater (`rater = file`).
 #'
-#' In evaluations of language models, equal identifiers mean different cases. An exception is files
-#' from the same run of the evaluated model, which contain the same answers. If a file does not
-#' identify its run, and in all other files, equal identifiers are an error of class
-#' `fallible_error_repeat`. To resolve the error, give `case = c(file, id)` if they mean different
-#' cases, or `file = list(same_cases = TRUE)` if they mean the same case.
+#' In evaluations of language models, equal identifiers mean the same case in files from the same
+#' run of the evaluated model, and different cases in files from different runs.
+#'
+#' Otherwise, equal identifiers are an error of class `fallible_error_repeat`. This includes
+#' evaluations that do not identify their run. To resolve the error, give `case = c(file, id)` if
+#' the identifiers mean different cases, or `file = list(same_cases = TRUE)` if they mean the same
+#' case.
 #'
 #' @section Evaluations of language models:
 #' In results of evaluations (Inspect, promptfoo, DeepEval, OpenAI evals, lm-evaluation-harness),

@@ -124,8 +124,8 @@ join_keys <- function(columns) {
     check_identifiers(x, "case", blank_is_known = TRUE)
     label <- as_label(x)
     abort_if(any_repeated(label[!duplicated(x)]), "columns",
-      "If several columns identify cases, numbers in them must differ in their first 15 digits.",
-      arg = "case")
+      "If several columns identify cases, different numbers in a column must differ in their first
+       15 digits.", i = "Convert such a column to text.", arg = "case")
     gsub("/", "%2F", gsub("%", "%25", label, fixed = TRUE), fixed = TRUE)
   })
   paste_columns(escaped_labels, "/")

@@ -10,7 +10,8 @@ using namespace fallible;
 namespace {
 
 // Selects answers and makes distinct rows. `selection` has the fields of struct Selection.
-//   rater, system: judge of each rater and of each system; 0 to leave the rater or system out.
+//   rater, system: for each rater and each system, the index (from 1) of its judge in the result;
+//     0 leaves it out.
 //   judges: number of judges.
 //   category, categories: new index of each category, and number of new categories.
 //   exchangeable: TRUE to ignore which judge gave an answer.
