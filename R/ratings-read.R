@@ -49,9 +49,8 @@
 #' run of the evaluated model, and different cases in files from different runs.
 #'
 #' Otherwise, equal identifiers are an error of class `fallible_error_repeat`. This includes
-#' evaluations that do not identify their run. To resolve the error, give `case = c(file, id)` if
-#' the identifiers mean different cases, or `file = list(same_cases = TRUE)` if they mean the same
-#' case.
+#' evaluations that do not identify their run. To resolve the error, give `case = c(file, id)` for
+#' different cases, or `file = list(same_cases = TRUE)` for the same cases.
 #'
 #' @section Evaluations of language models:
 #' In results of evaluations (Inspect, promptfoo, DeepEval, OpenAI evals, lm-evaluation-harness),
