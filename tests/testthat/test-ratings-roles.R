@@ -104,7 +104,7 @@ test_that("columns that could be either are not guessed", {
   x <- ratings(data, raters = c("a", "b"), case = c("id", "epoch"))
   expect_error(
     ratings(data, raters = c("a", "b"), case = c("id", "epoch"), covariates = "epoch"),
-    "covariates, too", class = "fallible_error_columns"
+    "automatically used as covariates", class = "fallible_error_columns"
   )
   same_counts(x)
   expect_error(ratings(data, raters = tidyselect::everything()), class = "fallible_error_argument")
