@@ -71,7 +71,7 @@ columns_of_scores <- function(x, scores, data, by_rating) {
     abort_if(used_columns, "columns", "A column of {.arg data} can have only one role.",
       x = "{cli::qty(used_columns)}Column{?s} {.val {used_columns}} {?is/are} given both in
           {.arg scores} and as {?a column/columns} of a rater or system.",
-      i = "Select only columns of ratings in {.arg raters} and columns of answers in {.arg systems}.",
+      i = "Select only columns of ratings in {.arg raters}, and of answers in {.arg systems}.",
       arg = "scores")
   }
   columns <- unlist(unname(scores))
