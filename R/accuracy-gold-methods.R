@@ -73,9 +73,10 @@ gold_notes <- function(x) {
   )
 }
 
-# Returns the name of a column whose values repeat among gold cases, if several columns identify
-# cases, otherwise NULL. It is the column with most values. Gold cases with the same value, such as
-# versions of a prompt, may be dependent. `case`: row numbers of gold cases.
+# If several columns identify cases, returns the name of the column with the most different values
+# among gold cases. Returns NULL if each gold case has another value in this column, or if only one
+# column identifies cases. Gold cases with the same value, such as versions of a prompt, may be
+# dependent. `case`: row numbers of gold cases.
 repeated_key <- function(x, case) {
   if (length(x$keys) < 2L) return(NULL)
   n_values <- map_int(columns_of_cases(x)[names(x$keys)], function(key) n_distinct(key[case]))
@@ -100,19 +101,22 @@ cluster_note <- function(gold) {
 #' To add batches of gold cases until the interval is narrow enough, use `interval = "anytime"`. The
 #' coverage of other kinds of intervals is then too low.
 #'
-#' @param object An [estimate_accuracy()] result, for all cases or by group (argument `by`), with
-#'   gold cases that are a random sample, or a sample with known probabilities.
+#' @param object An [estimate_accuracy()] result, for all cases, by group (argument `by`) or of
+#'   several variables. Arguments `known_truth` and `interval` need gold cases that are a random
+#'   sample, or a sample with known probabilities.
 #' @param known_truth Further gold cases: a vector of categories named by case, a data frame with
 #'   columns `case` and `truth`, or a [gold_cases()] result. A case that was already a gold case
 #'   must have the same truth. If cases were drawn with unequal probabilities, give all gold cases.
-#'   Without `known_truth`, only the kind of interval changes.
+#'   Without `known_truth`, the gold cases stay the same.
 #' @param gold_sample The default `NULL` is for gold cases that are all a random sample, and for
 #'   `known_truth` with a column `probability`. Otherwise the probability, in (0, 1], that a gold
 #'   case is in any of the batches: a vector named by case, or a data frame with columns `case` and
 #'   `probability`.
 #' @param interval Kind of interval: `r list_ids(gold_intervals)`, see *Gold cases* in
 #'   [estimate_accuracy()]. The default is the kind in `object`.
-#' @param conf_level Confidence level of the intervals. The default is the level in `object`.
+#' @param conf_level Confidence level of the intervals. The default is the level in `object`. It
+#'   cannot be changed for estimates from posterior draws, from a rater with known error rates, or
+#'   by a user-defined method.
 #' @param ... For an estimate by group, arguments `interval` and `conf_level`. For estimates of
 #'   several variables, only `conf_level`. Not used for other estimates.
 #' @return An estimate of the same class as `object`, from all gold cases.
@@ -144,12 +148,17 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
     "An estimate from posterior draws and gold cases cannot be updated.",
     i = "Give all known truths to {.fun estimate_accuracy} with the fit.")
   if (!missing(conf_level)) {
-    abort_argument_if(!object$options$method %in% names(accuracy_methods), "conf_level",
-      "cannot be changed for an estimate by a user-defined method.",
+    has_fixed_level <- inherits(object$fit, "draws_fit") ||
+      !object$options$method %in% names(accuracy_methods)
+    abort_argument_if(has_fixed_level, "conf_level",
+      "cannot be changed for estimates from posterior draws, from a rater with known error rates, or
+       by a user-defined method.",
       i = "Call {.fun estimate_accuracy} with another {.arg conf_level}.")
     object$options$conf_level <- check_level(conf_level)
-    object <- estimate_systems(object$fit, object$options$given_cluster,
-      object$gold %||% object$fitted_gold, object$options)
+    # Warnings about the earlier gold cases do not apply if there are further gold cases.
+    evaluate <- if (missing(known_truth)) identity else without_warnings
+    object <- evaluate(estimate_systems(object$fit, object$options$given_cluster,
+      object$gold %||% object$fitted_gold, object$options))
     if (missing(known_truth) && missing(interval)) return(object)
   }
   x <- object$fit$x

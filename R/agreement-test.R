@@ -100,7 +100,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     return(map_variables(Map(function(x, y) list(x = x, y = y), x, y[names(x)])))
   }
   abort_argument_if(is.character(y) && is.null(dim(y)), "y", "must be ratings.", not = y,
-    i = if (all(y %in% names(all_measures()))) "Measures are given by name:
+    i = if (y[1L] %in% names(all_measures())) "Measures are given by name:
       {.code measures = \"{y[[1L]]}\"}." else "To compare with the ratings without rater A, give
       {.code y = x[, x$raters != \"A\"]}. To compute the agreement of each pair of raters, call
       {.code agreement(x, pairwise = TRUE)}.")

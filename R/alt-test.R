@@ -98,7 +98,7 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
 
 check_alt_ratings <- function(x) {
   abort_if(n_systems(x) == 0L, "system",
-    "{.fun alt_test} needs a system whose answers are not all equal.",
+    "{.fun alt_test} needs a system that does not give the same answer to all cases.",
     i = "Give columns of the data, or raters, as {.arg systems} of {.fun ratings}.",
     system = character())
   problem <- why_unnamed(x) %||% if (has_repeats(x)) {

@@ -132,7 +132,7 @@ table_of_estimates <- function(object) {
   columns$scale_weights <- NULL # left out, because it is equal in all rows
   columns <- Filter(function(x) is.character(x) || is.factor(x), unname(columns))
   columns <- lapply(columns, function(x) replace_na(as.character(x), ""))
-  table$name <- gsub("^ | (?= |$)", "", paste_columns(columns, " "), perl = TRUE)
+  table$name <- gsub("^ +| (?= |$)", "", paste_columns(columns, " "), perl = TRUE)
   table
 }
 

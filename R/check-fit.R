@@ -53,11 +53,11 @@
 #'     5% and 95% quantiles of X2 of simulated ratings. `p.value` is the share of draws in which X2
 #'     of simulated ratings is at least as large as X2 of the data.
 #'   * `"criteria"`, two rows with criteria of predictive accuracy (Vehtari, Gelman and Gabry,
-#'     2017). `criterion` is `"waic"` or `"loo"` (leave-one-out cross-validation, which needs
+#'     2017). `criterion` is `"waic"` or `"loo"` (leave-one-out cross-validation, `NA` without
 #'     package \pkg{loo}). `elpd` is the expected log predictive density of new ratings, summed over
 #'     cases, and `std.error` its standard error. `parameters` is the effective number of
 #'     parameters. `worst_k` is the largest Pareto k of leave-one-out cross-validation, which is
-#'     unreliable if `worst_k` is above 0.7.
+#'     unreliable if `worst_k` is above 0.7; `NA` for WAIC.
 #'
 #'   `glance(x)` returns a tibble with one row: `worst_rhat`, the largest Rhat; `worst_ess`, the
 #'   smallest `ess`; `pairs`, the number of pairs; `least_p`, the smallest p-value of a pair;

@@ -10,8 +10,8 @@
 #'     systems. With argument `reference` of [compare_systems()], `system2` is the reference. With
 #'     argument `best`, `system1` is one of the best systems, and its estimate is not lower than the
 #'     estimate of `system2`.
-#'   * `estimate`: accuracy (or another metric) of `system1` minus the accuracy of `system2`. For
-#'     accuracies, the difference is in \[-1, 1\].
+#'   * `estimate`: accuracy (or another metric) of `system1` minus the same quantity of `system2`.
+#'     For accuracies, the difference is in \[-1, 1\].
 #'   * `std.error`: standard error of `estimate`; `conf.low`, `conf.high`: limits of its interval.
 #'   * `probability`: probability that `system1` is better.
 #'   * `n`: number of cases, which all systems answered; `method`: method of [estimate_accuracy()].

@@ -98,10 +98,10 @@
 #' @return An object of class `system_comparison` with methods for [tidy()][tidy.system_comparison],
 #'   [glance()][tidy.system_comparison] and [autoplot()][autoplot.system_comparison]. `tidy()`
 #'   returns a tibble with a row per pair of systems, `system1` and `system2`: `estimate`, the
-#'   accuracy (or metric) of `system1` minus the accuracy of `system2`, with `std.error`, `conf.low`
-#'   and `conf.high`; `probability`, the probability that `system1` is better; `n`, the number of
-#'   cases; `method` of [estimate_accuracy()]; `order_known`, see *Order of systems*; `reason`, why
-#'   a value is `NA`.
+#'   accuracy (or metric) of `system1` minus the same quantity of `system2`, with `std.error`,
+#'   `conf.low` and `conf.high`; `probability`, the probability that `system1` is better; `n`, the
+#'   number of cases; `method` of [estimate_accuracy()]; `order_known`, see *Order of systems*;
+#'   `reason`, why a value is `NA`.
 #'   `tidy(x, "ranks")` returns probabilities of ranks (1 is the best), without `reference`.
 #' @family comparisons
 #' @seealso [confusion()] for the categories in which systems differ.

@@ -150,8 +150,8 @@ schema_of.rater_confusion <- function(x) { # nolint: object_name.
     shown =
       Map(view_of_matrix, unname(head(matrices, 6L)), "truth", most = Inf, title = matrix_titles),
     notes = c(
-      if (length(matrices) < length(x))
-        "The model has one matrix for all raters; rater_model(\"rater\") has one for each rater",
+      if (length(matrices) < length(x) && !anyNA(x[[1L]]))
+        "All raters have the same matrix; rater_model(\"rater\") has one for each rater",
       "True category in rows"
     ), more = "tidy(), plot()"
   )

@@ -14,7 +14,7 @@ check_probabilities <- function(x, arg, min_length) {
 check_judge_names <- function(names) {
   shared_names <- repeated_values(names)
   abort_argument_if(shared_names, "systems", "Raters and systems must have different names.",
-    x = "A rater and a system have the name {.val {shared_names}}.")
+    x = "{.val {shared_names}} {?is/are} used for a rater and for a system.")
 }
 
 name_judges <- function(x, prefix) {
@@ -113,8 +113,9 @@ check_matrices <- function(matrices, judges, labels, n_strata) {
   unknown_names <- if (is.list(matrices)) setdiff(names2(matrices), judges)
   abort_argument_if(!is.list(matrices) || !is_empty(unknown_names), "matrices",
     "must be a list with names of raters or systems.",
-    x = if (is.list(matrices)) "It also has the name{?s} {.val {unknown_names}}." else "It is
-        {describe(matrices)}.", i = "Raters and systems are {.val {judges}}.")
+    x = if ("" %in% unknown_names) "Some elements have no name." else if (is.list(matrices))
+      "{.val {unknown_names}} {?is not such a name/are not such names}." else
+      "It is {describe(matrices)}.", i = "Raters and systems are {.val {judges}}.")
   lapply(judges, function(judge) {
     matrix_or_list <- matrices[[judge]]
     if (is.null(matrix_or_list)) return(double())

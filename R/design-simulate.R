@@ -163,8 +163,9 @@ check_dependence <- function(dependence, pairs, errors, difficulty, confidence) 
     !any_repeated(paired_raters) && !anyNA(paired_raters)
   abort_argument_if(type == "pairs" && !has_valid_pairs, "pairs",
     "must be a list of pairs of names of raters, and no rater may be in two pairs.",
-    x = if (any_repeated(paired_raters)) "{.val {repeated_values(paired_raters)}} {?is/are} named
-      twice." else "It is {describe(pairs)}.",
+    x = if (is.list(pairs) && any_repeated(paired_raters))
+      "{.val {repeated_values(paired_raters)}} {?is/are} named twice." else
+      "It is {describe(pairs)}.",
     i = "For example, {.code pairs = list(c(\"a\", \"b\"))}.")
   list(type = type, pairs = pairs)
 }

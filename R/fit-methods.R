@@ -49,7 +49,7 @@
 predict.rater_fit <- function(object, newdata = NULL, type = c("category", "probability"), ...) {
   check_dots_empty(...)
   type <- check_choice(type)
-  has_ratings <- any(names(newdata) %in% c(object$x$raters, "rating"))
+  has_ratings <- any(names(newdata) %in% c(columns_of_raters(object$x), "rating"))
   if (is.data.frame(newdata) && has_formula(object$model) && !has_ratings)
     return(base_rates(object, newdata))
   predicted <- posterior_of_cases(object, newdata)

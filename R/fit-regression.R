@@ -241,7 +241,7 @@ tidy_differential_errors <- function(x) {
     "the model has one accuracy for all raters" = x$model$accuracy != "rater",
     "the model uses confidence" = uses_confidence(x$model),
     "the model has a prior" = !is_empty(x$model$prior),
-    "the test needs three raters or known truths" =
+    "the test needs three raters, known truths or known raters" =
       n_distinct(rating_rater(x$x)) <= 2L && !has_known_values(x$known)
   )
   rater <- replace(match(tests$rater, x$x$raters), any(is_impossible), NA)

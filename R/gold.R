@@ -57,8 +57,7 @@ max_gold <- 1e7 # largest sum of the weights of gold cases
 select_gold <- function(evidence, is_used) {
   is_used <- as.matrix(is_used)
   gold_rows <- evidence$at
-  has_unrated_gold <- colSums(pick_rows(is_used, gold_rows) & !evidence$rated[gold_rows]) > 0
-  is_used <- is_used & (evidence$rated | rep(has_unrated_gold, each = nrow(is_used)))
+  is_used <- drop_unrated(is_used, evidence$rated, gold_rows)
   weight <- evidence$weight * is_used
   w <- evidence$w * pick_rows(is_used, gold_rows)
   c(evidence[c("at", "truth", "cluster", "all_clusters", "drawn")], list(
@@ -215,7 +214,6 @@ estimates_from_ratings <- function(estimate, s) {
   bias_sd <- sqrt(pmax(0, total_error^2 - estimate$details$sampling[s]^2))
   list(estimate = estimate$details$centre[s], std.error = total_error + 0 * bias_sd, bias = bias_sd)
 }
-
 
 # ---- Correction ----------------------------------------------------------------------------------
 

@@ -69,7 +69,7 @@ replace_judges <- function(design, accuracies, kind = "rater") {
       if (for_raters)
         "Leave out {.arg raters}, {.arg rater_accuracy}, and {.arg chance_kappa}," else
         "Leave out {.arg system_accuracy},",
-      "or use a design in which all {kind}s have equal properties except accuracy."
+      "or use a design whose {kind}s have none of these properties."
     ))
   n_new <- length(accuracies)
   new_fields <- c(

@@ -64,10 +64,9 @@ planned_quantities <- function(estimate, predicted_probabilities, settings) {
 
 # Returns the number of cases of each pattern that can become gold cases. These are cases in
 # patterns for which `is_answered` is TRUE. Cases without ratings count only if one of them is a
-# gold case, as in select_gold(). `gold_patterns`: pattern of each gold case.
+# gold case. `gold_patterns`: pattern of each gold case.
 planned_weight <- function(x, gold_patterns, is_answered) {
-  is_rated <- is_rated_pattern(x)
-  pattern_cases(x) * (is_answered & (is_rated | any((is_answered & !is_rated)[gold_patterns])))
+  pattern_cases(x) * drop_unrated(as.matrix(is_answered), is_rated_pattern(x), gold_patterns)[, 1L]
 }
 
 # The functions below predict a quantity of system number `s`: predict_accuracy(), predict_share(),

@@ -138,7 +138,7 @@ chosen_interval_rows <- function(table, settings) {
 # Returns the row of the system that needs most gold cases.
 hardest_system_row <- function(table, settings) {
   rows <- chosen_interval_rows(table, settings)
-  rows[order(-is.na(rows$gold), -rows$more, rows$worth)[[1L]], ]
+  rows[order(-is.na(rows$gold), -rows$more, -rows$half_width, rows$worth)[[1L]], ]
 }
 
 # Returns the table that print() shows. With more than three systems, it contains only one kind of

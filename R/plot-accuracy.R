@@ -54,7 +54,7 @@ plot_systems <- function(object) {
   # The accuracy of several raters is estimated under the assumption that errors are independent.
   # Systems can be compared with it only under the same assumption.
   has_other_assumption <- !has_one_rater && (!is.null(object$gold) ||
-    any(abs(table$estimate - table$independent) > 1e-9, na.rm = TRUE))
+    !all(are_tied(table$estimate - table$independent), na.rm = TRUE))
   rater_accuracy <- if (is_pass_rate(object) || has_other_assumption) NA else
     glance(object)$rater_accuracy[[1L]]
   estimated_systems <- drop_missing(table, "estimate")
@@ -258,7 +258,8 @@ plot_differences <- function(object) {
       paste0(compared_metric(object), ", first minus second",
         if (is_of_accuracy) " (percentage points)"),
       caption = if (n_hidden_pairs > 0L) {
-        paste(number(n_hidden_pairs), if (is.null(object$options$against)) "smaller" else "more",
+        is_sorted <- is.null(object$options$against) && !compares_groups
+        paste(number(n_hidden_pairs), if (is_sorted) "smaller" else "more",
           "differences are not shown")
       }
     )

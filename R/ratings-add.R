@@ -40,12 +40,13 @@ add_ratings <- function(x, new) {
 as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
   columns <- names(new)
-  roles <- if (is.data.frame(new) && any(columns %in% x$raters)) {
+  raters <- columns_of_raters(x)
+  roles <- if (is.data.frame(new) && any(columns %in% raters)) {
     other_roles <- list(case = "case", covariates = names(x$covariates))
     other_roles <- Filter(length, lapply(other_roles, intersect, columns))
-    may_be_rater <- !all(x$raters %in% columns) & !columns %in% x$systems &
+    may_be_rater <- !all(raters %in% columns) & !columns %in% x$systems &
       map_lgl(new, function(column) all(as_label(column) %in% c(x$categories, NA)))
-    is_rater <- columns %in% x$raters | may_be_rater
+    is_rater <- columns %in% raters | may_be_rater
     c(list(raters = setdiff(columns[is_rater], unlist(other_roles))), other_roles)
   }
   # Without the argument `rater_kind`, as_ratings() may ask the user for it. Therefore an arbitrary

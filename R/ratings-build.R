@@ -40,7 +40,7 @@ build_wide <- function(input, categories, systems) {
 }
 
 build_counts <- function(input, categories, systems) {
-  columns <- Map(check_counts, input$columns, names(input$columns))
+  columns <- Map(check_counts, input$columns, names(input$columns), list(input$source))
   columns[setdiff(categories, names(columns))] <- list(integer(input$rows))
   unknown_columns <- setdiff(names(columns), categories)
   abort_if(unknown_columns, "category",
@@ -88,7 +88,7 @@ case_identifiers <- function(input) {
     return(unique(input$case))
   }
   if (is.null(input$case)) return(seq_len(input$rows))
-  check_identifiers(input$case, "case")
+  check_identifiers(input$case, "case", rows = input$source)
   repeated_row <- anyDuplicated(input$case)
   abort_if(repeated_row > 0L, "case", "Every row must be a different case.",
     x = "Row {repeated_row} repeats case {.val {as.character(input$case[[repeated_row]])}}.",
@@ -165,12 +165,12 @@ check_values <- function(x, are_valid, column, topic, message, ..., rows = seq_a
     .envir = env(parent.frame(), rows = rows, column = column, value = value))
 }
 
-check_counts <- function(x, column) {
+check_counts <- function(x, column, rows) {
   is_valid <- if (is.numeric(x)) !is.na(x) & x >= 0 & x == round(x) & x <= core_max_ratings() else
     logical(length(x))
   check_values(x, is_valid, column, "counts",
     "Counts must be whole numbers from 0 to {core_max_ratings()}.",
-    i = "If no rater chose a category, its count is 0, not {.code NA}.")
+    i = "If no rater chose a category, its count is 0, not {.code NA}.", rows = rows)
   as.integer(x)
 }
 
@@ -257,7 +257,8 @@ check_repeats <- function(x, input = NULL) {
   case <- case_of_pattern(x, repeated_cells$pattern[[1L]])
   rater <- x$raters[[repeated_cells$rater[[1L]]]]
   possible_keys <- keys_of_repeats(input)
-  n_copies <- sum(duplicated(input$data))
+  # If only the used columns of a file were read, equal rows may differ in other columns.
+  n_copies <- sum(duplicated(if (!isTRUE(attr(input$data, "is_partial"))) input$data))
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
     x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated_cells$pattern)} {?has/have} more
          than one rating by one rater.",
@@ -284,11 +285,12 @@ keys_of_repeats <- function(input, are_reruns = FALSE) {
   used_rows <- input$source
   answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
   max_rows_per_answer <- max(0, table(answer_of_row))
-  n_repeats <- sum(duplicated(answer_of_row))
+  n_answers <- n_distinct(answer_of_row)
+  n_repeats <- length(answer_of_row) - n_answers
   names(Filter(function(column) {
     if (!is.atomic(column)) return(FALSE)
     # Number of rows that differ in the column from earlier rows of the same rater and case.
-    n_different <- n_distinct(paste(answer_of_row, column[used_rows])) - n_distinct(answer_of_row)
+    n_different <- n_distinct(paste(answer_of_row, column[used_rows])) - n_answers
     is_measurement <- is.numeric(column) && any(column %% 1 > 0, na.rm = TRUE) ||
       are_reruns && n_different > 0.9 * n_repeats
     max_distinct_values <- if (is_measurement) max_rows_per_answer else length(used_rows) / 2

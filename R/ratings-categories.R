@@ -189,10 +189,15 @@ relabel <- function(x, replace_labels) {
 
 # Removes blanks at the ends of the names of cases, raters and systems, with a message.
 trim_names <- function(input) {
-  ids <- unique(c(as_label(input$case), as_label(input$rater)))
-  inform_changed("Blanks at the ends of names were removed.", ids, trimws(ids))
+  # If several columns identify cases, an identifier contains their values, separated by "/".
+  trim_case <- if (is.null(input$keys)) trimws else function(x) gsub(" */ *", "/", trimws(x))
+  cases <- unique(as_label(input$case))
+  names <- unique(c(as_label(input$rater), as_label(input$system_table$system)))
+  inform_changed("Blanks at the ends of names were removed.", c(cases, names),
+    c(trim_case(cases), trimws(names)))
   trim <- function(x) {
-    modify_fields(x, intersect(c("case", "row_case", "rater", "system"), names(x)), relabel, trimws)
+    x <- modify_fields(x, intersect(c("case", "row_case"), names(x)), relabel, trim_case)
+    modify_fields(x, intersect(c("rater", "system"), names(x)), relabel, trimws)
   }
   modify_fields(trim(input), intersect(c("system_table", "groups"), names(input)), trim)
 }

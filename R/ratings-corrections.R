@@ -69,7 +69,6 @@ missing_label_hint <- function(labels, input) {
 abort_undeclared <- function(categories, input) {
   columns <- lapply(c(label_columns(input), list(systems = input$constant)), as_label)
   labels <- labels_by_frequency(lapply(columns, function(x) x[!x %in% c(categories, NA)]))
-  # In long data, the first column contains the ratings.
   first_column <- Position(function(x) any(x %in% labels), columns)
   column <- columns[[first_column]]
   check_values(column, !column %in% labels, names(columns)[[first_column]], "category",
@@ -82,5 +81,5 @@ abort_undeclared <- function(categories, input) {
       correction_hints("If labels are misspelt",
         c(setdiff(categories, input$given_categories), labels), categories, input),
       "The categories are {.val {categories}}. Correct the label, or add it to {.arg categories}."
-    ), rows = if (first_column == 1L && input$layout$by_rating) input$source else seq_along(column))
+    ), rows = data_rows(column, input))
 }

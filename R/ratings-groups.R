@@ -105,6 +105,10 @@ with_votes <- function(x) {
   votes
 }
 
+# Returns the names of the columns in which new data may have ratings by the raters of `x`: raters,
+# or the members of their groups.
+columns_of_raters <- function(x) names(x$voted$groups) %||% x$raters
+
 # Combines ratings into at most one vote per unit and pattern. A unit is a rater or a group of
 # raters.
 # * unit_of_rater: index of the unit of each rater.

@@ -78,11 +78,9 @@ read_input <- function(data, quos, options) {
   if (repeats == "labels" && layout$by_rating) input <- expand_answers(input)
   input <- resolve_input_labels(input, options) # again, for the labels in list columns
   label_columns <- label_columns(input)
-  # Some columns, such as the truth, keep all rows of the data.
   for (column in names(label_columns)) {
     labels <- label_columns[[column]]
-    rows <- if (length(labels) == length(input$source)) input$source else seq_along(labels)
-    check_labels(labels, column, rows)
+    check_labels(labels, column, data_rows(labels, input))
   }
   input$ordered <- any(map_lgl(input$columns, is.ordered))
   orders <- label_orders(input$columns)
@@ -105,6 +103,12 @@ keep_rows <- function(input, rows) {
   input <- modify_fields(input, fields, lapply, `[`, rows)
   input$source <- input$source[rows]
   input
+}
+
+# Returns the row numbers of the elements of a column in the data of the user. Some columns, such as
+# the truth of long data, keep all rows.
+data_rows <- function(column, input) {
+  if (length(column) == length(input$source)) input$source else seq_along(column)
 }
 
 # Leaves out exact copies of rows, with a warning. All rows stay in these situations:

@@ -359,3 +359,11 @@ split_columns <- function(matrix, names) {
 binomial_upper_tail <- function(n_successes, n_trials, probability) {
   pbeta(probability, n_successes, pmax(n_trials - n_successes, 0) + 1)
 }
+
+# Leaves out patterns without ratings, unless one of them has a gold case: gold cases must be a
+# sample of all cases used. `is_used`: matrix (patterns x quantities). `is_rated`: does each pattern
+# have ratings? `gold_patterns`: pattern of each gold case.
+drop_unrated <- function(is_used, is_rated, gold_patterns) {
+  has_unrated_gold <- colSums(pick_rows(is_used & !is_rated, gold_patterns)) > 0
+  is_used & (is_rated | rep(has_unrated_gold, each = nrow(is_used)))
+}

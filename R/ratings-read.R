@@ -87,7 +87,7 @@
 #'   the default does not treat `"-"` as missing. Labels that you give replace the default: to add
 #'   `"99"`, give `c("NA", "n/a", "-", "?", "99")`.
 #' @param clean_labels If `TRUE`, merges labels that differ only in capitals and blanks, and removes
-#'   blanks at the ends of names of cases and raters; by default `FALSE`.
+#'   blanks at the ends of names of cases, raters and systems; by default `FALSE`.
 #' @param file A list of settings for unusual tables:
 #'   * `sep`: the character that separates columns; by default, it is detected.
 #'   * `encoding`: encoding of the text, if not UTF-8 or UTF-16.

@@ -167,7 +167,7 @@ add_covariates <- function(x, input) {
     x = "Case {.val {as_label(x$cases[cases_without_row[[1L]]])}} is only in {.arg systems}.",
     i = "Leave such cases out of {.arg systems}.", row = cases_without_row)
   x$covariates <- tibble::as_tibble(Map(function(column, name) {
-    check_covariate(column, name)
+    check_covariate(column, name, data_rows(column, input))
     values_by_case(column, case, x$cases, name,
       "A covariate must be the same in all rows of a case.",
       i = "If a case has several versions, give all columns that identify a version, such as
@@ -176,13 +176,14 @@ add_covariates <- function(x, input) {
   x
 }
 
-check_covariate <- function(column, name) {
+check_covariate <- function(column, name, rows = seq_along(column)) {
   abort_if(!(is.factor(column) || is_plain(column, c("numeric", "character", "logical"))),
     "columns", "Covariates must be numbers, strings, factors or logicals.",
     x = "Column {.val {name}} is {describe(column)}.", arg = "covariates")
   check_values(column, if (is.numeric(column)) is.finite(column) else !is.na(column), name,
     "missing", "Covariates must be known for every case.",
-    i = "Leave these cases out, or use a string such as \"unknown\" as a separate value.")
+    i = "Leave these cases out, or use a string such as \"unknown\" as a separate value.",
+    rows = rows)
 }
 
 # Returns a tibble with a row per pattern. Its columns are the covariates by which patterns are

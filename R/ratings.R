@@ -58,8 +58,8 @@
 #'   arguments select its columns; `NULL`, their default, means that there is no such column.
 #' @param ... Two arguments for labels. `na`: labels that mean a missing value, in addition to `NA`;
 #'   capitals and surrounding blanks are ignored. `clean_labels`: if `TRUE`, merges labels that
-#'   differ only in capitals and blanks, and removes blanks at the ends of names of cases and
-#'   raters; by default `FALSE`.
+#'   differ only in capitals and blanks, and removes blanks at the ends of names of cases, raters
+#'   and systems; by default `FALSE`.
 #' @param raters In wide data, the columns of ratings, one per rater. This and the other arguments
 #'   for columns accept [tidyselect][tidyselect::language], such as `r1:r4`, `starts_with("rater")`
 #'   or `c("x", "y")`. A range or a pattern skips columns with names such as `id`, see section
@@ -102,8 +102,8 @@
 #'   With `"ratings"` and `"reruns"`, rows that are equal in all columns are repeated ratings by
 #'   default. They are copies, and are left out with a warning, under two conditions. A column
 #'   without a role, such as a run number, differs between all other repeated ratings of one rater
-#'   and case. And there are not more copies than other repeated ratings. In wide data, copies of a
-#'   row are always left out.
+#'   and case. And there are not more copies than other repeated ratings. In wide data with `case`,
+#'   or with row names of a matrix, copies of a row are left out unless other rows repeat a case.
 #' @param rater_groups Groups of raters who share a source, such as a family of language models. In
 #'   models, the most frequent rating of a group counts as one rating, see [rater_groups]. One of: a
 #'   vector of groups with the raters as names; a data frame with columns `rater` and `group`; in
@@ -286,7 +286,7 @@ check_long_data <- function(is_long_data, repeats) {
 # * ordered, repeats: arguments of ratings().
 # * nominal: TRUE if `ordered = FALSE` was given.
 # * cleaned: TRUE if `clean_labels` was given.
-# * declared: TRUE if `categories` was given.
+# * declared: TRUE if `categories` was given, and not all of its elements have names.
 # * copies: number of rows that were left out, because they are copies of another row.
 # * rows: "cases" if row i of the data is case i of the object, and otherwise "ratings"; NULL after
 #   cases were removed or reordered.

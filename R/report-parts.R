@@ -44,12 +44,13 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     )
   )
   pair_labels <- pair_names(table)
+  # In sentences, a metric has its title in place of its label.
+  named_metric <- x
+  named_metric$options["metric"] <- x$options["metric_words"]
   sentence_table(
     pair_labels,
-    c(sentences, if (!is.na(glance(x)$best) && is_empty(followers)) paste0(
-      sub(compared_metric(x), x$options$metric_words %||% "", format(x), fixed = TRUE),
-      ".", max(reservations)
-    )),
+    c(sentences, if (!is.na(glance(x)$best) && is_empty(followers))
+      paste0(comparison_line(named_metric, glance(x)), ".", max(reservations))),
     c(
       sprintf("%s is better than %s.", system1, system2)[is_undecided],
       sprintf("%s and %s are equally good.", system1, system2)[is_undecided],
@@ -287,7 +288,7 @@ describe_methods.draws_fit <- function(x, shifts = NULL) { # nolint: object_name
     %ss are between quantiles of the draws. %s%s%s",
     join_words(x$x$raters), count_noun(sum(population_cases), "case"),
     words_if(any(n_missing > 0), " (without a result: %s)",
-      shorten(paste(x$x$raters, n_missing)[n_missing > 0])),
+      shorten(paste(x$x$raters, format_unpadded(n_missing))[n_missing > 0])),
     format(if (is.null(populations)) x$model else replace(x$model, "base_rates", list(NULL))),
     words_if(!is.null(populations), ", with separate base rates in %s (Hui and Walter 1980)",
       join_words(sprintf("%s (%s)", populations, cases_words(population_cases)))),

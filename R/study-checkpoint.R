@@ -31,8 +31,9 @@ saved_study <- function(study, hashes = hashes_of_parts(study)) {
 }
 
 # Returns hashes of the parts of a study, named by part, such as `designs.a` or `n`. A study can
-# continue from a file only if both have the same hashes, except that of the seed. A hash depends on
-# the position of a design or estimator, because results are sorted by position.
+# continue from a file only if both have the same hashes; simulation_study() ignores the hash of the
+# seed. A hash depends on the position of a design or estimator, because results are sorted by
+# position.
 hashes_of_parts <- function(study) {
   add_positions <- function(x) Map(list, x, seq_along(x))
   parts <- c(

@@ -45,14 +45,16 @@
 #'   `estimators` and `estimates`; `missing` and `failed` as in `summary()`. `format()`: a string
 #'   with the numbers of panels, designs and estimators.
 #' @section Monte Carlo standard errors: Panels are independent. A cell is a combination of design,
-#'   number of cases and, with `panels = "separate"`, system; its `n` panels are a sample. The
-#'   deviations of values from their mean are summed within each panel. The variance of the sum over
-#'   all panels is the sum over cells of `n` times the sample variance of the panel sums (with
-#'   divisor `n - 1`). The standard error of the mean is the square root of this variance, divided
-#'   by the number of values. For `rmse`, it is the standard error of the mean squared error,
-#'   divided by `2 rmse`. If `within` or `coverage` is 0 or 1, the standard error is
-#'   `sqrt(q (1 - q) / n)`. Here `n` is the number of panels, and `q` is the share after half a case
-#'   of each kind was added.
+#'   number of cases and, with `panels = "separate"`, system; its panels are a sample. The
+#'   deviations of values from their mean are summed within each panel (0 without a value). Within a
+#'   cell, the variance of the sum over panels is `n` times the sample variance of the panel sums
+#'   (divisor `n - 1`), where `n` is the number of panels with a value. These variances are added
+#'   over cells. The standard error of the mean is the square root of their sum, divided by the
+#'   number of values. For `rmse`, it is the standard error of the mean squared error, divided by
+#'   `2 rmse`.
+#'
+#'   If `within` or `coverage` is 0 or 1, the standard error is `sqrt(q (1 - q) / n)`. Here `q` is
+#'   the share after half a case of each kind was added.
 #' @family simulation
 #' @examples
 #' set.seed(1)

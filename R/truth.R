@@ -330,7 +330,7 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   abort_if(!"case" %in% names(truth) || is.na(truth_column), "columns",
     "{.arg {arg}} must have the columns {.val {c(keys %||% 'case', 'truth')}}.",
     x = if (any_columns(truth)) "It has {.val {given_names}}." else "It is {describe(truth)}.",
-    i = c(similar_values_hint(given_names, setdiff(keys, given_names)),
+    i = c(similar_values_hint(given_names, setdiff(c(keys %||% "case", "truth"), given_names)),
       "Rename the columns of {.arg {arg}}."),
     arg = arg)
   known_rows <- which(is_label(truth[[truth_column]]))

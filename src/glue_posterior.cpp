@@ -116,9 +116,9 @@ IntegerVector row_of_pattern(const PosteriorRows& rows) {
 //   system (priors of systems that are not judges); base_rates; pooled; raters (their number);
 //   order; dependence; pairs (of judges, one column per pair).
 // `options`: chains, kept, warmup, thin, threads, seed and log_likelihood.
-// Returns `draws`, `right` and `log_likelihood` (fields of PosteriorChain, one row per kept draw of
-// all chains), `weight` of each row, `row` of each pattern, `posterior` (patterns x classes), and
-// `n_switched` and `stuck_share`, both as a share.
+// Returns `draws`, `right` (the field `accuracy`) and `log_likelihood` (fields of PosteriorChain,
+// one row per kept draw of all chains), `weight` of each row, `row` of each pattern, `posterior`
+// (patterns x classes), and `switched` and `stuck`, both as a share.
 // [[Rcpp::export(rng = false)]]
 List core_draw_posterior(List patterns, NumericVector weight, IntegerVector truth,
                          IntegerVector population, bool joined, List prior, List options,

@@ -457,3 +457,17 @@ test_that("answers of systems and truths in new data are no ratings", {
   result <- tryCatch(names(predict(fit, long)), fallible_error = function(e) "case")
   expect_true("case" %in% result)
 })
+
+test_that("ratings by members of groups of raters are ratings in new data", {
+  set.seed(2)
+  truth <- sample(c("x", "y"), 200, TRUE)
+  answers <- function(p) ifelse(runif(200) < p, truth, ifelse(truth == "x", "y", "x"))
+  data <- data.frame(case = 1:200, site = rep(c("u", "v"), 100), a = answers(0.8),
+    b = answers(0.8), c = answers(0.8), d = answers(0.8))
+  x <- ratings(data, raters = a:d, case = case, covariates = site,
+    rater_groups = c(a = "g", b = "g"))
+  fit <- quiet(fit_raters(x, rater_model("common", base_rates = ~site)))
+  predicted <- quiet(predict(fit, data))
+  expect_identical(names(predicted)[1:2], c("case", "category"))
+  expect_equal(predicted$category, predict(fit)$category)
+})

@@ -257,7 +257,9 @@ test_that("clean_labels removes blanks at the ends of names of cases and raters"
 })
 
 test_that("rows of a matrix are copies only if their row names are equal", {
-  answers <- rbind(a = c("x", "y"), a = c("x", "y"), b = c("x", "y"), c = c("y", "x"), d = c("y", "x"))
+  answers <- rbind(
+    a = c("x", "y"), a = c("x", "y"), b = c("x", "y"), c = c("y", "x"), d = c("y", "x")
+  )
   colnames(answers) <- c("r1", "r2")
   expect_warning(x <- ratings(answers), "1 row identical", class = "fallible_warning_left_out")
   expect_identical(x$cases, c("a", "b", "c", "d"))
@@ -266,4 +268,18 @@ test_that("rows of a matrix are copies only if their row names are equal", {
     class = "fallible_warning_left_out"
   )
   expect_identical(x$cases, c("a", "b", "c", "d"))
+})
+
+test_that("clean_labels removes blanks in each of several key columns, and in names of systems", {
+  data <- data.frame(p = c("c1", "c2 ", "c3"), k = c(" u", "u", "u"), a = c("x", "y", "x"),
+    b = c("x", "y", "y"))
+  systems <- data.frame(case = c("c1/u", "c2/u", "c3/u"), system = c("S", "S ", "S"),
+    prediction = c("x", "y", "x"))
+  expect_message(
+    x <- ratings(data, case = c(p, k), raters = a:b, systems = systems, clean_labels = TRUE,
+      rater_kind = "expert"),
+    "Blanks at the ends of names"
+  )
+  expect_identical(x$cases, c("c1/u", "c2/u", "c3/u"))
+  expect_identical(x$systems, "S")
 })

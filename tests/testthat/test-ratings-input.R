@@ -794,3 +794,22 @@ test_that("reruns may differ in times and run numbers, but not in versions", {
   cnd <- expect_warning(read(runs), class = "fallible_warning_reruns")
   expect_identical(cnd$columns, "version")
 })
+
+test_that("rows in errors are rows of the data after copies were left out", {
+  wide <- data.frame(
+    id = c(1, 1, 2:9), a = c("x", "x", rep(c("y", "x"), 4)), b = c("x", "x", rep(c("y", "x"), 4)),
+    z = 1, x = c(2, 2, rep(c(0, 1), 4)), y = c(0, 0, rep(c(2, 1), 4))
+  )
+  set <- function(column, value) {
+    wide[[column]][5] <- value
+    wide
+  }
+  read <- function(...) quiet(ratings(..., case = id))
+  expect_error(read(set("id", NA), raters = a:b), "row 5", class = "fallible_error_case")
+  expect_error(read(set("b", "zz"), raters = a:b, categories = c("x", "y")), "Row 5",
+    class = "fallible_error_category")
+  expect_error(read(set("z", NA), raters = a:b, covariates = z), "Row 5",
+    class = "fallible_error_missing")
+  expect_error(quiet(as_ratings(set("x", -1), counts = x:y, case = id)), "Row 5",
+    class = "fallible_error_counts")
+})

@@ -312,3 +312,18 @@ test_that("sentences say that the range of an estimate is no bound", {
   sentence <- may_say(quiet(estimate_accuracy(panel_of_two(), interval = "none")))$sentence[[1L]]
   expect_match(sentence, "the estimate is between \\d+% and \\d+% \\(not bounds\\)\\.$")
 })
+
+test_that("sentences on comparisons keep names that contain the name of the metric", {
+  set.seed(1)
+  truth <- sample(c("a", "b"), 300, TRUE)
+  answers <- function(p) ifelse(runif(300) < p, truth, ifelse(truth == "a", "b", "a"))
+  data <- data.frame(id = 1:300, r1 = answers(0.8), r2 = answers(0.8), r3 = answers(0.8),
+    high_accuracy = answers(0.9), kap_accuracy = answers(0.7))
+  x <- ratings(data, case = id, raters = r1:r3, systems = high_accuracy:kap_accuracy,
+    rater_kind = "crowd")
+  estimate <- quiet(estimate_accuracy(x))
+  expect_match(may_say(quiet(compare_systems(estimate)))$sentence,
+    "^high_accuracy is most accurate", all = FALSE)
+  expect_match(may_say(quiet(compare_systems(estimate, metric = "kap")))$sentence,
+    "^high_accuracy is best by kappa of system and truth with", all = FALSE)
+})

@@ -30,8 +30,9 @@ struct Range {
 // be too narrow. Patterns with less weight are therefore joined, in the order of the probability of
 // their most probable category, until a group has at least the weight `size`. In joined groups,
 // each category is replaced by its rank in the pattern, from the most to the least probable
-// category. Joining patterns can only widen the range, because the upper bound is concave and the
-// lower bound convex in P and S, and because groups do not depend on answers.
+// category; equally probable categories share their ranks. Joining patterns can only widen the
+// range, because the upper bound is concave and the lower bound convex in P and S, and because
+// groups do not depend on answers.
 class AccuracyBounds {
  public:
   // `truth`: known category of each pattern (0 if unknown), or empty. `posterior`: probabilities of

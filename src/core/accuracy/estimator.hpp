@@ -155,8 +155,8 @@ struct AverageParts {
   double shared_estimate = not_a_number;  // estimate if the system shares the raters' errors
   double dependence = not_a_number;       // weight of dependence, from 0 to 1 (dependence_weight())
   double typical_correction = not_a_number;  // from 0 to 1, see the function typical_correction()
-  // Standard error of `independent`: variance within and between members, but at least the sampling
-  // variance. Does not include the hidden error (robust.hpp).
+  // Standard error of `independent_estimate`: variance within and between members, but at least the
+  // sampling variance. Does not include the hidden error (robust.hpp).
   double std_error = not_a_number;
   double rater_error = not_a_number;  // share of wrong ratings
   // Weight of the models in the average without shared errors: all cases are equally difficult, and

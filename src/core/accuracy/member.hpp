@@ -37,8 +37,8 @@ class JointData {
   // probabilities of the true categories: rows x categories.
   double mean_posterior(const std::vector<double>& posterior) const;
   // Standard error of the share of right answers if all parameters of the model are known. It is
-  // larger than the standard error with known truth, because the true categories have only known
-  // probabilities.
+  // larger than the standard error with known truth, because only probabilities of the true
+  // categories are known.
   double conditional_error(const std::vector<double>& posterior) const;
   // Expected share of ratings that are wrong.
   double rater_error(const std::vector<double>& posterior) const;

@@ -19,7 +19,7 @@ constexpr int max_steps = 60;
 // A path along the profile likelihood of the system's accuracy. A position on the path is the logit
 // of an accuracy.
 struct Path {
-  // Maximises the log posterior with the accuracy fixed at the position `at`, or close to it.
+  // Maximises the log posterior with the accuracy fixed at `position`, or close to it.
   std::function<Optimum(double position, const Eigen::VectorXd& start)> fit_at_position;
   double best_position;  // position of the maximum of the log posterior
 };
@@ -42,8 +42,8 @@ Path along_logit(const LatentClass& model, const Eigen::VectorXd& best,
 }
 
 // Path for models in which the system's accuracy is a function of several parameters. A steep
-// penalty keeps the accuracy near `at`. The result may have a slightly different accuracy, but it
-// maximises the log posterior at that accuracy.
+// penalty keeps the accuracy near `position`. The result may have a slightly different accuracy,
+// but it maximises the log posterior at that accuracy.
 Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& best,
                     const OptimiserOptions& options) {
   const int system = model.layout.rows.raters;

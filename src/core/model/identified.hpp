@@ -14,8 +14,8 @@ struct IdentifiedJudges {
   bool all = false;
   // True if `all` is true. In models with separate free error rates of each judge, also true if the
   // base rates, at least three judges, and the system (if it is a judge) are identified. In these
-  // models, a judge with too few common cases may be the only judge whose parameters are not
-  // identified.
+  // models, judges with too few common cases may not be identified although the other judges and
+  // the base rates are.
   bool model = false;
   // One value per judge: are the parameters of the judge identified? Checked only if each judge has
   // separate free error rates, and the base rates are identified. True for judges that were not
@@ -25,7 +25,6 @@ struct IdentifiedJudges {
 
 // Checks identification from the rank of a matrix: scores of random data in which the same judges
 // rate the same cases, or derivatives of pair probabilities if `fitting` is `Fitting::pairs`.
-
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, Fitting fitting = Fitting::likelihood);
 

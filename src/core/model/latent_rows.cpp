@@ -133,14 +133,14 @@ std::vector<double> ExchangeableRows::copy_to_rows(const std::vector<double>& po
   return copied;
 }
 
-std::vector<double> ExchangeableRows::merge(const std::vector<double>& copy_to_rows) const {
+std::vector<double> ExchangeableRows::merge(const std::vector<double>& posterior) const {
   const int K = rows.categories;
   Table<double> mean(rows.size(), K);
   std::vector<double> count(rows.size(), 0.0);
   for (const int row : merged_row) ++count[row];
-  for (std::size_t i = 0; i < copy_to_rows.size(); ++i) {
+  for (std::size_t i = 0; i < posterior.size(); ++i) {
     const int row = merged_row[i / K];
-    mean[row][i % K] += copy_to_rows[i] / count[row];
+    mean[row][i % K] += posterior[i] / count[row];
   }
   return std::move(mean.values());
 }

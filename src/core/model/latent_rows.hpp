@@ -124,7 +124,7 @@ struct ExchangeableRows {
   std::vector<double> copy_to_rows(const std::vector<double>& posterior) const;
   // Computes a posterior of the merged rows from a posterior of the original rows: the mean over
   // the original rows of each merged row.
-  std::vector<double> merge(const std::vector<double>& copy_to_rows) const;
+  std::vector<double> merge(const std::vector<double>& posterior) const;
   // Sets the weights of the merged rows from new weights of the original rows, for example in a
   // bootstrap.
   void reweight(const std::vector<double>& weight);

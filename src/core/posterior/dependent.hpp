@@ -1,6 +1,6 @@
 // Draws from posteriors of models in which the errors of raters are dependent given the truth. Uses
 // slice sampling with the likelihood of whole rows. Dependence does not change the confusion matrix
-// of a single rater, so priors of confusion matrices are the same as in the independent model.
+// of a single rater, so priors of confusion matrices mean the same as in the independent model.
 // Models:
 //   easy: a case of class k is easy with probability e_k, and then all raters are right (Albert and
 //     Dodd, 2004). Therefore e_k is at most the lowest accuracy of a rater in this class.

@@ -106,8 +106,8 @@ class PanelAnalyser {
     }
   }
 
-  // Returns the range of a system's accuracy over possible base rates. All accuracies are possible
-  // (range 1) if raters may agree by chance.
+  // Returns the range of a system's accuracy over possible base rates. If raters may agree by
+  // chance, all base rates are possible, and the range is 1.
   double accuracy_range(int system) {
     if (leading_.empty()) {
       leading_ = leading_categories(without_constant_.patterns, without_constant_.weight);
