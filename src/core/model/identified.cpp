@@ -211,11 +211,11 @@ bool has_full_rank(const Eigen::MatrixXd& scores, const Layout& layout) {
 // Returns, for each parameter, the length of its projection onto the null space of the scores, the
 // directions that change no score. The length is 0 if the parameter is identified, and at most 1.
 Eigen::VectorXd null_space_shares(const Eigen::MatrixXd& scores) {
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(scores, Eigen::ComputeThinU | Eigen::ComputeFullV);
-  const Eigen::VectorXd& singular = svd.singularValues();
-  Eigen::Index rank = 0;
-  while (rank < singular.size() && singular[rank] > rank_tolerance * singular[0]) ++rank;
-  return svd.matrixV().rightCols(scores.cols() - rank).rowwise().norm();
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(scores.transpose());
+  qr.setThreshold(rank_tolerance);
+  // The first columns of Q span the rows of the scores, and the others their null space.
+  const Eigen::MatrixXd directions = qr.householderQ();
+  return directions.rightCols(scores.cols() - qr.rank()).rowwise().norm();
 }
 
 // Random probability tables: `size` replies x `columns`. Each column sums to 1.
