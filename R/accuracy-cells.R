@@ -102,7 +102,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
     measures[c("system", "category", "measure", estimate_columns, "n", "reason")],
     c(x$options[c("method", "replicates")], list(
       interval = if (has_intervals) interval else interval_none$id, conf_level = conf_level,
-      words = estimator_words(x)
+      words = estimator_words(x), followers = intersect(find_followers(x), systems)
     )),
     if (has_intervals) metric_interval_note(interval, conf_level, list(x))
   )
@@ -259,7 +259,7 @@ new_confusion_estimate <- function(cells, categories, options, note) {
       if (n_systems > 4L) {
         paste("Shown: the first 4 of", number(n_systems), "systems; see tidy()")
       },
-      note
+      note_of_followers(options$followers), note
     ),
     more = "tidy(what = \"categories\"), as.matrix(), plot()"
   )

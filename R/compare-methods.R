@@ -68,7 +68,8 @@ new_comparison <- function(x) {
   has_ranks <- nrow(x$ranks) > 0L
   hide_pairs <- is.null(reference_or_best) && n_pairs > max_pairs_shown
   first_ranks <- x$ranks[x$ranks$rank == 1L, ]
-  leader <- which.max(if (!anyNA(first_ranks$probability)) first_ranks$probability)[1L]
+  is_best_known <- is_empty(options$followers) && !anyNA(first_ranks$probability)
+  leader <- which.max(if (is_best_known) first_ranks$probability)[1L]
   glance_columns <- list(
     systems = nrow(x$accuracy), pairs = n_pairs, cases = table$n[[1L]],
     left_out = x$left_out, best = first_ranks$system[leader],
@@ -113,7 +114,8 @@ comparison_line <- function(x, glance_columns) {
     return(printable(paste0(better_worse_words(x), ", of ", count_words)))
   }
   if (is.na(glance_columns$best)) {
-    return(sprintf("unknown which of %s is best (%s)", count_words, x$differences$reason[[1L]]))
+    reasons <- without_followers(x$differences, x$options$followers)$reason
+    return(sprintf("unknown which of %s is best (%s)", count_words, reasons[!is.na(reasons)][1L]))
   }
   paste0(
     printable(glance_columns$best), " is ", best_system_words(x), " with probability ",
@@ -128,7 +130,7 @@ comparison_line <- function(x, glance_columns) {
 # Only differences whose interval excludes 0 are counted.
 better_worse_words <- function(x) {
   reference <- x$options$against$reference
-  table <- x$differences
+  table <- without_followers(x$differences, x$options$followers)
   leader <- table$system1[[1L]]
   if (is.null(reference)) table <- table[table$system1 == leader, ]
   n_better <- sum(is_surely_better(x, table), na.rm = TRUE)

@@ -154,7 +154,9 @@ without_followers <- function(table, followers) {
   name_columns <- table[startsWith(names(table), "system")]
   is_follower <- Reduce(`|`, lapply(name_columns, `%in%`, followers))
   table[is_follower, c("estimate", limit_columns)] <- NA
-  table$reason[is_follower] <- "its answers seem to be made or learnt from these ratings"
+  table$reason[is_follower] <- sprintf(
+    "answers of %s seem to be made or learnt from these ratings", shorten(followers)
+  )
   table
 }
 

@@ -49,7 +49,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   named_metric$options["metric"] <- x$options["metric_words"]
   sentence_table(
     pair_labels,
-    c(sentences, if (!is.na(glance(x)$best) && is_empty(followers))
+    c(sentences, if (!is.na(glance(x)$best))
       paste0(comparison_line(named_metric, glance(x)), ".", max(reservations))),
     c(
       sprintf("%s is better than %s.", system1, system2)[is_undecided],

@@ -317,9 +317,16 @@ test_that("no sentence, comparison or decision rests on the accuracy of a majori
   )
   comparison <- compare_systems(estimate)
   metrics <- estimate_metrics(estimate, "recall")
-  for (result in list(comparison, metrics)) {
+  for (result in list(comparison, metrics, confusion(estimate))) {
     expect_match(notes_of(result), "one rating: vote. If .* made or learnt from", all = FALSE)
   }
+  # A confusion matrix without this system needs no note.
+  expect_no_match(notes_of(confusion(estimate, systems = "s")), "one rating: vote")
+  # Headlines do not name such a system as the best, and do not count its differences.
+  expect_identical(glance(comparison)$best, NA_character_)
+  expect_match(format(comparison), "unknown which .* best .answers of vote seem to be made or")
+  expect_match(format(compare_systems(estimate, reference = "s")),
+    "^0 more accurate than s .*, 0 less, 1 undecided")
   for (result in list(estimate, comparison, metrics)) {
     sentences <- may_say(result)
     about_vote <- sentences$sentence[sentences$may & grepl("vote", sentences$sentence)]
