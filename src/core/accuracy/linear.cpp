@@ -1,6 +1,6 @@
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 
+#include "../base/optimise.hpp"
 #include "../base/special.hpp"
 #include "../model/curvature.hpp"
 #include "../model/pooled.hpp"
@@ -18,15 +18,14 @@ constexpr std::size_t max_influences = 1e7;
 // Returns curvature^-1 * slope. Directions without curvature get step 0, because they are not
 // identified.
 Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& slope) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(curvature);
-  const Eigen::VectorXd& eigenvalues = eigen.eigenvalues();
-  Eigen::VectorXd coefficient = eigen.eigenvectors().transpose() * slope;
+  const auto eigen = eigen_decomposition(curvature);
+  Eigen::VectorXd coefficient = eigen.vectors.transpose() * slope;
   for (int i = 0; i < coefficient.size(); ++i) {
-    coefficient[i] = eigenvalues[i] > least_curvature_share * eigenvalues.maxCoeff()
-                         ? coefficient[i] / eigenvalues[i]
+    coefficient[i] = eigen.values[i] > least_curvature_share * eigen.values.maxCoeff()
+                         ? coefficient[i] / eigen.values[i]
                          : 0;
   }
-  return eigen.eigenvectors() * coefficient;
+  return eigen.vectors * coefficient;
 }
 
 // Returns the gradient, with respect to the parameters, of the expected number of right answers:

@@ -53,6 +53,11 @@ Eigen::VectorXd search_direction(const std::deque<Pair>& pairs, const Eigen::Vec
 
 }  // namespace
 
+EigenDecomposition eigen_decomposition(const Eigen::MatrixXd& symmetric_matrix) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric_matrix);
+  return {solver.eigenvalues(), solver.eigenvectors(), solver.info() == Eigen::Success};
+}
+
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
                  const Metric& metric) {
   Optimum optimum;
@@ -137,15 +142,15 @@ void polish(const Objective& objective,
        i < max_steps && steps_without_gain < max_steps_without_gain &&
        smallest_gradient > rounding_share * scale;
        ++i) {
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(-hessian(x));
-    if (eigen.info() != Eigen::Success) return;
-    const Eigen::VectorXd curvature = eigen.eigenvalues().cwiseAbs();
-    Eigen::VectorXd coefficient = eigen.eigenvectors().transpose() * gradient;
+    const auto eigen = eigen_decomposition(-hessian(x));
+    if (!eigen.converged) return;
+    const Eigen::VectorXd curvature = eigen.values.cwiseAbs();
+    Eigen::VectorXd coefficient = eigen.vectors.transpose() * gradient;
     for (Eigen::Index j = 0; j < coefficient.size(); ++j) {
       const bool is_flat = curvature[j] <= least_curvature * curvature.maxCoeff();
       coefficient[j] = is_flat ? 0 : std::clamp(coefficient[j] / curvature[j], -max_step, max_step);
     }
-    x += eigen.eigenvectors() * coefficient;
+    x += eigen.vectors * coefficient;
     const double new_value = objective(x, &gradient), norm = gradient.lpNorm<Eigen::Infinity>();
     if (!(new_value >= value - 1e-9 * scale)) return;
     steps_without_gain = norm < smallest_gradient ? 0 : steps_without_gain + 1;

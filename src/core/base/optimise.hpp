@@ -9,6 +9,16 @@
 
 namespace fallible {
 
+// Eigenvalues and eigenvectors (in columns) of a symmetric matrix.
+struct EigenDecomposition {
+  Eigen::VectorXd values;
+  Eigen::MatrixXd vectors;
+  bool converged;
+};
+
+// Eigen's template is instantiated only in this function, because it takes long to compile.
+EigenDecomposition eigen_decomposition(const Eigen::MatrixXd& symmetric_matrix);
+
 // The function that is maximised. Returns its value at `x`. Also writes its gradient to `gradient`,
 // unless the pointer is null.
 using Objective = std::function<double(const Eigen::VectorXd& x, Eigen::VectorXd* gradient)>;
@@ -55,9 +65,8 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
 // Improves the maximum in `optimum` by Newton's method, as long as the gradient decreases. All
 // digits of the estimate then agree for different starts and orders of the data. maximise() is less
 // precise, because gains near the maximum are too small to change the value of the function. Steps
-// along
-// eigenvectors of the Hessian are clipped, and are zero in directions without curvature, where the
-// maximum may be infinitely far away.
+// along eigenvectors of the Hessian are clipped, and are zero in directions without curvature,
+// where the maximum may be infinitely far away.
 void polish(const Objective& objective,
             const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian,
             Optimum& optimum);

@@ -1,6 +1,6 @@
 #include "curvature.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -175,13 +175,13 @@ Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
                      const Eigen::VectorXd& x) {
   const Eigen::MatrixXd jacobian = jacobian_of_naturals(layout, x);
   inverse_.setOnes(x.size());
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(-hessian);
-  const double floor = 1e-9 * std::max(eigen.eigenvalues().maxCoeff(), 0.0);
-  vectors_ = eigen.eigenvectors();
+  const auto eigen = eigen_decomposition(-hessian);
+  const double floor = 1e-9 * std::max(eigen.values.maxCoeff(), 0.0);
+  vectors_ = eigen.vectors;
   root_ = jacobian * vectors_;
   for (Eigen::Index i = 0; i < x.size(); ++i) {
-    if (eigen.eigenvalues()[i] > floor) {
-      inverse_[i] = 1 / eigen.eigenvalues()[i];
+    if (eigen.values[i] > floor) {
+      inverse_[i] = 1 / eigen.values[i];
       continue;
     }
     for (Eigen::Index r = 0; r < root_.rows(); ++r) {
