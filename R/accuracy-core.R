@@ -55,10 +55,10 @@ estimator_setup <- function(fit, method, options) {
   list(weight = weight, setup = setup)
 }
 
-# Creates an estimator that is used only for bootstrap replicates. The replicates are first-order
-# approximations of refits, which are faster, in two cases: there are many systems, or `paired` is
-# TRUE (only the correlation of systems is needed). Models that cannot be approximated are always
-# refitted.
+# Creates an estimator that is used only for bootstrap replicates. A replicate is usually a refit.
+# If there are many systems, or if `paired` is TRUE (only the correlation of systems is needed), it
+# is a first-order approximation of a refit, which is faster. Methods and fits without such an
+# approximation are always refitted.
 replicating_estimator <- function(fit, method, options, paired) {
   uses_approximation <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && (paired || n_systems(fit$x) > max_refitted_systems)
@@ -143,11 +143,12 @@ core_options <- function(estimator) {
   options <- attr(estimator, "options")
   is_average <- is_averaged(options)
   interval_record <- interval_of(options)
-  # Method average has a formula for its sampling error, so its robust intervals need no replicates.
+  # Replicates are not needed without intervals. Robust intervals of method "average" do not need
+  # them either, because the sampling error of this method is computed by a formula.
   needs_no_replicates <- is.null(interval_record$find) || (interval_record$average && is_average)
   if (needs_no_replicates) options$replicates <- 0L
-  # For other methods, `common` is NULL unless the user fixed the amount of shared errors. If
-  # `common` is NULL, the interval allows for shared errors.
+  # Methods other than "average" get `common` only if the user fixed the amount of shared errors.
+  # Otherwise `common` is NULL, and the interval allows for shared errors.
   options$common <- if (is_average || has_fixed_common(options)) common_for_core(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)
@@ -275,13 +276,14 @@ explain_estimate <- function(record, estimate) {
 # * fit, options: see draft_estimate().
 # * table: the table of tidy().
 # * bins: the table of tidy(x, "bins").
-# * details: a row per system, with further columns for glance() and print().
+# * details: the table of tidy(x, "details"), with a row per system.
 # * replicates: a matrix with a column per system.
 # * posterior: for each system a matrix, patterns of ratings x categories.
 # * members: a row per system and averaged model.
-# * typical: the share of shared errors for `common = "typical"`, a number per system.
-# * end_counts: for each system a list of `independent_counts` and `shared_counts`, the expected
-#   numbers of cases by true category and answer; answers vary fastest.
+# * typical: the amount of shared errors that `common = "typical"` assumes, a number per system.
+# * end_counts: for each system a list of two vectors: `independent_counts` and `shared_counts`.
+#   They are the expected numbers of cases by true category and answer if errors are independent,
+#   and if all errors are shared. The answer varies fastest.
 # * gold: see correct_by_gold(); NULL without a sample of gold cases.
 # Estimates from posterior draws have further fields (`...`).
 new_accuracy_estimate <- function(draft, interval, ...) {
@@ -297,8 +299,8 @@ new_accuracy_estimate <- function(draft, interval, ...) {
     independent = point$independent %||% average_results$independent, n = draft$n,
     method = options$method, reason = interval$table$reason, why = NA_character_
   )
-  # An estimate gets a reason, although it is not NA, if the ratings carry no information (kappa is
-  # zero).
+  # Column `reason` usually explains why an estimate is NA. If the ratings carry no information
+  # (kappa is zero), estimates that are not NA have a reason, too.
   is_uninformative <- isTRUE(average_results$no_kappa) & !is.na(table$estimate) &
     is.na(table$reason)
   table[is_uninformative, c("reason", "why")] <- list(sprintf(
@@ -340,7 +342,8 @@ new_accuracy_estimate <- function(draft, interval, ...) {
 # * identified, agreement: fields of the fit. They have an element per estimate, or one element if
 #   all estimates are from the same fit.
 # * categories: number of categories.
-# * n: number of rated cases that each system answered.
+# * estimate: the estimates.
+# * n: for each estimate, the number of rated cases that its system answered.
 # * n_used: number of categories that raters used.
 why_no_estimate <- function(identified, agreement, categories, estimate, n, n_used = categories) {
   reason <- ifelse(n == 0, "no case of the system has a rating", if (n_used < 2L)

@@ -100,7 +100,8 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
   chosen_ratings <- choose_systems(x$x, systems)
   check_has_systems(chosen_ratings)
   gold <- resolve_gold_sample(x, known_truth, gold_sample)
-  # Known truths that are a sample measure the accuracy, so the sampler must not use them.
+  # The accuracy is measured by a random sample of known truths. The sampler must not use the same
+  # truths, so the model is fitted again without them.
   if (!is.null(gold) && any(is_known_pattern(x))) {
     x <- fit_checked_draws(
       join_patterns(x$x, setdiff(names(x$x$patterns$values), ".truth")), x$model,
@@ -136,11 +137,12 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
 # The result has three more fields than other estimates:
 # * cells: draws of the tables of truth and answer of all systems.
 # * parts: variances of the accuracy by source of error (systems x sources).
-# * drawn_gold: the argument `gold`.
+# * drawn_gold: the argument `gold`. Field `gold` of other estimates has another form.
 estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
   fit <- replace_answers(fit, chosen_ratings)
   unmixed_draws <- draw_accuracies(fit)
-  # Posterior probabilities from ratings without systems, a row per pattern of `chosen_ratings`.
+  # Posterior probabilities of the true category, computed without the answers of systems. They have
+  # a row per pattern of `chosen_ratings`.
   fit$posterior <- fill_unweighted_patterns(unmixed_draws$posterior, fit)
   draws <- with_one_seed({
     draws <- mix_draws(fit, unmixed_draws, options)
@@ -301,10 +303,10 @@ rescale_cells <- function(cells, accuracy, n_labels) {
 }
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
-# of the ratings may be wrong. This share increases with the number of gold cases. Its limit is
-# `max_vague_draws`, and `half_vague_draws` gold cases give half of the limit. "combined" intervals
-# have a higher limit, `max_flat_weight`, because they contain less uncertainty about the model than
-# draws do.
+# of the ratings may be wrong. With many gold cases, this share approaches `max_vague_draws`. With
+# `half_vague_draws` gold cases, it is half of this limit. The limit of the corresponding share for
+# "combined" intervals is higher (`max_flat_weight`), because these intervals contain less
+# uncertainty about the model than draws do.
 max_vague_draws <- 0.3
 half_vague_draws <- 10
 

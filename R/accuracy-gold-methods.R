@@ -60,7 +60,8 @@ gold_notes <- function(x) {
     note(
       paste0(
         "Labels: gold cases that would give the same standard error without ratings",
-        # Gold cases of clusters, or with unequal probabilities, are worth another number of labels.
+        # If gold cases are in clusters, or were drawn with unequal probabilities, the number of
+        # labels that they replace differs from the number of gold cases.
         if (any(abs(gold_only$labels - details$gold) > 0.5, na.rm = TRUE)) paste0(
           "; the gold cases by themselves are worth ", format_span(round(gold_only$labels))
         )
@@ -73,10 +74,11 @@ gold_notes <- function(x) {
   )
 }
 
-# If several columns identify cases, returns the name of the column with the most different values
-# among gold cases. Returns NULL if each gold case has another value in this column, or if only one
-# column identifies cases. Gold cases with the same value, such as versions of a prompt, may be
-# dependent. `case`: row numbers of gold cases.
+# Returns the name of a column in which gold cases have repeated values, or NULL. Gold cases with
+# the same value, such as versions of a prompt, may be dependent. Columns are checked only if
+# several of them identify cases together. Returns NULL if one of these columns has a different
+# value for each gold case. Otherwise returns the column with the largest number of distinct values.
+# `case`: row numbers of gold cases.
 repeated_key <- function(x, case) {
   if (length(x$keys) < 2L) return(NULL)
   n_values <- map_int(columns_of_cases(x)[names(x$keys)], function(key) n_distinct(key[case]))
@@ -189,10 +191,10 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   ))
 }
 
-# Returns the gold cases of `gold` and `added_gold` in one list. Both are lists made by
-# resolve_gold(). The sampling probability of a case is the probability of being in any batch. This
-# probability must therefore be equal in both lists, unless `added_gold` contains all cases of
-# `gold`.
+# Merges `gold` and `added_gold`, two lists made by resolve_gold(), into one list. If `added_gold`
+# is a sample that contains all cases of `gold`, it replaces `gold`. Otherwise, both lists must have
+# been sampled in the same way, and a case in both lists must have the same sampling probability.
+# The sampling probability of a case is the probability that it is in at least one of the batches.
 merge_gold <- function(gold, added_gold, x) {
   new_cases <- as_label(x$cases[added_gold$case])
   earlier_index <- match(added_gold$case, gold$case)
@@ -260,9 +262,9 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   object
 }
 
-# Gold cases measure several quantities. Returns a reason for each quantity whose gold cases are in
-# too few clusters for an interval, and NA for other quantities. `x`: result of
-# adjust_for_clusters().
+# Returns a string for each quantity that gold cases measure. If the gold cases of a quantity are in
+# too few clusters, its string is the reason why it has no interval. Otherwise its string is NA.
+# `x`: result of adjust_for_clusters().
 why_no_cluster_interval <- function(x) {
   n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
   reason <- sprintf(

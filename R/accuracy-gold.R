@@ -196,7 +196,8 @@ undo_gold_correction <- function(estimate) {
   estimate
 }
 
-# Names of two rows of tidy(x, "gold") that are not intervals of estimate_accuracy().
+# Column `interval` of tidy(x, "gold") has the name of an interval, or one of these two names. They
+# mark estimates that are computed from gold cases only, or from ratings only.
 source_gold_only <- "gold alone"
 source_ratings_only <- "ratings alone"
 
@@ -209,13 +210,15 @@ fill_known <- function(is_known, value, missing = NA_real_) {
 # Returns a table of estimates by source. Each row of `subjects` gets several rows: ratings only,
 # gold cases only, and each interval that combines both. Columns are the estimate, its interval,
 # `weight` and `size`. `weight` is the weight of gold cases in the estimate (0 to 1). `size` is the
-# number of gold cases that would give the same interval without ratings.
+# effective number of gold cases: the size of a simple random sample that would give the same
+# interval. It is NA without gold cases, and if the estimate from ratings is used as a prior.
 # * subjects: table of systems, or of pairs of systems.
 # * table: estimates and intervals from ratings, for all rows of `subjects`.
 # * is_measured: which rows of `subjects` do gold cases measure? A logical vector.
 # * measurements: means corrected by gold cases (see corrected_mean()), for the measured rows.
 # * ratings_estimates: estimates from ratings (see estimates_from_ratings()), for the measured rows.
-# * reasons: why a row has no estimate or no interval from gold cases, named by codes; NA otherwise.
+# * reasons: why a row has no estimate or no interval from gold cases; NA otherwise. The names are
+#   codes of the reasons, for column `why`.
 # * field: "share" for accuracies, "difference" for differences.
 source_rows <- function(subjects, table, is_measured, measurements, ratings_estimates, reasons,
                         field, settings, interval) {
@@ -272,8 +275,8 @@ apply_gold_sources <- function(table, sources, interval, n_cases) {
   table
 }
 
-# Returns, for each row of `rows`, the number of gold cases without ratings that would give the same
-# standard error.
+# Returns, for each row of `rows`, the number of gold cases that would give the same standard error
+# if there were no ratings.
 # * rows: rows of source_rows().
 # * n_cases: number of cases whose accuracy is estimated, Inf for the accuracy in a population.
 # * case_variance: variance of the value of a single case (1 if the answer is correct, 0 if not). If
@@ -286,8 +289,8 @@ equivalent_gold_cases <- function(rows, n_cases, case_variance) {
   ifelse(is.finite(n_labels) & !is.na(rows$std.error), n_labels, NA_real_)
 }
 
-# Returns the reason why gold cases do not measure a system: a string, named by a code. NA if gold
-# cases measure the system.
+# Returns the reason why gold cases do not measure a system, as a string. The name of the string is
+# a code of the reason, for column `why`. Returns NA if gold cases measure the system.
 why_no_gold <- function(estimate, system_number) {
   evidence <- estimate$gold$evidence
   if (estimate$gold$measured$known[[system_number]]) {
@@ -316,7 +319,7 @@ reason_not_all_drawn <- c(not_drawn = paste(
 ))
 
 # Returns a table of tests and other results from gold cases, with a row per system. Column `worth`
-# is the number of gold cases without ratings that one gold case with ratings replaces.
+# is the number of gold cases that, without ratings, are as precise as one gold case with ratings.
 # * table: estimates from ratings.
 # * has_gold: do gold cases measure the system? A logical vector.
 # * measurements, ratings_estimates: see source_rows().

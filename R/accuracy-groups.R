@@ -16,7 +16,8 @@ estimate_each_group <- function(x, by, estimate_group, cluster, gold) {
   by <- as.character(by)
   # Each group has a seed, so its result does not depend on the process that computes the result.
   seeds <- with_one_seed(sample.int(.Machine$integer.max, length(groups)))
-  # Properties of the raters that are computed from all cases, for use in each group.
+  # Constant raters, the treatment of abstentions and properties of categories are determined from
+  # all cases, and then used in each group. All groups are therefore treated in the same way.
   voted_ratings <- with_votes(x)
   panel_properties <- list(
     constant = constant_raters(voted_ratings),
@@ -111,13 +112,13 @@ replicates_note <- function(estimate) {
     n_clusters <- count_clusters(estimate)
     paste0(
       "bootstrap of ", count_noun(n_clusters, "cluster"),
-      if (n_clusters < few_clusters) " (few, so intervals are too narrow)"
+      if (n_clusters < min_bootstrap_clusters) " (few, so intervals are too narrow)"
     )
   }
   paste0(resampling_words, ", ", number(options$replicates), " replicates")
 }
 
-few_clusters <- 20L # with fewer clusters, bootstrap intervals are too narrow
+min_bootstrap_clusters <- 20L # with fewer clusters, bootstrap intervals are too narrow
 
 # Returns the factor by which clusters change the sampling error of each system; 1 without clusters.
 # The factor is the ratio of two standard errors, from resampled clusters and from resampled cases.
@@ -127,11 +128,11 @@ cluster_widening <- function(estimate) {
   if (is.null(options$cluster)) return(1)
   options$seed <- draw_seed()
   estimator <- make_estimator(estimate$fit, method_joint, options)
-  sampling_error <- function(options) {
+  compute_error <- function(options) {
     replicates <- compute_replicates(estimator, "accuracy", resampling(estimate$fit$x, options))
     apply(replicates, 2L, sd, na.rm = TRUE)
   }
-  widening_factor <- sampling_error(options) / sampling_error(options[names(options) != "cluster"])
+  widening_factor <- compute_error(options) / compute_error(options[names(options) != "cluster"])
   ifelse(is.finite(widening_factor), widening_factor, 1)
 }
 

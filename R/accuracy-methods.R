@@ -11,8 +11,9 @@
   all_ratings <- x$fit$x
   classes <- class(x)
   x <- undo_gold_correction(unclass(x))
-  # Patterns (combinations of ratings and answers) may become equal without the other systems. Equal
-  # patterns are joined, and get the posterior probabilities of the first of them.
+  # Two patterns (combinations of ratings and answers) become equal if they differ only in answers
+  # of systems that are dropped. Equal patterns are joined. The joined pattern gets the posterior
+  # probabilities of the first one.
   x$fit <- replace_answers(x$fit, join_patterns(keep_systems(all_ratings, system_numbers)))
   pattern <- matching_patterns(all_ratings, x$fit$x)
   select_patterns <- function(posterior) pick_rows(posterior, pattern)
@@ -371,10 +372,12 @@ truth_words <- function(estimate) {
   )
 }
 
-# Returns a reservation about the estimate of each system: a vector of sentences, named by system. A
-# sentence is empty if known truth measures the accuracy of the system.
-# * subject: subject and verb of the sentence on shared errors.
-# * sentence_end: end of this sentence.
+# Returns a sentence about the main limitation of the estimate of each system, as a vector named by
+# system. The sentence is empty if the truth of all cases is known, or if gold cases have at least
+# half of the weight in the estimate. If the limitation is that errors may be shared, two arguments
+# are parts of the sentence:
+# * subject: its subject and verb, such as "it shares".
+# * sentence_end: words before its full stop.
 reservation_sentences <- function(estimate, subject = "it shares", sentence_end = "") {
   table <- estimate$table
   words <- if (inherits(estimate$fit, "judge_fit")) {

@@ -146,8 +146,9 @@ ids_with <- function(property, records) {
   names(Filter(function(record) !isFALSE(record[[property]] %||% FALSE), records))
 }
 
-# Names of the intervals that are available for cells of a confusion matrix. Estimates from
-# posterior draws have another interval than estimates from bootstrap replicates.
+# Names of the intervals that are available for cells of a confusion matrix: "none", and an interval
+# whose limits are percentiles. They are percentiles of posterior draws for an estimate from
+# posterior draws, and percentiles of bootstrap replicates for other estimates.
 cell_intervals <- function(estimate) {
   is_from_draws <- inherits(estimate$fit, "draws_fit")
   names(Filter(function(record) {
@@ -161,8 +162,8 @@ list_ids <- function(records) {
   paste(toString(head(ids, -1L)), "or", ids[[length(ids)]])
 }
 
-# Returns the default method. If the user gives a model or known raters, this is a method that uses
-# them.
+# Returns the name of the default method. It is "average", unless the user gives a model or known
+# raters that this method cannot use.
 default_method <- function(model, known_raters = FALSE) {
   if (inherits(model, "own_model")) return(method_shared$id)
   if (is_k_model(model) && !any(known_raters)) method_average$id else method_joint$id

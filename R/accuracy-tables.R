@@ -137,7 +137,8 @@ schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema <- attr(x, "schema") %||% attr(show_accuracy(x), "schema")
   schema$tables <- list(
     estimate = accuracy_table, details = function(x) {
-      # Cases can only be uninformative for methods with bins.
+      # Only methods with bins leave out uninformative cases. The share of these cases is NA for
+      # other methods.
       if (!method_of(x)$bins) x$details$uninformative <- NA_real_
       x$details
     },
@@ -308,14 +309,15 @@ resolve_claimed_accuracy <- function(better_than, fit) {
 
 # Returns the range of the share c of shared errors (0 to 1) in which a claim holds. The claim holds
 # if the difference independent - c (independent - shared) is positive. The result has fields
-# `from`, `to` and, if the claim holds for no share, `reason`.
+# `from`, `to` and `reason`. `reason` is NA if the claim holds for some share, and otherwise
+# explains why `from` and `to` are NA.
 where_claim_holds <- function(independent, shared) {
   is_unknown <- is.na(independent) | is.na(shared)
   never_holds <- is_unknown | (independent <= 0 & shared <= 0)
-  share_at_zero <- replace(independent / (independent - shared), never_holds, NA_real_)
+  zero_crossing <- replace(independent / (independent - shared), never_holds, NA_real_)
   list(
-    from = ifelse(independent > 0 & !never_holds, 0, share_at_zero),
-    to = ifelse(shared > 0 & !never_holds, 1, share_at_zero),
+    from = ifelse(independent > 0 & !never_holds, 0, zero_crossing),
+    to = ifelse(shared > 0 & !never_holds, 1, zero_crossing),
     reason = first_reason(
       "the accuracies with shared and with independent errors are unknown" = is_unknown,
       "the claim holds for no amount of shared errors" = never_holds

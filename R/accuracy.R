@@ -258,7 +258,8 @@ estimate_systems <- function(fit, cluster, gold, options) {
   check_has_systems(fit$x)
   check_combination(options, fit$model, fit, gold)
   fit <- fit_without_abstentions(fit)
-  # Fits of other classes than k_fit have known truths or known raters. They keep constant raters.
+  # Constant raters are dropped only from fits by algebra (class k_fit). The model is then fitted
+  # again. Other fits, such as fits with known truths, keep their constant raters.
   if (inherits(fit, "k_fit") && drops_constant_raters(options)) {
     x <- without_constant_raters(store_abstain_decision(fit$x))
     is_changed <- !identical(x$raters, fit$x$raters) ||
@@ -274,7 +275,8 @@ estimate_systems <- function(fit, cluster, gold, options) {
   interval <- compute_interval(draft)
   estimate <- new_accuracy_estimate(interval$draft %||% draft, interval)
   estimate <- correct_by_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
-  # Gold cases change the estimate. The hidden error is then computed again from the new estimate.
+  # `interval$hidden` is the hidden error of the estimate before gold cases correct it. With gold
+  # cases, the hidden error is therefore computed again.
   hidden_errors <- if (is.null(gold)) interval$hidden
   if (!is.null(draft$average)) warn_doubtful(estimate, hidden_errors %||% hidden_error(estimate))
   show_accuracy(estimate)
@@ -304,8 +306,8 @@ draft_estimate <- function(fit, options) {
   estimates <- draft$point$value
   draft$results_of_average <- summarise_average(estimates, draft$average)
   if (has_scores) {
-    # Models of scores are not averaged. The dependence weight is 1, because scores do not show
-    # whether errors are independent.
+    # Models of scores are not averaged. `dependence_weight` is the weight of shared errors in the
+    # interval. It is 1, because scores do not show whether errors are independent.
     n_raters <- fit$scored$raters
     is_missing <- is.na(estimates)
     n_wrong <- sum(1 - estimates, na.rm = TRUE) +

@@ -10,7 +10,7 @@
 # * lower, upper: smallest and largest value of the measure.
 # * scale: level of measurement ("nominal", "ordinal", "interval", "ratio", or "binary").
 # * raters: number of raters that the measure compares, 2 or Inf (any number).
-# * least: smallest number of ratings of a case that is used.
+# * least: smallest number of raters per case. Cases with ratings by fewer raters are not used.
 # * weights: does the measure accept scale_weights?
 # * metric: scale weights that are used if the user gives none.
 # * repeats: may a rater rate a case twice?
@@ -29,7 +29,8 @@ new_measure <- function(id, title, reference, kernel = id, form = "counts", lowe
   mget(names(formals()))
 }
 
-# Creates a measure that is equal to `chance_kappa` and has another name.
+# Creates a measure that is equal to measure "chance_kappa" (chance agreement is 1 / number of
+# categories) but was published under another name.
 new_chance_kappa <- function(id, title, reference) {
   new_measure(
     id, title, reference,

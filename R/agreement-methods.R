@@ -165,10 +165,10 @@ agreement_notes <- function(table, details) {
   )
 }
 
-# Returns a note on scale weights (weights of pairs of categories). If weights are used, the note
-# names them, and explains measures that are easily confused. Without weights, the notes explain
-# which measures use the order of categories, or their numbers. Notes on some of several variables
-# begin with the names of these variables.
+# Returns notes on scale weights (weights of pairs of categories). If the user gave weights, the
+# note names them, and distinguishes measures that are easily confused. Without weights, the notes
+# explain which measures give credit for near misses, and whether they use the numeric values of
+# categories. If a note is about only some variables or groups, it begins with their names.
 weights_note <- function(table, details) {
   measures <- as.character(table$measure)
   weights_name <- details$scale_name
@@ -183,7 +183,7 @@ weights_note <- function(table, details) {
       if (length(view$labels) < 3L) NULL else if (view$x$ordered) {
         if (is_nominal)
           "Categories are ordered, and only ordinal and weighted measures count near misses"
-      } else if (are_numbers(view$x)) {
+      } else if (has_numeric_categories(view$x)) {
         if (any(c("ordinal", "interval", "ratio") %in% scales)) one_line("Ordinal measures use the
           numbers of the categories. If the numbers are only codes, give `ordered = FALSE` to
           ratings()") else if (is_nominal)
@@ -192,8 +192,8 @@ weights_note <- function(table, details) {
     }, views, names2(views)))
     return(map_chr(unique(notes), function(note) {
       is_equal <- notes == note
-      start <- if (sum(is_equal) < length(views)) paste0(toString(names(notes)[is_equal]), ": ")
-      paste0(start, note)
+      prefix <- if (sum(is_equal) < length(views)) paste0(toString(names(notes)[is_equal]), ": ")
+      paste0(prefix, note)
     }))
   }
   paste0(
@@ -274,8 +274,8 @@ stack_views <- function(x, make_table) {
   bind_parts(structure(views, column = columns), make_table)
 }
 
-# Returns numbers of ratings per category, in the form of kernel_rows(). Field `data` is a matrix of
-# distinct cases x categories.
+# Returns numbers of ratings per category, in the form of kernel_rows(). Field `data` is a matrix
+# (rows x categories). A row stands for all cases with the same ratings.
 rows_of_counts <- function(view) kernel_rows(built_in_measures$fleiss_kappa, view)
 
 # Returns the table of tidy(x, "cases"), with a row per case.

@@ -108,11 +108,12 @@ why_measure_unsuitable <- function(measure, view, settings) {
 lacks_order <- function(measure, view, settings) {
   (measure$scale %in% c("ordinal", "interval", "ratio") ||
     measure$weights && settings$scale_name %in% scale_names[-1L]) &&
-    length(view$labels) > 2L && !view$x$ordered && !are_numbers(view$x)
+    length(view$labels) > 2L && !view$x$ordered && !has_numeric_categories(view$x)
 }
 
-# Are all categories numbers that may have an order? Not if the user gave `ordered = FALSE`.
-are_numbers <- function(x) is.null(x$nominal) && !is.null(as_numbers(x$categories))
+# Returns TRUE if all categories are numbers and their order may matter. The order does not matter
+# if the user gave `ordered = FALSE`, because numbers are then only codes.
+has_numeric_categories <- function(x) is.null(x$nominal) && !is.null(as_numbers(x$categories))
 
 # ---- Scale weights: weights of pairs of categories, 0 to 1, that give credit for near misses ----
 
@@ -213,7 +214,7 @@ prepare_for_agreement <- function(x, scale_weights, systems = FALSE, arg = "x", 
     "With several labels per answer, each rater may answer a case only once.")
   entries <- judgements(x)
   chosen_sets <- chosen_labels(entries)
-  # The answers of systems are single labels.
+  # Systems answer with single labels. Each of these labels becomes a set with one element.
   system_sets <- if (systems && n_systems(x) > 0L) as.list(setdiff(pattern_answers(x), 0L))
   sets <- lapply(sets, function(labels) sort(match(labels, x$categories)))
   sets <- unique(c(chosen_sets, system_sets, sets))

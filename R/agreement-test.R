@@ -232,8 +232,8 @@ make_difference_row <- function(measure, panel_inputs, details) {
   reason <- if (is.na(x_evaluation$reason)) y_evaluation$reason else x_evaluation$reason
   standard_error <- NA_real_
   if (is.na(reason)) {
-    # The influences of a case (see evaluate_measure()) in both panels are subtracted, so that
-    # common variation cancels.
+    # For each case, the influence in panel `y` (see evaluate_measure()) is subtracted from the
+    # influence in panel `x`. Variation that both panels have in common then cancels.
     influence <- Map(function(input, result, case) {
       case_influence <- result$influence[pattern_of_case(input$view$x)][match(all_cases, case)]
       replace_na(case_influence, 0) * sqrt(result$n / (result$n - 1))

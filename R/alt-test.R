@@ -77,18 +77,20 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
     min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x),
     silent = abstain_note(x), ordered = x$ordered && n_categories(x) > 2L
   )
-  # Closeness of two answers (categories x categories). The test compares sums of closeness between
-  # an answer and the other raters of a case. For "neg_rmse", closeness is minus the squared
-  # difference. Its sums have the same order as minus the root mean squared error.
+  # Closeness of two answers, a matrix (categories x categories). For each case, the test compares
+  # the answer of the system with the rating of a rater. The nearer one has the larger sum of
+  # closeness to the ratings of the other raters. For "neg_rmse", closeness is minus the squared
+  # difference. The nearer one then also has the smaller root mean squared error.
   closeness <- diag(n_categories(x))
   if (options$score == "neg_rmse") {
-    abort_argument_if(!x$ordered && !are_numbers(x), "score",
+    abort_argument_if(!x$ordered && !has_numeric_categories(x), "score",
       "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
       x = if (isTRUE(x$nominal)) "{.fun ratings} was given {.code ordered = FALSE}." else
         "The categories are {.val {x$categories}}.",
       i = "Give {.code ordered = TRUE} to {.fun ratings}, or use {.code score = \"accuracy\"}.")
     category_values <- as_numbers(x$categories) %||% seq_along(x$categories)
-    # After this division, ties do not depend on the unit of the values.
+    # Sums that differ by less than a fixed rounding error are ties. Values are divided by their
+    # range, so that ties do not depend on the unit of the values.
     category_values <- category_values / max(diff(range(category_values)), .Machine$double.xmin)
     closeness <- -outer(category_values, category_values, `-`)^2
   }
@@ -127,8 +129,9 @@ test_against_raters <- function(system_number, x, closeness, options) {
   has_enough_cases <- n_cases >= options$min_cases
   n_used <- replace(n_cases, !has_enough_cases, NA_real_)
   lead <- (n_rater_nearer - n_system_nearer) / n_used
-  # One-sided t-test: is the lead below `epsilon`? If the difference has the same sign in all cases,
-  # the p-value is 0 or 1.
+  # `lead` is the share of cases in which the rater is nearer to the other raters, minus the share
+  # in which the system is nearer. The alternative of the one-sided t-test is that `lead` is below
+  # `epsilon`. If all cases have the same outcome, the p-value is 0 or 1.
   sum_of_squares <- n_system_nearer * (1 + lead)^2 + n_rater_nearer * (1 - lead)^2 +
     (n_used - n_system_nearer - n_rater_nearer) * lead^2
   statistic <- (lead - options$epsilon) / sqrt(sum_of_squares / (n_used - 1) / n_used)

@@ -7,9 +7,10 @@
 #' @noRd
 NULL
 
-# Raises an error if the calling function was called with unknown arguments in `...`, or without an
-# argument that has no default.
-# * frames_up: number of calls between the calling function and this one.
+# Checks the call of a function. Raises an error if it has unknown arguments in `...`, or lacks an
+# argument without default.
+# * frames_up: 1 to check the function that calls check_call(), 2 to check the function that calls
+#   that one, and so on.
 # * except: names of arguments that may be missing.
 # * dots: names of arguments that the function accepts in `...`; NULL if it accepts any.
 check_call <- function(frames_up = 1L, except = NULL, dots = character()) {
@@ -19,8 +20,8 @@ check_call <- function(frames_up = 1L, except = NULL, dots = character()) {
     dots_call <- eval(quote(substitute(alist(...))), frame)
     abort_unknown_arguments(dots_call, names(arguments), dots, frame)
   }
-  # The frame may have an argument called "missing". The call therefore contains the function
-  # missing() itself and not its name.
+  # Evaluates missing() in the frame of the checked function. The call contains the function
+  # missing() itself and not its name, because an argument in this frame may be called "missing".
   missing_arguments <- Filter(function(arg) {
     eval(call2(missing, as.name(arg)), frame)
   }, setdiff(names(Filter(is_missing, arguments)), c("...", except)))
@@ -118,8 +119,9 @@ abort_unknown_arguments <- function(dots_call, valid_names, names_in_dots = char
   arguments <- arguments[!names2(arguments) %in% names_in_dots]
   if (is_empty(arguments)) return()
   argument_names <- names2(arguments)
-  # A function of the package with arguments `x` and `...` may have called the function, and passed
-  # on its `...`. Its arguments are then valid, too.
+  # The unknown arguments may have been passed on by another function of the package, in its `...`.
+  # All functions of the package in the call stack that have arguments `x` and `...` may have done
+  # so. Their arguments are therefore valid, too.
   passed_names <- lapply(seq_len(sys.nframe()), function(i) {
     caller <- sys.function(i)
     if (identical(environment(caller), topenv()) && has_columns(formals(caller), c("x", "...")))
@@ -158,10 +160,11 @@ reliability_hint <- "For the calibration of scores, give {.arg scores} to {.fun 
 pairwise_hint <- "{.code agreement(x, pairwise = TRUE)} compares all pairs of raters."
 
 # Hints for unknown or missing arguments.
-# * argument: name of an argument, often of a function in another package. In this package, the
-#   setting is given in a different way.
-# * needs: the hint is only given for functions that have this argument; NA for all functions.
-# * hint: what to do, as cli text.
+# * argument: name of the unknown or missing argument. It is often an argument of functions in other
+#   packages.
+# * needs: another argument. The hint is given only if the called function has it. NA if the hint is
+#   given for all functions.
+# * hint: how the setting is given in this package, as cli text.
 argument_hints <- tibble::tribble(
   ~argument, ~needs, ~hint,
   "seed", NA, "Call {.code set.seed(1)} before the function to get the same result each time.",

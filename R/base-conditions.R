@@ -169,10 +169,10 @@ warn_if <- function(doubtful, ...) {
 is_wrong <- function(condition) if (is.logical(condition)) condition else !is_empty(condition)
 
 # Returns the frame of the function of this package that user code called. An error then names this
-# function and not an internal one. The search follows parent frames from the error outwards until
-# it finds a function that the user defined. The result is the last frame of this package before it.
-# Frames that are only evaluating an argument are on the stack, but are not parents, so they are
-# skipped.
+# function and not an internal one. The search starts at the error and follows parent frames
+# outwards. It stops at a function that the user defined, or at the top level. The result is the
+# last frame of this package that the search passed. Frames that only evaluate an argument are
+# skipped, because they are not parents.
 user_frame <- function() {
   parent_numbers <- sys.parents()
   frame_number <- sys.nframe()

@@ -243,12 +243,14 @@ format_unpadded <- function(n) trimws(number(n))
 #' ground_truth(fit_raters(x))
 NULL
 
-# Merges notes of parts of a result (variables or groups). Notes that differ only in their first
-# percentage become one note. The percentage becomes the range of the values, such as "14% to 53%".
-# If only some parts have a note, it begins with their names. The names are left out if more than
-# half of the parts have the same text, and the texts of the other parts differ only after the last
-# colon. Only the last sentence of these other texts is then kept. `notes`: list with the texts of
-# each part, named by part.
+# Merges notes of parts of a result (variables or groups). `notes`: list with the texts of each
+# part, named by part.
+# * Notes that differ only in their first percentage become one note. The percentage becomes the
+#   range of the values, such as "14% to 53%".
+# * If only some parts have a note, it begins with the names of these parts.
+# * Exception: all parts have notes that differ only after the last colon, and more than half of
+#   them have the same note. This note then has no names. Of the other notes, only the last sentence
+#   is kept, after the names of their parts.
 merge_part_notes <- function(notes) {
   texts <- unlist(notes, use.names = FALSE)
   part_name <- rep(names(notes), lengths(notes))
@@ -262,10 +264,11 @@ merge_part_notes <- function(notes) {
     range <- paste0(unique(shares[c(1L, length(shares))]), "%", collapse = " to ")
     note <- sub("\r", range, one_template, fixed = TRUE)
     alternatives <- template[beginning %in% beginning[is_same]]
-    is_usual <- length(alternatives) == length(notes) &
+    is_majority <- length(alternatives) == length(notes) &
       2L * table(alternatives) > length(notes)
-    if (isTRUE(is_usual[[one_template]])) return(note)
-    paste0(shorten(part_name[is_same]), ": ", if (any(is_usual)) sub(".*[.] ", "", note) else note)
+    if (isTRUE(is_majority[[one_template]])) return(note)
+    paste0(shorten(part_name[is_same]), ": ",
+      if (any(is_majority)) sub(".*[.] ", "", note) else note)
   }, USE.NAMES = FALSE)
 }
 

@@ -14,15 +14,15 @@
 heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted = FALSE,
                      facets = NULL, numbers = n_tiles_across <= 12L, scale = share_scale(),
                      top = FALSE, row_labels = short_names) {
-  maps <- ggplot2::wrap_dims(max(1L, number_distinct_rows(cells[facets])))
-  n_tiles_across <- length(columns) * maps[[2L]]
+  map_grid <- ggplot2::wrap_dims(max(1L, number_distinct_rows(cells[facets])))
+  n_tiles_across <- length(columns) * map_grid[[2L]]
   if (sorted && length(columns) > 12L) {
     judge1 <- as.character(cells$judge1)
     is_pair <- judge1 != cells$judge2
     means <- tapply(cells$value[is_pair], judge1[is_pair], mean, na.rm = TRUE)
     columns <- columns[order(columns %in% systems, -means[columns])]
   }
-  n_tiles_down <- length(rows) * maps[[1L]]
+  n_tiles_down <- length(rows) * map_grid[[1L]]
   max_tiles <- max(n_tiles_across, n_tiles_down)
   has_both_roles <- !is_empty(systems) && length(systems) < length(columns)
   if (has_both_roles) {
@@ -53,7 +53,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
     ggplot2::scale_y_discrete(labels = row_labels, expand = c(0, 0)) +
     scale +
     plot_titles(...) +
-    heat_theme(rep(short_names(columns), maps[[2L]]), n_tiles_down) +
+    heat_theme(rep(short_names(columns), map_grid[[2L]]), n_tiles_down) +
     wrapped_facets(facets)
 }
 

@@ -87,7 +87,8 @@ NULL
 default_conf_level <- function() read_option("fallible.conf_level", 0.9, check_level)
 
 # Returns the default confidence level of results that are computed from `x`. It is the level of
-# `x`, if `x` is an estimate or a fit with posterior draws, and otherwise the option.
+# `x`, if `x` is an estimate or a fit with posterior draws. Otherwise it is the value of option
+# `fallible.conf_level`.
 level_of <- function(x) {
   level <- if (inherits(x, c("draws_fit", "accuracy_estimate")))
     x$conf_level %||% x$options$conf_level
@@ -149,8 +150,9 @@ check_resampling <- function(resampling, known = c("replicates", "threads", "clu
   )
 }
 
-# Checks argument `bins`, a list of settings. Returns a list of `clip` and `bin_width`, with
-# defaults. These are their names in the options of an estimate.
+# Checks argument `bins`, a list of settings `clip` and `width`. Returns a list of `clip` and
+# `bin_width` (the name of `width` in the options of an estimate). Settings that the user did not
+# give have their defaults.
 check_bins <- function(bins) {
   settings <- check_settings_list(bins, "bins", c("width", "clip"))
   list(clip = settings[["clip"]] %||% "bin", bin_width = settings[["width"]] %||% 0.1)
@@ -195,7 +197,9 @@ replace_file <- function(path, write, is_complete) {
   temporary_path <- tempfile(".fallible-", dirname(path)) # a name that no file has
   on.exit(unlink(temporary_path))
   failure <- env() # the first warning contains the cause of an error that follows
-  record <- function(condition) failure$reasons <- c(failure$reasons, conditionMessage(condition))
+  add_reason <- function(condition) {
+    failure$reasons <- c(failure$reasons, conditionMessage(condition))
+  }
   is_replaced <- withCallingHandlers(
     tryCatch(
       {
@@ -203,12 +207,12 @@ replace_file <- function(path, write, is_complete) {
         is_complete(temporary_path) && file.rename(temporary_path, path)
       },
       error = function(e) {
-        record(e)
+        add_reason(e)
         FALSE
       }
     ),
     warning = function(w) {
-      record(w)
+      add_reason(w)
       invokeRestart("muffleWarning")
     }
   )

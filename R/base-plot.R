@@ -197,7 +197,7 @@ square_panel <- function(limits = 0:1) {
 }
 
 # Returns a colour scale for a column `flagged`. Rows with TRUE have the accent colour.
-flag_colours <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), guide = "none")
+flag_scale <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), guide = "none")
 
 # Returns an axis of shares in percent that is at least 30 percentage points wide, so that small
 # differences do not look large. `scale`: scale of the x axis or of the y axis.
@@ -265,14 +265,14 @@ choice_subtitle <- function(n_drawn, n_all, noun, how = "evenly spaced") {
 # values.
 interval_layers <- function(words = function(x) format_decimals(x, 2L)) {
   # The argument of geom_label() for the border is `label.size` up to ggplot2 3.5.
-  border <- if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size"
+  border_name <- if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size"
   list(
     interval_lines(),
     # Labels have a background, so that a reference line may pass behind them.
     inject(ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), function(table) table[nrow(table) <= 15L, ],
       vjust = -0.6, size = 3.3, colour = plot_colours$main,
-      label.padding = ggplot2::unit(1.5, "pt"), na.rm = TRUE, !!!setNames(0, border)
+      label.padding = ggplot2::unit(1.5, "pt"), na.rm = TRUE, !!!setNames(0, border_name)
     )),
     main_points(3, na.rm = TRUE)
   )
@@ -292,8 +292,8 @@ wrap_labeller <- function() {
   })
 }
 
-# Shortens names if there are more than six. Without attributes, because only legends with equal
-# labels are merged.
+# Shortens names if there are more than six. Drops attributes of the names, because ggplot2 merges
+# only legends whose labels are identical.
 shorten_many <- function(names) {
   if (n_distinct(names) > 6L) short_names(names) else as.character(names)
 }
@@ -301,9 +301,9 @@ shorten_many <- function(names) {
 # Breaks names into lines of at most `width` characters, at spaces and after punctuation. Longer
 # words are broken anywhere.
 break_names <- function(names, width = 15L) {
-  ends <- "(?<=[-_/:,])|(?<=[.])(?![.])|(?=[ \n]|$)"
-  line <- sprintf("(.{1,%s}(?:%s)|.{%s}) ?", width, ends, width)
-  gsub("\n(?=\n|$)", "", gsub(line, "\\1\n", names, perl = TRUE), perl = TRUE)
+  break_pattern <- "(?<=[-_/:,])|(?<=[.])(?![.])|(?=[ \n]|$)"
+  line_pattern <- sprintf("(.{1,%s}(?:%s)|.{%s}) ?", width, break_pattern, width)
+  gsub("\n(?=\n|$)", "", gsub(line_pattern, "\\1\n", names, perl = TRUE), perl = TRUE)
 }
 
 # Returns a legend of categories, or "none" for a single category. The number of columns depends on

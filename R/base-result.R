@@ -27,12 +27,13 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
 }
 
 # Creates a result of class `class` from its fields `...`, its tables and the elements of its schema
-# (see new_schema()).
-# * Without `again`, the result is a list, and its tables are fields.
-# * With `again`, the result is the tibble `tibble` (by default the first table), and fields are
-#   attributes. `again(table, about)` creates a result of the same class from other rows of this
-#   tibble. Rows that a user selects are then a result, too.
-# * Without `tables`, the result has no stored schema. Its class has a method of schema_of().
+# (see new_schema()). Two arguments determine the form of the result:
+# * If `again` is NULL, the result is a list. Tables that are not functions are fields of the list.
+# * If `again` is a function, the result is the tibble `tibble` (by default the first table), and
+#   fields are attributes. `again(table, about)` creates a result of the same class from some rows
+#   of this tibble. It is called if the user selects rows.
+# * If `tables` is NULL, the result is a list without a stored schema. Its class has a method of
+#   schema_of().
 new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
                        head = caption, shown = NULL, notes = NULL,
                        more = "tidy(), glance(), plot()", document = NULL, again = NULL,
@@ -78,8 +79,10 @@ note <- function(text, kind = "note", report = if (kind != "heading") plain_word
 }
 
 # Adapts text to readers who do not use R: drops clauses that name arguments or functions, and
-# replaces "gold cases" by "known cases". At the end of a sentence, the mark before such a clause
-# and its condition are dropped, too, so that the remaining words are complete sentences.
+# replaces "gold cases" by "known cases". The remaining words must be complete sentences, so two
+# parts of a sentence are dropped together with a clause that ends it:
+# * the comma, colon or semicolon before the clause
+# * a condition before the clause, as in "If cases are dependent, use `cluster`."
 plain_words <- function(words) {
   words_or_code <- "([^.:;,\n`]|`[^`]*`)*"
   clause <- paste0(words_or_code, "(`[^`]*`|\\w\\(\\))", words_or_code)
@@ -239,8 +242,8 @@ glance.fallible_result <- function(x, ...) {
 
 # ---- One result for several variables or groups of cases ---
 
-# Evaluates `code`, and adds the name of the variable to its conditions. Changes nothing if
-# `variable` is NULL.
+# Evaluates `code`, and adds the name of the variable to its errors, warnings and messages. They are
+# not changed if `variable` is NULL.
 name_variable_in_conditions <- function(variable, code) {
   if (is.null(variable)) return(code)
   hint <- c(i = sprintf("This is about the variable %s.", encodeString(variable, quote = "\"")))
@@ -346,8 +349,9 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   part_notes <- merge_part_notes(lapply(note_texts(function(note) {
     note$kind == "assumption" || note$kind != "heading" && !is_empty(note$report)
   }), setdiff, common_notes))
-  # glance() has only facts that are equal in all parts. Numbers of cases are added over groups.
-  # Variables are about the same cases, so the largest number of cases is used.
+  # glance() has only facts that are equal in all parts, and the number of cases. Groups have
+  # different cases, so their numbers are added. Variables have the same cases, some of them
+  # missing, so the number of cases is the largest one.
   common_facts <- first_schema$facts[map_lgl(names(first_schema$facts), function(name) {
     n_distinct(lapply(schemas, function(schema) schema$facts[[name]])) == 1L
   })]
@@ -363,7 +367,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   )
 }
 
-# Results without values of single cases.
+# augment() raises an error for results that have no values of single cases.
 #' @export
 augment.fallible_result <- function(x, ...) {
   abort_argument("x", "A result of class {.cls {class(x)[[1L]]}} has no values of single cases.",

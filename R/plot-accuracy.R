@@ -133,7 +133,7 @@ plot_gold <- function(object) {
     interval_lines(main = FALSE, alpha = 0.6) +
     ggplot2::geom_point(size = 2.6) +
     wrapped_facets("system") +
-    flag_colours() +
+    flag_scale() +
     share_axis(expand = ggplot2::expansion(mult = 0.08)) +
     plot_titles(
       paste(

@@ -276,7 +276,7 @@ plot_p_values <- function(rows, alpha) {
     ggplot2::geom_text(
       ggplot2::aes(label = format_p(.data$p.adjusted)), vjust = -1.1, size = 3.2
     ) +
-    flag_colours() +
+    flag_scale() +
     ggplot2::scale_x_log10(
       breaks = c(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), labels = format_axis_numbers,
       limits = c(left_limit / 1.5, 1.3), expand = c(0, 0)
@@ -315,7 +315,7 @@ plot_excess <- function(rows, label, is_flagged, title, x, y) {
       aes_columns(label = "label"), labelled_rows, size = 3.1, vjust = -0.9, hjust = "inward",
       check_overlap = TRUE
     ) +
-    flag_colours() +
+    flag_scale() +
     square_panel(axis_limits) +
     plot_titles(title, "Above the line: more often than the fitted model predicts", x, y)
 }
