@@ -1,5 +1,5 @@
-# Helpers for tables, numbers, intervals, random seeds and several variables, and for computations
-# in several processes.
+# Helper functions: tables, numbers, intervals, random seeds, computations in several processes, and
+# calls for several variables (lists of ratings) or groups of cases.
 
 # Binds the rows of tables that are lists of columns. The columns are vectors or lists, with the
 # same names in all tables.
@@ -22,12 +22,10 @@ has_names <- function(x) !is.null(names(x))
 
 any_repeated <- function(x) anyDuplicated(x) > 0L
 
-# Replaces NA in a vector.
 replace_na <- function(x, value) replace(x, is.na(x), value)
 
 row_numbers <- function(table) seq_len(nrow(table))
 
-# Returns the number of distinct values.
 n_distinct <- function(x) length(unique(x))
 
 # Selects rows of a matrix. A single row also stays a matrix. NULL stays NULL.
@@ -36,7 +34,6 @@ pick_rows <- function(x, rows) x[rows, , drop = FALSE]
 # Selects columns of a matrix. A single column also stays a matrix.
 pick_columns <- function(x, columns) x[, columns, drop = FALSE]
 
-# Returns the largest value in each row of a matrix.
 row_maximum <- function(x) x[cbind(row_numbers(x), max.col(x, "first"))]
 
 # Binds the rows of the tables or vectors `f(x[[1]], ...)`, `f(x[[2]], ...)` and so on.
@@ -153,8 +150,8 @@ clip01 <- function(x) clamp(x, 0, 1)
 modify_fields <- function(x, fields, f, ...) replace(x, fields, lapply(x[fields], f, ...))
 
 # The next functions call vapply() for a function that returns TRUE or FALSE, one string, or one
-# number. Code that R evaluates while it reads earlier files, such as a registry, cannot use them,
-# and calls vapply() itself.
+# number. R reads the files of the package in alphabetical order. Code outside functions in earlier
+# files must call vapply() itself, because the next functions do not exist yet.
 map_lgl <- function(.x, .f, ...) vapply(.x, .f, NA, ...)
 
 map_chr <- function(.x, .f, ...) vapply(.x, .f, "", ...)
@@ -189,7 +186,7 @@ normal_quantile <- function(conf_level) qnorm((1 + conf_level) / 2)
 t_quantile <- function(conf_level, n) qt((1 + conf_level) / 2, pmax(n - 1, 1))
 
 # Returns the share of correct cases among `n` cases after half a correct and half a wrong case are
-# added. The result is never 0 or 1, so its variance is not 0.
+# added. The result p is never 0 or 1, so the estimated variance p * (1 - p) / n is not 0.
 add_half_cases <- function(share, n) (share * n + 0.5) / (n + 1)
 
 # Computes Wilson's intervals of shares. `n`: (effective) number of independent cases. `z`: see
@@ -200,10 +197,10 @@ wilson_interval <- function(share, n, z) {
   cbind(pmax(0, centre - half_width), pmin(1, centre + half_width))
 }
 
-# Computes Wilson's intervals of estimated probabilities with standard errors. The effective sample
-# size is the number of cases for which a share would have this standard error. If a probability is
-# 0 or 1, its standard error is 0 or unknown, and the sample size is `n` (NA: no interval). `z`: see
-# normal_quantile().
+# Computes Wilson's intervals of estimated probabilities `p` with standard errors `error`. The
+# effective sample size is the number of cases for which a share would have this standard error. If
+# a probability is 0 or 1, its standard error is 0 or unknown. The effective sample size is then
+# `n`; if `n` is NA, the interval is NA. `z`: see normal_quantile().
 probability_interval <- function(p, error, z, n = NA_real_) {
   p <- clip01(p)
   wilson_interval(p, ifelse(is_on_boundary(p), n, bernoulli_variance(p) / error^2), z)
@@ -281,13 +278,15 @@ draw_seed <- function() sample.int(.Machine$integer.max, 2L)
 # Runs code with a seed drawn from the user's random stream, which advances by this seed only.
 with_one_seed <- function(code) with_run_seed(draw_seed(), code)
 
-# Calls the calling function again for each element of `inputs` (variables or groups of cases), and
-# combines the results (see stack_results()). All calls together draw one seed, so that the user's
-# random stream advances as in one call.
-# * inputs: a named list. An element is a list of arguments, or a value of argument `x`.
-# * column: "variable" or "group".
-# If the user's argument `measures` has names, they are names of variables. Other variables have the
-# default measures.
+# Used in functions that accept several variables (a list of ratings) or groups of cases. Calls the
+# function that called map_variables() once for each variable or group, and combines the results
+# (see stack_results()). All calls together draw one seed, so that the user's random stream advances
+# as in one call.
+# * inputs: a named list with an element per variable or group. An element is a list of arguments
+#   that replace arguments of the user, or a new value of argument `x`.
+# * column: what the elements of `inputs` are, "variable" or "group".
+# If the user's argument `measures` has names, they are names of variables. Variables that it does
+# not name have the default measures.
 map_variables <- function(inputs, column = "variable", call = rlang::caller_call(),
                           fn = caller_fn(), env = caller_env(2L)) {
   call <- match.call(fn, call, envir = env)
@@ -303,7 +302,8 @@ map_variables <- function(inputs, column = "variable", call = rlang::caller_call
   with_one_seed(stack_results(Map(function(arguments, name) {
     if (is.object(arguments)) arguments <- list(x = arguments)
     if (has_named_measures) arguments$measures <- unlist(measures[[name]])
-    # The call contains symbols instead of large values. Their names differ from variables of users.
+    # The call contains symbols instead of large values. The prefix ensures that these symbols are
+    # not names of variables in the user's environment.
     argument_names <- paste0(".fallible_", names(arguments))
     call[names(arguments)] <- lapply(argument_names, as.name)
     argument_env <- list2env(setNames(arguments, argument_names), parent = env)
@@ -311,8 +311,8 @@ map_variables <- function(inputs, column = "variable", call = rlang::caller_call
   }, inputs, names(inputs)), column))
 }
 
-# Returns the value at which the function `f` is 0, in the interval `range`. If `f` does not change
-# its sign, returns the end of `range` that is 0 or 1.
+# Returns the value at which the function `f` is 0, in the interval `range`. At least one end of
+# `range` must be 0 or 1. If `f` has the same sign at both ends, returns the end that is 0 or 1.
 find_crossing <- function(f, range) {
   end_points <- range + c(1, -1) * 1e-12 * (range %in% c(0, 1))
   if (prod(sign(f(end_points))) > 0) return(range[range %in% c(0, 1)][[1L]])

@@ -1,4 +1,5 @@
-# Methods of all results for estimates, documents and spreadsheets. Methods for printing are in
+# Methods that all results share, such as coef(), confint(), summary() and knit_print(), and
+# functions that convert tables for documents and spreadsheets. Methods for printing are in
 # base-result.R.
 
 #' Methods for all results: coefficients, intervals, tables and plots
@@ -170,8 +171,9 @@ summary_tables <- function(x) {
   }))
 }
 
-# Prints a summary. If the schema of the result has a function `summary`, prints the result and the
-# views that this function returned. Otherwise prints the columns of glance() and all tables.
+# Prints a summary. If the schema of the result has a function `summary`, prints the result and then
+# the tables (see view()) that this function returned. Otherwise prints the columns of glance() and
+# the tables of summary_tables().
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object

@@ -117,11 +117,15 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
   new_bounds(bounds)
 }
 
-# Computes the bounds of a fit. `systems`: indices of systems. If the model is not identified, the
-# list has only `bounds`, with reasons. Returns a list:
-# * bounds: a table with a row per system, without confidence set.
-# * groups: number of groups of patterns (cases with the same ratings).
-# * differences: bounds of the differences of two systems.
+# Computes the bounds of a fit. `systems`: indices of systems. Returns a list:
+# * bounds: a table with a row per system. The limits of its confidence set are NA here; see
+#   add_confidence_set().
+# * groups: number of groups of patterns in which the bounds are computed. A pattern is a
+#   combination of ratings; rare patterns are joined, see src/core/accuracy/bounds.hpp.
+# * differences: bounds of the differences in accuracy of all pairs of systems.
+#
+# If the model is not identified, the list has only `bounds`. All bounds are then NA, and column
+# `reason` of the table explains why.
 bounds_of_fit <- function(fit, systems, group_size) {
   x <- fit$x
   is_answered <- is_usable_pattern(fit) & pick_columns(pattern_answers(x), systems) > 0L
@@ -193,7 +197,8 @@ make_refit_bounds <- function(fit, systems, group_size) {
   }
 }
 
-# Adds the limits of the confidence set to the table of bounds, or the reason why there are none.
+# Adds the limits of confidence sets to the table of bounds. If a system has no confidence set,
+# column `reason` of the table explains why.
 # * bounds: the list that accuracy_bounds() creates.
 # * refit_bounds: a function made by make_refit_bounds().
 add_confidence_set <- function(bounds, refit_bounds) {
@@ -210,7 +215,8 @@ add_confidence_set <- function(bounds, refit_bounds) {
   replicates <- replicate_bounds(bounds, weight, refit_bounds)
   bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
   has_few_bounds <- bounds$failed > bounds$options$replicates / 2
-  # A confidence set of width zero would imply that the bounds have no sampling error.
+  # If all replicates are equal, there is no confidence set. It would imply that the bounds have no
+  # sampling error.
   has_equal_bounds <-
     is_constant_column(replicates$lowest) & is_constant_column(replicates$highest)
   reason <- first_reason(

@@ -357,11 +357,11 @@ check_alternatives <- function(alternative, x) {
 # Removes the prior of a model, because the tests compare maximised likelihoods.
 without_prior <- function(model) replace(model, "prior", list(list()))
 
-# Tests each model in `alternative` against a null model, without answers of systems. Returns a list
-# with a row per model, see k_row(). The statistic is twice the gain in log likelihood over the null
-# model. The null model has equally probable errors and equally difficult cases. If the accuracies
-# of raters are identified, it has an accuracy for each rater; if they are not, it has one accuracy
-# for all raters.
+# Tests each model in `alternative` against a null model. Models are fitted to the ratings only, not
+# to answers of systems. Returns a list with a row per model, see k_row(). The statistic is twice
+# the gain in log likelihood over the null model. In the null model, errors are equally probable and
+# cases are equally difficult. If the accuracies of raters are identified, the null model has an
+# accuracy for each rater; if they are not, it has one accuracy for all raters.
 alternative_rows <- function(x, alternative, settings) {
   if (length(alternative) == 0L) return(list())
   model_row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)

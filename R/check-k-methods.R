@@ -98,9 +98,10 @@ new_k_check <- function(table, about) {
 }
 
 # Returns a table with a row per pair of judges (raters, and the system that is used as an
-# additional rater) with observed and expected agreement. The p-value of a pair allows for the
-# number of pairs, because it is computed from simulated values of the largest excess over all
-# pairs. The table has no rows if `result` is NULL.
+# additional rater): observed and expected share of agreement, and p-value. Column `excess` is the
+# number of agreements minus the expected number, in units of its standard deviation. The p-value
+# compares it with the largest excess of all pairs in each simulated data set, and thus allows for
+# the number of pairs. The table has no rows if `result` is NULL.
 pair_table <- function(result, judges) {
   pairs <- lapply(result$agreement, as.double)
   n <- as.double(pairs$cases)
@@ -194,7 +195,7 @@ caveats_on_k_tests <- function(x, about) {
 # ---- Checks of raters that need no model ---
 
 min_ratings <- 10 # least number of ratings of a rater, or of common cases of a pair
-min_favourite_share <- 0.95 # least share of one category that is tested
+min_favourite_share <- 0.95 # if the share of one category is smaller, its p-value is 1
 
 # Tests whether a rater nearly always chooses one category although other raters of the same cases
 # do not. Returns a row of the result (see k_row()).
@@ -324,11 +325,12 @@ why_no_pairs <- function(x, settings) {
   }
 }
 
-# Searches pairs of a null model and an alternative model for the first pair whose larger model is
-# identified. Returns this pair, or NULL if no pair is identified. Arguments:
-# * choices: a data frame with a row per null model: its accuracy, errors and difficulty. The model
-#   with the most parameters is first.
-# * changes: list of the properties in which the alternative model differs from the null model; NULL
+# Tries null models in the order of `choices`. Returns a list of the first null model whose
+# alternative model is identified, and this alternative model. If there are no alternative models,
+# the null model itself must be identified. Returns NULL if no model is identified. Arguments:
+# * choices: a data frame with a row per null model. Columns are arguments of rater_model(). Models
+#   with more parameters are first.
+# * changes: list of the arguments of rater_model() that are changed in the alternative model; NULL
 #   if there is no alternative model.
 first_identified <- function(x, settings, choices, changes = NULL) {
   if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]

@@ -241,7 +241,8 @@ model_rows <- function(test, result, x, settings) {
       new_row("independence", "residual agreement", "residual",
         concerns = most_agreeing_pair(result$agreement, judge_names(x, settings)))
     },
-    # Only negative base rates are evidence against the model. Positive base rates are treated as 0.
+    # Only negative estimates of base rates are evidence against the model. If the lowest estimate
+    # is positive, it is replaced by 0.
     if (test$pairs && "chance" %in% settings$properties) {
       new_row("chance", "negative base rates", "lowest_rate",
         transform = function(rate) -pmin(rate, 0))
@@ -335,16 +336,19 @@ bad_verdicts <- c("violated", "contradiction")
 # * name: name of the likelihood ratio test. NULL if only the null model is fitted, for other
 #   statistics.
 # * null, alternative: the two models; NULL if a model is not identified or not needed.
-# * pairs: are the statistics of disagreeing pairs and of negative base rates computed?
-# * residual: is the statistic of residual agreement computed?
+# * pairs: are the statistics of disagreements between pairs of categories and of negative base
+#   rates computed?
+# * residual: is the statistic of residual agreement computed? It measures agreement of raters that
+#   the model does not explain.
 # * reason: why the test is not possible; NULL if it is possible.
 plan_k_tests <- function(x, settings) {
   untestable_reason <- why_untestable(x)
-  # In null models for ordered categories, the probability of an error depends on the distance
-  # between categories. The test of independence first tries models with free errors, unless there
-  # are more than 20 raters.
-  other_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
-  errors_to_try <- c(other_errors, other_errors, "uniform")
+  # Errors in the null models that are tried first in the tests of accuracy, difficulty and
+  # independence. With "distance", the probability of an error depends on the distance between
+  # categories. Before these models, the test of independence tries models in which the probability
+  # of each error is a free parameter, unless there are more than `max_free_raters` raters.
+  first_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
+  errors_to_try <- c(first_errors, first_errors, "uniform")
   difficulty_to_try <- c("strata", "none", "none")
   equal_error_models <- model_choices(
     c("rater", "rater", "common", "common"), "uniform", c("strata", "none", "strata", "none")
@@ -368,14 +372,16 @@ plan_k_tests <- function(x, settings) {
         if (n_categories(x) == 2L) "with two categories, each case has only one wrong category")
     }),
     difficulty = list(test("difficulty", "likelihood ratio",
-      model_choices(c("rater", "rater", "common"), c(other_errors, "uniform", "uniform"), "none"),
+      model_choices(c("rater", "rater", "common"), c(first_errors, "uniform", "uniform"), "none"),
       list(difficulty = "strata"))),
     independence = list(test("independence", NULL, rbind(
       if (n_raters(x) <= max_free_raters) model_choices("rater", "free", c("strata", "none")),
       model_choices("rater", errors_to_try, difficulty_to_try)
     ), reason = why_no_pairs(x, settings), residual = TRUE))
   ))
-  # The tests of disagreeing pairs and of base rates need a null model with equally probable errors.
+  # The statistics of pairs of categories and of negative base rates need a null model with equally
+  # probable errors. They are added to a test that has such a model or, if there is none, computed
+  # in a separate test.
   if (!any(c("errors", "chance") %in% settings$properties)) return(plan)
   position <- Position(function(test) test$property == "errors" && !is.null(test$null), plan)
   if (is.na(position)) return(c(plan, list(test("errors", NULL, equal_error_models, pairs = TRUE))))

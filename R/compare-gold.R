@@ -12,9 +12,9 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   options$clusters <- count_gold_clusters(estimate)
   comparison$options <- options
   comparison$accuracy <- estimate$table[c("system", "estimate")]
-  # Measurements of each difference by gold cases, a list of vectors. `known` has an element per
-  # pair: do gold cases measure the pair? All other vectors have an element per measured pair. They
-  # are left out if no pair is measured.
+  # `measurements` contains estimates of differences from gold cases, a list of vectors. `known` has
+  # an element per pair: can its difference be estimated from gold cases? All other vectors have an
+  # element for each pair with such an estimate, and are left out if no pair has one.
   evidence <- estimate$gold$evidence
   if (!is.null(evidence) && are_probabilities_too_small(evidence)) evidence <- NULL
   measure_pairs <- function(pair_indices) {
@@ -38,8 +38,9 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   ranked_systems <- comparison$accuracy$system[pairs$ranked_systems]
   draws <- draw_joint_accuracies(table[is_ranked_pair, ], ranked_systems, options$conf_level)
   comparison$ranks <- rank_table(ranked_systems, draws)
-  # Column `known` compares the order by estimates with the order by votes. Gold cases measure the
-  # order independently of votes, so the column is NA.
+  # Without gold cases, columns `known` and `order_known` show whether estimates and votes order
+  # systems in the same way. With gold cases, these columns are NA, because gold cases are
+  # evidence of the order that does not depend on votes.
   comparison$ranks$known <- NA
   if (!all(is_ranked_pair)) draws <- pick_rows(draws, 0L)
   comparison$differences <- add_joint_intervals(table, draws, options)
@@ -56,8 +57,9 @@ sources_of_pairs <- function(estimate, table, pairs, measurements, conf_level) {
   centre <- estimate$details$centre
   first <- pairs$first
   second <- pairs$second
-  # The bias of a system is its standard error due to shared errors, see estimates_from_ratings().
-  # The errors of two systems are more correlated if their answers are equal for more cases.
+  # `bias` is the part of the standard error that is due to errors shared with raters, and not to
+  # sampling; see estimates_from_ratings(). The biases of two systems are assumed to be more
+  # correlated if their answers are equal for more cases.
   bias <- estimates_from_ratings(estimate, seq_along(centre))$bias
   correlation <- same_answer_shares(estimate$fit, first, second)^hidden_correlation_power
   variance <- bias[first]^2 + bias[second]^2 - 2 * correlation * bias[first] * bias[second]

@@ -79,9 +79,10 @@ group_measurement <- function(estimate, s, level) {
 
 # Returns the influence of each cluster on the estimate of system number `s`: the sum of the
 # influences of its cases. The influence of a case is slope x (prediction - mean prediction) /
-# (number of cases). The prediction is the probability that the answer is correct (`p_correct`). The
-# influence of a gold case also includes its deviation from the prediction, divided by the number of
-# gold cases. `measured`: field `x` of group_measurement().
+# (number of cases). The prediction is the probability that the answer is correct (`p_correct`). For
+# a gold case, its entry in field `rest` of `measured`, divided by the number of gold cases, is
+# added. `measured`: field `x` of group_measurement(). Its fields `slope` and `rest` are defined at
+# corrected_mean().
 influence_of_clusters <- function(estimate, measured, s) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x

@@ -82,8 +82,9 @@ compare_models <- function(...) {
   new_model_comparison(models, term_table, fits, names_given)
 }
 
-# Fits a model again with each type of dependence between raters: none, easy cases, and the pairs
-# that the model names, if any. Priors stay the same. Models that cannot be fitted are left out.
+# Fits a model again with each type of dependence between raters (see check_dependence()): none,
+# "easy" and, if the model has pairs of dependent raters, "pairs". Priors stay the same. Models that
+# cannot be fitted are left out.
 fits_of_all_dependences <- function(fit) {
   fitted_dependence <- fit$model$dependence
   dependences <- c(

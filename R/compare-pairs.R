@@ -202,8 +202,9 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
 # * error: standard error of each difference; NULL if the draws have no heavy tails
 #
 # `block_draws`: element `blocks` of comparison_draws(). `centre`: centre of the draws of each
-# system. If draws have heavy tails, attribute `times` contains the factor by which each draw was
-# widened. Standard errors are computed without this factor.
+# system. If draws have heavy tails, the matrix of draws has an attribute `times`. It contains a
+# factor for each draw, by which its distance from the centre was multiplied. Standard errors are
+# computed from draws without this factor.
 summarise_pairs <- function(pairs, block_draws, centre = NULL) {
   is_assigned <- logical(length(pairs$first))
   blocks <- list()
@@ -254,10 +255,11 @@ largest_deviations <- function(blocks, error) {
   max_deviations
 }
 
-# Returns, for each pair of systems, whether two measures order them in the same way. One measure is
-# the estimate; the other is agreement with the most frequent rating. If the two orders differ, the
-# estimates were right for only 4 of 10 pairs in public data. The result is NA if all truths are
-# known, if the comparison is of another metric than accuracy, or if the method is not "average".
+# Returns TRUE for each pair of systems that two measures order in the same way. One measure is the
+# estimate; the other is agreement with the most frequent rating. If the two orders differ, the
+# estimates were right for only 4 of 10 pairs in public data. The result is FALSE for ties. It is NA
+# if all truths are known, if the comparison is of another metric than accuracy, or if the method is
+# not "average".
 is_order_known <- function(estimate, first, second) {
   if (!is_averaged(estimate) || !is.null(estimate$compared) || has_all_truths(estimate)) {
     return(rep(NA, length(first)))

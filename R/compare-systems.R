@@ -200,7 +200,7 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   interval <- interval_with_draws(estimate)
   differences <- difference_table(estimate, pairs, draws, conf_level, simultaneous)
   ranks <- rank_table(estimate$table$system[pairs$ranked_systems], draws$ranked_draws)
-  # A rank is known if the order is known in all pairs with the system.
+  # Is column `order_known` (see is_order_known()) TRUE in all pairs with the system?
   ranks$known <- map_lgl(ranks$system, function(system) {
     all(differences$order_known[differences$system1 == system | differences$system2 == system])
   }, USE.NAMES = FALSE)
@@ -260,9 +260,9 @@ estimate_again <- function(estimate, x) {
   fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$method_record)) return(function_estimate(x, options))
-  # A comparison uses only intervals with draws, so other intervals are not computed. The exception
-  # is option `deviance`: the computation of the original interval found a higher maximum of the
-  # likelihood. The interval is then computed to find this maximum again.
+  # A comparison uses only intervals with draws, so other intervals are usually not computed again.
+  # But option `deviance` exists if profile_interval() found a higher maximum of the likelihood than
+  # the fit. The interval is then computed again to find this maximum.
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id
   }

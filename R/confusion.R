@@ -129,16 +129,16 @@ table_of_matrix <- function(matrix) {
   )
 }
 
-# Returns a list of the confusion matrices of raters to print or draw. If all raters have the same
-# matrix, the list contains the matrix once. `matrices`: a result of confusion() of a fit.
-different_matrices <- function(matrices) {
+# Returns the list of confusion matrices to print or draw. It has a matrix per rater or, if all
+# raters have the same matrix, only this matrix. `matrices`: a result of confusion() of a fit.
+shown_matrices <- function(matrices) {
   if (length(matrices) > 1L && n_distinct(matrices) == 1L) list(`all raters` = matrices[[1L]]) else
     unclass(matrices)
 }
 
-# Prints at most six matrices.
+# print() shows at most six matrices.
 schema_of.rater_confusion <- function(x) { # nolint: object_name.
-  matrices <- different_matrices(x)
+  matrices <- shown_matrices(x)
   n_hidden <- length(matrices) - 6L
   matrix_titles <- head(paste("Confusion matrix of", names(matrices)), 6L)
   if (n_hidden > 0L) matrix_titles[[6L]] <-

@@ -203,7 +203,7 @@ merge_targets <- function(into, categories) {
      {.code c(\"old label\" = \"new label\")}.",
     x = problem, i = "The annotations are {.val {categories}}.")
   next_category <- replace(seq_along(categories), match(names, categories), match(into, categories))
-  # Merges are followed in turn, such as a into b and then b into c.
+  # Merges may form a chain, such as a into b and b into c. The loop finds the end of each chain.
   target <- next_category
   for (turn in seq_along(categories)) target <- next_category[target]
   circle_categories <- target[next_category[target] != target]

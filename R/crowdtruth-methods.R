@@ -75,7 +75,8 @@ new_crowdtruth <- function(tables, fields) {
       version = x$options$version, sizes, means,
       steps = nrow(x$convergence) %||% NA_integer_, converged = x$converged %||% NA
     ),
-    # Such as "version 2014: 60 units, 30 workers, 6 annotations; 600 judgements with 650 labels".
+    # The line is, for example, "version 2014: 60 units, 30 workers, 6 annotations; 600 judgements
+    # with 650 labels".
     line = sprintf(
       "version %s: %s; %s", x$options$version, toString(size_words[!counts_answers]),
       paste(size_words[counts_answers], collapse = " with ")

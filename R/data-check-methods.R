@@ -116,10 +116,10 @@ notes_of_checks <- function(parts) {
 }
 
 # Returns sentences about problems of the fitted ratings, which printed estimates show. The checks
-# are those of data_check() for agreement, constant raters, duplicates and systems. `is_gold`: are
-# all estimates computed from gold cases? Systems are then not checked. Near-perfect agreement of
-# all raters is a doubt only, because accurate people also agree. It is reported if the kind of
-# raters is not declared.
+# are those of data_check() for agreement, constant raters, duplicates and systems. Findings with
+# status "problem" are returned. Near-perfect agreement of most raters has status "doubt", because
+# accurate people also agree. It is returned only if the user did not declare the kind of raters.
+# `is_gold`: are all estimates computed from gold cases? If TRUE, systems are not checked.
 panel_problems <- function(fit, is_gold) {
   x <- fit$x
   agreement_statistics <- list(
@@ -148,8 +148,9 @@ note_of_followers <- function(followers) {
   if (!is_empty(followers)) paste0(follower_words, shorten(followers), ". ", follower_advice)
 }
 
-# Removes the estimates and limits of systems and of pairs of systems that include one of
-# `followers`, a result of find_followers(). Sentences and decisions do not use these numbers.
+# Replaces estimates and limits of intervals by NA in the rows of systems in `followers`, and in
+# rows of pairs with such a system. Sentences and decisions therefore do not use these numbers.
+# `table`: a row per system or pair of systems. `followers`: a result of find_followers().
 without_followers <- function(table, followers) {
   name_columns <- table[startsWith(names(table), "system")]
   is_follower <- Reduce(`|`, lapply(name_columns, `%in%`, followers))
@@ -161,9 +162,9 @@ without_followers <- function(table, followers) {
 }
 
 # Returns the names of systems whose answers seem to be made from the ratings, for example by
-# majority vote. The check uses cases in which the plurality category leads by one rating. There,
-# the plurality is right with probability `plurality_accuracy`. A system with independent errors
-# agrees with the plurality no more often.
+# majority vote. The check uses cases in which the most frequent category leads by one rating. In
+# these cases, the most frequent category is right with probability `plurality_accuracy`. A system
+# with independent errors agrees with it in at most this share of the cases, up to random variation.
 consensus_systems <- function(x) {
   x <- with_votes(x)
   rater_accuracy <- agreement_in_core(x)$rater_accuracy

@@ -69,7 +69,9 @@ data_check <- function(x, ...) {
   chance_share <- 1 / n_categories(x)
   at_chance <- isTRUE(totals$agreement <= chance_share)
   # * share: share of pairs of ratings that agree
-  # * unequal: at this chance level, are models identified in which raters differ in accuracy?
+  # * at_chance: is this share at most the share of raters who guess?
+  # * unequal: if `at_chance` is TRUE, are models identified in which raters differ in accuracy?
+  #   FALSE if `at_chance` is FALSE
   # * alpha: ordinal alpha of Krippendorff if categories are ordered, otherwise NULL
   agreement_statistics <- list(
     share = totals$agreement, kappa = totals$kappa, at_chance = at_chance,
@@ -194,7 +196,8 @@ finding_on_duplicates <- function(x) {
   is_explained <- pairs$first %in% constant_names & pairs$second %in% constant_names |
     rater_group[pairs$first] == rater_group[pairs$second]
   pairs <- pairs[!(pairs$raters & is_explained), ]
-  # Near-copies are reported only if the compared pairs contain more than half of the raters.
+  # Near-perfect agreement is reported if half of all pairs of raters agree in more than 95% of
+  # their cases. This needs compared pairs that contain more than half of the raters.
   rater_pairs <- pairs[pairs$raters, ]
   n_compared_raters <- length(union(rater_pairs$first, rater_pairs$second))
   if (n_compared_raters > max(1, n_raters(x) / 2) && median(rater_pairs$same) > 0.95)
@@ -215,8 +218,9 @@ near_copies_message <- one_line("Half of all pairs of raters agree in more than 
 # * first, second: names of the two raters or systems
 # * raters: are both of them raters?
 # * same: share of common cases with equal answers
-# * chance: probability of at least this share if errors are independent. The accuracy of each is
-#   then estimated by its agreement with the plurality of the other raters.
+# * chance: probability of at least this share if errors are independent. To compute it, the
+#   accuracy of each rater or system is estimated by its agreement with the plurality of the other
+#   raters.
 compare_answers <- function(x) {
   compared_raters <- raters_with_single_ratings(x)
   judge_names <- c(compared_raters, x$systems)
@@ -307,9 +311,9 @@ finding_on_missing_ratings <- function(x) {
   )
 }
 
-# Returns the number of groups of raters that have no case in common. Two raters are in the same
-# group if they rated the same case. They are also in the same group if other raters connect them
-# through common cases.
+# Returns the number of connected groups of raters. Two raters are in the same group if they rated
+# the same case, or if a chain of other raters with common cases connects them. Raters in different
+# groups have no case in common. Raters without ratings are not counted.
 count_connected_groups <- function(x) {
   # Raters of one pattern of ratings share cases. Each of them is connected to the first of them.
   rater <- rating_rater(x)

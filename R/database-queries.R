@@ -1,6 +1,6 @@
-# Methods for ratings in a database. Methods for other ratings also work for these ratings if they
-# use only the distinct patterns of ratings, which are in memory. Otherwise they raise an error when
-# they access the ratings of each case.
+# Methods for ratings in a database. The distinct patterns of ratings are in memory, so functions
+# that use only patterns need no such methods. Functions that use the ratings of each case raise an
+# error when they access field `cases`.
 
 #' @export
 `$.ratings_database` <- function(x, name) {
@@ -130,9 +130,12 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
 
 # Converts long ratings, and the predictions of systems, to a query with a row per case. Columns:
 # * r1, r2, ... and s1, s2, ...: see pivot_query()
-# * rows, given, predictions: numbers of rows, of ratings and of predictions of the case
-# * weight, lightest: highest and lowest weight of its rows; valid weights are equal
-# * lacking: number of its rows without weight
+# * rows, given: number of rows of the case in the ratings, and number of these rows with a rating
+# * predictions: number of predictions of systems for the case
+# * weight, lightest: highest and lowest weight of the rows of the case; they must be equal
+# * lacking: number of rows of the case without weight
+#
+# Columns on predictions or weights are left out if the user's data have none.
 #
 # `origin`: a list with the user's data, see database_ratings(). `systems`: keys of the names of
 # systems, or NULL.

@@ -60,8 +60,8 @@ fetch_counts <- function(counts, columns, roles, check = identity) {
   distinct_rows
 }
 
-# Reduces long data to distinct rows. Returns NULL if the numbers of raters or columns exceed
-# `max_pivot_sizes`. The caller then fetches all rows.
+# Reduces long data to distinct rows. Returns NULL if the number of raters, systems or columns is
+# larger than `max_pivot_sizes` allows. The caller then fetches all rows.
 reduce_long <- function(origin) {
   roles <- origin$roles
   values <- list(
@@ -80,7 +80,7 @@ reduce_long <- function(origin) {
   columns <- c(numbered_names("r", nrow(cells)), numbered_names("s", systems))
   cases <- cases_query(origin, cells, values$system$key)
   distinct_rows <- fetch_counts(long_count_query(cases, columns), columns, roles)
-  # Cases that have only predictions have no counts of ratings.
+  # For cases that have only predictions, the database returns NA as the counts of ratings and rows.
   distinct_rows <- modify_fields(distinct_rows, c("given", "rows"), replace_na, 0)
   abort_if(any(distinct_rows$uneven > 0, na.rm = TRUE), "weights",
     "{.arg weights} must be the same in all rows of a case.",
@@ -148,7 +148,7 @@ expand_cells <- function(distinct_rows, cells, raters, labels, n_ratings, prefix
     label_code <- rep_len(match(cells$rating[j] %||% column, labels$key), length(column))
     times <- if (is.null(cells$rating)) !is.na(label_code) else replace_na(column, 0)
     source_row <- rep.int(seq_along(column), as.integer(times))
-    # Unlike data.frame(), tibble() returns no row if `source_row` is empty.
+    # If `source_row` is empty, tibble() returns a table without rows, but data.frame() would fail.
     tibble::tibble(
       case = source_row, rater = match(cells$rater[[j]], raters$key),
       rating = label_code[source_row]

@@ -189,8 +189,9 @@ count_valid_rows <- function(data, keys, per_case = FALSE, arg = "data") {
 
 count_rows <- function(query) fetch_rows(dplyr::summarise(query, rows = dplyr::n()))$rows
 
-# If argument `rater_groups` is a column of the data, returns a data frame with columns `rater` and
-# `group`. Otherwise returns the argument unchanged. `quo` and the value are quosures.
+# Fetches the groups of raters. `quo`: the user's argument `rater_groups`, a quosure. If it selects
+# a column of long data, returns a quosure of a data frame with columns `rater` and `group`.
+# Otherwise returns `quo`.
 fetch_groups <- function(origin, quo, empty_data) {
   value <- tryCatch(eval_tidy(quo, data = empty_data), error = function(cnd) quo)
   if (is.null(origin$roles$rater) || !(is_string(value) || is.logical(value))) return(quo)
@@ -198,13 +199,14 @@ fetch_groups <- function(origin, quo, empty_data) {
   new_quosure(fetch_rows(dplyr::distinct(take_columns(origin$data, columns))))
 }
 
-# Returns the lazy table `data` with columns of text that are compared byte by byte, as in R.
-# Otherwise a collation of the database may ignore case, accents or trailing blanks. In databases
-# whose collation this package cannot change, there is an error if one of `used_columns` (names) has
-# such a collation.
+# Returns the lazy table `data`, in which the database compares text byte by byte, as R does.
+# Without this change, the collation of a column (its rules for comparing text) may ignore case,
+# accents or trailing blanks. This package cannot change the collation in some databases. In them,
+# there is an error if one of `used_columns` (names) has such a collation.
 #
 # PostgreSQL needs a cast, because it has a type of text that ignores case. SQLite does not report
-# the type of an expression, so columns that look logical may be text.
+# the type of an expression, and R then reads it as logical. In SQLite, columns of type logical are
+# therefore treated as text.
 compare_bytes <- function(data, used_columns) {
   con <- dbplyr::remote_con(data)
   types <- map_chr(suppressWarnings(fetch_rows(head(data, 0L))), typeof)
@@ -258,8 +260,9 @@ ask_database <- function(code) {
   })
 }
 
-# Returns all rows of a lazy table as a data frame. Rows are fetched in pieces. `check` is a
-# function that is called with each full piece. It can raise an error before all rows are fetched.
+# Returns all rows of a lazy table as a data frame. Rows are fetched in pieces of
+# `max_rows_per_fetch` rows. `check` is a function that is called with each piece except the last.
+# It can raise an error before all rows are fetched.
 fetch_rows <- function(query, check = identity) {
   plain_columns(stack_rows(ask_database(fetch_pieces(query, check))))
 }

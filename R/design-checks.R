@@ -26,8 +26,8 @@ name_judges <- function(x, prefix) {
 }
 
 # Checks argument `difficulty` and returns the strata of cases: a data frame with columns `shift`
-# (number added to accuracies) and `weight` (probability of the stratum). Raises an error if every
-# sum of one of the `accuracies` and a shift is outside (0, 1).
+# (number added to accuracies) and `weight` (probability of the stratum). Raises an error if shifts
+# change all `accuracies` so much that none of them is inside (0, 1) in any stratum.
 check_strata <- function(difficulty, accuracies) {
   if (is.numeric(difficulty) && is.null(dim(difficulty))) {
     shift <- unique(check_number(difficulty, "difficulty", 0, 1) * -1:1)

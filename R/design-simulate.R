@@ -220,9 +220,9 @@ check_dependent_panel <- function(model, x) {
      case.", x = "A case has {max(pattern_lengths(x))} ratings.")
 }
 
-# Returns the rows of new_parameter_rows() for the parameters of correlated errors. Returns NULL if
-# the model has no correlated errors. `n_before`: number of parameters before the parameters of
-# correlated errors in the core's draws.
+# Returns a table with a row for each parameter of correlated errors, made by new_parameter_rows().
+# Returns NULL if the model has no correlated errors. `n_before`: number of parameters that come
+# before these parameters in the draws of the core.
 dependence_parameter_rows <- function(x, model, n_before) {
   type <- dependence_type(model)
   if (type == "none") return(NULL)
@@ -374,8 +374,10 @@ check_dependence_identified <- function(x, model, populations, raters_with_prior
   rank_check
 }
 
-# Warns that other models of correlated errors may fit the ratings equally well. The rank is
-# computed again at the posterior means, where it may be lower than at random parameter values.
+# Warns, after every fit of a model with correlated errors, that other such models may fit the
+# ratings equally well. The warning reports whether the parameters are identified. The rank (see
+# rank_of_model()) is computed again at the posterior means, where it may be lower than at random
+# parameter values. The lower rank is used.
 warn_dependence <- function(fit) {
   rank_check <- fit$learnable
   if (!is.null(rank_check)) {

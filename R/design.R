@@ -140,7 +140,8 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   structure(design, class = c("rater_design", "fallible_result"))
 }
 
-# Returns TRUE if the categories of a design are ordered: errors depend on their distance.
+# Returns TRUE if the categories of a design are ordered. The probability of an error then depends
+# on the distance between the true and the wrong category.
 is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 2L
 
 #' Simulation designs of Lehner (2015)

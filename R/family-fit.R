@@ -10,7 +10,8 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   fit$known$base <- replace(problem$base, "matrix", NULL)
   fit$identified <- decide_identification(fit, identifies_parameters(problem))
   is_identified <- fit$identified == "yes"
-  # Families with a user-defined gradient have no field `touched`, so they are not checked.
+  # Field `touched` is missing if the user gave a gradient. There is then no check for parameters
+  # that `law` ignores.
   ignored_parameters <- names(problem$theta)[which(colSums(problem$touched %||% matrix(TRUE)) == 0)]
   warn_if(ignored_parameters, "not_identified", "{.arg law} does not depend on the
     parameter{?s} {.val {ignored_parameters}}, which therefore cannot be estimated.",
@@ -315,15 +316,16 @@ maximise_family <- function(problem) {
 # would take too long.
 max_newton_parameters <- 150L
 
-# Returns the inverse of the negative Hessian of the log likelihood. Directions of the parameters in
-# which the likelihood is flat are left out. Attribute `flat` is TRUE for parameters that change
-# along such a direction.
+# Returns the generalised inverse of the negative Hessian of the log likelihood. Eigenvectors of the
+# Hessian along which the likelihood is flat are left out. Attribute `flat` is TRUE for parameters
+# that change along such an eigenvector.
 inverse_curvature <- function(problem, theta) {
-  negative_hessian <- function(step) {
+  negative_hessian_at <- function(step) {
     -central_differences(function(theta) log_likelihood_gradient(problem, theta), theta, step)
   }
-  hessian <- (4 * negative_hessian(4e-3) - negative_hessian(8e-3)) / 3 # correct to the fourth order
-  spectrum <- eigen((hessian + t(hessian)) / 2, symmetric = TRUE)
+  # This combination of two step sizes has an error of the fourth order of the step.
+  negative_hessian <- (4 * negative_hessian_at(4e-3) - negative_hessian_at(8e-3)) / 3
+  spectrum <- eigen((negative_hessian + t(negative_hessian)) / 2, symmetric = TRUE)
   is_curved <- spectrum$values > 1e-7 * sum(problem$weight)
   eigenvectors <- pick_columns(spectrum$vectors, is_curved)
   structure(eigenvectors %*% (t(eigenvectors) / spectrum$values[is_curved]),

@@ -118,7 +118,8 @@ count_effective_replies <- function(x, fit) {
   p_answered <- pick_columns(fit$answering$answered, used_categories)
   log_range <- function(log_p) row_maximum(log_p) + row_maximum(-log_p)
   abstention_range <- log_range(log(pmax(1 - p_answered, 1e-300))) # 0 for raters who never abstain
-  # raters x true categories x ratings
+  # Joint probability that a rater answers and gives each rating, for each true category: an array
+  # (raters x true categories x ratings)
   p_rating <- fit$confusion[, used_categories, , drop = FALSE] * as.vector(p_answered)
   answer_range <- matrix(apply(log(p_rating), 3L, log_range), n_raters(x)) # raters x ratings
   mean_range <- weighted.mean(answer_range[cbind(rating_rater(x), rating_category(x))],
@@ -137,7 +138,7 @@ uses_abstentions <- function(model) identical(model$abstain, "depends")
 # * abstain: "depends" (abstentions are modelled), "ignored" (they are missing ratings), or NULL if
 #   the ratings have no abstentions or the model cannot include them
 # * decided: TRUE if decide_abstain() chose the value of `abstain`, FALSE or NULL if the user chose
-#   it. In the first case, a refit to other ratings chooses again.
+#   it. If TRUE, a refit to other ratings makes the decision again.
 resolve_abstain <- function(x, model, method, known_raters) {
   if (isTRUE(model$decided)) model[c("abstain", "decided")] <- NULL
   has_abstained <- has_abstentions(x)

@@ -50,8 +50,8 @@ compute_posterior.k_fit <- function(fit, x) {
 
 # Returns a function that refits the model with other weights of patterns (its argument `weight`)
 # and returns the posterior probabilities. Returns NULL if a refit would take too long or is not
-# available. The default method returns field `refit` of the fit, which only some fits with
-# user-defined posterior probabilities have.
+# available. The method for class `rater_fit` is the default. It returns field `refit` of the fit,
+# which only joint fits of ratings and scores have.
 refit_function <- function(fit) UseMethod("refit_function")
 
 refit_function.rater_fit <- function(fit) fit$refit

@@ -24,7 +24,7 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
   max_raters <- check_count(max_raters %||% c(parameters = 30L, confusion = 12L)[[type]],
     "max_raters")
   if (type == "parameters") return(plot_parameters(object, max_raters))
-  matrices <- different_matrices(confusion(object))
+  matrices <- shown_matrices(confusion(object))
   n_matrices <- length(matrices)
   if (n_matrices > max_raters) matrices <- matrices[most_active_raters(object$x, max_raters)]
   draw_matrices(matrices, drawn_raters_words(max_raters, n_matrices), reason_of_fit(object))
@@ -79,7 +79,7 @@ plot_parameters <- function(object, max_raters) {
 #' @rawNamespace S3method(ggplot2::autoplot,rater_confusion)
 autoplot.rater_confusion <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  matrices <- different_matrices(object)
+  matrices <- shown_matrices(object)
   draw_matrices(head(matrices, 12L), if (length(matrices) > 12L) "; the first 12 raters")
 }
 
