@@ -2,7 +2,7 @@
 # update() of an estimate with more gold cases.
 
 # Tables with the columns of tidy(x, "gold") and tidy(x, "gold_details"), but without rows.
-no_gold_sources <- tibble::tibble(
+no_gold_sources <- tibble(
   system = "", interval = "",
   !!!rep_named(
     c("estimate", "std.error", "conf.low", "conf.high", "labels", "weight"), 0
@@ -12,7 +12,7 @@ no_gold_sources <- tibble::tibble(
 # Columns of tidy(x, "gold_details") that are computed by gold_test() and estimate_common_share().
 gold_test_columns <- c("statistic", "p.value", "common", "common.low", "common.high")
 
-no_gold_details <- tibble::tibble(
+no_gold_details <- tibble(
   system = "", gold = 0L, cases = 0, worth = 0, !!!rep_named(gold_test_columns, 0),
   reason = ""
 )[0L, ]

@@ -113,7 +113,7 @@ keep_gold_of_group <- function(gold, cases, group) {
 # identifiers of cases and the names of categories. Otherwise returns NULL.
 truth_for_fit <- function(gold, x) {
   if (!has_gold_cases(gold) || is_gold_sample(gold)) return(NULL)
-  tibble::tibble(
+  tibble(
     case = x$cases[gold$case], truth = x$categories[gold$truth], probability = gold$probability
   )
 }
@@ -228,7 +228,7 @@ source_rows <- function(subjects, table, is_measured, measurements, ratings_esti
     }
     intervals$weight <- intervals$weight %||% 1
     columns <- setNames(nm = c(estimate_columns, "size", "weight"))
-    tibble::tibble(
+    tibble(
       subjects, interval = id,
       !!!lapply(columns, function(column) fill_known(is_measured, intervals[[column]])),
       reason = unname(reasons), why = names2(reasons)
@@ -242,7 +242,7 @@ source_rows <- function(subjects, table, is_measured, measurements, ratings_esti
   tables <- c(
     list(
       make_rows(source_gold_only, interval_corrected, gold_only_measurements),
-      tibble::tibble(
+      tibble(
         subjects, interval = source_ratings_only, table[estimate_columns],
         size = NA_real_, weight = 0, table[c("reason", "why")]
       )

@@ -50,7 +50,7 @@ estimate_each_group <- function(x, by, estimate_group, cluster, gold) {
 # Runs `code` without showing warnings of this package. Returns a list: `value` of the code, and
 # `warnings`.
 catch_warnings <- function(code) {
-  collected_warnings <- rlang::env(warnings = list())
+  collected_warnings <- env(warnings = list())
   value <- withCallingHandlers(code, fallible_warning = function(w) {
     collected_warnings$warnings <- c(collected_warnings$warnings, list(w))
     rlang::cnd_muffle(w)

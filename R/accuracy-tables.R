@@ -164,7 +164,7 @@ schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema
 }
 
-no_members <- tibble::tibble(
+no_members <- tibble(
   system = "", accuracy = "", errors = "", !!!rep_named(c(
     "difficulty", "concentration", "log_prior", "log_evidence", "weight", "estimate", "std.error",
     "rater_accuracy"
@@ -285,7 +285,7 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
     `-`, pick_rows(extreme_accuracies, match(systems, table$system)), compared_accuracy
   )
   claim_range <- where_claim_holds(differences$independent, differences$shared)
-  tibble::tibble(
+  tibble(
     system = systems, better_than = as_label(better_than), !!!differences,
     breakdown = claim_range$to, from = claim_range$from, lowest = lowest_difference,
     holds_at_lowest = lowest_difference > 0,

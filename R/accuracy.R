@@ -122,7 +122,7 @@ estimate_accuracy.default <- function(x, ...) {
   if (!is_variables(x)) return(estimate_accuracy(as_ratings(x), ...))
   known_truth <- enquos(...)$known_truth
   if (is.null(known_truth)) return(map_variables(x))
-  known_truth <- truth_of_variables(rlang::eval_tidy(known_truth), x)
+  known_truth <- truth_of_variables(eval_tidy(known_truth), x)
   map_variables(Map(function(x, known_truth) {
     c(list(x = x, known_truth = known_truth), if (is.null(known_truth)) list(gold_sample = NULL))
   }, x, known_truth))

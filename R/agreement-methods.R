@@ -249,7 +249,7 @@ benchmark_table <- function(x, scale, conf_level) {
   membership <- replace((p_below(upper) - p_below(lower)) / p_in_range, !is.na(reason), NA)
   cumulative <- ave(membership, row, FUN = cumsum)
   is_likely <- cumulative >= conf_level
-  tibble::tibble(
+  tibble(
     x[agreement_label_columns(x)], estimate = x$estimate, scale, level, lower, upper, membership,
     cumulative, reached = is_likely %in% TRUE & !duplicated(data.frame(row, is_likely)), reason
   )
@@ -285,7 +285,7 @@ agreement_by_case <- function(view) {
   n_ratings <- rowSums(counts)
   row_of_case <- rating_rows$of_pattern[pattern_of_case(view$x)]
   row_of_case[row_of_case == 0L] <- NA
-  tibble::tibble(
+  tibble(
     case = view$x$cases, ratings = replace_na(n_ratings[row_of_case], 0),
     agreement = ratio(rowSums(counts * (counts - 1)), n_ratings * (n_ratings - 1))[row_of_case],
     category = view$labels[max.col(counts, "first")][row_of_case]

@@ -161,7 +161,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
       sprintf("Is agreement %s %s? ", sign_words[[details$alternative]], format(details$null))
     details$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
   }
-  new_agreement_test(tibble::as_tibble(stack_tables(result_rows)), details)
+  new_agreement_test(as_tibble(stack_tables(result_rows)), details)
 }
 
 # Raises an error if two panels (the sets of ratings `x` and `y`) cannot be compared, because cases

@@ -162,7 +162,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   tasks <- list(
     view = rep(views, each = length(measures)), measure = rep(measures, length(views))
   )
-  table <- tibble::as_tibble(stack_tables(Map(function(view, measure) {
+  table <- as_tibble(stack_tables(Map(function(view, measure) {
     c(
       if (pairwise) list(rater1 = view$names[[1L]], rater2 = view$names[[2L]]),
       if (by_category) list(category = view$labels[[1L]]),
@@ -173,7 +173,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     )
   }, tasks$view, tasks$measure)))
   if (settings$interval == "bootstrap") table <- add_bootstrap(table, tasks, settings)
-  table <- tibble::add_column(table, benchmark = level_reached(table, settings$conf_level),
+  table <- add_column(table, benchmark = level_reached(table, settings$conf_level),
     .before = "reason")
   pair_matrix <- if (view$judges == 2L && !has_counts(view$x) && !view$repeated) {
     agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
@@ -292,7 +292,7 @@ separate_views <- function(view, pairwise, by_category) {
   if (pairwise) {
     check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
     check_pair_numbers(view$judges, columns_of_pairs)
-    views <- utils::combn(view$judges, 2L, simplify = FALSE, FUN = function(pair) {
+    views <- combn(view$judges, 2L, simplify = FALSE, FUN = function(pair) {
       view$rater <- match(view$rater, pair, nomatch = 0L)
       view$system <- match(view$system, pair, nomatch = 0L)
       view$judges <- 2L

@@ -144,7 +144,7 @@ test_against_raters <- function(system_number, x, closeness, options) {
   raters <- columns_tibble(
     system = rep(x$systems[[system_number]], length(n_cases)), rater = x$raters,
     advantage = (n_used - n_rater_nearer) / n_used, lead = lead, p.value = p_values,
-    won = stats::p.adjust(p_values, "BY") <= options$q, n = as_case_numbers(n_cases),
+    won = p.adjust(p_values, "BY") <= options$q, n = as_case_numbers(n_cases),
     reason = ifelse(has_enough_cases, NA_character_, too_few_cases)
   )
   winning_rate <- mean_known(raters$won)

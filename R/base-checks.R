@@ -165,7 +165,7 @@ pairwise_hint <- "{.code agreement(x, pairwise = TRUE)} compares all pairs of ra
 # * needs: another argument. The hint is given only if the called function has it. NA if the hint is
 #   given for all functions.
 # * hint: how the setting is given in this package, as cli text.
-argument_hints <- tibble::tribble(
+argument_hints <- tribble(
   ~argument, ~needs, ~hint,
   "seed", NA, "Call {.code set.seed(1)} before the function to get the same result each time.",
   "iter", "sampling", sampling_hint,
@@ -230,7 +230,7 @@ find_similar_names <- function(names, candidates) {
     nchar(a) > 3L && all(map_lgl(strsplit(a, " ", fixed = TRUE)[[1L]], grepl, b, fixed = TRUE))
   }
   candidates[map_lgl(simplified_candidates, function(name) {
-    any(utils::adist(names, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
+    any(adist(names, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
       any(map_lgl(names, function(x) is_contained(x, name) || is_contained(name, x)))
   })]
 }
@@ -245,7 +245,7 @@ check_installed <- function(package, purpose) {
 # 4". Vectors of two or three elements are shown, such as "c(1, 2)".
 describe <- function(x) {
   if (is.null(x)) return("NULL")
-  if (rlang::is_formula(x)) return("a formula")
+  if (is_formula(x)) return("a formula")
   if (is.function(x)) return("a function")
   if (is.symbol(x)) return(paste("the symbol", x))
   if (is.atomic(x) && !is.object(x)) {

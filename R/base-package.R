@@ -36,6 +36,7 @@
 #' @importFrom stats ave coef complete.cases confint cov dnorm median na.omit nobs plogis pnorm
 #'   predict pt qchisq qlogis qnorm qt quantile rnorm runif sd setNames simulate update vcov
 #'   weighted.mean
+#' @importFrom tibble add_column as_tibble new_tibble tibble tribble
 #' @importFrom utils head tail
 #' @useDynLib fallible, .registration = TRUE
 "_PACKAGE"

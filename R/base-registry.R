@@ -62,7 +62,7 @@ select_records <- function(kind, ids, records) {
 
 # Returns a tibble with a row per record and a column for each of `fields`.
 records_table <- function(records, fields) {
-  tibble::as_tibble(lapply(setNames(nm = fields), function(field) {
+  as_tibble(lapply(setNames(nm = fields), function(field) {
     unlist(lapply(unname(records), `[[`, field))
   }))
 }

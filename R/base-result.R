@@ -52,7 +52,7 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
   }
   schema$again <- again
   schema$size <- list(length(tibble[[1L]]), names(tibble))
-  tibble::new_tibble(as.list(tibble), nrow = schema$size[[1L]], ..., schema = schema, class = class)
+  new_tibble(as.list(tibble), nrow = schema$size[[1L]], ..., schema = schema, class = class)
 }
 
 # Returns the schema of an object. Users may change the fields of models and designs, so methods for
@@ -221,13 +221,13 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
       if (any(unknown_names == "")) "Arguments in {.arg ...} must be named." else
         "This table has no argument {.arg {unknown_names}}.",
       i = "Its arguments are {.arg {argument_names}}.")
-    return(tibble::as_tibble(table(x, ...)))
+    return(as_tibble(table(x, ...)))
   }
   check_dots_empty(...)
   if (is.function(table)) table <- table(x)
   table <- table %||% if (is.data.frame(x)) plain_tibble(x) else x[[what]]
   # Column `why` has a code of the reason, for programs. Column `reason` has the text.
-  tibble::as_tibble(table[names(table) != "why"])
+  as_tibble(table[names(table) != "why"])
 }
 
 # Is an element of `tables` of a schema a function that has arguments other than the result?
@@ -237,7 +237,7 @@ has_arguments <- function(table) is.function(table) && length(formals(table)) > 
 #' @export
 glance.fallible_result <- function(x, ...) {
   check_dots_empty(...)
-  tibble::as_tibble(schema_of(x)$facts)
+  as_tibble(schema_of(x)$facts)
 }
 
 # ---- One result for several variables or groups of cases ---
@@ -313,7 +313,7 @@ bind_parts <- function(parts, table, ...) {
     table[columns]
   })
   part_name <- rep(names(parts), map_int(tables, nrow))
-  tibble::tibble(!!(attr(parts, "column") %||% "group") := part_name, stack_rows(unname(tables)))
+  tibble(!!(attr(parts, "column") %||% "group") := part_name, stack_rows(unname(tables)))
 }
 
 schema_of.result_parts <- function(x) { # nolint: object_name.

@@ -13,7 +13,7 @@ n_categories <- function(x) length(x$categories)
 
 n_systems <- function(x) length(x$systems)
 
-is_uniquely_named <- function(x) rlang::is_named(x) && !any_repeated(names(x))
+is_uniquely_named <- function(x) is_named(x) && !any_repeated(names(x))
 
 # Splits a vector into vectors of `size` elements. The last vector may be shorter.
 split_in_runs <- function(x, size) unname(split(x, ceiling(seq_along(x) / size)))
@@ -316,7 +316,7 @@ map_variables <- function(inputs, column = "variable", call = rlang::caller_call
 find_crossing <- function(f, range) {
   end_points <- range + c(1, -1) * 1e-12 * (range %in% c(0, 1))
   if (prod(sign(f(end_points))) > 0) return(range[range %in% c(0, 1)][[1L]])
-  stats::uniroot(f, end_points, tol = 1e-9)$root
+  uniroot(f, end_points, tol = 1e-9)$root
 }
 
 # ---- Matrices and shares ----

@@ -150,7 +150,7 @@ as.character.fallible_result <- function(x, ...) { # nolint: object_name.
 # Converts a table to a plain data frame, without the class and attributes of a result.
 plain_data_frame <- function(table) list2DF(lapply(table, identity))
 
-plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
+plain_tibble <- function(table) as_tibble(plain_data_frame(table))
 
 has_columns <- function(x, columns) all(columns %in% names(x))
 

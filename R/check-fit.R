@@ -93,7 +93,7 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
   weight <- replace(pattern_weights(fit$x), is_known_pattern(fit), 0)
   parameters <- tidy(fit)
   prior_comparison <- compare_with_prior(fit)
-  terms <- tibble::tibble(
+  terms <- tibble(
     term = parameters$term, prior_comparison["prior_mean"], estimate = parameters$mean,
     prior_comparison[-1L],
     rhat = parameters$rhat, ess = pmin(parameters$ess_bulk, parameters$ess_tail)
@@ -163,12 +163,12 @@ pair_checks <- function(fit, draws, weight) {
     simulated <- colSums(matrix(
       rbinom(length(p_agreement), cases, pmin(p_agreement, 1)), length(cases)
     ))
-    tibble::tibble(
+    tibble(
       rater1 = x$raters[[a]], rater2 = x$raters[[b]], cases = sum(cases),
       predictive_row(sum(common_cases * (codes[, a] == codes[, b])), simulated)
     )
   }
-  empty_table <- tibble::tibble(
+  empty_table <- tibble(
     rater1 = character(), rater2 = character(), cases = double(), predictive_row(0, 0)[0L, ]
   )
   pairs <- which(lower.tri(diag(n)), arr.ind = TRUE)

@@ -337,7 +337,7 @@ first_identified <- function(x, settings, choices, changes = NULL) {
   for (i in row_numbers(choices)) {
     choice <- as.list(choices[i, ])
     null <- do.call(rater_model, choice)
-    alternative <- if (!is.null(changes)) do.call(rater_model, utils::modifyList(choice, changes))
+    alternative <- if (!is.null(changes)) do.call(rater_model, modifyList(choice, changes))
     is_identified <- core_identified(
       x$patterns, pattern_weights(x), settings$system - 1L, unclass(alternative %||% null)
     )

@@ -264,7 +264,7 @@ most_confused_pair <- function(result, x) {
 # The table has no rows if `result` is NULL.
 disagreement_cells <- function(result, x) {
   observed <- as.double(result$cells$observed)
-  pairs <- utils::combn(x$categories, 2L)[, seq_along(observed), drop = FALSE]
+  pairs <- combn(x$categories, 2L)[, seq_along(observed), drop = FALSE]
   columns_tibble(
     category1 = pairs[1L, ], category2 = pairs[2L, ], observed = observed,
     expected = as.double(result$cells$expected)
@@ -288,9 +288,9 @@ most_agreeing_pair <- function(pairs, judges) {
 # * rows: list of rows, see k_row().
 # * results: result of the core for each test in `plan`.
 new_k_result <- function(rows, plan, results, x, settings) {
-  table <- tibble::as_tibble(stack_tables(rows))
+  table <- as_tibble(stack_tables(rows))
   table <- table[order(match(table$property, k_properties)), ]
-  adjusted_p <- stats::p.adjust(table$p.value, "holm")
+  adjusted_p <- p.adjust(table$p.value, "holm")
   is_significant <- !is.na(adjusted_p) & adjusted_p <= settings$alpha
   verdict <- ifelse(is_significant, "violated", "not significant")
   verdict[table$contradiction | (is_significant & table$property == "chance")] <- "contradiction"
@@ -298,7 +298,7 @@ new_k_result <- function(rows, plan, results, x, settings) {
   # Smallest possible adjusted p-values. A test with simulations has the smallest p-value if its
   # statistic exceeds all simulated statistics.
   is_simulated <- !is.na(table$null)
-  smallest_p <- stats::p.adjust(
+  smallest_p <- p.adjust(
     replace(table$p.value, is_simulated, 1 / (settings$replicates + 1)), "holm"
   )
   has_too_few <- is_simulated & !is_significant & smallest_p > settings$alpha
@@ -314,7 +314,7 @@ new_k_result <- function(rows, plan, results, x, settings) {
     if (!is.na(position)) results[[position]]
   }
   new_k_check(
-    tibble::add_column(table[names(table) != "contradiction"], p.adjusted = adjusted_p,
+    add_column(table[names(table) != "contradiction"], p.adjusted = adjusted_p,
       verdict = verdict, .after = "p.value"),
     list(
       header = format_header(x)[[1L]], system = x$systems[settings$system],

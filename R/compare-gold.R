@@ -80,7 +80,7 @@ sources_of_pairs <- function(estimate, table, pairs, measurements, conf_level) {
   )
 }
 
-no_pair_sources <- tibble::tibble(
+no_pair_sources <- tibble(
   system1 = "", system2 = "", interval = "", !!!rep_named(c(estimate_columns, "weight"), 0),
   reason = ""
 )[0L, ]

@@ -29,7 +29,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, unus
   abort_argument_if(isTRUE(interval_of(first_estimate)$gold$anytime), "x",
     "must not have {.val anytime} intervals, which are not defined for differences between groups.",
     i = "Estimate with {.code interval = \"corrected\"}.")
-  pairs <- if (is.null(reference)) utils::combn(groups, 2L) else
+  pairs <- if (is.null(reference)) combn(groups, 2L) else
     rbind(setdiff(groups, reference), reference)
   table <- columns_tibble(
     group1 = rep(pairs[1L, ], each = length(systems)),
@@ -50,7 +50,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, unus
     columns_tibble(!!!difference_of_groups(measurements_of_pair, method))
   })
   gold <- list(settings = first_estimate$gold$settings, cases = min(map_dbl(x, count_gold)))
-  new_group_comparison(tibble::tibble(table, differences), x, gold, list(
+  new_group_comparison(tibble(table, differences), x, gold, list(
     method = method, conf_level = conf_level, simultaneous = simultaneous,
     metric = if (is_pass_rate(first_estimate)) "pass rate",
     against = if (!is.null(reference)) list(reference = reference)
@@ -160,7 +160,7 @@ new_group_comparison <- function(table, estimates, gold, options) {
   correlations <- na.omit(table$correlation)
   is_measured <- length(correlations) > 0L
   no_clusters <- is.null(first_estimate$options$given_cluster)
-  printed_table <- tibble::tibble(pair = pair_names(table), table)
+  printed_table <- tibble(pair = pair_names(table), table)
   new_result(c("group_comparison", "system_comparison"),
     tables = list(differences = table),
     facts = list(

@@ -120,7 +120,7 @@ compared_table <- function(fits) {
     difference <- (criterion$of_case - best_criterion$of_case)[is_in_both]
     sum_over_cases(difference, weights_of_cases(fits[[1L]]$x)[is_in_both])
   }, c(estimate = 0, std.error = 0))
-  table <- tibble::tibble(
+  table <- tibble(
     model = names(fits), waic[c("elpd", "std.error", "parameters")],
     difference = unname(differences["estimate", ]),
     difference.error = unname(differences["std.error", ])

@@ -243,7 +243,7 @@ annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, simil
     merged_index <- if (frequency_rank[i] > frequency_rank[partner]) i else partner
     if (is.na(into[merged_index])) into[merged_index] <- names[i + partner - merged_index]
   }
-  tibble::tibble(
+  tibble(
     annotation = names, kind, into,
     table[c("probability", "clarity", "ambiguity", "similar_to")]
   )

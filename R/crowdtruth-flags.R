@@ -117,7 +117,7 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   reason <- ifelse(nzchar(missing_metrics), paste(missing_metrics, "undefined"), NA_character_)
   reason[has_few_units] <- paste("fewer units than", min_cases)
   worker_columns <- intersect(c("known", "held_out"), names(rule))
-  table <- tibble::tibble(
+  table <- tibble(
     x$workers[c("worker", "units", metrics)], score = rule$score, flagged = rule$score > 0,
     !!!rule[worker_columns], reason
   )

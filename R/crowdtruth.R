@@ -149,7 +149,7 @@ measure_crowd <- function(x, options, history = character()) {
     workers = worker_table(x, entries, qualities),
     units = unit_table(x, entries, cells, qualities),
     annotations = annotation_table(x, cells, similarity, qualities),
-    scores = tibble::tibble(
+    scores = tibble(
       unit = x$cases[cells$unit], annotation = factor(x$categories[cells$label], x$categories),
       votes = cells$votes, score = qualities$uas %||% cells$score
     ),
@@ -180,7 +180,7 @@ unit_table <- function(x, entries, cells, qualities) {
   annotation <- tapply(
     x$categories[cells$label[is_top]], factor(cells$unit[is_top], seq_len(n)), paste, collapse = "|"
   )
-  units <- tibble::tibble(
+  units <- tibble(
     unit = x$cases, workers = na_if_unnamed(x, n_judgements),
     votes = rowsum_codes(cells$unit, cells$votes, n),
     annotation = as.character(annotation)

@@ -40,7 +40,7 @@ leave_database <- function(x) {
 case_table <- function(x, columns) {
   columns <- lapply(columns, `[`, pattern_of_case(x))
   if (in_database(x)) join_cases(x, columns) else
-    tibble::new_tibble(c(list(case = x$cases), columns), nrow = length(x$cases))
+    new_tibble(c(list(case = x$cases), columns), nrow = length(x$cases))
 }
 
 # Joins new columns to the table of cases in the database, and returns a lazy table.

@@ -149,7 +149,7 @@ expand_cells <- function(distinct_rows, cells, raters, labels, n_ratings, prefix
     times <- if (is.null(cells$rating)) !is.na(label_code) else replace_na(column, 0)
     source_row <- rep.int(seq_along(column), as.integer(times))
     # If `source_row` is empty, tibble() returns a table without rows, but data.frame() would fail.
-    tibble::tibble(
+    tibble(
       case = source_row, rater = match(cells$rater[[j]], raters$key),
       rating = label_code[source_row]
     )

@@ -184,7 +184,7 @@ convert_case_kinds <- function(covariates, difficulty, judges, labels, dispersio
   for (name in names(case_covariates)) check_covariate(case_covariates[[name]], name)
   list(
     strata = data.frame(shift = 0, weight = weight),
-    covariates = tibble::as_tibble(case_covariates), judges = judge_columns,
+    covariates = as_tibble(case_covariates), judges = judge_columns,
     matrices = lapply(covariates[judge_columns], lapply, matrix_with_equal_accuracy, length(labels),
       dispersion)
   )

@@ -101,7 +101,7 @@ check_design <- function(design) {
 truth <- function(x, ...) {
   check_call()
   check_truth(x)
-  tibble::tibble(case = x$cases, category = category_factor(x$truth$category, x))
+  tibble(case = x$cases, category = category_factor(x$truth$category, x))
 }
 
 #' @rdname truth
@@ -110,7 +110,7 @@ true_accuracy <- function(x, systems = NULL, ...) {
   check_call()
   check_truth(x)
   x <- choose_systems(x, systems)
-  tibble::tibble(
+  tibble(
     system = x$systems, expected = unname(x$truth$expected), sample = sample_accuracy(x)
   )
 }

@@ -136,7 +136,7 @@ family_problem <- function(x, model, known, system = 0L, design_template = NULL,
   judge_number <- c(rating_rater(x), rep(length(raters), length(answered_patterns)))
   row <- number_combinations(c(list(judge_number), lapply(covariates, `[`, pattern)))
   is_first <- !duplicated(row)
-  judged <- tibble::tibble(
+  judged <- tibble(
     rater = factor(raters[judge_number[is_first]], raters),
     system = judge_number[is_first] > n_raters(x),
     covariates[pattern[is_first], ]

@@ -62,7 +62,7 @@ draws <- function(x, ...) {
   check_draws_fit(x, "x")
   chains <- x$sampling$chains
   draws_per_chain <- x$sampling$kept
-  tibble::as_tibble(cbind(
+  as_tibble(cbind(
     data.frame(
       .chain = rep(seq_len(chains), each = draws_per_chain),
       .iteration = rep(seq_len(draws_per_chain), chains), .draw = seq_len(chains * draws_per_chain)
@@ -131,7 +131,7 @@ estimates_of_draws <- function(draws, conf_level) {
 parameter_table <- function(fit, conf_level, diagnostics, prior = compare_with_prior(fit)) {
   draws <- unname(fit$draws)
   diagnostics <- as.data.frame(diagnostics)
-  tibble::tibble(
+  tibble(
     fit$terms[c("term", "rater", "truth", "rating", "population")],
     !!!estimates_of_draws(draws, conf_level), mean = colMeans(draws),
     diagnostics[c("mcse", "rhat", "ess_bulk", "ess_tail")],

@@ -233,7 +233,7 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
 # covariate.
 tidy_differential_errors <- function(x) {
   if (!is.null(x$differential)) return(x$differential)
-  tests <- tibble::as_tibble(expand.grid(rater = x$x$raters, term = names(pattern_covariates(x$x)),
+  tests <- as_tibble(expand.grid(rater = x$x$raters, term = names(pattern_covariates(x$x)),
     stringsAsFactors = FALSE))
   is_impossible <- c(
     "weights are not counts" = !weights_are_counts(x$x),

@@ -210,7 +210,7 @@ base_rates <- function(fit, newdata = NULL, ...) {
         i = "For groups of cases, give {.arg newdata}:
           {.code base_rates(fit, data.frame({toString(paste(covariates, \"= \"))}))}.")
     }
-    return(tibble::new_tibble(setNames(as.list(fit$base_rates), categories), nrow = 1L))
+    return(new_tibble(setNames(as.list(fit$base_rates), categories), nrow = 1L))
   }
   abort_argument_if(!has_formula(fit$model), "newdata",
     "{.arg newdata} can be used only if the model has a formula for the base rates.",
@@ -222,7 +222,7 @@ base_rates <- function(fit, newdata = NULL, ...) {
     x = "It has {.val {category}}.")
   rates <- rates_of_cases(fit, newdata)
   if (fit$identified != "yes") rates[] <- NA_real_
-  tibble::as_tibble(c(as.list(newdata), split_columns(rates, categories)))
+  as_tibble(c(as.list(newdata), split_columns(rates, categories)))
 }
 
 #' @rdname base_rates

@@ -141,9 +141,9 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   if (!is.null(groups)) {
     by_group <- stack_rows(seq_len(nrow(groups)), function(g) {
       table <- tidy_tests(groups[g, ])
-      tibble::as_tibble(c(groups[g, ], table[table$measure %in% c("ppv", "npv"), ]))
+      as_tibble(c(groups[g, ], table[table$measure %in% c("ppv", "npv"), ]))
     })
-    table <- rbind(tibble::as_tibble(c(groups[NA_integer_, ], table)), by_group)
+    table <- rbind(as_tibble(c(groups[NA_integer_, ], table)), by_group)
   }
   table <- table[table$category %in% (positive %||% categories), ]
   structure(table, class = c("test_accuracy", class(table)))

@@ -63,7 +63,7 @@ schema_of.gold_cases <- function(x) { # nolint: object_name.
   is_method <- is_string(sample_method) && sample_method %in% c("random", "given", "undeclared")
   if (!is_method) sample_method <- "probability"
   new_schema(
-    list(cases = tibble::as_tibble(truth_table %||% list(case = character(), truth = character()))),
+    list(cases = as_tibble(truth_table %||% list(case = character(), truth = character()))),
     list(
       cases = n_gold, gold_sample = sample_method, target = x$target, widen = x$widen %||% NA_real_
     ),
@@ -172,7 +172,7 @@ convert_sampling_probability <- function(sample, x) {
   sample <- replace_key_columns(sample, names(x$keys))
   if (is.data.frame(sample) && has_columns(sample, c("case", "probability"))) {
     look_up_probability(sample$case, sample$probability, x)
-  } else if (is.numeric(sample) && rlang::is_named(sample)) {
+  } else if (is.numeric(sample) && is_named(sample)) {
     look_up_probability(names(sample), sample, x)
   } else {
     problem <- why_not_by_position(sample, x, is.numeric(sample))
@@ -278,7 +278,7 @@ truth_of_variables <- function(known, x) {
   variables <- if (is.data.frame(known) && !any(c("truth", "category") %in% names(known)))
     intersect(names(x), names(known))
   if (!is_empty(variables)) known <- lapply(setNames(nm = variables), function(variable) {
-    tibble::tibble(known[setdiff(names(known), variables)], truth = known[[variable]])
+    tibble(known[setdiff(names(known), variables)], truth = known[[variable]])
   })
   if (rlang::is_bare_list(known)) {
     abort_argument_if(!all(names(known) %in% names(x)) || is.null(names(known)), "known_truth",

@@ -145,7 +145,7 @@ augment.metric_estimate <- function(x, ...) {
       # Only cases with an answer and ratings are used.
       cases <- which(answer > 0L & is_usable_pattern(estimate$fit)[pattern])
       posterior <- pick_rows(estimate$posterior[[s]], pattern[cases])
-      tibble::as_tibble(columns_tibble(
+      as_tibble(columns_tibble(
         case = rep(ratings$cases[cases], each = n), system = system,
         truth = as_category(rep(seq_len(n), length(cases))),
         prediction = as_category(rep(answer[cases], each = n)),

@@ -92,7 +92,7 @@ replace_judges <- function(design, accuracies, kind = "rater") {
 # Returns accuracies of `n` raters: evenly spaced quantiles of `accuracies`. If `accuracies` has
 # length `n`, the result is `accuracies` in increasing order.
 spread_accuracies <- function(accuracies, n) {
-  unname(stats::quantile(accuracies, (seq_len(n) - 0.5) / n, type = 5L))
+  unname(quantile(accuracies, (seq_len(n) - 0.5) / n, type = 5L))
 }
 
 # Returns the accuracies of raters that a plan assumes. They are given by the user, or computed from
@@ -123,7 +123,7 @@ plan_accuracies <- function(x, accuracies, design) {
       x = "It is {kappa}. It must be from {format(kappa + kappa_excess_at_chance, digits = 3)} to
           {format(kappa + kappa_excess_at_one, digits = 3)}.")
     if (kappa_excess_at_one <= 0) return(1)
-    return(stats::uniroot(kappa_excess, c(chance_accuracy, 1), tol = 1e-12)$root)
+    return(uniroot(kappa_excess, c(chance_accuracy, 1), tol = 1e-12)$root)
   }
   if (is_given[[1L]]) accuracies <- check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
   accuracy <- mean(accuracies)
@@ -246,7 +246,7 @@ fit_pilot <- function(x, equal_accuracy) {
 pilot_system_accuracies <- function(fit) {
   if (n_systems(fit$x) == 0L) return(NULL)
   estimate <- without_warnings(estimate_accuracy(fit, method = "joint", interval = "none"))
-  round(as.vector(stats::na.omit(tidy(estimate)$estimate)), 3L)
+  round(as.vector(na.omit(tidy(estimate)$estimate)), 3L)
 }
 
 # ---- Panels drawn by a user-defined function ---------------------------------------------------

@@ -163,7 +163,7 @@ corrected_half_width <- function(gold, quantity, settings) {
   if (settings$of != "difference") return(wilson_half_width(
     quantity$value, quantity$share / error_variance, normal_quantile(settings$conf_level)
   ))
-  stats::qt((1 + settings$conf_level) / 2, pmax(gold - 1, 0.5)) *
+  qt((1 + settings$conf_level) / 2, pmax(gold - 1, 0.5)) *
     sqrt(quantity$variance * error_variance)
 }
 
@@ -185,7 +185,7 @@ combined_half_width <- function(gold, quantity, settings) {
   # the estimate from ratings.
   flat_density <- prior$vague * stats::dbeta(value, 0.5, 0.5)
   flat_density[!is.finite(flat_density)] <- 0
-  normal_density <- (1 - prior$vague) * stats::dnorm(0, 0, sqrt(prior$sd^2 + error_variance))
+  normal_density <- (1 - prior$vague) * dnorm(0, 0, sqrt(prior$sd^2 + error_variance))
   flat_weight <- flat_density / (flat_density + normal_density)
   pmin(
     flat_weight * half_width(error_variance) +
@@ -299,7 +299,7 @@ gold_curve <- function(quantity, settings) {
   gold_numbers <- unique(round(exp(seq(log(min(5, n_cases)), log(n_cases), length.out = 60L))))
   stack_rows(planned_intervals(quantity, settings), function(interval) {
     half_width_of <- half_width_function(interval, quantity, settings)
-    tibble::tibble(
+    tibble(
       system = quantity$system, interval = interval, gold = gold_numbers,
       half_width = half_width_of(gold_numbers)
     )

@@ -73,7 +73,7 @@ augment.gold_plan <- function(x, ...) {
   check_dots_empty(...)
   if (length(x$chosen$new$case) == 0L)
     inform_fallible(paste0("The plan has no cases to label. ", escape_braces(format(x)), "."))
-  tibble::as_tibble(x$chosen$new)
+  as_tibble(x$chosen$new)
 }
 
 # Creates the result of plan_gold(). `x` is a list with the fields
@@ -115,7 +115,7 @@ new_gold_plan <- function(x) {
     !!!x[c("chosen", "cases", "settings", "in_database")],
     tables = list(
       answer = table, curve = x$curve, costs = x$costs %||% empty_costs,
-      labelled = tibble::as_tibble(x$chosen$labelled)
+      labelled = as_tibble(x$chosen$labelled)
     ),
     facts = c(
       list(of = settings$of, interval = hardest_row$interval, gold = n_drawn),

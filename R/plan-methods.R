@@ -72,7 +72,7 @@ update.case_plan <- function(object, ...) {
 # of ratings and the cost of each row. `plans`: result of simulate_plans(). `arguments`: arguments
 # of plan_cases(), for update().
 new_case_plan <- function(plans, settings, arguments, seed) {
-  bind_tables <- function(part) tibble::as_tibble(stack_rows(plans, `[[`, part))
+  bind_tables <- function(part) as_tibble(stack_rows(plans, `[[`, part))
   table <- bind_tables("answer")
   ratings_per_case <- settings$raters * (1 - settings$missing) # mean number of ratings of a case
   table$ratings <- table$cases * ratings_per_case
@@ -268,7 +268,7 @@ format_advice <- function(x) {
   if (!is_plan_of_paper || !kappa_range %in% c(1L, 3L)) return(NULL)
   is_weak_agreement <- kappa_range == 1L
   root_cases <- sqrt(if (is_weak_agreement) 200 else 100)
-  probit <- stats::approx(sqrt(x$curve$cases), stats::qnorm(x$curve$probability), root_cases)$y
+  probit <- stats::approx(sqrt(x$curve$cases), qnorm(x$curve$probability), root_cases)$y
   paste0(
     "Advice of Lehner (2015): ", if (is_weak_agreement) {
       "at least 200 cases for chance kappa around .3"
@@ -276,6 +276,6 @@ format_advice <- function(x) {
       "100 cases are sufficient for chance kappa around .55"
     },
     if (!is.na(probit)) sprintf("; in this plan with probability %s",
-      format_decimals(stats::pnorm(probit), 2L))
+      format_decimals(pnorm(probit), 2L))
   )
 }

@@ -152,19 +152,19 @@ probit_line <- function(n, near, target_probability) {
     regressors, colMeans(near), rep(n_runs, length(n)), family = stats::quasibinomial("probit")
   ))$coefficients
   eta <- drop(regressors %*% coefficients)
-  probability <- clamp(stats::pnorm(eta), 1e-10, 1 - 1e-10)
-  weight <- stats::dnorm(eta) / bernoulli_variance(probability)
+  probability <- clamp(pnorm(eta), 1e-10, 1 - 1e-10)
+  weight <- dnorm(eta) / bernoulli_variance(probability)
   scores <- sweep(near, 2L, probability) %*% (weight * regressors)
-  bread <- solve(crossprod(regressors, n_runs * weight * stats::dnorm(eta) * regressors))
+  bread <- solve(crossprod(regressors, n_runs * weight * dnorm(eta) * regressors))
   standard_error <- function(gradient) sqrt(sum((scores %*% bread %*% gradient)^2))
-  root_cases <- (stats::qnorm(target_probability) - coefficients[[1L]]) / coefficients[[2L]]
+  root_cases <- (qnorm(target_probability) - coefficients[[1L]]) / coefficients[[2L]]
   list(
     cases = root_cases^2,
     std.error = 2 * root_cases * standard_error(-c(1, root_cases) / coefficients[[2L]]),
     at = function(n) {
       regressors_at_n <- c(1, sqrt(n))
       eta <- sum(regressors_at_n * coefficients)
-      c(probability = stats::pnorm(eta), mcse = stats::dnorm(eta) * standard_error(regressors_at_n))
+      c(probability = pnorm(eta), mcse = dnorm(eta) * standard_error(regressors_at_n))
     }
   )
 }
@@ -198,7 +198,7 @@ unreached_row <- function(panels_at, tried, settings) {
   best_panels <- panels_at(tried[[which.max(probability)]])
   probability_increases <- if (length(tried) > 1L) Reduce(`-`, rev(tail(near_shares, 2L)))
   is_rising <- is.null(probability_increases) || mean(probability_increases) >
-    2 * stats::sd(probability_increases) / sqrt(length(probability_increases)) + 1e-9
+    2 * sd(probability_increases) / sqrt(length(probability_increases)) + 1e-9
   plan_row(best_panels, settings, NA, sprintf(
     "%s; the highest probability is %s with %s",
     if (is_rising) paste(number(settings$max_cases),
@@ -213,7 +213,7 @@ unreached_row <- function(panels_at, tried, settings) {
 summarise_panels <- function(panels, settings) {
   absolute_error <- replace_na(abs(panels$error), Inf)
   error_quantile <- function(level) {
-    stats::quantile(absolute_error, clip01(level), type = 1L, names = FALSE)
+    quantile(absolute_error, clip01(level), type = 1L, names = FALSE)
   }
   half_width <- error_quantile(settings$conf_level)
   # `share_error`: Monte Carlo error of the share of panels whose error is at most the half-width.
@@ -238,7 +238,7 @@ monte_carlo_error <- function(near) {
   n_runs <- length(near)
   mean_share <- mean(near)
   variance <- if (mean_share %in% 0:1) bernoulli_variance(add_half_cases(mean_share, n_runs)) else
-    stats::var(near)
+    var(near)
   sqrt(variance / n_runs)
 }
 
@@ -257,7 +257,7 @@ min_in_stratum <- 2L # smallest number of gold cases drawn from a stratum
 
 # Shrinks predicted probabilities towards 1/2, because predictions are overconfident.
 shrink_to_half <- function(probability) {
-  stats::plogis(0.7 * stats::qlogis(clamp(probability, 0.02, 0.98)))
+  plogis(0.7 * qlogis(clamp(probability, 0.02, 0.98)))
 }
 
 # Returns the number of the stratum of each pattern, from the smallest to the largest spread. Strata
@@ -338,7 +338,7 @@ active_probability <- function(n_expected, spread, weight) {
 draw_gold <- function(probability, stratum) {
   chosen_cases <- lapply(split(seq_along(probability), stratum), function(positions) {
     positions <- positions[sample.int(length(positions))]
-    positions[diff(floor(c(0, cumsum(probability[positions])) - stats::runif(1L) + 1e-9)) > 0]
+    positions[diff(floor(c(0, cumsum(probability[positions])) - runif(1L) + 1e-9)) > 0]
   })
   sort(unlist(chosen_cases, use.names = FALSE))
 }

@@ -216,12 +216,12 @@ plan_agreement <- function(arguments) {
 # `view`: the ratings, and the number of cases of each pattern of ratings, see new_judge_view().
 agreement_curve <- function(view, settings) {
   curve_row <- function(n) {
-    values <- apply(stats::rmultinom(settings$runs, n, view$cases), 2L, function(cases) {
+    values <- apply(rmultinom(settings$runs, n, view$cases), 2L, function(cases) {
       view[c("weight", "cases")] <- list(cases, cases)
       evaluate_measure(settings$measure, view, settings)$estimate
     })
     defined_values <- values[!is.na(values)]
-    half_width <- t_quantile(settings$conf_level, n) * stats::sd(defined_values)
+    half_width <- t_quantile(settings$conf_level, n) * sd(defined_values)
     columns_tibble(
       cases = n, half_width = half_width,
       half_width_mcse = half_width / sqrt(2 * max(length(defined_values) - 1, 1)),
@@ -259,7 +259,7 @@ agreement_answer <- function(curve, settings) {
   cases <- usable_rows$cases
   # Regression line of log(half-width) on log(cases) with slope -1/2. `intercept`: its value at 1
   # case.
-  intercept <- stats::weighted.mean(log(usable_rows$half_width) + log(cases) / 2, cases)
+  intercept <- weighted.mean(log(usable_rows$half_width) + log(cases) / 2, cases)
   needed_cases <- ceiling(exp(2 * (intercept - log(settings$half_width))))
   if (n_distinct(cases) < 2L) {
     answer_row$reason <- "the measure does not vary between resamples"

@@ -257,7 +257,7 @@ new_prior_rows <- function(rater, part, prior, shapes) {
   shapes <- unname(shapes %||% matrix(NA_real_, 1L, 2L))
   beta_limit <-
     function(sign) qbeta((1 + sign * default_conf_level()) / 2, shapes[, 1L], shapes[, 2L])
-  tibble::tibble(
+  tibble(
     rater = rater, part = unname(part), prior = unname(prior),
     mean = shapes[, 1L] / rowSums(shapes), lower = beta_limit(-1), upper = beta_limit(1)
   )

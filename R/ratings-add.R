@@ -260,7 +260,7 @@ split_systems <- function(input, systems, repeats) {
     i = "Systems are evaluated by the remaining raters; name only the systems.", system = systems)
   ratings <- input$columns[[1L]]
   check_labels(ratings, names(input$columns))
-  input$system_table <- tibble::new_tibble(list(
+  input$system_table <- new_tibble(list(
     case = input$case[is_system], system = rater[is_system], prediction = ratings[is_system],
     silent = (input$abstained[[1L]] %||% integer(length(rater)))[is_system]
   ), nrow = sum(is_system))

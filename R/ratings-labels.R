@@ -146,7 +146,7 @@ answer_table <- function(x) {
     category_factor(entries$label[has_label], x),
     factor(answer_index[has_label], seq_len(sum(is_first_entry)))
   )
-  tibble::tibble(
+  tibble(
     case = x$cases[entries$unit[is_first_entry]], rater = x$raters[entries$worker[is_first_entry]],
     labels = unname(labels)
   )

@@ -245,7 +245,7 @@ system_answer_table <- function(x) {
   abstentions <- x$silent_systems
   answer[cbind(as.integer(abstentions$case), as.integer(abstentions$rater))] <- NA
   answer_cells <- which(answer > 0L | is.na(answer), arr.ind = TRUE)
-  tibble::tibble(
+  tibble(
     case = x$cases[answer_cells[, 1L]], system = x$systems[answer_cells[, 2L]],
     prediction = category_factor(answer[answer_cells], x),
     abstained = if (!is.null(abstentions)) is.na(answer[answer_cells])
@@ -255,7 +255,7 @@ system_answer_table <- function(x) {
 rating_table <- function(x) {
   ratings <- add_entries(unfold_ratings(x), x$abstained, NA)
   case_of_rating <- ratings$row
-  table <- tibble::tibble(
+  table <- tibble(
     case = x$cases[case_of_rating], rater = named_raters(x)[ratings$rater],
     rating = category_factor(ratings$category, x),
     !!!lapply(setNames(nm = role_fields(x)), function(role) {

@@ -212,7 +212,7 @@ schema_of.ratings <- function(x) { # nolint: object_name.
       ratings = rating_table, systems = system_answer_table, answers = answer_table,
       scores = score_table, counts = count_table,
       patterns = function(x) pattern_table(as_ratings(x)),
-      covariates = function(x) tibble::as_tibble(c(list(case = x$cases), columns_of_cases(x))),
+      covariates = function(x) as_tibble(c(list(case = x$cases), columns_of_cases(x))),
       workers = simulated_worker_table, raters = table_of_raters, categories = table_of_categories,
       groups = group_table, system_agreement = summarise_systems
     ),
@@ -255,7 +255,7 @@ table_of_raters <- function(x) {
     rowsum_codes(rating_rater(x), rating_weights(x) * n_equal * (n_equal - 1) / 2, n_raters(x))
   }
   rater_pattern_key <- (rating_pattern(x) - 1) * n_raters(x) + rating_rater(x)
-  tibble::tibble(
+  tibble(
     rater = x$raters, group = x$rater_groups, ratings = ratings_of_raters(x),
     agreement = if (!has_labels(x)) ratio(counts$agreeing, counts$pairs),
     rerun_agreement = if (has_reruns(x))

@@ -346,7 +346,7 @@ pattern_table <- function(x) {
   abort_argument_if("n" %in% names(columns) || any_repeated(names(columns)), "x",
     "The columns of the table must have different names, and none may be {.val n}.",
     x = "They would be {.val {names(columns)}}.")
-  tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = n_patterns(x))
+  new_tibble(c(columns, list(n = pattern_weights(x))), nrow = n_patterns(x))
 }
 
 split_columns <- function(matrix, names) {

@@ -166,7 +166,7 @@ add_covariates <- function(x, input) {
     "If {.arg covariates} are given, {.arg data} must contain all cases of {.arg systems}.",
     x = "Case {.val {as_label(x$cases[cases_without_row[[1L]]])}} is only in {.arg systems}.",
     i = "Leave such cases out of {.arg systems}.", row = cases_without_row)
-  x$covariates <- tibble::as_tibble(Map(function(column, name) {
+  x$covariates <- as_tibble(Map(function(column, name) {
     check_covariate(column, name, data_rows(column, input))
     values_by_case(column, case, x$cases, name,
       "A covariate must be the same in all rows of a case.",
@@ -190,7 +190,7 @@ check_covariate <- function(column, name, rows = seq_along(column)) {
 # split.
 pattern_covariates <- function(x) {
   values <- as.list(x$patterns$values)
-  tibble::new_tibble(values[names(values) %in% names(x$covariates)], nrow = n_patterns(x))
+  new_tibble(values[names(values) %in% names(x$covariates)], nrow = n_patterns(x))
 }
 
 format_covariates <- function(x) {

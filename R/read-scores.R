@@ -229,7 +229,7 @@ score_table <- function(x) {
   score_matrices <- c(list(matrix(0, 0L, n_labels)), x$scores$values)
   stack_rows(seq_along(score_matrices), function(i) {
     scored_cases <- which(!is.na(score_matrices[[i]][, 1L]))
-    tibble::tibble(
+    tibble(
       case = rep(x$cases[scored_cases], each = n_labels),
       system = rep(names(score_matrices)[[i]], n_labels * length(scored_cases)),
       category = category_factor(rep(seq_len(n_labels), length(scored_cases)), x),

@@ -93,7 +93,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   }, variables, names2(variables), truths)
   # Groups are named by case, because long data cannot be matched by position.
   groups_by_variable <- lapply(x, function(x) {
-    groups <- groups_of_cases(dots$by %||% rlang::quo(NULL), x)
+    groups <- groups_of_cases(dots$by %||% quo(NULL), x)
     if (!is.null(groups)) setNames(groups, as_label(x$cases))
   })
   if (!is.null(reference)) check_choice(reference, unique(c(
@@ -260,7 +260,7 @@ disputed_cases <- function(x, most = 15L, ...) {
     sorted_counts <- sort(counts[case, counts[case, ] > 0], decreasing = TRUE)
     toString(paste0(names(sorted_counts), ": ", sorted_counts))
   })
-  tibble::new_tibble(c(list(
+  new_tibble(c(list(
     case = x$cases[shown_cases], .fitted = category_factor(top_labels$category[shown_cases], x),
     .probability = top_labels$probability[shown_cases], .votes = votes
   ), answers), nrow = length(shown_cases), class = "disputed_cases")

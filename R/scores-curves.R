@@ -127,7 +127,7 @@ bind_score_tables <- function(score_input, categories, make_table) {
   stack_rows(names(score_input$systems), function(system) {
     stack_rows(categories, function(category) {
       table <- make_table(score_input$systems[[system]], match(category, score_input$categories))
-      tibble::tibble(system = system, category = category, !!!table)
+      tibble(system = system, category = category, !!!table)
     })
   })
 }
@@ -159,7 +159,7 @@ roc_points <- function(scored_system, k) {
 add_score_intervals <- function(columns, n, score_input, scored_system, compute_values) {
   estimate <- score_input$estimate
   values <- na_real(compute_values(scored_system))
-  table <- tibble::tibble(
+  table <- tibble(
     !!!columns, !!!result_table(values)[estimate_columns], n = n,
     reason = ifelse(is.na(values), reason_zero_denominator, NA_character_)
   )

@@ -91,7 +91,7 @@ schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
   options$common <- as.character(common_setting(options) %||% NA)
   given_options <- options[!map_lgl(options, is.na)]
   new_schema(
-    list(options = tibble::tibble(
+    list(options = tibble(
       option = names(options), value = map_chr(options, format, USE.NAMES = FALSE)
     )),
     options, paste(names(given_options), given_options, collapse = ", ")

@@ -42,7 +42,7 @@ exact_limit <- function(design, estimator = "binned", ...) {
     one_case_panel <- draw_panel(design, 1, c(0L, 0L))
     estimator_value <- without_warnings(estimator(exact_panel(design, one_case_panel)))
     limits <- check_estimator_result(estimator_value, names(design$systems), "estimator")
-    tibble::tibble(
+    tibble(
       system = names(design$systems), expected = one_case_panel$expected,
       !!!limits[c("estimate", "reason")]
     )

@@ -87,7 +87,7 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
       group = estimates[group_rows[!is_left_out[group_rows]], ], margin = margin)
     c(estimates[group_rows[c(1L, 1L)], by], stack_tables(rows_by_target))
   })
-  tibble::as_tibble(list2DF(stack_tables(tables)))
+  as_tibble(list2DF(stack_tables(tables)))
 }
 
 # Compares the estimates of a group with true accuracies. Returns one row of the table of summary(),
@@ -184,7 +184,7 @@ new_study_result <- function(study) {
   ))
 }
 
-study_estimates <- function(x) tibble::as_tibble(list2DF(x$results[names(x$results) != "cell"]))
+study_estimates <- function(x) as_tibble(list2DF(x$results[names(x$results) != "cell"]))
 
 study_notes <- function(estimates) {
   has_expected_accuracy <- has_expected(estimates)

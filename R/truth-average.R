@@ -143,7 +143,7 @@ fit_calibration <- function(labels, gold, x) {
       raise_power(labels, exp(log_power))[cbind(seq_along(gold_truth), gold_truth)]
     sum(weight * log(pmax(probability_of_truth, 1e-6))) - log_power^2 / (2 * 0.5^2)
   })
-  power <- exp(stats::weighted.mean(log_powers, exp(log_posterior - max(log_posterior))))
+  power <- exp(weighted.mean(log_powers, exp(log_posterior - max(log_posterior))))
   expected_counts <- colSums(weight * raise_power(labels, power))
   observed_counts <- rowsum_codes(gold_truth, weight, ncol(labels))
   list(power = power, rates = unname((observed_counts + 5) / (expected_counts + 5)),

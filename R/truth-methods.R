@@ -103,7 +103,7 @@ label_table <- function(table, label_properties, probability = probability_matri
     calibrated = label_properties$calibrated,
     tables = list(
       cases = tidy_labels,
-      categories = tibble::tibble(
+      categories = tibble(
         category = factor_in_order(colnames(probability)),
         n = as.integer(
           rowsum_codes(top_label$category, row_size$cases[has_label], label_summary$categories)
@@ -250,7 +250,7 @@ glance.ground_truth <- function(x, ..., sure = NULL) {
   if (is.null(sure)) return(NextMethod())
   check_dots_empty(...)
   check_number(sure, "sure", 0, 1)
-  tibble::as_tibble(
+  as_tibble(
     summarise_labels(probability_matrix(x, "x"), row_sizes(x, attr(x, "about")), sure)
   )
 }

@@ -147,7 +147,7 @@ ground_truth <- function(fit, format = c("wide", "long"), rho = NULL, votes = NU
 
 # Returns probabilities (cases x categories) as a long table, with a row per case and category.
 long_truth <- function(cases, categories, probability) {
-  tibble::tibble(
+  tibble(
     case = rep(cases, each = length(categories)), category = rep(categories, length(cases)),
     probability = as.vector(t(probability))
   )
@@ -161,7 +161,7 @@ predict.ground_truth <- function(object, ...) {
   top_categories <- most_probable(probability)
   top_categories$category <-
     factor(colnames(probability)[top_categories$category], colnames(probability))
-  tibble::new_tibble(c(list(case = object$case), top_categories), nrow = nrow(object))
+  new_tibble(c(list(case = object$case), top_categories), nrow = nrow(object))
 }
 
 #' Calibration of probabilities
@@ -260,7 +260,7 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
 # intervals, and the number of cases.
 new_calibration <- function(table, calibration_properties) {
   n_outside <- sum(table$probability < table$conf.low | table$probability > table$conf.high)
-  mean_error <- stats::weighted.mean(abs(table$share - table$probability), table$n)
+  mean_error <- weighted.mean(abs(table$share - table$probability), table$n)
   new_result("calibration",
     again = new_calibration, tables = list(bins = table), about = calibration_properties,
     facts = list(
@@ -319,7 +319,7 @@ truth_codes <- function(truth, categories, arg) {
 as_truth_table <- function(truth, arg, keys = NULL) {
   if (inherits(truth, "gold_cases")) truth <- truth$truth
   is_table <- is.data.frame(truth)
-  abort_argument_if(!is_table && !(is.atomic(truth) && rlang::is_named(truth)), arg,
+  abort_argument_if(!is_table && !(is.atomic(truth) && is_named(truth)), arg,
     "must be categories with the cases as names, or a data frame with columns {.val case} and
         {.val truth}.", not = truth)
   given_names <- names(truth)

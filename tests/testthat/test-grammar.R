@@ -117,6 +117,36 @@ test_that("printing returns the object, and says its class", {
   }
 })
 
+test_that("saved objects are the same in a new session", {
+  x <- ratings(data.frame(
+    case = 1:60, a = c("-", "+"), b = c("-", "+", "+"), herd = rep(c("u", "v"), each = 30)
+  ), case = case, raters = a:b, covariates = herd)
+  fit <- quiet(fit_raters(
+    x, rater_model("rater", "free", base_rates = ~herd), method = "bayes",
+    sampling = list(draws = 200, thin = 1, warmup = 100)
+  ))
+  # A part of `x` comes first: other code loads packages on which it must not depend.
+  use <- quote(list(
+    part = as.data.frame(x[31:40, ]), accuracy = test_accuracy(fit), sentences = may_say(fit),
+    printed = lapply(examples, function(x) capture.output(print(x)))
+  ))
+  examples <- examples_of_results()
+  folder <- withr::local_tempdir()
+  saveRDS(list(x = x, fit = fit, examples = examples), file.path(folder, "objects.rds"))
+  writeLines(c(
+    "library(fallible)", sprintf("setwd(%s)", deparse(folder)),
+    sprintf("options(width = %d, cli.unicode = %s)", getOption("width"), cli::is_utf8_output()),
+    "list2env(readRDS(\"objects.rds\"), globalenv())",
+    paste("saveRDS(suppressWarnings(", paste(deparse(use), collapse = "\n"), "), \"results.rds\")")
+  ), file.path(folder, "use.R"))
+  said <- suppressWarnings(system2(
+    file.path(R.home("bin"), "Rscript"), shQuote(file.path(folder, "use.R")), stdout = TRUE,
+    stderr = TRUE, env = paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep))
+  ))
+  expect_null(attr(said, "status"), info = paste(said, collapse = "\n"))
+  expect_identical(readRDS(file.path(folder, "results.rds")), quiet(eval(use)))
+})
+
 test_that("a part of a table is a table like any other", {
   for (class in c(
     "ground_truth", "k_check", "agreement", "agreement_test", "agreement_comparison"
