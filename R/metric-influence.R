@@ -198,7 +198,7 @@ roc_auc_influence <- function(score_data, w, v, settings) {
     whole_influence[, pair] <- whole_influence[, pair] + do.call(cbind, influence) / length(pairs)
   }
   list(whole = whole_influence, by_category = if (n > 2L) lapply(seq_len(n), function(k) {
-    influence <- auc_influence(score_data$order[[k]], w[, k], 1 - w[, k], v)
+    influence <- auc_influence(score_data$order[[k]], w[, k], rowSums(w) - w[, k], v)
     category_influence <- matrix(influence$b, length(v), n)
     category_influence[, k] <- influence$a
     category_influence

@@ -139,14 +139,17 @@ weighted_auc <- function(order, a, b, v) {
 
 # Returns areas under the ROC curve as a list: `whole`, the mean area over ordered pairs of
 # categories (Hand and Till 2001); and `by_category`, the area of each category against all others,
-# or NULL with two categories.
+# or NULL with two categories. The weights of a case need not sum to 1: the weights of gold cases
+# include sampling weights.
 roc_auc_of_scores <- function(score_data, w, v, settings) {
   n <- ncol(w)
   auc_by_pair <- map_dbl(category_pairs(w, v), function(pair) {
     weighted_auc(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
   })
   list(whole = na_real(mean(auc_by_pair)), by_category = if (n > 2L) {
-    map_dbl(seq_len(n), function(k) weighted_auc(score_data$order[[k]], w[, k], 1 - w[, k], v))
+    map_dbl(seq_len(n), function(k) {
+      weighted_auc(score_data$order[[k]], w[, k], rowSums(w) - w[, k], v)
+    })
   })
 }
 

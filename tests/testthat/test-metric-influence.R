@@ -38,3 +38,25 @@ test_that("influences are the derivatives of metrics by the weights of cases", {
     }
   }
 })
+
+test_that("areas under ROC curves accept cases whose weights do not sum to 1", {
+  set.seed(5)
+  scores <- matrix(stats::rexp(120), 40)
+  score_data <- order_scores(scores / rowSums(scores))
+  truth <- rep(1:3, length.out = 40)
+  # Gold cases are weighted by 4, and the other cases are not counted.
+  gold <- 1:10
+  w <- matrix(0, 40, 3)
+  w[cbind(gold, truth[gold])] <- 4
+  found <- roc_auc_of_scores(score_data, w, rep(1, 40), list())$by_category
+  expected <- vapply(1:3, function(k) {
+    score <- score_data$scores[gold, k]
+    pairs <- outer(score[truth[gold] == k], score[truth[gold] != k], `-`)
+    mean((pairs > 0) + (pairs == 0) / 2)
+  }, 0)
+  expect_equal(found, expected)
+  # The influence does not depend on the unit of the weights.
+  w[cbind(1:40, truth)] <- 1
+  influence <- function(w) roc_auc_influence(score_data, w, rep(1, 40), list())$by_category
+  expect_equal(lapply(influence(4 * w), `*`, 4), influence(w))
+})
