@@ -39,7 +39,7 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
     covariance[has_no_error, ] <- covariance[, has_no_error] <- NA_real_
     fit$covariance <- covariance
   }
-  if (is_identified) fit else without_numbers(fit)
+  if (is_identified) fit else set_estimates_to_na(fit)
 }
 
 # Computes the quantities that a fit reports from the parameters `theta`. Returns a list, whose

@@ -199,7 +199,7 @@ fit_without_abstentions <- function(fit) {
     return(fit_again(fit, model = model))
   }
   fit$identified <- "labels_only"
-  without_numbers(fit)
+  set_estimates_to_na(fit)
 }
 
 abstention_only_words <-

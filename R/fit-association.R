@@ -13,10 +13,15 @@ is_weak_association <- function(association) {
 # `statistic` and `df`, the statistic and degrees of freedom of a chi-square test.
 rater_association <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
-# Returns "yes" if ratings of different raters are associated, otherwise "no_pairs" or "unrelated".
-# `identified`: identification code of the K-model. Raters also count as associated if they agree on
-# all cases, or if Fleiss' kappa is positive. Kappa is needed if pairs of raters have only one
-# common case, because the chi-square test does not use such pairs.
+# Tests whether the ratings of different raters are associated. Constant raters are left out.
+# Returns a code:
+# * "yes": raters are associated
+# * "unrelated": raters are not associated
+# * "no_pairs": no case was rated by two raters
+#
+# `identified`: identification code of the K-model (see k_model()). Raters also count as associated
+# if they agree on all cases, or if Fleiss' kappa is positive. Kappa is needed if pairs of raters
+# have only one common case, because the chi-square test does not use such pairs.
 association_code <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
   x <- without_constant_raters(x)
@@ -25,8 +30,9 @@ association_code <- function(x, identified) {
   if (association$excess > 1e-9 || association$statistic > association$df) "yes" else "unrelated"
 }
 
-# Returns TRUE if ratings whose agreement is too low for the K-model identify a model in which
-# raters differ in accuracy. Such a model needs more than two raters.
+# Returns TRUE if the ratings identify a model in which raters differ in accuracy. This requires
+# more than two raters, whose ratings are associated. The function is called if the agreement is too
+# low for the K-model.
 identifies_unequal_raters <- function(x) {
   x <- with_votes(x)
   n_distinct(rater_identity(x)[rating_rater(x)]) > 2L &&
@@ -250,9 +256,9 @@ reorder_classes <- function(core, x, model, known) {
 # ---- Raters who always give the same answer -----------------------------------------------------
 
 # Returns the names of constant raters. They always give the same answer, and this is unlikely to be
-# chance (see core/ratings/constant.hpp). Field `panel$constant` contains the constant raters of the
-# whole panel, if they were computed before. If `x` is a group of cases of the panel, these names
-# are returned.
+# chance (see core/ratings/constant.hpp). Field `panel$constant`, if it exists, contains the
+# constant raters of the whole panel. They are returned even if `x` contains only some cases of the
+# panel.
 constant_raters <- function(x) {
   if (has_counts(x)) return(character())
   x$panel$constant %||% x$raters[core_constant_raters(x$patterns, pattern_cases(x))]
@@ -266,8 +272,9 @@ without_constant_raters <- function(x) {
   if (is_empty(constant_index)) return(x)
   if (length(constant_index) < n_raters(x)) {
     other_raters <- x[, -constant_index]
-    # The ratings of the other raters suffice under three conditions: a case has two ratings, two
-    # categories are used, and raters agree beyond chance or their association can be tested.
+    # The ratings of the other raters are sufficient under three conditions. At least one case has
+    # two ratings. At least two categories are used. Raters agree beyond chance, or their
+    # association can be tested.
     is_informative <- agreement_in_core(other_raters)$identified != "no_pairs" &&
       n_distinct(rating_category(other_raters)) > 1L &&
       (agrees_beyond_chance(other_raters) || rater_association(other_raters)$df != 0)

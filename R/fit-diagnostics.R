@@ -139,7 +139,7 @@ criteria_of_fit <- function(fit) {
   # Contributions of one case of each row to WAIC: the effective number of parameters, and the
   # expected log predictive density.
   n_parameters <- apply(log_likelihood, 2L, var)
-  density <- log_sum_exp(t(log_likelihood)) - log(nrow(log_likelihood)) - n_parameters
+  elpd <- log_sum_exp(t(log_likelihood)) - log(nrow(log_likelihood)) - n_parameters
   criterion_row <- function(criterion, elpd, n_parameters, worst_k) {
     elpd_sum <- sum_over_cases(elpd, likelihoods$weight)
     columns_tibble(
@@ -155,8 +155,8 @@ criteria_of_fit <- function(fit) {
     criterion_row("loo", NA_real_, NA_real_, NA_real_)
   }
   list(
-    table = rbind(criterion_row("waic", density, n_parameters, NA_real_), loo_row),
-    of_case = c(NA, density)[likelihoods$row[fit$x$index] + 1L]
+    table = rbind(criterion_row("waic", elpd, n_parameters, NA_real_), loo_row),
+    of_case = c(NA, elpd)[likelihoods$row[fit$x$index] + 1L]
   )
 }
 
@@ -256,8 +256,9 @@ reason_of_parameters <- function(model, categories) {
     %s categories", format(model), categories)
 }
 
-# Advice to users whose fit is not identified, a text per code of the reason. why_no_calibration()
-# returns the codes `judge`, `uncalibrated` and `unrated`.
+# Advice to users whose fit is not identified. `advice_by_code` contains a text for each result of
+# identification_code(). The codes `judge`, `uncalibrated` and `unrated` are from
+# why_no_calibration(). Some elements of `advice_by_code` share one of the two texts before it.
 known_truth_advice <- "Give the true categories of some cases as {.arg known_truth}."
 other_raters_advice <- "Check that all raters use the categories in the same sense. If they do, use
   more accurate raters, or give {.arg known_truth} for some cases."

@@ -56,7 +56,8 @@
 #' @export
 draws <- function(x, ...) {
   check_call(dots = NULL)
-  # Reports a fit without draws before an unknown argument, such as a number of draws.
+  # A fit without draws is reported first. An error about an unknown argument, such as a number of
+  # draws, would not help the user.
   if (inherits(x, "rater_fit")) check_draws_fit(x, "x")
   check_dots_empty(...)
   check_draws_fit(x, "x")
@@ -142,7 +143,7 @@ parameter_table <- function(fit, conf_level, diagnostics, prior = compare_with_p
 
 # Returns the table of parameters that print() shows. It is computed when the model is fitted, so
 # that printing is fast.
-draws_to_print <- function(fit) {
+printed_parameters <- function(fit) {
   is_shown <- is_convergence_checked(fit$terms)
   fit$draws <- pick_columns(fit$draws, is_shown)
   fit$terms <- fit$terms[is_shown, ]

@@ -115,7 +115,8 @@ check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
 }
 
 # Returns the arguments of the sampler in the core, a list:
-# * prior: a list of parameters of the priors, and of settings that the sampler needs with them
+# * prior: a list of the parameters of the priors, the known confusion matrices, and settings such
+#   as the type of dependence
 # * truth: known true category of each pattern of ratings, 0 if unknown
 # * population: index of the population of each pattern
 # * terms: a data frame with a row per reported parameter, see new_parameter_rows()
@@ -147,12 +148,13 @@ sampler_task <- function(x, model, known, prior) {
   )
 }
 
-# Names of elements of check_sampling() that are arguments of the sampler in the core.
+# Names of the elements of `sampling` (see check_sampling()) that are arguments of the core's
+# sampler.
 sampler_option_names <- c("chains", "kept", "warmup", "threads")
 
 # Runs the sampler in the core and returns its draws, a list. Arguments:
 # * task: a result of sampler_task()
-# * options: a list of settings, named by sampler_option_names, `thin` and `seed`
+# * options: a list with the elements `sampler_option_names`, `thin` and `seed`
 # * log_likelihood: should log likelihoods be computed?
 # * joined: are systems fitted like raters? If FALSE, answers of systems do not affect the draws of
 #   other parameters.
@@ -167,8 +169,8 @@ run_sampler <- function(x, task, options, log_likelihood = FALSE, joined = FALSE
 # Largest number of elementary computing steps of a run of the sampler. `thin` is not increased if a
 # run would need more steps.
 max_sampling_steps <- 5e9
-# Effective sample size at which sampling stops. If half of the number of draws is smaller, sampling
-# stops at this half.
+# Effective sample size at which sampling stops. If half the number of draws is smaller, sampling
+# stops when the effective sample size reaches this half.
 sufficient_sample_size <- 1000
 
 # Runs the sampler and returns its draws with convergence diagnostics. If the user did not set
@@ -335,12 +337,14 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     converged = worst_mixing(run)$rhat <= 1.01
   )
   fit$posterior <- fill_unweighted_patterns(fit$posterior, fit)
-  fit$shown <- draws_to_print(fit)
+  fit$shown <- printed_parameters(fit)
   fit
 }
 
-# Replaces the posterior probabilities of patterns with weight 0, which the sampler leaves out, and
-# returns the matrix. `posterior`: a matrix of probabilities (patterns x categories).
+# Fills the rows of `posterior` that belong to patterns with weight 0, and returns the matrix. The
+# sampler leaves these patterns out. If a pattern has ratings, its row is computed from the
+# posterior draws. If its true category is known, this category gets probability 1. `posterior`: a
+# matrix of probabilities (patterns x categories).
 fill_unweighted_patterns <- function(posterior, fit) {
   is_unweighted <- pattern_weights(fit$x) <= 0
   rated_patterns <- which(is_unweighted & is_rated_pattern(fit$x))

@@ -19,8 +19,8 @@ formula_text <- function(model) {
 }
 
 # Groups the cases of the ratings `x` into patterns for the model, and returns the ratings. All
-# cases of a pattern have the same ratings. If the model uses covariates, confidence or abstentions,
-# they also have the same values of these.
+# cases of a pattern have the same ratings. They also have the same covariates, confidence and
+# abstentions, if the model uses them.
 patterns_for <- function(model, x) {
   splits_by_abstention <- uses_abstentions(model) && has_abstentions(x)
   has_plain_patterns <- is.null(x$covariates) && is.null(x$confidence) &&

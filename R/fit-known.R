@@ -154,9 +154,9 @@ is_usable_pattern <- function(fit) fit$judged %||% (is_rated_pattern(fit$x) | is
 
 # Returns sampling weights of gold cases (cases with known truth), the inverse of the sampling
 # probability of each case. All weights are 1 if the probabilities are not given. `gold`: a result
-# of read_gold(). `rows`: indices of cases in its fields.
-drawn_weight <- function(gold, rows) {
-  if (is.null(gold$probability)) rep(1, length(rows)) else 1 / gold$probability[rows]
+# of read_gold(). `gold_rows`: positions of the cases among the gold cases.
+sampling_weights <- function(gold, gold_rows) {
+  if (is.null(gold$probability)) rep(1, length(gold_rows)) else 1 / gold$probability[gold_rows]
 }
 
 #' Ratings with known truth

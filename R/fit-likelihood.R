@@ -29,7 +29,8 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   )
   fields <- setdiff(names(core), c("identified", "naturals", "confusion"))
   fit[fields] <- core[fields]
-  # If covariates are collinear, different coefficients give the same base rates.
+  # If covariates are collinear, the fit is not identified, because different coefficients give the
+  # same base rates.
   is_collinear <- !is.null(known$design) && qr(cbind(1, known$design))$rank <= ncol(known$design)
   fit$identified <- decide_identification(fit, core$identified && !is_collinear)
   fit <- drop_undetermined(fit, core$naturals)
@@ -41,7 +42,7 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   # errors.
   if (!has_count_weights || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
   fit <- add_answering(fit)
-  if (fit$identified == "yes") fit else without_numbers(fit)
+  if (fit$identified == "yes") fit else set_estimates_to_na(fit)
 }
 
 # Returns "yes" if the fit is identified, otherwise the code of the reason. `fit$identified` must be
@@ -59,14 +60,15 @@ decide_identification <- function(fit, has_full_rank) {
   has_known <- has_known_values(fit$known)
   if (has_known) code <- "yes"
   if (code == "yes" && !has_full_rank) code <- "parameters"
-  # Without a prior, the base rate of a category without ratings and known cases could be any
-  # number.
+  # With free errors and without a prior, the fit is not identified if a category has neither
+  # ratings nor known cases. The base rate of this category could be any number.
   needs_all_categories <- is_empty(model$prior) && model$errors == "free" &&
     !all(lengths(fit$known$raters) > 0L, !is_empty(fit$known$raters))
   used_categories <- c(rating_category(fit$x), fit$known$truth)
   if (code == "yes" && needs_all_categories &&
     !all(seq_along(fit$x$categories) %in% used_categories)) code <- "unused"
-  # If raters abstained, decide_abstain() has already checked whether labels are identified.
+  # If raters abstained, decide_abstain() has already checked whether consensus labels are
+  # identified.
   decision <- fit$x$panel$abstain
   if (has_known || is.null(model$abstain) || is.null(decision)) return(code)
   needs_abstentions <- decision$by_replies && uses_abstentions(model)
@@ -168,14 +170,16 @@ latent_coefficient_names <- function(naturals, x, columns) {
   replace(terms, term == "base_rate_coefficient", coefficient_terms(columns, x$categories))
 }
 
-# Sets coefficients that the ratings do not determine to NA, and returns the fit. These are:
-# * dispersion, difficulty, slopes and thresholds, if the likelihood does not change with them
-# * coefficients of raters without informative ratings, unless a pooled prior or known errors
-#   determine them
+# Sets coefficients that are not determined to NA, and returns the fit. These are:
+# * dispersion, difficulty, slopes and thresholds, if there is no prior and the likelihood does not
+#   change with them
+# * coefficients of undetermined raters. These raters have no ratings, or their parameters are not
+#   identified and the prior is not pooled. Raters with known error rates or a calibration sample
+#   are not among them.
 #
 # Field `unsure` contains the indices of coefficients without standard errors. These are the
-# coefficients of raters without informative ratings, and probabilities that are estimated as 0 or
-# 1, where the curvature of the likelihood is meaningless.
+# coefficients of undetermined raters, and probabilities that are estimated as 0 or 1, where the
+# curvature of the likelihood is meaningless.
 drop_undetermined <- function(fit, naturals) {
   has_no_prior <- is_empty(model_for_core(fit$model, fit$x, fit$method)$prior)
   can_be_flat <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
@@ -229,7 +233,7 @@ latent_probabilities <- function(fit, x) {
 }
 
 # Sets all estimates of a fit to NA, because it is not identified, and returns the fit.
-without_numbers <- function(fit) {
+set_estimates_to_na <- function(fit) {
   for (field in c("rater_accuracy", "base_rates", "posterior", "coefficients", "matrices",
                   "log_likelihood", "log_posterior", "theta",
                   if (!is.null(fit$answered)) "answered")) {

@@ -261,12 +261,14 @@ draw_categories <- function(probability, rows) {
   1L + as.integer(rowSums(runif(length(rows)) > cumulative_p))
 }
 
-# Returns the distributions from which simulate() draws ratings, a list of `strata`, the
-# probabilities of strata of difficulty, and `probability`. The latter is a function that returns,
-# for each rating, the probability that the rating is a given category. Its arguments are:
-# * class: index of the class to which the case of each rating belongs; a class is a combination of
-#   a stratum and a true category
-# * k: index of the given category
+# Returns the distributions from which simulate() draws ratings, a list of two elements:
+# * strata: probabilities of the strata of difficulty (groups of equally difficult cases)
+# * probability: a function that returns the probability of category number `k` for each rating
+#
+# Arguments of this function:
+# * class: for each rating, index of the class of its case; a class is a combination of a stratum
+#   and a true category
+# * k: number of a category
 # * rating_index: index of each rating in the fit
 rating_distribution <- function(fit) UseMethod("rating_distribution")
 

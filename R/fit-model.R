@@ -306,8 +306,8 @@ is_k_model <- function(model) {
     !model_is_dependent(model) && !has_formula(model)
 }
 
-# Returns TRUE if the compiled estimators of systems' accuracy do not support the model. These are
-# models with ordinal errors or with confidence.
+# Returns TRUE if the model has ordinal errors or uses confidence. The compiled estimators of
+# systems' accuracy do not support such models.
 is_outside_core <- function(model) identical(model$errors, "ordinal") || uses_confidence(model)
 
 # Returns TRUE if each rater has a separate, free confusion matrix, and all cases are equally

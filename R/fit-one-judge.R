@@ -33,7 +33,7 @@ fit_one_judge <- function(x, model, counts) {
     coefficients = setNames(coefficients, c(rater_terms(x), rate_terms(x))),
     calibrated = sample
   )
-  if (!is.null(sample$problem)) return(without_numbers(fit))
+  if (!is.null(sample$problem)) return(set_estimates_to_na(fit))
   if (n > 2L) fit$calibrated$draws <- calibrated_draws(sample)
   fit$covariance <- calibrated_covariance(fit, accuracy_and_rates)
   fit
@@ -55,9 +55,10 @@ why_no_calibration <- function(sample, categories) {
     return(c(uncalibrated = paste("the calibration sample has no case of category",
       empty_categories[[1L]])))
   if (sum(sample$verdicts) == 0) return(c(unrated = "no case has a rating"))
-  # Each verdict must be more probable for cases of this true category than for cases of any other
-  # category. With two categories, the same is required of the smoothed rates that the interval
-  # uses.
+  # The judge is better than chance if two conditions hold. Each verdict k is more probable for
+  # cases of true category k than for cases of any other category. The judge's confusion matrix has
+  # an inverse. With two categories, smoothed_rates() must meet the same conditions, because the
+  # interval uses them.
   n <- nrow(counts)
   shares <- counts / rowSums(counts)
   for (matrix in list(shares, if (n == 2L) smoothed_rates(counts) else shares)) {
@@ -114,13 +115,13 @@ calibrated_covariance <- function(fit, compute_values) {
   rates <- fit$base_rates
   matrix <- fit$matrices[1L, , ]
   n <- length(rates)
-  slopes <- kronecker(t(c(1, -rates)), t(solve(counts / rowSums(counts))))
-  values_after <- function(change) {
+  rate_slopes <- kronecker(t(c(1, -rates)), t(solve(counts / rowSums(counts))))
+  values_at_change <- function(change) {
     compute_values(
-      rates + drop(slopes %*% change), matrix + matrix(change[-seq_len(n)], n, byrow = TRUE)
+      rates + drop(rate_slopes %*% change), matrix + matrix(change[-seq_len(n)], n, byrow = TRUE)
     )
   }
-  jacobian <- central_differences(values_after, numeric(n * (n + 1L)))
+  jacobian <- central_differences(values_at_change, numeric(n * (n + 1L)))
   shares <- rbind(prop.table(sample$verdicts), smoothed_rates(counts))
   sample_sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
   Reduce(`+`, lapply(seq_along(sample_sizes), function(i) {

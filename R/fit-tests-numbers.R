@@ -90,8 +90,8 @@ transformed_errors <- function(fit, estimates, rates, both = integer(), group = 
   if (!is.null(fit$calibrated)) return(standard_errors_of_judge(fit, estimates, rates))
   if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(standard_errors)
   if (length(fit$theta) > 500L) return(errors_given_truth(fit, rates, both))
-  # Directions of the parameters in which the likelihood is flat are left out below, because
-  # parameters are not identified in them.
+  # The covariance of the parameters is the inverse of the information matrix. It does not exist in
+  # directions in which the likelihood is flat. These directions are left out.
   hessian <- core_latent_hessian(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
   )

@@ -121,9 +121,9 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
     mostly_prior <- rbind(mostly_prior, either_mostly_prior, either_mostly_prior)
   }
   rows <- expand.grid(measure = test_measures, category = categories, rater = raters)
-  # A measure gets the note if it depends on a row of the confusion matrix that is mostly prior.
-  # Sensitivity depends on the row of the category, specificity on the other rows, and other
-  # measures on all rows.
+  # A measure gets the note "mostly prior" if it depends on a row of the confusion matrix that is
+  # mostly prior. Sensitivity depends on the row of the category, specificity on the other rows, and
+  # other measures on all rows.
   n_prior_rows <- unname(rowSums(mostly_prior))
   category_row <- mostly_prior[cbind(as.integer(rows$rater), as.integer(rows$category))]
   is_mostly_prior <- ifelse(rows$measure == "sensitivity", category_row,
@@ -136,7 +136,9 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   }
   table <- rbind(tidy_tests(NULL), yield_table(fit, rates %||% fit$base_rates,
     ifelse(n_prior_rows > 0, "mostly prior", NA_character_)))
-  # Predictive values that use the base rates of the fit differ between populations.
+  # Without given base rates, predictive values use the base rates of the fit. If these differ
+  # between populations, the table contains further rows with the predictive values in each
+  # population.
   groups <- if (is.null(rates)) population_table(fit$model, fit$x)
   if (!is.null(groups)) {
     by_group <- stack_rows(seq_len(nrow(groups)), function(g) {

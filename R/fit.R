@@ -222,7 +222,8 @@ check_fit_arguments <- function(x, model, method, known_truth, known_raters) {
     "{.arg known_raters} cannot be used with a model that is defined by {.fun rater_family}.",
     x = "{.arg model} is {.val {format(model)}}.")
   if (uses_confidence(model)) {
-    # Levels without ratings are dropped, because their probabilities could not be estimated.
+    # Levels of confidence without ratings are dropped, because their probabilities could not be
+    # estimated.
     used_levels <- find_used_levels(x)
     confidence <- x$confidence
     is_kept <- confidence$code %in% used_levels

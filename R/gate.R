@@ -110,7 +110,7 @@ gate <- function(x, at_least, ...) {
   )
 }
 
-# Smallest number of gold cases without a warning by gate().
+# gate() warns if a decision is based on fewer gold cases than this number.
 min_gold_for_gate <- 50L
 
 format_threshold <- function(at_least, is_difference) {
@@ -144,7 +144,8 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   undecided_rows <- which(
     rows$decision == "undecided" & gold$measured$known & !is.na(rows$estimate)
   )
-  # Anytime intervals are confidence sequences, for which the formula of `needed` does not hold.
+  # Column `needed`, computed below, assumes Wilson's intervals. It is not computed for anytime
+  # intervals, which are confidence sequences.
   is_anytime <- isTRUE(interval_of(x)$gold$anytime)
   # `needed` is the smallest number of further gold cases for which Wilson's interval excludes the
   # threshold. It is NA if the interval contains the threshold even if all cases are gold cases. The
@@ -203,17 +204,18 @@ decision_rows <- function(table, system_name, at_least, no_needed) {
   )
 }
 
-# Adds the column `words` to the table of decisions `rows`: the decision in one sentence. `claim`:
-# the part of each sentence before the estimate, such as "app is right in ". `words_of`: function
-# that converts numbers to words, without the `unit`.
-add_decision_words <- function(rows, claim, at_least, words_of = whole_percent, unit = "") {
-  estimate_words <- words_of(rows$estimate)
+# Adds the column `words` to the table of decisions `rows`: the decision in one sentence.
+# * claim: the part of each sentence before the estimate, such as "app is right in "
+# * format_value: function that converts estimates and limits to words
+# * unit: unit that follows the interval in the sentence, such as " points"
+add_decision_words <- function(rows, claim, at_least, format_value = whole_percent, unit = "") {
+  estimate_words <- format_value(rows$estimate)
   needed_clause <- sprintf("; %s more gold %s would lead to a decision if the true value is %s",
     rows$needed, ifelse(rows$needed %in% 1L, "case", "cases"), estimate_words)
   rows$words <- ifelse(
     is.na(rows$conf.low), sprintf("undecided: %s: %s", rows$system, rows$reason),
     sprintf("%s: %s%s [%s, %s]%s (threshold %s)%s", rows$decision, claim, estimate_words,
-      words_of(rows$conf.low), words_of(rows$conf.high), unit,
+      format_value(rows$conf.low), format_value(rows$conf.high), unit,
       format_threshold(at_least, nzchar(unit)),
       ifelse(rows$needed %in% c(0, NA), "", needed_clause))
   )

@@ -132,8 +132,8 @@ is_probability_sample <- function(gold, x) {
 }
 
 # Returns the probability with which each case of `x` was sampled, NA for cases whose probability is
-# not given. NULL if the user gave no probabilities. They are in a column of `known_truth` or in
-# `gold_sample`.
+# not given. The user gives probabilities in a column of `known_truth`, or as `gold_sample`. Returns
+# NULL if no probabilities are given, or if none are needed.
 read_sampling_probability <- function(known_truth, gold_sample, x) {
   is_table <- is.data.frame(known_truth)
   column_names <- names(known_truth)
@@ -144,7 +144,8 @@ read_sampling_probability <- function(known_truth, gold_sample, x) {
     truth <- known_truth[[intersect(c("truth", "category"), column_names)[[1L]]]]
     has_truth <- is_label(truth)
     probability <- known_truth[[probability_column]]
-    # The table of cases that plan_gold() drew at random has equal probabilities.
+    # In a random sample by plan_gold(), all probabilities are equal. They are not needed if the
+    # user states that the sample is random.
     if (identical(gold_sample, "random") && n_distinct(probability[has_truth]) == 1L) return(NULL)
     abort_argument_if(!is.null(gold_sample) && !is_column_name, "gold_sample",
       "must not be given if {.arg known_truth} has sampling probabilities in column
@@ -300,9 +301,10 @@ truth_of_variables <- function(known, x) {
 # * predicted_design: result of prediction_design_effect()
 #
 # The field `full_design` is multiplied by the design effect of clusters on the mean over all cases.
-# This design effect is the sum of two parts. The part due to predictions is computed from all
-# cases. The part due to errors of predictions is computed from gold cases. The sum is at least the
-# design effect of clusters on the mean of gold cases.
+# To compute this design effect, values are split into predictions and errors of predictions. The
+# part due to predictions is computed from all cases, the part due to errors from gold cases. The
+# design effect is the sum of both parts. It is at least the design effect of clusters on the mean
+# of gold cases.
 adjust_for_clusters <- function(means, cluster, variance = share_variance(means),
                                 is_counted = TRUE | means$rest, predicted_design = 1) {
   if (is.null(cluster)) return(means)

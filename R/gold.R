@@ -34,7 +34,7 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   list(
     predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
     weight = pattern_weights(x), rated = is_rated_pattern(x), at = x$index[case], case = case,
-    truth = gold$truth[gold_rows], w = drawn_weight(gold, gold_rows), cluster = cluster[case],
+    truth = gold$truth[gold_rows], w = sampling_weights(gold, gold_rows), cluster = cluster[case],
     drawn = !is.null(gold$probability),
     all_clusters = if (!is.null(cluster))
       list(pattern = x$index, cluster = cluster, weight = weight)
@@ -49,7 +49,8 @@ max_gold <- 1e7 # largest sum of the weights of gold cases
 # * evidence: result of gold_evidence()
 # * is_used: does a quantity depend on a pattern (patterns x quantities)?
 #
-# Returns some fields of `evidence`, and fields with a column or element per quantity:
+# Returns fields that are copied from `evidence` (`at`, `truth`, `cluster`, `all_clusters`,
+# `drawn`), and fields with a column or element per quantity:
 # * weight: number of cases of each pattern, 0 if not used
 # * w: sampling weight of each gold case, 0 if not used
 # * gold: number of gold cases used
@@ -138,7 +139,9 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   n_cases <- colSums(weight)
   differing_share <- colSums(weight * is_differing) / n_cases
   # Users may label only cases on which the two answers differ, because other cases do not change
-  # the difference. The mean over these cases is then multiplied by their share.
+  # the difference. The mean over these cases is then multiplied by their share. Other cases are
+  # ignored in two situations. Either the answers differ on all gold cases, and this would have
+  # probability below .01 in a random sample. Or gold cases do not represent all cases.
   is_gold <- w > 0
   labels_only_differing <- colSums(is_gold & !at_gold(is_differing)) == 0 & differing_share < 1 &
     differing_share^colSums(is_gold) < 0.01
@@ -272,8 +275,8 @@ corrected_difference <- function(difference, predictions, prediction_summary, w 
 # * prediction_summary: result of summarise_predictions()
 # * compute_variance: function that returns the variance of `y`. Its arguments are the mean of `y`,
 #   the variance of `y` in gold cases, and the effective number of gold cases
-# * least_variance: lower limit of the variance of `y`, when the share that predictions explain is
-#   computed
+# * least_variance: lower limit of the variance of `y`. It is used only to compute the share of the
+#   variance that predictions explain
 #
 # Returns a list with an element per mean (`rest` and `answers` have a column per mean):
 # * estimate: estimated mean over all cases
@@ -285,9 +288,11 @@ corrected_difference <- function(difference, predictions, prediction_summary, w 
 # * rest: weighted deviations of y - slope * predictions from their mean over gold cases
 # * answers: weighted deviations of `y` from their mean over gold cases
 # * gold, cases: numbers of gold cases and of all cases
-# * n_labels: number of gold cases that can contradict the estimate from ratings
+# * n_labels: number of gold cases for ratings_prior(). It is equal to `gold`, except for some
+#   metrics, see measurement_as_share()
 # * design: design effect of unequal weights (Kish)
-# * full_design: the sampling error of all cases has the variance full_design * variance / cases
+# * full_design: the mean over all cases has the sampling variance full_design * variance / cases.
+#   The value is 1 here; other functions change it, for example adjust_for_clusters()
 # * seen: share of correct gold cases, for extend_to_boundary(); NA if intervals are not extended
 corrected_mean <- function(y, predictions, prediction_summary, compute_variance, least_variance = 0,
                            w = 1) {
@@ -339,9 +344,9 @@ regression_slope <- function(y, predictions, prediction_variance, w, effective_s
 }
 
 # Returns the variance of `residual` (`y` minus slope times prediction), relative to the variance of
-# `y`. This is the field `ratio` in corrected_mean(). The ratio is shrunk to its value for the slope
-# `prior_slope`, because the values of few gold cases may hardly vary by chance. `explained_share`:
-# largest share of the variance that predictions can explain.
+# `y`. This is the field `ratio` in corrected_mean(). With few gold cases, the residuals may vary
+# too little by chance. The ratio is therefore shrunk to its value for the slope `prior_slope`.
+# `explained_share`: largest share of the variance that predictions can explain.
 residual_variance_ratio <- function(y, residual, w, variance, explained_share) {
   prior_ratio <- 1 - prior_slope^2 * explained_share
   # Both sums use squared weights, so that useless predictions leave the variance unchanged.

@@ -34,7 +34,8 @@ extend_to_boundary <- function(interval, x, can_be_0 = TRUE, can_be_1 = TRUE) {
 effective_gold_size <- function(x, target, conf_level) {
   effective_size <- 1 / relative_error_variance(x, target)
   if (is.null(x$clusters)) return(effective_size)
-  # Adjusts for the quantile of the t distribution with few clusters.
+  # With few clusters, intervals need a t quantile, but Wilson's formula uses a normal quantile. The
+  # effective size is therefore reduced by the squared ratio of the two quantiles.
   ifelse(x$clusters < min_clusters, NA_real_,
     (normal_quantile(conf_level) / t_quantile(conf_level, x$clusters))^2 * effective_size)
 }
@@ -48,9 +49,8 @@ relative_error_variance <- function(x, target) {
   if (target == "cases") variance else pmin(variance + x$full_design / x$cases, x$design / x$gold)
 }
 
-# Returns Student's intervals for differences between accuracies. Degrees of freedom are the number
-# of gold cases minus 1. `x`: result of gold_accuracy() for pairs of systems. `n_errors`: number of
-# standard errors in half of the width of the interval.
+# Returns Student's intervals for differences between accuracies. `x`: result of gold_accuracy() for
+# pairs of systems. `n_errors`: number of standard errors in half of the width of the interval.
 difference_interval <- function(x, target, conf_level,
                                 n_errors = small_sample_quantile(x, conf_level), ...) {
   size <- effective_gold_size(x, target, conf_level)
@@ -91,14 +91,15 @@ default_widen <- 1.25 # Relative increase of the prior variance, with very many 
 # estimate from gold cases. It is the smallest factor with which nominal 90% intervals have a
 # coverage of .85 for any bias of the prior, in the limit of many cases. Derivation: a precise but
 # wrong prior moves an interval towards the prior. The move is the share s = 1 / (1 + factor) of the
-# distance between them. The interval is sqrt(1 - s) times as wide. If gold cases just fail to
-# contradict the prior, one limit misses the truth with probability .10, and the other with
-# probability .05. The share s therefore solves
+# distance between them. The interval is sqrt(1 - s) times as wide as the interval without a prior.
+# If gold cases just fail to contradict the prior, one limit misses the truth with probability .10,
+# and the other with probability .05. The share s therefore solves
 #   qnorm(.95) (sqrt(1 - s) - s) = qnorm(.90).
 gold_widen_factor <- 5.9
-# Smallest number of gold cases with which the flat part has most of the weight, so that gold cases
-# can contradict ratings. In the worst public data set, the coverage of 90% intervals was .80 with
-# this number, and .71 with half of it.
+# Smallest number of gold cases that plan_gold() recommends if an interval uses ratings. The flat
+# part of the prior then has most of the weight, so that gold cases can contradict the ratings. In
+# the worst public data set, the coverage of 90% intervals was .80 with this number, and .71 with
+# half of it.
 min_gold_to_contradict <- 20
 # Ratio of two standard deviations of the bias from shared errors: between the cells of a confusion
 # matrix, and between systems.
@@ -118,8 +119,8 @@ max_effective_size <- 1e5 # upper limit of the effective number of cases in a li
 # shared errors. The normal part is therefore wider with more gold cases.
 # * n_gold, n_cases: numbers of gold cases and of all cases
 # * case_variance: variance of the values of single cases
-# * widen: relative increase of the variance that the user specified, or NULL. If it is NULL, a
-#   multiple of `squared_error` is added to the default increase
+# * widen: relative increase of the variance that the user specified, or NULL. If it is NULL, the
+#   increase is `default_widen`, and `gold_widen_factor` times `squared_error` is added
 # * squared_error: squared standard error of the estimate from gold cases
 # * variance_ratio: `case_variance`, divided by p (1 - p), where p is the estimate from ratings. The
 #   lower limit of the prior variance is multiplied by this ratio, or by 1 if the ratio is larger
@@ -170,9 +171,10 @@ combined_interval <- function(x, ratings_estimates, target, conf_level, widen = 
 
 # Returns the weight of the interval with a prior. A combined interval is the weighted mean of an
 # interval with the prior from ratings and an interval without prior. The weight is 0 if gold cases
-# contradict the ratings, and 1 if they do not. It increases linearly while the p-value of the test
-# increases from 0.5 to 1.5 times 1 - `conf_level`. If the weight changed in one step, small random
-# differences in standard errors could change the estimate much.
+# contradict the ratings, and 1 if they do not. Let a = 1 - `conf_level`. The weight increases
+# linearly from 0 to 1 while the p-value of the test increases from 0.5 a to 1.5 a. If the weight
+# changed in one step, small random differences in standard errors could change the estimate much.
+# With fewer than `min_gold_to_test` gold cases, the weight is 1.
 # * prior: result of ratings_prior()
 # * estimate: estimate without prior
 # * squared_error: squared standard error of this estimate
@@ -191,10 +193,11 @@ test_contradiction <- function(prior, estimate, squared_error) {
 }
 
 # Averages two intervals of each quantity: `interval_without_prior`, and an interval from gold cases
-# and the prior. The interval with the prior has the weight `ratings_weight`, and is computed by the
-# function `compute_combined`. Arguments of this function are elements of `x`, of `prior` and of the
-# estimate without prior. The prior is not used if it is missing, if the interval without prior is
-# missing, or if the truth of all cases is known.
+# and the prior. The second interval has the weight `ratings_weight`. The prior is not used if it is
+# missing, if the interval without prior is missing, or if the truth of all cases is known.
+# * compute_combined: function that computes the interval with the prior. Its arguments are `x`,
+#   `prior` and the estimates without prior, each with only the quantities for which the prior is
+#   used
 average_intervals <- function(x, prior, interval_without_prior, ratings_weight, compute_combined) {
   interval <- interval_without_prior
   interval$weight <- rep(1, length(interval$estimate))
@@ -273,7 +276,8 @@ min_gold_to_test <- 5L # smallest number of gold cases for a test against the ra
 # p-value of each system, NA with fewer than five gold cases. `x`: estimates from gold cases, a
 # result of gold_accuracy(). `ratings_estimates`: estimates from ratings.
 gold_test <- function(x, ratings_estimates) {
-  # The prior is computed as in combined_interval().
+  # The test uses only the centre and the variance of the prior. They are the same as in
+  # combined_interval(), because they depend neither on `n_gold` nor on `widen`.
   case_variance <- bernoulli_variance(ratings_estimates$estimate) * x$full_design
   prior <-
     ratings_prior(ratings_estimates, 0, case_variance, x$cases, 0, variance_ratio = x$full_design)
@@ -321,10 +325,11 @@ log_likelihood_ratio <- function(theta, share, size) {
 }
 
 # Returns the likelihood averaged over a distribution of the accuracy, divided by the maximum
-# likelihood. The distribution is a mixture of two halves. One is Beta(1/2, 1/2). The other is the
-# normal prior from ratings, as wide as for very many gold cases. The average is over `n` values
-# with equal probability under Beta(1/2, 1/2). `share`, `size`: see log_likelihood_ratio(). `cases`:
-# number of all cases.
+# likelihood. The distribution is a mixture of two halves: Beta(1/2, 1/2), and the normal part of
+# the prior from ratings. The standard deviation of the normal part is its limit for an infinite
+# number of gold cases. Without an estimate from ratings, the distribution is Beta(1/2, 1/2). The
+# average is over `n` values with equal probability under Beta(1/2, 1/2). `share`, `size`: see
+# log_likelihood_ratio(). `cases`: number of all cases.
 average_likelihood_ratio <- function(share, size, ratings_estimates, cases) {
   n <- 2000L
   probability <- (seq_len(n) - 0.5) / n

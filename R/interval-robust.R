@@ -192,7 +192,8 @@ max_differences <- 4e6 # largest number of drawn differences in memory at the sa
 compute_by_blocks <- function(answer, first, compute) {
   pairs_per_block <- ceiling(max_differences / 4 / max(nrow(answer), 1L))
   blocks <- lapply(split_in_runs(seq_along(first), pairs_per_block), compute)
-  # A block without data may have fewer fields than other blocks.
+  # A block without data may have fewer fields than other blocks, so fields of all blocks are
+  # collected.
   fields <- rlang::set_names(unique(unlist(lapply(blocks, names))))
   lapply(fields, function(field) unlist(lapply(blocks, `[[`, field)))
 }

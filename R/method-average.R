@@ -63,7 +63,7 @@ named_posteriors <- function(posteriors, x) {
 # * independent: accuracy if errors are independent
 # * rater_error: share of wrong ratings
 # * independence_weight: weight of the models without shared errors
-# * dependence_weight: weight of shared errors in intervals, from 0 to 1
+# * dependence_weight: factor, 0 to 1, of the error variance that allows for shared errors
 # * typical: share of shared errors for `common = "typical"`
 # * base_rate_range: highest minus lowest accuracy over possible base rates
 #
@@ -106,9 +106,9 @@ average_sampling_error <- function(draft) {
   average_field(average, "std.error", length(draft$point$value))
 }
 
-# Returns the total weight of the models that relax an assumption, such as equally accurate raters.
-# The table has a row per system and a column per assumption. `models`: field `members` of an
-# estimate.
+# Returns, for each system, the total weight of the models that do not make an assumption, such as
+# equally accurate raters. The result is a table with a row per system and a column per assumption.
+# `models`: field `members` of an estimate.
 relaxation_weights <- function(models) {
   is_relaxed <- cbind(
     accuracy = models$accuracy == "rater", errors = models$errors != "uniform",
@@ -124,16 +124,16 @@ max_sampling_width <- 0.2 # limit of the width of an interval for sampling error
 max_total_error <- 0.08 # limit of the total standard error
 
 # Finds systems with doubtful estimates. The hidden error is the part of the standard error due to
-# possible shared errors. Returns a list:
-# * few_data: numbers of the systems whose interval is wide because of sampling error, so that more
-#   data help. In addition, sampling error is larger than the hidden error, or raters may agree by
+# possible shared errors. Returns a list, whose first two elements leave out systems without an
+# estimate and systems whose accuracy is measured by gold cases:
+# * few_data: numbers of the systems that need more data. The interval for sampling error only is
+#   wide. In addition, the sampling error is larger than the hidden error, or raters may agree by
 #   chance
 # * assumption: numbers of the systems whose error is large and mostly hidden, or whose raters are
-#   machines. Empty if the user gives the share of shared errors. Systems whose accuracy is measured
-#   by gold cases are left out
+#   machines. Empty if the user gives the share of shared errors
 # * interval_width: for each system, width of an interval for sampling error only
 # * hidden_errors: for each system, the hidden error
-find_doubtful <- function(estimate, hidden_errors = hidden_error(estimate)) {
+find_doubtful_systems <- function(estimate, hidden_errors = hidden_error(estimate)) {
   sampling_error <- estimate$details$sampling
   is_from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
   interval_width <- 2 * normal_quantile(estimate$options$conf_level) * sampling_error
@@ -159,8 +159,8 @@ rests_on_machines <- function(estimate) {
     !all(rests_on_gold(estimate)) && any_known(estimate$details$rater_error)
 }
 
-# Warns about doubtful estimates (see find_doubtful()). The warnings advise more data, or a few
-# cases with known truth. Also warns about raters who always give the same answer.
+# Warns about doubtful estimates (see find_doubtful_systems()). The warnings advise more data, or a
+# few cases with known truth. Also warns about raters who always give the same answer.
 warn_doubtful <- function(estimate, hidden_errors) {
   x <- estimate$fit$x
   systems <- estimate$table$system
@@ -172,7 +172,7 @@ warn_doubtful <- function(estimate, hidden_errors) {
     paste0("{cli::qty(constant_names)}{?Rater/Each of the raters} {.val {constant_names}} gave the
       same answer to all of its cases. Such ratings carry no information about the truth",
       left_out_words, "."), raters = constant_names)
-  doubtful_estimates <- find_doubtful(estimate, hidden_errors)
+  doubtful_estimates <- find_doubtful_systems(estimate, hidden_errors)
   few_data_systems <- doubtful_estimates$few_data
   warn_if(few_data_systems, "few_data", paste0(
     "There are few data: sampling error by itself makes the ",

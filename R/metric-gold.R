@@ -344,7 +344,7 @@ scored_gold <- function(estimate, scored_system) {
   position <- match(gold$case, scored_system$at)
   scored_rows <- which(!is.na(position))
   gold_rows <- rep.int(scored_rows, weight[position[scored_rows]])
-  w <- drawn_weight(gold, gold_rows)
+  w <- sampling_weights(gold, gold_rows)
   cluster <- estimate$options$cluster
   list(
     at = position[gold_rows], truth = gold$truth[gold_rows], w = w, gold = length(gold_rows),

@@ -134,7 +134,7 @@ fit_calibration <- function(labels, gold, x) {
   rated_gold <- which(is_rated_pattern(x)[x$index[gold$case]])
   gold_case_rows <- gold$case[rated_gold]
   gold_truth <- gold$truth[rated_gold]
-  weight <- drawn_weight(gold, rated_gold)
+  weight <- sampling_weights(gold, rated_gold)
   weight <- weight / mean(weight) * weights_of_cases(x)[gold_case_rows]
   labels <- pick_rows(labels, x$index[gold_case_rows])
   log_powers <- log(0.2) + 0:32 * log(25) / 32

@@ -145,7 +145,7 @@ test_that("where truth is known shared errors have nothing to hide", {
     expect_equal(table$std.error, sqrt(facts$sampling^2 + hidden))
   }
   # Nor does anything rest on an assumption.
-  expect_length(find_doubtful(estimate)$assumption, 0L)
+  expect_length(find_doubtful_systems(estimate)$assumption, 0L)
 })
 
 test_that("the centre takes back of independence what N categories leave unseen", {
