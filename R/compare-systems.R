@@ -259,7 +259,7 @@ estimate_again <- function(estimate, x) {
   }
   fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
-  if (!is.null(options$method_record)) return(function_estimate(x, options))
+  if (!is.null(options$method_record)) return(fit_and_run_function(x, options))
   # A comparison uses only intervals with draws, so other intervals are usually not computed again.
   # But option `deviance` exists if profile_interval() found a higher maximum of the likelihood than
   # the fit. The interval is then computed again to find this maximum.

@@ -69,8 +69,9 @@ no_bins <- data.frame(rep_named(
 ))
 
 # Computes estimates from the posterior probabilities of any fit, including fits of user-defined
-# models. Returns the result of new_point(). For bootstrap replicates the fit is repeated with other
-# weights of patterns, if possible. A pattern is a group of cases with the same ratings.
+# models. Returns the result of new_point(). A pattern is a group of cases with the same ratings.
+# For bootstrap replicates the fit is repeated with other weights of patterns. If the fit cannot be
+# repeated (see refit_function()), replicates use the posterior probabilities of the original fit.
 # `accuracy_rule`: function that returns the accuracy of one system. Its arguments are answers,
 # posterior, weights and options, see mean_posterior_of_answers().
 posterior_fit_point <- function(fit, options, accuracy_rule) {
@@ -88,8 +89,9 @@ posterior_fit_point <- function(fit, options, accuracy_rule) {
 # function of the weights of patterns that returns a list with the posterior of each system
 # (patterns x categories). Other arguments: see posterior_fit_point().
 posterior_point <- function(fit, options, accuracy_rule, compute_posteriors) {
-  # This function has the arguments of estimators in compiled code: weights of patterns, and the
-  # quantity, "accuracy" or "counts" (expected numbers of cases by truth and answer).
+  # Computes a quantity of all systems for given weights of patterns. `quantity`: "accuracy" or
+  # "counts" (expected numbers of cases by truth and answer). Estimators in compiled code have the
+  # same arguments.
   estimator <- function(weight, quantity) {
     value_of_system <- function(answer, posterior, weight) {
       if (quantity == "counts") {
@@ -165,19 +167,21 @@ binned_of_posterior <- function(answer, posterior, weight, options) {
   if (options$clip == "overall") clip01(accuracy) else accuracy
 }
 
-# Returns the table of bins for one system. Bins group cases by their highest posterior probability,
-# from probability 1 downwards. A limit between two bins belongs to the lower bin. If n categories
-# are equally probable, agreement with one of them counts 1/n. Arguments: see
-# mean_posterior_of_answers().
+# Returns the table of bins for one system. Bins group cases by their highest posterior probability.
+# The first bin is the one with the highest probabilities. A probability on the limit between two
+# bins belongs to the bin with lower probabilities. An answer agrees with the raters if it is the
+# most probable category. If n categories are equally probable, an answer with one of them counts as
+# 1/n of an agreement. Arguments: see mean_posterior_of_answers().
 bins_of_posterior <- function(answer, posterior, weight, options) {
   if (length(answer) == 0L) return(no_bins)
   width <- options$bin_width
   top_category <- most_probable(posterior)
   probability <- predict_correctness(posterior, answer)
-  credit <- (probability >= top_category$probability * (1 - tie_tolerance)) / top_category$tied
+  agreement_weight <-
+    (probability >= top_category$probability * (1 - tie_tolerance)) / top_category$tied
   last_bin <- ceiling(1 / width - 1e-9) - 1
   bin <- clamp(floor((1 - top_category$probability) / width + 1e-9 / width), 0, last_bin)
-  bin_sums <- rowsum(weight * cbind(1, top_category$probability, credit), bin)
+  bin_sums <- rowsum(weight * cbind(1, top_category$probability, agreement_weight), bin)
   bin_number <- as.double(rownames(bin_sums))
   n_cases <- unname(bin_sums[, 1L])
   probability <- bin_sums[, 2L] / n_cases
@@ -194,8 +198,9 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
 
 # Returns an estimator, a function that calls the user's function `run`. The argument `times` of the
 # estimator is the number of times that each case was drawn, NULL for the original ratings. If `run`
-# has an argument `weights`, `run` is called with the original ratings and, as `weights`, `times` or
-# the weights of the original cases. If not, `run` is called with the resampled ratings.
+# has an argument `weights`, it is called with the original ratings. `weights` is then `times` or,
+# if `times` is NULL, the weights of the cases. If `run` has no argument `weights`, it is called
+# with the resampled ratings.
 function_estimator <- function(x, run) {
   has_weights_argument <- "weights" %in% names(formals(args(run)))
   structure(function(times, quantity) {
@@ -247,20 +252,21 @@ estimate_by_function <- function(x, run, arguments, by) {
   options <- check_accuracy_options(arguments)
   options$method <- "own function"
   options$threads <- check_threads(arguments$threads)
-  # The record of the method is not in the registry of methods, but in the options.
+  # The registry of methods has no user-defined functions, so the options contain the record of the
+  # method.
   options$method_record <- c(
-    new_method("own function", "function of the user's", "none", run_own_method), run = run
+    new_method("own function", "function of the user's", "none", run_user_function), run = run
   )
   estimate_each_group(x, by, function(x, cluster, gold) {
     if (!is.null(cluster)) options$cluster <- match(cluster, unique(cluster))
-    function_estimate(x, options)
+    fit_and_run_function(x, options)
   }, arguments$cluster, NULL)
 }
 
 # Computes estimates by the user's function, which is stored in the record of the method. This
 # function is not defined in estimate_by_function(), because each result would then contain the data
 # of that function.
-run_own_method <- function(fit, options, ...) {
+run_user_function <- function(fit, options, ...) {
   estimator <- function_estimator(fit$x, options$method_record$run)
   result <- estimator(NULL, NULL)
   new_point(result$estimate, estimator, reason = result$reason)
@@ -269,7 +275,7 @@ run_own_method <- function(fit, options, ...) {
 # Computes an estimate by the user-defined function in `options`. A model of raters is also fitted,
 # because print() shows the agreement of raters. Warnings of this fit are suppressed, because the
 # estimate does not use the fit.
-function_estimate <- function(x, options) {
+fit_and_run_function <- function(x, options) {
   fit <- without_warnings(fit_raters(x))
   check_has_systems(fit$x)
   draft <- draft_estimate(fit, options)

@@ -197,8 +197,8 @@ built_in_metrics <- name_by_id(list(
     "precision", "Precision", ~ppv, drops = "caseless", share = "answer",
     default = TRUE, undefined = reason_no_answer
   ),
-  # By Bayes' theorem, this value is computed from sensitivity and specificity. Therefore it is
-  # undefined if sensitivity or specificity is undefined, even if tp + fp > 0.
+  # The positive predictive value is computed from sensitivity and specificity, by Bayes' theorem.
+  # Therefore it is undefined if sensitivity or specificity is undefined, even if tp + fp > 0.
   category_metric(
     "ppv", "Positive predictive value", ~ nan_if_undefined(ppv, sens, spec),
     same_as = "precision", share = "answer",
@@ -389,7 +389,7 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
     compares_two <- identical(as.double(raters), 2)
     abort_argument_if(!compares_two && !(identical(raters, Inf) && form != "table"), "raters",
       "must be {.code 2}, or {.code Inf} for a measure of two or more raters.", not = raters)
-    # `least` is the number of raters that a case needs.
+    # `least`: smallest number of raters of a case. Cases with fewer raters are not used.
     inject(new_measure(!!!fields, raters = as.double(raters), least = if (compares_two) 2L else 1L))
   }
   register(

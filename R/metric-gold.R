@@ -1,9 +1,10 @@
 # Estimates metrics of systems from gold cases (cases with known truth). Metrics are, for example,
 # recall, a cell of a confusion matrix, or a metric of scores. Every case is in one cell of the
 # joint table of truth and answer. The cell is known for gold cases, and predicted from ratings for
-# other cases. The metric is computed from a table of predicted cells that gold cases correct. To
-# first order, a case changes the metric by the slope (derivative) of its cell. The variance of the
-# metric is therefore the variance of the corrected mean slope over all cases.
+# other cases. The known table of gold cases is corrected by the difference between the predicted
+# tables of gold cases and of all cases. The metric is computed from the corrected table. To first
+# order, a case changes the metric by the slope (derivative) of its cell. The variance of the metric
+# is therefore the variance of the mean slope, which corrected_mean() estimates.
 #
 # On the "unit scale" the range of a metric is [0, 1]. A "plan" is the list of requested metrics,
 # see metric_plan().
@@ -67,11 +68,13 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
 # * reason: reason why gold cases do not measure the metric of a row, or NA
 # * ranges: smallest and largest value of each metric (rows x 2)
 # * needs_no_gold: TRUE for rows whose metric does not depend on the truth. Their estimates stay
-#   unchanged. If the target is the cases of the data, their error is 0
+#   unchanged. If the estimates are for the cases of the data and not for a population (target
+#   "cases"), the standard errors of these rows are 0
 measured_rows <- function(rows, measurements, prior, reason, ranges, estimate, interval, conf_level,
                           needs_no_gold = FALSE) {
   has_estimate <- !is.na(rows$estimate)
-  # Gold cases also measure quantities that ratings by one rater do not identify.
+  # Ratings by one rater do not identify metrics that depend on the truth, but gold cases do. With
+  # one rater, rows without an estimate are therefore replaced, too.
   is_replaced <- (has_estimate | is_one_rater(estimate$fit$x)) & !needs_no_gold
   exact_rows <- which(
     needs_no_gold & has_estimate & estimate$gold$settings$target == "cases"
@@ -124,12 +127,13 @@ rows_to_unit <- function(rows, ranges) {
 
 # Returns the gold cases that system number `s` answered, with joint tables of truth and answer.
 # NULL if there are no gold cases. `n`: number of categories. The result is a list with the fields
-# of select_gold() and these fields, of which the first four are joint tables: vectors of
-# probabilities, in which answers vary fastest.
+# of select_gold() and the fields below. The first four fields are joint tables, as vectors in which
+# answers vary fastest.
 # * gold_table: table of gold cases, with their known truth
 # * mean: table of all cases, predicted from ratings
 # * predicted_difference: table of gold cases, predicted from ratings, minus `mean`
-# * start: corrected table, at which slopes are computed. Positive cells of `mean` stay positive
+# * start: table at which slopes are computed: `gold_table`, corrected by `predicted_difference`.
+#   `mean` is added with the weight of one gold case, so that its positive cells stay positive
 # * predicted: probability of each category, by pattern of ratings (patterns x categories)
 # * answer: answer of the system, by pattern
 # * all_known: is the truth of all cases known?
@@ -187,7 +191,8 @@ gold_metrics <- function(gold_data, slopes, plan, ranges) {
   }
   largest_slope <- apply(abs(slopes), 2L, max)
   compute_metrics <- function(mean, slope) {
-    # Each row of the plan has a separate table of truth and answer.
+    # The correction by predictions depends on the regression slope of a row of the plan. Therefore
+    # each row has a separate table of truth and answer.
     shares <- t(pmax(gold_data$gold_table - outer(gold_data$predicted_difference, slope), 0))
     tables <- shares / rowSums(shares)
     values <- lapply(unique(plan$rows$metric), function(id) {
@@ -202,11 +207,13 @@ gold_metrics <- function(gold_data, slopes, plan, ranges) {
   )
 }
 
-# Estimates metrics from gold cases by the influence of each case, which is the change of the metric
-# per case. Returns a list with the fields of corrected_mean() on the unit scale.
+# Estimates metrics from gold cases by the influence of each case: the slope of its cell, or the
+# influence on a metric of scores (see metric-influence.R). Returns a list with the fields of
+# corrected_mean() on the unit scale.
 # * predicted: probabilities of categories (patterns x categories, or cases x categories)
-# * influence_of_row: function that returns the influence of each pattern (or case) for each
-#   possible truth, in the form of `predicted`. Its argument is a row number of the plan
+# * influence_of_row: function that returns a matrix with the dimensions of `predicted`. It contains
+#   the influence of each pattern (or case) for each possible truth. The argument of the function is
+#   a row number of the plan
 # * compute_variance: function that returns the variance of the influence, see corrected_mean()
 # * largest_influence: largest influence on each metric, see measurement_as_share()
 # * compute_metrics: function that returns the metrics on the unit scale. Its arguments are
@@ -230,19 +237,20 @@ gold_influence <- function(gold_data, predicted, influence_of_row, compute_varia
 }
 
 # Converts estimates of metrics from gold cases to the form of estimated shares, because intervals
-# are computed for shares. The variance of a case becomes value (1 - value), computed with half a
-# correct and half a wrong case added, so that it is not 0. The variance ratios are multiplied so
-# that the standard error stays the same.
+# are computed for shares. The variance of a case becomes value * (1 - value). Before it is
+# computed, half a correct and half a wrong case are added, so that it is not 0. The variance ratios
+# are multiplied so that the standard error stays the same.
 # * measurement: estimated means of the influence, see corrected_mean()
 # * value: estimated metrics on the unit scale
 # * gold_only_value: metrics on the unit scale, from gold cases only
-# * largest_influence: largest change of each metric by one case; 0 for no lower bound of the error
+# * largest_influence: largest influence of a case on each metric. If it is 0, the standard error
+#   has no lower limit
 #
 # If gold cases are few, or if nearly all are correct or wrong, their influence may hardly vary. The
-# error is then at least the error of a share of `min_cases` cases. For this number, one case
-# changes the share as much as the most influential case changes the metric. See also
-# add_standard_errors(). The field `n_labels` is at most `min_cases`. For example, only 3 of 100
-# gold cases may be of the category whose recall is estimated.
+# standard error is then at least the standard error of a share of `min_cases` cases. One case
+# changes a share of `min_cases` cases as much as the most influential gold case changes the metric.
+# See also add_standard_errors(). The field `n_labels` is at most `min_cases`. For example, if 3 of
+# 100 gold cases are of the category whose recall is estimated, `min_cases` is about 3 to 6.
 measurement_as_share <- function(measurement, value, gold_only_value, largest_influence) {
   variance_of_share <- function(equivalent_cases) {
     bernoulli_variance(add_half_cases(value, equivalent_cases))
@@ -288,7 +296,8 @@ why_no_metrics <- function(gold_data, slopes, plan, measurements) {
 
 # Returns, for each row of the plan, the reason why gold cases do not measure the metric, or NA.
 # * measurements: estimates of the rows. A missing estimate is also a reason
-# * is_expected: logical vector of the categories that need gold cases in rows of all categories
+# * is_expected: is a category expected to have cases? Rows that are not for a single category need
+#   gold cases of all these categories
 # * reason_template: the first reason, with %s for the first category that lacks gold cases
 # * lacks_gold: function of a row number that returns TRUE for categories that lack gold cases
 reason_by_row <- function(plan, measurements, is_expected, reason_template, lacks_gold) {
@@ -361,7 +370,8 @@ scored_gold <- function(estimate, scored_system) {
 # Estimates metrics of scores from gold cases. Returns a list with the fields of corrected_mean() on
 # the unit scale. `gold_data`: result of scored_gold(). `scored_system`: scores of the system and
 # weights of its cases, see score_panel(), in which gold cases have their known truth. Metrics whose
-# field `linear` is TRUE are corrected only to first order. If all truths are known, they are exact.
+# field `linear` is TRUE are corrected only to first order. If all truths are known, the corrected
+# metrics are exact.
 gold_scores <- function(gold_data, plan, scored_system, ranges) {
   start_values <- to_unit(score_values(plan, scored_system), ranges)
   influence <- Map(`/`, score_influence(plan, scored_system), widths(ranges))
@@ -379,12 +389,13 @@ gold_scores <- function(gold_data, plan, scored_system, ranges) {
   compute_variance <- function(mean, sample_variance, n_effective) {
     (n_effective * sample_variance + prior_cases * influence_variance) / (n_effective + prior_cases)
   }
-  values_on_unit <- function(mean, slope) {
+  compute_metrics <- function(mean, slope) {
     value <- clip01(start_values + mean - mean_influence)
     for (slope_value in unique(slope[!is_linear])) {
       row_numbers <- which(!is_linear & slope %in% slope_value)
-      # Weight of a case in a category: the slope times the predicted probability. A gold case also
-      # adds the truth (0 or 1) minus this product, times the sampling weight of the gold case.
+      # The kernel of a metric needs the weight of each case in each category. It is the regression
+      # slope times the predicted probability. For a gold case, the truth (0 or 1) minus this
+      # product is added, times the sampling weight of the case.
       weights <- slope_value * scored_system$posterior
       truth_minus_prediction <- gold_truths - pick_rows(weights, gold_data$at)
       scored_system$w <- weights +
@@ -395,6 +406,6 @@ gold_scores <- function(gold_data, plan, scored_system, ranges) {
   }
   gold_influence(
     gold_data, scored_system$posterior, function(i) influence[[i]], compute_variance,
-    0 * influence_variance, values_on_unit
+    0 * influence_variance, compute_metrics
   )
 }

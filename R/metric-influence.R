@@ -11,7 +11,7 @@
 # each answer, and of each correct answer. The slope of a cell is therefore the sum of up to three
 # slopes of totals. To save memory, only the slopes of totals are stored. Returns a list:
 # * n: number of categories
-# * there: do the truth and the answer of a cell occur? An element per cell
+# * is_occurring: do the truth and the answer of a cell occur? An element per cell
 # * whole: is a row of the plan a metric of the whole table?
 # * cells: slopes of metrics of the whole table (cells x metrics)
 # * sums: slopes of the other metrics (totals of truths, then answers, then correct answers, x
@@ -23,7 +23,7 @@ metric_slopes <- function(plan, table) {
   counts <- lapply(one_vs_rest_counts(matrix(table, 1L), n), as.vector)
   is_whole_table <- map_lgl(plan$records, function(record) record$form != "category")
   list(
-    n = n, there = is_occurring, whole = unname(is_whole_table[plan$rows$metric]),
+    n = n, is_occurring = is_occurring, whole = unname(is_whole_table[plan$rows$metric]),
     cells = do.call(cbind, lapply(plan$records[is_whole_table], slopes_of_table, plan, joint_table,
       is_occurring)),
     sums = do.call(cbind, lapply(plan$records[!is_whole_table], slopes_of_categories, plan, counts))
@@ -39,14 +39,14 @@ slopes_of_row <- function(slopes, i, unused_too = FALSE) {
   total_slopes <- matrix(slopes$sums[, column], ncol = 3L)
   cell_slopes <-
     t(outer(total_slopes[, 1L], total_slopes[, 2L], `+`) + diag(total_slopes[, 3L], slopes$n))
-  replace(as.vector(cell_slopes), !unused_too & !slopes$there, 0)
+  replace(as.vector(cell_slopes), !unused_too & !slopes$is_occurring, 0)
 }
 
 # Returns the first-order change of each metric (tables x rows of the plan) if the table at which
 # slopes were computed is replaced by another table. The change is the sum over cells of table times
 # slope. `tables`: the other tables (tables x cells).
 first_order_changes <- function(slopes, tables) {
-  tables[, !slopes$there] <- 0
+  tables[, !slopes$is_occurring] <- 0
   is_whole <- slopes$whole
   changes <- matrix(0, nrow(tables), length(is_whole))
   if (any(is_whole)) changes[, is_whole] <- tables %*% slopes$cells
@@ -132,7 +132,8 @@ slopes_of_categories <- function(record, plan, counts) {
     total_weight <- sum(weight)
     slopes <- as.vector(by_category %*% weight) / total_weight
     if (average == "macro") return(slopes)
-    # The weights depend on the base rates in the table, which adds a term to the slopes of truths.
+    # In this average, categories are weighted by their numbers of cases. A case changes the weight
+    # of its true category, which adds a term to the slopes of truths.
     weight_slope <- (values - sum(values * weight) / total_weight) / total_weight
     slopes + c(replace(weight_slope, weight == 0, 0), numeric(2L * n))
   })
@@ -206,8 +207,8 @@ roc_auc_influence <- function(score_data, w, v, settings) {
 }
 
 # Creates the function that computes the influence of cases on the area under the precision-recall
-# curve. Of the two numbers in the precision at a threshold, only the number of cases of the
-# category depends on truths. The number of all cases above the threshold does not. `average`: is
+# curve. The precision at a threshold is a ratio: the cases of the category above the threshold,
+# divided by all cases above the threshold. Only the numerator depends on truths. `average`: is
 # precision constant between thresholds, as in average precision? If not, it is linear.
 precision_influence <- function(average) {
   function(score_data, w, v, settings) {
@@ -221,17 +222,17 @@ precision_influence <- function(average) {
       mean_precision <- if (average) precision else
         (precision + c(1, precision[-length(precision)])) / 2
       # For each threshold, returns the sum over this threshold and all lower thresholds.
-      sum_from_here <- function(x) {
+      sum_downwards <- function(x) {
         before <- if (average) x else c(0, x[-length(x)])
         rev(cumsum(rev(tie_category_cases * (x + before) / 2))) -
           if (average) 0 else tie_category_cases * before / 2
       }
-      later_decrease <- sum_from_here(category_cases / cases^2)
+      later_decrease <- sum_downwards(category_cases / cases^2)
       case_values <- function(by_tie) {
         sum(v) / sum(category_weight) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
       }
       influence <- matrix(case_values(-later_decrease), length(v), ncol(w))
-      influence[, k] <- case_values(mean_precision + sum_from_here(1 / cases) - later_decrease -
+      influence[, k] <- case_values(mean_precision + sum_downwards(1 / cases) - later_decrease -
         sum(tie_category_cases * mean_precision) / sum(category_weight))
       influence
     }))
@@ -242,7 +243,8 @@ precision_influence <- function(average) {
 influence_on_loss <- function(loss, w, v) list(whole = loss - mean_loss(loss, w, v))
 
 # Returns the influence of cases on the expected calibration error. This error is a sum of absolute
-# gaps. The derivative is valid only for changes that do not change the sign of a gap.
+# gaps between scores and shares of correct answers, see score_reliability(). The derivative is
+# valid only for changes that do not change the sign of a gap.
 ece_influence <- function(score_data, w, v, settings) {
   reliability <- top_reliability(score_data, w, v, settings$bins)
   score <- score_data$scores[cbind(seq_along(score_data$top), score_data$top)]

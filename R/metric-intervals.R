@@ -52,8 +52,9 @@ is_measured_by_gold <- function(estimate, interval) {
   !is.null(estimate$gold) && !is.null(accuracy_intervals[[interval]]$gold)
 }
 
-# Returns the record of the interval that is computed from ratings only. If `interval` uses gold
-# cases, this is the robust interval of the estimate from ratings, which is the prior.
+# Returns the record of the interval that is computed from ratings only. It is the record of
+# `interval`, unless `interval` uses gold cases. In this case the estimate from ratings is only a
+# prior, and its interval is the robust interval.
 interval_from_ratings <- function(estimate, interval) {
   if (is_measured_by_gold(estimate, interval)) interval_robust else accuracy_intervals[[interval]]
 }
@@ -147,8 +148,8 @@ percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) 
   })
   ranges <- ranges_of_plan(plan)
   replicate_values <- to_unit(replicate_values, ranges)
-  # Replicates of a substitute method are shifted on the logit scale, so that their median is the
-  # estimate.
+  # The replicates may be from a faster substitute method, see stand_in_replicates(). They are then
+  # shifted on the logit scale, so that their median equals the estimate.
   if (has_stand_in(estimate)) {
     replicate_values <- shift_replicates(replicate_values, to_unit(rows$estimate, ranges))
   }
@@ -188,8 +189,9 @@ delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
     cbind(rowSums(table_sums(tables, slopes$n)$right), first_order_changes(slopes, tables))
   })
   sampling_errors <- apply(pick_rows(first_order_values, !is.na(first_order_values[, 1L])), 2L, sd)
-  # The accuracy may vary less between replicates than its sampling error. All errors are then
-  # increased in proportion. They are never decreased.
+  # The first sampling error is for the accuracy in the joint tables. It may be smaller than the
+  # sampling error of the estimate of accuracy. All sampling errors are then multiplied by the ratio
+  # of these two numbers. They are never decreased.
   error_ratio <- estimate$details$sampling[[s]] / sampling_errors[[1L]]
   rows$sampling <- sampling_errors[-1L] * if (is.finite(error_ratio)) max(1, error_ratio) else 1
   rows$hidden <- hidden_errors(estimate, table, s, slopes)
@@ -209,7 +211,7 @@ cases_of_a_share <- 2.7
 #
 # If the metric is near an end of its range, or if very few cases determine the metric, replicates
 # may hardly vary. The sampling error is then at least the error of a share of `cases` cases, with
-# half a correct and half a wrong case added. For this number, one case changes the share as much as
+# half a correct and half a wrong case added. One case changes a share of `cases` cases as much as
 # the most influential case changes the metric. The standard error is at most half the width of the
 # range.
 add_standard_errors <- function(rows, largest_slope, ranges) {
@@ -238,8 +240,8 @@ add_standard_errors <- function(rows, largest_slope, ranges) {
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
   # Difference between the tables with independent and with shared errors. For methods other than
-  # "average", the table with independent errors is the table of the estimate. The difference is 0
-  # if the table with shared errors was not computed.
+  # "average", the table of the estimate is used as the table with independent errors. The
+  # difference is 0 if the table with shared errors was not computed.
   difference <- 0 * table
   counts <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
   if (length(counts$shared_counts) > 0L) {
@@ -265,7 +267,8 @@ hidden_errors <- function(estimate, table, s, slopes) {
 # * answer_error: standard deviation of the component that differs between answers
 #
 # The component that differs between answers is 0 if raters are machines (language models or
-# programs). For machines, hidden errors are known only for accuracies over all answers.
+# programs). The hidden errors of machines were measured on other data sets (see robust.cpp), and
+# only for the accuracy over all answers.
 combine_hidden <- function(estimate, s, range_distance, change_by_answer, answer_share,
                            answer_error = rater_part) {
   rater_part <- hidden_error_of_system(estimate, s)
@@ -292,16 +295,17 @@ wrong_by_answer <- function(estimate, s) {
   ifelse(is.na(share_by_answer), estimate$details$rater_error[[s]], share_by_answer)
 }
 
-# Adds limits to `rows`, about `z` standard errors from the estimate. `ranges`: range of each row
-# (rows x 2). The data do not show how the error depends on the value of the metric. Two intervals
-# are therefore computed under different assumptions. The result is the smallest interval that
-# contains both:
-# * Only the sampling error is smaller near the ends of the range. The interval is Wilson's for all
-#   cases. The rest of the error does not depend on the value, and is added on both sides.
+# Adds the limits of intervals to `rows`. The limits are about `z` standard errors from the
+# estimate. `ranges`: range of each row (rows x 2). The data do not show how the error depends on
+# the value of the metric. Two intervals are therefore computed under different assumptions. The
+# result is the smallest interval that contains both:
+# * Only the sampling error is smaller near the ends of the range. Wilson's interval for all cases
+#   allows for it. The rest of the error does not depend on the value, and is added on both sides.
 # * The whole error is smaller near the ends of the range. The interval is Wilson's for the number
-#   of cases that gives the standard error. This interval is left out if the number is below
-#   `cases_of_a_share`, because the interval would be centred near one half. This rule does not
-#   depend on `z`, so that an interval contains the intervals with lower confidence levels.
+#   of cases with which a share has the standard error of the metric. This interval is left out if
+#   the number is below `cases_of_a_share`, because the interval would be centred near one half.
+#   This rule does not depend on `z`, so that an interval contains intervals with lower confidence
+#   levels.
 interval_rows <- function(rows, ranges, z) {
   known_rows <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
   ranges <- pick_rows(ranges, known_rows)

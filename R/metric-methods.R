@@ -31,7 +31,8 @@ prints_intervals <- function(table) {
 
 # Returns the table that print() shows, with a row per metric and a column per system. With more
 # than three systems, the table has a row per system and a column per metric. Metrics of single
-# categories are then left out if there are more than two categories and also other metrics.
+# categories are then left out if they are for at least two categories, and if there are also
+# metrics of all categories.
 metrics_to_print <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   system_labels <- system_titles(table)
@@ -60,7 +61,8 @@ metrics_to_print <- function(table) {
 shown_metrics <- function(table, estimate, plan) {
   if (n_categories(plan) == 2L) {
     table_plan <- subset_plan(Filter(function(record) record$needs == "table", plan$records), plan)
-    # Metrics with equal values for this table, which has no symmetry, are equal for all tables.
+    # Metrics are computed for one table without symmetry. Metrics with equal values are assumed to
+    # be equal for all tables.
     values <- metric_values(table_plan, c(2, 3, 5, 9) / 19)
     value_labels <- metric_labels(table_plan$rows)
     values[!value_labels %in% metric_labels(table)] <- NA

@@ -216,8 +216,9 @@ top_reliability <- function(score_data, w, v, bins) {
 # Returns the kernel of the expected calibration error, the mean absolute gap over bins (see
 # score_reliability()). Chance increases absolute gaps. If `debiased`, the kernel subtracts the
 # expected increase, computed as if true gaps were equal to observed gaps (Kumar, Liang and Ma
-# 2019). The kernel also returns `slack`: the error expected by chance if scores were calibrated,
-# minus the increase that was already subtracted. Lower limits of intervals are reduced by `slack`.
+# 2019). The kernel also returns `slack`: the mean absolute gap that chance causes if scores are
+# calibrated, minus the increase that was already subtracted. lower_limits_by_gaps() subtracts
+# `slack` from lower limits of intervals.
 ece_of_scores <- function(debiased) {
   function(score_data, w, v, settings) {
     reliability <- top_reliability(score_data, w, v, settings$bins)
@@ -242,7 +243,8 @@ folded_mean <- function(mean, sd) {
 }
 
 # Calls a kernel, or the function that computes its influence, with the scores and weights of a
-# system. `scored_system`: the input of the system, see score_panel().
+# system. `scored_system`: list of the scores of a system and the weights of its cases, see
+# score_panel().
 apply_to_scores <- function(f, plan, scored_system) {
   f(scored_system$score_data, scored_system$w, scored_system$v, plan$settings)
 }
@@ -276,8 +278,8 @@ score_averages <- function(plan, record) {
 # * probabilities: must scores be probabilities?
 # * gaps: is the metric a mean of absolute gaps, which chance increases?
 # * influence: function that returns the influence of each case (see metric-influence.R)
-# * linear: do gold cases correct the metric only to first order? If so, the metric is not defined
-#   for weights far from [0, 1]
+# * linear: do gold cases correct the metric only to first order? TRUE for metrics that cannot be
+#   computed with weights far outside of [0, 1], which an exact correction may need
 score_metric <- function(id, title, reference, kernel, influence, form = "table", pairs = FALSE,
                          probabilities = TRUE, gaps = FALSE, linear = gaps, ...) {
   c(

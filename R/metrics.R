@@ -70,8 +70,9 @@ package_metrics <- function() c(built_in_metrics, score_records)
 NULL
 
 # Returns the records of the metrics with the names `ids` or, if `ids` is NULL, of the default
-# metrics. With a positive category, the default metrics include the specificity. If there are also
-# only two categories, they are the metrics of a diagnostic test. `scored`: do ratings have scores?
+# metrics. If the user named a positive category, the default metrics include the specificity. If
+# there are also only two categories, the default metrics of answers are the five metrics of a
+# diagnostic test. `scored`: do ratings have scores? If not, no metric of scores is a default.
 find_metrics <- function(ids, settings, scored) {
   is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
   if (is.null(ids)) return(Filter(function(record) {
@@ -372,9 +373,10 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
 # * z: normal quantile for intervals that are symmetric on the scale of log(v). NULL for percentile
 #   intervals, whose limits are only converted
 #
-# The half-width of symmetric intervals is `z` standard errors on the scale of log(v). If the
-# interval of v / (1 + v) is wider, like an anytime interval, the half-width is the length of its
-# shorter side.
+# The half-width of symmetric intervals is `z` standard errors on the scale of log(v). The interval
+# of v / (1 + v) in `table` may be wider than `z` standard errors. An example is an anytime
+# interval, which is valid after every gold case. The half-width is then computed from the shorter
+# of the two distances between the estimate and a limit.
 shares_to_odds <- function(table, is_ratio, z) {
   shares <- table$estimate[is_ratio]
   std_error <- table$std.error[is_ratio]

@@ -31,7 +31,7 @@ plan_design <- function(x) {
   assumed_raters <- if (length(x$rater_accuracy) > 1L) x$rater_accuracy else design$raters
   rater_numbers <- check_distinct_counts(x$raters %||% length(assumed_raters), "raters", 2L, 100L)
   uses_design_raters <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
-  # Kappa needs at least two raters.
+  # Kappa needs at least two raters, so a single accuracy is used for two raters.
   assumed_design <- if (uses_design_raters) design else
     replace_judges(design, rep_len(accuracies, max(length(accuracies), 2L)))
   list(
@@ -167,8 +167,9 @@ expected_kappa <- function(design) {
         weight * crossprod(answer_probabilities, rep(base_rates, each = n) * answer_probabilities)
     }
   }
-  # A copied answer agrees with other raters as often as the answer that was copied. Rows of the
-  # table `copying` are applied one after the other.
+  # In the table `copying`, rater `to` copies an answer of rater `from` with the given probability.
+  # A copied answer agrees with other raters as often as the original answer. Rows of the table are
+  # applied one after the other.
   copying <- design$copying
   diag(agreement) <- 1
   for (i in which(copying$to <= nrow(agreement))) {
@@ -206,8 +207,8 @@ pilot_design <- function(pilot) {
     x = "The fit {.arg design} is a {format(fit$model)}.",
     i = "Use {.code errors = \"uniform\"} or {.code errors = \"distance\"} in {.fun rater_model}.")
   term_table <- tidy(fit)
-  # Adds defaults for terms that the model does not have. If the model has the term, indexing by
-  # name returns its estimate, because it is before the default.
+  # Adds default values at the end, for terms that the model does not have. If the model has the
+  # term, indexing by name returns the first element with this name, which is the estimate.
   model_parameters <-
     c(setNames(round(term_table$estimate, 3L), term_table$term), dispersion = 1, difficulty = 0)
   differs_by_rater <- fit$model$accuracy == "rater"
@@ -230,9 +231,9 @@ pilot_design <- function(pilot) {
   ))
 }
 
-# Fits a model to the ratings of a pilot. The model has an accuracy per rater. Instead, the K-model,
-# in which all raters have the same accuracy, is fitted in three cases: if `equal_accuracy` is TRUE,
-# if there are fewer than three raters, or if the first model is not identified.
+# Fits a model with an accuracy per rater to the ratings of a pilot. In three cases, the K-model is
+# fitted, in which all raters have the same accuracy: if `equal_accuracy` is TRUE, if fewer than
+# three raters are identified, or if the model with an accuracy per rater is not identified.
 fit_pilot <- function(x, equal_accuracy) {
   if (!equal_accuracy && length(named_raters(x)) > 2L) {
     fit <- without_warnings(fit_raters(x, rater_model("rater")))

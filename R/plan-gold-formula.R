@@ -18,7 +18,7 @@
 #   label
 # * from_ratings: estimate from ratings only, or NULL
 # * hardest: the possible value of the quantity that needs most gold cases
-# * labelled: number of gold cases in the estimate
+# * labelled: number of gold cases in the estimate that are informative for the quantity
 # * design: design effect of clusters on the mean of gold cases without predictions; 1 without
 #   clusters
 # * full_design: design effect of clusters on the mean of all cases; 1 without clusters
@@ -81,7 +81,7 @@ predict_accuracy <- function(x, gold_patterns, predicted_probabilities, s, estim
   if (n_raters(x) > 1L) quantity$from_ratings <- estimates_from_ratings(estimate, s)
   possible_values <- quantity$value
   if (isFALSE(is.na(quantity$from_ratings$estimate))) {
-    # Estimates of some methods may be above 1.
+    # Some methods can return estimates above 1, which are replaced by 1.
     quantity$value <- clip01(quantity$from_ratings$estimate)
     possible_values <- c(quantity$value, unlist(estimate$table[s, c("independent", "shared")]))
   }
@@ -248,7 +248,8 @@ planned_intervals <- function(quantity, settings) {
 }
 
 # Returns the rows of tidy() for one quantity. The column `worth` is the number of labels without
-# ratings that one label with ratings replaces. Without a pilot, it is a rough estimate with limits.
+# ratings that one label with ratings replaces. It is estimated from a pilot of gold cases for an
+# accuracy. Otherwise it is a rough estimate from the ratings, and has limits.
 plan_gold_rows <- function(quantity, settings) {
   n_cases <- quantity$prediction$cases
   worth <- if (is.null(quantity$p.value)) {
@@ -267,10 +268,11 @@ plan_gold_rows <- function(quantity, settings) {
       highest = gold_needed("conf.low", worst_case = TRUE)
     )
     n_drawn <- number_to_draw(gold_numbers)
-    # For a difference, only cases on which the answers differ are labelled.
+    # For a difference, drawn cases with equal answers need no label and are not counted.
     if (settings$of == "difference") n_drawn <- ceiling(n_drawn * quantity$share)
     half_width_of <- half_width_function(interval, quantity, settings)
-    # Clusters also increase the variance of a mean of labels without ratings.
+    # Clusters increase the variance of a mean of labels without ratings by the design effect. One
+    # label with ratings therefore replaces more labels without ratings.
     shown_worth <- if (interval == "gold alone") worth^0 else worth * quantity$design
     reason <- if (is.na(gold_numbers$gold)) {
       lowest_half_width <- half_width_of(n_cases)
@@ -308,13 +310,15 @@ gold_curve <- function(quantity, settings) {
 
 # ---- Cases to label -----------------------------------------------------------------------------
 
-# Returns the number of gold cases to draw. This number is enough for the half-width even if errors
-# are shared. If no number is enough with shared errors, the result is the number for the estimated
-# worth of ratings. `rows`: result of plan_gold_rows().
+# Returns the number of gold cases to draw. This is the column `highest`, the number that is enough
+# for the half-width in the worst case of shared errors. `highest` is NA if no number is enough, or
+# if the worth of ratings is estimated from a pilot. The result is then the column `gold`, which is
+# computed from the estimated worth of ratings. `rows`: a list or table with these columns, see
+# plan_gold_rows().
 number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
 
-# Draws the cases to label. Their number is that of the system that needs most cases. Returns a list
-# of two tables with the columns of case_rows() below:
+# Draws the cases to label. The number of drawn cases is enough for the system that needs most
+# cases. Returns a list of two tables with the columns of case_rows() below:
 # * new: the drawn cases. `probability` is the probability of being drawn in the pilot or now
 # * labelled: the cases of the pilot, with the same probability
 #

@@ -165,7 +165,8 @@ as_planned_estimate <- function(x) {
     gold <- x$drawn_gold
     if (is.null(gold)) return(x)
     ratings <- x$fit$x
-    # The pilot of an estimate from posterior draws is used in the default method.
+    # `x` is an estimate from posterior draws, which has no field `gold`. Its gold cases become the
+    # pilot of a new estimate by the default method.
     known_truth <- list2DF(list(
       case = ratings$cases[gold$case], truth = ratings$categories[gold$truth]
     ))

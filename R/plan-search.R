@@ -190,8 +190,9 @@ reason_not_enough <- function(probability, settings) {
 }
 
 # Returns the row of the table if no number of cases is enough. `tried`: the simulated numbers of
-# cases. If the probability does not increase between the last two numbers, the column `reason`
-# names bias. If it increases, the reason is that larger numbers were not tried.
+# cases. The column `reason` contains an explanation. If the probability does not increase between
+# the last two numbers, the explanation is bias of the estimates. If the probability increases, the
+# explanation is that the largest number tried is too small.
 unreached_row <- function(panels_at, tried, settings) {
   near_shares <- lapply(tried, function(n) panels_at(n)$near)
   probability <- map_dbl(near_shares, mean)
@@ -216,8 +217,9 @@ summarise_panels <- function(panels, settings) {
     quantile(absolute_error, clip01(level), type = 1L, names = FALSE)
   }
   half_width <- error_quantile(settings$conf_level)
-  # `share_error`: Monte Carlo error of the share of panels whose error is at most the half-width.
-  # The limits of the half-width are error quantiles at `conf_level` plus and minus `share_error`.
+  # `share_error`: Monte Carlo standard error of the share of estimates whose error is at most
+  # `half_width`. The standard error of `half_width` is half the difference between two error
+  # quantiles, at `conf_level` plus and minus `share_error`.
   share_error <-
     monte_carlo_error(as.vector(tapply(absolute_error <= half_width, panels$run, mean)))
   half_widths <- c(half_width, error_quantile(settings$conf_level + c(share_error, -share_error)))
@@ -286,10 +288,11 @@ allocate_gold <- function(total_gold, stratum_cases, spread) {
   target_size <- stratum_cases * positive_spread(spread, stratum_cases)
   n_gold <- pmin(min_in_stratum, stratum_cases)
   if (total_gold < sum(n_gold)) return(NULL)
-  # Adds one gold case at a time to the stratum with the largest deficit.
+  # Adds one gold case at a time, to the stratum with the largest ratio of target size to present
+  # number of gold cases. Full strata are left out.
   for (i in seq_len(total_gold - sum(n_gold))) {
-    largest_deficit <- which.max(ifelse(n_gold < stratum_cases, target_size / (n_gold + 0.5), -Inf))
-    n_gold[[largest_deficit]] <- n_gold[[largest_deficit]] + 1
+    next_stratum <- which.max(ifelse(n_gold < stratum_cases, target_size / (n_gold + 0.5), -Inf))
+    n_gold[[next_stratum]] <- n_gold[[next_stratum]] + 1
   }
   n_gold
 }

@@ -177,8 +177,8 @@ plot_score_curve <- function(object, type, ...) {
     layers
 }
 
-# Returns the subtitle of a plot: the words `intervals` about intervals (or NULL), and whether the
-# truth of cases is known or estimated.
+# Returns the subtitle of a plot. It begins with `intervals`, a text on the intervals (or NULL).
+# Then it states whether the truth of cases is known or estimated.
 truth_subtitle <- function(estimates, intervals = NULL) {
   is_truth_known <- all(map_lgl(estimates, has_all_truths))
   capitalised(paste(c(
@@ -291,7 +291,8 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   ))))
   table$kind <- ifelse(has_no_category, "overall", "category")
   table$series_name <- factor_in_order(paste_columns(table[c("system", part_columns_of(table))]))
-  # With groups, rows of the plot are systems in groups, and colours are categories.
+  # With groups, the plot has a row per system and group, and colours show categories. Without
+  # groups, it has a row per category or metric, and colours show systems.
   if (object$options$grouped) table[c("row", "series_name")] <-
     list(factor_from_top(table$series_name), factor_in_order(table$row))
   table$from_top <- -as.integer(table$series_name) # the first level is at the top

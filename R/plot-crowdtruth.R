@@ -107,7 +107,7 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     )
   }
   n_without_score <- nrow(table) - nrow(scored_workers)
-  # Abbreviations of version 2.0 are spelled out.
+  # The axis labels explain the abbreviated metrics of CrowdTruth 2.0 (wqs, wua, wwa).
   axis_labels <- map_chr(metrics[1:2], function(metric) {
     switch(metric,
       wqs = "worker quality (wqs)", wua = "agreement with units (wua)",

@@ -19,9 +19,9 @@ plot_sensitivity <- function(object) {
     rows
   }
   marks <- keep_estimated(sensitivity_marks(object))
-  # The two ends of the line of each system are the accuracies for shares of shared errors of 0 and
-  # 1. Limits of the band for sampling error are NA if the estimate is not on the line or has no
-  # interval.
+  # Each system has a line. It begins at the accuracy with independent errors (assumed share of
+  # shared errors 0), and ends at the accuracy with fully shared errors (share 1). Limits of the
+  # band for sampling error are NA if the estimate is not on the line or has no interval.
   sampling_margin <- normal_quantile(object$options$conf_level) * object$details$sampling
   if (!estimate_is_on_line(object) || !has_interval(object)) sampling_margin <- NA_real_
   line_ends <- data.frame(

@@ -38,7 +38,8 @@ resolve_prior <- function(prior, x, model) {
   } else if (kind_of_others != "partial") {
     default_parameters
   }
-  # If a rater has a prior only for the sensitivity, the specificity has the prior of other raters.
+  # If the user gives a prior only for the sensitivity of a rater, the prior of the specificity is
+  # copied from `system`. This is the prior of raters for which the user gives no prior.
   raters <- lapply(setNames(nm = x$raters), function(rater) {
     law <- prior$raters[[rater]]
     if (is.null(law)) system else resolve_law(law, rater, system %||% default_parameters)
@@ -159,9 +160,9 @@ resolve_rate_law <- function(law, categories) {
 
 # ---- Warnings about the positive category -------------------------------------------------------
 
-# Names the category that the prior calls positive, which is the second one. Warns if the names of
-# the two categories suggest that the first is positive. Otherwise a message informs once if the
-# labels are in alphabetical order, because the user may not have chosen this order.
+# Warns or informs the user that the prior treats the second category as positive. Warns if the
+# names of the two categories suggest that the first is positive. If not, shows a message once per
+# session if labels are in alphabetical order, because the user may not have chosen this order.
 name_positive_category <- function(x) {
   labels <- x$categories
   sentence <- "The positive category of the prior is {.val {labels[[2L]]}}, the second category."

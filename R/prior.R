@@ -105,7 +105,7 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
 min_parameter <- 1e-3
 
 # Raises an error if parameters are not finite, or below `min_parameter`. Returns the parameters.
-# `subject`: text for messages that names what has the prior, such as "base rates".
+# `subject`: name of the parameter with this prior, for messages, such as "base rates".
 check_proper <- function(parameters, subject) {
   is_proper <- is.numeric(parameters) && all(is.finite(parameters) & parameters >= min_parameter)
   abort_if(!is_proper, "prior",
@@ -159,10 +159,10 @@ beta_of_range <- function(range, subject) {
   shares * (prod(shares) / (diff(range) / 4)^2 - 1)
 }
 
-# Returns the parameters of a Beta distribution with a given mode and bound. They are 1 + mode s and
-# 1 + (1 - mode) s. The number s is computed so that a value is above `at_least`, or below
-# `at_most`, with probability `sure`. One of the two bounds is NULL. An upper bound is first
-# converted to a lower bound of 1 minus the value.
+# Returns the parameters of a Beta distribution with a given mode and bound. The parameters are
+# 1 + mode * s and 1 + (1 - mode) * s. The number s is computed so that a value is above `at_least`,
+# or below `at_most`, with probability `sure`. One of the two bounds is NULL. An upper bound is
+# first converted to a lower bound of 1 minus the value.
 beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   abort_if(!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1), "prior",
     "The mode of {subject} must be in [0, 1], and {.field sure} must be in (0, 1).",
@@ -189,8 +189,8 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
      {if (is_lower) 'below' else 'above'} its mode, and not too near it.",
     x = "The bound is {at_least %||% at_most}, and the mode is {mode}.",
     i = "Use a {if (is_lower) 'lower' else 'higher'} bound, or give two Beta parameters.")
-  # If a value exceeds the bound with probability `sure` even under the flat prior (s near 0, up to
-  # rounding), the flat prior is used.
+  # Under the flat prior (s near 0), a value may already be above the bound with probability `sure`,
+  # up to rounding errors. The flat prior is then the result.
   parameters <- beta_parameters(if (excess(-20) <= 0) -20 else
     uniroot(excess, c(-20, 15), tol = 1e-12)$root)
   if (is_lower) parameters else rev(parameters)

@@ -34,9 +34,10 @@ add_ratings <- function(x, new) {
 # Converts the argument `new` (a data frame, a matrix or ratings) to ratings. Data frames and
 # matrices get the categories of the ratings `x`. `arg`: name of the argument, for messages.
 #
-# If a data frame has columns of raters in `x`, columns with names of covariates are covariates.
-# If a rater of `x` is missing, its name may be misspelled: other columns, except systems, are read
-# as raters if they contain nothing but categories. An error then names the misspelled rater.
+# A data frame may have columns named like raters of `x`. Its columns named like covariates of `x`
+# are then covariates. If `new` has no column for a rater of `x`, the name of the rater may be
+# misspelled. All other columns that contain only categories, except columns of systems, are then
+# read as raters. A later error names the misspelled rater.
 as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
   columns <- names(new)
@@ -291,7 +292,7 @@ votes_of_systems <- function(table) {
   table[winning_rows, ]
 }
 
-# The argument `truth` of ratings().
+# Functions for the argument `truth` of ratings().
 
 # Returns the field `truth` of a ratings object, computed from the argument `truth` of ratings().
 # Returns NULL if the argument was not given. subset_truth() lists the elements of the field.
@@ -338,7 +339,8 @@ has_counts <- function(x) inherits(x, "ratings_counts")
 # Returns the names of the raters if they are identified. The result is empty for counts.
 named_raters <- function(x) if (has_counts(x)) character() else x$raters
 
-# Returns a number for each rater: its position if raters are identified, and otherwise 1.
+# Returns a number for each rater. Raters with different numbers are different raters. The number is
+# the position of the rater. If raters are not identified, all raters have the number 1.
 rater_identity <- function(x) if (has_counts(x)) rep(1L, n_raters(x)) else seq_along(x$raters)
 
 # Returns `value_if_named` if the raters of `x` are identified, and otherwise NA.

@@ -10,7 +10,7 @@
 # * abstained: a list with a code vector for each column of ratings.
 # * silent: a list with a code vector for each column of systems.
 #
-# Codes are 1 for a label in `abstain`, 2 for an empty cell that is an abstention, and otherwise 0.
+# Codes are 1 for a label in `abstain`, 2 for an empty cell if `abstain` contains NA, otherwise 0.
 record_abstentions <- function(input, options) {
   if (is.null(options$abstain)) return(input)
   check_abstain_allowed(input, options)
@@ -26,7 +26,8 @@ record_abstentions <- function(input, options) {
   system_table <- input$system_table
   if (!is.null(system_table)) input$system_table$silent <- code_abstentions(system_table$prediction)
   used_labels <- list_labels(c(input$columns, input$systems, system_table["prediction"]))
-  # rate_variables() makes this check itself if several variables share `abstain`.
+  # If several variables share `abstain` (attribute "shared"), a variable need not use it.
+  # rate_variables() then checks that at least one variable uses it.
   check_abstain_used(
     isTRUE(attr(options$abstain, "shared")) || any(is_abstention(used_labels)),
     options$abstain, used_labels
@@ -92,7 +93,8 @@ add_abstentions <- function(x, input) {
       replies$row, replies$rater, replies$category, list(), length(x$index)
     )))
   }
-  # An empty cell (code 2) of a system is not an abstention, because the system was not asked.
+  # An empty cell (code 2) of a system is not counted as an abstention, because the system was not
+  # asked.
   system_codes <- lapply(c(input$silent, input$system_table["silent"]), function(code) code == 1L)
   x$silent_systems <- new_abstentions(system_codes, input$system_table, "system", x$systems)
   x

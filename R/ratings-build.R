@@ -10,7 +10,8 @@
 # * by_rating: is a row a rating (TRUE) or a case (FALSE)?
 # * class: class of the ratings object.
 # * words: the arguments to give, in messages that list all layouts.
-# * split: function of these columns. It returns columns of ratings or counts.
+# * split: function that converts the list of these columns to a list of columns of ratings or
+#   counts. By default the columns stay unchanged.
 new_layout <- function(args, build, labels = TRUE, by_rating = FALSE, class = "ratings",
                        ratings_argument = args[[length(args)]],
                        words = sprintf("{.arg %s}", ratings_argument), split = identity) {
@@ -216,7 +217,9 @@ list_systems <- function(input, categories) {
   list(cases = cases, columns = split_columns(answers, system_names))
 }
 
-# `rated_cases`: cases that the data of the raters contain, also without ratings.
+# Fails if a system has no answers and no abstentions, or if no rater rated any case that it
+# answered. Warns if some of its answered cases have no ratings. `rated_cases`: cases that the data
+# of the raters contain, including cases without ratings.
 check_systems <- function(x, rated_cases) {
   n_answered <- answered_weight(x, pattern_times(x))
   n_unrated <- answered_weight(x, pattern_times(x) * !is_rated_pattern(x))
@@ -230,7 +233,7 @@ check_systems <- function(x, rated_cases) {
     "No rater rated any case of system{?s} {.val {unrated_systems}}.",
     i = "Check that ratings and systems have the same case identifiers.", system = unrated_systems)
   has_unrated <- n_unrated > 0
-  # Patterns of the unrated cases in which raters abstained, repeated for each case.
+  # Cases in which raters abstained and that have no ratings: the pattern of each case.
   abstained_patterns <- pattern_of_case(x)[unique(x$abstained$case)]
   abstained_patterns <- abstained_patterns[!is_rated_pattern(x)[abstained_patterns]]
   n_abstained <- colSums(pick_rows(pattern_answers(x), abstained_patterns) > 0L)
@@ -277,10 +280,10 @@ check_repeats <- function(x, input = NULL) {
 # * No argument of ratings() selects the column.
 # * Its name does not mean a repeat, such as "run" or "judge.run_id".
 # * Its value differs between rows of the same rater and case.
-# * On average, each of its values occurs in at least two rows. The column may be a measurement,
-#   such as a latency or a time, if it contains fractions, or if it differs between nearly all
-#   reruns. Then its number of distinct values must not exceed the largest number of rows of one
-#   rater and case.
+# * On average, each of its values occurs in at least two rows. The rule is stricter for columns
+#   that may be measurements, such as a latency or a time. The number of their distinct values must
+#   not exceed the largest number of rows of one rater and case. A column may be a measurement if it
+#   contains fractions, or if its values differ between nearly all reruns of a rater and case.
 keys_of_repeats <- function(input, are_reruns = FALSE) {
   used_rows <- input$source
   answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))

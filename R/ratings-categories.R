@@ -60,13 +60,15 @@ as_label <- function(x) {
 # vector.
 column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
 
-# Returns the labels of several columns in order. Columns without values are ignored. The order is
-# determined by these rules:
-# * Labels that are levels of factors are in the order of the levels.
-# * Labels that are all numbers are in numeric order, also in columns of text.
-# * Without factors, other labels are sorted as text. The labels "-" and "+" are in this order, so
-#   that "+" is the positive category.
-# * Labels that are in no factor are otherwise in order of appearance.
+# Returns the labels of several columns in order. Columns without values are ignored. Labels that
+# are levels of factors are in the order of the levels. For other labels, there are three cases:
+# * If all labels are numbers, the order is numeric, also in columns of text.
+# * If some labels are not numbers, and no column is a factor, labels are sorted as text. But "-"
+#   and "+" are in this order, so that "+" is the positive category.
+# * If some labels are not numbers, and a column is a factor, labels that are in no factor are in
+#   order of appearance.
+#
+# If factors contradict each other, the order of their levels is ignored.
 list_labels <- function(columns) {
   columns <- Filter(function(x) is.factor(x) || any_known(x), columns)
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
@@ -229,9 +231,9 @@ resolve_input_labels <- function(input, options) {
   relabel_input(input, old_labels, replace(new_labels, is_missing, NA))
 }
 
-# Returns the categories that the argument `categories` declares. An element with a name recodes a
-# label: its name is the category. Returns NULL if all elements have names, because the data may
-# then have further categories.
+# Returns the categories that the argument `categories` declares. If an element has a name, the name
+# is the category, and the element is a label to replace by the name. Returns NULL if all elements
+# have names, because the data may then have further categories.
 declared_categories <- function(categories) {
   is_named <- have_name(categories)
   if (all(is_named)) NULL else if (any(is_named))
@@ -258,7 +260,8 @@ warn_labels <- function(labels, input) {
       {.val {suspects}}. They differ in alphabet, in invisible characters, in how accents are
       stored, or in how digits are written.", "They count as different. Use the same characters
       in {.arg data} if they mean the same.")
-  # `categories` with names declares some of the labels.
+  # Names of the elements of `categories` are categories that the user chose, so they are not
+  # reported.
   codes <- setdiff(missing_codes(labels), names(input$given_categories))
   warn_about(codes, "Some categories look like codes for missing ratings: {.val {suspects}}.",
     c("They count as categories. Give {.arg categories} if they are categories.",

@@ -27,7 +27,7 @@ prior_of_cell <- function(estimate, counts, s, cell, of) {
   right <- rowSums(draws[, c(1, 5, 9)]) / rowSums(draws)
   scale <- max(1, estimate$details$sampling[[s]] / stats::sd(right))
   sampling <- scale * stats::sd(drop(draws / rowSums(draws)) %*% slope)
-  slopes <- list(n = 3L, there = rep(TRUE, 9L), whole = TRUE, cells = as.matrix(slope))
+  slopes <- list(n = 3L, is_occurring = rep(TRUE, 9L), whole = TRUE, cells = as.matrix(slope))
   hidden <- hidden_errors(estimate, table, s, slopes)
   list(estimate = value_of(table), std.error = sqrt(sampling^2 + hidden^2), bias = hidden)
 }
