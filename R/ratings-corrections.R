@@ -1,4 +1,5 @@
-# Hints on labels that are variants, misspellings or no categories.
+# Hints in errors about undeclared labels. The label may be a variant or a misspelling of a
+# category, or a code for a missing rating.
 
 # Returns all columns that contain labels of categories.
 label_columns <- function(input) {
@@ -9,8 +10,9 @@ label_columns <- function(input) {
 # Returns, for each label, the category that the label probably stands for; NA if there is none. The
 # category is determined in three steps:
 # 1. Take the most frequent category that equals the label except for capitals and blanks.
-# 2. If this category is probably a misspelling of another category, take the other category.
-# 3. If there is no category yet, take the most frequent category with a similar name.
+# 2. If this category is probably a misspelling of another category, take the other category. If
+#    step 1 found no category, check the label itself in the same way.
+# 3. If steps 1 and 2 found no category, take the most frequent category with a similar name.
 match_categories <- function(labels, categories, input) {
   columns <- label_columns(input)
   categories_by_count <- categories[order(-tabulate_labels(columns, categories))]
@@ -37,10 +39,10 @@ code_vector <- function(x) {
 
 # Returns hints on `labels` that may be mistakes.
 # * If labels differ from categories only in capitals and blanks, a hint is `clean_labels`.
-# * If labels are misspellings of categories, a hint contains code that merges them: the user's
-#   argument `categories` with further elements. `begin` is the beginning of this hint. If the user
-#   gave `categories`, the code also merges variants in capitals and blanks, because
-#   `clean_labels` may choose a form that is not declared.
+# * If labels are misspellings of categories, a hint contains code for the argument `categories`
+#   that merges them. The text `begin` precedes this code. If the user gave `categories`, the code
+#   keeps its elements. It then also merges labels that differ from categories only in capitals and
+#   blanks. The reason is that `clean_labels` may choose a spelling that is not in `categories`.
 # * Other labels may be missing ratings, see missing_label_hint().
 correction_hints <- function(begin, labels, categories, input) {
   category <- match_categories(labels, categories, input)

@@ -1,5 +1,6 @@
-# Groups of raters who share a source, and reruns (repeated answers) of one rater. In each case, the
-# ratings of a group are combined into one vote, and so are the reruns of a rater.
+# Groups of raters who share a source, and reruns (repeated answers of one rater). For each case,
+# the ratings by a group are combined into one vote. The reruns of a rater are also combined into
+# one vote.
 
 #' Votes of groups of raters and of reruns
 #'
@@ -47,7 +48,7 @@ merge_reruns <- function(x) {
   if (!has_reruns(x)) return(x)
   votes <- cast_votes(x, seq_along(x$raters), x$raters)
   votes$repeats <- "error"
-  # Data with `repeats = "reruns"` may still have only one rating per rater and case.
+  # The field is set only if a rater rated a case more than once. Otherwise nothing was merged.
   if (any_repeated(cbind(rating_pattern(x), rating_rater(x)))) votes$voted$reruns <- TRUE
   votes
 }
@@ -60,8 +61,8 @@ merge_reruns_with_message <- function(x) {
   merge_reruns(x)
 }
 
-# Returns a line for each rater whose reruns tie in some cases: two answers are then the most
-# frequent. The line contains the number of these cases.
+# Returns a line for each rater whose reruns tie in some cases. Reruns tie if two or more answers
+# are equally frequent, and no answer is more frequent. The line contains the number of these cases.
 tie_lines <- function(x) {
   if (!has_reruns(x)) return(NULL)
   count_rated <- function(x) map_dbl(seq_along(x$raters), count_rated_cases, x = x)
@@ -105,8 +106,8 @@ with_votes <- function(x) {
   votes
 }
 
-# Returns the names of the columns in which new data may have ratings by the raters of `x`: raters,
-# or the members of their groups.
+# Returns the names that columns of ratings may have in new data: the raters of `x` or, if these are
+# groups, the members of the groups.
 columns_of_raters <- function(x) names(x$voted$groups) %||% x$raters
 
 # Combines ratings into at most one vote per unit and pattern. A unit is a rater or a group of
@@ -153,8 +154,8 @@ find_majority <- function(ratings, n_units, n_categories) {
   winning_positions[!duplicated(sorted_keys) & !is_tied]
 }
 
-# Combines ratings of new cases into votes. `x`: ratings of new cases. `fitted`: the ratings of the
-# fit, which contain the groups of raters.
+# Combines ratings of new cases into votes. `x`: ratings of new cases. `fitted`: the ratings to
+# which the model was fitted. If they are votes of groups, `x` gets the same groups of raters.
 votes_by_fitted_groups <- function(x, fitted) {
   groups <- fitted$voted$groups
   if (!is.null(groups) && !has_counts(x) && all(x$raters %in% names(groups)))

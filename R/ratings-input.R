@@ -14,13 +14,15 @@ max_categories <- 1000L
 # Reads the data of a call of ratings(). Returns a list, which other functions call `input`.
 # Elements are absent if the user did not give them:
 # * layout: record of the layout, see new_layout().
-# * rows: number of rows of the data, in wide data without copies.
+# * rows: number of rows of the data. In wide data, copies of rows that drop_copied_rows() left out
+#   are not counted.
 # * columns: list of the columns of ratings or counts.
 # * case, rater, weights: columns. Without a column, `case` contains the row names of a matrix.
 # * keys: if several columns identify a case, a logical vector with the names of these columns. It
 #   is TRUE for numeric columns.
-# * row_case: identifier of the case of each row of the data. In contrast, `case` has fewer elements
-#   after split_systems(), and more after expand_answers().
+# * row_case: identifier of the case of each row of the data. In contrast, elements of `case` are
+#   dropped by split_systems() (systems) and repeated by expand_answers() (answers with several
+#   labels).
 # * source: row number in the data of each element of `case`.
 # * systems: list of columns of systems.
 # * system_table, constant: other forms of systems, see read_systems().
@@ -34,8 +36,8 @@ max_categories <- 1000L
 # * abstained, silent: see record_abstentions().
 # * given_categories: the argument `categories`.
 # * data: the data frame.
-# * extra: columns without a role. They may identify cases, see keys_of_repeats(). Ratings of other
-#   variables are left out.
+# * extra: columns without a role. They may identify cases, see keys_of_repeats(). Columns with the
+#   ratings of other variables of a codebook are not included.
 read_input <- function(data, quos, options) {
   repeats <- options$repeats
   data <- as_columns(data)
@@ -43,7 +45,8 @@ read_input <- function(data, quos, options) {
   system_input <- read_systems(quos, data, layout)
   roles <- find_role_columns(data, quos, layout, system_input$columns, repeats)
   selection <- quo_get_expr(quos$raters)
-  # A range or a function such as starts_with() may select columns that are not raters.
+  # If the user selects raters by a range or by a function such as starts_with(), some of the
+  # selected columns may not be raters. These columns get other roles.
   if (layout$ratings_argument == "raters" && is.call(selection) && !is_call(selection, "c"))
     roles <- reassign_rater_columns(roles, data, "data")
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
@@ -71,7 +74,8 @@ read_input <- function(data, quos, options) {
   input <- record_abstentions(drop_null(input), options)
   input <- resolve_input_labels(input, options)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
-  # If read_ratings() has read only the used columns of a file, equal rows need not be copies.
+  # Copies are not dropped if read_ratings() has read only the used columns of a file. Rows that are
+  # equal in these columns may differ in the other columns.
   if (!is.null(input$case) && repeats != "labels" && !isTRUE(attr(data, "is_partial")))
     input <- drop_copied_rows(input, repeats)
   if (!is_empty(system_input$raters)) input <- split_systems(input, system_input$raters, repeats)
@@ -111,11 +115,13 @@ data_rows <- function(column, input) {
   if (length(column) == length(input$source)) input$source else seq_along(column)
 }
 
-# Leaves out exact copies of rows, with a warning. All rows stay in these situations:
+# Leaves out rows that are equal to an earlier row, with a warning. All rows stay in two situations:
 # * `repeats` is "error", and there are other repeated ratings or cases. Then ratings() fails.
-# * `repeats` is "ratings" or "reruns", and equal rows may be repeated ratings. They are copies only
-#   if two conditions hold. A column without a role, such as a run number, differs between all other
-#   ratings of the same rater and case. There are not more copies than other repeated ratings.
+# * `repeats` is "ratings" or "reruns", and equal rows may be repeated ratings. Equal rows are left
+#   out as copies only if both of the following conditions hold:
+#   1. In the other rows, a column without a role, such as a run number, differs between all ratings
+#      of the same rater and case.
+#   2. The number of copies does not exceed the number of other repeated ratings.
 drop_copied_rows <- function(input, repeats) {
   # One number per case and rater. It may be too large for an integer.
   rater <- input$rater %||% 1
@@ -124,7 +130,7 @@ drop_copied_rows <- function(input, repeats) {
     !input$layout$by_rating
   if (!any_repeated(answer_of_row[is_reply]) || repeats != "error" && is_empty(input$extra))
     return(input)
-  # The row names of a matrix are cases, but no column of the data.
+  # Includes the case, because the case may be a row name of a matrix and not a column of the data.
   is_copy <- duplicated(list2DF(c(list(answer_of_row), input$data)))
   is_used <- is_reply & !is_copy
   answers <- answer_of_row[is_used]
@@ -255,7 +261,7 @@ names_in_expressions <- function(quos) {
   }))
 }
 
-# Fails because `arg` is missing. Only long data need several arguments.
+# Fails because the user did not give `arg`, an argument that long data need.
 abort_lacking <- function(arg, i = NULL) {
   abort_argument(arg, "Long data need {.arg case}, {.arg rater} and {.arg rating}.",
     x = "{.arg {arg}} is not given.", i = i)
@@ -364,7 +370,8 @@ is_plain <- function(x, modes) !is.object(x) && is.null(dim(x)) && mode(x) %in% 
 # Finds the systems. Returns a list with one of these elements:
 # * columns: the argument `systems` of ratings(); NULL without systems.
 # * table: a data frame of predictions.
-# * ratings: the table without the rows of systems, if the user gave `systems = FALSE`.
+# * ratings: if the user gave `systems = FALSE`, the table of ratings `contents$table` without the
+#   rows of systems.
 find_systems <- function(quo, contents, mapping, settings) {
   is_long <- describes_long_data(mapping)
   raters <- if (is_long)

@@ -35,7 +35,7 @@ expand_answers <- function(input) {
   row_order <- order(rows)
   rows <- rows[row_order]
   input <- keep_rows(input, rows)
-  # Rows beyond the labels (empty and missing answers) become NA.
+  # For empty and missing answers, `row_order` exceeds the number of labels, and the label is NA.
   input$columns <- setNames(
     list(answers$label[row_order]), if (has_flag_columns) "rating" else names(input$columns)
   )

@@ -44,8 +44,9 @@ guess_roles <- function(data, arg) {
         {.code ratings(data, case = , rater = , rating = )}.")
   roles <- reassign_rater_columns(roles, data, arg)
   first_column <- if (is_empty(roles$case)) data[[roles$raters[[1L]]]]
-  # Five or more different whole numbers probably number the cases, if only some of them are labels
-  # of other columns. If no label is shared, warn_unshared_labels() warns.
+  # Warns if the first column probably numbers the cases: it has five or more different whole
+  # numbers, and some but not all of them are labels of other columns. If none of them is such a
+  # label, warn_unshared_labels() gives a warning.
   if (is_plain(first_column, "numeric") && length(first_column) >= 5L &&
     !any_repeated(first_column)) {
     is_shared <- distinct_labels(first_column) %in%
@@ -331,9 +332,9 @@ variables_of_columns <- function(data, columns, repeats) {
 # * options, columns: the other arguments of ratings(); `columns` contains quosures.
 # * call: the user's call of ratings().
 #
-# Arguments may be lists with the names of the variables; each variable then gets its element. A
-# vector `abstain` is used for all variables. Fails if no rating of any variable is one of the
-# labels in `abstain`.
+# Some arguments may be lists with the variables as names. Then ratings() is called with the element
+# of the variable. If `abstain` is a vector, it is used for all variables. The function fails if no
+# rating of any variable is one of the labels in this vector.
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
   quosures_of_lists <- Filter(function(quo) quo_is_call(quo, "list"),
     columns[c("systems", "truth", names(rating_roles))])

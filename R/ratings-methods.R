@@ -5,8 +5,9 @@ dim.ratings <- function(x) c(n_cases(x), n_raters(x))
 #' @export
 dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
 
-# Registers methods for `ratings` and `ratings_labels`, two classes without a common parent.
-# print(), tidy() and similar functions use the methods of results.
+# Registers the same methods for the classes `ratings` and `ratings_labels`, which have no common
+# parent class. The methods of print(), tidy() and similar generics are those of the class
+# `fallible_result`.
 #' @rawNamespace
 #' S3method(dim,ratings_labels,dim.ratings); S3method(dimnames,ratings_labels,dimnames.ratings)
 #' S3method("[",ratings_labels,"[.ratings")
@@ -249,7 +250,8 @@ table_of_raters <- function(x) {
   check_named_raters(x, "what", "There is no table of raters.", i = NULL)
   votes <- merge_reruns(x)
   counts <- core_rater_counts(votes$patterns, pattern_weights(votes))
-  # Returns, for each rater, the number of pairs of the rater's ratings with equal keys.
+  # Returns, for each rater, the weighted number of pairs of ratings with equal keys. `key` has an
+  # element per rating. Ratings by different raters must have different keys.
   count_pairs <- function(key) {
     n_equal <- count_equal_at_first(key)
     rowsum_codes(rating_rater(x), rating_weights(x) * n_equal * (n_equal - 1) / 2, n_raters(x))

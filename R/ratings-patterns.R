@@ -105,7 +105,8 @@ pattern_counts <- function(x) {
 # are elements i and i + 1 equal, in all vectors?
 equals_next <- function(...) Reduce(`&`, lapply(list(...), function(x) x[-1L] == x[-length(x)]))
 
-# Returns the repeated ratings of a rater and case: a data frame of `pattern` and `rater`.
+# Returns a data frame with the `pattern` and `rater` of repeated ratings. If a rater has m ratings
+# in a pattern, there are m - 1 rows for them.
 repeated_ratings <- function(x) {
   pattern <- rating_pattern(x)
   rater <- rating_rater(x)
@@ -360,9 +361,12 @@ binomial_upper_tail <- function(n_successes, n_trials, probability) {
   pbeta(probability, n_successes, pmax(n_trials - n_successes, 0) + 1)
 }
 
-# Leaves out patterns without ratings, unless one of them has a gold case: gold cases must be a
-# sample of all cases used. `is_used`: matrix (patterns x quantities). `is_rated`: does each pattern
-# have ratings? `gold_patterns`: pattern of each gold case.
+# Sets `is_used` to FALSE for patterns without ratings. An exception is a quantity for which a used
+# gold case has no ratings. Its column of `is_used` is not changed, because gold cases must be a
+# sample of the used cases.
+# * is_used: does a quantity depend on a pattern (patterns x quantities)?
+# * is_rated: does each pattern have ratings?
+# * gold_patterns: number of the pattern of each gold case.
 drop_unrated <- function(is_used, is_rated, gold_patterns) {
   has_unrated_gold <- colSums(pick_rows(is_used & !is_rated, gold_patterns)) > 0
   is_used & (is_rated | rep(has_unrated_gold, each = nrow(is_used)))

@@ -140,7 +140,8 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   read_all <- function() {
     c(read_files(files, replace(settings, "keep", list(identity))), is_complete = TRUE)
   }
-  # Checks of repeated ratings need all columns, because they may contain the version of a system.
+  # If repeated ratings are allowed, all columns are read. ratings() then looks for columns that
+  # differ between repeats, such as the version of the evaluated system.
   contents <- if (any(repeats %in% c("ratings", "reruns"))) or_null(read_all())
   contents <- contents %||% read_files(files, settings)
   # If a named column does not exist, all columns are read, so that the error can list them.
@@ -319,9 +320,9 @@ read_file <- function(file, settings) {
 
 # ---- Roles of columns, identifiers of cases, and systems ------------------------------------
 
-# Adds columns to `mapping` (the columns by role of long data) for `case`, `rater` and `rating`, if
-# the user did not give them. They are the default columns of the file format. Other layouts have no
-# defaults.
+# Adds the default columns of the file format to `mapping`, a list of quosures of the arguments that
+# name columns. Default columns are used for `case`, `rater` and `rating` if the user did not give
+# them. Only long data have default columns.
 add_default_columns <- function(mapping, contents) {
   for (arg in setdiff(c("case", "rater", "rating"), given_argument_names(mapping))) {
     rating_choices <- if (arg == "rating") contents$choices
@@ -364,9 +365,10 @@ mapped_columns <- function(contents, quo, arg) {
   select_columns(list2DF(contents$table), quo, arg, contents$notes)
 }
 
-# Makes case identifiers unique over several files, and returns the table. If the format has a key
-# that identifies a case in any file, the key is used. Otherwise fails if equal identifiers in two
-# files may be different cases.
+# Makes case identifiers unique over several files, and returns the table. Keys (see new_format())
+# are used if the format has them and if the default column contains the cases. Rows with equal keys
+# then get the same identifier, and other rows get different ones. If keys are not used, fails if
+# equal identifiers in two files may be different cases.
 # * is_default_case: is `case` the default column of the format?
 # * same_cases: did the user declare that equal identifiers are the same case?
 resolve_cases <- function(contents, columns, is_default_case, same_cases) {

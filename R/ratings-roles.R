@@ -15,8 +15,8 @@
 #   the name of the role.
 new_rating_role <- function(code, values = identity) as.list(environment())
 
-# Returns the roles for which the list `x` has an element. Elements of lists with roles are taken by
-# `[[`, because `$` also matches the beginning of a name.
+# Returns the names of the roles for which the list `x` has an element. Uses `[[` instead of `$`,
+# because `$` also finds an element if only the beginning of its name matches.
 role_fields <- function(x) Filter(function(role) !is_empty(x[[role]]), names(rating_roles))
 
 # Returns the names of the elements with an entry per case and rater: roles and abstentions.
@@ -171,8 +171,9 @@ format_confidence <- function(x) {
 
 # ---- Records -------------------------------------------------------------------------------------
 
-# The names are the arguments of ratings(). R reads files in alphabetical order, so a record may use
-# functions of later files only inside `function(...)`.
+# Records of all roles. The name of a record is an argument of ratings(). R reads the files of the
+# package in alphabetical order, so a record may use functions of later files only inside
+# `function(...)`.
 rating_roles <- list(
   confidence = new_rating_role(encode_confidence, function(levels) ordered(levels, levels))
 )

@@ -286,10 +286,11 @@ check_long_data <- function(is_long_data, repeats) {
 # * ordered, repeats: arguments of ratings().
 # * nominal: TRUE if `ordered = FALSE` was given.
 # * cleaned: TRUE if `clean_labels` was given.
-# * declared: TRUE if `categories` was given, and not all of its elements have names.
+# * declared: TRUE if `categories` was given as the full list of categories. If all elements of
+#   `categories` have names, they only rename labels, and the field is NULL.
 # * copies: number of rows that were left out, because they are copies of another row.
-# * rows: "cases" if row i of the data is case i of the object, and otherwise "ratings"; NULL after
-#   cases were removed or reordered.
+# * rows: can values be matched to cases by position? "cases" if row i of the data is case i of the
+#   object, and otherwise "ratings". NULL after cases were removed or reordered.
 # * empty_answers: case and rater of each answer without labels.
 # * keys: only if several columns identify cases. A logical vector with the names of these columns,
 #   TRUE for numeric columns.
@@ -306,7 +307,8 @@ check_long_data <- function(is_long_data, repeats) {
 # * panel: only in a group of cases. A list of properties of the ratings of all cases: `used`,
 #   number of used categories; `constant`, see constant_raters(); `leaders`, see
 #   leading_categories(); and `abstain`, see decide_abstain().
-# * whole: only with abstentions, the ratings object before constant raters were removed.
+# * whole: only with abstentions. The ratings object before constant raters (whose ratings are all
+#   equal) were removed. Abstentions of these raters may still be used.
 # * kinds: kinds of the workers of a simulated crowd.
 #
 # Counts, and answers with several labels, have additional classes.

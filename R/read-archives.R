@@ -39,7 +39,7 @@ check_limit <- function(value, limit, input) {
 
 check_unpacked_size <- function(bytes, input) {
   check_limit(bytes / 1e6, "megabytes", input)
-  # Small files are not checked, because files with few labels may be compressed strongly.
+  # Small files are not checked, because tables with few different labels are compressed strongly.
   if (bytes > 1e7) check_limit(bytes / file.size(input$path), "ratio", input)
 }
 
@@ -77,8 +77,7 @@ fold_blocks <- function(connection, state, step) {
 
 # Unpacks a gzip file to a new file in the folder `scratch`, and returns the path of the new file. R
 # gives no error for a truncated file. To detect truncation, the unpacked size is compared with the
-# size in the last four bytes of the gzip file. By chance they are equal for 1 in 4000 truncated
-# files per MB.
+# size that is recorded in the last four bytes of the gzip file.
 unpack_gzip <- function(input, scratch) {
   unpacked_path <- tempfile(tmpdir = scratch)
   connection <- file(unpacked_path, "wb")
@@ -91,8 +90,9 @@ unpack_gzip <- function(input, scratch) {
     })
     bytes <- file_bytes(input$path)
     recorded_size <- read_int(bytes, length(bytes) - 4, 4L)
-    # A file may consist of several gzip files. Then only the size of the last one is stored at the
-    # end.
+    # A file may consist of several gzip files. Then the recorded size is the size of the last one,
+    # which is smaller than the unpacked size. In a truncated file, the recorded size is arbitrary.
+    # For 1 MB of unpacked data, truncation is overlooked with a probability of at most 1 / 4000.
     recorded_size == size %% 2^32 || recorded_size < size &&
       length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), bytes, fixed = TRUE, all = TRUE)) > 1L
   }

@@ -7,7 +7,7 @@
 # * sniff: function of an input (see open_input()). Returns TRUE if the input has this format.
 # * read: function of an input that returns its contents as a list, see below.
 # * tabular: may there be a separate file of systems?
-# * shared: does an identifier mean the same case in all files?
+# * shared: if two files contain the same identifier of a case, is it the same case?
 # * failed: function of an answer, in the form in which the tool stores it. Returns TRUE if the
 #   judge failed to give a verdict.
 # * programs: pattern of the names of raters that are programs; all other raters are language
@@ -20,7 +20,8 @@
 #   systems.
 # * choices: columns that may be the rating.
 # * notes: texts about dropped rows.
-# * key (optional): for each row, an identifier of its case in any file.
+# * key (optional): for each row, an identifier of its case that is valid across files: equal keys
+#   mean the same case.
 # * truths (optional): for each rating column, the column of true labels.
 # * covariates (optional): names of columns.
 # * sparse (optional): TRUE if each row is the answer to only one of several questions.
@@ -135,13 +136,14 @@ list_formats <- function() {
     map_chr(formats, `[[`, "columns"), " |", collapse = "\n")
 }
 
-# Is `text` a string that matches `pattern`? Upper and lower case are equal.
+# Is `text` a string that matches `pattern`? Ignores upper and lower case.
 matches_pattern <- function(text, pattern) {
   is_string(text) && grepl(pattern, text, ignore.case = TRUE, perl = TRUE)
 }
 
-# Adds the default columns to `table`, and returns a list that `read` in new_format() can return. If
-# all three exist, the columns `case`, `rater` and `rating` are the defaults.
+# Returns the contents of a file in the form of `read` in new_format(): a list of `table`, `map` and
+# the elements `...`. If `table` has the columns `case`, `rater` and `rating`, they are the default
+# columns in `map`. Otherwise `map` is NULL.
 add_default_map <- function(table, ...) {
   columns <- list(case = "case", rater = "rater", rating = "rating")
   list(table = table, map = if (has_columns(table, columns)) columns, ...)

@@ -129,7 +129,7 @@ kind_of_text <- function(input) {
   # parsing.
   first_bytes <- charToRaw(first_line)
   separator_bytes <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
-  # NA for separators with a code point above 255.
+  # The count is NA if the code point of a separator is above 255. Such separators are ignored.
   separator_counts <- count_bytes(rawConnection(first_bytes))[separator_bytes + 1L]
   check_cells(max(separator_counts + 1, length(first_bytes) / 1000, na.rm = TRUE), lines, input)
   "text"
@@ -172,9 +172,9 @@ parse_json <- function(text, input, line = NULL) {
   })
 }
 
-# Parses JSON text. Before, replaces parts of the text outside of strings. Whole numbers of 19 or
-# more digits become strings, because jsonlite would round them. Python's constants NaN and
-# Infinity, which are not JSON, become null.
+# Parses JSON text. Two kinds of values are first replaced in the text, except inside strings:
+# * Whole numbers of 19 or more digits become strings, because jsonlite would round them.
+# * NaN, Infinity and -Infinity, which Python writes but JSON does not allow, become null.
 parse_text <- function(text) {
   replacements <- c(
     "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",

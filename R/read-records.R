@@ -57,12 +57,13 @@ read_prodigy <- function(input) {
   is_ignored <- table$answer %in% c("ignore", if (has_options) "reject")
   table[[rating_field]][is_ignored] <- NA
   rater <- intersect(c("_annotator_id", "_session_id"), names(table))[1L]
-  # Old versions of Prodigy do not store sessions, so raters are unknown. In new versions, a session
-  # without a name is called by the time of its start.
+  # Old versions of Prodigy do not store sessions, so the file does not contain the annotators. In
+  # new versions, the name of a session is the time of its start if the user gives no other name.
   time_pattern <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
   has_rater <- !is.na(rater) && any_known(table[[rater]])
-  # In both situations, the file is read as the answers of one annotator. Without sessions this
-  # requires that tasks do not repeat, because an annotator does each task once.
+  # Without sessions, or if all sessions have such names, the file is read as the answers of one
+  # annotator. Without sessions, repeated tasks must come from several annotators, because an
+  # annotator does each task once. The raters are then unknown.
   uses_file_name <- if (has_rater) all(grepl(time_pattern, table[[rater]])) else
     !any_repeated(table[[case]])
   list(
@@ -115,9 +116,10 @@ read_doccano <- function(input) {
 # single blanks inside.
 plain_label <- function(x) fold_case(trimws(gsub("[[:space:]\u00a0]+", " ", x)))
 
-# Returns labels that are different strings, but look like another label or are the same number.
-# Letters of other alphabets that look like Latin ones are replaced, and invisible characters are
-# dropped.
+# Returns the labels that look like another label or are the same number as another label, such as
+# "1" and "1.0". For the comparison, letters of other alphabets are replaced by Latin letters that
+# look like them, and invisible characters are dropped. Labels that differ only in capitals and
+# blanks do not count as lookalikes.
 find_lookalikes <- function(labels) {
   standard_form <- labels
   # Stores each letter with an accent as one character (Unicode normal form C). Base R has no such
@@ -156,16 +158,19 @@ missing_codes <- function(labels) {
 }
 
 # Returns the labels among 9, 99, 999, -9, -99 and -999 that are probably codes for missing ratings.
-# There are two situations:
-# * All other labels are words. Then 9 may be a category, and is not returned.
-# * All other labels are consecutive whole numbers, and the code does not continue them.
+# They are probably codes in two situations:
+# * All other labels are words. An exception is 9, which may then be a category.
+# * All other labels are consecutive whole numbers, and the code is not the next number above or
+#   below them.
 number_codes <- function(labels) {
   numbers <- suppressWarnings(as.numeric(labels))
   is_code <- abs(numbers) %in% c(9, 99, 999)
   if (sum(!is_code) > 1L && all(is.na(numbers[!is_code]))) return(labels[is_code & numbers != 9])
-  grades <- sort(numbers[!is_code])
-  is_graded <- !anyNA(numbers) && length(grades) > 1L && all(diff(grades) == 1, grades %% 1 == 0)
-  if (is_graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
+  other_numbers <- sort(numbers[!is_code])
+  are_consecutive <- !anyNA(numbers) && length(other_numbers) > 1L &&
+    all(diff(other_numbers) == 1, other_numbers %% 1 == 0)
+  if (are_consecutive)
+    labels[!numbers %in% c(other_numbers, min(other_numbers) - 1, max(other_numbers) + 1)]
 }
 
 # Regular expression for labels that replace a verdict. Programs write them if a judge's reply could

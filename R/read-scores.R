@@ -121,7 +121,8 @@ as_score <- function(column, name, system) {
 
 # Returns the scores of a system as a matrix (cases x categories). With two categories, scores of
 # one category are enough. The scores of the other category are then 1 - score for probabilities,
-# and -score otherwise. `table`: list of all scores, see above.
+# and -score otherwise. `table`: the scores of all systems, from columns_of_scores() or
+# table_of_scores().
 scores_of_system <- function(system, x, table, scale) {
   rows <- which(table$system == system)
   scored_labels <- unique(table$category[rows])

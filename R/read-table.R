@@ -90,10 +90,14 @@ is_blank <- function(x) {
   x %in% values[is.na(values) | !grepl("[^ \t\r]", values, perl = TRUE, useBytes = TRUE)]
 }
 
-# Drops empty rows. If cases have no identifiers, an empty row is empty in all columns of the table.
-# In a `sparse` table, each row is the answer to one of several questions, so a row without a rating
-# is empty. One warning lists all dropped rows, including those that the reader of the format
-# dropped. `columns`: a list of column names by role.
+# Drops empty rows. A row is empty if it has no values in the following columns:
+# * the columns in `columns`, a list of column names by role;
+# * without a column of cases, all columns of the table except `file`;
+# * in a `sparse` table, the columns of ratings. In such a table, each row is the answer to one of
+#   several questions, and rows for other questions are dropped.
+#
+# One warning lists the dropped rows, except empty rows of a `sparse` table. It also lists the rows
+# that the reader of the format dropped.
 drop_rows <- function(table, contents, columns) {
   used_columns <- if (isTRUE(contents$sparse)) columns$rating else
     if (is_empty(columns$case)) setdiff(names(table), "file") else unlist(columns)
@@ -160,10 +164,11 @@ check_csv <- function(input, has_open_quote) {
 # * status, dropped_status: assignments are dropped if their value in the column `status` is one of
 #   `dropped_status`.
 # * reason: text of the note about dropped assignments.
-# * answers: pattern for the names of columns that may be the rating. If it is NULL, these are the
-#   columns that have a column of known answers. A field may then contain several answers, one per
-#   line.
-# * gold: function that returns the name of the column of known answers for a column of answers.
+# * answers: pattern for the names of columns that may be the rating. If it is NULL, a column may be
+#   the rating if the table also has its column of known answers (see `gold`). A field may then
+#   contain several answers, one per line.
+# * gold: function of the name of a column of answers. Returns the name of the column of known
+#   answers that belongs to it.
 read_crowd <- function(case, rater, status, dropped_status, reason, answers, gold = toupper) {
   function(input) {
     table <- read_csv(input)

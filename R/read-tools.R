@@ -5,8 +5,8 @@
 # Reads the answers to `items` (samples or other records). Returns the list that `read` in
 # new_format() returns.
 # * item_noun, answer_noun: words for an item and for its answers, for messages.
-# * item_fields: function of an item that returns its fields. The first field is the case. The field
-#   `key` identifies the case in any file.
+# * item_fields: function of an item that returns its fields. The first field is the case. The
+#   optional field `key` identifies the case across files, see new_format().
 # * answers_of: function of an item that returns its answers, with the raters as names.
 # * rater, rating: names of the columns of raters and ratings.
 # * fields: function of an answer that returns its fields.
@@ -102,7 +102,8 @@ read_promptfoo <- function(input) {
   results <- Map(function(result, number) {
     replace(result, "testIdx", result$testIdx %||% paste0("#", number))
   }, results, seq_along(results))
-  # Providers with the same identifier, such as two temperatures of a model, differ in their labels.
+  # Providers with the same identifier, such as two temperatures of a model, are distinguished by
+  # their labels.
   providers <- unique(lapply(results, `[[`, "provider"))
   repeated_ids <- repeated_values(unlist(lapply(providers, provider_id)))
   nested_answers(input, results, "result", "graded assertions", function(result) {

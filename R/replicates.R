@@ -103,9 +103,9 @@ warn_above <- function(topic, message, names, share, unit, threshold = 0, i = NU
 # * row_names: names of the rows. A note lists at most `most` of them.
 # * missing_noun: noun for a missing value, in "No ... for".
 reason_notes <- function(table, row_names, most = 4L, missing_noun = "interval") {
-  # The code of a reason, such as "missing" or "no_interval", is in column `why`. If `why` is NA or
-  # does not exist, the code depends on whether the estimate is NA. Code branches on
-  # these codes, not on texts of reasons. The help page fallible-conditions lists all codes.
+  # Column `why` contains a short code for each reason, such as "missing" or "no_interval". If `why`
+  # is NA or does not exist, the code is "missing" if the estimate is NA, and otherwise
+  # "no_interval". The help page fallible-conditions lists all codes.
   n_rows <- length(table$reason)
   derived_codes <-
     ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n_rows)), "missing", "no_interval")
@@ -115,7 +115,7 @@ reason_notes <- function(table, row_names, most = 4L, missing_noun = "interval")
   map_chr(unique(reason_key[!is.na(table$reason)]), function(key) {
     matching_rows <- which(reason_key == key)
     first_row <- matching_rows[[1L]]
-    opening <- if (isTRUE(is.na(table[["estimate"]][first_row]))) "NA for" else switch(
+    note_start <- if (isTRUE(is.na(table[["estimate"]][first_row]))) "NA for" else switch(
       code_of_row[[first_row]],
       chance = "For", no_interval = , same_answers = paste("No", missing_noun, "for"),
       "From ratings alone,"
@@ -124,7 +124,7 @@ reason_notes <- function(table, row_names, most = 4L, missing_noun = "interval")
       no_interval = , same_answers = no_interval_prefix, ratings_alone = gold_unused_prefix, ""
     )
     sprintf(
-      "%s %s: %s", opening, shorten(row_names[matching_rows], most = most),
+      "%s %s: %s", note_start, shorten(row_names[matching_rows], most = most),
       substring(table$reason[[first_row]], nchar(prefix) + 1L)
     )
   })

@@ -30,21 +30,21 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     "; ratings do not show which of the two is better: the model favours %s, counts of votes favour
     %s or neither", system1, system2
   )
-  # Reservations are texts, empty or equal for all systems. pmax() returns the text that is not
-  # empty.
+  # A reservation is a sentence on the main limitation of the estimate of a system. All systems have
+  # the same sentence, or an empty string. pmax() returns the sentence if either system has it.
   reservations <- x$options$reservations
   sentences <- ifelse(
     is.na(table$estimate),
     sprintf("These data do not show whether %s or %s is better.", system1, system2),
     sprintf(
       "On the same %s %s, %s%s%s.%s", cases_words(table$n), x$options$judges, difference_words,
-      ifelse(is_undecided & !is.na(table$conf.low), open_order_text, ""),
+      ifelse(is_undecided & !is.na(table$conf.low), undecided_text, ""),
       ifelse(table$order_known %in% FALSE & !is_tie, unknown_order_words, ""),
       pmax(reservations[system1], reservations[system2])
     )
   )
   pair_labels <- pair_names(table)
-  # In sentences, a metric has its title in place of its label.
+  # Sentences contain the title of a metric (`metric_words`), not its short label (`metric`).
   named_metric <- x
   named_metric$options["metric"] <- x$options["metric_words"]
   sentence_table(
@@ -61,7 +61,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   )
 }
 
-open_order_text <- "; the interval contains 0, so it remains open which is better"
+undecided_text <- "; the interval contains 0, so it remains open which is better"
 
 points_words <- function(share) {
   sub("^(-?1 percentage point)s", "\\1", paste(format_points(share), "percentage points"))
@@ -81,7 +81,7 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
       "On %s, the %s of %s in %s minus that in %s is estimated at %s%s%s.", cases_words(table$n),
       if (is_pass) "pass rate" else "accuracy", table$system, table$group1, table$group2,
       points_words(table$estimate), interval_words(table, x$options$conf_level, format_points),
-      ifelse(is_undecided, open_order_text, paste0("; ", claims))
+      ifelse(is_undecided, undecided_text, paste0("; ", claims))
     )
   )
   sentence_table(table$system, supported_sentences, c(
@@ -246,16 +246,14 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
 
 say_sentences.fit_check <- function(x) say_sentences(x$fit) # nolint: object_name.
 
-# The methods paragraph of a Bayesian fit contains the items that the reporting standard for
-# Bayesian latent class models (STARD-BLCM) requires.
-
 #' @export
 describe_methods.fit_check <- function(x) { # nolint: object_name.
   describe_methods.draws_fit(x$fit, x$sensitivity)
 }
 
-# `shifts`: shifts of posterior means if other priors are used, a table of check_fit(). NULL if
-# other priors were not tried.
+# Returns the methods paragraph of a Bayesian fit. It contains the items that the reporting standard
+# for Bayesian latent class models (STARD-BLCM) requires. `shifts`: a table of check_fit() with the
+# shifts of posterior means if other priors are used. NULL if other priors were not tried.
 #' @export
 describe_methods.draws_fit <- function(x, shifts = NULL) { # nolint: object_name.
   fit_summary <- glance(x)

@@ -91,7 +91,8 @@ cite_titles <- function(records, titles) {
   paste0(titles, ifelse(nzchar(citations), paste0(" (", citations, ")"), ""))
 }
 
-# Selects the full references (`full`) that `references` does not contain.
+# Returns the full references of measures or metrics (`full`) that `references` does not contain.
+# Leaves out references without a year in brackets, because they have no longer form.
 works_to_cite <- function(full) {
   unique(unname(full[!shorten_citation(full) %in% c(full, names(references))]))
 }
@@ -271,7 +272,7 @@ say_sentences.metric_estimate <- function(x) {
   subject <- if (n_distinct(table$system) == 1L) "the system shares" else "the systems share"
   reservations <-
     unlist(Map(`[[`, lapply(estimates, reservation_sentences, subject), table$system))
-  # A reservation about all estimates is a separate sentence.
+  # If all estimates have the same reservation (main limitation), it becomes one separate sentence.
   is_general <- n_distinct(reservations) == 1L
   supported_sentences <- ifelse(
     is.na(table$estimate),

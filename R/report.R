@@ -91,7 +91,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   x <- Map(function(x, name, truth) {
     name_variable_in_conditions(if (nzchar(name)) name, check_variable(x, truth))
   }, variables, names2(variables), truths)
-  # Groups are named by case, because long data cannot be matched by position.
+  # The groups get the cases as names, because a vector without names cannot be matched to the cases
+  # of long data.
   groups_by_variable <- lapply(x, function(x) {
     groups <- groups_of_cases(dots$by %||% quo(NULL), x)
     if (!is.null(groups)) setNames(groups, as_label(x$cases))

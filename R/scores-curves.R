@@ -86,12 +86,12 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
       if (is.na(k)) top_reliability(score_data, w, v, bins) else
         score_reliability(score_data$scores[, k], w[, k], v, bins)
     }
-    all_cases <- compute_reliability(scored_system)
-    columns <- list(lower = (all_cases$bin - 1) / bins, upper = all_cases$bin / bins,
-      probability = all_cases$score)
-    add_score_intervals(columns, all_cases$cases, score_input, scored_system, function(drawn) {
+    full_sample <- compute_reliability(scored_system)
+    columns <- list(lower = (full_sample$bin - 1) / bins, upper = full_sample$bin / bins,
+      probability = full_sample$score)
+    add_score_intervals(columns, full_sample$cases, score_input, scored_system, function(drawn) {
       reliability <- compute_reliability(drawn)
-      clip01(reliability$right[match(all_cases$bin, reliability$bin)])
+      clip01(reliability$right[match(full_sample$bin, reliability$bin)])
     })
   })
 }
@@ -136,15 +136,15 @@ bind_score_tables <- function(score_input, categories, make_table) {
 # highest score to the lowest. cummax() is needed because weights of cases may be negative (see
 # truth_weights()).
 roc_points <- function(scored_system, k) {
-  order <- scored_system$score_data$order[[k]]
+  score_order <- scored_system$score_data$order[[k]]
   w <- scored_system$w[, k]
   share_above <- function(weight) {
     weight <- weight * scored_system$v
-    cumulative_share <- cumulative_weight(order, weight) / sum(weight)
+    cumulative_share <- cumulative_weight(score_order, weight) / sum(weight)
     clip01(c(0, cummax(cumulative_share)))
   }
   list(
-    threshold = c(Inf, scored_system$score_data$scores[order$at, k][order$end]),
+    threshold = c(Inf, scored_system$score_data$scores[score_order$at, k][score_order$end]),
     sensitivity = share_above(w),
     specificity = 1 - share_above(1 - w)
   )

@@ -69,7 +69,8 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
       i = "Leave out {.arg trust}: the joint model uses only the order of scores.")
   }
   n_sources <- sum(is_used) + n_systems(x)
-  # With two sources, the model is not identified: other distributions fit equally well.
+  # A source is a rater or a system. With fewer than three sources and without known truths, the
+  # model is not identified: different distributions fit equally well.
   abort_argument_if(is_joint && is.null(known_truth) && n_sources < 3L, "x",
     "Without known truths, the joint model needs at least three raters and systems in total.",
     x = "Their number is {n_sources}.",
@@ -164,13 +165,20 @@ equal_bins <- function(score, weight) {
   list(code = match(bin, unique(bin))[tie_group], place = places[tie_group])
 }
 
-# Interpolates the log probability of a score between the middles of neighbouring bins. The cases of
-# a bin then have different probabilities. Returns a function with two arguments:
-# * tables: probabilities of the fit, for each source a matrix of categories x bins.
+# Returns a function that interpolates the log probability of a score between the middles of
+# neighbouring bins. The cases of a bin then have different probabilities. The middle of a bin is
+# the mean position of its scores.
+# * codes: list of the matrices `code` and `place` (patterns x systems), see score_codes().
+# * weight: weight of each pattern.
+# * first: number of raters.
+#
+# The function has two arguments:
+# * tables: list of the probabilities of the fit, a matrix (categories x codes) for each rater and
+#   then for each system.
 # * n: number of categories.
 #
-# Its value is a matrix (rows of `codes` x categories): the interpolated log probability minus the
-# log probability of the bin. `first`: number of raters, whose tables precede the tables of systems.
+# It returns a matrix (patterns x categories): the interpolated log probability minus the log
+# probability of the bin, summed over systems.
 interpolate_within_bins <- function(codes, weight, first) {
   interpolations <- lapply(seq_len(ncol(codes$code)), function(s) {
     scored_rows <- which(codes$place[, s] > 0)
@@ -180,8 +188,8 @@ interpolate_within_bins <- function(codes, weight, first) {
     sums <- rowsum(weight[scored_rows] * cbind(place, 1), code)
     bin_middles <- unname(sums[, 1L] / sums[, 2L])
     bin_group <- cumsum(c(TRUE, diff(bin_middles) > bins_between))
-    # A score is interpolated between its bin and `neighbour_bin`, the nearest other bin. Bins of
-    # different groups are not neighbours.
+    # The log probability is interpolated between the bin of the score and `neighbour_bin`, the
+    # nearest other bin in the same group. A group consists of the bins of one category.
     direction <- ifelse(place >= bin_middles[code], 1L, -1L)
     neighbour_bin <- code
     for (bin in list(code - direction, code + direction)) {
@@ -214,11 +222,16 @@ interpolate_within_bins <- function(codes, weight, first) {
 # over all cases. `shrinkage_weight` is the weight of the latter distribution, as a number of cases.
 shrinkage_weight <- 1
 
-# Fits the joint model with the EM algorithm. `case_of_pattern`: number of a case of each pattern.
+# Fits the joint model with the EM algorithm.
+# * codes: list of the matrices `code` and `place` (patterns x systems), see score_codes().
+# * truth: number of the known true category of each pattern, 0 if unknown.
+# * is_used: does the model use each rater?
+# * case_of_pattern: number of the first case of each pattern, which has the scores of the pattern.
+#
 # Returns a list:
-# * posterior: probabilities of the true category (patterns x categories)
-# * rates: base rates
-# * refit: a function of weights of patterns that returns the posterior; NULL if fits are slow
+# * posterior: probabilities of the true category (patterns x categories).
+# * rates: base rates.
+# * refit: a function of weights of patterns that returns the posterior; NULL if fits are slow.
 # * judged: does a pattern have ratings, scores, answers or a known truth?
 fit_joint_model <- function(x, codes, truth, is_used, case_of_pattern) {
   table_input <- joint_model_input(x, codes$code, truth, is_used)
@@ -228,8 +241,8 @@ fit_joint_model <- function(x, codes, truth, is_used, case_of_pattern) {
     posterior <- fit$posterior * exp(log_change(fit$tables, table_input$categories))
     posterior / rowSums(posterior)
   }
-  # The starting value of the posterior is the mean over raters and systems of three inputs:
-  # ratings, scores that are probabilities, and the answers of systems without these scores.
+  # The starting value of the posterior is the mean over raters and systems. A rater contributes its
+  # rating. A system contributes its scores if they are probabilities, and otherwise its answer.
   rating_is_used <- is_used[rating_rater(x)]
   cell_of_rating <- rating_pattern(x)[rating_is_used] +
     (rating_category(x)[rating_is_used] - 1L) * n_patterns(x)
@@ -271,10 +284,10 @@ fit_joint_model <- function(x, codes, truth, is_used, case_of_pattern) {
 # * categories: number of categories.
 joint_model_input <- function(x, codes, truth, is_used) {
   rating_is_used <- is_used[rating_rater(x)]
-  answer_cells <- which(codes > 0L, arr.ind = TRUE)
-  pattern <- c(rating_pattern(x)[rating_is_used], answer_cells[, 1L])
-  source <- c(rating_rater(x)[rating_is_used], n_raters(x) + answer_cells[, 2L])
-  code <- c(rating_category(x)[rating_is_used], codes[answer_cells])
+  code_cells <- which(codes > 0L, arr.ind = TRUE)
+  pattern <- c(rating_pattern(x)[rating_is_used], code_cells[, 1L])
+  source <- c(rating_rater(x)[rating_is_used], n_raters(x) + code_cells[, 2L])
+  code <- c(rating_category(x)[rating_is_used], codes[code_cells])
   n_codes <- c(rep(n_categories(x), n_raters(x)), pmax(apply(codes, 2L, max), 1L))
   c(
     list(start = c(0L, cumsum(tabulate(pattern, n_patterns(x))))),
