@@ -291,7 +291,7 @@ separate_views <- function(view, pairwise, by_category) {
   views <- list(view)
   if (pairwise) {
     check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
-    check_pair_numbers(view$judges, columns_of_pairs)
+    check_pair_numbers(view$judges, n_pair_columns)
     views <- combn(view$judges, 2L, simplify = FALSE, FUN = function(pair) {
       view$rater <- match(view$rater, pair, nomatch = 0L)
       view$system <- match(view$system, pair, nomatch = 0L)

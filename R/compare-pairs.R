@@ -44,7 +44,7 @@ max_pairs <- 2e5 # largest number of pairs to compare
 # check_reference_and_best().
 compared_pairs <- function(estimates, systems, reference_or_best = NULL) {
   n_systems <- length(systems)
-  if (is.null(reference_or_best)) check_pair_numbers(n_systems, columns_of_pairs)
+  if (is.null(reference_or_best)) check_pair_numbers(n_systems, n_pair_columns)
   sorted_systems <- if (is.null(reference_or_best)) seq_len(n_systems) else
     order(-estimates, seq_len(n_systems))
   reference <- reference_or_best$reference

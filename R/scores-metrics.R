@@ -58,7 +58,8 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 #   estimate_accuracy() if this is a number, and otherwise 0.
 # * w: weights of truths (cases x categories), see truth_weights().
 #
-# `gold`: NULL, or a list of `case` and `truth` of gold cases.
+# `gold`: NULL, or a list of `case` and `truth` of gold cases. Their weights `w` are then 1 for the
+# known truth.
 score_panel <- function(estimate, gold = NULL) {
   x <- estimate$fit$x
   truth <- replace(integer(length(x$cases)), gold$case, gold$truth)
@@ -88,8 +89,8 @@ score_panel <- function(estimate, gold = NULL) {
       s = s, at = cases, v = weight[cases], posterior = pick_rows(posterior, cases),
       known = rater_posterior$known[cases],
       truth = truth[cases], score_data = order_scores(pick_rows(score_values, cases)),
-      # The default of `common`, the typical share of shared errors, is not used. It was measured
-      # for equal wrong answers, and scores of two systems are never equal.
+      # The default of `common` is not used. It depends on the probability that two wrong answers
+      # are equal, which is not defined for scores.
       sharing = if (identical(estimate$options$method, method_shared$id)) 1 else
         if (has_fixed_common(estimate)) replace_na(estimate$details$common[[s]], 0) else 0
     )
@@ -111,11 +112,11 @@ score_weights <- function(scored_system) {
   if (!is.null(weights)) set_known_truths(weights, scored_system$truth)
 }
 
-# Computes bootstrap replicates of `measure`. Cases or clusters are resampled, and raters are
+# Computes bootstrap replicates of metrics. Cases or clusters are resampled, and raters are
 # refitted. Returns a list with a matrix (replicates x `n_values`) for each element of
 # `scored_systems`. A row is NA if the refitted raters do not separate the categories. `measure`:
-# function of the input of a system (see score_panel()), in which `v`, `posterior` and `w` are those
-# of the replicate.
+# function that returns the metrics of a system. Its argument is the input of the system (see
+# score_panel()), in which `v`, `posterior` and `w` have the values of the replicate.
 draw_score_replicates <- function(estimate, panel, scored_systems, n_values, measure) {
   resampling_settings <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
   measure_systems <- function(case_counts) {
@@ -145,8 +146,8 @@ score_intervals <- function(rows, estimate, plan, scored_system, replicate_value
                             conf_level) {
   metric_ranges <- ranges_of_plan(plan)
   unit_values <- to_unit(replicate_values, metric_ranges)
-  # Calibration errors are sums of absolute gaps, which are larger in resampled data. Their
-  # replicates are shifted, so that the median is the estimate.
+  # Calibration errors are sums of absolute gaps, and resampling makes these gaps larger. Therefore
+  # the replicates of a calibration error are shifted until their median is equal to the estimate.
   gap_rows <- which(field_of_rows(plan, "gaps") & !is.na(rows$estimate))
   if (length(gap_rows) > 0L) {
     medians <- apply(pick_columns(unit_values, gap_rows), 2L, median, na.rm = TRUE)
@@ -167,9 +168,9 @@ score_intervals <- function(rows, estimate, plan, scored_system, replicate_value
 
 # Reduces the lower limits of calibration errors, which are means of absolute gaps between scores
 # and shares of cases. Chance causes gaps of the size `slack` even if scores are calibrated.
-# Therefore `slack` is subtracted from the limit. With gold cases, chance errors are larger.
-# Therefore a limit that is less than `z` standard errors below the estimate is first moved to this
-# distance.
+# Therefore `slack` is subtracted from the limit. Before the subtraction, the limit is reduced to
+# `z` standard errors below the estimate if it is higher. `z` is 0 without gold cases. It is
+# positive with gold cases, because chance then causes larger gaps.
 lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
   for (i in which(field_of_rows(plan, "gaps"))) {
     record <- plan$records[[plan$rows$metric[[i]]]]
@@ -183,13 +184,15 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
 # Returns the hidden error of each metric: the standard deviation of the bias due to shared errors,
 # which ratings do not identify. combine_hidden() combines two parts:
 # * Errors that the system shares with raters. The position between independent errors (0) and
-#   shared errors (1) is unknown. Between these ends, metrics differ by `metrics_at(0) -
+#   shared errors (1) is unknown. Between these two positions, metrics differ by `metrics_at(0) -
 #   metrics_at(1)`.
-# * Errors that raters share with each other. They move weight of truths to or from the category
-#   with the highest score. The change of the metrics is `top_shift`.
+# * Errors that raters share with each other. They bias the estimated share of cases in which the
+#   category with the highest score is true. `top_shift` contains the change of each metric per unit
+#   of this bias (categories with the highest score x metrics).
 #
-# `dependence_weight`, the weight of shared errors in the interval, is set to 1, because independent
-# answers do not imply independent scores.
+# The hidden error increases with `dependence_weight`, which is small if the ratings support
+# independent errors. Here it is set to 1, because independent answers do not imply independent
+# scores.
 hidden_error_of_scores <- function(estimate, plan, scored_system) {
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
   v <- scored_system$v
@@ -258,10 +261,12 @@ posterior_from_raters <- function(estimate) {
 # of ratings, summed over patterns, times the number of categories.
 max_refitted <- 1e5
 
-# Fits the raters without systems, with the model of the estimate. If the estimate is an average
-# over models, the fitted model has one accuracy per rater. It is the Dawid-Skene model instead if
-# the members whose errors are not equally probable have more than half of the weight, and the
-# K-model for ratings given as counts.
+# Fits the raters without systems, with the model of the estimate. An average over models has no
+# single model. For such an estimate, the fitted model is:
+# * the K-model, if the ratings are given as counts;
+# * otherwise the Dawid-Skene model, if more than half of the weight is on models in which wrong
+#   answers are not equally probable;
+# * otherwise a model with one accuracy per rater.
 fit_raters_only <- function(fit, estimate) UseMethod("fit_raters_only")
 
 fit_raters_only.rater_fit <- function(fit, estimate) {
@@ -278,8 +283,8 @@ fit_raters_only.rater_fit <- function(fit, estimate) {
   without_warnings(fit_again(fit, join_patterns(keep_systems(fit$x, integer())), model))
 }
 
-# A fit by Markov chain Monte Carlo is not repeated, because its posterior does not depend on
-# systems, and a second run would add Monte Carlo error.
+# A fit by Markov chain Monte Carlo is returned unchanged. Its posterior does not depend on the
+# answers of systems, and a second run would add Monte Carlo error.
 fit_raters_only.draws_fit <- function(fit, estimate) fit # nolint: object_name.
 
 # Returns weights of truths (cases x categories), as derived above. NULL if raters do not separate

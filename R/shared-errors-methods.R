@@ -78,14 +78,14 @@ new_shared_errors <- function(pairs, raters, panel_results, counts, options, jud
   panel_values <- c(counts, panel_results, conf_level = options$conf_level)
   has_truth <- panel_values$known > 0
   summary_line <- correlation_sentence(panel_values)
-  # In a crowd, most pairs have few common cases.
+  # With many raters (a crowd), most pairs have few common cases. Such pairs are not printed.
   is_crowd <- counts$raters > max_listed_raters
   printed_pairs <-
     pairs[!is_crowd | (if (has_truth) pairs$known else pairs$n) >= few_cases, ]
   n_hidden_pairs <- length(judges) * (length(judges) - 1) / 2 - nrow(printed_pairs)
   new_result("shared_errors",
-    tables = list(pairs = pairs_of_all, raters = raters), facts = panel_values, pairs = pairs,
-    options = options, judges = judges, counts = counts, line = summary_line,
+    tables = list(pairs = complete_pair_table, raters = raters), facts = panel_values,
+    pairs = pairs, options = options, judges = judges, counts = counts, line = summary_line,
     head = c(toString(c(
       count_noun(panel_values$raters, "rater"), count_noun(panel_values$systems, "system"),
       count_noun(panel_values$n, "case"),
@@ -175,7 +175,8 @@ pairs_to_print <- function(pairs, has_truth, level) {
   if (has_truth) {
     shown_pairs$interval <- format_limits(shown_pairs$conf.low, shown_pairs$conf.high, 2L)
     columns <- c("pair", correlation = "estimate", setNames("interval", interval_title(level)),
-      # With two categories, all wrong answers are equal. Then `expected` is 1.
+      # With two categories, `expected` is 1 because all wrong answers are equal. The two columns
+      # on equal wrong answers are then left out.
       if (any(pairs$expected < 1, na.rm = TRUE)) {
         c(`same wrong answer` = "coinciding", `by chance` = "expected")
       }, cases = "known")
@@ -217,10 +218,10 @@ known_answers <- function(x, cells) {
   )
 }
 
-# Adds tied reruns to `answers`, in which the reruns of a rater on a case are replaced by their most
-# frequent category, and left out if they are tied. Together, tied reruns are counted as one answer,
-# so a right and a wrong rerun are half right. `all_runs`: result of known_answers() with all
-# reruns.
+# Adds tied reruns to `answers`. Reruns are repeated ratings of a case by the same rater. `answers`
+# contains only the most frequent category of the reruns, and no answer if reruns are tied. Tied
+# reruns are added with weights that sum to the weight of one answer. For example, a right and a
+# wrong rerun are half an answer each. `all_runs`: result of known_answers() with all reruns.
 add_tied_runs <- function(answers, all_runs) {
   run_key <- paste(all_runs$row, all_runs$judge)
   all_runs$weight <- all_runs$weight / count_equal_at_first(run_key)[match(run_key, run_key)]
@@ -230,8 +231,11 @@ add_tied_runs <- function(answers, all_runs) {
   answers
 }
 
-# Returns the phi coefficient of each pair, which is the correlation of the variables "is right",
-# and its standard error for one case. For n cases, the standard error is divided by sqrt(n).
+# Returns a list with an element per pair in each field:
+# * phi: the phi coefficient, which is the correlation of the variables "is right".
+# * error: standard deviation of the influence of a case on phi. With n cases, the standard error of
+#   phi is `error` / sqrt(n).
+#
 # `shares`: shares of the common cases with known truth, a matrix with a row per pair and four
 # columns: both are right, only the first, only the second, neither.
 phi_of_shares <- function(shares) {
@@ -267,8 +271,8 @@ add_correlations <- function(table, pairs, right_rates, weights_are_numbers) {
     n_known - only_first_right - pairs$two_right) / n_known
   correlations <- phi_of_shares(shares)
   has_error <- !is.na(correlations$error) & correlations$error > 1e-9
-  # If a cell is empty, one case is added to each cell. Without this, the standard error would be
-  # much too small, for example if both are wrong on no case.
+  # If one of the four `shares` of a pair is 0, one case is added to each of the four groups.
+  # Otherwise the standard error would be much too small, for example if both are wrong on no case.
   added_case <- rowSums(shares == 0) > 0
   filled_shares <- (shares * n_known + added_case) / (n_known + 4 * added_case)
   std_error <- phi_of_shares(filled_shares)$error / sqrt(n_known)

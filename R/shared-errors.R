@@ -122,7 +122,8 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   if (nrow(used_cells) > 0L) {
     pair_table <- add_correlations(pair_table, pairs, right_rates(answers), weights_are_counts(x))
   } else {
-    pair_table <- add_open_range(pair_table, pairs$agreeing, x, accuracy_limits, least_coinciding)
+    pair_table <-
+      add_correlation_range(pair_table, pairs$agreeing, x, accuracy_limits, least_coinciding)
   }
   rater_pairs <- pair_table[pair_table$kind == "raters", ]
   mean_ratings <- ratings_per_case(x)
@@ -140,7 +141,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
 }
 
 # Number of values that the table of pairs contains for each pair, for the check of memory.
-columns_of_pairs <- 20
+n_pair_columns <- 20
 
 # Raises an error if the table of pairs needs too much memory. The table has rows only for pairs of
 # raters or systems with a common case. The number of these pairs is at most the number of pairs of
@@ -150,7 +151,7 @@ check_pair_memory <- function(x) {
   n_answers <- pattern_lengths(x) + rowSums(pattern_answers(x) > 0L)
   common_pairs <- sum(n_answers * (n_answers - 1) / 2)
   all_pairs <- n_judges * (n_judges - 1) / 2
-  check_pair_numbers(n_judges, columns_of_pairs, pairs = min(all_pairs, common_pairs))
+  check_pair_numbers(n_judges, n_pair_columns, pairs = min(all_pairs, common_pairs))
 }
 
 # Groups cases with the same pattern of ratings and the same known truth into cells. Returns a data
@@ -212,9 +213,9 @@ new_pair_table <- function(pairs, judges, raters, conf_level) {
 
 # Returns the table of tidy(), with a row for each pair of raters and systems. The result `x` of
 # shared_errors() contains only pairs with a common case.
-pairs_of_all <- function(x) {
+complete_pair_table <- function(x) {
   n_judges <- length(x$judges)
-  check_pair_numbers(n_judges, columns_of_pairs)
+  check_pair_numbers(n_judges, n_pair_columns)
   n_as_first <- (n_judges - 1):1 # number of pairs in which each rater is the first
   pairs <- list(
     one = rep.int(rev(n_as_first), n_as_first), two = sequence(n_as_first, 2:n_judges), n = 0
@@ -232,9 +233,9 @@ pairs_of_all <- function(x) {
 # * agreeing: number of cases on which the pair agrees.
 # * limits: limits of accuracy, a row per rater and system.
 #
-# correlation_range() is slow. Therefore it is called once for each whole percent of agreement, for
-# all pairs with the same limits.
-add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
+# correlation_range() is slow. Therefore agreement is rounded to whole percents, and the result for
+# a percent is used for all pairs with the same limits of accuracy.
+add_correlation_range <- function(table, agreeing, x, limits, least_coinciding) {
   # If weights are probabilities of cases, the agreement has no sampling error.
   interval <- wilson_interval(
     agreeing / table$n, if (weights_are_counts(x)) table$n else Inf,

@@ -1,9 +1,10 @@
 # A running study is saved in a checkpoint file, so that it can continue after an interrupt.
 
-# Raises an error about the checkpoint file if `fault` is TRUE or a text. The other arguments are:
+# Raises an error about the checkpoint file if there is a fault.
+# * fault: TRUE or FALSE, or a vector of faults that may be empty, see abort_if().
 # * path: path of the checkpoint file.
 # * message: end of the first sentence of the error, which begins with "The checkpoint file".
-# * x, i: details and hint, as in abort_if(). The default hint is for a file that cannot be used.
+# * x, i: details and hint of the error. The default hint is for a file that cannot be used.
 abort_checkpoint_if <- function(fault, path, message, x = NULL,
                                 i = "Choose another file, or delete this one.") {
   abort_if(fault, "file", paste("The checkpoint file", message),
@@ -11,7 +12,8 @@ abort_checkpoint_if <- function(fault, path, message, x = NULL,
 }
 
 save_checkpoint <- function(study, path, hashes) {
-  # The content is computed before replace_file(), which reports all errors as errors of writing.
+  # The content is computed before replace_file() is called. Otherwise replace_file() would report
+  # an error in this computation as a failure to write the file.
   content <- saved_study(study, hashes)
   failure <- replace_file(
     path, function(temporary) write_hashed(content, temporary),
@@ -45,8 +47,9 @@ hashes_of_parts <- function(study) {
 
 # Converts an object (list, vector or function) to text, from which its hash is computed. The text
 # of a function includes the values of variables that it uses. Environments, pointers, byte code and
-# source references are excluded, because they differ between sessions. `store`: environment with
-# the functions whose variables are in the text. A recursive function uses itself.
+# source references are excluded, because they differ between sessions. `store`: environment with a
+# list of the functions whose variables are already in the text. Their variables are not added
+# again. Otherwise the text of a recursive function, which uses itself, would never end.
 hashable_text <- function(x, store = new.env()) {
   type <- typeof(x)
   if (type %in% c("environment", "externalptr", "weakref")) return()
@@ -62,10 +65,11 @@ hashable_text <- function(x, store = new.env()) {
   list(value_text, lapply(c(attributes(x), variables), hashable_text, store))
 }
 
-# Returns a list of the values of the variables outside a function `f` that it uses, including
-# functions. Returns NULL for a function of a package. Excludes variables to which `f` assigns a
-# value with `<<-`, such as counters. Also excludes local variables of `f`, unless the function that
-# made `f` has a variable of this name: `f` may use its value before the assignment.
+# Returns a list of the values of variables and functions that a function `f` uses and that exist
+# outside of `f`. Returns NULL for a function of a package. Two kinds of variables are excluded:
+# * variables to which `f` assigns a value with `<<-`, such as counters;
+# * local variables of `f`. A local variable is still included if the function that made `f` has a
+#   variable of the same name. `f` may use the value of this variable before the assignment.
 values_of_variables <- function(f) {
   env <- environment(f)
   if (rlang::is_namespace(env)) return()
@@ -74,17 +78,21 @@ values_of_variables <- function(f) {
   captured_names <- if (!identical(env, globalenv())) ls(env, all.names = TRUE)
   local_names <- setdiff(after_mark("<-"), captured_names)
   lapply(setdiff(names, c(names(formals(f)), local_names, after_mark("<<-"))), function(name) {
-    # An error is raised for columns of a table, and for arguments that were not given.
+    # Some names have no value outside of `f`: columns of a table, as in subset(), and arguments
+    # that were not given. Their value is NULL.
     tryCatch(
       eval(if (name == "...") quote(list(...)) else as.name(name), env), error = function(e) NULL
     )
   })
 }
 
-# Returns the names of variables and functions in `code`, but not names after `$`. Marks precede
-# some names. "<<-": variables to which `code` assigns a value, or the value of an element, by
-# `<<-`. "<-": the same by `<-`, and arguments of functions that `code` defines. `code` is missing
-# in `x[, 1]`.
+# Returns the names of variables and functions in `code`, except names after `$` or `@`. Some names
+# are returned with a mark in front:
+# * "<<-": variables to which `code` assigns a value, or the value of an element, by `<<-`.
+# * "<-": variables with other assignments, variables of loops, and arguments of functions that
+#   `code` defines.
+#
+# `code` may be missing, for example as the first index in `x[, 1]`.
 names_in_code <- function(code) {
   if (is_missing(code)) return()
   if (!is.call(code) && !is.pairlist(code)) return(all.names(code))

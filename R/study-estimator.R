@@ -87,7 +87,7 @@ random_gold <- function(x, n_gold) {
 schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
   options <- drop_null(attr(x, "options"))
   options$model <- format(options$model)
-  # A word such as "typical", or a share.
+  # `common` is a number or a word, such as "typical". All its values are shown as text.
   options$common <- as.character(common_setting(options) %||% NA)
   given_options <- options[!map_lgl(options, is.na)]
   new_schema(

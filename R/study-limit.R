@@ -41,10 +41,10 @@ exact_limit <- function(design, estimator = "binned", ...) {
     design <- keep_system(design, system_number)
     one_case_panel <- draw_panel(design, 1, c(0L, 0L))
     estimator_value <- without_warnings(estimator(exact_panel(design, one_case_panel)))
-    limits <- check_estimator_result(estimator_value, names(design$systems), "estimator")
+    estimate_columns <- check_estimator_result(estimator_value, names(design$systems), "estimator")
     tibble(
       system = names(design$systems), expected = one_case_panel$expected,
-      !!!limits[c("estimate", "reason")]
+      !!!estimate_columns[c("estimate", "reason")]
     )
   })
 }
@@ -53,24 +53,24 @@ exact_limit <- function(design, estimator = "binned", ...) {
 # The weight of a case is the probability of its combination. The design has one system. `panel`: a
 # result of draw_panel(), which contains the confusion matrices and base rates of the design.
 exact_panel <- function(design, panel) {
-  n_labels <- n_categories(design)
+  category_count <- n_categories(design)
   rater_count <- n_raters(design)
   n_hidden <- length(design$hidden)
-  n_codes <- n_labels + any(design$missing > 0)
-  n_combinations <- n_codes^rater_count * n_labels^(1 + n_hidden)
+  n_codes <- category_count + any(design$missing > 0)
+  n_combinations <- n_codes^rater_count * category_count^(1 + n_hidden)
   abort_argument_if(n_combinations > 2e6, "design",
     "{.arg design} has too many combinations of answers.",
     x = "There are {signif(n_combinations, 3)} combinations. At most two million can be
         enumerated.", i = "Use fewer raters or categories.")
   probabilities <- copy_answers(joint_answers(design, panel), design$copying)
   if (n_hidden > 0L) probabilities <- apply(probabilities, seq_len(rater_count + 1L), sum)
-  if (n_codes > n_labels) for (j in seq_len(rater_count))
+  if (n_codes > category_count) for (j in seq_len(rater_count))
     probabilities <- drop_answers_at_random(probabilities, j, design$missing[[j]])
   codes <- which(probabilities > 0, arr.ind = TRUE)
   judges <- c(names(design$raters), names(design$systems))
-  # The code `n_labels + 1` stands for a missing answer, which factor() converts to NA.
+  # The code `category_count + 1` stands for a missing answer, which factor() converts to NA.
   columns <- lapply(seq_along(judges), function(u) {
-    factor(codes[, u], seq_len(n_labels), design$categories)
+    factor(codes[, u], seq_len(category_count), design$categories)
   })
   weight_column <- tail(make.unique(c(judges, "weight")), 1L)
   without_warnings(ratings(

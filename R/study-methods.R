@@ -73,7 +73,8 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
   by <- check_choices(by, c("design", "n", "system", "estimator"), "by", none = TRUE)
   margin <- check_level(margin, "margin")
   estimates <- study_estimates(object)
-  # Monte Carlo standard errors treat panels as independent, but not systems of the same panel.
+  # Columns `cell` and `panel` are used for Monte Carlo standard errors: panels are independent, but
+  # systems of the same panel are not.
   cell_columns <- c("design", "n", if (object$panels == "separate") "system")
   estimates$cell <- number_distinct_rows(estimates[cell_columns])
   estimates$panel <- number_distinct_rows(estimates[c("cell", "run")])
@@ -120,7 +121,7 @@ summarise_errors <- function(target, group, margin) {
     ),
     mean_with_mcse("bias", error),
     list(rmse = rmse, rmse_mcse = mean_square$rmse_mcse / (2 * rmse)),
-    # 1e-9 includes errors that are equal to the margin.
+    # Errors that are equal to the margin are counted. 1e-9 allows for rounding errors.
     mean_with_mcse("within", abs(error) <= margin + 1e-9),
     mean_with_mcse("coverage",
       (group$conf.low <= truth & truth <= group$conf.high)[has_interval], has_interval),
@@ -160,9 +161,9 @@ new_study_result <- function(study) {
   has_expected_accuracy <- table$design %in% estimates$design[has_expected(estimates)]
   table <- table[table$target == ifelse(has_expected_accuracy, "expected", "sample"), ]
   for (name in c("bias", "rmse", "coverage")) {
-    cell_words <- value_and_error(format_decimals(table[[name]]),
+    printed_values <- value_and_error(format_decimals(table[[name]]),
       format_decimals(table[[paste0(name, "_mcse")]]))
-    table[[name]] <- replace(cell_words, is.na(table[[name]]), "")
+    table[[name]] <- replace(printed_values, is.na(table[[name]]), "")
   }
   printed_columns <- c("design", "n", "estimator", "bias", RMSE = "rmse",
     if (any(table$coverage != "")) "coverage", if (any(table$missing > 0)) "missing")

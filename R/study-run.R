@@ -32,7 +32,7 @@ block_size <- function(cell, estimators) {
   is_compiled <- are_compiled(estimators)
   options <- lapply(estimators[is_compiled], core_options)
   n_averaged <- any(map_lgl(options, needs_average)) * n_systems(cell$design)
-  # Time of a run, as the number of cases that could be simulated in this time.
+  # Time of a run. The unit is the time in which one case is simulated.
   work_per_run <- cell$n + 500 * sum(map_int(options, `[[`, "replicates")) +
     n_averaged * (1e5 + 200 * cell$n)
   # User-defined code may be slow, so blocks with such code have at most 10 runs.
@@ -81,7 +81,8 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
     current_blocks <- head(blocks, runner$width)
     keep_tables(withCallingHandlers(
       runner$run(current_blocks, function(done) bar$tick(n_done + done)),
-      fallible_error_worker = function(cnd) keep_tables(kept_blocks(blocks, cnd$finished))
+      fallible_error_worker = function(cnd)
+        keep_tables(keep_consecutive_results(blocks, cnd$finished))
     ))
     n_done <- n_done + sum(map_dbl(current_blocks, `[[`, "runs"))
     blocks <- tail(blocks, -length(current_blocks))
@@ -111,15 +112,17 @@ add_results <- function(study, tables) {
 # Returns the results of blocks that can be used after worker processes failed. The finished runs of
 # a cell must be consecutive. Therefore, results of blocks that follow a lost block of the same cell
 # are dropped, too. `finished`: results of the first blocks in `blocks`, NULL for a lost block.
-kept_blocks <- function(blocks, finished) {
+keep_consecutive_results <- function(blocks, finished) {
   cell <- map_int(blocks[seq_along(finished)], `[[`, "cell")
   unname(finished[!as.logical(ave(map_lgl(finished, is.null), cell, FUN = cummax))])
 }
 
-# Blocks run in this process, or in the worker processes of package future. Workers get the global
-# variables and attached packages that user-defined estimators and designs need. Returns a list:
+# Prepares how blocks are run: in the worker processes of package future if there are any, otherwise
+# in this process. Workers get the global variables and attached packages that user-defined
+# estimators and designs need. Returns a list:
 # * width: number of blocks that run at the same time.
-# * run: function that runs a list of blocks and returns a list of their results.
+# * run: function that runs a list of `blocks` and returns a list of their results. Its second
+#   argument `tick` is a function that shows progress. It is not used with workers.
 block_runner <- function(study, threads) {
   if (!has_workers()) {
     return(list(width = 1L, run = function(blocks, tick) {

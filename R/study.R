@@ -118,8 +118,7 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
 }
 
 # Converts the argument `designs` to a named list of designs. Functions are converted to objects of
-# class rater_world. For this purpose, each function is called with the first of the numbers of
-# cases `n`.
+# class rater_world by new_world(), which draws a trial panel with the first number of cases in `n`.
 as_designs <- function(designs, n = NULL) {
   is_design <- function(x) inherits(x, "rater_design") || is.function(x)
   if (is_design(designs)) designs <- list(design = designs)

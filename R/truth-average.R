@@ -13,11 +13,14 @@
 # * certain: is the truth of the pattern known?
 # * rho: default correlation of errors.
 # * votes: default weight of vote shares.
-# * errors: words for the assumption of a fitted model about errors; NULL for labels from ratings.
+# * errors: text on what a fitted model assumes about errors; NULL for labels from ratings.
+# * prior_rates: base rates of each pattern, if they depend on covariates; otherwise NULL.
+# * chance: may the agreement of raters be due to chance? NULL if this was not tested.
 # * reason: why labels are NA; NULL if labels are not NA.
 # * effective_ratings: effective number of ratings of each pattern (see count_effective_replies());
 #   NULL if abstentions are not used.
-# * by_replies: are labels identified by abstentions only? NULL if abstentions are not used.
+# * by_replies: are labels identified only if abstentions are modelled? NULL if abstentions are not
+#   used.
 # * gold: gold cases for the calibration; NULL if labels are not calibrated.
 # * blind: a list like this one, for labels that were computed without the gold cases; NULL if
 #   labels are not calibrated.
@@ -117,7 +120,7 @@ mix_votes <- function(model_posterior, x, vote_weight, is_certain = FALSE) {
   mixed_patterns <- which((n_votes > 0 | vote_weight == 1) & !is_certain)
   smoothed_shares <-
     (pick_rows(counts, mixed_patterns) + 2 / ncol(counts)) / (n_votes[mixed_patterns] + 2)
-  # If the weight of votes is 1, the labels of the model are not used, because they may be NA.
+  # The labels of the model may be NA. Therefore they are left out if their weight is 0.
   model_posterior[mixed_patterns, ] <- if (vote_weight == 1) smoothed_shares else
     (1 - vote_weight) * pick_rows(model_posterior, mixed_patterns) + vote_weight * smoothed_shares
   model_posterior
@@ -187,10 +190,11 @@ average_labels <- function(x, known = nothing_known) {
       reason = reason)
     return(list(x = x, posterior = unknown_posterior(x), certain = is_certain, reason = reason))
   }
-  members <- average_members(x, known, abstain_decision)
+  members <- fit_average_members(x, known, abstain_decision)
   posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
   rater_categories <- unique(rating_category(x))
-  # If raters use only one category, its probability is set to 1 in all cases without known truth.
+  # If raters use only one category and abstentions are not used, the probability of this category
+  # is set to 1 in all cases without known truth.
   if (length(rater_categories) == 1L && !uses_abstentions) posterior <-
     set_known_truths(posterior, rater_categories * !is_certain)
   labels <- list(x = x, certain = is_certain, chance = !has_known_truth && agrees_by_chance(x),
@@ -229,7 +233,7 @@ identified_for_labels <- function(fit) {
 # model (`one_coin`), all errors are equally probable. `abstain_decision`: result of
 # decide_abstain(). This result determines whether both models use abstentions, and may contain the
 # first fit.
-average_members <- function(x, known, abstain_decision) {
+fit_average_members <- function(x, known, abstain_decision) {
   uses_abstentions <- isTRUE(abstain_decision$depends)
   first_fit <- if (!has_known_values(known)) abstain_decision$fits[1L + uses_abstentions]
   members <- c(first_fit, fit_around_centre(

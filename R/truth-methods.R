@@ -148,12 +148,12 @@ summarise_labels <- function(probability, row_size, sure) {
   weight <- row_size$weight[has_label]
   probability <- pick_rows(probability, has_label)
   highest_probability <- most_probable(probability)$probability
-  mean_of <- function(x) na_real(sum(x * weight) / sum(weight))
+  weighted_mean <- function(x) na_real(sum(x * weight) / sum(weight))
   list(
     cases = sum(row_size$cases), categories = ncol(probability),
-    probability = mean_of(highest_probability),
+    probability = weighted_mean(highest_probability),
     unsure = sum(row_size$cases[has_label][highest_probability < sure - tie_tolerance]),
-    entropy = mean_of(entropy(probability)),
+    entropy = weighted_mean(entropy(probability)),
     missing = sum(row_size$cases[!has_label])
   )
 }

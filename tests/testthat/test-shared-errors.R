@@ -346,8 +346,8 @@ test_that("many pairs can be stopped, and too many are refused", {
   )
   setTimeLimit()
   expect_match(stopped, "stopped|time limit")
-  e <- expect_error(check_pair_numbers(2e4, columns_of_pairs), class = "fallible_error_memory")
-  expect_identical(e$numbers, columns_of_pairs * 2e4 * 19999 / 2)
+  e <- expect_error(check_pair_numbers(2e4, n_pair_columns), class = "fallible_error_memory")
+  expect_identical(e$numbers, n_pair_columns * 2e4 * 19999 / 2)
 })
 
 test_that("limits of the mean correlation are those of the jackknife where ratings are missing", {

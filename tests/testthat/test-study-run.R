@@ -101,8 +101,8 @@ test_that("of a lost worker's study the blocks in front of the lost one are kept
   skip_if_not_installed("future")
   skip_if(Sys.getenv("R_COVR") == "true", "Instrumented code does not run in other processes")
   blocks <- lapply(c(1L, 1L, 1L, 2L), function(cell) list(cell = cell))
-  expect_identical(kept_blocks(blocks, list("a", NULL, "c", "d")), list("a", "d"))
-  expect_identical(kept_blocks(blocks, list(NULL, "b")), list())
+  expect_identical(keep_consecutive_results(blocks, list("a", NULL, "c", "d")), list("a", "d"))
+  expect_identical(keep_consecutive_results(blocks, list(NULL, "b")), list())
 
   file <- withr::local_tempfile(fileext = ".rds")
   flag <- withr::local_tempfile()

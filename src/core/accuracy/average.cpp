@@ -60,9 +60,9 @@ class SystemAverage {
     data_.set_rater_posterior(pattern_posterior);
   }
 
-  // Returns the members that need no other member. Each of them is the root of a tree of members
-  // that start from it or extend it. Different trees are fitted in parallel. Empty if there are no
-  // cases.
+  // Returns the members that need no other member (Member::root()). Each of them is the root of a
+  // tree of members, whose fits need the fits of members nearer to the root. Different trees are
+  // fitted in parallel. Empty if there are no cases.
   std::vector<const Member*> roots() const {
     std::vector<const Member*> roots;
     for (const auto& member : family_) {
@@ -72,8 +72,8 @@ class SystemAverage {
   }
 
   // Fits members in the tree of `root`. If `first_round` is true, fits the members with
-  // is_in_first_round(), whose evidence shows which weights are negligible. If it is false, fits
-  // all other members.
+  // is_in_first_round(), from which log_weight_limit() is computed. If it is false, fits all other
+  // members.
   void fit_tree(const Member* root, bool first_round) {
     const double weight_limit = first_round ? no_weight_limit : log_weight_limit();
     for (const auto& member : family_) {
@@ -178,8 +178,9 @@ class SystemAverage {
 };
 
 // Fit of the raters without systems, from which the estimate with shared errors is computed.
-// Averages the hierarchical Dawid-Skene model and its one-coin limit (all judges' matrices equal to
-// their mean). The weights are computed from the variational bounds on the log evidence.
+// Averages the hierarchical Dawid-Skene model and its limit with infinite concentration. In this
+// limit, the matrix of each rater is equal to its prior mean, the matrix of a one-coin model. The
+// weights are computed from the variational bounds on the log evidence.
 struct SharedFit {
   LatentRows rows;
   bool ordered = false;
@@ -309,12 +310,14 @@ class AverageEstimator : public Estimator {
     return user_correction_.value_or(parts.typical_correction);
   }
 
-  // Sets the estimate for shared errors and the correction in `parts`, and returns the corrected
-  // estimate. The size of the correction is computed from the raters only (`panel`), so that it
-  // does not depend on the systems. If the user gives the correction, `panel` is empty. In cases
-  // with known truth, there is no correction for shared errors: the two estimates differ only by
-  // the effect of the system's prior. This effect is added to the estimate for shared errors, so
-  // that the correction does not remove it.
+  // Sets the estimate for shared errors and the typical correction in `parts`, and returns the
+  // corrected estimate. `panel`: average for the raters only, from which the typical correction is
+  // computed, so that it does not depend on the systems. If the user gives the correction, `panel`
+  // may be empty.
+  //
+  // In cases with known truth, the estimates with independent and with shared errors differ only by
+  // the effect of the system's prior. The typical correction must not remove this effect. Therefore
+  // the effect is added to the estimate for shared errors.
   double correct_estimate(AverageParts& parts, const std::vector<double>& weight, int system,
                           const SharedFit& shared, const std::optional<AverageParts>& panel) const {
     const LatentRows& rows = shared.rows;

@@ -10,8 +10,8 @@ namespace fallible {
 namespace {
 
 constexpr int grid_size = 201;  // number of base rates for which the accuracy is computed
-// A kappa below this counts as zero, and so does a relative difference between shares of
-// categories.
+// A kappa below this value is treated as zero. Two shares of categories are treated as equal if
+// their relative difference is below it.
 constexpr double least_kappa = 1e-9;
 constexpr double chance_limit = 1.6448536;  // quantile .95 of the normal distribution
 
@@ -41,9 +41,12 @@ double category_kappa(const PatternView& patterns, const std::vector<double>& we
 }
 
 // Agreement as a z statistic, see LeadingCategory. `share`: share of each category among all
-// ratings. The variance follows from a property of independent raters: subtract from the indicator
-// of an equal pair its expectations given each of the two ratings. The differences are uncorrelated
-// between pairs, with variance `pair_variance`.
+// ratings.
+//
+// The variance assumes independent ratings. Each pair then contributes the following term to
+// observed minus expected agreement: the indicator that its ratings are equal, minus the
+// expectations of this indicator given the first and given the second rating. Terms of different
+// pairs are uncorrelated. The variance of a term is `pair_variance`.
 double agreement_z(const PatternView& patterns, const std::vector<double>& weight,
                    const std::vector<double>& share) {
   double equal_pairs = 0, pairs = 0;
@@ -112,7 +115,8 @@ double base_rate_range(double share, double kappa, double answer_share, double c
     // Sensitivity + specificity - 1 of a rater, for this base rate.
     const double youden_index =
         truth_variance > 0 ? std::sqrt(kappa * share * (1 - share) / truth_variance) : 1;
-    // Probability that the answer and the true category are both this one, within its bounds.
+    // Probability that the answer and the true category are both this one. It is clipped to the
+    // range that is possible for the given answer share and base rate.
     const double joint = std::min(std::max(answer_share * base_rate + covariance / youden_index,
                                            std::max(0.0, answer_share + base_rate - 1)),
                                   std::min(answer_share, base_rate));

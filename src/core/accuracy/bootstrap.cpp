@@ -63,8 +63,8 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
   }
   const double tail = (1 - conf_level) / 2;
   const double low = quantile(estimates, tail), high = quantile(estimates, 1 - tail);
-  // Iterative estimates are probabilities or differences of probabilities, so their tolerance is
-  // absolute. Others have a relative tolerance.
+  // A tolerance for rounding errors is relative to the limits. A larger tolerance is for errors of
+  // iterative fits. It is absolute, because all estimates are then in [-1, 1].
   const double lower_limit = tolerance > rounding_tolerance ? 1 : 0;
   if (high - low <= tolerance * std::max(lower_limit, std::fabs(high))) {
     interval.missing = Interval::Missing::constant;

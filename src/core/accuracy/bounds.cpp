@@ -12,7 +12,8 @@ namespace {
 
 constexpr double tie_tolerance = 1e-9;  // probabilities that differ by less count as equal
 
-// Patterns with the same ratings. `highest`: probability of the most probable category.
+// Patterns with the same ratings and the same known truth. They may differ in the answers of
+// systems. `highest`: probability of the most probable category.
 struct Cell {
   double weight = 0, highest = 0;
   std::vector<int> patterns;
@@ -71,8 +72,8 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
     cell.weight += weight_[p];
     cell.highest = std::max(cell.highest, probability_.row(p).maxCoeff());
   }
-  // Patterns whose truth is certain. They form one group: bounds of several such patterns together
-  // are equal to the sum of their separate bounds.
+  // Patterns whose truth is certain. The accuracy of a system is known exactly in these patterns.
+  // Joining them to one group therefore does not widen the range.
   Cell certain_patterns;
   const auto make_group = [this](const Cell& cell, bool is_ranked) {
     for (const int p : cell.patterns) group_[p] = groups_;

@@ -47,7 +47,8 @@ struct EstimatorOptions {
   int threads = 1;  // threads of the first fit of method average
 };
 
-// The tallies of a data set, and the K-model fitted to them.
+// The tallies of a data set (groups of equivalent cases, see ratings/tallies.hpp), and the K-model
+// fitted to them.
 struct KModelFit {
   Tallies tallies;
   KFit fit;
@@ -159,8 +160,8 @@ struct AverageParts {
   // sampling variance. Does not include the hidden error (robust.hpp).
   double std_error = not_a_number;
   double rater_error = not_a_number;  // share of wrong ratings
-  // Weight of the models in the average without shared errors: all cases are equally difficult, and
-  // judges differ at most in accuracy.
+  // Total weight of the members without shared errors. In these members, all cases are equally
+  // difficult, and judges differ at most in accuracy.
   double independence_weight = not_a_number;
   // Expected numbers of cases, truths x answers, for independent and for shared errors.
   std::vector<double> independent_counts, shared_counts;

@@ -27,9 +27,10 @@ const MemberType* add_member(Family& family, const Arguments&... arguments) {
   return pointer;
 }
 
-// Adds one-coin members, one for each shift in accuracy between strata. The fit of a member starts
-// from the fit of the member before it. If `separate_errors` is true, also adds members that extend
-// them by separate error rates. Returns the first one-coin member.
+// Adds one-coin members, one for each element of `shifts` (differences in accuracy between strata).
+// The fit of a one-coin member starts from the fit with the previous shift. If `separate_errors` is
+// true, also adds members that extend one-coin members by separate error rates. Returns the first
+// one-coin member.
 const OneCoin* add_one_coins(Family& family, bool separate_raters, bool distance,
                              bool separate_errors) {
   const auto variants = static_cast<int>(std::size(error_concentrations));
@@ -123,8 +124,9 @@ double JointData::mean_posterior(const std::vector<double>& posterior) const {
 
 double JointData::conditional_error(const std::vector<double>& posterior) const {
   const double accuracy = mean_posterior(posterior), variance = accuracy * (1 - accuracy);
-  // Part of `variance` that is lost because only probabilities of the true categories are known. At
-  // most 95% of the variance is lost, so that the error is finite.
+  // Mean variance of "the answer is right" given the posterior of a case. This part of `variance`
+  // is lost, because only probabilities of the true categories are known. Below, at most 95% of the
+  // variance counts as lost, so that the standard error is finite.
   double lost_variance = 0;
   for (int i = 0; i < rows_.size(); ++i) {
     if (answer_[i] < 0) continue;

@@ -41,7 +41,7 @@ std::size_t count_bins(const BinningRule& rule) {
 }
 
 // Index of the bin, from 0 for the highest probabilities. A probability on the edge of two bins
-// belongs to the lower one.
+// belongs to the bin of lower probabilities, which has the higher index.
 std::size_t bin_index(const BinningRule& rule, double highest_probability) {
   if (rule.width == 0) return 0;
   const double steps =

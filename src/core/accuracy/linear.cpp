@@ -52,8 +52,8 @@ Eigen::VectorXd right_answers_gradient(const LatentClass& model, const Eigen::Ve
   return gradient;
 }
 
-// Returns the estimate of a system by method joint. Writes to `influence` the change of the
-// estimate, to first order, if each pattern has one more case.
+// Returns the estimate of a system by method joint. Writes to `influence`, for each pattern, the
+// first-order change of the estimate if this pattern had one more case.
 double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, int system,
                       Eigen::VectorXd& influence) {
   const std::vector<bool> is_used = patterns_to_fit(ratings, system);  // empty: all

@@ -103,8 +103,8 @@ class Member {
   // and no judge has separate error probabilities.
   virtual bool has_no_shared_errors() const { return false; }
 
-  // True if this member is fitted in the first round. The evidence of the members of the first
-  // round shows which weights of all other members are negligible.
+  // True if this member is fitted in the first round. The highest weight in the first round
+  // determines which weights of the other members are negligible.
   virtual bool is_in_first_round() const { return false; }
 
   const MemberResult& result() const { return result_; }
@@ -126,8 +126,9 @@ class Member {
 // The models that are averaged (members). A member comes after the members that it needs.
 using Family = std::vector<std::unique_ptr<Member>>;
 
-// Makes all members that are useful for this panel. `ordered`: the categories have an order, so
-// errors may depend on the distance between categories.
+// Makes all members for these rows. Leaves out members with separate error rates if there are only
+// two categories or too many raters. `ordered`: the categories have an order, so errors may depend
+// on the distance between categories.
 Family make_family(const LatentRows& rows, bool ordered);
 
 }  // namespace fallible

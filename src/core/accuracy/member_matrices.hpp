@@ -10,7 +10,7 @@
 
 namespace fallible {
 
-// Concentration of the Dirichlet prior: larger values make matrices more similar.
+// Concentration of the Dirichlet prior. Larger values move matrices closer to their prior means.
 constexpr double matrix_concentration = 4;
 
 class Matrices : public Member {
@@ -26,17 +26,18 @@ class Matrices : public Member {
   const OneCoin* base() const override { return base_; }
 
   // Fits the model. Its evidence is the evidence of the base plus a difference of two variational
-  // bounds: the bound with separate matrices minus the bound in the limit of equal matrices. In
-  // this limit the model is the base, for which a better approximation of the evidence is
-  // available.
+  // bounds: the bound with separate matrices minus the bound in the limit in which each matrix is
+  // equal to its prior mean. In this limit the model is the base, for which a better approximation
+  // of the evidence is available.
   void fit(const JointData& data, double) override {
     const LatentRows& rows = separate_raters_ ? data.rows() : data.exchangeable().rows;
     std::vector<std::vector<double>> matrix_starts{posterior_},
         one_coin_starts{one_coin_posterior_};
     if (posterior_.empty()) {
       matrix_starts = one_coin_starts = {one_coin_posterior(rows, false), posterior_by_rater(data)};
-      // One-coin models find a wrong maximum if a system nearly always gives one answer: nearly all
-      // cases have this category. A start from the raters' posterior avoids this maximum.
+      // If a system nearly always gives the same answer, one-coin models may find a wrong maximum,
+      // at which nearly all cases are in this category. A start from the raters' posterior avoids
+      // this maximum.
       if (!data.rater_posterior().empty()) {
         matrix_starts.push_back(separate_raters_
                                     ? data.rater_posterior()
@@ -94,8 +95,8 @@ class Matrices : public Member {
   const OneCoin* base_;
   bool separate_raters_, ordered_;
   // Posteriors of the truth in the fitted rows: rows x categories. `posterior_` is from the model
-  // with separate matrices, `one_coin_posterior_` from the model in which all matrices are equal to
-  // the base's matrix. If `separate_raters_` is false, raters are merged in the fitted rows.
+  // with separate matrices, `one_coin_posterior_` from the model in which each matrix is equal to
+  // its prior mean. If `separate_raters_` is false, raters are merged in the fitted rows.
   std::vector<double> posterior_, one_coin_posterior_;
 };
 

@@ -71,8 +71,8 @@ void OneCoin::fit(const JointData& data, double log_weight_limit) {
   x_ = std::move(latent_fit.x);
   log_posterior_ = latent_fit.value;
   has_ended_early_ = latent_fit.hopeless;
-  // If the fit ended early, its weight is negligible. Then the volume of the posterior, which is
-  // slow to compute, is copied from the member at which it started.
+  // If the fit ended early, the weight of this member is negligible. The volume of the posterior,
+  // which is slow to compute, is then copied from `start_`, the member from which the fit started.
   const Evidence evidence =
       has_ended_early_ ? Evidence{log_posterior_ + start_->log_volume_, start_->result_.std_error}
                        : laplace_evidence(latent, x_);

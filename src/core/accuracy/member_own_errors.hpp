@@ -27,7 +27,8 @@ class SeparateErrorRows : public Member {
 
   void fit(const JointData& data, double log_weight_limit) override {
     fit_from(data, *base_, log_weight_limit);
-    // If the fit of the base ended early, the base is fitted to the end, and this member again.
+    // If the fit of the base ended early, but the fit of this member did not, the base is fitted to
+    // the end. This member is then fitted again with the new base.
     if (!base_->has_ended_early() || fit_.hopeless) return;
     const OneCoin full_base = base_->refitted(data);
     fit_from(data, full_base, log_weight_limit);

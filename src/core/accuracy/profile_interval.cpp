@@ -118,8 +118,8 @@ Limit find_limit(const LatentClass& model, const Path& path, Optimum& best, int 
       return {accuracy(current), current.converged};
     }
     if (current_root < target_root) {
-      // Predicts the distance to the end of the interval from the slope so far. The factor 1.1
-      // makes it likely that the next position is outside the interval. The end is then bracketed.
+      // Predicts the distance to the limit from the slope so far. The factor 1.1 makes it likely
+      // that the next position is outside the interval, so that the limit is bracketed.
       const double slope = (current_root - inner_root) / std::fabs(position - inner_position);
       step = slope > 0 ? std::min(1.1 * (target_root - current_root) / slope, 3.0) : 2 * step;
       inner_position = position;

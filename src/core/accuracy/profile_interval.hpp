@@ -7,7 +7,7 @@
 
 namespace fallible {
 
-// Interval, and the fit at its centre.
+// Interval, and the fit from whose maximum it was computed.
 struct ProfileInterval {
   double low = not_a_number;
   double high = low;

@@ -9,10 +9,11 @@ namespace fallible {
 
 namespace {
 
-// Standard deviation of the bias of estimates from human raters: a constant part, a part per unit
-// of the share of wrong ratings, and a part per unit of the distance to the estimate with shared
-// errors. The values were chosen on 24 families of public data sets with known truth. The first two
-// values were increased after 7 more families were analysed.
+// Standard deviation of the bias of estimates from human raters. It has three parts, whose squares
+// are added: a constant part, a part per unit of the share of wrong ratings, and a part per unit of
+// the distance to the estimate with shared errors. The values were chosen on 24 families of public
+// data sets with known truth. The first two values were increased after 7 more families were
+// analysed.
 constexpr double least_bias = 0.04;
 constexpr double bias_per_error = 0.25;
 constexpr double bias_per_gap = 0.5;
@@ -23,8 +24,8 @@ const double bias_per_range = 1 / std::sqrt(12.0);
 
 // Values for raters that are machines, from six families of panels. `typical_accuracy_of_machines`:
 // typical true accuracy of a system. `shrinkage_of_machines`: share of the distance to this
-// accuracy by which an estimate is moved; it is a compromise between language models and other
-// programs. `bias_of_machines`: root mean square of the remaining error.
+// accuracy by which an estimate is moved. It is a compromise between the best values for language
+// models and for other programs. `bias_of_machines`: root mean square of the remaining error.
 constexpr double typical_accuracy_of_machines = 0.65;
 constexpr double shrinkage_of_machines = 0.5;
 constexpr double bias_of_machines = 0.17;

@@ -26,14 +26,14 @@ struct Selection {
   // New index of each category, from 1. Categories with the same new index are merged.
   std::vector<int> category;
   int categories = 0;  // number of new categories
-  // True to ignore which judge gave an answer. Cases that a judge answered twice still distinguish
-  // judges, because answers of the same judge are not compared.
+  // True to ignore which judge gave an answer. It is not ignored in cases that a judge answered
+  // twice, because answers of the same judge are not compared.
   bool exchangeable = false;
   int least_judges = 1;  // cases with answers of fewer judges than this number are left out
 };
 
-// Makes distinct rows of the selected answers. If judges are exchangeable, the answers of a case
-// are numbered 0, 1, ... instead of having the number of their judge.
+// Makes distinct rows of the selected answers. If judges are exchangeable, they are replaced by the
+// numbers 0, 1, ... in each case, except in cases that a judge answered twice.
 RatedRows select_rows(const PatternView& patterns, const std::vector<double>& weight,
                       const Selection& selection);
 

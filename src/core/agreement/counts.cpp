@@ -49,7 +49,8 @@ RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale) {
 namespace {
 
 // Weighted sums over cases, from which the observed agreement and the shares of categories are
-// computed. Ratings or cases have equal weights, depending on the pooling.
+// computed. In the shares, cases have equal weights if the pooling is `cases`. With other poolings,
+// ratings have equal weights.
 struct PairSums {
   ObservedAgreement observed;
   Chance chance = Chance::none;
