@@ -81,9 +81,9 @@ class CongerKernel : public SumKernel<CongerSums> {
     centred.colwise() -= chance_given_first;
     centred.rowwise() -= chance_given_second.transpose();
     const double spread = first.dot(centred.cwiseAbs2() * second);
-    // The formula assumes that both raters rated all cases. In general, category shares are
-    // computed from all ratings of a judge, but agreement from the cases that both rated. This adds
-    // two terms.
+    // The formula assumes that both raters rated all cases. Otherwise, the category shares are
+    // computed from all ratings of a rater, but the agreement only from the cases that both rated.
+    // The variance then has one more term for each rater.
     double n_common = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
       if (ratings_.positions(i).size() == 2) n_common += weight[i];
@@ -242,7 +242,7 @@ class LightKernel : public SumKernel<LightSums> {
     LightSums empty{&ratings_, &scale_, {}};
     const auto judges = static_cast<std::size_t>(ratings_.judges);
     // If there are fewer pairs of ratings than pairs of raters, some pair of raters has no common
-    // case. The check avoids allocating memory for all pairs of a crowd.
+    // case. The measure is then undefined, so no memory is allocated for the sums.
     std::size_t n_rating_pairs = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
       const auto r = static_cast<std::size_t>(ratings_.positions(i).size());

@@ -10,14 +10,15 @@ namespace fallible {
 
 namespace {
 
-// The share of equal answers expected by chance is computed from pairs of wrong answers to
-// different cases. True categories with at most this weight of pairs are left out of the
-// comparison.
+// EqualErrors estimates the share of equal answers expected by chance from pairs of wrong answers
+// to different cases, separately for each true category. A true category is left out if the total
+// weight of these pairs is at most this limit.
 constexpr double least_pair_weight = 0.5;
 
-// All answers in one list, sorted by cell and within a cell by judge. `cell_positions`: positions
-// of the answers of each cell in this list. `judge_positions`: positions of the answers of each
-// judge in `answers_by_judge`.
+// All answers in one list, sorted by cell (shared.hpp) and within a cell by judge. The vectors
+// `cell`, `judge` and `category` have one entry per answer. Row i of `cell_positions` contains the
+// positions in the list of the answers to cell i. Row j of `judge_positions` contains the positions
+// in `answers_by_judge` of the answers by judge j.
 struct Answers {
   std::vector<int> cell, judge, category;
   Ragged cell_positions, judge_positions;
@@ -54,8 +55,8 @@ struct AnswerPair {
   int first, second;
 };
 
-// Two answers to the same cell, whose truth is known, by different judges. At least one answer is
-// wrong.
+// Answers of two judges to the same cell, which has a known truth. At least one of the two answers
+// is wrong.
 struct WrongAnswers {
   int truth, first, second;
   double weight;
@@ -97,9 +98,11 @@ class EqualErrors {
 
  private:
   using Place = std::vector<WrongAnswers>::const_iterator;
-  // Weights for one true category: cases that both answered wrongly, and cases among them with
-  // equal answers. `pairs`: weight of pairs of wrong answers to different cases. `expected`: share
-  // of these pairs with equal answers.
+  // Sums for one true category.
+  //   both_wrong: weight of the cases that both judges answered wrongly.
+  //   equal: weight of the cases in which both gave the same wrong answer.
+  //   pairs: weight of all pairs of wrong answers by the two judges to different cases.
+  //   expected: share of these pairs with equal answers.
   struct TruthSums {
     double both_wrong = 0, equal = 0, pairs = 0, expected = 0;
   };
@@ -121,7 +124,8 @@ class EqualErrors {
         if (answers->first == answers->second) sums.equal += answers->weight;
       }
     }
-    // Each wrong category of the first judge is counted once, because its weight is then set to 0.
+    // Adds one product for each category. A category may occur several times in this loop. Its
+    // weight is set to 0 after the first time, so later products are 0.
     for (Place answers = from; answers != to; ++answers) {
       products += first_weight_[answers->first] * second_weight_[answers->first];
       first_weight_[answers->first] = 0;

@@ -1,6 +1,6 @@
 // Compares pairs of judges on the cases that both answered: how often answers are equal, both are
 // right, or both are wrong with the same answer. Time and memory are proportional to the number of
-// pairs with common cases, which in a crowd is far below the number of all pairs.
+// pairs with common cases. With many raters, this number is far below the number of all pairs.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,8 @@
 
 namespace fallible {
 
-// Cases with the same pattern and the same known truth; truth 0 if it is unknown.
+// Cases with the same pattern (combination of ratings and system answers) that also have the same
+// known truth, or all have an unknown truth.
 struct Cell {
   int pattern;  // index of the pattern, from 0
   int truth;    // true category, from 1; 0 if unknown
@@ -25,14 +26,15 @@ struct SharedPair {
   double n = 0;               // Weight of the cases that both judges answered.
   double agreeing = 0;        // Weight of the cases with equal answers.
   double known = 0;           // Weight of the cases with known truth.
-  // Weight of the cases with known truth in which both judges, the first judge or the second judge
-  // is right. Weight of the cases in which both judges are wrong.
+  // Weights of cases with known truth. `both_right` and `both_wrong`: both judges are right or both
+  // are wrong. `first_right` and `second_right`: this judge is right, whether the other judge is
+  // right or wrong.
   double both_right = 0, first_right = 0, second_right = 0, both_wrong = 0;
   // Share of equal answers among the cases that both judges answered wrongly; NaN without cases.
   double coinciding = not_a_number;
-  // Share of equal answers that is expected if wrong answers are independent given the truth, and
-  // difference between the observed and the expected share. True categories with too few wrong
-  // answers are left out (shared.cpp); NaN without cases.
+  // `expected`: share of equal answers that is expected if wrong answers are independent given the
+  // truth. `surplus`: observed share minus expected share. True categories with too few wrong
+  // answers (see shared.cpp) are left out of both shares. NaN if no category remains.
   double expected = coinciding, surplus = coinciding;
 };
 

@@ -71,7 +71,8 @@ struct Bangdiwala {
   static double margin_product(const CrossTable& x) { return x.row().dot(x.column()); }
   Estimate value(const CrossTable& x) const {
     const double area = margin_product(x);
-    // The raters have no category in common; 0 is also the limit.
+    // If the raters have no category in common, all products of margins are 0. The result is then
+    // 0, which is also the limit of the measure.
     if (!(area > 0)) return {0, Undefined::no};
     return {x.cell.diagonal().squaredNorm() / area, Undefined::no};
   }
@@ -85,7 +86,7 @@ struct Bangdiwala {
 };
 
 // Yule's Y of a table with cells a, b, c, d: (sqrt(ad) - sqrt(bc)) / (sqrt(ad) + sqrt(bc)). It is 1
-// if bc = 0, which is also the limit.
+// if only bc is 0, and -1 if only ad is 0. It is undefined if both are 0.
 struct Yule {
   Estimate value(const CrossTable& x) const {
     const double agreeing = std::sqrt(x.cell(0, 0) * x.cell(1, 1));
@@ -109,10 +110,11 @@ double count_used(const Eigen::VectorXd& count) {
   return static_cast<double>((count.array() > 0).count());
 }
 
-// Information agreement: mutual information divided by the smaller entropy. If a rater uses only
-// one category, the ratio is 0/0. With `continuity`, the value is then a limit: zero cells are
-// replaced by positive numbers that go to zero. With k categories, of which the other rater uses m,
-// the limit is 1 - m / k. Convergence is only logarithmic, so the code uses this formula.
+// Information agreement: mutual information divided by the smaller entropy. The ratio is 0/0 if a
+// rater uses only one category. If `continuity` is true, the value is then defined as a limit, in
+// which zero cells are replaced by positive numbers that go to zero. If the other rater uses m of
+// the k categories, the limit is 1 - m / k. The code uses this formula. Small positive numbers
+// would not be precise enough, because convergence is only logarithmic.
 struct Information {
   bool continuity;
 
@@ -128,7 +130,9 @@ struct Information {
     return {std::max(mutual_information, 0.0) / std::min(first_entropy, second_entropy),
             Undefined::no};
   }
-  // There is no derivative if both entropies are equal, because the smaller one changes.
+  // The denominator is the smaller entropy, which has a kink if both entropies are equal. The
+  // measure then has no derivative, except if it is 1, where both entropies have the same
+  // derivative.
   bool has_derivative(const CrossTable& x) const {
     if (count_used(x.row()) == 1 || count_used(x.column()) == 1) return false;
     const double first_entropy = entropy(x.row()), second_entropy = entropy(x.column());

@@ -32,10 +32,10 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// Decides whether the current thread continues its work. Long work that is not a loop over items
-// calls Watch::check(). While a Watch exists, check() throws Interrupted if its function
-// `is_wanted` returns false. If several watches of a thread exist, check() calls the functions of
-// all of them.
+// Makes it possible to stop long work on the current thread. While a Watch exists, Watch::check()
+// calls its function `is_wanted`, and throws Interrupted if the function returns false. If a thread
+// has several watches, check() calls the functions of all of them. Long work that is not a loop
+// over items must call check() now and then.
 class Watch {
  public:
   explicit Watch(std::function<bool()> is_wanted)

@@ -62,11 +62,11 @@ using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
                  const Metric& metric = nullptr);
 
-// Improves the maximum in `optimum` by Newton's method, as long as the gradient decreases. All
-// digits of the estimate then agree for different starts and orders of the data. maximise() is less
-// precise, because gains near the maximum are too small to change the value of the function. Steps
-// along eigenvectors of the Hessian are clipped, and are zero in directions without curvature,
-// where the maximum may be infinitely far away.
+// Improves the maximum in `optimum` by Newton's method, until the gradient does not decrease any
+// more. The estimates are then equal in all digits for different starting values and different
+// orders of the data. maximise() is less precise, because gains near the maximum are too small to
+// change the value of the function. Steps along eigenvectors of the Hessian are clipped. They are
+// zero in directions without curvature, where the maximum may be infinitely far away.
 void polish(const Objective& objective,
             const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian,
             Optimum& optimum);

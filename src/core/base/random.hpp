@@ -12,8 +12,9 @@ namespace fallible {
 // Generator of random numbers for one item.
 class Stream {
  public:
-  // Different pairs of `item` and `lane` give streams that never overlap. The generator computes
-  // random numbers from a counter of four words, and item and lane are its two high words.
+  // `lane` is the number of the stream, if one item needs several streams. Different pairs of
+  // `item` and `lane` give streams that never overlap. The generator computes random numbers from a
+  // counter of four words, and item and lane are its two high words.
   Stream(std::uint64_t seed, std::uint64_t item, std::uint64_t lane = 0);
 
   // Returns a uniform number in [0, 1) with 53 random bits, the precision of a double.

@@ -20,9 +20,9 @@ struct Clusters {
   bool empty() const { return cluster.empty(); }
 };
 
-// Draws cases with replacement. Cases that are equivalent for the caller form a cell, for example
-// the cases of one pattern or tally. A resample consists of the number of cases drawn from each
-// cell.
+// Draws cases with replacement. Cases between which the caller does not distinguish form a cell,
+// for example all cases with the same pattern or the same tally (tallies.hpp). A resample consists
+// of the number of cases drawn from each cell.
 //
 // If there are clusters, all cases of a drawn cluster enter the resample. Clusters that have the
 // same number of cases in each cell are equivalent and form a cluster type. The resampler counts

@@ -68,7 +68,8 @@ inline double log_gamma(double x) {
   return (x - 0.5) * std::log(x) - x + log_root_2_pi + series / x - std::log(product);
 }
 
-// Derivative of log_gamma() for x > 0, by the same recurrence and the series 6.3.18.
+// Derivative of log_gamma() for x > 0, by the same recurrence and by the series 6.3.18 of
+// Abramowitz and Stegun.
 inline double digamma(double x) {
   double shift = 0;
   for (; x < 8; x += 1) shift -= 1 / x;
@@ -103,7 +104,6 @@ struct Polygamma {
   }
 };
 
-// Clips x to [-limit, limit].
 inline double clip_to(double x, double limit) { return std::clamp(x, -limit, limit); }
 
 // Clips the concentration of a Dirichlet or Beta distribution (the sum of its parameters). The

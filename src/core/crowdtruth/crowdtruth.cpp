@@ -124,8 +124,9 @@ struct CommonUnits {
   double shared = 0;             // number of labels that both workers gave to the same unit
 };
 
-// Cohen's kappa of two workers. The cases are all combinations of a common unit and a label, and
-// the two categories are whether the worker gave the label.
+// Cohen's kappa of two workers. Each combination of a label and a unit that both workers judged is
+// a case. The worker's rating of the case is "yes" if the worker gave the label to the unit,
+// otherwise "no".
 double cell_kappa(const CommonUnits& pair, int labels) {
   const double cells = pair.units * labels;
   const double first_share = pair.first / cells, second_share = pair.second / cells;

@@ -24,7 +24,6 @@ struct Judgements : Ragged {
   std::vector<int> worker_judgements;  // indices of the judgements, sorted by worker
 
   int size() const { return static_cast<int>(unit.size()); }
-  // Number of labels in judgement j.
   int n_labels(int j) const { return positions(j).size(); }
 };
 

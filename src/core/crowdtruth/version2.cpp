@@ -11,11 +11,11 @@ namespace {
 // Quotient a / b, with b at least `quality_floor`.
 double floored_ratio(double a, double b) { return a / std::max(b, quality_floor); }
 
-// Workers who gave each label to a unit. Row v contains the workers of entry v of the votes, which
-// is a label of a unit.
+// Workers who gave each label to a unit. Each entry of Votes is one label of one unit. Row v
+// contains the workers who gave the label of entry v to its unit.
 struct LabelGivers : Ragged {
   std::vector<int> worker;
-  std::vector<int> vote;  // for each label given: its entry of the votes
+  std::vector<int> vote;  // for each label given: its entry of Votes
 };
 
 LabelGivers find_label_givers(const Judgements& x, const Votes& votes) {
@@ -108,12 +108,13 @@ class Iteration {
   const QualityOptions& options_;
   const Votes votes_;
   const LabelGivers givers_;
-  // Positions of each label in the list of labels given, sorted by worker.
+  // For each label, its positions in `x_.label`, the list of all labels given. Sorted by worker.
   std::vector<std::vector<int>> label_entries_;
   std::vector<int> judgement_;  // judgement of each label given
   std::vector<double> length_;  // length of each answer's vector, weighted by annotation qualities.
-  // Running sums over the workers of a unit for each label (`cosine_sum_`, `vote_sum_`), and their
-  // values before the worker of each label given (`before_cosine_`, `before_vote_`).
+  // Sums over the workers of a unit, one per label (`cosine_sum_`, `vote_sum_`), to which workers
+  // are added one after the other. `before_cosine_` and `before_vote_` have an entry for each label
+  // given: the sums before its worker is added.
   std::vector<double> before_cosine_, before_vote_, cosine_sum_, vote_sum_;
   std::vector<double> judged_weight_, given_weight_;
 
@@ -225,10 +226,12 @@ class Iteration {
     return label_votes;
   }
 
-  // Annotation quality of label a. For each worker k who gave the label: among the units with label
-  // a from k, weighted by quality, the share in which each other worker i gave the label, too. This
-  // share is averaged over pairs of workers, weighted by worker qualities. `judged_weight_`: weight
-  // of the units that i judged, `given_weight_`: weight of those with label a from i.
+  // Computes the annotation quality of each label a. For two workers k and i, considers the units
+  // to which k gave label a and which i judged. Computes the share of these units, weighted by unit
+  // quality, to which i gave label a, too. The annotation quality is the mean share over all pairs
+  // of workers, weighted by the product of their qualities. For the current k, `judged_weight_[i]`
+  // is the weight of these units. `given_weight_[i]` is the weight of those to which i gave label
+  // a.
   void update_annotations(const std::vector<double>& unit, const std::vector<double>& worker,
                           const Host& host) {
     std::vector<int> other_workers;

@@ -8,9 +8,10 @@
 
 namespace fallible {
 
-// A smaller excess over agreement by chance counts as zero.
+// Agreement that exceeds agreement by chance by at most this amount counts as agreement by chance.
 constexpr double chance_tolerance = 1e-9;
-// A base rate below this counts as zero; the difference is rounding error.
+// A base rate counts as zero if its absolute value is at most this. Rounding errors are of this
+// size.
 constexpr double zero_tolerance = 1e-12;
 
 const char* name(Identified identified) {
@@ -68,9 +69,12 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
   Eigen::MatrixXd covariance_matrix = Eigen::MatrixXd::Constant(N + 1, N + 1, not_a_number);
   if (fit.identified != Identified::yes || fit.rater_accuracy == 1) return covariance_matrix;
 
-  // Weighted sums of products, over cases, of three quantities of a case. u is its number of
-  // agreeing pairs minus the expected number. c contains its numbers of ratings of each category. r
-  // is its number of ratings. For example, `ur` is the sum of u * r.
+  // Three quantities of a case:
+  //   u: number of agreeing pairs minus `fit.agreement` times the number of pairs.
+  //   c: number of ratings of each category.
+  //   r: number of ratings.
+  // A variable named by two of these letters is the sum of their products over all cases. For
+  // example, `ur` is the sum of u * r. Cases are weighted.
   double cases = 0, pairs = 0, uu = 0, ur = 0, rr = 0, ratings = 0;
   Eigen::VectorXd uc = Eigen::VectorXd::Zero(N), rc = uc, share = uc;
   Eigen::MatrixXd cc = Eigen::MatrixXd::Zero(N, N);
@@ -143,7 +147,8 @@ void Posterior::operator()(int tally, double* probability) const {
   const int begin = tallies_.start[tally];
   const int end = tallies_.start[tally + 1];
   // Highest number of ratings of one category, among categories with a positive base rate. All
-  // powers are divided by the power of this number, to avoid underflow.
+  // likelihoods are divided by the likelihood of a category with this number of ratings. The
+  // highest likelihood is then 1, so the sum cannot underflow to 0.
   int highest_count = 0;
   for (int c = begin; c < end; ++c) {
     if (fit_.base_rates[tallies_.category[c]] > 0)

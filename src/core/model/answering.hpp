@@ -13,9 +13,10 @@ namespace fallible {
 // Beta distribution with mean mu_jk and concentration kappa. The logit of mu_jk is b_j + h_k: b_j
 // is high for judges who often answer, h_k for categories that are easy to answer. h_k is normal
 // with mean 0 and standard deviation omega. Judges who always or never answer are left out, because
-// whether they answer does not depend on the truth. So are judges with a known confusion matrix.
-// Weak priors: density (1 + kappa)^-2 for kappa, half an answer and half an abstention for each
-// b_j, and a prior guess of omega (answering.cpp).
+// whether they answer does not depend on the truth. Judges with a known confusion matrix are left
+// out, too.
+// The priors are weak. kappa has the density (1 + kappa)^-2. The prior of each b_j has the same
+// effect as half an answer and half an abstention. omega has a prior guess (answering.cpp).
 struct Answering {
   int categories = 0;
   double kappa = 4, omega = 0.3;

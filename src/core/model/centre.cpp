@@ -8,27 +8,33 @@ namespace fallible {
 
 namespace {
 
-// Prior guess of `tau`, with a weight in raters, and of `ups`, with a weight in categories.
+// Prior guesses of two standard deviations (see Centre in pooled.hpp): `tau` of the skills s, and
+// `ups` of the parameters u. The weight of a guess is a number of raters for `tau`, and a number of
+// categories for `ups`.
 constexpr double skill_weight = 2, tau_guess = 0.6;
 constexpr double recognition_weight = 1, ups_guess = 0.3;
-// Prior guess of logistic(ubar). Its weight is a number of ratings.
+// Prior guess of logistic(ubar), where ubar is the mean of u. Its weight is a number of ratings.
 constexpr double mean_weight = 5, mean_guess = 0.6;
-// Lower limits of the mean probabilities of a right answer (and of any wrong answer), and of a
-// single wrong answer.
+// Lower limits of mean probabilities. `least_right` is for a right answer, and also for all wrong
+// answers together. `least_error` is for each wrong answer.
 constexpr double least_right = 1e-6, least_error = 1e-9;
 // Newton steps for ubar in each update.
 constexpr int mean_steps = 3;
-// Newton's method for the logarithm of the variance of skills: highest number of steps, length of a
-// step after which it ends, and smallest number by which it divides.
+// Newton's method for the logarithm of the variance of skills. `variance_steps`: highest number of
+// steps. `variance_tolerance`: the iteration ends after a step that is shorter. `least_divisor`:
+// lower limit of the divisor of a step, so that steps are finite.
 constexpr int variance_steps = 20;
 constexpr double variance_tolerance = 1e-10, least_divisor = 1e-3;
 
 }  // namespace
 
-// Expected numbers of distinct draws from the centre, in the Chinese restaurant representation of
-// the Dirichlet-multinomial. `right`, `answers`: right answers and all answers, judges x truths.
-// `errors`: wrong answers of all judges, truths x ratings. `slope`, `curvature`: first and second
-// derivative of the log density with respect to c.
+// Expected numbers of new draws, and derivatives of the log density. In the Chinese restaurant
+// representation of the Dirichlet-multinomial, a rating repeats an earlier rating or is a new draw
+// with probabilities m_jk.
+//   right: new draws that are right answers, judges x truths.
+//   answers: all new draws, judges x truths.
+//   errors: new draws of all judges that are wrong answers, truths x ratings.
+//   slope, curvature: first and second derivative with respect to the concentration c.
 struct Centre::Tables {
   Table<double> right, answers, errors;
   double slope = 0, curvature = 0;
@@ -175,7 +181,9 @@ void Centre::update_skills(const CentreCounts& counts, const Tables& draws) {
     linear.push_back(slope + judge_information * s[j]);
     information.push_back(judge_information);
   }
-  // The root is the `variance` that equals the mean of squared skills plus their variances.
+  // Solves an equation for the variance of skills: `variance` is equal to the mean of the squared
+  // skills plus their posterior variances. The prior guess enters the mean like `skill_weight`
+  // further raters.
   double variance = square(tau);
   for (int round = 0; round < variance_steps; ++round) {
     double squares = skill_weight * square(tau_guess), slope = 0;

@@ -330,9 +330,9 @@ std::array<bool, 4> are_as_extreme(const KStatistics& observed, const KStatistic
           at_least(drawn.residual, observed.residual)};
 }
 
-// Finds the first draw by which every statistic has had `enough` draws that are as extreme as the
-// data. The p-value is then precise enough, so later draws are removed. Returns false if there is
-// no such draw yet.
+// Counts, for each statistic, the draws that are at least as extreme as the data. When all counts
+// have reached `enough`, the p-values are precise enough, so later draws are removed. Returns false
+// if a count does not reach `enough`.
 bool truncate_draws(const KStatistics& observed, int enough, std::vector<KStatistics>& draws) {
   std::array<int, 4> n_extreme{};
   for (std::size_t r = 0; r < draws.size(); ++r) {

@@ -46,7 +46,8 @@ class CompleteCurvature {
 
   const Layout* layout_ = nullptr;
   Eigen::VectorXd diagonal_;
-  // Curvature of the logit of the last category, which is fixed at 0.
+  // Expected number of cases in the last category, including pseudo-cases. solve() needs it to
+  // invert the block of base rates, although the logit of this category is not a parameter.
   double last_rate_curvature_ = least_curvature;
   int accuracies_around_mean_ = 0;  // number of accuracies with a normal prior around their mean
   double mean_precision_ = 0;       // precision (1 / variance) of this normal prior

@@ -260,17 +260,18 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
 
 namespace {
 
-// Highest number of directions of the dense computation. More would take longer than the fit.
+// The raters' accuracies are integrated jointly with all other parameters only up to this number of
+// directions. With more directions, this would take longer than the fit.
 constexpr int max_dense_directions = 30;
 // Added to the curvature in each direction. It acts like a normal prior with standard deviation 4.5
 // = 1 / sqrt(0.05), so that directions without information have a finite variance.
 constexpr double ridge = 0.05;
 
-// Returns the shape of the ridge, the matrix whose multiple is added to the curvature: directions x
-// directions. It is the identity, except for the logits of base rates, which are `rates` directions
-// from `first` on. These logits are relative to the last category, but the evidence must not depend
-// on which category is last. Therefore the ridge of base rates acts on the logits of all categories
-// relative to their mean.
+// Returns the shape of the ridge: directions x directions. A multiple of this matrix is added to
+// the curvature. It is the identity, except in the block of the logits of base rates, which starts
+// at direction `first` and has `rates` directions. These logits are relative to the last category,
+// but the evidence must not depend on which category is last. Therefore the ridge of base rates
+// acts on the logits of all categories relative to their mean.
 Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::Index rates) {
   Eigen::MatrixXd shape = Eigen::MatrixXd::Identity(directions, directions);
   shape.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);
@@ -316,9 +317,9 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout;
   const LatentRows& rows = layout.rows;
   const bool has_rater_accuracies = layout.mean_at >= 0;
-  // Assigns parameters to directions. The system's accuracy is first, because its standard error is
-  // needed. The raters' accuracies are last: each in a separate direction, or all in one if there
-  // are many raters.
+  // Assigns parameters to directions. The system's accuracy gets direction 0, which is used below
+  // to compute its standard error. The parameters of the raters' accuracies are last: each in a
+  // separate direction, or all in one direction if there are many raters.
   std::vector<int> direction(x.size(), -1);
   int n_directions = 0;
   if (rows.joined()) direction[layout.accuracy_at(rows.raters, 0)] = n_directions++;

@@ -17,12 +17,12 @@ namespace {
 
 constexpr int max_complete_raters =
     20;  // up to this number of raters, SmallPanel contains all of them
-// Number of raters in SmallPanel if there are more: raters of one row.
+// If there are more than `max_complete_raters` raters, SmallPanel contains at most this number of
+// raters, all from one row.
 constexpr int reduced_raters = 6;
 // Highest number of categories in SmallPanel.
 constexpr int max_categories = 4;
-// A parameter is identified if its projection onto the directions that change no score is at most
-// this long.
+// A parameter counts as identified if its result of null_space_shares() is at most this.
 constexpr double null_space_tolerance = 1e-4;
 // Singular values below this share of the largest one count as zero.
 constexpr double rank_tolerance = 1e-7;
@@ -89,9 +89,9 @@ class SmallPanel {
     raters_ = judges_;
     if (rows.joined()) add_judge(rows.raters);
     // Groups rows by known truth. Each group is drawn equally often, so that rare known categories
-    // are included; identification does not depend on their frequency. Also groups rows by
-    // population, unless there are more than two populations per coefficient. In that case, rows of
-    // any populations are sufficient.
+    // are included; identification does not depend on their frequency. Rows are also grouped by
+    // population if there are at most two populations per coefficient. If there are more, random
+    // rows are sufficient, because they are from enough populations.
     const bool few_populations = rows.populations.size() <= 2 * rows.populations.coefficients();
     std::map<std::pair<int, int>, std::vector<int>> rows_by_truth;
     for (int i = 0; i < rows.size(); ++i) {
@@ -208,8 +208,9 @@ bool has_full_rank(const Eigen::MatrixXd& scores, const Layout& layout) {
   return qr.rank() >= layout.free_parameters();
 }
 
-// Returns, for each parameter, the length of its projection onto the null space of the scores, the
-// directions that change no score. The length is 0 if the parameter is identified, and at most 1.
+// Returns, for each parameter, the length of its projection onto the null space of the scores. The
+// null space contains the directions in which no log likelihood (or pair probability) changes. The
+// length is 0 if the parameter is identified, and at most 1.
 Eigen::VectorXd null_space_shares(const Eigen::MatrixXd& scores) {
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(scores.transpose());
   qr.setThreshold(rank_tolerance);
@@ -340,8 +341,9 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
     }
     n_identified += result.judge[u];
   }
-  // The model counts as identified although some judges are not: base rates and at least three
-  // judges are identified without them.
+  // Here the base rates are identified, but not all parameters are. The model still counts as
+  // identified if at least three judges are identified, and the system is identified if it is a
+  // judge.
   result.model = n_identified > 2 && (!rows.joined() || result.judge[rows.raters]);
   return result;
 }

@@ -207,8 +207,9 @@ Eigen::VectorXd LatentClass::start() const {
   const int classes = layout.classes();
   std::vector<double> posterior(classes);
   ExpectedCounts counts(layout);
-  // Expected numbers of ratings if the posterior of each row were its vote shares. A pooled prior
-  // does not need them, because it determines the raters' matrices and the names of the classes.
+  // Expected numbers of ratings, if the posterior probabilities of each row are its vote shares.
+  // They are not needed with a pooled prior, whose Dirichlet parameters determine the matrices of
+  // the raters and the category of each class.
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0 || layout.prior.rows) continue;
     count_steps(static_cast<unsigned>(classes));

@@ -118,8 +118,9 @@ double PairObjective::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradie
     for (int c = 0; c < law.classes; ++c) difference -= joint[c];
     loss += pairs_.share[kind] * difference * difference;
     if (!gradient) return;
-    // The gradient is a sum of derivatives of log probabilities, weighted by these slopes.
-    // Therefore the slopes replace the expected counts in add_gradient().
+    // `slope` is the derivative of the objective with respect to the log of the joint probability
+    // of the two ratings and class c. add_gradient() needs one weight per log probability. Usually
+    // the weights are expected counts; here they are sums of these slopes.
     for (int c = 0; c < law.classes; ++c) {
       const double slope = scale * pairs_.share[kind] * difference * joint[c];
       counts.ratings[first + c] += slope;

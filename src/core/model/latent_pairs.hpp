@@ -8,12 +8,12 @@
 
 namespace fallible {
 
-// Relative frequencies of pairs of ratings of the same case by different judges. Each pair of
-// judges has a table of frequencies, which is called a kind of pairs. Judges with the same
-// parameters are treated as one judge. A cell of a table is a pair of ratings. With N categories,
-// kind i has the cells i N^2 ... (i + 1) N^2 - 1; the rating of judge `second` changes fastest. If
-// two judges with the same parameters give the ratings a and b, the pair adds 1/2 to cell (a, b)
-// and 1/2 to cell (b, a).
+// Relative frequencies of pairs of ratings of the same case by different judges. All pairs of
+// ratings by the same two judges form a kind of pairs, and each kind has a table of frequencies.
+// Judges with the same parameters count as the same judge. A cell of a table is a pair of ratings.
+// With N categories, kind i has the cells i N^2 ... (i + 1) N^2 - 1; the rating of judge `second`
+// changes fastest. If two judges with the same parameters give the ratings a and b, the pair adds
+// 1/2 to both cells (a, b) and (b, a).
 struct PairFrequencies {
   int categories = 0;
   std::vector<int> first, second;  // first and second judge of each kind, from 0

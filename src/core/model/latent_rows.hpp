@@ -19,9 +19,9 @@ struct Populations {
   std::vector<int>
       population_of_pattern;  // population of each pattern, from 0; empty if there is only one
   Eigen::MatrixXd design;     // scaled covariates: populations x covariates, without an intercept
-  // Matrix (coefficients x coefficients) whose product with the coefficients of the scaled
-  // covariates is the vector of coefficients of the unscaled covariates, intercept first.
-  // Covariates are scaled for numerical reasons.
+  // Matrix that transforms coefficients for the scaled covariates to coefficients for the unscaled
+  // covariates: coefficients x coefficients, intercept first. Covariates are scaled for numerical
+  // reasons.
   Eigen::MatrixXd report;
 
   // Number of populations.
@@ -76,9 +76,9 @@ struct LatentRows : RatedRows {
   // Shares of the categories among the raters' ratings of a row: `categories` numbers with sum 1.
   // If the truth is known, its share is 1. If there are no ratings, all shares are equal.
   std::vector<double> votes(int row) const;
-  // Adds the weight of a row, multiplied by the posterior probability of each class, to two arrays
-  // of expected numbers: to `expected_classes` for the row's cases (populations x classes), and to
-  // `expected_ratings` for each of its ratings (judges x answer codes x classes).
+  // Distributes the weight of a row over the classes by their posterior probabilities. Adds these
+  // numbers of cases to `expected_classes` (populations x classes). For each rating in the row,
+  // also adds them to `expected_ratings` (judges x answer codes x classes).
   void add_expected(int row, const double* posterior, int classes, double* expected_classes,
                     double* expected_ratings) const;
 

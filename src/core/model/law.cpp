@@ -37,8 +37,9 @@ Table<double> shares_by_distance(int categories, double log_dispersion) {
 }
 
 Strata::Strata(double accuracy, double d) {
-  // Finds the `unclipped_middle` p for which the mean of clamp(p + s d, 0, 1) over s = -1, 0, 1 is
-  // `accuracy`. The sum is piecewise linear in p, with changes of slope at these six points.
+  // Finds `unclipped_middle`, the probability p of the medium stratum before clipping. At this p,
+  // the sum of clamp(p + s d, 0, 1) over s = -1, 0, 1 is three times the accuracy. The sum is
+  // piecewise linear in p, and its slope changes only at the six points in `breakpoint`.
   double breakpoint[6] = {-d, 0, d, 1 - d, 1, 1 + d};
   std::sort(breakpoint, breakpoint + 6);
   const auto sum = [d](double x) {
@@ -57,7 +58,7 @@ Strata::Strata(double accuracy, double d) {
   for (int s = -1; s <= 1; ++s) {
     const double x = unclipped_middle + s * d;
     p[s + 1] = std::clamp(x, 0.0, 1.0);
-    // 1 if the probability is not clipped, so that the accuracy changes it.
+    // Marks probabilities that are not clipped by 1. The loop below then computes their slopes.
     accuracy_slope[s + 1] = x > 0 && x < 1;
     n_unclipped += x > 0 && x < 1;
     sides += x > 0 && x < 1 ? s : 0;

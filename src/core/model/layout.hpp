@@ -95,8 +95,8 @@ struct Layout {
   int classes() const { return strata * categories; }
   int populations() const { return rows.populations.size(); }
   int coefficients() const { return rows.populations.coefficients(); }
-  // Position of a coefficient of the base rates. The coefficient is a term of the logit of
-  // `category` relative to the last category.
+  // Position of a coefficient of the base rates. The logit of `category` relative to the last
+  // category is the sum of all coefficients, each multiplied by Populations::value().
   int rate_at(int coefficient, int category) const {
     return coefficient * (categories - 1) + category;
   }
