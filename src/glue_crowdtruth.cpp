@@ -46,8 +46,8 @@ List core_crowd_units(List x) {
   return result;
 }
 
-// Returns the scores of version 1, one entry per worker. `tick` receives the number of workers
-// done.
+// Returns the scores of CrowdTruth version 1 (struct WorkerScores), one entry per worker. `tick`
+// receives the number of workers done.
 // [[Rcpp::export(rng = false)]]
 List core_crowd_workers(List x, Function tick) {
   const auto data = judgements(x);

@@ -62,8 +62,9 @@ BootstrapOptions bootstrap_options(const List& options) {
   return bootstrap;
 }
 
-// Converts intervals to columns: std.error, low, high, lack (reason of a missing interval:
-// "failed", "constant", or "" if there is an interval), same (`share_at_value`) and value.
+// Converts intervals to columns: std.error, low, high, lack, same and value. `lack`: reason of a
+// missing interval ("failed" or "constant"), or "" if there is an interval. `same` and `value`: the
+// fields `share_at_value` and `value` of struct Interval.
 List intervals(const std::vector<Interval>& x) {
   using Missing = Interval::Missing;
   std::vector<std::string> missing;
@@ -85,8 +86,8 @@ namespace {
 Ratings ratings_of(const List& patterns, const NumericVector& weight, const List& setup) {
   const bool has_model = setup.containsElementNamed("model") && !Rf_isNull(setup["model"]);
   auto view = has_model ? glue::view(patterns, setup["model"]) : glue::view(patterns);
-  // Patterns may differ only in the confidence of ratings, even if the model does not use it. With
-  // `level`, the core can distinguish such patterns.
+  // Two patterns may differ only in confidence levels that the model does not use. Without `level`,
+  // canonical_order() would stop with an error, because these patterns would be equal.
   if (setup.containsElementNamed("level")) view.level = glue::integers(setup["level"]);
   return {view, glue::doubles(weight), glue::known(setup["known"]), nullptr};
 }
@@ -155,8 +156,8 @@ SEXP core_estimator(List patterns, NumericVector weight, List setup, Function ti
 }
 
 // Returns the results of an estimator: `systems` (a list per system), whether parameters are
-// identified and the fit has converged, and whether estimates come from an iteration. Quantities
-// that the method does not compute are NaN, or tables and posteriors without rows.
+// identified and the fit has converged, and whether estimates come from an iteration. If the method
+// does not compute a quantity, a number is NaN, and a table or posterior has no rows.
 // [[Rcpp::export(rng = false)]]
 List core_estimate(SEXP pointer) {
   const Estimator& fitted = estimator(pointer);
@@ -312,10 +313,10 @@ NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List le
 }
 
 // Combines estimates from gold cases, which have known truth (`stated`), with estimates from
-// ratings only (`prior`). Both lists contain columns with one row per estimate. Columns of `prior`:
-// centre, sd, and vague (probability of the flat part). Columns of `stated`: value; for shares also
-// size (number of cases); for differences also error (standard error), freedom (degrees of freedom)
-// and end (limit of the difference). See blend.hpp.
+// ratings only (`prior`). Both lists contain columns with one row per estimate, see blend.hpp.
+// Columns of `prior`: centre, sd, and vague (BlendPrior::flat_weight). Columns of `stated`: value;
+// for shares also size (number of cases); for differences also error (standard error), freedom
+// (degrees of freedom) and end (differences are in [-end, end]).
 // [[Rcpp::export(rng = false)]]
 List core_blend(List stated, List prior, double conf_level) {
   const NumericVector value = stated["value"], centre = prior["centre"], sd = prior["sd"],

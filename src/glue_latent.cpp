@@ -134,8 +134,9 @@ List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJ
       _["posterior"] = posterior);
 }
 
-// A pooled fit, and the latent class model whose prior is the centre of this fit. `identified` and
-// `top` (parameters and likelihood) belong to the latent class model.
+// A pooled fit, and a latent class model with the same probabilities. The prior of this model is
+// computed from the centre of the pooled fit. `identified` and `top` (parameters and likelihood)
+// belong to this model.
 struct PooledClass {
   PooledClass(const LatentRows& rows, const LatentModel& settings, const LatentPrior& prior,
               PooledFit fitted)
@@ -207,9 +208,10 @@ List core_fit_latent(List patterns, NumericVector weight, List known, List model
 }
 
 // Fits the hierarchical model, once for each element of `one_coin` (true if the centre is a
-// one-coin model). Each result has the elements of core_fit_latent() and `centre`. Its `rows` are
-// the Dirichlet parameters given the centre: judges x truths x ratings, row by row. `theta` are
-// parameters of the model that has these rows as its prior.
+// one-coin model). Each result has the elements of core_fit_latent() and `centre`. The field `rows`
+// of `centre` contains the Dirichlet parameters of the confusion matrices given the centre: judges
+// x truths x ratings, row by row. `theta` contains parameters of the latent class model with this
+// Dirichlet prior.
 // [[Rcpp::export(rng = false)]]
 List core_fit_pooled(List patterns, NumericVector weight, List known, List model,
                      std::vector<bool> one_coin, double tolerance, int rounds, int threads,
@@ -241,8 +243,9 @@ List core_fit_pooled(List patterns, NumericVector weight, List known, List model
   return results;
 }
 
-// Returns the category, from 1, that is the best name of each class. `gain`: truths x ratings, row
-// by row. The names maximise the sum of the chosen entries of `gain`.
+// Returns the category, from 1, that is the best name of each class. `gain`: gain if a class gets a
+// name, classes x names, row by row. Each class gets a different name. The names maximise the sum
+// of the gains.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_best_names(NumericVector gain, int categories) {
   return glue::from_one(names_by_majority(glue::doubles(gain), std::vector<double>{1}, categories));

@@ -7,10 +7,11 @@
 using namespace Rcpp;
 using namespace fallible;
 
-// Fits the model by EM. Fields of `rows`: start (of each row, from 0), source and code (from 1),
-// codes (number of codes of each source), truth (known category of each row, 0 if unknown) and
-// categories. `start`: initial posterior probabilities, rows x categories. `mass`: number of prior
-// cases per category. The resulting tables are categories x codes.
+// Fits the model by EM. Fields of `rows`: start (position of the first entry of each row, from 0);
+// source and code of each entry (from 1); codes (number of codes of each source); truth (known
+// category of each row, 0 if unknown); categories. The argument `start` contains the initial
+// posterior probabilities, rows x categories. `mass`: number of prior cases per category. The
+// resulting tables are categories x codes.
 // [[Rcpp::export(rng = false)]]
 List core_fit_tables(List rows, NumericVector weight, NumericMatrix start, double mass,
                      int iterations) {

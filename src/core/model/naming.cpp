@@ -257,7 +257,8 @@ ReplyAssociation reply_association(const LatentRows& rows) {
       const double n = table.sum();
       const Eigen::VectorXd p = table.rowwise().sum() / n, q = table.colwise().sum() / n;
       association_sum.excess += agreement_weight.cwiseProduct(table - n * p * q.transpose()).sum();
-      // Replaces the counts by the weight of each pair of replies, centred in rows and columns.
+      // Replaces the counts by the contribution of each pair of replies to `score`: the agreement
+      // weight of the pair, minus its row mean and column mean, plus the overall mean.
       table = agreement_weight;
       table.colwise() -= agreement_weight * q;
       table.rowwise() -= p.transpose() * agreement_weight;

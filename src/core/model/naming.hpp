@@ -14,20 +14,22 @@ std::vector<double> ratings_by_judge(const LatentRows& rows);
 
 // Returns the category that is the name of each class. Chooses the permutation of names with the
 // highest sum of the diagonals of `matrices` (judges x truths x ratings), weighted by `weight` (one
-// per judge). The highest possible number of ratings then agrees with the name of the true class.
-// Keeps the old names unless another permutation is better by more than rounding error.
+// per judge). If `weight` contains numbers of ratings, this is the permutation for which most
+// ratings agree with the name of the true class. Keeps the old names unless another permutation is
+// better by more than rounding error.
 std::vector<int> names_by_majority(const std::vector<double>& matrices,
                                    const std::vector<double>& weight, int categories);
 
 // Association between the answers of two raters to the same cases, summed over all pairs of raters.
-// The reference is independence of the two raters given their frequencies of categories.
+// Expected values assume that the two raters are independent, and that each rater keeps the
+// observed frequencies of categories.
 struct Association {
   double excess = 0;     // number of agreeing cases minus the number expected by chance
   double statistic = 0;  // chi-square statistic; its expectation is `df` if raters are independent
   double df = 0;
 
-  // True if raters agree beyond chance or depend on each other in another way. If it is false,
-  // classes have no meaning.
+  // True if raters agree beyond chance, or if the chi-square statistic is above its expectation. If
+  // neither is true, the ratings contain no information about the names of the classes.
   bool informative() const { return excess > 1e-9 || statistic > df; }
 };
 
@@ -35,12 +37,15 @@ struct Association {
 // the most ratings are used.
 Association association(const LatentRows& rows);
 
-// Score test of the hypothesis that the replies of judges depend on a common truth. Replies are
-// answers and abstentions.
+// Score test of the null hypothesis that the replies of different judges are independent, against
+// the alternative that replies depend on a common truth. Replies are answers and abstentions. A
+// pair of equal answers adds 1 - `chance_agreement` to the sum from which `excess` is computed. A
+// pair of different answers subtracts `chance_agreement`, and a pair with an abstention adds 0.
 struct ReplyAssociation {
-  // Probability that two random answers are equal; 0 if all answers are equal.
+  // Probability that two random answers are equal. Set to 0 if all answers are in one category,
+  // because all terms of the sum would otherwise be 0.
   double chance_agreement = 0;
-  double excess = 0;    // number of agreeing answers minus the number expected by chance
+  double excess = 0;    // this sum, minus its expectation if judges are independent
   double variance = 0;  // variance of `excess` if judges are independent
   int pairs = 0;        // number of pairs of judges who replied to the same cases
 

@@ -11,9 +11,10 @@ namespace fallible {
 
 // Errors of ordered categories, as a cumulative probit model. For a case of category k of K, the
 // judge perceives a normal signal with mean slope * (k - (K - 1) / 2) and variance 1. The answer is
-// the category whose two thresholds enclose the signal. Judges with equal parameters have K
-// parameters: the slope, the middle threshold, and the logarithms of the distances between
-// neighbouring thresholds. The reference is the middle threshold, because it exists even if the
+// the category whose two thresholds enclose the signal. The model has K parameters, which several
+// judges may share: the slope, the middle threshold, and the logarithms of the distances between
+// neighbouring thresholds. The other thresholds are computed from the middle threshold and the
+// distances. With at least four categories, the middle threshold has a finite estimate even if the
 // first category is never an answer.
 class OrdinalLaw {
  public:

@@ -1,12 +1,14 @@
-// One pass over rows of ratings. Computes the posterior probabilities of the classes of each row,
-// and sums them over rows as expected numbers.
+// One pass over rows of ratings. Computes the posterior probabilities of the classes of each row.
+// The sums of these probabilities over rows are the expected numbers of cases and ratings in each
+// class.
 //
 // Rows are sorted, so a row often begins with the same ratings as the row before it
 // (LatentRows::prefix). The probability of these ratings is computed once, and the sums for these
 // ratings are added once. The common prefixes form a tree: products of probabilities are passed
-// down from a prefix to longer ones, and sums are passed up. If all judges rated all cases, the
-// tree has few more nodes than rows. In a crowd, where most raters rate few cases, most rows have
-// no prefix in common.
+// down from a prefix to longer ones, and sums are passed up. A prefix is open from the first to the
+// last of the consecutive rows that begin with it. If all judges rated all cases, the tree has few
+// more nodes than rows. In a crowd, where most raters rate few cases, most rows have no prefix in
+// common.
 #pragma once
 
 #include <Eigen/Core>
@@ -130,7 +132,7 @@ class Pass {
   }
 
   // Adds the sums of the current population to the expected numbers, and changes to another
-  // population. All open prefixes must be closed before.
+  // population. No prefix may be open, because prefixes do not extend over populations.
   void change_population(int population) {
     if (sums_) {
       Map(sums_->classes + population_ * classes(), classes()) += sum_[0];

@@ -14,11 +14,12 @@ namespace fallible {
 
 namespace {
 
-// Starting values from the ratings of one rater: posterior probability of the category that this
-// rater chose. The other categories share the rest equally. Cases without a rating by this rater
-// start from vote shares.
+// Starting posterior probability of the category that one rater chose, in a fit that starts from
+// the ratings of this rater. The other categories share the rest equally. Cases without a rating by
+// this rater start from vote shares, and cases with known truth from their truth.
 constexpr double chosen_category_probability = 0.8;
-// Tolerance of fits from different starts, which are only compared.
+// Tolerance of fits from different starts, which are compared with each other. The iteration of the
+// best fit then continues to PooledOptions::tolerance.
 constexpr double coarse_tolerance = 1e-3;
 // A start is better only if its log density is higher by at least this.
 constexpr double least_start_gain = 1e-2;

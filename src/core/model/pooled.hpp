@@ -55,9 +55,10 @@ struct Centre {
   double log_density(const CentreCounts& counts) const;
 
   // Appends all parameters to `x`, transformed to the real line. The fixed-point iteration
-  // extrapolates this vector. set_parameters() sets the parameters from such a vector, and returns
-  // a pointer to the entry after the last one that it used.
+  // extrapolates this vector.
   void append_to(std::vector<double>& x) const;
+  // Sets the parameters from a vector that append_to() has written. Returns a pointer to the entry
+  // after the last one that it used.
   const double* set_parameters(const double* x);
 
  private:
@@ -70,10 +71,10 @@ struct Centre {
   void balance_skills(const CentreCounts& counts);
 };
 
-// Fits the model by a fixed-point iteration. Each round computes the posterior probabilities of
-// the true categories, and from them the expected numbers of ratings. It then updates the centre,
-// and last the confusion matrices and base rates given the centre. Refers to the rows, which must
-// exist longer than this object.
+// Fits the model by a fixed-point iteration. Each round computes the posterior probabilities of the
+// true categories, and from them the expected numbers of ratings. It then updates the centre, and
+// last the confusion matrices and base rates given the centre. Keeps a reference to the rows, which
+// must exist longer than this object.
 class PooledPanel {
  public:
   static constexpr double least_probability = 1e-300;
@@ -126,9 +127,10 @@ class PooledPanel {
   // Entries of `table` (judges x ratings x truths) for ratings that the judge used at least once.
   std::vector<double> used_entries(const Squares& table) const;
   Eigen::VectorXd parameters() const;
-  // Weights of the components of parameters() in the extrapolation. The weight of a probability is
-  // the number of cases or ratings from which it is computed, because the likelihood is curved in
-  // proportion to it. A parameter of the centre has weight 1.
+  // Weights of the components of parameters() in the extrapolation. A component that is the
+  // logarithm of a probability has as weight the number of cases or ratings from which it is
+  // computed. The curvature of the log likelihood is about proportional to this number. A parameter
+  // of the centre has weight 1.
   Eigen::VectorXd component_weights(Eigen::Index size) const;
   void set_parameters(const Eigen::VectorXd& x);
 
@@ -160,8 +162,9 @@ struct PooledOptions {
   std::vector<bool> constant = {};  // true for judges who always give the same answer; or empty
 };
 
-// Result of a pooled fit: the mode of the logits of all rows of the confusion matrices given the
-// centre, and the mode of the centre's parameters.
+// Result of a pooled fit, at the posterior mode of the centre's parameters. Rows of confusion
+// matrices are at the mode of their logits, given the centre and the expected numbers of ratings.
+// This mode is equal to the posterior mean of the probabilities.
 struct PooledFit {
   Centre centre;  // contains only categories in use
   // Model of abstentions for the categories in use. Without judges if abstentions are not modelled.

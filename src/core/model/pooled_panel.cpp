@@ -14,7 +14,8 @@ namespace fallible {
 namespace {
 
 constexpr int first_updates = 10;  // updates of the centre before the first round
-// If probabilities change less per round, changes are nearly linear: iterate_near_end() is used.
+// If the largest change of a probability in a round is below this, the iteration is nearly linear.
+// iterate() then calls iterate_near_end().
 constexpr double linear_change = 1e-3;
 constexpr int max_combined_rounds = 5;  // number of recent rounds that the extrapolation combines
 // The extrapolation ends after this number of rounds without progress.
@@ -33,8 +34,8 @@ class Extrapolation {
     const double norm = weight.dot(residual.cwiseAbs2());
     rounds_without_progress_ = norm < least_norm_ ? 0 : rounds_without_progress_ + 1;
     least_norm_ = std::min(least_norm_, norm);
-    // The residual has grown too much: the last extrapolation was too long. Continues from the
-    // result of the last round before it, and forgets all earlier rounds.
+    // The residual has grown too much, because the last extrapolation was too long. Continues from
+    // the result of the round before it, and drops all earlier rounds.
     if (rounds_ > 1 && !(norm <= 4 * last_norm_)) {
       rounds_ = 0;
       return last_result_;
@@ -57,8 +58,9 @@ class Extrapolation {
   bool has_enough_rounds() const { return rounds_ > max_combined_rounds; }
 
  private:
-  // Coefficients of the earlier differences that make the combined residual smallest. Solves the
-  // normal equations after the columns are scaled to length 1.
+  // Returns the coefficients of the weighted regression of the last residual on the changes of the
+  // residual in earlier rounds. Solves the normal equations after the columns are scaled to length
+  // 1.
   Eigen::VectorXd coefficients(Eigen::Index used, const Eigen::VectorXd& weight) const {
     Eigen::MatrixXd products(used, used);
     Eigen::VectorXd goal(used), unit(used), column;
@@ -169,8 +171,9 @@ void PooledPanel::iterate(double tolerance, int max_rounds) {
     set_parameters(extrapolated);
     round();
     x = parameters();
-    // The round after the long step has moved far: the step was too long. Continues from the end of
-    // the last round before it, with shorter steps.
+    // The round after the extrapolation has changed the parameters too much, because the
+    // extrapolation was too long. Continues from the result of the last round before it. The next
+    // extrapolations are shorter.
     if (!((x - extrapolated).squaredNorm() <= 4 * r2)) {
       max_steps = std::max(max_steps / 4, 1.5);
       set_parameters(last_result);

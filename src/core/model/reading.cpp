@@ -48,8 +48,8 @@ double ParameterReader::dispersion(bool is_system) const {
 double ParameterReader::shift(bool is_system) const {
   const int parameter = layout_.shift_at(is_system ? layout_.rows.raters : 0);
   if (parameter < 0) return layout_.strata > 1 ? layout_.fixed_values.shift.value_or(0) : 0;
-  // Shifts above 1 have the same effect as 1: in at most one of the three strata, the probability
-  // of a right answer is not 0 or 1.
+  // Shifts above 1 have the same effect as 1: the probability of a right answer is 0 in the
+  // difficult stratum and 1 in the easy stratum.
   return std::min(std::fabs(x_[parameter]), 1.0);
 }
 
@@ -72,8 +72,8 @@ void NaturalParameters::add(const char* name, int quantity_owner, double estimat
   value.push_back(estimate);
 }
 
-// Adds the slopes of all raters first, and then all thresholds. Raters with a known matrix are
-// skipped. If raters have equal parameters, adds one entry for all of them.
+// Appends the slopes of all raters to `to`, and then all thresholds. Raters with a known matrix are
+// skipped. If raters have equal parameters, appends one entry for all of them.
 void ParameterReader::add_ordinal(NaturalParameters& to) const {
   const int raters = layout_.rows.raters, N = layout_.categories;
   std::vector<OrdinalLaw> laws;

@@ -10,10 +10,12 @@ namespace fallible {
 namespace {
 
 // The method is not used for more parameters than this. The Hessian takes one evaluation per
-// parameter. It saves about five evaluations per fit, and a test (KTester) has at least ten fits.
+// parameter, and saves about five evaluations per fit. A bootstrap test (KTester) normally fits
+// each model to at least ten replicates.
 constexpr int max_parameters = 50;
-// Steps of a parameter and of a squared shift, for finite differences of gradients. The Hessian
-// needs few digits: its errors only add steps.
+// Steps for finite differences of gradients: step of a parameter, and step of the squared shift
+// (the shift is the difference in accuracy between neighbouring strata). The Hessian may be
+// inaccurate, because its errors only increase the number of iterations.
 constexpr double step_of_parameter = 1e-3, step_of_square = 1e-4;
 // Lower limit of the squared shift, because the gradient is divided by the shift.
 constexpr double least_square = 1e-12;
@@ -28,8 +30,8 @@ Eigen::VectorXd with_square(Eigen::VectorXd x, int shift) {
   return x;
 }
 
-// Returns the log posterior density, and computes its gradient, for parameters as from
-// with_square().
+// Returns the log posterior density, and computes its gradient. `x`: parameters with the squared
+// shift, as with_square() returns them. The gradient is with respect to these parameters.
 double evaluate(const LatentClass& model, Eigen::VectorXd x, int shift, Eigen::VectorXd& gradient) {
   if (shift >= 0) x[shift] = std::sqrt(x[shift]);
   const double log_density = model.evaluate(x, &gradient);

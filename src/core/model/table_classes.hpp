@@ -13,7 +13,7 @@
 
 namespace fallible {
 
-// Data of the model. Row i contains the entries of evidence on the cases of row i.
+// Data of the model. Row i contains all codes of the cases of row i, with the source of each code.
 struct TableRows : Ragged {
   std::vector<int> source;  // source of each entry of a row, from 0
   std::vector<int> code;    // code of each entry, from 0

@@ -188,7 +188,8 @@ class DawidSkeneFit {
   const LatentRows& rows_;
   VariationalOptions options_;
   int n_categories_, n_judges_;
-  // `precision_`: of the prior of the dispersion. `base_rates_`: Dirichlet parameter of base rates.
+  // `precision_`: precision of the normal prior of the dispersion. `base_rates_`: parameter of the
+  // symmetric Dirichlet prior of the base rates.
   double precision_, base_rates_;
   bool has_separate_matrices_;  // true if matrices differ from their means.
   Squares expected_log_;        // expected logarithms of probabilities: judges x ratings x truths
@@ -197,9 +198,9 @@ class DawidSkeneFit {
 
 }  // namespace
 
-// The mean matrices are computed from the expected numbers. This need not increase the bound. As
-// soon as it would decrease the bound, the mean matrices stay fixed, so that the bound never
-// decreases.
+// Each iteration updates the mean matrices from the expected numbers. Such an update may decrease
+// the bound. The first update that decreases the bound is undone, and the mean matrices stay fixed
+// in all later iterations. The bound therefore never decreases.
 DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
                            std::vector<double> posterior, const VariationalOptions& options) {
   DawidSkene result;
@@ -231,8 +232,9 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
                                    const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
                                    double concentration, Squares counts, double useful_value) {
   const int N = rows.categories;
-  // The shift is fixed and not in `x`. If errors depend on distance, the dispersion is the last
-  // parameter. It is removed from `x`, because `log_error` replaces it.
+  // The shift is the argument `shift` and not part of `x`. If errors depend on distance, the last
+  // entry of `x` is the dispersion. It determines the prior means of the error shares (`share`). It
+  // is then removed from `x`, because the model has `log_error` in place of a dispersion.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
   const Table<double> share = shares_by_distance(N, dispersion);
   SeparateErrors result;

@@ -58,10 +58,10 @@ struct SeparateErrors {
   bool hopeless = false;  // true if the fit ended early because it would not reach `useful_value`
 };
 
-// Fits this model, starting from the parameters `x` of the one-coin model. `shift`: fixed shift
-// between strata. `counts`: expected numbers of an earlier fit, for example with another
-// concentration, or empty. Ends early if the bound is not expected to reach `useful_value`, below
-// which the caller would not use the result.
+// Fits the model of SeparateErrors, starting from the parameters `x` of the one-coin model.
+// `shift`: fixed shift between strata. `counts`: expected numbers of an earlier fit, for example
+// with another concentration, or empty. `useful_value`: lowest bound with which the caller uses the
+// result. The fit ends early if its bound is not expected to reach this value.
 SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
                                    double concentration, Squares counts,

@@ -104,15 +104,16 @@ class DependentChain : public Chain {
     return lowest_accuracy;
   }
 
-  // The joint prior density of matrices and e_k is the prior density of the matrices where e_k is
-  // at most easy_bound(k), and 0 elsewhere. The parameter that is drawn is e_k / easy_bound(k), so
-  // log(easy_bound(k)) enters the log density of the matrices. High accuracies are therefore more
-  // probable than in the prior of the matrices.
+  // The joint prior density of the matrices and e_k is 0 if e_k is above easy_bound(k). Otherwise
+  // it is the prior density of the matrices. The chain draws e_k / easy_bound(k) instead of e_k.
+  // This change of variables multiplies the density by easy_bound(k), so its logarithm is added to
+  // the log density of the matrices. High accuracies are therefore more probable than in the prior
+  // of the matrices.
   double log_easy_bound(int k) const { return has_easy_cases_ ? std::log(easy_bound(k)) : 0; }
 
-  // Draws a probability by slice sampling, given its current value. The function `log_density` sets
-  // the probability to its argument before it returns the log density. Its last call is at the
-  // drawn value, so that this value is set at the end.
+  // Draws a probability by slice sampling, given its current value. log_density(p) first sets the
+  // probability to p, and then returns its log density. The last call of log_density() is for the
+  // drawn value, so the probability has this value afterwards.
   template <class F>
   void draw_probability(double current, const F& log_density) {
     const double level = log_density(current) + std::log(stream_.uniform());

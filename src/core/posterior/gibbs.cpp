@@ -244,8 +244,8 @@ class GibbsChain : public Chain {
 
   // Number of cases in each drawn class: populations x classes.
   std::vector<double> class_count_;
-  // Numbers of answers, drawn classes x answers, for each matrix of judges and of systems. Matrices
-  // before the current draw.
+  // `judge_count_`, `system_count_`: numbers of answers, drawn classes x answers, for each matrix
+  // of judges and of systems. `previous_matrices_`: matrices of judges before the current draw.
   Squares judge_count_, system_count_, previous_matrices_;
   CentreDraws centre_;
   std::vector<double> class_weight_, class_cases_;

@@ -60,8 +60,8 @@ struct PosteriorPrior {
   // Dirichlet parameters of the base rates of each population.
   std::vector<std::vector<double>> base_rates;
   std::vector<MatrixPrior> system_priors;  // priors for systems that are not judges
-  // True if row k of each unknown matrix is drawn from Dirichlet(nu_k * mu_k). The parameters nu
-  // and mu of this common centre are then drawn, too.
+  // True for a hierarchical prior: row k of each unknown matrix is drawn from Dirichlet(nu_k *
+  // mu_k). The common parameters nu and mu, called the centre, are drawn, too (centre_draws.hpp).
   bool pooled = false;
   ClassOrder order = ClassOrder::mean;
   // Number of raters. The matrix of the average rater is the mean of the raters' matrices.
@@ -109,8 +109,9 @@ void draw_confusion_matrix(const MatrixPrior& prior, ConstSquare count, Stream& 
 // Share of right answers in a table of counts: truths x answers.
 double share_right(ConstSquare count);
 
-// Draws starting matrices, which differ between chains. Diagonals are around .7, and all matrices
-// dominate. Chains that start with other names of the classes would find the same posterior with
+// Draws starting matrices, which differ between chains. Known matrices are copied. The other
+// matrices have diagonals around .7, and all of them dominate, so that classes have the same names
+// in all chains. With other names at the start, a chain would draw from the same posterior with
 // exchanged names.
 void draw_start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices);
 

@@ -78,8 +78,8 @@ class PatternBuilder {
   void answer(int system, int category) { answers_[system] = category; }
   int finish_case();
 
-  // Returns the patterns of all finished cases. The field `index` is empty; the caller has
-  // collected it from finish_case().
+  // Returns the patterns of all finished cases. Leaves the field `index` empty, because
+  // finish_case() has returned the pattern of each case.
   Patterns patterns() const;
 
  private:
@@ -130,8 +130,9 @@ std::vector<double> pattern_weights(const int* index, const double* weight, std:
                                     int patterns);
 
 // Numbers the distinct pairs (index[i], code[i]) from 1, in order of first appearance. Writes the
-// number of the pair (index[i], code[i]) to number[i]. Both inputs have `size` elements from 1, and
-// codes are at most `codes`. Used to split patterns by a property of their cases.
+// number of the pair (index[i], code[i]) to number[i]. All elements of `index` and `code` are at
+// least 1. `codes`: upper limit of the codes. `size`: number of elements of each array. Used to
+// split patterns by a property of their cases.
 void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* number);
 
 }  // namespace fallible

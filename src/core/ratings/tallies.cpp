@@ -122,7 +122,8 @@ RaterCounts rater_counts(const PatternView& x, const std::vector<double>& weight
     const int begin = x.start[p], end = x.start[p + 1];
     for (int position = begin; position < end; ++position) ++category_count[x.category[position]];
     for_each_run(begin, end, x.rater, [&](int from, int to) {
-      // Counts only ratings by other raters.
+      // Subtracts the ratings by this rater, so that `category_count` contains only ratings by
+      // others.
       for (int position = from; position < to; ++position) --category_count[x.category[position]];
       const int rater = x.rater[from] - 1;
       for (int position = from; position < to; ++position) {

@@ -14,10 +14,11 @@ namespace fallible {
 namespace {
 
 // Returns the factor by which the diagonal must be multiplied before rows are normalised, so that
-// the mean accuracy, weighted by base rates, becomes `accuracy`. `wrong`: sum of the errors in each
-// row. The factor is found by iteration. The logit of the mean accuracy increases with the
-// logarithm of the factor, with a slope between 0 and 1. A step by the difference in logits
-// therefore never overshoots, and is exact if all rows have the same probability of error.
+// the mean accuracy, weighted by base rates, becomes `accuracy`. `wrong`: sum of the off-diagonal
+// entries of each row. The factor is found by iteration. Each step adds the difference between the
+// required and the current logit of the mean accuracy to the logarithm of the factor. This logit
+// increases with the logarithm of the factor, with a slope between 0 and 1, so a step never
+// overshoots. A step is exact if all rows have the same probability of error.
 double diagonal_factor(double accuracy, const std::vector<double>& base_rates,
                        const std::vector<double>& wrong) {
   double log_factor = 0;
@@ -47,8 +48,9 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
   for (int k = 0; k < N; ++k) {
     double* row = matrix[k];
     double power_sum = 0;
-    // Distance of the most probable error. Powers are divided by the power of this distance, so
-    // that large dispersions do not overflow.
+    // Distance of the most probable error from the truth. An error at distance d has the weight
+    // dispersion^(-d). All weights are divided by the weight at `most_probable_distance`. They are
+    // then at most 1, so they cannot overflow.
     const int most_probable_distance = options.dispersion >= 1 ? 1 : std::max(k, N - 1 - k);
     for (int l = 0; l < N; ++l) {
       if (l != k)
@@ -78,8 +80,8 @@ std::vector<double> error_factors(int categories, double error_range, Stream& st
   for (int k = 0; k < categories && error_range != 0; ++k) {
     for (int l = 0; l < categories; ++l) {
       if (k == l) continue;
-      // The factor is always positive, because uniform() is below 1. Otherwise a row could be left
-      // without errors to rescale.
+      // uniform() is below 1, so the factor is always positive. If all factors of a row were 0, the
+      // errors of the row could not be rescaled.
       factor[k][l] += error_range * (1 - 2 * stream.uniform());
     }
   }
@@ -170,8 +172,9 @@ std::vector<double> custom_matrix(const std::vector<double>& matrices, std::size
   return {first, first + size};
 }
 
-// Draws a uniform number that is correlated with the effect of the case, a normal number that is
-// the same for all judges. Judges with loadings are then wrong in the same cases.
+// Draws a uniform number. Its normal quantile has correlation `loading` with `effect`, a standard
+// normal number that all judges share in a case. Judges with loadings of the same sign therefore
+// tend to be wrong in the same cases.
 double shared_uniform(double loading, double effect, Stream& stream) {
   const double noise = stream.normal();
   return normal_cdf(loading * effect + std::sqrt(1 - loading * loading) * noise);
@@ -274,13 +277,13 @@ void CaseSampler::next(Stream& stream) {
 }
 
 // Draws the answer of a judge to the current case. If the judge has a loading, the uniform number
-// that determines the answer depends on the effect of the case, and is therefore correlated with
-// the numbers of other judges. The unit interval is divided among the answers in the same order for
-// all judges: first the right answer, then the wrong answers, from the category after the true
-// category on. Judges who are wrong together therefore tend to give the same answer. If the judge
-// has a drift, the probability of the right answer depends on the position of the case in the
-// panel. The remaining probability is divided among the wrong answers in proportion to their
-// probabilities in the matrix.
+// that determines the answer depends on the effect of the case. This number is therefore correlated
+// with the numbers of other judges. The unit interval is divided among the answers in the same
+// order for all judges with a loading. The right answer is first. The wrong answers follow in
+// cyclic order, beginning with the category after the true category. Judges who are wrong together
+// therefore tend to give the same answer. If the judge has a drift, the probability of the right
+// answer depends on the position of the case in the panel. The remaining probability is divided
+// among the wrong answers in proportion to their probabilities in the matrix.
 std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const std::size_t N = cumulative_rates_.size(), S = cumulative_strata_.size();
   const double* row = row_of(cumulative_rows_, (judge * S + stratum_) * N + truth_, N);

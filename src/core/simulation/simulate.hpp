@@ -83,8 +83,9 @@ struct Design {
   // for all strata, or one per stratum, row by row. It is empty if the matrix is generated.
   std::vector<std::vector<double>> custom;
   // One value per judge, or empty. `loading`: correlation between the normal variable that
-  // determines an answer and the effect of the case; judges with loadings err in the same cases.
-  // `drift`: change of the accuracy from the first case of a panel to the last.
+  // determines an answer and the effect of the case. Judges with loadings of the same sign tend to
+  // be wrong in the same cases. `drift`: change of the accuracy from the first case of a panel to
+  // the last.
   std::vector<double> loading;
   std::vector<double> drift;
   // Number of systems at the end of `systems` that judges may copy but that are not part of panels.

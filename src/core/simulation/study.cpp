@@ -18,13 +18,13 @@ namespace fallible {
 
 namespace {
 
-// True if constant raters, who always give the same answer, are left out of the average. They are
-// kept if the user gives the correction for shared errors.
+// True if constant raters, who always give the same answer, are left out when method average is
+// fitted. They are kept if the user gives the correction for shared errors.
 bool excludes_constant_raters(const EstimatorOptions& options) { return !options.correction; }
 
-// Computes estimates and intervals for one panel. Method average is fitted once for each value of
-// the correction, because robust intervals of all methods use it. `without_constant`: the ratings
-// without constant raters.
+// Computes estimates and intervals for one panel. Robust intervals of every method need a fit of
+// method average. This fit is computed once for each value of the correction. `without_constant`:
+// the ratings without constant raters.
 class PanelAnalyser {
  public:
   PanelAnalyser(const Ratings& ratings, const Ratings& without_constant)
@@ -57,8 +57,8 @@ class PanelAnalyser {
     return average.systems()[system].average.value_or(AverageParts());
   }
 
-  // Returns the fitted average. It is fitted at the first call with each value of
-  // `options.correction`.
+  // Returns the fit of method average. The first call with each value of `options.correction`
+  // computes the fit, and later calls return the same fit.
   const Estimator& average(const EstimatorOptions& options) {
     std::unique_ptr<Estimator>& fitted = averages_[options.correction];
     if (!fitted) {
@@ -106,8 +106,8 @@ class PanelAnalyser {
     }
   }
 
-  // Returns the range of a system's accuracy over possible base rates. If raters may agree by
-  // chance, all base rates are possible, and the range is 1.
+  // Returns the highest minus the lowest accuracy of a system over the possible base rates. If the
+  // agreement of raters may be due to chance, all base rates are possible, and the result is 1.
   double accuracy_range(int system) {
     if (leading_.empty()) {
       leading_ = leading_categories(without_constant_.patterns, without_constant_.weight);
@@ -144,8 +144,7 @@ Association association_of(const Ratings& ratings) {
   return association(latent_rows(ratings.patterns, ratings.weight, -1, ratings.known));
 }
 
-// True if too little information is left without the constant raters, so that the average would not
-// be identified.
+// True if the ratings without the constant raters do not identify the estimate of method average.
 bool needs_constant_raters(const Ratings& without_constant) {
   const KFit& fit = without_constant.k_model->fit;
   if (fit.identified == Identified::no_pairs) return true;
@@ -157,9 +156,11 @@ bool needs_constant_raters(const Ratings& without_constant) {
          association_of(without_constant).df == 0;
 }
 
-// Checks whether the ratings contain enough information for a method. Agreement above chance is not
-// needed if the model has separate rater accuracies, or if more than two raters agree at chance.
-// Raters must then be associated. Otherwise the K-model fit decides (Identifiable::as_fit).
+// Checks whether the ratings contain enough information for a method. A method with separate rater
+// accuracies does not need agreement beyond chance, but the answers of different raters must be
+// associated. For other methods, the K-model fit decides (Identifiable::as_fit). If more than two
+// raters agree at chance but are associated, the result for other methods is Identifiable::unequal.
+// If no case has two ratings, the result is always Identifiable::as_fit.
 Identifiable check_identifiable(const EstimatorOptions& options, const KFit& fit,
                                 const Ratings& ratings) {
   const bool is_latent = options.method == Method::joint || options.method == Method::shared;

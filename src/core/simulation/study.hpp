@@ -39,11 +39,11 @@ struct StudyOptions {
 };
 
 // States whether the estimator can be computed from the ratings.
-//   as_fit: if the K-model is identified from the ratings (KFit::identified).
-//   yes: it can, because the answers of different raters are associated.
+//   as_fit: it can if the K-model is identified from the ratings (KFit::identified).
+//   yes: it can, because the answers of different raters are associated or always agree.
 //   unrelated: it cannot, because the answers of different raters are not associated.
 //   unequal: it cannot, but methods that allow raters of unequal accuracy can be computed.
-//   constant: it cannot, because the ratings without constant raters do not identify it.
+//   constant: it cannot, because the remaining ratings without constant raters do not identify it.
 enum class Identifiable { as_fit, yes, unrelated, unequal, constant };
 
 // Results of one estimator for one panel. Vectors have one element per system.
