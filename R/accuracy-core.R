@@ -243,8 +243,8 @@ explain_shared_errors <- function(estimate) {
       err on the same cases. The estimate was therefore moved {moved} of the way to the accuracy
       that the system has if it shares all of the raters' errors (the mean posterior probability of
       its answers under models of the raters only). A rule sets this share: it decreases with the
-      number of categories, and with the weight of models with equal raters and equally difficult
-      cases. The rule does not test these assumptions.",
+      number of categories, and with the weight of models with equally difficult cases and without
+      confusion matrices. The rule does not test these assumptions.",
     none = "Errors of system and raters are taken to be independent given the truth.",
     "It was assumed that errors are shared: the estimate was moved {moved} of the way to the
       accuracy that the system has if it errs where the raters err."

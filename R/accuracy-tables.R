@@ -180,10 +180,11 @@ no_members <- tibble(
 #' a random sample of gold cases (cases with known truth). Without gold cases in any group,
 #' `compare_systems(x)` is an error.
 #'
-#' Each group is fitted separately. Only a few properties of the raters are computed from all cases,
-#' for example which raters always give the same answer. The interval of a group may therefore
-#' differ from the interval that [estimate_accuracy()] computes if it is given only the cases of
-#' this group.
+#' Each group is fitted separately. Only a few properties of the raters are computed from all cases:
+#' which raters always give the same answer, and the share of the most frequent category and the
+#' agreement on it, which determine `base_rate_range`. The interval of a group may therefore differ
+#' from the interval that [estimate_accuracy()] computes if it is given only the cases of this
+#' group.
 #'
 #' @param object An [estimate_accuracy()] result with `by`.
 #' @param ... Not used.

@@ -304,6 +304,7 @@ finding_on_missing_ratings <- function(x) {
     paste(format_span(ratings_per_case), "ratings of each case")))
   finding_row("missing ratings",
     paste0(percent(max(0, missing_share)), " of ratings are missing",
+      if (length(x$abstained$case) > 0L) ", not counting abstentions",
       if (n_groups > 1L) sprintf("; raters are in %s groups that share no case", n_groups)),
     if (n_groups > 1L) "These groups cannot be compared: let raters rate cases of several groups.",
     if (missing_share > 0.5)

@@ -272,8 +272,8 @@ interval_robust <- new_interval(
         are not identified from ratings. Its variance has a term for shared errors. This term
         increases with the share of wrong ratings, with the range of accuracies over possible base
         rates, and with the distance between the accuracies with independent and with shared errors.
-        It vanishes if the ratings favour models with equal raters and equally difficult cases. Its
-        size was chosen on public data sets with known truth."
+        It vanishes if the ratings favour models with equally difficult cases and without confusion
+        matrices. Its size was chosen on public data sets with known truth."
     }
   }
 )

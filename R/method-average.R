@@ -41,8 +41,9 @@ method_average <- new_method(
     )
   },
   explain = "The system was taken as one more rater in a set of latent class models of all answers
-    (raters equally accurate or not; errors equally probable, by distance between categories, or
-    with a confusion matrix for each judge; cases equally difficult or not; Dawid and Skene 1979).
+    (raters equally accurate or not; errors equally probable, in ordered categories also less
+    probable the farther they are, or with a confusion matrix for each judge; cases equally
+    difficult or not; Dawid and Skene 1979).
     The probability that its answers are right was averaged over these models with weights that
     depend on the marginal likelihood of each model (Hoeting et al. 1999). {common}"
 )
@@ -219,7 +220,7 @@ causes_of_doubt <- function(estimate) {
   } else if (any(leaders$chance)) {
     may_be_chance_words
   } else {
-    "raters mostly give one category"
+    "the ratings are compatible with many base rates"
   }
   cause <- ifelse(base_rate_error > rating_error, agreement_words,
     "raters are often wrong, and may be wrong together")

@@ -95,7 +95,7 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
 # only in their numbers.
 describe_methods.result_parts <- function(x) { # nolint: object_name.
   paragraph <- describe_methods(x[[1L]])
-  replace(paragraph, 1L, paste0(names(x)[[1L]], " (others likewise): ", paragraph[[1L]]))
+  replace(paragraph, 1L, paste0(names(x)[[1L]], " (same methods for the others): ", paragraph[[1L]]))
 }
 
 describe_methods.group_comparison <- function(x) { # nolint: object_name, object_length.

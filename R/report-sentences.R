@@ -13,8 +13,8 @@
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()],
 #'   [agreement()] or [alt_test()]; a [fit_raters()] result with `method = "bayes"`; or a
 #'   [check_fit()] result of such a fit. With a [check_fit()] result, the paragraph also reports the
-#'   sensitivity to the priors. A result with several groups of cases or several variables is
-#'   accepted only for `"sentences"`.
+#'   sensitivity to the priors. For a result with several groups of cases or several variables,
+#'   the paragraph describes the first one.
 #' @param what `"sentences"` (the default) for sentences, or `"methods"` for the paragraph.
 #' @param ... Not used; catches misspelt arguments.
 #' @return For `"sentences"`, a tibble with a row per sentence. Supported sentences are first.

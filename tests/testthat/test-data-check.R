@@ -155,7 +155,11 @@ test_that("ratings of a rater on a case count as one reply, and the others are m
   }
   expect_match(found(), "^0.0% of ratings are missing")
   long$rating[long$rater == "a" & long$case <= 18] <- NA
-  expect_match(found(), "^10.0% of ratings are missing")
+  expect_match(found(), "^10.0% of ratings are missing$")
+  abstaining <- data.frame(a = rep(c("x", "y"), 30), b = rep(c("x", "?", "y", NA), 15))
+  checks <- tidy(quiet(data_check(ratings(abstaining, raters = a:b, abstain = "?"))))
+  expect_identical(checks$found[checks$check == "missing ratings"],
+    "12.5% of ratings are missing, not counting abstentions")
 })
 
 test_that("questions on systems are answered as the functions do", {

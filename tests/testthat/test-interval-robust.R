@@ -321,7 +321,7 @@ test_that("one-sided judges are still believed, with a warning that says why", {
   expect_lt(found$table$conf.low, 0.83)
   expect_match(found$said, "Weak agreement")
   # Of 40 such panels 15 have a warning.
-  expect_match(sure_of("sided", 5)$warned, "raters mostly give one category")
+  expect_match(sure_of("sided", 5)$warned, "compatible with many base rates")
   # Declared people have the same numbers. Intervals of machines cover 6 of 40, the others none.
   expect_identical(sure_of("sided", 1, "crowd")$table, found$table)
   expect_true(sure_of("sided", 1, "tool")$covered)
@@ -351,7 +351,7 @@ test_that("warnings name the largest part of what may be hidden", {
     causes_of_doubt(estimate)[[1L]]
   }
   none <- c(base_rate_range = 0, rater_error = 0, gap = 0)
-  expect_match(cause(replace(none, 1, 0.5)), "mostly give one category")
+  expect_match(cause(replace(none, 1, 0.5)), "compatible with many base rates")
   expect_match(cause(replace(none, 2, 0.5)), "often wrong")
   expect_match(cause(replace(none, 3, 0.5)), "it may be 0.74 to 1.24")
 })

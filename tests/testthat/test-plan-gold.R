@@ -590,7 +590,7 @@ test_that("a difference of groups is planned, labelled and compared", {
   expect_identical(unique(tidy(more)$labelled), 30)
   expect_true(all(tidy(more)$half_width <= 0.1 / sqrt(2)))
   paragraph <- may_say(pilot, "methods")
-  expect_match(paragraph[[1]], "^new .others likewise.: The pass rate was estimated")
+  expect_match(paragraph[[1]], "^new .same methods for the others.: The pass rate was estimated")
   expect_identical(paragraph[-1], may_say(pilot[["new"]], "methods")[-1])
   fixed <- plan_gold(pilot, of = "difference", gold = 60)
   half_widths <- vapply(fixed, function(plan) glance(plan)$half_width, 0)

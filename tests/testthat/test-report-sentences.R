@@ -252,7 +252,7 @@ test_that("the paragraph of a comparison of groups says that it describes the fi
   estimate <- quiet(estimate_accuracy(x, by = rep(c("u", "v"), 50),
     known_truth = truth(x)[1:60, ], gold_sample = "random"))
   expect_match(may_say(compare_systems(estimate), "methods")[[1L]],
-    "^u .others likewise.: Accuracy was estimated from 150 ratings of 50 cases")
+    "^u .same methods for the others.: Accuracy was estimated from 150 ratings of 50 cases")
 })
 
 test_that("a reason in brackets has no full stop", {

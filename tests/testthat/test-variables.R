@@ -257,7 +257,7 @@ test_that("verbs that take a result take its parts, or say how to choose one", {
       expect_true(all(paste0(capitalised(column), " ", name, ": ", own) %in% said | own %in% said))
     }
     expect_identical(anyDuplicated(may_say(x)$sentence), 0L)
-    expect_match(may_say(x, "methods")[[1]], paste(names(x)[[1]], "(others likewise): "), fixed = TRUE)
+    expect_match(may_say(x, "methods")[[1]], paste(names(x)[[1]], "(same methods for the others): "), fixed = TRUE)
     refuse <- list(accuracy_bounds, ground_truth, confusion)
     if (column == "variable") refuse <- c(refuse, plan_gold, stats::update)
     for (verb in refuse) {
