@@ -370,8 +370,8 @@ new_bounds <- function(x) {
       if (has_set) setNames("set", set_title(options$conf_level)), cases = "n"), left = integer()),
     notes = c(
       abstain_note(x$fit$x), paste(
-        "If the fit has the right probabilities of the truth, accuracy is in this range, whatever",
-        "errors systems and raters share"
+        "If the fit has the right probabilities of the truth, accuracy is in this range, up to",
+        "sampling error, whatever errors systems and raters share"
       ),
       paste0(
         "The fit assumes that raters err ", independence_words(x$fit$model),

@@ -185,6 +185,11 @@ profile_interval <- function(draft, table) {
     )
   } else if (fit$method == "pairs") {
     "a fit to pairs of ratings has no likelihood"
+  } else if (any(!common_setting(options) %in% c("none", "0"))) {
+    paste0(
+      "a profile is for independent errors, but `common` moves the estimate (use ",
+      "interval = \"robust\")"
+    )
   }
   if (!is.null(no_profile_reason)) {
     return(list(table = add_no_interval_reason(table, no_profile_reason)))

@@ -209,7 +209,10 @@ function_estimator <- function(x, run) {
     } else if (is.null(times)) {
       run(x)
     } else {
-      run(weigh_patterns(x[rep(seq_along(times), times), ], NULL))
+      resampled <- weigh_patterns(x[rep(seq_along(times), times), ], NULL)
+      # Copies of a case are different cases, also for functions that group ratings by case.
+      resampled$cases <- make.unique(as.character(resampled$cases))
+      run(resampled)
     }
     result <- check_estimator_result(value, x$systems, "method")
     if (is.null(times)) result else result$estimate

@@ -77,6 +77,13 @@ test_that("where there is no profile the reason is told", {
   found <- profile_of(x, dawid_skene())
   expect_identical(found$conf.low, NA_real_)
   expect_match(found$reason, "estimated from the same ratings")
+  # The profile would not contain an estimate that is moved to shared errors.
+  for (common in list("all", "typical", 0.5)) {
+    moved <- profile_of(x, common = common)
+    expect_identical(moved$conf.low, rep(NA_real_, nrow(moved)))
+    expect_match(moved$reason, "a profile is for independent errors, but `common` moves")
+  }
+  expect_identical(profile_of(x, common = 0), profile_of(x))
   free <- profile_of(x, dawid_skene("weak"))
   expect_true(free$conf.low < free$estimate && free$estimate < free$conf.high)
   expect_snapshot(error = TRUE, estimate_accuracy(x, "shared", interval = "profile"))

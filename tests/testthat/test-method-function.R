@@ -42,6 +42,23 @@ test_that("a function stands in for a method", {
   expect_s3_class(ggplot2::autoplot(estimate), "ggplot")
 })
 
+test_that("in resampled ratings, copies of a case are different cases", {
+  x <- panel()
+  calls <- list()
+  by_case <- function(x) {
+    table <- as.data.frame(x)
+    calls[[length(calls) + 1L]] <<- table(table$case)
+    expect_identical(anyDuplicated(truth(x)$case), 0L)
+    first_rater(x)
+  }
+  quiet(estimate_accuracy(x, method = by_case, resampling = list(replicates = 3)))
+  expect_gte(length(calls), 4L)
+  for (ratings_per_case in calls) {
+    expect_length(ratings_per_case, 150L)
+    expect_true(all(ratings_per_case == 3L))
+  }
+})
+
 test_that("a package's method as a function gives what the method gives", {
   skip_unless_nightly()
   x <- panel()
@@ -116,7 +133,8 @@ test_that("functions that are no methods are refused", {
 
 test_that("where a function stops on cases drawn anew, it says of what", {
   x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = 20))
-  stops <- function(x) if (anyDuplicated(x$cases) > 0L) stop("no {case} twice") else 0.5
+  # Copies of a case have names such as "7.1".
+  stops <- function(x) if (any(grepl(".", x$cases, fixed = TRUE))) stop("no {case} twice") else 0.5
   said <- list()
   estimate <- withCallingHandlers(
     estimate_accuracy(x, method = stops, resampling = list(replicates = 20)),
