@@ -314,7 +314,7 @@ is_probability_term <- function(terms, fit) {
 #' `tidy(x, "regression")` returns regression coefficients; see [regression].
 #'
 #' @section Parameters of Bayesian fits: For fits by `method = "bayes"`, `tidy(x, conf_level = )`
-#' returns a row per parameter of [draws()].
+#' returns a row per parameter of [draws()], without `accuracy[system]`.
 #' * `term`: name of the parameter.
 #' * `rater`, `truth`, `rating`, `population`: the rater, true category, rating and population
 #'   (group of cases with separate base rates) to which the parameter belongs. `NA` if there is
