@@ -87,8 +87,8 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   compute_metrics <- function(plan) {
     metrics_of_table(x, plan, interval, conf_level, draws, system_numbers)
   }
-  # Recall and precision are computed like other metrics, so they equal the results of
-  # estimate_metrics().
+  # Recall and precision are computed by the code of estimate_metrics(), so both functions return
+  # the same numbers.
   measures <- compute_metrics(
     metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
   )
@@ -160,10 +160,10 @@ apply_in_blocks <- function(draws, s, f) {
 }
 
 # Returns the confusion matrices as a table with a row per system, true category and answer. Each
-# cell is computed as a metric. True categories are processed in blocks, to save memory.
+# cell is computed like a metric. To save memory, only a few true categories are computed at a time.
 # * compute_metrics: a function that computes a table of metrics from a plan (see metric_plan()).
 # * counts: result of confusion_counts().
-# * systems, categories: names.
+# * systems, categories: names of all systems and of all categories.
 confusion_cells <- function(compute_metrics, counts, systems, categories) {
   n_labels <- length(categories)
   # The probability of the answer given the truth is the number of cases in the cell, divided by the
@@ -172,13 +172,16 @@ confusion_cells <- function(compute_metrics, counts, systems, categories) {
     ratio_of(tables, pick_columns(table_sums(tables, n)$truth, rep(seq_len(n), each = n)))
   }, "cell", undefined = reason_no_case)
   blocks <- split_in_runs(seq_len(n_labels), max(1, max_block_size %/% n_labels^3))
-  cells <- stack_rows(blocks, function(truth) {
-    truth <- rep(truth, each = n_labels)
-    block_metric <- replace(metric, "cells", list((truth - 1L) * n_labels + seq_len(n_labels)))
+  cells <- stack_rows(blocks, function(block) {
+    truth_of_row <- rep(block, each = n_labels)
+    block_metric <-
+      replace(metric, "cells", list((truth_of_row - 1L) * n_labels + seq_len(n_labels)))
     compute_metrics(list(
       records = list(cell = block_metric), categories = categories, averages = NULL,
       settings = list(),
-      rows = data.frame(metric = "cell", average = NA_character_, category = categories[truth])
+      rows = data.frame(
+        metric = "cell", average = NA_character_, category = categories[truth_of_row]
+      )
     ))
   })
   cells <- cells[order(match(cells$system, systems)), ]
@@ -189,11 +192,12 @@ confusion_cells <- function(compute_metrics, counts, systems, categories) {
   )
 }
 
-# Returns margins of tables of truth and answer: a list of three matrices (tables x categories).
-# * truth: numbers of cases by true category.
-# * answer: numbers of cases by answer.
-# * right: numbers of correctly answered cases by category.
-# `tables` has a row per table and a column per cell. `n` is the number of categories.
+# Returns sums of several tables that count cases by true category and answer. `tables`: matrix with
+# a row per table and a column per cell. `n`: number of categories. The result is a list of three
+# matrices with a row per table and a column per category:
+# * truth: numbers of cases with this true category.
+# * answer: numbers of cases with this answer.
+# * right: numbers of cases with this true category and this answer.
 table_sums <- function(tables, n) {
   cube <- array(tables, c(nrow(tables), n, n))
   list(

@@ -27,17 +27,17 @@ make_estimator <- function(fit, method, options) {
 estimator_setup <- function(fit, method, options) {
   x <- fit$x
   weight <- pattern_weights(x)
-  is_average <- method$model == "own"
+  has_fixed_models <- method$model == "own"
   supports_any_model <- method$model == "any"
-  # The evidence of a model depends on the number of cases. Weights that are not counts have an
-  # arbitrary scale, so they are rescaled. If they sum to one (up to rounding), they are the
-  # probabilities of a population, and are scaled to a million cases. If not, they are scaled
-  # such that their sum is the number of cases.
-  if (is_average && !weights_are_counts(x)) {
+  # Models are averaged with weights that depend on the number of cases. Case weights that are not
+  # counts have an arbitrary scale, so they are rescaled. If they sum to one (up to rounding), they
+  # are the shares of patterns in a population, and are multiplied by a million. Otherwise they are
+  # rescaled so that their sum is the number of cases.
+  if (has_fixed_models && !weights_are_counts(x)) {
     weight <- if (abs(sum(weight) - 1) <= 0.01) n_population_cases * weight else
       weights_of_labels(x)
   }
-  replicate_fitting <- if (fit$method == "pairs") "pairs" else "likelihood"
+  replicate_fit_method <- if (fit$method == "pairs") "pairs" else "likelihood"
   setup <- c(
     list(
       method = method$id,
@@ -45,10 +45,12 @@ estimator_setup <- function(fit, method, options) {
     ),
     options[intersect(c("clip", "bin_width", "deviance", "threads"), names(options))],
     if (supports_any_model) {
-      list(model = model_for_core(fit$model, x, replicate_fitting), fitting = replicate_fitting)
+      list(
+        model = model_for_core(fit$model, x, replicate_fit_method), fitting = replicate_fit_method
+      )
     },
     if (uses_confidence(fit$model)) list(level = rating_levels(x, fit$model)),
-    if (is_average) list(
+    if (has_fixed_models) list(
       ordered = x$ordered, common = common_for_core(options), used = count_used_categories(x)
     )
   )
@@ -86,11 +88,11 @@ common_for_core <- function(options) {
 # * identified: does agreement between raters identify the parameters?
 # * converged: did the fit converge?
 compute_estimate <- function(estimator) {
-  point <- core_estimate(estimator)
+  estimates <- core_estimate(estimator)
   is_number <- function(value) is.double(value) && length(value) == 1L
-  number_fields <- names(Filter(is_number, point$systems[[1L]]))
-  point$numbers <- na_real(stack_tables(lapply(point$systems, `[`, number_fields)))
-  point
+  number_fields <- names(Filter(is_number, estimates$systems[[1L]]))
+  estimates$numbers <- na_real(stack_tables(lapply(estimates$systems, `[`, number_fields)))
+  estimates
 }
 
 # Returns the expected numbers of cases by true category and answer, as a vector in which the answer
@@ -110,7 +112,7 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
   if (inherits(estimator, "case_estimator")) {
     case_replicates(estimator, resampling, tick)
   } else if (inherits(estimator, "linear_estimator")) {
-    # The core reports the number of finished systems; `tick` takes a number of replicates.
+    # The core reports how many systems are finished. `tick` needs a number of finished replicates.
     replicates_per_system <- resampling$replicates / ncol(estimator$patterns$answer)
     core_linear_replicates(
       estimator$patterns, estimator$weight, estimator$setup, resampling,
@@ -120,10 +122,13 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
     stack_rows(run_replicates(function(weight) estimator(weight, quantity), resampling,
       tick = tick))
   } else if (is.list(estimator)) {
-    independent <- compute_replicates(estimator$independent, quantity, resampling, tick)
+    independent_replicates <- compute_replicates(estimator$independent, quantity, resampling, tick)
     correct_for_shared_errors(
-      independent, compute_replicates(estimator$shared, quantity, resampling), # same resamples
-      rep(estimator$correction, each = length(independent) / length(estimator$correction))
+      independent_replicates,
+      compute_replicates(estimator$shared, quantity, resampling), # same resamples
+      rep(
+        estimator$correction, each = length(independent_replicates) / length(estimator$correction)
+      )
     )
   } else {
     replicates_in_blocks(estimator, quantity, resampling, tick)
@@ -131,8 +136,9 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
 }
 
 # Combines an estimator that assumes independent errors with one that assumes shared errors.
-# `correction`: position of each system's value between independent (0) and shared errors (1); NA
-# for a system without an estimate.
+# `correction`: for each system, the position of its accuracy between the two estimates: 0 (errors
+# are independent) to 1 (all errors are shared), NA without an estimate. If it is 0 for all systems,
+# the estimator with independent errors is returned.
 combine_estimators <- function(independent, shared, correction) {
   if (!any(correction != 0, na.rm = TRUE)) independent else
     list(independent = independent, shared = shared, correction = correction)
@@ -183,14 +189,14 @@ common_setting <- function(x) {
   options$common %||% accuracy_methods[[options$method]]$common
 }
 
-# Did the user fix the amount of shared errors ("none", "all" or a number)? Intervals are then
+# Did the user fix the amount of shared errors, as "none", "all" or a number? If so, intervals are
 # conditional on this amount. `x`: see method_of().
 has_fixed_common <- function(x) {
   common <- (x$options %||% x)$common
   !is.null(common) && common != "typical"
 }
 
-# Is the assumed amount of shared errors "typical"? The amount is then computed from the averaged
+# Is the assumed amount of shared errors "typical"? If so, the amount is computed from the averaged
 # models.
 has_typical_common <- function(x) identical(common_setting(x), "typical")
 
@@ -339,10 +345,11 @@ new_accuracy_estimate <- function(draft, interval, ...) {
 }
 
 # Returns reasons why estimates are NA, a string per estimate; NA if there is an estimate.
-# * identified, agreement: fields of the fit. They have an element per estimate, or one element if
-#   all estimates are from the same fit.
+# * identified: code that states whether the fit is identified, "yes" if it is.
+# * agreement: share of pairs of ratings that agree, a field of the fit. Like `identified`, it has
+#   one element per estimate, or a single element if all estimates are from the same fit.
 # * categories: number of categories.
-# * estimate: the estimates.
+# * estimate: the estimates, NA if missing.
 # * n: for each estimate, the number of rated cases that its system answered.
 # * n_used: number of categories that raters used.
 why_no_estimate <- function(identified, agreement, categories, estimate, n, n_used = categories) {

@@ -1,12 +1,12 @@
-# Accuracy of systems from posterior draws. Two runs of the sampler give two accuracies. In the
-# joint run, the system is one more rater, and its errors are independent of the raters' errors. In
-# the cut run, the system's answers are not used to infer the truth, and its errors are shared with
-# the raters.
+# Accuracy of systems from posterior draws. Each system has two accuracies, from two runs of the
+# sampler. In the joint run, the system is one more rater, and its errors are independent of the
+# raters' errors. In the cut run, the system's answers are not used to infer the truth, and its
+# errors are shared with the raters.
 #
-# The ratings do not determine how many errors a system shares with the raters. For example, let the
-# system copy the answer of the raters with probability c. The ratings then have the same
-# distribution for all c. A posterior of the accuracy therefore needs a prior of c, and a prior of
-# errors common to all raters. The ratings do not update these priors.
+# The ratings do not determine how many errors a system shares with the raters. For example, let a
+# system copy the raters' answer with probability c. The ratings have the same distribution for all
+# c. A posterior of the accuracy therefore needs a prior of c, and a prior of errors that all raters
+# have in common. The ratings do not update these priors.
 
 #' Accuracy of systems from posterior draws
 #'
@@ -100,8 +100,8 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
   chosen_ratings <- choose_systems(x$x, systems)
   check_has_systems(chosen_ratings)
   gold <- resolve_gold_sample(x, known_truth, gold_sample)
-  # The accuracy is measured by a random sample of known truths. The sampler must not use the same
-  # truths, so the model is fitted again without them.
+  # Gold cases are here a random sample that measures the accuracy. The fit must not use the same
+  # known truths, so the model is fitted again without them.
   if (!is.null(gold) && any(is_known_pattern(x))) {
     x <- fit_checked_draws(
       join_patterns(x$x, setdiff(names(x$x$patterns$values), ".truth")), x$model,
@@ -123,11 +123,11 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
     i = "If they are a random sample, add {.code gold_sample = \"random\"}. Otherwise, give them to
         {.fun fit_raters}.")
   settings <- gold$settings
-  unsuitable <- c(target = settings$target == "cases", widen = !is.null(settings$widen))
-  unsuitable <- names(unsuitable)[unsuitable]
-  abort_argument_if(unsuitable, "known_truth",
-    "With posterior draws, {.arg {unsuitable}} of {.fun gold_cases} cannot be used.",
-    i = "Call {.fun gold_cases} without {.arg {unsuitable}}.")
+  is_unsuitable <- c(target = settings$target == "cases", widen = !is.null(settings$widen))
+  unsuitable_settings <- names(is_unsuitable)[is_unsuitable]
+  abort_argument_if(unsuitable_settings, "known_truth",
+    "With posterior draws, {.arg {unsuitable_settings}} of {.fun gold_cases} cannot be used.",
+    i = "Call {.fun gold_cases} without {.arg {unsuitable_settings}}.")
   gold
 }
 
@@ -149,12 +149,12 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
     if (is.null(gold)) draws else resample_by_gold(draws, fit$x, gold)
   })
   n_rated <- count_answered_cases(fit)
-  is_missing <- n_rated == 0
+  has_no_ratings <- n_rated == 0
   errors <- draws$errors
-  summarise_draws <- function(...) replace(apply(draws$accuracy, 2L, ...), is_missing, NA_real_)
+  summarise_draws <- function(...) replace(apply(draws$accuracy, 2L, ...), has_no_ratings, NA_real_)
   mean_accuracy <- summarise_draws(mean)
   table <- result_table(mean_accuracy,
-    reason = ifelse(is_missing, "no case of the system has a rating", NA_character_))
+    reason = ifelse(has_no_ratings, "no case of the system has a rating", NA_character_))
   tail_probability <- (1 - options$conf_level) / 2
   table$std.error <- summarise_draws(sd)
   table$conf.low <- summarise_draws(quantile, tail_probability, names = FALSE)
@@ -248,7 +248,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
   common <- common_for_core(options) %||% 1
   is_typical <- is.character(common)
   mean_sharing <- if (is_typical) 1 / sqrt(max(count_used_categories(x), 2L) - 1) else common
-  sharing <- mean_sharing + 0 * difference
+  sharing_draws <- mean_sharing + 0 * difference
   accuracy <- unmixed_draws$independent - mean_sharing * difference
   sampling_error <- apply(accuracy, 2L, sd)
   p_rating_correct <- fit$posterior[cbind(rating_pattern(x), rating_category(x))]
@@ -273,15 +273,15 @@ mix_draws <- function(fit, unmixed_draws, options) {
     sharing_noise <- hidden_error_noise(centred_accuracy, same_answer_shares)
     hidden_noise <- hidden_error_noise(cbind(centred_accuracy, sharing_noise), same_answer_shares) *
       rep(error$hidden, each = nrow(difference))
-    sharing <- mean_sharing + sharing_sd * sharing_noise
+    sharing_draws <- mean_sharing + sharing_sd * sharing_noise
     accuracy <- centred_accuracy - sharing_sd * sharing_noise * difference + hidden_noise
     errors$of_common <- sharing_sd^2 * colMeans(difference^2)
     errors$of_hidden <- error$hidden^2
   }
   accuracy <- clip01(accuracy)
   cells <- lapply(seq_len(ncol(difference)), function(s) {
-    mixed_cells <- (1 - sharing[, s]) * unmixed_draws$independent_cells[[s]] +
-      sharing[, s] * unmixed_draws$shared_cells[[s]]
+    mixed_cells <- (1 - sharing_draws[, s]) * unmixed_draws$independent_cells[[s]] +
+      sharing_draws[, s] * unmixed_draws$shared_cells[[s]]
     rescale_cells(pmax(mixed_cells, 0), accuracy[, s], n_categories(x))
   })
   list(accuracy = accuracy, cells = cells, errors = errors)
@@ -303,17 +303,16 @@ rescale_cells <- function(cells, accuracy, n_labels) {
 }
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
-# of the ratings may be wrong. With many gold cases, this share approaches `max_vague_draws`. With
-# `half_vague_draws` gold cases, it is half of this limit. The limit of the corresponding share for
-# "combined" intervals is higher (`max_flat_weight`), because these intervals contain less
-# uncertainty about the model than draws do.
-max_vague_draws <- 0.3
-half_vague_draws <- 10
+# of the ratings may be wrong. With very many gold cases, this share is `max_vague_share`. With
+# `gold_for_half_vague_share` gold cases, it is half as large. "Combined" intervals use a larger
+# share (`max_flat_weight`), because they contain less of the uncertainty about the model.
+max_vague_share <- 0.3
+gold_for_half_vague_share <- 10
 
 # Resamples the draws of each system's accuracy, given the gold cases. The weight of a draw is its
 # likelihood: the probability of the observed number of correct answers to gold cases, given the
-# drawn accuracy. A gold case of weight n counts as n cases. New draws have the rank order of the
-# old draws, which keeps the dependence between systems.
+# drawn accuracy. A gold case of weight n counts as n cases. The new draws of a system are put in
+# the rank order of its old draws, so that the dependence between systems does not change.
 # * draws: result of mix_draws().
 # * gold: result of resolve_gold_sample().
 resample_by_gold <- function(draws, x, gold) {
@@ -325,8 +324,8 @@ resample_by_gold <- function(draws, x, gold) {
     n_right <- sum(case_weights[answers[, s] == gold$truth]) # an answer is 0 if it is missing
     old_accuracy <- draws$accuracy[, s]
     n_draws <- length(old_accuracy)
-    is_vague <- runif(n_draws) < max_vague_draws / (1 + (half_vague_draws / n_gold)^2)
-    accuracy <- ifelse(is_vague, stats::rbeta(n_draws, 0.5, 0.5), old_accuracy)
+    is_replaced <- runif(n_draws) < max_vague_share / (1 + (gold_for_half_vague_share / n_gold)^2)
+    accuracy <- ifelse(is_replaced, stats::rbeta(n_draws, 0.5, 0.5), old_accuracy)
     log_weight <- stats::dbinom(n_right, n_gold, accuracy, log = TRUE)
     weight <- exp(log_weight - max(log_weight))
     # Systematic resampling has a smaller Monte Carlo error than independent resampling.

@@ -2,7 +2,7 @@
 # update() of an estimate with more gold cases.
 
 # Tables with the columns of tidy(x, "gold") and tidy(x, "gold_details"), but without rows.
-no_gold_sources <- tibble(
+empty_gold_sources <- tibble(
   system = "", interval = "",
   !!!rep_named(
     c("estimate", "std.error", "conf.low", "conf.high", "labels", "weight"), 0
@@ -12,22 +12,22 @@ no_gold_sources <- tibble(
 # Columns of tidy(x, "gold_details") that are computed by gold_test() and estimate_common_share().
 gold_test_columns <- c("statistic", "p.value", "common", "common.low", "common.high")
 
-no_gold_details <- tibble(
+empty_gold_details <- tibble(
   system = "", gold = 0L, cases = 0, worth = 0, !!!rep_named(gold_test_columns, 0),
   reason = ""
 )[0L, ]
 
 # Returns columns to print, with an element per system: the estimates from gold cases only and from
 # ratings only, the p-value of their difference, and `labels`. `labels` is the number of gold cases
-# that would give the same standard error without ratings.
+# that, without ratings, would give the same standard error as the printed estimate.
 gold_columns <- function(x) {
   sources <- split(x$gold$sources, x$gold$sources$interval)
-  n_labels <- sources[[x$options$interval]]$labels
+  n_equivalent_gold <- sources[[x$options$interval]]$labels
   printed_columns <- list(
     `gold alone` = format_decimals(sources[[source_gold_only]]$estimate),
     `ratings alone` = format_decimals(sources[[source_ratings_only]]$estimate),
     p = format_p(x$gold$details$p.value),
-    labels = ifelse(is.na(n_labels), "NA", number(round(n_labels)))
+    labels = ifelse(is.na(n_equivalent_gold), "NA", number(round(n_equivalent_gold)))
   )
   if (is_one_rater(x$fit$x)) printed_columns[c("gold alone", "labels")] else printed_columns
 }
@@ -37,12 +37,12 @@ gold_columns <- function(x) {
 gold_notes <- function(x) {
   gold <- x$gold
   details <- gold$details
-  # The printed table already explains why some systems do not use gold cases. Reasons of these
-  # systems are not repeated here.
+  # The printed table already explains why gold cases are not used for some systems. These reasons
+  # are not repeated here.
   unexplained_rows <- details[!x$table$why %in% c("ratings_alone", "one_rater"), ]
   notes <- reason_notes(unexplained_rows, unexplained_rows$system)
   if (is.null(gold$evidence)) return(notes)
-  gold_only <- gold$sources[gold$sources$interval == source_gold_only, ]
+  gold_only_rows <- gold$sources[gold$sources$interval == source_gold_only, ]
   contradicted_systems <- details$system[which(details$p.value < 1 - x$options$conf_level)]
   sample_words <- paste0(
     number(count_gold(x)), " of ", count_noun(sum(weights_of_cases(x$fit$x)), "case"), ", ",
@@ -60,10 +60,10 @@ gold_notes <- function(x) {
     note(
       paste0(
         "Labels: gold cases that would give the same standard error without ratings",
-        # If gold cases are in clusters, or were drawn with unequal probabilities, the number of
-        # labels that they replace differs from the number of gold cases.
-        if (any(abs(gold_only$labels - details$gold) > 0.5, na.rm = TRUE)) paste0(
-          "; the gold cases by themselves are worth ", format_span(round(gold_only$labels))
+        # If gold cases are in clusters, or were drawn with unequal probabilities, the note contains
+        # the size of a simple random sample that would be equally informative.
+        if (any(abs(gold_only_rows$labels - details$gold) > 0.5, na.rm = TRUE)) paste0(
+          "; the gold cases by themselves are worth ", format_span(round(gold_only_rows$labels))
         )
       ), report = NULL
     ),
@@ -74,12 +74,12 @@ gold_notes <- function(x) {
   )
 }
 
-# Returns the name of a column in which gold cases have repeated values, or NULL. Gold cases with
-# the same value, such as versions of a prompt, may be dependent. Columns are checked only if
-# several of them identify cases together. Returns NULL if one of these columns has a different
-# value for each gold case. Otherwise returns the column with the largest number of distinct values.
-# `case`: row numbers of gold cases.
-repeated_key <- function(x, case) {
+# Returns the name of a column in which several gold cases have the same value, or NULL. Such gold
+# cases, for example versions of a prompt, may be dependent. Only columns that identify cases are
+# checked. Returns NULL if there is only one such column, or if all gold cases differ in one of
+# them. Otherwise returns the name of the column with the most distinct values. `case`: row numbers
+# of gold cases.
+find_repeated_key <- function(x, case) {
   if (length(x$keys) < 2L) return(NULL)
   n_values <- map_int(columns_of_cases(x)[names(x$keys)], function(key) n_distinct(key[case]))
   if (max(n_values) < length(case)) names(which.max(n_values))
@@ -157,9 +157,9 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
        by a user-defined method.",
       i = "Call {.fun estimate_accuracy} with another {.arg conf_level}.")
     object$options$conf_level <- check_level(conf_level)
-    # Warnings about the earlier gold cases do not apply if there are further gold cases.
-    evaluate <- if (missing(known_truth)) identity else without_warnings
-    object <- evaluate(estimate_systems(object$fit, object$options$given_cluster,
+    # If the user gives further gold cases, warnings about the earlier gold cases are not shown.
+    handle_warnings <- if (missing(known_truth)) identity else without_warnings
+    object <- handle_warnings(estimate_systems(object$fit, object$options$given_cluster,
       object$gold %||% object$fitted_gold, object$options))
     if (missing(known_truth) && missing(interval)) return(object)
   }
@@ -262,9 +262,9 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   object
 }
 
-# Returns a string for each quantity that gold cases measure. If the gold cases of a quantity are in
-# too few clusters, its string is the reason why it has no interval. Otherwise its string is NA.
-# `x`: result of adjust_for_clusters().
+# Returns a string for each quantity that gold cases measure: the reason why the quantity has no
+# interval, if its gold cases are in too few clusters, and NA if they are not. `x`: result of
+# adjust_for_clusters().
 why_no_cluster_interval <- function(x) {
   n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
   reason <- sprintf(

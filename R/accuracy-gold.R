@@ -138,7 +138,7 @@ fit_without_truth <- function(fit, known_truth) {
 # * `alone`: table of the estimate from ratings only.
 # * evidence: see gold_evidence(); NULL without usable gold cases, or if weights are not counts.
 # * measured: corrected accuracies, see gold_accuracy().
-# * repeated_key: see repeated_key(); NULL if the user gave clusters.
+# * repeated_key: see find_repeated_key(); NULL if the user gave clusters.
 # * sources, details: tables of tidy(x, "gold") and tidy(x, "gold_details").
 #
 # If gold cases are not a sample, nothing is corrected, and gold cases are stored in field
@@ -156,32 +156,34 @@ correct_by_gold <- function(estimate, gold, predicted = NULL) {
   system_numbers <- seq_along(ratings_table$system)
   gold$measured <- measurements <- gold_accuracy(gold$evidence, system_numbers)
   settings <- c(gold$settings, options["conf_level"])
-  if (is.null(options$given_cluster)) gold$repeated_key <- repeated_key(estimate$fit$x, gold$case)
-  has_gold <- measurements$known
-  ratings_estimates <- estimates_from_ratings(estimate, which(has_gold))
+  if (is.null(options$given_cluster)) {
+    gold$repeated_key <- find_repeated_key(estimate$fit$x, gold$case)
+  }
+  is_measured <- measurements$known
+  ratings_estimates <- estimates_from_ratings(estimate, which(is_measured))
   estimate$gold <- gold
   no_gold_reason <- unlist(lapply(system_numbers, why_no_gold, estimate = estimate))
   sources <- source_rows(
-    ratings_table["system"], ratings_table, has_gold, measurements, ratings_estimates,
+    ratings_table["system"], ratings_table, is_measured, measurements, ratings_estimates,
     ifelse(
-      is.na(no_gold_reason), fill_known(has_gold, why_no_cluster_interval(measurements)),
+      is.na(no_gold_reason), fill_known(is_measured, why_no_cluster_interval(measurements)),
       no_gold_reason
     ),
     "share", settings, options$interval
   )
   targets_these_cases <- settings$target == "cases" & sources$interval != source_ratings_only &
     !is.na(sources$estimate)
-  measured_row <- match(sources$system, ratings_table$system[has_gold])
+  measured_row <- match(sources$system, ratings_table$system[is_measured])
   sources$labels <- equivalent_gold_cases(
     sources, ifelse(targets_these_cases, measurements$cases[measured_row], Inf),
     measurements$variance[measured_row]
   )
-  estimate$gold$sources <- sources[names(no_gold_sources)]
+  estimate$gold$sources <- sources[names(empty_gold_sources)]
   estimate$gold$details <- gold_details(
-    ratings_table, has_gold, measurements, ratings_estimates, settings, no_gold_reason
+    ratings_table, is_measured, measurements, ratings_estimates, settings, no_gold_reason
   )
   estimate$table <- apply_gold_sources(ratings_table, sources, options$interval,
-    fill_known(has_gold, measurements$all))
+    fill_known(is_measured, measurements$all))
   estimate
 }
 
@@ -207,11 +209,12 @@ fill_known <- function(is_known, value, missing = NA_real_) {
   replace(rep_len(missing, length(is_known)), is_known, value)
 }
 
-# Returns a table of estimates by source. Each row of `subjects` gets several rows: ratings only,
-# gold cases only, and each interval that combines both. Columns are the estimate, its interval,
-# `weight` and `size`. `weight` is the weight of gold cases in the estimate (0 to 1). `size` is the
-# effective number of gold cases: the size of a simple random sample that would give the same
-# interval. It is NA without gold cases, and if the estimate from ratings is used as a prior.
+# Returns a table of estimates by source. Each row of `subjects` becomes several rows: an estimate
+# from gold cases only, from ratings only, and from both (a row per kind of interval that combines
+# them). Columns are the estimate, its interval, `weight` and `size`. `weight` is the weight of gold
+# cases in the estimate (0 to 1). `size` is the effective number of gold cases: the size of a simple
+# random sample that would give the same interval. `size` is NA without gold cases, and if the
+# estimate from ratings is used as a prior.
 # * subjects: table of systems, or of pairs of systems.
 # * table: estimates and intervals from ratings, for all rows of `subjects`.
 # * is_measured: which rows of `subjects` do gold cases measure? A logical vector.
@@ -219,7 +222,7 @@ fill_known <- function(is_known, value, missing = NA_real_) {
 # * ratings_estimates: estimates from ratings (see estimates_from_ratings()), for the measured rows.
 # * reasons: why a row has no estimate or no interval from gold cases; NA otherwise. The names are
 #   codes of the reasons, for column `why`.
-# * field: "share" for accuracies, "difference" for differences.
+# * field: kind of the quantities, "share" (accuracies) or "difference" (of two accuracies).
 source_rows <- function(subjects, table, is_measured, measurements, ratings_estimates, reasons,
                         field, settings, interval) {
   make_rows <- function(id, record, measurements) {
@@ -253,7 +256,7 @@ source_rows <- function(subjects, table, is_measured, measurements, ratings_esti
 }
 
 # Replaces estimates and intervals from ratings by estimates and intervals that use gold cases. Rows
-# that gold cases do not measure keep the estimate from ratings, with a reason.
+# that gold cases do not measure keep the estimate from ratings. A reason is added to these rows.
 # * table: estimates and intervals from ratings.
 # * sources: result of source_rows().
 # * interval: the kind of interval that the user chose.
@@ -261,32 +264,32 @@ source_rows <- function(subjects, table, is_measured, measurements, ratings_esti
 #   cases, this number includes cases without ratings, see select_gold().
 apply_gold_sources <- function(table, sources, interval, n_cases) {
   chosen_rows <- sources[sources$interval == interval, ]
-  has_gold <- !is.na(chosen_rows$estimate)
+  has_gold_estimate <- !is.na(chosen_rows$estimate)
   columns <- c(estimate_columns, "reason")
-  table[has_gold, columns] <- chosen_rows[has_gold, columns]
-  table$n[has_gold] <- n_cases[has_gold]
-  is_gold_unused <- !has_gold & !is.na(table$estimate) & is.na(table$reason) &
+  table[has_gold_estimate, columns] <- chosen_rows[has_gold_estimate, columns]
+  table$n[has_gold_estimate] <- n_cases[has_gold_estimate]
+  is_gold_unused <- !has_gold_estimate & !is.na(table$estimate) & is.na(table$reason) &
     chosen_rows$why %in% c("not_drawn", "no_sample")
   table$reason[is_gold_unused] <- paste0(gold_unused_prefix, chosen_rows$reason[is_gold_unused])
-  needs_gold <- !has_gold & table$why %in% "one_rater"
+  needs_gold <- !has_gold_estimate & table$why %in% "one_rater"
   table$reason[needs_gold] <- chosen_rows$reason[needs_gold]
-  table$why[has_gold] <- NA
+  table$why[has_gold_estimate] <- NA
   table$why[is_gold_unused] <- "ratings_alone"
   table
 }
 
-# Returns, for each row of `rows`, the number of gold cases that would give the same standard error
-# if there were no ratings.
-# * rows: rows of source_rows().
+# Returns a number of gold cases for each estimate. Without ratings, this number of gold cases would
+# give the same standard error as the estimate has.
+# * rows: table of estimates, a result of source_rows().
 # * n_cases: number of cases whose accuracy is estimated, Inf for the accuracy in a population.
 # * case_variance: variance of the value of a single case (1 if the answer is correct, 0 if not). If
 #   it is NA, it is computed from the estimate.
 equivalent_gold_cases <- function(rows, n_cases, case_variance) {
   case_variance <- ifelse(is.na(case_variance), bernoulli_variance(rows$estimate), case_variance)
   # Squared standard error, divided by the variance of a single case.
-  variance <- ifelse(is.na(rows$size), rows$std.error^2 / case_variance, 1 / rows$size)
-  n_labels <- 1 / (variance + 1 / n_cases)
-  ifelse(is.finite(n_labels) & !is.na(rows$std.error), n_labels, NA_real_)
+  relative_variance <- ifelse(is.na(rows$size), rows$std.error^2 / case_variance, 1 / rows$size)
+  n_equivalent <- 1 / (relative_variance + 1 / n_cases)
+  ifelse(is.finite(n_equivalent) & !is.na(rows$std.error), n_equivalent, NA_real_)
 }
 
 # Returns the reason why gold cases do not measure a system, as a string. The name of the string is

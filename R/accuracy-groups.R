@@ -14,18 +14,20 @@ estimate_each_group <- function(x, by, estimate_group, cluster, gold) {
   if (is.null(by)) return(estimate_group(x, cluster, gold))
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort_strings(unique(by)))
   by <- as.character(by)
-  # Each group has a seed, so its result does not depend on the process that computes the result.
+  # Each group has a seed, so that its result is the same in every R process that may compute it.
   seeds <- with_one_seed(sample.int(.Machine$integer.max, length(groups)))
-  # Constant raters, the treatment of abstentions and properties of categories are determined from
-  # all cases, and then used in each group. All groups are therefore treated in the same way.
-  voted_ratings <- with_votes(x)
+  # All groups are treated in the same way: constant raters, the treatment of abstentions, and which
+  # categories are used and most frequent, are determined from all cases, not from a group.
+  ratings_with_votes <- with_votes(x)
   panel_properties <- list(
-    constant = constant_raters(voted_ratings),
-    abstain = store_abstain_decision(voted_ratings)$panel$abstain
+    constant = constant_raters(ratings_with_votes),
+    abstain = store_abstain_decision(ratings_with_votes)$panel$abstain
   )
-  if (is.null(truth_for_fit(gold, x))) voted_ratings <- without_constant_raters(voted_ratings)
-  panel_properties$leaders <- find_leading_categories(voted_ratings)
-  panel_properties$used <- count_used_categories(voted_ratings)
+  if (is.null(truth_for_fit(gold, x))) {
+    ratings_with_votes <- without_constant_raters(ratings_with_votes)
+  }
+  panel_properties$leaders <- find_leading_categories(ratings_with_votes)
+  panel_properties$used <- count_used_categories(ratings_with_votes)
   tasks <- Map(function(group, seed) {
     cases <- which(by == group)
     group_ratings <- x[cases, ]
@@ -71,20 +73,20 @@ warn_groups <- function(conditions) {
   # The first warning of each class comes first, because only five lines are shown.
   warning_order <- order(duplicated(map_chr(warnings, get_topic)))
   warnings <- warnings[warning_order]
-  topic <- map_chr(warnings, get_topic)
-  group <- rep(names(conditions), lengths(conditions))[warning_order]
-  groups_of_value <- function(value) lapply(split(group, factor_in_order(value)), unique)
+  topics <- map_chr(warnings, get_topic)
+  group_of_warning <- rep(names(conditions), lengths(conditions))[warning_order]
+  groups_of_value <- function(value) lapply(split(group_of_warning, factor_in_order(value)), unique)
   message_texts <- map_chr(warnings, unwrapped_message)
   message_groups <- groups_of_value(sub("\n.*", "", message_texts))
   message_lines <- escape_braces(
     map_chr(message_groups, shorten, most = 6L), ": ", names(message_groups)
   )
-  text_lines <- unlist(strsplit(message_texts[!duplicated(topic)], "\n", fixed = TRUE))
+  text_lines <- unlist(strsplit(message_texts[!duplicated(topics)], "\n", fixed = TRUE))
   hints <- grep("^(\u2139|i) ", text_lines, value = TRUE)
-  warn_fallible(unique(topic),
+  warn_fallible(unique(topics),
     c("{length(conditions)} of {n_groups} groups have warnings.", bullets(message_lines, 5L)),
     i = escape_braces(substring(unique(hints), 3L)),
-    groups = names(conditions), topics = groups_of_value(topic), conditions = conditions)
+    groups = names(conditions), topics = groups_of_value(topics), conditions = conditions)
 }
 
 # ---- Clusters of dependent cases: `cluster` in argument `resampling` of estimate_accuracy() ------
@@ -92,14 +94,14 @@ warn_groups <- function(conditions) {
 # Returns the number of clusters with at least one rated case of positive weight.
 count_clusters <- function(estimate) {
   x <- estimate$fit$x
-  is_counted <- is_usable_pattern(estimate$fit)[x$index] & (x$weights %||% 1) > 0
-  n_distinct(estimate$options$cluster[is_counted])
+  is_counted_case <- is_usable_pattern(estimate$fit)[x$index] & (x$weights %||% 1) > 0
+  n_distinct(estimate$options$cluster[is_counted_case])
 }
 
 # Reason why there is no interval, for column `reason`.
 reason_one_cluster <- "all rated cases are in one cluster"
 
-is_one_cluster <- function(estimate) {
+has_one_cluster <- function(estimate) {
   !is.null(estimate$options$cluster) && count_clusters(estimate) < 2L
 }
 
@@ -128,11 +130,12 @@ cluster_widening <- function(estimate) {
   if (is.null(options$cluster)) return(1)
   options$seed <- draw_seed()
   estimator <- make_estimator(estimate$fit, method_joint, options)
-  compute_error <- function(options) {
+  compute_standard_error <- function(options) {
     replicates <- compute_replicates(estimator, "accuracy", resampling(estimate$fit$x, options))
     apply(replicates, 2L, sd, na.rm = TRUE)
   }
-  widening_factor <- compute_error(options) / compute_error(options[names(options) != "cluster"])
+  widening_factor <- compute_standard_error(options) /
+    compute_standard_error(options[names(options) != "cluster"])
   ifelse(is.finite(widening_factor), widening_factor, 1)
 }
 
@@ -193,8 +196,8 @@ resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
 
 # Computes labels (probabilities of the categories of each case) by method "average". `votes`: see
 # ground_truth(). If gold cases are a sample, and at least `min_gold` of them are rated, the result
-# has a field `blind`: labels computed without gold cases. Comparing `blind` with the known truth
-# calibrates labels.
+# has a field `blind`: labels computed without gold cases. Labels are calibrated by comparing
+# `blind` with the known truth.
 labels_with_gold <- function(x, gold, votes) {
   if (isTRUE(votes == 1) && is.null(gold)) {
     return(list(x = x, posterior = unknown_posterior(x), certain = logical(n_patterns(x)), rho = 0))

@@ -11,12 +11,11 @@
   all_ratings <- x$fit$x
   classes <- class(x)
   x <- undo_gold_correction(unclass(x))
-  # Two patterns (combinations of ratings and answers) become equal if they differ only in answers
-  # of systems that are dropped. Equal patterns are joined. The joined pattern gets the posterior
-  # probabilities of the first one.
+  # Two patterns (combinations of ratings and answers) that differ only in answers of dropped
+  # systems are joined. The joined pattern gets the posterior probabilities of the first of them.
   x$fit <- replace_answers(x$fit, join_patterns(keep_systems(all_ratings, system_numbers)))
-  pattern <- matching_patterns(all_ratings, x$fit$x)
-  select_patterns <- function(posterior) pick_rows(posterior, pattern)
+  pattern_numbers <- matching_patterns(all_ratings, x$fit$x)
+  select_patterns <- function(posterior) pick_rows(posterior, pattern_numbers)
   system_names <- x$table$system[system_numbers]
   x <- modify_fields(x, c("bins", "members"), function(table) {
     table[table$system %in% system_names, ]
@@ -101,15 +100,15 @@ is_pass_rate <- function(estimate) {
   length(x$constant) > 0L && all(estimate$table$system %in% x$constant)
 }
 
-# Words for titles and axes of plots.
+# Title of plots of the accuracy.
 accuracy_title <- function(estimate) if (is_pass_rate(estimate)) "Pass rate" else "Accuracy"
 
 accuracy_axis_title <- function(estimate) {
   if (is_pass_rate(estimate)) "share that passes" else "probability of the correct category"
 }
 
-# Returns words for a caption: the estimation method and `model`. With a single rater, the words
-# name the rater instead.
+# Returns the part of a caption that names the estimation method and `model`. With a single rater,
+# it names the rater instead.
 estimator_words <- function(estimate, model = NULL) {
   x <- estimate$fit$x
   if (is_one_rater(x)) return(toString(c(
@@ -151,9 +150,9 @@ rerun_reliability <- function(x) {
   n_runs <- pattern_lengths(x)
   answer <- x$patterns$answer[, 1L]
   weight <- pattern_weights(x) * (answer > 0L)
-  n_equal <- replace(predict_correctness(pattern_counts(x), answer), weight == 0, 0)
-  equal_share <- sum(weight * n_equal) / sum(weight * n_runs)
-  disagreement <- sum(weight * n_equal * (n_runs - n_equal)) /
+  n_equal_runs <- replace(predict_correctness(pattern_counts(x), answer), weight == 0, 0)
+  equal_share <- sum(weight * n_equal_runs) / sum(weight * n_runs)
+  disagreement <- sum(weight * n_equal_runs * (n_runs - n_equal_runs)) /
     sum(weight * n_runs * (n_runs - 1))
   na_real(1 - disagreement / bernoulli_variance(equal_share))
 }
@@ -176,26 +175,28 @@ accuracy_notes <- function(x, record) {
   shorten_names <- function(names) shorten(names, most = 4L)
   has_range <- is.null(x$gold$evidence) && any_known(table$shared)
   all_rest_on_gold <- all(rests_on_gold(x))
-  assumption <- if (!all_rest_on_gold) shared_errors_note(x)
+  assumption_note <- if (!all_rest_on_gold) shared_errors_note(x)
   uninformative_share <- x$details$uninformative
-  left_out_rows <- which(uninformative_share > 0 & !is.na(table$estimate))
-  # If an estimator is biased, the percentile interval may not contain the estimate.
+  uninformative_rows <- which(uninformative_share > 0 & !is.na(table$estimate))
+  # The percentile interval of a biased estimator may not contain the estimate.
   rows_outside_interval <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
   c(
     reason_notes(table, table$system), answered_notes(accuracy_table(x)), abstain_note(fit$x),
-    if (length(left_out_rows) > 0L) paste(
+    if (length(uninformative_rows) > 0L) paste(
       "Left out, because all categories are equally probable:",
       shorten_names(paste(
-        percent(uninformative_share[left_out_rows]), "of the cases of", table$system[left_out_rows]
+        percent(uninformative_share[uninformative_rows]), "of the cases of",
+        table$system[uninformative_rows]
       ))
     ),
     if (!is.null(x$gold)) c(gold_notes(x), if (is_one_rater(fit$x)) note_of_one_rater(x)),
     if (has_range) {
       note(paste(c(
-        "Range: from errors shared with the raters to independent errors (not bounds).", assumption
-      ), collapse = " "), "assumption", report = assumption)
+        "Range: from errors shared with the raters to independent errors (not bounds).",
+        assumption_note
+      ), collapse = " "), "assumption", report = assumption_note)
     } else {
-      assumption
+      assumption_note
     },
     if (rests_on_machines(x)) machine_words(x),
     if (inherits(fit, "judge_fit")) calibrated_notes(x) else
@@ -242,14 +243,14 @@ accuracy_over_all_cases <- function(table, x, conf_level = x$options$conf_level)
   fitted_ratings <- x$fit$x
   system_numbers <- match(table$system, fitted_ratings$systems)
   answered_share <- share_answered(fitted_ratings)[system_numbers]
-  is_exact <- answered_share %in% 1 | identical(x$gold$settings$target, "cases")
-  n_cases <- replace(answerable_weight(fitted_ratings)[system_numbers], is_exact, Inf)
+  is_share_exact <- answered_share %in% 1 | identical(x$gold$settings$target, "cases")
+  n_cases <- replace(answerable_weight(fitted_ratings)[system_numbers], is_share_exact, Inf)
   share_limits <- wilson_interval(answered_share, n_cases, normal_quantile(conf_level))
   accuracy <- table$estimate
   distance_to_limit <- function(end, share_end) {
     sqrt((answered_share * (accuracy - end))^2 + (accuracy * (answered_share - share_end))^2)
   }
-  all_cases_table <- list(
+  all_cases_results <- list(
     estimate = answered_share * accuracy,
     std.error = sqrt(
       (answered_share * table$std.error)^2 +
@@ -262,7 +263,7 @@ accuracy_over_all_cases <- function(table, x, conf_level = x$options$conf_level)
       1, answered_share * accuracy + distance_to_limit(table$conf.high, share_limits[, 2L])
     )
   )
-  lapply(all_cases_table, replace, answered_share %in% 0, 0)
+  lapply(all_cases_results, replace, answered_share %in% 0, 0)
 }
 
 # Returns printed notes on systems that answered less than 95% of their cases.
@@ -279,10 +280,10 @@ answered_notes <- function(table) {
 
 # Returns the note on the sources of error that the intervals contain. `record`: see new_interval().
 interval_note <- function(record, x) {
-  words <- record$note(x)
+  note_text <- record$note(x)
   note(
-    sprintf("Interval (%s): %s", record$id, words),
-    report = paste0("Interval: ", plain_words(words))
+    sprintf("Interval (%s): %s", record$id, note_text),
+    report = paste0("Interval: ", plain_words(note_text))
   )
 }
 
@@ -294,11 +295,11 @@ make_summary_views <- function(x) {
   omitted_systems <- all_details$system[-(1:5)]
   shown_fields <- Filter(function(field) any_known(details[[field]]), names(detail_titles))
   details_view <- if (length(shown_fields) > 0L) {
-    words <- stack_rows(details[shown_fields], function(x) {
+    formatted_values <- stack_rows(details[shown_fields], function(x) {
       if (all(x == round(x), na.rm = TRUE)) format(x) else format_decimals(x)
     })
-    dimnames(words) <- list(detail_titles[shown_fields], details$system)
-    view_of_matrix(words, "fact", most = Inf, title = paste0(
+    dimnames(formatted_values) <- list(detail_titles[shown_fields], details$system)
+    view_of_matrix(formatted_values, "fact", most = Inf, title = paste0(
       "What the estimates rest on",
       if (length(omitted_systems) > 0L) {
         paste0(". See tidy(what = \"details\") for ", shorten(omitted_systems), ".")
@@ -335,8 +336,8 @@ cases_words <- function(n) map_chr(n, count_noun, "case")
 
 basis_words <- function(estimate, n) paste("On", cases_words(n), judges_words(estimate))
 
-# Returns words for the raters and the known truth of an estimate, such as "judged by 3 raters
-# without known truth".
+# Describes the raters and the known truth of an estimate, such as "judged by 3 raters without known
+# truth".
 judges_words <- function(estimate) {
   x <- estimate$fit$x
   paste("judged by", if (is_one_rater(x)) x$raters else count_noun(n_raters(x), "rater",
@@ -346,14 +347,14 @@ judges_words <- function(estimate) {
 
 # Number of cases with known truth: the gold cases of the estimate, or the known truths given to its
 # fit. The number is a sum of case weights, like the column `n`.
-cases_of_known_truth <- function(estimate) {
+count_known_truths <- function(estimate) {
   fit <- estimate$fit
   if (is.null(estimate$gold)) sum(is_known_pattern(fit) * pattern_weights(fit$x)) else
     count_gold(estimate)
 }
 
 has_all_truths <- function(estimate) {
-  cases_of_known_truth(estimate) == sum(pattern_weights(estimate$fit$x))
+  count_known_truths(estimate) == sum(pattern_weights(estimate$fit$x))
 }
 
 truth_words <- function(estimate) {
@@ -361,7 +362,7 @@ truth_words <- function(estimate) {
   if (!is.null(calibration_sample)) return(paste(
     "with a calibration sample of", cases_words(sum(calibration_sample$counts)), "from elsewhere"
   ))
-  n_known <- cases_of_known_truth(estimate)
+  n_known <- count_known_truths(estimate)
   if (n_known == 0L) return("without known truth")
   n_cases <- sum(pattern_weights(estimate$fit$x))
   paste0(
@@ -374,13 +375,13 @@ truth_words <- function(estimate) {
 
 # Returns a sentence about the main limitation of the estimate of each system, as a vector named by
 # system. The sentence is empty if the truth of all cases is known, or if gold cases have at least
-# half of the weight in the estimate. If the limitation is that errors may be shared, two arguments
-# are parts of the sentence:
-# * subject: its subject and verb, such as "it shares".
-# * sentence_end: words before its full stop.
-reservation_sentences <- function(estimate, subject = "it shares", sentence_end = "") {
+# half of the weight in the estimate. The usual sentence is "Ratings cannot show how many errors
+# {subject} with the raters{sentence_end}.", in which two arguments are inserted:
+# * subject: subject and verb, such as "it shares".
+# * sentence_end: words before the full stop, "" for none.
+limitation_sentences <- function(estimate, subject = "it shares", sentence_end = "") {
   table <- estimate$table
-  words <- if (inherits(estimate$fit, "judge_fit")) {
+  sentences <- if (inherits(estimate$fit, "judge_fit")) {
     paste(" It is assumed that", calibration_assumption(estimate$fit))
   } else if (rests_on_machines(estimate)) {
     " Such raters often err on the same cases; the interval reflects errors in public data."
@@ -389,5 +390,5 @@ reservation_sentences <- function(estimate, subject = "it shares", sentence_end 
       " Ratings cannot show how many errors ", subject, " with the raters", sentence_end, "."
     ))
   }
-  setNames(ifelse(has_all_truths(estimate) | rests_on_gold(estimate), "", words), table$system)
+  setNames(ifelse(has_all_truths(estimate) | rests_on_gold(estimate), "", sentences), table$system)
 }

@@ -46,15 +46,15 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # * find: function that computes the intervals; NULL for "none". Its arguments are a draft (an
 #   estimate without intervals, see draft_estimate()) and its table. It returns a list: `table` with
 #   columns std.error, conf.low, conf.high and reason; `replicates` (replicates x systems) or NULL;
-#   `sampling`, the standard error due to sampling (NULL for average_sampling_error()); `centre` and
-#   `hidden`, centre and hidden error of robust intervals; and a new `draft` if the search for
-#   limits finds a better optimum
+#   `sampling`, the standard error due to sampling (if NULL, average_sampling_error() computes it);
+#   `centre` and `hidden`, centre of the robust interval and standard deviation of the bias due to
+#   shared errors; and a new `draft` if the search for limits finds a better optimum
 # * draws: function of an estimate and its replicates that returns draws of all systems jointly
 #   (draws x systems), or a string with the reason why there are no draws; NULL if the interval
 #   treats systems separately
 # * drawn: is the interval only for posterior draws?
 # * gold: list (see below) for intervals that use gold cases as a sample, NULL for other intervals.
-#   `find` then computes the interval of systems that answered no gold case
+#   Function `find` of these intervals is used for systems that answered no gold case
 # * note: function of an estimate that describes the interval, see interval_note()
 # * explain: description for a methods paragraph: a string or a function, see explain_estimate()
 #
@@ -80,8 +80,8 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
 #   `conf_level` and `widen`
 # * difference: function with the same arguments that computes intervals of differences between
 #   accuracies
-# * note: text for print()
-# * explained: end of a sentence for methods paragraphs, which begins with "The interval"
+# * note: description of the interval for print()
+# * explained: end of a sentence for methods paragraphs. The sentence begins with "The interval"
 # * anytime: may the interval be computed after every gold case?
 # * uses_prior: does the interval use the estimate from ratings as a prior?
 gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
@@ -146,9 +146,9 @@ ids_with <- function(property, records) {
   names(Filter(function(record) !isFALSE(record[[property]] %||% FALSE), records))
 }
 
-# Names of the intervals that are available for cells of a confusion matrix: "none", and an interval
-# whose limits are percentiles. They are percentiles of posterior draws for an estimate from
-# posterior draws, and percentiles of bootstrap replicates for other estimates.
+# Returns the names of the intervals that are available for cells of a confusion matrix: "none", and
+# the interval whose limits are percentiles. An estimate from posterior draws uses percentiles of
+# the draws. Other estimates use percentiles of bootstrap replicates.
 cell_intervals <- function(estimate) {
   is_from_draws <- inherits(estimate$fit, "draws_fit")
   names(Filter(function(record) {
@@ -211,8 +211,8 @@ can_run_compiled <- function(options) {
     !is_outside_core(options$model) && !isTRUE(options$gold > 0L)
 }
 
-# Returns words for a method and its `model`. The model is left out if the method has a fixed set of
-# models.
+# Returns the name of a method in words, followed by its `model`. The model is left out if the
+# method has a fixed set of models.
 method_words <- function(id, model = NULL) {
   method <- accuracy_methods[[id]]
   if (is.null(method)) id else
@@ -297,9 +297,9 @@ find_combination_error <- function(method, interval, model, fit = NULL, clustere
 new_argument_error <-
   function(arg, ..., i, x = NULL) list(arg = arg, message = c(paste0(...), x = x, i = i))
 
-# Returns the name of the field of new_method() that a method uses for `model`. The name is
-# "of_family" or "of_posterior" for models that are fitted in R, and NULL for models that the C++
-# core fits.
+# A method (see new_method()) has separate functions for models that are fitted in R. Returns the
+# name of the function for `model`, "of_family" or "of_posterior"; NULL for models that the C++ core
+# fits.
 r_model_field <- function(model) UseMethod("r_model_field")
 
 r_model_field.default <- function(model) NULL
@@ -363,7 +363,7 @@ find_model_error <- function(method, model, fit) {
 why_no_interval <- function(interval, estimate) {
   if (!weights_are_counts(estimate$fit$x)) {
     paste0("weights are not counts, ", interval$uncounted)
-  } else if (is_one_cluster(estimate)) {
+  } else if (has_one_cluster(estimate)) {
     reason_one_cluster
   }
 }

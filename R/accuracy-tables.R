@@ -137,14 +137,14 @@ schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema <- attr(x, "schema") %||% attr(show_accuracy(x), "schema")
   schema$tables <- list(
     estimate = accuracy_table, details = function(x) {
-      # Only methods with bins leave out uninformative cases. The share of these cases is NA for
-      # other methods.
+      # Only methods with bins leave out uninformative cases, so other methods have no share of
+      # uninformative cases.
       if (!method_of(x)$bins) x$details$uninformative <- NA_real_
       x$details
     },
-    members = function(x) if (NROW(x$members) > 0L) x$members else no_members,
-    gold = function(x) x$gold$sources %||% no_gold_sources,
-    gold_details = function(x) x$gold$details %||% no_gold_details,
+    members = function(x) if (NROW(x$members) > 0L) x$members else empty_members,
+    gold = function(x) x$gold$sources %||% empty_gold_sources,
+    gold_details = function(x) x$gold$details %||% empty_gold_details,
     replicates = function(x) {
       replicates <- x$replicates %||% matrix(0, 0L, 0L)
       columns_tibble(
@@ -164,7 +164,7 @@ schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema
 }
 
-no_members <- tibble(
+empty_members <- tibble(
   system = "", accuracy = "", errors = "", !!!rep_named(c(
     "difficulty", "concentration", "log_prior", "log_evidence", "weight", "estimate", "std.error",
     "rater_accuracy"
@@ -227,11 +227,11 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   abort_argument_if(!has_columns(table, c("system", "conf.low")), "object",
     "must contain estimates of accuracy.", not = object)
-  # Results by variable and group have two label columns, which are pasted together.
+  # If there are variables and groups, two columns identify a row. They are pasted together.
   label_columns <- part_columns_of(table)
-  label <- paste_columns(table[label_columns])
+  group_labels <- paste_columns(table[label_columns])
   table[label_columns] <- NULL
-  table$group <- factor_from_top(label)
+  table$group <- factor_from_top(group_labels)
   first_estimate <- first_single_result(object)
   start_plot(table, "estimate", "group") +
     interval_layers(format_axis_percent) +

@@ -242,7 +242,7 @@ muffle_boundary_warning <- function(method, fit) {
 estimate_by_group <- function(x, by, fit_ratings, gold, arguments) {
   arguments$interval <- resolve_interval(arguments$interval, gold, x)
   options <- c(check_accuracy_options(arguments), threads = check_threads(arguments$threads))
-  # If the interval does not use gold cases as a sample, the model is fitted with their truths.
+  # If the interval does not use gold cases as a sample, the fit uses their known truths.
   if (!is.null(gold) && is.null(interval_of(options)$gold)) gold$kind <- "likelihood"
   estimate_each_group(x, by, function(x, cluster, gold) {
     estimate_systems(fit_ratings(x, truth_for_fit(gold, x)), cluster, gold, options)
@@ -275,8 +275,8 @@ estimate_systems <- function(fit, cluster, gold, options) {
   interval <- compute_interval(draft)
   estimate <- new_accuracy_estimate(interval$draft %||% draft, interval)
   estimate <- correct_by_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
-  # `interval$hidden` is the hidden error of the estimate before gold cases correct it. With gold
-  # cases, the hidden error is therefore computed again.
+  # `interval$hidden` is the hidden error (standard deviation of the bias due to shared errors) of
+  # the uncorrected estimate. After a correction by gold cases it is computed again.
   hidden_errors <- if (is.null(gold)) interval$hidden
   if (!is.null(draft$average)) warn_doubtful(estimate, hidden_errors %||% hidden_error(estimate))
   show_accuracy(estimate)
@@ -306,8 +306,9 @@ draft_estimate <- function(fit, options) {
   estimates <- draft$point$value
   draft$results_of_average <- summarise_average(estimates, draft$average)
   if (has_scores) {
-    # Models of scores are not averaged. `dependence_weight` is the weight of shared errors in the
-    # interval. It is 1, because scores do not show whether errors are independent.
+    # Models of scores are not averaged, so their results replace the results of averaged models.
+    # `dependence_weight`, the weight of shared errors in the interval, is 1, because scores do not
+    # show whether errors are independent.
     n_raters <- fit$scored$raters
     is_missing <- is.na(estimates)
     n_wrong <- sum(1 - estimates, na.rm = TRUE) +

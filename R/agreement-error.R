@@ -1,5 +1,5 @@
 # Estimates of agreement measures and their standard errors. The C++ core computes the measures of
-# the package. A measure that a user registered is computed by its R function (the kernel).
+# the package. A measure that a user registered is computed by the user's R function (the kernel).
 
 # Computes a measure of agreement. `measure`: record made by new_measure(). `view`: the ratings to
 # compare, see new_judge_view(). Returns a list:
@@ -15,7 +15,8 @@ evaluate_measure <- function(measure, view, settings) {
   is_r_kernel <- is.function(measure$kernel)
   method <- if (is_r_kernel && settings$interval == "analytic") "jackknife" else settings$interval
   reason_and_hint <- why_measure_unsuitable(measure, view, settings)
-  # Influences are computed only if weights are counts. The bootstrap does not use influences.
+  # The influence of cases is computed only if the standard error is computed from it: if weights
+  # are counts, and the interval is "analytic" or "jackknife".
   influence_method <- if (view$counted && method != "bootstrap") method else "none"
   estimation <- if (!is.null(reason_and_hint)) {
     reason <- sub("[.]$", "", reason_and_hint[[1L]])
@@ -26,11 +27,11 @@ evaluate_measure <- function(measure, view, settings) {
     estimate_by_core(measure, view, settings, influence_method)
   }
   n_cases <- as.double(sum(view$cases[estimation$used]))
-  # Influences are derivatives with respect to the weight of a case, so the variance of the estimate
-  # is their weighted sum of squares.
+  # The influence of a case is the derivative of the estimate with respect to the case's weight. The
+  # variance of the estimate is the weighted sum of squared influences, times n / (n - 1).
   standard_error <- if (n_cases < 2 || is_empty(estimation$influence)) NA_real_ else
     sqrt(n_cases / (n_cases - 1) * sum(view$weight * estimation$influence^2))
-  interval_fault <- if (is.na(estimation$estimate) || method == "none") {
+  no_interval_reason <- if (is.na(estimation$estimate) || method == "none") {
     NULL
   } else if (!view$counted) {
     "weights are not counts"
@@ -44,7 +45,7 @@ evaluate_measure <- function(measure, view, settings) {
   } else if (standard_error < 1e-12) {
     reason_no_influence
   }
-  if (!is.null(interval_fault)) standard_error <- NA_real_
+  if (!is.null(no_interval_reason)) standard_error <- NA_real_
   half_width <- t_quantile(settings$conf_level, n_cases) * standard_error
   limits <- estimation$estimate + c(-1, 1) * half_width
   # Limits are cut at the range of the measure. They are not cut if the estimate is outside this
@@ -52,7 +53,8 @@ evaluate_measure <- function(measure, view, settings) {
   if (isTRUE(estimation$estimate >= measure$lower)) limits <- pmax(limits, measure$lower)
   if (isTRUE(estimation$estimate <= measure$upper)) limits <- pmin(limits, measure$upper)
   estimation$reason <- estimation$reason %||%
-    if (is.null(interval_fault)) NA_character_ else paste0(no_interval_prefix, interval_fault)
+    if (is.null(no_interval_reason)) NA_character_ else
+      paste0(no_interval_prefix, no_interval_reason)
   c(estimation, list(
     std.error = standard_error, conf.low = limits[[1L]], conf.high = limits[[2L]], n = n_cases,
     method = method
@@ -101,9 +103,9 @@ rated_rows <- function(measure, view) {
 }
 
 kernel_options <- function(measure, view, settings) {
-  scale <- if (measure$weights) settings$scale_weights
+  scale_weights <- if (measure$weights) settings$scale_weights
   list(
-    kernel = measure$kernel, scale = scale %||% scale_matrix(measure$metric, view$labels),
+    kernel = measure$kernel, scale = scale_weights %||% scale_matrix(measure$metric, view$labels),
     pooling = settings$pooling
   )
 }
@@ -165,8 +167,8 @@ estimate_by_kernel <- function(measure, view, influence) {
     used = rows$of_pattern > 0L, null_error = NA_real_
   )
   if (is.na(estimate) || influence != "jackknife") return(estimation)
-  # The measure is computed again without one case of each row, as in the core. The result is NA if
-  # the measure is then undefined.
+  # A row stands for several equal cases. For each row, the measure is computed again without one of
+  # these cases. It is NA if it is undefined without this case.
   n_cases <- sum(weight)
   estimate_without_case <- map_dbl(seq_along(weight), function(i) {
     if (weight[[i]] == 0) 0 else call_kernel(measure, rows, replace(weight, i, weight[[i]] - 1))

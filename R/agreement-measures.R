@@ -17,9 +17,9 @@
 # * of_category: does the measure compare one category with all others?
 # * counted: does the measure depend on the number of ratings, so that weights must be counts?
 # * same_as: id of the same measure under another name.
-# * default: conditions under which agreement() reports the measure by default. All of them must
-#   hold: "always"; "never"; "two" or "many" raters; "ordered" categories; or one "category" that is
-#   compared with all others.
+# * default: conditions under which agreement() reports the measure by default. All conditions must
+#   be fulfilled: "always"; "never"; "two" (raters) or "many"; "ordered" (categories are ordered);
+#   "category" (one category is compared with all others).
 # * weighted: title of the measure if scale weights are used.
 new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1, upper = 1,
                         scale = "nominal", raters = if (form == "table") 2 else Inf, least = 2L,
@@ -47,9 +47,8 @@ new_krippendorff_alpha <- function(scale, metric, kernel = "krippendorff_alpha",
   )
 }
 
-# Creates a measure that is a kappa with quadratic weights. agreement() reports it for ordered
-# categories. With these weights, Cohen's kappa is an intraclass correlation (Fleiss and Cohen
-# 1973).
+# Creates the record of a kappa with quadratic weights. With these weights, Cohen's kappa is an
+# intraclass correlation (Fleiss and Cohen 1973).
 new_quadratic_kappa <- function(id, title, ...) {
   new_measure(
     paste0(id, "_quadratic"), paste0(title, ", quadratic weights"),
@@ -247,7 +246,8 @@ compute_measure <- function(x, id, scale_weights = NULL,
   )
   view <- new_judge_view(input$x)
   measure <- find_measures(id, list(view), settings)[[1L]]
-  # If categories are ordered, the user is informed whether near misses get partial credit.
+  # If categories are ordered, a message states whether near misses (ratings in neighbouring
+  # categories) get partial credit.
   if (input$x$ordered && length(view$labels) > 2L) {
     weights_name <- settings$scale_name
     level_words <-
@@ -266,11 +266,12 @@ compute_measure <- function(x, id, scale_weights = NULL,
 # Creates the exported function of a measure, with arguments `x` and `scale_weights`. It also has
 # argument `pooling` if `pooled` is TRUE.
 make_measure_function <- function(id, pooled = TRUE) {
-  pooling <- if (pooled) formals(compute_measure)["pooling"]
+  pooling_argument <- if (pooled) formals(compute_measure)["pooling"]
   new_function(
-    c(alist(x = , scale_weights = NULL), pooling, alist(... = )), # nolint: spaces_inside.
+    c(alist(x = , scale_weights = NULL), pooling_argument, alist(... = )), # nolint: spaces_inside.
     call2(
-      "compute_measure", quote(x), id, quote(scale_weights), !!!lapply(names(pooling), as.name)
+      "compute_measure", quote(x), id, quote(scale_weights),
+      !!!lapply(names(pooling_argument), as.name)
     ), topenv()
   )
 }
@@ -329,7 +330,7 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
 }
 
 # Computes Krippendorff's alpha at the interval level (Krippendorff 2004) from sums of squares,
-# without a table of categories. `numbers`: numbers, cases x raters.
+# without a table of categories. `numbers`: numeric ratings, a matrix (cases x raters).
 alpha_of_numbers <- function(numbers) {
   numbers <- pick_rows(numbers, rowSums(!is.na(numbers)) > 1L)
   numbers <- numbers - mean(numbers, na.rm = TRUE)
@@ -358,8 +359,8 @@ information_agreement <- function(x, continuity = TRUE, ...) {
 }
 
 # The following functions compare each rating with the plurality (the most frequent category) of the
-# other ratings of its case. The rating itself is excluded, because including it overestimates
-# raters.
+# other ratings of its case. The rating itself is excluded. If it were included, raters would agree
+# with themselves, and agreement would be overestimated.
 
 # Returns the share of ratings that differ from the plurality of the other ratings of their case. If
 # k categories are tied, a rating in one of these categories counts as 1 / k of an agreement. Cases

@@ -166,9 +166,10 @@ agreement_notes <- function(table, details) {
 }
 
 # Returns notes on scale weights (weights of pairs of categories). If the user gave weights, the
-# note names them, and distinguishes measures that are easily confused. Without weights, the notes
-# explain which measures give credit for near misses, and whether they use the numeric values of
-# categories. If a note is about only some variables or groups, it begins with their names.
+# note contains their name, and explains names of measures that could be misunderstood. Without
+# weights, the notes explain which measures give credit for near misses, and whether they use the
+# numeric values of categories. A note about only some of the variables or groups begins with their
+# names.
 weights_note <- function(table, details) {
   measures <- as.character(table$measure)
   weights_name <- details$scale_name
@@ -191,8 +192,9 @@ weights_note <- function(table, details) {
       }
     }, views, names2(views)))
     return(map_chr(unique(notes), function(note) {
-      is_equal <- notes == note
-      prefix <- if (sum(is_equal) < length(views)) paste0(toString(names(notes)[is_equal]), ": ")
+      is_same_note <- notes == note
+      prefix <- if (sum(is_same_note) < length(views))
+        paste0(toString(names(notes)[is_same_note]), ": ")
       paste0(prefix, note)
     }))
   }
@@ -237,26 +239,29 @@ benchmark_table <- function(x, scale, conf_level) {
   measures <- unname(all_measures()[as.character(x$measure)])
   # The scales are for measures from -1 to 1. A measure that the user registered and later removed
   # is treated as if it had this range.
-  lower_limit <- map_dbl(measures, function(m) m$lower %||% -1)
-  upper_limit <- map_dbl(measures, function(m) m$upper %||% 1)
+  measure_min <- map_dbl(measures, function(m) m$lower %||% -1)
+  measure_max <- map_dbl(measures, function(m) m$upper %||% 1)
   p_below <- function(limit) pnorm(limit, x$estimate, x$std.error)
   p_in_range <- p_below(1) - p_below(-1)
-  reason <- ifelse(upper_limit == 1, first_reason(
+  reason <- ifelse(measure_max == 1, first_reason(
     "no standard error" = is.na(x$estimate) | is.na(x$std.error),
     "the estimate is far from all levels" = p_in_range < 1e-8
-  ), paste0("values go up to ", map_chr(upper_limit, format), ", the benchmark scale to 1"))
-  reason[lower_limit >= 0] <- "not corrected for chance"
+  ), paste0("values go up to ", map_chr(measure_max, format), ", the benchmark scale to 1"))
+  reason[measure_min >= 0] <- "not corrected for chance"
   membership <- replace((p_below(upper) - p_below(lower)) / p_in_range, !is.na(reason), NA)
   cumulative <- ave(membership, row, FUN = cumsum)
-  is_likely <- cumulative >= conf_level
+  reaches_conf_level <- cumulative >= conf_level
   tibble(
     x[agreement_label_columns(x)], estimate = x$estimate, scale, level, lower, upper, membership,
-    cumulative, reached = is_likely %in% TRUE & !duplicated(data.frame(row, is_likely)), reason
+    cumulative,
+    reached = reaches_conf_level %in% TRUE & !duplicated(data.frame(row, reaches_conf_level)),
+    reason
   )
 }
 
-# Returns the benchmark level that each row of an agreement result reaches, on the scale of Landis
-# and Koch. NA if no level is defined.
+# Returns the benchmark level of each row of an agreement result, on the scale of Landis and Koch:
+# the highest level that the measure reaches with probability `conf_level` or more; NA if there is
+# none.
 level_reached <- function(x, conf_level) {
   is_reached <- matrix(benchmark_table(x, "landis-koch", conf_level)$reached, ncol = nrow(x))
   rev(names(benchmark_scales[["landis-koch"]]))[apply(is_reached, 2L, match, x = TRUE)]
@@ -268,14 +273,14 @@ level_reached <- function(x, conf_level) {
 # returns the table for a view, which contains the ratings of a variable or group (see
 # new_judge_view()).
 stack_views <- function(x, make_table) {
-  columns <- part_columns_of(x)
+  part_column_names <- part_columns_of(x)
   views <- compared_views(x)
-  if (is_empty(columns)) return(make_table(views[[1L]]))
-  bind_parts(structure(views, column = columns), make_table)
+  if (is_empty(part_column_names)) return(make_table(views[[1L]]))
+  bind_parts(structure(views, column = part_column_names), make_table)
 }
 
-# Returns numbers of ratings per category, in the form of kernel_rows(). Field `data` is a matrix
-# (rows x categories). A row stands for all cases with the same ratings.
+# Returns the result of kernel_rows(). Its field `data` is a matrix of numbers of ratings, with a
+# column per category. A row stands for all cases with the same ratings.
 rows_of_counts <- function(view) kernel_rows(built_in_measures$fleiss_kappa, view)
 
 # Returns the table of tidy(x, "cases"), with a row per case.

@@ -1,5 +1,5 @@
-# Registry of agreement measures (those of the package, see agreement-measures.R, and those that
-# users register), and checks whether a measure is defined for given ratings.
+# Registry of agreement measures: measures of the package (see agreement-measures.R) and measures
+# that users register. This file also checks whether a measure is defined for given ratings.
 
 all_measures <- function() c(built_in_measures, registered_records("measure"))
 
@@ -34,15 +34,15 @@ find_measures <- function(ids, views, settings) {
   }
   if (is.null(ids)) {
     view <- views[[1L]]
-    conditions <- c(
+    fulfilled_conditions <- c(
       "always", if (view$judges == 2L) "two" else "many",
       if (view$binary) "category" else if (view$x$ordered) "ordered"
     )
     default_measures <- Filter(function(m) {
-      all(m$default %in% conditions) && is.null(why_unsuitable_in_all_views(m))
+      all(m$default %in% fulfilled_conditions) && is.null(why_unsuitable_in_all_views(m))
     }, available_measures)
-    is_for_ordered <- map_lgl(default_measures, function(m) "ordered" %in% m$default)
-    if (!is_empty(default_measures)) return(default_measures[order(!is_for_ordered)])
+    is_for_ordered_categories <- map_lgl(default_measures, function(m) "ordered" %in% m$default)
+    if (!is_empty(default_measures)) return(default_measures[order(!is_for_ordered_categories)])
     ids <- "percent_agreement"
   }
   measures <- select_records("measure", ids, available_measures)
@@ -103,11 +103,11 @@ why_measure_unsuitable <- function(measure, view, settings) {
   }
 }
 
-# Does a measure need an order of the categories, although no order was declared? Measures that use
-# distances between categories need an order. Two categories need no order.
+# Does a measure need an order of the categories that the user did not declare? Measures that use
+# distances between categories need an order, unless there are only two categories.
 lacks_order <- function(measure, view, settings) {
   (measure$scale %in% c("ordinal", "interval", "ratio") ||
-    measure$weights && settings$scale_name %in% scale_names[-1L]) &&
+    measure$weights && settings$scale_name %in% scale_weight_names[-1L]) &&
     length(view$labels) > 2L && !view$x$ordered && !has_numeric_categories(view$x)
 }
 
@@ -117,12 +117,12 @@ has_numeric_categories <- function(x) is.null(x$nominal) && !is.null(as_numbers(
 
 # ---- Scale weights: weights of pairs of categories, 0 to 1, that give credit for near misses ----
 
-scale_names <- c(
+scale_weight_names <- c(
   "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
 )
 
 # Name of the scale weights that are used if the user gave none.
-no_weights_name <- scale_names[[1L]]
+no_weights_name <- scale_weight_names[[1L]]
 
 # Returns the name of the user's scale weights: `"identity"` without weights, `"own"` for a matrix.
 name_of_weights <- function(weights) {
@@ -133,7 +133,7 @@ name_of_weights <- function(weights) {
 check_scale_weights <- function(weights, labels) {
   if (is.null(weights)) return(NULL)
   if (is.character(weights)) {
-    return(scale_matrix(check_choice(weights, scale_names, "scale_weights"), labels))
+    return(scale_matrix(check_choice(weights, scale_weight_names, "scale_weights"), labels))
   }
   n_labels <- length(labels)
   fault <- why_no_matrix(weights, n_labels) %||%
@@ -141,8 +141,8 @@ check_scale_weights <- function(weights, labels) {
       if (!isSymmetric(unname(weights))) "It is not symmetric." else
         if (any(weights > 1)) "Its largest number is {max(weights)}."
   abort_argument_if(fault, "scale_weights",
-    "must be one of {.or {.val {scale_names}}}, or a symmetric {n_labels} x {n_labels} matrix of
-        agreement weights with 1 on the diagonal and no larger number.", x = fault,
+    "must be one of {.or {.val {scale_weight_names}}}, or a symmetric {n_labels} x {n_labels} matrix
+        of agreement weights with 1 on the diagonal and no larger number.", x = fault,
     i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) "Are these
         weights of disagreement? Give {.code 1 - weights / max(weights)}.")
   for (side in seq_along(dimnames(weights))) {
@@ -164,7 +164,7 @@ label_values <- function(labels) {
 }
 
 # Returns the matrix of scale weights (categories x categories). A weight is 1 minus the distance of
-# two categories divided by the largest distance. `name`: an element of `scale_names`.
+# two categories divided by the largest distance. `name`: an element of `scale_weight_names`.
 scale_matrix <- function(name, labels) {
   category_values <- label_values(labels)
   abort_argument_if(name == "ratio" && any(category_values < 0), "scale_weights",
@@ -198,7 +198,8 @@ set_scales <- c("masi", "jaccard", "identity")
 # * x: ratings with one category per answer. Reruns are merged to one vote per rater and case.
 # * scale_weights: a matrix or NULL.
 # * labels: the labels of answers.
-# `systems`: are systems compared? `sets`: further sets that are categories, see sets_of_answers().
+# `systems`: are systems compared? `sets`: label sets that also become categories, even if no answer
+# contains them, see sets_of_answers().
 prepare_for_agreement <- function(x, scale_weights, systems = FALSE, arg = "x", sets = list()) {
   if (!has_labels(x)) {
     x <- merge_reruns(as_ratings_of_several(x, arg))
@@ -242,8 +243,8 @@ sets_of_answers <- function(x) {
   lapply(unique(chosen_labels(judgements(x))), function(labels) x$categories[labels])
 }
 
-# Returns the codes of the labels of each answer, in increasing order, as a list. `entries`: see
-# judgements().
+# Returns a list with an element per answer: the codes of its labels in increasing order. `entries`:
+# table with a row per answer and label, see judgements().
 chosen_labels <- function(entries) {
   unname(lapply(split(entries$label, answer_number(entries)), function(code) sort(code[code > 0L])))
 }

@@ -128,8 +128,8 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     default_interval = missing(interval)
   )
   panels <- c(list(x = x), if (!is.null(y)) list(y = y))
-  # Sets of labels are categories. Both panels get the same sets, because some measures depend on
-  # the number of categories.
+  # In answers with several labels, each set of labels is a category. Both panels get the same sets,
+  # because some measures depend on the number of categories.
   label_sets <- unique(unlist(unname(lapply(panels, sets_of_answers)), recursive = FALSE))
   panel_inputs <- Map(function(data, arg) {
     input <- prepare_for_agreement(data, scale_weights, arg = arg, sets = label_sets)
@@ -156,9 +156,10 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
       panel_measures$x <- Filter(function(measure) measure$lower < 0, panel_measures$x)
     }
     result_rows <- lapply(panel_measures$x, make_test_row, panel_inputs$x, details)
-    sign_words <- c(two.sided = "different from", greater = "above", less = "below")
-    details$caption <-
-      sprintf("Is agreement %s %s? ", sign_words[[details$alternative]], format(details$null))
+    alternative_words <- c(two.sided = "different from", greater = "above", less = "below")
+    details$caption <- sprintf(
+      "Is agreement %s %s? ", alternative_words[[details$alternative]], format(details$null)
+    )
     details$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
   }
   new_agreement_test(as_tibble(stack_tables(result_rows)), details)
@@ -226,18 +227,19 @@ make_difference_row <- function(measure, panel_inputs, details) {
   evaluations <- lapply(panel_inputs, function(s) evaluate_measure(measure, s$view, s$settings))
   x_evaluation <- evaluations$x
   y_evaluation <- evaluations$y
-  cases <- lapply(panel_inputs, function(s) as_label(s$view$x$cases))
-  all_cases <- union(cases$x, cases$y)
+  case_names <- lapply(panel_inputs, function(s) as_label(s$view$x$cases))
+  all_cases <- union(case_names$x, case_names$y)
   difference <- x_evaluation$estimate - y_evaluation$estimate
   reason <- if (is.na(x_evaluation$reason)) y_evaluation$reason else x_evaluation$reason
   standard_error <- NA_real_
   if (is.na(reason)) {
-    # For each case, the influence in panel `y` (see evaluate_measure()) is subtracted from the
-    # influence in panel `x`. Variation that both panels have in common then cancels.
+    # The standard error of the difference is computed from differences of influences (see
+    # evaluate_measure()) in the two panels, case by case. Variation that both panels have in common
+    # cancels in these differences.
     influence <- Map(function(input, result, case) {
       case_influence <- result$influence[pattern_of_case(input$view$x)][match(all_cases, case)]
       replace_na(case_influence, 0) * sqrt(result$n / (result$n - 1))
-    }, panel_inputs, evaluations, cases)
+    }, panel_inputs, evaluations, case_names)
     standard_error <- sqrt(sum((influence$x - influence$y)^2))
   }
   if (isTRUE(standard_error < 1e-12)) {
@@ -253,7 +255,7 @@ make_difference_row <- function(measure, panel_inputs, details) {
     std.error = standard_error,
     conf.low = difference - half_width, conf.high = difference + half_width, statistic = statistic,
     p.value = p_value(statistic, n - 1, details$alternative),
-    n = length(if (details$grouped) unlist(cases) else intersect(cases$x, cases$y)),
+    n = length(if (details$grouped) unlist(case_names) else intersect(case_names$x, case_names$y)),
     method = x_evaluation$method, reason = reason
   )
 }

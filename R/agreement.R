@@ -232,7 +232,7 @@ add_bootstrap <- function(table, tasks, settings) {
   table
 }
 
-# Returns the header lines about the ratings that are printed. If weights are counts, a row of the
+# Returns the printed header lines, which describe the ratings. If weights are counts, a row of the
 # ratings represents several cases, and the number of cases is the sum of the weights.
 header_of_agreement <- function(view) {
   x <- view$x

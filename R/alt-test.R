@@ -77,10 +77,10 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
     min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x),
     silent = abstain_note(x), ordered = x$ordered && n_categories(x) > 2L
   )
-  # Closeness of two answers, a matrix (categories x categories). For each case, the test compares
-  # the answer of the system with the rating of a rater. The nearer one has the larger sum of
-  # closeness to the ratings of the other raters. For "neg_rmse", closeness is minus the squared
-  # difference. The nearer one then also has the smaller root mean squared error.
+  # Closeness of each category to each other category, a square matrix. In each case, the test
+  # compares a system with one rater. The answer with the larger sum of closeness to the ratings of
+  # the other raters is nearer to them. For "neg_rmse", closeness is minus the squared difference.
+  # The nearer answer then has the smaller root mean squared error.
   closeness <- diag(n_categories(x))
   if (options$score == "neg_rmse") {
     abort_argument_if(!x$ordered && !has_numeric_categories(x), "score",
@@ -89,8 +89,8 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
         "The categories are {.val {x$categories}}.",
       i = "Give {.code ordered = TRUE} to {.fun ratings}, or use {.code score = \"accuracy\"}.")
     category_values <- as_numbers(x$categories) %||% seq_along(x$categories)
-    # Sums that differ by less than a fixed rounding error are ties. Values are divided by their
-    # range, so that ties do not depend on the unit of the values.
+    # Two sums of closeness are tied if they differ by less than a fixed number. Values are divided
+    # by their range, so that ties do not depend on the unit of the values.
     category_values <- category_values / max(diff(range(category_values)), .Machine$double.xmin)
     closeness <- -outer(category_values, category_values, `-`)^2
   }
@@ -114,14 +114,15 @@ check_alt_ratings <- function(x) {
 }
 
 # Tests a system against each rater. Returns a list of two tables: `system` with one row, and
-# `raters` with a row per rater. Cases are counted by pattern: all cases of a pattern have the same
-# answers of all raters and systems. `closeness`: closeness of two answers, see alt_test().
+# `raters` with a row per rater. Results are computed once per pattern, because all cases of a
+# pattern have the same ratings and answers. `closeness`: matrix (categories x categories), see
+# alt_test().
 test_against_raters <- function(system_number, x, closeness, options) {
-  usable_cases <- pattern_times(x) *
+  n_usable_cases <- pattern_times(x) *
     (pattern_answers(x)[, system_number] > 0L & pattern_lengths(x) >= options$min_raters)
   comparison <- core_nearer_answers(x$patterns, system_number, closeness)
   count_by_rater <- function(selected) {
-    core_pattern_weights(rating_rater(x), selected * usable_cases[rating_pattern(x)], n_raters(x))
+    core_pattern_weights(rating_rater(x), selected * n_usable_cases[rating_pattern(x)], n_raters(x))
   }
   n_system_nearer <- count_by_rater(comparison > 0L)
   n_rater_nearer <- count_by_rater(comparison < 0L)
@@ -136,23 +137,25 @@ test_against_raters <- function(system_number, x, closeness, options) {
     (n_used - n_system_nearer - n_rater_nearer) * lead^2
   statistic <- (lead - options$epsilon) / sqrt(sum_of_squares / (n_used - 1) / n_used)
   p_values <- pt(replace(statistic, is.nan(statistic), Inf), n_used - 1)
-  too_few_cases <- paste(
+  few_cases_reason <- paste(
     "fewer than", options$min_cases, "cases with", options$min_raters, "ratings"
   )
-  # Numbers of cases are integers. Databases may have too many cases for integers.
+  # Numbers of cases are converted to integers, except in databases, which may have too many cases
+  # for integers.
   as_case_numbers <- if (in_database(x)) identity else as.integer
   raters <- columns_tibble(
     system = rep(x$systems[[system_number]], length(n_cases)), rater = x$raters,
     advantage = (n_used - n_rater_nearer) / n_used, lead = lead, p.value = p_values,
     won = p.adjust(p_values, "BY") <= options$q, n = as_case_numbers(n_cases),
-    reason = ifelse(has_enough_cases, NA_character_, too_few_cases)
+    reason = ifelse(has_enough_cases, NA_character_, few_cases_reason)
   )
   winning_rate <- mean_known(raters$won)
   list(raters = raters, system = columns_tibble(
     system = x$systems[[system_number]], winning_rate = winning_rate,
     advantage = mean_known(raters$advantage), passed = winning_rate >= 0.5,
-    raters = sum(has_enough_cases), cases = as_case_numbers(sum(usable_cases)),
-    reason = if (any(has_enough_cases)) NA_character_ else paste("all raters have", too_few_cases)
+    raters = sum(has_enough_cases), cases = as_case_numbers(sum(n_usable_cases)),
+    reason = if (any(has_enough_cases)) NA_character_ else
+      paste("all raters have", few_cases_reason)
   ))
 }
 

@@ -57,9 +57,9 @@ check_flag <- function(x, arg) {
   x
 }
 
-# Checks that `choices` contains `x`. By default, the choices are the default values of the argument
-# `arg` of the calling function. If `x` is the whole vector of choices, the user chose nothing, and
-# the first choice is returned.
+# Checks that `choices` contains `x`, and returns `x`. By default, `choices` is the default value of
+# argument `arg` of the calling function: a vector of all choices. If the user did not give the
+# argument, `x` is this whole vector, and the first choice is returned.
 check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL) {
   choices <- choices %||% eval(formals(caller_fn())[[arg]])
   if (identical(x, choices)) return(choices[[1L]])
@@ -89,8 +89,8 @@ check_ratings <- function(x, hint = NULL) {
 
 # Raises an error if an object of class "ratings" lacks fields, for example after changes by hand.
 check_ratings_fields <- function(x, arg = "x") {
-  fields <- c("patterns", "index", "cases", "raters", "categories")
-  missing_fields <- setdiff(fields, names(unclass(x)))
+  required_fields <- c("patterns", "index", "cases", "raters", "categories")
+  missing_fields <- setdiff(required_fields, names(unclass(x)))
   abort_argument_if(missing_fields, arg, "must be an object made by {.fun ratings}.",
     x = "It lacks the field{?s} {.field {missing_fields}}.")
   x
@@ -144,7 +144,8 @@ abort_unknown_arguments <- function(dots_call, valid_names, names_in_dots = char
     arg = argument_names, call = call)
 }
 
-# Hints that are given for several arguments.
+# Hints in errors about unknown or missing arguments, each used for several arguments (see
+# `argument_hints`).
 resampling_hint <- "Give settings of resampling in {.arg resampling}:
   {.code resampling = list(replicates = 500, cluster = \"site\")}."
 sampling_hint <- "Give settings of the sampler in {.arg sampling}:
@@ -159,11 +160,11 @@ reliability_hint <- "For the calibration of scores, give {.arg scores} to {.fun 
 
 pairwise_hint <- "{.code agreement(x, pairwise = TRUE)} compares all pairs of raters."
 
-# Hints for unknown or missing arguments.
+# Table of hints in errors about unknown or missing arguments. Columns:
 # * argument: name of the unknown or missing argument. It is often an argument of functions in other
 #   packages.
-# * needs: another argument. The hint is given only if the called function has it. NA if the hint is
-#   given for all functions.
+# * needs: name of another argument. The hint is given only if the called function has this
+#   argument. NA if the hint is given for all functions.
 # * hint: how the setting is given in this package, as cli text.
 argument_hints <- tribble(
   ~argument, ~needs, ~hint,
@@ -223,15 +224,19 @@ mark_untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 # differ by at most two letters. Names of up to four letters may differ by one letter, and single
 # letters must be equal.
 find_similar_names <- function(names, candidates) {
-  names <- fold_case(gsub("[._]", "", names))
+  simplified_names <- fold_case(gsub("[._]", "", names))
   simplified_candidates <- fold_case(gsub("[._]", "", candidates))
-  if (any(simplified_candidates %in% names)) return(candidates[simplified_candidates %in% names])
+  if (any(simplified_candidates %in% simplified_names)) {
+    return(candidates[simplified_candidates %in% simplified_names])
+  }
   is_contained <- function(a, b) {
     nchar(a) > 3L && all(map_lgl(strsplit(a, " ", fixed = TRUE)[[1L]], grepl, b, fixed = TRUE))
   }
   candidates[map_lgl(simplified_candidates, function(name) {
-    any(adist(names, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
-      any(map_lgl(names, function(x) is_contained(x, name) || is_contained(name, x)))
+    any(adist(simplified_names, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
+      any(map_lgl(
+        simplified_names, function(x) is_contained(x, name) || is_contained(name, x)
+      ))
   })]
 }
 
@@ -256,9 +261,9 @@ describe <- function(x) {
   }
   if (is.data.frame(x) && !any_columns(x)) return("a data frame without columns")
   if (is.data.frame(x)) {
-    columns <- shorten(paste0("\"", printable(names(x)), "\""))
+    column_names <- shorten(paste0("\"", printable(names(x)), "\""))
     return(paste("a data frame with", count_noun(nrow(x), "row"), "and",
-      ngettext(length(x), "column", "columns"), columns))
+      ngettext(length(x), "column", "columns"), column_names))
   }
   if (is.matrix(x)) return(sprintf("a matrix (%d x %d) of type %s", nrow(x), ncol(x), typeof(x)))
   if (is.list(x) && !is.object(x) && has_names(x))
@@ -316,7 +321,7 @@ choose_systems <- function(x, systems) {
   if (is.null(systems)) x else x[, , check_system_names(systems, x$systems)]
 }
 
-# Checks that `systems` are different names among `valid_names`, and returns them. Returns all of
+# Checks that `systems` are names among `valid_names`, each given once, and returns them. Returns
 # `valid_names` if `systems` is NULL.
 check_system_names <- function(systems, valid_names) {
   if (is.null(systems)) return(valid_names)
@@ -364,17 +369,17 @@ why_no_matrix <- function(x, n, minimum = -Inf) {
 # Converts lower and upper limits of the accuracies of raters to a matrix. The result has a row per
 # rater, and columns `lower` and `upper`. It is NULL if `limits` is NULL.
 # * names: names of the raters.
-# * limits: argument of the user in one of these forms. A single number is both limits.
-#   - One number, or c(lower, upper): limits of all raters.
-#   - One number per rater.
+# * limits: argument of the user in one of these forms:
+#   - One number: lower and upper limit of all raters. Or c(lower, upper), for all raters.
+#   - A vector with a number per rater: lower and upper limit of this rater.
 #   - A matrix or data frame with a row per rater and two columns.
 as_limits <- function(limits, names, arg) {
   if (is.null(limits)) return()
   limit_matrix <- if (is.data.frame(limits)) as.matrix(limits) else limits
   n <- length(names)
   if (is.numeric(limit_matrix) && is.null(dim(limit_matrix))) {
-    is_pair <- !has_names(limit_matrix) && length(limit_matrix) <= 2L
-    limit_matrix <- if (is_pair) matrix(rep_len(limit_matrix, 2L), n, 2L, TRUE) else
+    is_for_all_raters <- !has_names(limit_matrix) && length(limit_matrix) <= 2L
+    limit_matrix <- if (is_for_all_raters) matrix(rep_len(limit_matrix, 2L), n, 2L, TRUE) else
       cbind(limit_matrix, limit_matrix)
   }
   rater_names <- rownames(limit_matrix)

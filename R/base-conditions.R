@@ -143,8 +143,8 @@ abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = 
   )
 }
 
-# Raises an error about the argument named `arg`. If the message begins with "must", the name of the
-# argument is put in front of it.
+# Raises an error about the argument named `arg`. If the message begins with a small letter, as in
+# "must be a number.", the name of the argument is put in front of it.
 abort_argument <- function(arg, message, ..., call = user_frame(), .envir = parent.frame()) {
   subject <- if (grepl("^[a-z]", message[[1L]])) paste0("{.arg ", arg, "} ")
   message[[1L]] <- paste0(subject, message[[1L]])
@@ -196,8 +196,8 @@ user_frame <- function() {
 # in the text come from user data. Lines are broken when the condition is shown.
 format_message <- function(message, x, i, envir) {
   withr::local_options(cli.num_colors = 1L)
-  bullets <- rep(c("x", "i"), c(length(x), length(i)))
-  message <- c(message, setNames(as.character(c(x, i)), bullets))
+  bullet_types <- rep(c("x", "i"), c(length(x), length(i)))
+  message <- c(message, setNames(as.character(c(x, i)), bullet_types))
   message[] <- keep_strings_whole(printable(map_chr(message, cli::format_inline, .envir = envir)))
   message
 }
@@ -206,13 +206,14 @@ format_message <- function(message, x, i, envir) {
 # a string of code. cli shows no-break spaces as blanks. Strings of more than 60 characters are
 # probably sentences, and are not changed.
 keep_strings_whole <- function(text) {
-  strings <- gregexpr('"(\\\\.|[^"\\\\\n]){0,60}"', text, perl = TRUE)
-  regmatches(text, strings) <- lapply(regmatches(text, strings), chartr, old = " ", new = "\u00a0")
+  string_positions <- gregexpr('"(\\\\.|[^"\\\\\n]){0,60}"', text, perl = TRUE)
+  regmatches(text, string_positions) <-
+    lapply(regmatches(text, string_positions), chartr, old = " ", new = "\u00a0")
   text
 }
 
-# Pastes strings that contain user data, and doubles their braces, so that cli does not evaluate
-# them as code.
+# Pastes strings that contain user data, and doubles their braces. Without this, cli would evaluate
+# text in braces as code.
 escape_braces <- function(...) gsub("([{}])", "\\1\\1", paste0(...))
 
 # Issues a warning of class "fallible_warning_<topic>". Arguments are as in abort_fallible(). The
@@ -230,8 +231,8 @@ inform_fallible <- function(message, i = NULL, class = "fallible_message",
   rlang::inform(format_message(message, NULL, i, .envir), class, use_cli_format = TRUE)
 }
 
-# Returns the message of a condition, with a line per bullet. The result does not depend on the
-# width or the colours of the console.
+# Returns the message of a condition, without colours. Each bullet is on a single line, whatever the
+# width of the console is.
 unwrapped_message <- function(condition) {
   withr::local_options(cli.width = 1e5L, cli.condition_width = 1e5L)
   cli::ansi_strip(conditionMessage(condition)[[1L]])

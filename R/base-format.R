@@ -8,7 +8,7 @@ format_decimals <- function(x, digits = 3L) {
   ifelse(is.na(x), "NA", formatC(x, format = "f", digits = digits))
 }
 
-# Joins the lines of strings that are written on several lines.
+# Joins the lines of each string: line breaks and runs of blanks become one blank.
 one_line <- function(text) gsub("\\s+", " ", text)
 
 # Joins the lines of a template, and inserts values with sprintf().
@@ -26,13 +26,13 @@ percent <-
 # Formats shares as percentages without decimals, such as "78%".
 whole_percent <- function(share) paste0(format_points(share), "%")
 
-# Formats shares as percentage points without decimals. If a share would become "0" or "100" only by
-# rounding, it has one decimal, such as "0.2" or "99.7". `+ 0` turns -0 into 0, so that "-0" is not
-# printed.
+# Formats shares as percentages without decimals and without "%". Shares that would become "0" or
+# "100" only by rounding have one decimal, such as "0.2" or "99.7". `+ 0` turns -0 into 0, so that
+# "-0" is not printed.
 format_points <- function(share) {
   points <- 100 * share
-  is_near_end <- abs(round(points)) %in% c(0, 100) & abs(points - round(points)) > 1e-8
-  ifelse(is_near_end, format_decimals(round(points, 1L) + 0, 1L),
+  needs_decimal <- abs(round(points)) %in% c(0, 100) & abs(points - round(points)) > 1e-8
+  ifelse(needs_decimal, format_decimals(round(points, 1L) + 0, 1L),
     format_decimals(round(points) + 0, 0L))
 }
 
@@ -90,8 +90,8 @@ shorten <- function(x, separator = ", ", most = 8L) {
   if (length(x) > most) sprintf("%s, ... (%s)", shown_labels, length(x)) else shown_labels
 }
 
-# Returns words followed by labels, such as "unused: a, b"; NULL without labels. Labels that begin
-# or end with a blank are quoted. `...`: see shorten().
+# Returns `words` followed by `labels`, such as "Not identified for a, b"; NULL without labels.
+# Labels that begin or end with a blank are quoted. `...`: see shorten().
 words_with_labels <- function(words, labels, ...) {
   labels <- as.character(labels)
   labels <- ifelse(labels == trimws(labels), labels, dQuote(labels, FALSE))
@@ -248,26 +248,26 @@ NULL
 # * Notes that differ only in their first percentage become one note. The percentage becomes the
 #   range of the values, such as "14% to 53%".
 # * If only some parts have a note, it begins with the names of these parts.
-# * Exception: all parts have notes that differ only after the last colon, and more than half of
-#   them have the same note. This note then has no names. Of the other notes, only the last sentence
-#   is kept, after the names of their parts.
+# * In one exception, a note of only some parts has no names: all parts have notes that differ only
+#   after the last colon, and more than half of the parts have this note. Of the other notes, only
+#   the last sentence is kept, after the names of their parts.
 merge_part_notes <- function(notes) {
   texts <- unlist(notes, use.names = FALSE)
-  part_name <- rep(names(notes), lengths(notes))
-  pattern <- "[0-9.]+%( to [0-9.]+%)?"
-  template <- sub(pattern, "\r", texts)
-  beginning <- sub(": [^:]*$", "", template)
-  map_chr(unique(template), function(one_template) {
-    is_same <- template == one_template
-    shares <- regmatches(texts[is_same], regexpr(pattern, texts[is_same]))
-    shares <- sort(as.numeric(unlist(strsplit(shares, "%( to )?"))))
-    range <- paste0(unique(shares[c(1L, length(shares))]), "%", collapse = " to ")
-    note <- sub("\r", range, one_template, fixed = TRUE)
-    alternatives <- template[beginning %in% beginning[is_same]]
+  part_names <- rep(names(notes), lengths(notes))
+  percent_pattern <- "[0-9.]+%( to [0-9.]+%)?"
+  templates <- sub(percent_pattern, "\r", texts)
+  beginnings <- sub(": [^:]*$", "", templates)
+  map_chr(unique(templates), function(one_template) {
+    is_same <- templates == one_template
+    percents <- regmatches(texts[is_same], regexpr(percent_pattern, texts[is_same]))
+    percents <- sort(as.numeric(unlist(strsplit(percents, "%( to )?"))))
+    range_text <- paste0(unique(percents[c(1L, length(percents))]), "%", collapse = " to ")
+    note <- sub("\r", range_text, one_template, fixed = TRUE)
+    alternatives <- templates[beginnings %in% beginnings[is_same]]
     is_majority <- length(alternatives) == length(notes) &
       2L * table(alternatives) > length(notes)
     if (isTRUE(is_majority[[one_template]])) return(note)
-    paste0(shorten(part_name[is_same]), ": ",
+    paste0(shorten(part_names[is_same]), ": ",
       if (any(is_majority)) sub(".*[.] ", "", note) else note)
   }, USE.NAMES = FALSE)
 }
@@ -284,8 +284,8 @@ short_names <- function(names) {
   ifelse(is_ambiguous, names, shortened_names)
 }
 
-# Changes the first letter of titles to lower case, for use within a sentence. Titles that begin
-# with a name and an apostrophe, such as "Fleiss' kappa", are not changed.
+# Changes the first letter of titles to lower case, for use within a sentence. Titles with an
+# apostrophe, such as "Fleiss' kappa", are not changed, because they begin with a name.
 lower_first_letter <- function(titles) {
   has_plain_first_word <- grepl("^[A-Z][a-z-]+( |$)", titles) & !grepl("'", titles, fixed = TRUE)
   ifelse(has_plain_first_word, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)

@@ -2,8 +2,8 @@
 
 # Creates a heat map with a tile per pair of judges (raters or systems) or of categories.
 # * cells: table with columns judge1 (column of the plot), judge2 (row), value, and optionally
-#   label, the text of the tile if it is not the value.
-# * columns, rows: names in their order.
+#   label (text of the tile; by default, the text is the value).
+# * columns, rows: names of the judges or categories in the columns and rows of the plot, in order.
 # * ...: titles, see plot_titles().
 # * systems: names of systems. Facets separate systems from raters.
 # * sorted: if TRUE and if there are more than 12 columns, raters are before systems, and both are
@@ -18,8 +18,8 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
   n_tiles_across <- length(columns) * map_grid[[2L]]
   if (sorted && length(columns) > 12L) {
     judge1 <- as.character(cells$judge1)
-    is_pair <- judge1 != cells$judge2
-    means <- tapply(cells$value[is_pair], judge1[is_pair], mean, na.rm = TRUE)
+    is_off_diagonal <- judge1 != cells$judge2
+    means <- tapply(cells$value[is_off_diagonal], judge1[is_off_diagonal], mean, na.rm = TRUE)
     columns <- columns[order(columns %in% systems, -means[columns])]
   }
   n_tiles_down <- length(rows) * map_grid[[1L]]
@@ -35,7 +35,8 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
   if (!has_columns(cells, "label")) {
     cells$label <- ifelse(is.na(cells$value), "", format_decimals(cells$value, 2L))
   }
-  # Text is white on dark tiles, and pale grey if the value is zero or NA.
+  # Column `ink` is the colour of the text in a tile: pale grey if the value is zero or NA, white on
+  # dark tiles, and dark grey on other tiles.
   magnitude <- replace(abs(cells$value), is.na(cells$value), 0)
   cells$ink <- c("grey75", "grey20", "white")[1L + (magnitude > 0) + (magnitude > 0.55)]
   start_plot(cells, "judge1", "judge2", fill = "value") +

@@ -180,7 +180,7 @@ progress_bar <- function(name, total, format = NULL) {
 # Does nothing. Used as `tick()` and `close()` of a progress bar where no bar is shown.
 no_tick <- function(done) NULL
 
-# Seconds since the R process started, for differences of times.
+# Returns the time in seconds since the R process started. Differences of two such times are used.
 elapsed <- function() proc.time()[["elapsed"]]
 
 # ---- Files ----
@@ -192,8 +192,8 @@ elapsed <- function() proc.time()[["elapsed"]]
 # * is_complete: a function of a path that checks the temporary file, because R may not report a
 #   full disk.
 replace_file <- function(path, write, is_complete) {
-  # Uses the real path, so that both files are on the same disk. Files cannot be moved to another
-  # disk.
+  # The temporary file must be on the same disk as the target, because a file cannot be moved to
+  # another disk. The real path of the target is used, because `path` may be a symbolic link.
   path <- normalizePath(path, mustWork = FALSE)
   temporary_path <- tempfile(".fallible-", dirname(path)) # a name that no file has
   on.exit(unlink(temporary_path))
@@ -276,10 +276,10 @@ check_memory <- function(numbers, what, hint) {
     x = "This computation needs {number(numbers)}.", i = hint, numbers = numbers)
 }
 
-# Raises an error if tables of pairs of raters and systems need too much memory.
-# * judges: number of raters and systems.
-# * numbers: how many numbers each pair needs.
-# * pairs: number of pairs, by default all.
+# Raises an error if a table of pairs of judges (raters and systems) needs too much memory.
+# * judges: number of judges.
+# * numbers: how many numbers are stored per pair.
+# * pairs: number of pairs, by default all pairs of judges.
 check_pair_numbers <- function(judges, numbers, pairs = judges * (judges - 1) / 2) {
   check_memory(
     numbers * pairs, "statistics of pairs of raters and systems",

@@ -1,8 +1,9 @@
 # Functions used by all plots. A plot is drawn from the tables of a result, such as tidy(x), and not
 # from other fields of the result.
 
-# Colours of all plots. main: estimates. accent: reference values and flagged rows. muted: less
-# important values. low, high: ends of the colour scale of heat maps.
+# Colours of all plots. `main` is the colour of estimates, `accent` of reference values and flagged
+# rows, and `muted` of less important values. `low` and `high` are the ends of the colour scale of
+# heat maps.
 plot_colours <- list(
   main = "#1F5C99", accent = "#D1495B", muted = "#8A8F98", low = "#E6DFCF", high = "#1F5C99"
 )
@@ -19,13 +20,13 @@ plot_titles <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
 
 #' @rawNamespace S3method(ggplot2::ggplot_add,fallible_look)
 ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
-  width <- c(title = 50L, subtitle = 66L, caption = 78L)
-  for (text in intersect(names(width), names(plot$labels))) {
-    plot$labels[[text]] <- wrap_text(plot$labels[[text]], width[[text]])
+  widths <- c(title = 50L, subtitle = 66L, caption = 78L)
+  for (text in intersect(names(widths), names(plot$labels))) {
+    plot$labels[[text]] <- wrap_text(plot$labels[[text]], widths[[text]])
   }
   if (!object$themed) return(plot)
-  # The user's theme if ggplot2::theme_set() was called, otherwise the theme of this package. The
-  # more rows with names a plot has, the smaller are the names.
+  # If the user called ggplot2::theme_set(), the plot has the user's theme. Otherwise it has the
+  # theme of this package, in which the names of the vertical axis are smaller if there are many.
   theme <- ggplot2::theme_get()
   if (identical(theme, ggplot2::theme_grey())) theme <- ggplot2::theme_minimal(base_size = 11) +
     ggplot2::theme(
@@ -178,19 +179,22 @@ lines_at <- function(table) {
 }
 
 zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
-# Convert a vector to a factor. Its levels are in order of appearance, or in the reverse order, so
-# that the first level is at the top of a vertical axis.
+
+# Both functions convert a vector to a factor. The levels of factor_in_order() are in order of
+# appearance. The levels of factor_from_top() are in reverse order, so that the first level is at
+# the top of a vertical axis.
 factor_in_order <- function(x) factor(x, unique(x))
 factor_from_top <- function(x) factor(x, rev(unique(x)))
 
-# Returns a manual scale of colours. `colours`: names in `plot_colours`, in the order of the values
-# of the aesthetic, or named by these values.
+# Returns a scale that gives each value of the aesthetic "colour" a colour. `colours`: names in
+# `plot_colours`, in the order of the values, or named by the values.
 colour_scale <- function(colours, ...) {
   values <- setNames(unlist(plot_colours[colours]), names(colours))
   ggplot2::scale_colour_manual(values = values, ...)
 }
 
 shape_scale <- function(values, ...) ggplot2::scale_shape_manual(values = values, ...)
+
 # Returns coordinates with the same limits and the same scale on both axes.
 square_panel <- function(limits = 0:1) {
   ggplot2::coord_equal(xlim = limits, ylim = limits, clip = "off")

@@ -35,15 +35,16 @@ register <- function(kind, id, kernel, reserved_ids, make_record) {
 check_kernel <- function(kernel, form, argument_names) {
   if (is.null(args(kernel))) return() # a primitive function with unknown arguments
   arguments <- formals(args(kernel))
-  names <- names(arguments)
+  accepted_names <- names(arguments)
   required_names <- names(Filter(is_missing, arguments))
   n <- length(argument_names)
-  is_valid <- (length(names) >= n || "..." %in% names) &&
-    all(required_names %in% c(head(names, n), "..."))
+  is_valid <- (length(accepted_names) >= n || "..." %in% accepted_names) &&
+    all(required_names %in% c(head(accepted_names, n), "..."))
   abort_argument_if(!is_valid, "kernel",
     "With form {.val {form}}, {.arg kernel} is called as
         {.code kernel({toString(argument_names)})}.",
-    x = if (is_empty(names)) "It takes no arguments." else "It takes {.arg {names}}.")
+    x = if (is_empty(accepted_names)) "It takes no arguments." else
+      "It takes {.arg {accepted_names}}.")
 }
 
 # Returns the records whose names are `ids`. Raises an error about the argument `measures` or

@@ -204,7 +204,7 @@ make_refit_bounds <- function(fit, systems, group_size) {
 add_confidence_set <- function(bounds, refit_bounds) {
   table <- bounds$bounds
   weight <- pattern_weights(bounds$fit$x) * is_usable_pattern(bounds$fit)
-  reason <- if (is_one_cluster(bounds)) {
+  reason <- if (has_one_cluster(bounds)) {
     reason_one_cluster
   } else if (!all(weight == round(weight))) {
     "weights are not counts, so there are no cases to resample"

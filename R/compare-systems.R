@@ -187,7 +187,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
     comparison$options$simultaneous <- simultaneous
     comparison$options$judges <- judges_words(estimate)
     comparison$options$followers <- find_followers(measured_estimate)
-    comparison$options$reservations <- reservation_sentences(estimate, "the systems share")
+    comparison$options$reservations <- limitation_sentences(estimate, "the systems share")
     if (has_gold) compare_with_gold(comparison, measured_estimate, pairs) else comparison
   })
   new_comparison(comparison_on_metric_scale(comparison, metric_settings))

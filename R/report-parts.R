@@ -236,7 +236,7 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
       if (!is_empty(prior_driven_terms)) sprintf(
         "The ratings, and not the priors, determine %s.", join_words(prior_driven_terms)
       ),
-      if (cases_of_known_truth(list(fit = x)) == 0) "Raters were compared with a gold standard.",
+      if (count_known_truths(list(fit = x)) == 0) "Raters were compared with a gold standard.",
       "The latent class is the condition that a reference test defines.",
       if (dependence_type(x$model) == "none") "Raters err independently, given the latent class.",
       "Predictive values are the same where categories are more or less frequent."

@@ -212,7 +212,7 @@ say_sentences.accuracy_estimate <- function(x) {
       ifelse(is_constant, "%s, %s passes in %s of the cases.%s",
         "%s, the accuracy of %s is estimated at %s.%s"),
       basis_words(x, table$n), table$system, format(x),
-      reservation_sentences(x, "it shares", range_words)
+      limitation_sentences(x, "it shares", range_words)
     ),
     sprintf("The %s of %s is not identified from these ratings: %s.", quantity_words, table$system,
       table$reason)
@@ -226,7 +226,7 @@ say_sentences.accuracy_estimate <- function(x) {
     sprintf("%s passes in %s of the cases, because %s said so.", names(raw_pass_rates),
       whole_percent(raw_pass_rates), x$fit$x$raters),
     if (!has_all_truths(x)) sprintf("The systems were validated against the truth%s.",
-      words_if(cases_of_known_truth(x) > 0L, " of all cases")),
+      words_if(count_known_truths(x) > 0L, " of all cases")),
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
     sprintf("The same %s holds for other cases.", quantity_words[[1L]])
   ), c(table$system, names(raw_pass_rates)))
@@ -271,7 +271,7 @@ say_sentences.metric_estimate <- function(x) {
   estimates <- x$estimates[if (x$options$grouped) as.character(table$group) else 1L]
   subject <- if (n_distinct(table$system) == 1L) "the system shares" else "the systems share"
   reservations <-
-    unlist(Map(`[[`, lapply(estimates, reservation_sentences, subject), table$system))
+    unlist(Map(`[[`, lapply(estimates, limitation_sentences, subject), table$system))
   # If all estimates have the same reservation (main limitation), it becomes one separate sentence.
   is_general <- n_distinct(reservations) == 1L
   supported_sentences <- ifelse(
