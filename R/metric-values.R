@@ -55,9 +55,9 @@ metric_values <- function(plan, tables) {
 
 # Returns the values of a metric of the whole table, a matrix with one column.
 values_of_tables <- function(record, plan, tables) {
-  labels <- list(truth = plan$categories, answer = plan$categories)
+  dimension_names <- list(truth = plan$categories, answer = plan$categories)
   arguments <- apply(tables, 1L, function(cells) {
-    list(matrix(cells, n_categories(plan), byrow = TRUE, dimnames = labels))
+    list(matrix(cells, n_categories(plan), byrow = TRUE, dimnames = dimension_names))
   }, simplify = FALSE)
   matrix(run_kernel(record, arguments, 1L, plan$settings))
 }
@@ -69,17 +69,17 @@ values_of_categories <- function(record, plan, counts) {
     arguments <- list(unname(lapply(counts, as.vector)))
     matrix(run_kernel(record, arguments, length(counts$tp), plan$settings), NROW(counts$tp))
   }
-  by_category <- compute_values(counts)
-  drops <- record$drops
+  values_by_category <- compute_values(counts)
+  drop_rule <- record$drops
   averages <- lapply(plan$averages, function(average) {
     if (average == "micro") return(compute_values(lapply(counts, rowSums)))
     weight <- weights_in_mean(
-      by_category, average == "macro_weighted", counts$tp + counts$fn, drops
+      values_by_category, average == "macro_weighted", counts$tp + counts$fn, drop_rule
     )
-    by_category[weight == 0 | (drops == "caseless" & is.na(by_category))] <- 0
-    rowSums(by_category * weight) / rowSums(weight)
+    values_by_category[weight == 0 | (drop_rule == "caseless" & is.na(values_by_category))] <- 0
+    rowSums(values_by_category * weight) / rowSums(weight)
   })
-  do.call(cbind, c(averages, list(by_category)))
+  do.call(cbind, c(averages, list(values_by_category)))
 }
 
 # Returns the weight of each category in the mean over categories (tables x categories). The weight

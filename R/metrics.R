@@ -69,10 +69,10 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' register_measure("csi", kernel = NULL, kind = "metric")
 NULL
 
-# Returns the records of the metrics with the names `ids` or, if `ids` is NULL, of the default
-# metrics. If the user named a positive category, the default metrics include the specificity. If
-# there are also only two categories, the default metrics of answers are the five metrics of a
-# diagnostic test. `scored`: do ratings have scores? If not, no metric of scores is a default.
+# Returns the records of the metrics with the names `ids`. If `ids` is NULL, the defaults are:
+# * metrics of scores: those with `default` in their record, if `scored` (systems have scores)
+# * metrics of answers, for two categories with a positive one: the five of a diagnostic test
+# * metrics of answers, otherwise: those with `default`, and "spec" if there is a positive category
 find_metrics <- function(ids, settings, scored) {
   is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
   if (is.null(ids)) return(Filter(function(record) {
@@ -260,8 +260,7 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 #' @export
 estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
-# Checks the arguments of estimate_metrics(). Returns a plan of the metrics to estimate, see
-# metric_plan().
+# Checks the arguments of estimate_metrics(). Returns a plan, see metric_plan().
 resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NULL) {
   categories <- x$categories
   if (!is.null(positive)) check_choice(positive, categories)
@@ -321,12 +320,12 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
   ))
   shown_table <- shown_metrics(table, first_estimate, plan)
   table_metric_rows <- shown_table[is.na(shown_table$category), ]
-  metric_words <- paste(system_titles(table_metric_rows), metric_labels(table_metric_rows),
+  metric_texts <- paste(system_titles(table_metric_rows), metric_labels(table_metric_rows),
     format_decimals(table_metric_rows$estimate, 2L), recycle0 = TRUE)
   new_result("metric_estimate",
     tables = list(table = table), facts = summary_values,
     line = paste0(caption, if (nrow(table_metric_rows) > 0L) ": ",
-      printable(shorten(metric_words, most = 3L))),
+      printable(shorten(metric_texts, most = 3L))),
     caption = caption, shown = metrics_to_print(shown_table),
     notes = metric_notes(shown_table, estimates, interval, conf_level),
     more = "tidy(), augment() (posterior weights), plot()",
@@ -348,10 +347,10 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   })
   # All answers of a constant system are of one category (see is_constant_system()), so only its
   # accuracy (pass rate) is useful.
-  is_undefined <- table$system %in% estimate$fit$x$constant &
+  is_undefined_for_constant <- table$system %in% estimate$fit$x$constant &
     field_of_rows(plan, "share", table) != "cases"
-  table[is_undefined, estimate_columns] <- NA_real_
-  table$reason[is_undefined] <- reason_constant_system
+  table[is_undefined_for_constant, estimate_columns] <- NA_real_
+  table$reason[is_undefined_for_constant] <- reason_constant_system
   positive <- plan$settings$positive
   if (!is.null(positive)) {
     table <- table[is.na(table$category) & is.na(table$average) | table$category %in% positive, ]
@@ -369,24 +368,23 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
 # Converts likelihood ratios and odds ratios v from v / (1 + v) to v, and drops their averages over
 # categories. The ratios were estimated as v / (1 + v), because v has no largest value. Standard
 # errors are computed by the delta method. Estimates of 0 and Inf have no interval.
-# * is_ratio: is a row of `table` a ratio?
+# * is_ratio: TRUE for the rows of `table` that contain such ratios
 # * z: normal quantile for intervals that are symmetric on the scale of log(v). NULL for percentile
 #   intervals, whose limits are only converted
 #
-# The half-width of symmetric intervals is `z` standard errors on the scale of log(v). The interval
-# of v / (1 + v) in `table` may be wider than `z` standard errors. An example is an anytime
-# interval, which is valid after every gold case. The half-width is then computed from the shorter
-# of the two distances between the estimate and a limit.
+# The half-width of symmetric intervals is `z` standard errors on the scale of log(v). Some
+# intervals in `table` are wider than `z` standard errors of v / (1 + v), such as anytime intervals.
+# Their half-width is computed from the distance between the estimate and the nearer limit.
 shares_to_odds <- function(table, is_ratio, z) {
   shares <- table$estimate[is_ratio]
   std_error <- table$std.error[is_ratio]
   limits <- as.matrix(table[is_ratio, limit_columns])
   if (!is.null(z)) {
-    shorter_side <- pmin(
+    shorter_distance <- pmin(
       ifelse(limits[, 1L] > 0, shares - limits[, 1L], Inf),
       ifelse(limits[, 2L] < 1, limits[, 2L] - shares, Inf)
     )
-    half_width <- pmax(z * std_error, ifelse(is.finite(shorter_side), shorter_side, 0)) /
+    half_width <- pmax(z * std_error, ifelse(is.finite(shorter_distance), shorter_distance, 0)) /
       bernoulli_variance(shares)
     limits[] <- plogis(qlogis(shares) + outer(half_width, c(-1, 1)))
   }

@@ -3,24 +3,25 @@
 # which a design is estimated.
 
 # Returns the designs and their properties. `x`: arguments of plan_cases(). The result is a list:
-# * raters: numbers of raters; designs: a design for each number of raters
+# * raters: the numbers of raters to compare
+# * designs: list with a design for each number in `raters`
 # * assumed: the design with the raters given by the user or estimated from the pilot
 # * accuracies: accuracies of the raters of `assumed`, a single number if all are equal
 # * kappa: expected kappa of these raters, with chance agreement 1 / number of categories
-# * labels: categories
+# * labels: names of the categories
 # * missing: share of missing ratings
 # * systems: accuracies of the systems
 # * pilot: summary of the pilot for print(), see pilot_design(), or NULL
 plan_design <- function(x) {
   design <- x$design
   if (is.function(design)) return(function_design(x))
-  accepted_classes <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
-  abort_argument_if(!is.null(design) && !inherits(design, c("rater_design", accepted_classes)),
+  pilot_classes <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
+  abort_argument_if(!is.null(design) && !inherits(design, c("rater_design", pilot_classes)),
     "design",
     "must be a {.cls rater_design}, a function of the number of cases, or a pilot: {.cls ratings}, a
         {.cls rater_fit} or an estimate.", not = design,
     i = "Create it with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.")
-  pilot <- if (inherits(design, accepted_classes)) pilot_design(design)
+  pilot <- if (inherits(design, pilot_classes)) pilot_design(design)
   accuracies <- pilot$accuracies %||% if (!is.null(design))
     unname(given_accuracies(design)[seq_along(design$raters)])
   design <- pilot$design %||% design %||% rater_design(c(1, 1, 1))
@@ -29,17 +30,17 @@ plan_design <- function(x) {
   accuracies <- plan_accuracies(x, accuracies, design)
   if (all_same(accuracies)) accuracies <- accuracies[[1L]]
   assumed_raters <- if (length(x$rater_accuracy) > 1L) x$rater_accuracy else design$raters
-  rater_numbers <- check_distinct_counts(x$raters %||% length(assumed_raters), "raters", 2L, 100L)
+  panel_sizes <- check_distinct_counts(x$raters %||% length(assumed_raters), "raters", 2L, 100L)
   uses_design_raters <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
   # Kappa needs at least two raters, so a single accuracy is used for two raters.
   assumed_design <- if (uses_design_raters) design else
     replace_judges(design, rep_len(accuracies, max(length(accuracies), 2L)))
   list(
-    designs = lapply(rater_numbers, function(m) {
+    designs = lapply(panel_sizes, function(m) {
       if (uses_design_raters && m == n_raters(design)) design else
         replace_judges(design, spread_accuracies(accuracies, m))
     }),
-    raters = rater_numbers, assumed = assumed_design, accuracies = accuracies,
+    raters = panel_sizes, assumed = assumed_design, accuracies = accuracies,
     kappa = expected_kappa(assumed_design), labels = design$categories,
     missing = mean(design$missing), pilot = pilot$summary,
     systems = unname(given_accuracies(design)[-seq_along(design$raters)])
@@ -49,16 +50,16 @@ plan_design <- function(x) {
 lehner_accuracies <- c(0.1, 0.3, 0.5, 0.7, 0.9) # accuracies of the systems in Lehner (2015)
 
 # Replaces all raters (`kind` is "rater") or all systems ("system") of a design by new raters or
-# systems with the given accuracies. Their loading, drift (see rater_design()) and share of missing
-# ratings are copied from the old raters or systems, for which these properties must be equal.
+# systems with the given accuracies. Fails if the old raters or systems differ in loading, drift
+# (see rater_design()) or share of missing ratings. The new ones have the same values.
 replace_judges <- function(design, accuracies, kind = "rater") {
   for_raters <- kind == "rater"
   if (!for_raters) check_probabilities(accuracies, "system_accuracy", 1L)
-  is_old <- (seq_along(design$loading) <= n_raters(design)) == for_raters
-  old_values <- lapply(design[c("loading", "drift")], `[`, is_old)
+  is_replaced <- (seq_along(design$loading) <= n_raters(design)) == for_raters
+  old_values <- lapply(design[c("loading", "drift")], `[`, is_replaced)
   if (for_raters) old_values$missing <- design$missing
   problems <- c(
-    if (any(lengths(design$matrices[is_old]) > 0L)) "user-defined confusion matrices",
+    if (any(lengths(design$matrices[is_replaced]) > 0L)) "user-defined confusion matrices",
     sprintf("different values of `%s`", names(old_values)[!map_lgl(old_values, all_same)]),
     if (any(design$copying$to > n_raters(design) | for_raters)) "copied answers"
   )
@@ -77,9 +78,9 @@ replace_judges <- function(design, accuracies, kind = "rater") {
     list(matrices = rep(list(double()), n_new))
   )
   for (name in c("loading", "drift", "matrices")) {
-    kept_values <- design[[name]][!is_old]
-    position <- if (for_raters) 0L else length(kept_values)
-    design[[name]] <- append(kept_values, new_fields[[name]], position)
+    kept_values <- design[[name]][!is_replaced]
+    insert_after <- if (for_raters) 0L else length(kept_values)
+    design[[name]] <- append(kept_values, new_fields[[name]], insert_after)
   }
   if (for_raters) design$missing <- new_fields$missing else names(accuracies) <-
     paste("system", accuracies)
@@ -101,13 +102,14 @@ spread_accuracies <- function(accuracies, n) {
 # are not known.
 plan_accuracies <- function(x, accuracies, design) {
   chance_accuracy <- 1 / n_categories(design)
-  is_given <- !map_lgl(x[c("rater_accuracy", "chance_kappa")], is.null)
-  abort_argument_if(all(is_given) || !(any(is_given) || !is.null(accuracies)), "rater_accuracy",
+  is_argument_given <- !map_lgl(x[c("rater_accuracy", "chance_kappa")], is.null)
+  abort_argument_if(
+    all(is_argument_given) || !(any(is_argument_given) || !is.null(accuracies)), "rater_accuracy",
     "Give the accuracy of raters as {.arg rater_accuracy}, {.arg chance_kappa} or
-        {.arg design}{if (all(is_given)) '; the first two exclude each other'}.",
+        {.arg design}{if (all(is_argument_given)) '; the first two exclude each other'}.",
     i = "The number of cases depends on the agreement of raters. If it is not known, collect a pilot
         of about 50 cases, and give its ratings as {.arg design}.")
-  if (is_given[[2L]]) {
+  if (is_argument_given[[2L]]) {
     # Equally accurate raters with this expected kappa have a unique accuracy, because kappa
     # increases with accuracy if raters are better than chance.
     kappa <- check_number(x$chance_kappa, "chance_kappa", 0, 1, open_min = TRUE)
@@ -125,10 +127,11 @@ plan_accuracies <- function(x, accuracies, design) {
     if (kappa_excess_at_one <= 0) return(1)
     return(uniroot(kappa_excess, c(chance_accuracy, 1), tol = 1e-12)$root)
   }
-  if (is_given[[1L]]) accuracies <- check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
+  if (is_argument_given[[1L]])
+    accuracies <- check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
   accuracy <- mean(accuracies)
   abort_argument_if(accuracy <= chance_accuracy + 1e-9,
-    if (is_given[[1L]]) "rater_accuracy" else "design",
+    if (is_argument_given[[1L]]) "rater_accuracy" else "design",
     "Raters must be better than chance, which is {format(chance_accuracy, digits = 3)} with
         {n_categories(design)} categories.",
     x = "Their accuracy is {format(accuracy, digits = 3)}.")
@@ -142,7 +145,7 @@ plan_accuracies <- function(x, accuracies, design) {
 expected_kappa <- function(design) {
   n <- n_categories(design)
   base_rates <- expected_base_rates(design)
-  case_types <- case_quadrature_nodes(design)
+  case_nodes <- case_quadrature_nodes(design)
   agreement <- 0
   for (s in row_numbers(design$strata)) {
     confusion_matrices <- lapply(seq_along(design$raters), function(rater) {
@@ -152,19 +155,19 @@ expected_kappa <- function(design) {
           base_rates = base_rates
         ))
     })
-    for (i in row_numbers(case_types)) {
+    for (i in row_numbers(case_nodes)) {
       # Probabilities of answers. Columns are raters. Rows are answers within true categories.
       answer_probabilities <- vapply(seq_along(confusion_matrices), function(rater) {
         vapply(seq_len(n), function(k) {
           case_row_probs(
             confusion_matrices[[rater]][k, ], k, design$loading[[rater]], design$drift[[rater]],
-            case_types$effect[[i]], case_types$position[[i]]
+            case_nodes$effect[[i]], case_nodes$position[[i]]
           )
         }, double(n))
       }, double(n * n))
-      weight <- design$strata$weight[[s]] * case_types$weight[[i]]
-      agreement <- agreement +
-        weight * crossprod(answer_probabilities, rep(base_rates, each = n) * answer_probabilities)
+      node_weight <- design$strata$weight[[s]] * case_nodes$weight[[i]]
+      agreement <- agreement + node_weight *
+        crossprod(answer_probabilities, rep(base_rates, each = n) * answer_probabilities)
     }
   }
   # In the table `copying`, rater `to` copies an answer of rater `from` with the given probability.
@@ -207,13 +210,13 @@ pilot_design <- function(pilot) {
     x = "The fit {.arg design} is a {format(fit$model)}.",
     i = "Use {.code errors = \"uniform\"} or {.code errors = \"distance\"} in {.fun rater_model}.")
   term_table <- tidy(fit)
-  # Adds default values at the end, for terms that the model does not have. If the model has the
-  # term, indexing by name returns the first element with this name, which is the estimate.
+  # `dispersion` and `difficulty` are added with default values, because some models do not have
+  # these terms. If the model has the term, `[[` returns its estimate, the first of two elements.
   model_parameters <-
     c(setNames(round(term_table$estimate, 3L), term_table$term), dispersion = 1, difficulty = 0)
   differs_by_rater <- fit$model$accuracy == "rater"
-  rater_terms <- seq_len(if (differs_by_rater) n_raters(x) else 1L)
-  accuracies <- if (differs_by_rater && !is_crowd) term_table$estimate[rater_terms] else
+  rater_term_rows <- seq_len(if (differs_by_rater) n_raters(x) else 1L)
+  accuracies <- if (differs_by_rater && !is_crowd) term_table$estimate[rater_term_rows] else
     fit$rater_accuracy
   n_design_raters <- if (is_crowd) max(2L, as.integer(round(ratings_per_case))) else n_raters(x)
   design <- rater_design(
@@ -226,7 +229,7 @@ pilot_design <- function(pilot) {
   if (length(system_accuracies) > 0L) design <- replace_judges(design, system_accuracies, "system")
   list(design = design, accuracies = accuracies, summary = list(
     cases = nrow(x), model = format(fit$model), crowd = is_crowd, kind = panel_kind(x),
-    std.error = sqrt(mean(vcov(fit)[rater_terms, rater_terms])),
+    std.error = sqrt(mean(vcov(fit)[rater_term_rows, rater_term_rows])),
     rater_accuracy = fit$rater_accuracy
   ))
 }

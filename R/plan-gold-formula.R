@@ -14,10 +14,11 @@
 # * explained: share of the variance that ratings explain
 # * share: share of cases whose labels are informative. For recall these are the cases of the true
 #   category. For a difference these are the cases on which the answers differ
-# * spread: standard deviation of the label of a case, by pattern; NA for patterns that need no
-#   label
+# * spread: standard deviation of the contribution of one case to the quantity, given the ratings of
+#   the case. A vector with an element per pattern; NA for patterns that need no label
 # * from_ratings: estimate from ratings only, or NULL
-# * hardest: the possible value of the quantity that needs most gold cases
+# * hardest: the accuracy that needs most gold cases, among the accuracies that shared errors allow.
+#   Only if the quantity is an accuracy
 # * labelled: number of gold cases in the estimate that are informative for the quantity
 # * design: design effect of clusters on the mean of gold cases without predictions; 1 without
 #   clusters
@@ -50,12 +51,13 @@ planned_quantities <- function(estimate, predicted_probabilities, settings) {
       expected_explained_share(quantity$prediction, quantity$variance)
     needs_label <- !is.na(quantity$spread[gold_patterns])
     quantity$labelled <- sum(weights_of_cases(x)[gold_cases][needs_label])
-    pilot <- if (settings$of == "accuracy") extract_gold_accuracy(estimate$gold, system_number)
-    quantity[c("design", "full_design")] <- if (isTRUE(pilot$clusters >= min_clusters))
-      pilot[c("design", "full_design")] else list(1, 1)
-    if (!is.null(pilot)) {
-      quantity$value <- clip01(pilot$estimate)
-      quantity$explained <- 1 - pilot$ratio
+    pilot_accuracy <- if (settings$of == "accuracy")
+      extract_gold_accuracy(estimate$gold, system_number)
+    quantity[c("design", "full_design")] <- if (isTRUE(pilot_accuracy$clusters >= min_clusters))
+      pilot_accuracy[c("design", "full_design")] else list(1, 1)
+    if (!is.null(pilot_accuracy)) {
+      quantity$value <- clip01(pilot_accuracy$estimate)
+      quantity$explained <- 1 - pilot_accuracy$ratio
       quantity$p.value <- estimate$gold$details$p.value[[system_number]]
     }
     quantity
@@ -63,8 +65,8 @@ planned_quantities <- function(estimate, predicted_probabilities, settings) {
 }
 
 # Returns the number of cases of each pattern that can become gold cases. These are cases in
-# patterns for which `is_answered` is TRUE. Cases without ratings count only if one of them is a
-# gold case. `gold_patterns`: pattern of each gold case.
+# patterns for which `is_answered` is TRUE. Cases without ratings are included only if a gold case
+# has no ratings. `gold_patterns`: pattern of each gold case.
 planned_weight <- function(x, gold_patterns, is_answered) {
   pattern_cases(x) * drop_unrated(as.matrix(is_answered), is_rated_pattern(x), gold_patterns)[, 1L]
 }
@@ -111,14 +113,14 @@ predict_recall <- function(x, gold_patterns, predicted_probabilities, s, categor
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, gold_patterns, answer > 0L)
   predictions <- fill_unrated(predicted_probabilities, weight)
-  answered_category <- answer == category
+  answer_is_category <- answer == category
   category_share <- sum(weight * predictions) / sum(weight)
-  recall <- sum(weight * predictions * answered_category) / sum(weight * predictions)
+  recall <- sum(weight * predictions * answer_is_category) / sum(weight * predictions)
   list(
-    prediction = summarise_predictions(predictions * (answered_category - recall), weight),
+    prediction = summarise_predictions(predictions * (answer_is_category - recall), weight),
     value = recall, variance = bernoulli_variance(recall) * category_share,
     share = category_share, spread = replace(
-      sqrt(shrink_to_half(predictions)) * abs(answered_category - recall), weight == 0, NA
+      sqrt(shrink_to_half(predictions)) * abs(answer_is_category - recall), weight == 0, NA
     )
   )
 }
@@ -146,8 +148,8 @@ predict_difference <- function(x, gold_patterns, predicted_probabilities, s) {
 
 # ---- Half-widths --------------------------------------------------------------------------------
 
-# Returns the squared standard error that is expected with `gold` gold cases, divided by the
-# variance of a case. After labelling, relative_error_variance() computes the same number from the
+# Returns the squared standard error that is expected with `gold` gold cases, divided by
+# `quantity$variance`. After labelling, relative_error_variance() computes the same number from the
 # gold cases. `quantity`: an element of planned_quantities(). `target`: "population" or "cases".
 planned_error_variance <- function(gold, quantity, target) {
   n_cases <- quantity$prediction$cases
@@ -178,18 +180,19 @@ combined_half_width <- function(gold, quantity, settings) {
   prior <- ratings_prior(quantity$from_ratings, gold, case_variance, n_cases, NULL, error_variance)
   sampling_variance <- if (settings$target == "population")
     quantity$full_design * case_variance / n_cases else 0
-  half_width <- function(variance) {
+  half_width_of_variance <- function(variance) {
     normal_quantile(settings$conf_level) * sqrt(variance + sampling_variance)
   }
-  # Posterior weight of the flat component of the prior, if the estimate from gold cases is equal to
-  # the estimate from ratings.
+  # The prior is a mixture of a flat component, Beta(1/2, 1/2), and a normal component around the
+  # estimate from ratings. `flat_weight`: posterior weight of the flat component, if the estimates
+  # from gold cases and from ratings are equal.
   flat_density <- prior$vague * stats::dbeta(value, 0.5, 0.5)
   flat_density[!is.finite(flat_density)] <- 0
   normal_density <- (1 - prior$vague) * dnorm(0, 0, sqrt(prior$sd^2 + error_variance))
   flat_weight <- flat_density / (flat_density + normal_density)
   pmin(
-    flat_weight * half_width(error_variance) +
-      (1 - flat_weight) * half_width(1 / (1 / error_variance + 1 / prior$sd^2)),
+    flat_weight * half_width_of_variance(error_variance) +
+      (1 - flat_weight) * half_width_of_variance(1 / (1 / error_variance + 1 / prior$sd^2)),
     corrected_half_width(gold, quantity, settings)
   )
 }
@@ -199,8 +202,8 @@ uses_ratings_prior <- function(interval) isTRUE(gold_intervals[[interval]]$gold$
 
 # Returns a function that computes the expected half-widths of intervals. Its argument is a vector
 # of numbers of gold cases.
-half_width_function <- function(interval, quantity, settings,
-                                uses_ratings = uses_ratings_prior(interval)) {
+new_half_width_function <- function(interval, quantity, settings,
+                                    uses_ratings = uses_ratings_prior(interval)) {
   if (interval == "gold alone") quantity$explained <- 1 - quantity$design
   function(gold) {
     (if (uses_ratings) combined_half_width else corrected_half_width)(gold, quantity, settings)
@@ -215,7 +218,8 @@ n_gold_needed <- function(interval, quantity, settings, worst_case = FALSE) {
   n_cases <- quantity$prediction$cases
   if (worst_case) quantity$value <- quantity$hardest %||% quantity$value
   uses_ratings <- uses_ratings_prior(interval)
-  half_width_of <- half_width_function(interval, quantity, settings, uses_ratings && !worst_case)
+  half_width_of <-
+    new_half_width_function(interval, quantity, settings, uses_ratings && !worst_case)
   max(
     if (uses_ratings) min(min_gold_to_contradict, n_cases) else 1,
     fewest_cases(function(n) half_width_of(n) - settings$half_width, 1, n_cases)
@@ -227,12 +231,12 @@ n_gold_needed <- function(interval, quantity, settings, worst_case = FALSE) {
 # of cases, such as the half-width minus the required half-width.
 fewest_cases <- function(excess, min_n, max_n) {
   repeat {
-    numbers <- unique(round(exp(seq(log(min_n), log(max_n), length.out = 300L))))
-    last_failing_index <- max(0L, which(excess(numbers) > 0))
+    tried_numbers <- unique(round(exp(seq(log(min_n), log(max_n), length.out = 300L))))
+    last_failing_index <- max(0L, which(excess(tried_numbers) > 0))
     if (last_failing_index == 0L) return(as.double(min_n))
-    if (last_failing_index == length(numbers)) return(NA_real_)
-    min_n <- numbers[[last_failing_index]]
-    max_n <- numbers[[last_failing_index + 1L]]
+    if (last_failing_index == length(tried_numbers)) return(NA_real_)
+    min_n <- tried_numbers[[last_failing_index]]
+    max_n <- tried_numbers[[last_failing_index + 1L]]
     if (max_n - min_n <= 1) return(max_n)
   }
 }
@@ -248,8 +252,9 @@ planned_intervals <- function(quantity, settings) {
 }
 
 # Returns the rows of tidy() for one quantity. The column `worth` is the number of labels without
-# ratings that one label with ratings replaces. It is estimated from a pilot of gold cases for an
-# accuracy. Otherwise it is a rough estimate from the ratings, and has limits.
+# ratings that one label with ratings replaces. For an accuracy with a pilot, it is estimated from
+# the gold cases of the pilot, without limits. In all other plans, it is a rough estimate from the
+# ratings, with limits.
 plan_gold_rows <- function(quantity, settings) {
   n_cases <- quantity$prediction$cases
   worth <- if (is.null(quantity$p.value)) {
@@ -258,36 +263,37 @@ plan_gold_rows <- function(quantity, settings) {
     c(estimate = 1 / (1 - quantity$explained), conf.low = NA, conf.high = NA)
   }
   stack_rows(planned_intervals(quantity, settings), function(interval) {
-    gold_needed <- function(limit, ...) {
+    n_gold_for_limit <- function(limit, ...) {
       if (is.na(worth[[limit]])) return(NA_real_)
       quantity$explained <- 1 - 1 / worth[[limit]]
       settings$gold %||% n_gold_needed(interval, quantity, settings, ...)
     }
-    gold_numbers <- list(
-      gold = gold_needed("estimate"), lowest = gold_needed("conf.high"),
-      highest = gold_needed("conf.low", worst_case = TRUE)
+    n_gold_by_limit <- list(
+      gold = n_gold_for_limit("estimate"), lowest = n_gold_for_limit("conf.high"),
+      highest = n_gold_for_limit("conf.low", worst_case = TRUE)
     )
-    n_drawn <- number_to_draw(gold_numbers)
+    n_drawn <- number_to_draw(n_gold_by_limit)
     # For a difference, drawn cases with equal answers need no label and are not counted.
     if (settings$of == "difference") n_drawn <- ceiling(n_drawn * quantity$share)
-    half_width_of <- half_width_function(interval, quantity, settings)
-    # Clusters increase the variance of a mean of labels without ratings by the design effect. One
-    # label with ratings therefore replaces more labels without ratings.
+    half_width_of <- new_half_width_function(interval, quantity, settings)
+    # Clusters multiply the variance of a mean of labels by the design effect, if ratings are not
+    # used. One label with ratings therefore replaces more labels without ratings.
     shown_worth <- if (interval == "gold alone") worth^0 else worth * quantity$design
-    reason <- if (is.na(gold_numbers$gold)) {
+    reason <- if (is.na(n_gold_by_limit$gold)) {
       lowest_half_width <- half_width_of(n_cases)
       paste0(
         "if all ", format_unpadded(n_cases), " cases are gold, the half-width is ",
         format_decimals(lowest_half_width),
-        # Half-widths are proportional to 1 / sqrt(cases) if all cases are gold.
+        # Extrapolates: if all cases are gold, half-widths are proportional to 1 / sqrt(cases).
         if (settings$target == "population") sprintf("; about %s are needed",
           format_unpadded(ceiling(n_cases * (lowest_half_width / settings$half_width)^2)))
       )
     }
     columns_tibble(
-      system = quantity$system, interval = interval, !!!gold_numbers,
+      system = quantity$system, interval = interval, !!!n_gold_by_limit,
       labelled = quantity$labelled, more = pmax(0, n_drawn - quantity$labelled),
-      half_width = half_width_of(if (is.na(gold_numbers$gold)) n_cases else gold_numbers$gold),
+      half_width =
+        half_width_of(if (is.na(n_gold_by_limit$gold)) n_cases else n_gold_by_limit$gold),
       worth = shown_worth[["estimate"]],
       worth_lowest = shown_worth[["conf.low"]], worth_highest = shown_worth[["conf.high"]],
       cases = n_cases, reason = reason %||% NA_character_
@@ -300,7 +306,7 @@ gold_curve <- function(quantity, settings) {
   n_cases <- quantity$prediction$cases
   gold_numbers <- unique(round(exp(seq(log(min(5, n_cases)), log(n_cases), length.out = 60L))))
   stack_rows(planned_intervals(quantity, settings), function(interval) {
-    half_width_of <- half_width_function(interval, quantity, settings)
+    half_width_of <- new_half_width_function(interval, quantity, settings)
     tibble(
       system = quantity$system, interval = interval, gold = gold_numbers,
       half_width = half_width_of(gold_numbers)
@@ -311,33 +317,34 @@ gold_curve <- function(quantity, settings) {
 # ---- Cases to label -----------------------------------------------------------------------------
 
 # Returns the number of gold cases to draw. This is the column `highest`, the number that is enough
-# for the half-width in the worst case of shared errors. `highest` is NA if no number is enough, or
-# if the worth of ratings is estimated from a pilot. The result is then the column `gold`, which is
-# computed from the estimated worth of ratings. `rows`: a list or table with these columns, see
+# for the half-width even in the worst case of shared errors. It is NA if no number is enough, or if
+# a pilot is used, because `worth` has no limits with a pilot. If it is NA, the result is the column
+# `gold`, the number for the estimate of `worth`. `rows`: a list or table with both columns, see
 # plan_gold_rows().
 number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
 
 # Draws the cases to label. The number of drawn cases is enough for the system that needs most
-# cases. Returns a list of two tables with the columns of case_rows() below:
-# * new: the drawn cases. `probability` is the probability of being drawn in the pilot or now
-# * labelled: the cases of the pilot, with the same probability
+# cases. Returns a list of two tables with the columns of select_case_rows():
+# * new: the drawn cases
+# * labelled: the cases of the pilot
 #
+# In both tables, `probability` is the probability that the case is drawn, in the pilot or now.
 # `table`: result of plan_gold_rows() for all quantities.
 choose_gold <- function(table, quantities, estimate, settings) {
   x <- estimate$fit$x
-  n_new <- max(chosen_interval_rows(table, settings)$more)
+  n_to_draw <- max(chosen_interval_rows(table, settings)$more)
   # Cases in a database are not in memory and cannot be drawn.
-  if (is.na(n_new) || in_database(x)) {
-    no_cases <- list(case = integer(), stratum = integer(), probability = double(),
-      truth = character())
-    return(list(new = no_cases, labelled = no_cases))
+  if (is.na(n_to_draw) || in_database(x)) {
+    empty_case_columns <-
+      list(case = integer(), stratum = integer(), probability = double(), truth = character())
+    return(list(new = empty_case_columns, labelled = empty_case_columns))
   }
   squared_spreads <- do.call(cbind, lapply(quantities, `[[`, "spread"))^2
   spread <- na_real(sqrt(rowMeans(squared_spreads, na.rm = TRUE)))
   labelled_cases <- as.integer(estimate$gold$case)
   unlabelled_weight <- replace(weights_of_cases(x), labelled_cases, 0)
   weight <- rowsum_codes(x$index, unlabelled_weight, n_patterns(x))
-  pattern_probabilities <- gold_probabilities(n_new, spread, weight, settings$choice)
+  pattern_probabilities <- gold_probabilities(n_to_draw, spread, weight, settings$choice)
   probability <- pattern_probabilities$probability[x$index]
   stratum <- pattern_probabilities$stratum[x$index]
   eligible_cases <- which(probability > 0 & unlabelled_weight > 0)
@@ -348,15 +355,15 @@ choose_gold <- function(table, quantities, estimate, settings) {
     probability <- 1 - (1 - pilot_probabilities) * (1 - probability)
   }
   case_columns <- columns_of_cases(x)
-  case_rows <- function(i, truth) {
+  select_case_rows <- function(i, truth) {
     rows <-
       list(case = x$cases[i], stratum = stratum[i], probability = probability[i], truth = truth)
     further_columns <- setdiff(names(case_columns), c(names(rows), part_columns))
     c(rows, lapply(case_columns[further_columns], `[`, i))
   }
   list(
-    new = case_rows(drawn_cases, rep(NA_character_, length(drawn_cases))),
-    labelled = case_rows(labelled_cases, x$categories[estimate$gold$truth])
+    new = select_case_rows(drawn_cases, rep(NA_character_, length(drawn_cases))),
+    labelled = select_case_rows(labelled_cases, x$categories[estimate$gold$truth])
   )
 }
 
@@ -371,7 +378,7 @@ pilot_probability <- function(gold, x, spread) {
     stratum[] <- NA
     stratum[is_eligible] <- spread_strata(spread[is_eligible], weight[is_eligible])
   }
-  gold_stratum <- factor(stratum[x$index[gold$case]], seq_len(gold_strata))
+  gold_stratum <- factor(stratum[x$index[gold$case]], seq_len(n_gold_strata))
   probability <- tapply(case_probability, gold_stratum, function(probabilities) {
     if (diff(range(probabilities)) < 1e-9) probabilities[[1L]] else NA_real_
   })

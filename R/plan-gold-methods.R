@@ -90,13 +90,14 @@ new_gold_plan <- function(x) {
   hardest_row <- hardest_system_row(table, settings)
   n_drawn <- number_to_draw(hardest_row)
   empty_costs <- columns_tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
-  level_words <- interval_title(settings$conf_level)
-  line <- if (is.na(hardest_row$gold)) paste0("Not reached: ", hardest_row$reason) else paste0(
-    if (hardest_row$labelled > 0) paste0(format_unpadded(hardest_row$more), " more, in all "),
-    sprintf("%s of %s for a half-width of %s (%s, %s)", count_noun(n_drawn, "gold case"),
-      format_unpadded(hardest_row$cases), format_decimals(hardest_row$half_width), level_words,
-      hardest_row$interval)
-  )
+  level_title <- interval_title(settings$conf_level)
+  result_line <- if (is.na(hardest_row$gold)) paste0("Not reached: ", hardest_row$reason) else
+    paste0(
+      if (hardest_row$labelled > 0) paste0(format_unpadded(hardest_row$more), " more, in all "),
+      sprintf("%s of %s for a half-width of %s (%s, %s)", count_noun(n_drawn, "gold case"),
+        format_unpadded(hardest_row$cases), format_decimals(hardest_row$half_width), level_title,
+        hardest_row$interval)
+    )
   caption <- sprintf(
     "%s of the %s, %s (%s)",
     switch(settings$of,
@@ -109,7 +110,7 @@ new_gold_plan <- function(x) {
         "within ", format(settings$difference %||% settings$half_width, digits = 3L),
         if (!is.null(settings$difference)) " for the difference of two groups"
       ),
-    level_words
+    level_title
   )
   inject(new_result("gold_plan",
     !!!x[c("chosen", "cases", "settings", "in_database")],
@@ -123,7 +124,7 @@ new_gold_plan <- function(x) {
       settings[c("conf_level", "target", "choice")],
       hardest_row[c("worth", "worth_lowest", "worth_highest")]
     ),
-    line = line, caption = caption, shown = view_of_gold(table, settings),
+    line = result_line, caption = caption, shown = view_of_gold(table, settings),
     notes = gold_plan_notes(x, hardest_row),
     more = "augment() (the cases to label), tidy(), glance(), plot()"
   ))
@@ -145,13 +146,13 @@ hardest_system_row <- function(table, settings) {
 # interval.
 view_of_gold <- function(table, settings) {
   if (n_distinct(table$system) > 3L) table <- chosen_interval_rows(table, settings)
-  no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
+  has_no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
   count_columns <- c("gold", if (any_known(table$lowest)) c("lowest", "highest"),
     if (any(table$labelled > 0)) "more")
   table <- modify_fields(table, count_columns, format_unpadded)
-  table$highest[no_upper_limit] <- "or more"
-  unreached_rows <- !is.na(table$reason)
-  table$gold[unreached_rows] <- paste(">", format_unpadded(table$cases[unreached_rows]))
+  table$highest[has_no_upper_limit] <- "or more"
+  is_unreached <- !is.na(table$reason)
+  table$gold[is_unreached] <- paste(">", format_unpadded(table$cases[is_unreached]))
   view(table, c("system", "interval", count_columns, `half-width` = "half_width", "worth"),
     c(3L, worth = 1L), left = 1:2, most = Inf)
 }
@@ -221,18 +222,18 @@ gold_plan_notes <- function(x, hardest_row) {
 cost_note <- function(costs) {
   if (is.null(costs)) return(NULL)
   cost_with_raters <- costs$cost[1:2] # of the present number of raters, and of one more
-  costs <- lapply(costs[-1L], function(n) format_unpadded(ceiling(n)))
+  formatted_costs <- lapply(costs[-1L], function(n) format_unpadded(ceiling(n)))
   c(
     if (anyNA(cost_with_raters)) "The savings by one more rater cannot be computed" else sprintf(
       "Cost %s with these raters, %s with one more rater and %s gold cases (if the errors of the new
        rater are equally independent): %s",
-      costs$cost[[1L]], costs$cost[[2L]], costs$gold[[2L]],
+      formatted_costs$cost[[1L]], formatted_costs$cost[[2L]], formatted_costs$gold[[2L]],
       if (which.min(cost_with_raters) > 1L) "one more rater is cheaper" else
         "more gold cases are cheaper"
     ),
-    if (length(costs$cost) > 2L) sprintf(
-      "Cheapest new study: %s gold cases and %s ratings", costs$gold[[3L]],
-      costs$ratings[[3L]]
+    if (length(formatted_costs$cost) > 2L) sprintf(
+      "Cheapest new study: %s gold cases and %s ratings", formatted_costs$gold[[3L]],
+      formatted_costs$ratings[[3L]]
     )
   )
 }

@@ -189,11 +189,11 @@ as_planned_estimate <- function(x) {
 add_difference_note <- function(plans) {
   settings <- plans[[1L]]$settings
   half_widths <- map_dbl(plans, function(plan) glance(plan)$half_width)
-  widest_two <- sort(replace_na(half_widths, settings$half_width), TRUE)[1:2]
-  half_width <- sqrt(sum(widest_two^2))
+  largest_half_widths <- sort(replace_na(half_widths, settings$half_width), TRUE)[1:2]
+  half_width <- sqrt(sum(largest_half_widths^2))
   structure(plans, note = c(
     paste0("Difference of two groups within ", format_decimals(half_width), " (each group within ",
-      format_decimals(widest_two[[1L]]), ") if the errors of both groups are independent"),
+      format_decimals(largest_half_widths[[1L]]), ") if the errors of both groups are independent"),
     if (!anyNA(map_dbl(plans, function(plan) glance(plan)$gold))) power_note(half_width, settings)
   ))
 }
@@ -211,10 +211,11 @@ power_note <- function(half_width, settings) {
 # other quantities.
 planned_interval <- function(interval, estimate, of) {
   if (of != "accuracy") return("corrected")
-  intervals <- c("combined", "corrected")
+  possible_intervals <- c("combined", "corrected")
   check_choice(
-    interval %||% c(intersect(estimate$options$interval, intervals), intervals)[[1L]], intervals,
-    "interval"
+    interval %||%
+      c(intersect(estimate$options$interval, possible_intervals), possible_intervals)[[1L]],
+    possible_intervals, "interval"
   )
 }
 
@@ -240,13 +241,13 @@ gold_costs <- function(table, quantities, estimate, settings) {
   if (is.null(settings$cost)) return(NULL)
   x <- estimate$fit$x
   interval <- chosen_interval_rows(table, settings)$interval[[1L]]
-  labels_needed <- function(quantity, explained_share) {
+  n_labels_needed <- function(quantity, explained_share) {
     if (is.na(explained_share)) return(NA_real_)
     quantity$explained <- explained_share
     rows <- plan_gold_rows(quantity, settings)
     rows$more[rows$interval == interval]
   }
-  largest_number_needed <- function(shares) max(unlist(Map(labels_needed, quantities, shares)))
+  max_labels_needed <- function(shares) max(unlist(Map(n_labels_needed, quantities, shares)))
   explained_shares <- map_dbl(quantities, `[[`, "explained")
   cheapest_split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
     hardest_index <-
@@ -254,8 +255,8 @@ gold_costs <- function(table, quantities, estimate, settings) {
     best_split(quantities[[hardest_index]], n_raters(x), settings)
   }
   n_gold <- c(
-    largest_number_needed(explained_shares),
-    largest_number_needed(explained_with_one_more(explained_shares, estimate, settings)),
+    max_labels_needed(explained_shares),
+    max_labels_needed(explained_with_one_more(explained_shares, estimate, settings)),
     cheapest_split$gold
   )
   further_ratings <- c(0, count_cases(x), cheapest_split$ratings)
@@ -270,11 +271,11 @@ gold_costs <- function(table, quantities, estimate, settings) {
 # quantity. NA for fewer than three raters, and for counts of ratings without names of raters (see
 # has_counts()).
 #
-# Leaving out one rater divides the odds of the explained share by a factor. One more rater is
-# assumed to multiply the odds by the same factor. This is true if the errors of the new rater are
-# as independent as the errors of the other raters. Truths are predicted by posterior probabilities
-# only. predict_categories() also uses shares of ratings, but these shares change too much if one
-# rater is left out.
+# The odds of the explained share are computed with all raters, and without one of them. One more
+# rater is assumed to multiply the odds by the ratio of these two numbers. This is true if the
+# errors of the new rater are as independent as those of the others. For the ratio, truths are
+# predicted by posterior probabilities only. predict_categories() also uses the shares of
+# categories among the ratings of a case, which change too much if one rater is left out.
 explained_with_one_more <- function(explained_shares, estimate, settings) {
   x <- estimate$fit$x
   n_raters_now <- n_raters(x)

@@ -178,7 +178,7 @@ format_judges <- function(settings) {
 # Returns the cheapest numbers of cases and raters, as a sentence. `best_row`: row of `table` with
 # the lowest cost.
 format_answer <- function(table, best_row, has_costs, settings) {
-  if (is.na(best_row$cases)) return(not_reached_words(table))
+  if (is.na(best_row$cases)) return(format_not_reached(table))
   answer_label <- if (nrow(table) > 1L) if (has_costs) "Cheapest" else "Fewest ratings" else
     if (is.null(settings$cases)) "Needed" else "Enough"
   sprintf(
@@ -189,7 +189,7 @@ format_answer <- function(table, best_row, has_costs, settings) {
   )
 }
 
-not_reached_words <- function(table) {
+format_not_reached <- function(table) {
   sprintf("Not reached with %s raters: %s", table$raters, table$reason)
 }
 
@@ -200,7 +200,7 @@ plan_notes <- function(table, settings, arguments) {
   pilot <- settings$pilot
   lower_accuracy <- pilot$rater_accuracy - pilot$std.error
   c(
-    if (any(is_enough)) not_reached_words(table[!is_enough, ]),
+    if (any(is_enough)) format_not_reached(table[!is_enough, ]),
     near_tie_note(table[is_enough, ]),
     "Numbers in brackets are Monte Carlo standard errors",
     if (identical(arguments$estimator, formals(plan_cases)$estimator)) sprintf(
@@ -229,11 +229,11 @@ plan_notes <- function(table, settings, arguments) {
 shared_errors_limit_note <- function(settings, pilot) {
   if (!inherits(pilot, "ratings") || n_systems(pilot) == 0L) return(NULL)
   estimate <- without_warnings(estimate_accuracy(pilot))
-  half_width <- normal_quantile(settings$conf_level) *
+  hidden_half_width <- normal_quantile(settings$conf_level) *
     max(0, estimates_from_ratings(estimate, seq_along(pilot$systems))$bias, na.rm = TRUE)
-  if (half_width > settings$half_width) paste0(
+  if (hidden_half_width > settings$half_width) paste0(
     "More cases cannot make all intervals of estimate_accuracy() narrower than +-",
-    format_decimals(half_width),
+    format_decimals(hidden_half_width),
     ", because these intervals allow for shared errors (see plan_gold()). This plan ignores shared
      errors"
   )
@@ -247,10 +247,10 @@ near_tie_note <- function(table) {
   cheapest_index <- which(table$cheapest)[1L]
   is_tied_with_cheapest <- table$cost - table$cost[[cheapest_index]] <=
     2 * sqrt(cost_error^2 + cost_error[[cheapest_index]]^2)
-  raters <- table$raters[setdiff(which(is_tied_with_cheapest), cheapest_index)]
-  if (length(raters) > 0L) sprintf(
+  tied_panel_sizes <- table$raters[setdiff(which(is_tied_with_cheapest), cheapest_index)]
+  if (length(tied_panel_sizes) > 0L) sprintf(
     "Because of simulation error it is not certain that %s raters cost more",
-    paste(raters, collapse = " or ")
+    paste(tied_panel_sizes, collapse = " or ")
   )
 }
 
@@ -262,20 +262,21 @@ format_advice <- function(x) {
   settings <- x$settings
   plan_values <- c(length(settings$labels), settings$raters, settings$half_width,
     settings$conf_level)
-  kappa_range <-
+  kappa_range_index <-
     findInterval(settings$kappa, c(0.25 - 1e-9, 0.35, 0.5 - 1e-9, 0.6), left.open = TRUE)
   is_plan_of_paper <- isTRUE(all.equal(plan_values, c(5, 3, 0.1, 0.9)))
-  if (!is_plan_of_paper || !kappa_range %in% c(1L, 3L)) return(NULL)
-  is_weak_agreement <- kappa_range == 1L
-  root_cases <- sqrt(if (is_weak_agreement) 200 else 100)
-  probit <- stats::approx(sqrt(x$curve$cases), qnorm(x$curve$probability), root_cases)$y
+  if (!is_plan_of_paper || !kappa_range_index %in% c(1L, 3L)) return(NULL)
+  is_weak_agreement <- kappa_range_index == 1L
+  sqrt_cases <- sqrt(if (is_weak_agreement) 200 else 100)
+  probit_of_probability <-
+    stats::approx(sqrt(x$curve$cases), qnorm(x$curve$probability), sqrt_cases)$y
   paste0(
     "Advice of Lehner (2015): ", if (is_weak_agreement) {
       "at least 200 cases for chance kappa around .3"
     } else {
       "100 cases are sufficient for chance kappa around .55"
     },
-    if (!is.na(probit)) sprintf("; in this plan with probability %s",
-      format_decimals(pnorm(probit), 2L))
+    if (!is.na(probit_of_probability)) sprintf("; in this plan with probability %s",
+      format_decimals(pnorm(probit_of_probability), 2L))
   )
 }

@@ -19,11 +19,11 @@ simulate_plans <- function(settings, seed) {
     # Simulates further numbers of cases around the answer, for plots.
     centre_cases <- if (is.na(answer_row$cases)) settings$max_cases / 4 else answer_row$cases
     lapply(unique(clamp(round(centre_cases * c(0.25, 0.5, 2)), 2, settings$max_cases)), panels_at)
-    case_counts <- sort(as.numeric(ls(panels_by_size)))
-    curve_rows <- stack_rows(lapply(case_counts, panels_at), summarise_panels, settings)
+    simulated_sizes <- sort(as.numeric(ls(panels_by_size)))
+    curve_rows <- stack_rows(lapply(simulated_sizes, panels_at), summarise_panels, settings)
     list(
       answer = data.frame(raters = raters, answer_row),
-      curve = data.frame(raters = raters, cases = case_counts, curve_rows, runs = settings$runs)
+      curve = data.frame(raters = raters, cases = simulated_sizes, curve_rows, runs = settings$runs)
     )
   }, settings$designs, settings$raters)
 }
@@ -33,7 +33,7 @@ simulate_plans <- function(settings, seed) {
 # * n: number of cases
 # * near: share of systems whose estimate is within the required half-width, for each panel
 # * error: error of the estimate of each system in each panel, NA without an estimate
-# * run: number of the panel to which each element of `error` belongs
+# * run: index of the panel of each element of `error`
 # * of_system: share of panels with an estimate within the half-width, for each system
 # * bias: mean error of each system
 simulate_panels <- function(settings, design, n, seed) {
@@ -151,20 +151,25 @@ probit_line <- function(n, near, target_probability) {
   coefficients <- suppressWarnings(stats::glm.fit(
     regressors, colMeans(near), rep(n_runs, length(n)), family = stats::quasibinomial("probit")
   ))$coefficients
-  eta <- drop(regressors %*% coefficients)
-  probability <- clamp(pnorm(eta), 1e-10, 1 - 1e-10)
-  weight <- dnorm(eta) / bernoulli_variance(probability)
-  scores <- sweep(near, 2L, probability) %*% (weight * regressors)
-  bread <- solve(crossprod(regressors, n_runs * weight * dnorm(eta) * regressors))
-  standard_error <- function(gradient) sqrt(sum((scores %*% bread %*% gradient)^2))
-  root_cases <- (qnorm(target_probability) - coefficients[[1L]]) / coefficients[[2L]]
+  linear_predictor <- drop(regressors %*% coefficients)
+  probability <- clamp(pnorm(linear_predictor), 1e-10, 1 - 1e-10)
+  weight <- dnorm(linear_predictor) / bernoulli_variance(probability)
+  panel_scores <- sweep(near, 2L, probability) %*% (weight * regressors)
+  inverse_information <-
+    solve(crossprod(regressors, n_runs * weight * dnorm(linear_predictor) * regressors))
+  delta_method_error <-
+    function(gradient) sqrt(sum((panel_scores %*% inverse_information %*% gradient)^2))
+  sqrt_cases <- (qnorm(target_probability) - coefficients[[1L]]) / coefficients[[2L]]
   list(
-    cases = root_cases^2,
-    std.error = 2 * root_cases * standard_error(-c(1, root_cases) / coefficients[[2L]]),
+    cases = sqrt_cases^2,
+    std.error = 2 * sqrt_cases * delta_method_error(-c(1, sqrt_cases) / coefficients[[2L]]),
     at = function(n) {
       regressors_at_n <- c(1, sqrt(n))
-      eta <- sum(regressors_at_n * coefficients)
-      c(probability = pnorm(eta), mcse = dnorm(eta) * standard_error(regressors_at_n))
+      linear_predictor <- sum(regressors_at_n * coefficients)
+      c(
+        probability = pnorm(linear_predictor),
+        mcse = dnorm(linear_predictor) * delta_method_error(regressors_at_n)
+      )
     }
   )
 }
@@ -248,13 +253,14 @@ monte_carlo_error <- function(near) {
 
 # Cases with uncertain labels are drawn with a higher probability. In the functions below, a pattern
 # is a group of cases with the same ratings and answers. Arguments with an element per pattern are:
-# * spread: standard deviation of a label, given the ratings
+# * spread: standard deviation of the contribution of one case to the quantity to estimate, given
+#   the ratings of the case. It is large if the label of the case is uncertain
 # * weight: number of cases
 
-gold_strata <- 4L # number of strata
-# Smallest spread used for sampling, as a share of the mean spread. If raters agree, the spread is
-# small, but all of them may be wrong.
-min_spread <- 0.3
+n_gold_strata <- 4L # number of strata
+# Smaller values of `spread` are increased to this share of the mean of `spread` over cases. If all
+# raters agree, `spread` is small, but all of them may be wrong, so some labels are needed.
+min_relative_spread <- 0.3
 min_in_stratum <- 2L # smallest number of gold cases drawn from a stratum
 
 # Shrinks predicted probabilities towards 1/2, because predictions are overconfident.
@@ -268,15 +274,15 @@ spread_strata <- function(spread, weight) {
   rounded_spread <- round(spread, 9L)
   spread_group <- match(rounded_spread, sort(unique(rounded_spread)))
   group_cases <- rowsum(weight, spread_group)[, 1L]
-  middle_share <- (cumsum(group_cases) - group_cases / 2) / sum(group_cases)
-  stratum <- pmin(ceiling(middle_share * gold_strata), gold_strata)
+  cumulative_share <- (cumsum(group_cases) - group_cases / 2) / sum(group_cases)
+  stratum <- pmin(ceiling(cumulative_share * n_gold_strata), n_gold_strata)
   match(stratum, unique(stratum))[spread_group]
 }
 
-# Returns the spread, increased to at least the share `min_spread` of its mean over cases. If all
-# spreads are 0, returns 1.
+# Increases small elements of `spread` to the share `min_relative_spread` of their mean over cases.
+# Returns 1 for each pattern if all elements are 0. `cases`: number of cases of each element.
 positive_spread <- function(spread, cases) {
-  spread <- pmax(spread, min_spread * sum(cases * spread) / sum(cases))
+  spread <- pmax(spread, min_relative_spread * sum(cases * spread) / sum(cases))
   if (all(spread == 0)) spread + 1 else spread
 }
 
@@ -325,13 +331,14 @@ gold_probabilities <- function(n_expected, spread, weight, choice) {
 # to the spread and at most 1. Their sum over cases is `n_expected`.
 active_probability <- function(n_expected, spread, weight) {
   size_measure <- positive_spread(spread, weight)
-  is_certain <- rep(FALSE, length(size_measure))
+  is_always_drawn <- rep(FALSE, length(size_measure))
   repeat {
     probability_scale <-
-      (n_expected - sum(weight[is_certain])) / sum((weight * size_measure)[!is_certain])
-    newly_certain <- !is_certain & probability_scale * size_measure >= 1
-    if (!any(newly_certain)) return(ifelse(is_certain, 1, probability_scale * size_measure))
-    is_certain <- is_certain | newly_certain
+      (n_expected - sum(weight[is_always_drawn])) / sum((weight * size_measure)[!is_always_drawn])
+    newly_always_drawn <- !is_always_drawn & probability_scale * size_measure >= 1
+    if (!any(newly_always_drawn))
+      return(ifelse(is_always_drawn, 1, probability_scale * size_measure))
+    is_always_drawn <- is_always_drawn | newly_always_drawn
   }
 }
 
@@ -339,9 +346,9 @@ active_probability <- function(n_expected, spread, weight) {
 # drawn cases in `probability`. The number of cases drawn from a stratum is the sum of its
 # probabilities, rounded up or down. `probability`, `stratum`: an element per case.
 draw_gold <- function(probability, stratum) {
-  chosen_cases <- lapply(split(seq_along(probability), stratum), function(positions) {
+  drawn_positions <- lapply(split(seq_along(probability), stratum), function(positions) {
     positions <- positions[sample.int(length(positions))]
     positions[diff(floor(c(0, cumsum(probability[positions])) - runif(1L) + 1e-9)) > 0]
   })
-  sort(unlist(chosen_cases, use.names = FALSE))
+  sort(unlist(drawn_positions, use.names = FALSE))
 }

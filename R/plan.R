@@ -127,10 +127,10 @@ check_cases <- function(cases) {
   ))
   abort_argument_if(length(cases) != 2L, "cases",
     "must be one number, or the smallest and the largest number to try.", not = cases)
-  smallest_number <- check_count(cases[[1L]], "cases", 2L, 10000000L)
+  min_cases <- check_count(cases[[1L]], "cases", 2L, 10000000L)
   list(
-    cases = NULL, least_cases = smallest_number,
-    max_cases = check_count(cases[[2L]], "cases", max(smallest_number, 10L), 10000000L)
+    cases = NULL, least_cases = min_cases,
+    max_cases = check_count(cases[[2L]], "cases", max(min_cases, 10L), 10000000L)
   )
 }
 
@@ -165,26 +165,26 @@ plan_agreement <- function(arguments) {
   abort_argument_if(is.null(arguments$design), "design",
     "must be ratings from a pilot study if {.arg agreement} is given.",
     i = "Let the raters rate some cases; {.fun plan_cases} resamples them.")
-  view <- new_judge_view(merge_reruns(as_ratings_of_several(arguments$design, "design")))
-  abort_argument_if(!view$counted, "design",
+  judge_view <- new_judge_view(merge_reruns(as_ratings_of_several(arguments$design, "design")))
+  abort_argument_if(!judge_view$counted, "design",
     "must contain no weights of cases, or weights that are whole numbers (numbers of cases).")
   settings <- c(list(
     half_width = check_number(arguments$half_width, "half_width", 0, 1, open_min = TRUE),
     conf_level = check_level(arguments$conf_level), pooling = "pairs", interval = "none",
     scale_name = no_weights_name, runs = check_count(arguments$runs, "runs", 20L, 1000000L)
   ), check_cases(arguments$cases))
-  measure <- find_measures(arguments$agreement, list(view), settings)
-  abort_argument_if(length(measure) != 1L, "agreement",
-    "must be the name of one measure. It selects {length(measure)} measures.")
-  settings$measure <- measure[[1L]]
+  selected_measures <- find_measures(arguments$agreement, list(judge_view), settings)
+  abort_argument_if(length(selected_measures) != 1L, "agreement",
+    "must be the name of one measure. It selects {length(selected_measures)} measures.")
+  settings$measure <- selected_measures[[1L]]
   seed <- draw_seed()
-  curve <- with_run_seed(seed, agreement_curve(view, settings))
+  curve <- with_run_seed(seed, agreement_curve(judge_view, settings))
   answer_row <- agreement_answer(curve, settings)
   caption <- sprintf(
     "Intervals of %s with a half-width of %s, %s", unname(measure_titles(settings$measure$id)),
     format(settings$half_width), interval_title(settings$conf_level)
   )
-  line <- if (is.na(answer_row$cases)) {
+  result_line <- if (is.na(answer_row$cases)) {
     paste("No number of cases is computed:", answer_row$reason)
   } else {
     sprintf("%s (half-width %s)", count_noun(answer_row$cases, "case"),
@@ -196,15 +196,16 @@ plan_agreement <- function(arguments) {
     facts = c(
       as.list(answer_row[c("measure", "cases", "half_width")]), settings[c("conf_level", "runs")]
     ),
-    line = line, caption = caption,
+    line = result_line, caption = caption,
     head = c(caption, sprintf(
-      "Resamples of %s of %s, %s for each number of cases", count_noun(sum(view$cases), "case"),
-      count_noun(view$judges, "rater"), number(settings$runs)
+      "Resamples of %s of %s, %s for each number of cases",
+      count_noun(sum(judge_view$cases), "case"), count_noun(judge_view$judges, "rater"),
+      number(settings$runs)
     )),
     shown = view(
       curve, c("cases", "half_width", `MC error` = "half_width_mcse", "missing"), left = integer()
     ),
-    notes = line, more = "tidy(), update()"
+    notes = result_line, more = "tidy(), update()"
   )
 }
 
@@ -215,7 +216,7 @@ plan_agreement <- function(arguments) {
 #
 # `view`: the ratings, and the number of cases of each pattern of ratings, see new_judge_view().
 agreement_curve <- function(view, settings) {
-  curve_row <- function(n) {
+  simulate_curve_row <- function(n) {
     values <- apply(rmultinom(settings$runs, n, view$cases), 2L, function(cases) {
       view[c("weight", "cases")] <- list(cases, cases)
       evaluate_measure(settings$measure, view, settings)$estimate
@@ -228,17 +229,18 @@ agreement_curve <- function(view, settings) {
       missing = mean(is.na(values))
     )
   }
-  if (!is.null(settings$cases)) return(curve_row(settings$cases))
+  if (!is.null(settings$cases)) return(simulate_curve_row(settings$cases))
   clamp_cases <- function(n) clamp(round(n), settings$least_cases, settings$max_cases)
   cases_needed <- function(row) row$cases * (row$half_width / settings$half_width)^2
-  first_row <- curve_row(clamp_cases(sum(view$cases)))
-  cases_guess <- cases_needed(first_row)
-  if (!is.finite(cases_guess)) return(first_row)
-  second_row <- curve_row(clamp_cases(cases_guess))
-  cases_guess <- cases_needed(second_row)
-  if (!is.finite(cases_guess)) cases_guess <- second_row$cases
+  first_row <- simulate_curve_row(clamp_cases(sum(view$cases)))
+  guessed_cases <- cases_needed(first_row)
+  if (!is.finite(guessed_cases)) return(first_row)
+  second_row <- simulate_curve_row(clamp_cases(guessed_cases))
+  guessed_cases <- cases_needed(second_row)
+  if (!is.finite(guessed_cases)) guessed_cases <- second_row$cases
   curve <- rbind(
-    first_row, second_row, stack_rows(unique(clamp_cases(cases_guess * c(0.7, 1, 1.4))), curve_row)
+    first_row, second_row,
+    stack_rows(unique(clamp_cases(guessed_cases * c(0.7, 1, 1.4))), simulate_curve_row)
   )
   curve[order(curve$cases), ]
 }

@@ -52,13 +52,13 @@ plot_systems <- function(object) {
   table$system <- factor(table$system, system_order)
   has_one_rater <- is_one_rater(object$fit$x)
   # The accuracy of several raters is estimated under the assumption that errors are independent.
-  # Systems can be compared with it only under the same assumption.
+  # The plot shows it only if the accuracy of systems is estimated under the same assumption.
   has_other_assumption <- !has_one_rater && (!is.null(object$gold) ||
     !all(are_tied(table$estimate - table$independent), na.rm = TRUE))
   rater_accuracy <- if (is_pass_rate(object) || has_other_assumption) NA else
     glance(object)$rater_accuracy[[1L]]
-  estimated_systems <- drop_missing(table, "estimate")
-  start_plot(estimated_systems, "estimate", "system") +
+  rows_with_estimate <- drop_missing(table, "estimate")
+  start_plot(rows_with_estimate, "estimate", "system") +
     (if (!is.na(rater_accuracy)) line_at(rater_accuracy)) +
     interval_layers(format_axis_percent) +
     # Space for the labels, also if an interval ends at 1.
@@ -66,7 +66,7 @@ plot_systems <- function(object) {
     row_axis_with_space(limits = system_order) +
     plot_titles(
       paste(accuracy_title(object), "of systems"),
-      if (nrow(estimated_systems) == 0L) paste("Not identified:", table$reason[[1L]]) else paste0(
+      if (nrow(rows_with_estimate) == 0L) paste("Not identified:", table$reason[[1L]]) else paste0(
         interval_subtitle(table, object$options$conf_level) %||% "Estimates",
         if (!is.na(rater_accuracy)) sprintf(
           if (has_one_rater) "; dashed: rater (%s)" else
@@ -75,7 +75,7 @@ plot_systems <- function(object) {
         )
       ),
       accuracy_axis_title(object),
-      caption = not_identified_caption(setdiff(system_order, estimated_systems$system))
+      caption = not_identified_caption(setdiff(system_order, rows_with_estimate$system))
     )
 }
 
@@ -236,7 +236,7 @@ plot_differences <- function(object) {
     "undecided: the interval contains 0"
   )
   n_hidden_pairs <- nrow(tidy(object)) - nrow(table)
-  is_of_accuracy <- is.null(object$options$metric)
+  compares_accuracies <- is.null(object$options$metric)
   start_plot(table, "estimate", "pair", colour = "verdict") +
     zero_line() +
     interval_lines(main = FALSE) +
@@ -245,7 +245,7 @@ plot_differences <- function(object) {
       c(different = "main", `undecided: the interval contains 0` = "muted"), name = NULL,
       guide = if (all(table$verdict == "different")) "none" else "legend"
     ) +
-    (if (is_of_accuracy) {
+    (if (compares_accuracies) {
       ggplot2::scale_x_continuous(labels = format_points, breaks = share_breaks)
     }) +
     plot_titles(
@@ -256,10 +256,10 @@ plot_differences <- function(object) {
         if (object$options$simultaneous) ", all at once" else ", separate for each pair"
       ),
       paste0(compared_metric(object), ", first minus second",
-        if (is_of_accuracy) " (percentage points)"),
+        if (compares_accuracies) " (percentage points)"),
       caption = if (n_hidden_pairs > 0L) {
-        is_sorted <- is.null(object$options$against) && !compares_groups
-        paste(number(n_hidden_pairs), if (is_sorted) "smaller" else "more",
+        hidden_are_smaller <- is.null(object$options$against) && !compares_groups
+        paste(number(n_hidden_pairs), if (hidden_are_smaller) "smaller" else "more",
           "differences are not shown")
       }
     )
@@ -279,15 +279,15 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   check_drawn(table$estimate, "All metrics are", table$reason)
   # Each metric of single categories has a panel. All other metrics share one panel.
-  titles <- map_chr(object$plan$records, `[[`, "title")
-  title_of_row <- titles[table$metric]
+  metric_titles <- map_chr(object$plan$records, `[[`, "title")
+  title_of_row <- metric_titles[table$metric]
   has_no_category <- is.na(table$category)
-  is_whole_table <- has_no_category & is.na(table$average)
-  table$panel <- factor(ifelse(is_whole_table, "All categories", title_of_row),
-    unique(c("All categories", titles)))
+  is_whole_table_metric <- has_no_category & is.na(table$average)
+  table$panel <- factor(ifelse(is_whole_table_metric, "All categories", title_of_row),
+    unique(c("All categories", metric_titles)))
   row_label <- ifelse(has_no_category, average_words(table$average), table$category)
-  table$row <- factor(ifelse(is_whole_table, title_of_row, row_label), rev(unique(c(
-    titles, object$plan$categories, average_words(c(metric_averages, "hand_till"))
+  table$row <- factor(ifelse(is_whole_table_metric, title_of_row, row_label), rev(unique(c(
+    metric_titles, object$plan$categories, average_words(c(metric_averages, "hand_till"))
   ))))
   table$kind <- ifelse(has_no_category, "overall", "category")
   table$series_name <- factor_in_order(paste_columns(table[c("system", part_columns_of(table))]))

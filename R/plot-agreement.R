@@ -79,7 +79,7 @@ plot_measures <- function(object, details) {
         drawn_rows$category
     )
   }
-  na_measures <- unique(object$title[is.na(object$estimate)])
+  undefined_measures <- unique(object$title[is.na(object$estimate)])
   start_plot(drawn_rows, "estimate", "label") +
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
@@ -96,7 +96,7 @@ plot_measures <- function(object, details) {
     plot_titles(
       if ((is_by_pair_or_category || is_by_group) && length(titles) == 1L) titles else "Agreement",
       interval_subtitle(drawn_rows, details$conf_level),
-      caption = words_with_labels("Not defined for some:", na_measures)
+      caption = words_with_labels("Not defined for some:", undefined_measures)
     )
 }
 
@@ -109,8 +109,8 @@ plot_pairs <- function(object, details) {
   key_columns <- c(part_columns_of(object), "title")
   map_index <- number_distinct_rows(object[key_columns])
   drawn_pairs <- plain_data_frame(object)[map_index <= max_maps, ]
-  keys <- drawn_pairs[key_columns]
-  cells <- data.frame(symmetric_cells(drawn_pairs), rbind(keys, keys))
+  key_values <- drawn_pairs[key_columns]
+  cells <- data.frame(symmetric_cells(drawn_pairs), rbind(key_values, key_values))
   map_columns <- if (length(titles) > 1L) key_columns else part_columns_of(object)
   heat_map(
     cells, details$judges, if (length(titles) > 1L) "Agreement of pairs" else titles,
@@ -153,7 +153,7 @@ plot_chart <- function(details) {
       limits = c(0, sum(counts)), expand = c(0, 0)
     )
   }
-  raters <- names(dimnames(counts))
+  rater_names <- names(dimnames(counts))
   ggplot2::ggplot(tiles) +
     ggplot2::geom_rect(
       aes_columns(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "part"),
@@ -169,7 +169,7 @@ plot_chart <- function(details) {
         "Bangdiwala's B, the dark share of the rectangles:",
           format_decimals(bangdiwala_b(details$matrix))
       ),
-      raters[[2L]], raters[[1L]]
+      rater_names[[2L]], rater_names[[1L]]
     ) +
     heat_theme(short_names(names(widths)), length(heights))
 }

@@ -27,11 +27,11 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
   matrices <- shown_matrices(confusion(object))
   n_matrices <- length(matrices)
   if (n_matrices > max_raters) matrices <- matrices[most_active_raters(object$x, max_raters)]
-  draw_matrices(matrices, drawn_raters_words(max_raters, n_matrices), reason_of_fit(object))
+  draw_matrices(matrices, drawn_raters_text(max_raters, n_matrices), reason_of_fit(object))
 }
 
 # Returns words for a subtitle if only some of the raters are drawn, otherwise NULL.
-drawn_raters_words <- function(n_drawn, n_raters) {
+drawn_raters_text <- function(n_drawn, n_raters) {
   if (n_raters > n_drawn)
     sprintf("; the %s of %s raters with the most ratings", n_drawn, n_raters)
 }
@@ -46,15 +46,15 @@ plot_parameters <- function(object, max_raters) {
     table <- table[table$rater %in% drawn_raters, ]
   }
   # Codes of panels: 1 for accuracy, 2 for confidence, 3 for base rate.
-  kind_code <- 1L + startsWith(table$term, "confidence_") +
+  panel_code <- 1L + startsWith(table$term, "confidence_") +
     2L * startsWith(table$term, "base_rate[")
-  table$panel <- factor(kind_code, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
+  table$panel <- factor(panel_code, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
   row_label <- sub("^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term)
   row_label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", row_label)
   table$label <- factor_from_top(replace(row_label, row_label == "rater_accuracy", "a rater"))
   accuracy_panel <- factor("accuracy", levels(table$panel))
   start_plot(drop_missing(table, "estimate"), "estimate", "label") +
-    lines_at(data.frame(panel = accuracy_panel, at = 1 / sum(kind_code == 3L))) +
+    lines_at(data.frame(panel = accuracy_panel, at = 1 / sum(panel_code == 3L))) +
     interval_lines() +
     main_points() +
     ggplot2::facet_grid(panel ~ ., scales = "free_y", space = "free_y") +
@@ -64,7 +64,7 @@ plot_parameters <- function(object, max_raters) {
       if (object$identified == "yes") {
         paste0(
           "Estimates with ", interval_title(default_conf_level()), "s; dashed: accuracy by chance",
-          drawn_raters_words(n_drawn, length(raters))
+          drawn_raters_text(n_drawn, length(raters))
         )
       } else {
         paste("Not identified:", reason_of_fit(object))
@@ -132,7 +132,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   type <- check_choice(type)
   all_terms <- colnames(object$draws)
   checked_terms <- all_terms[is_convergence_checked(object$terms)]
-  n_hidden <- if (is.null(terms)) max(0L, length(checked_terms) - 12L) else 0L
+  n_hidden_terms <- if (is.null(terms)) max(0L, length(checked_terms) - 12L) else 0L
   terms <- terms %||% head(checked_terms, 12L)
   check_names_among(terms, all_terms, "terms")
   n_draws <- object$sampling$kept
@@ -143,7 +143,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
     iteration = seq_len(n_draws), value = as.vector(object$draws[, terms])
   )
   captions <- c(
-    if (n_hidden > 0L) paste(count_noun(n_hidden, "more parameter"),
+    if (n_hidden_terms > 0L) paste(count_noun(n_hidden_terms, "more parameter"),
       "not shown: use `terms` in plot() of the fit"),
     if (type %in% c("density", "prior") && object$prior$order == "each") note_untruncated
   )
@@ -182,8 +182,8 @@ density_curves <- function(object, table) {
   stack_rows(split(table, table$term), function(rows) {
     draws <- reflected_draws <- rows$value
     limits <- range(draws)
-    parameter <- object$terms[match(rows$term[[1L]], object$terms$term), ]
-    if (!is.na(parameter$a)) {
+    parameter_row <- object$terms[match(rows$term[[1L]], object$terms$term), ]
+    if (!is.na(parameter_row$a)) {
       reflected_draws <- c(draws, -draws, 2 - draws)
       limits <- c(0.005, 0.995)
     }
@@ -192,7 +192,7 @@ density_curves <- function(object, table) {
     data.frame(
       term = rows$term[[1L]], value = kernel_curve$x,
       density = kernel_curve$y * length(reflected_draws) / length(draws),
-      prior = stats::dbeta(kernel_curve$x, parameter$a, parameter$total - parameter$a)
+      prior = stats::dbeta(kernel_curve$x, parameter_row$a, parameter_row$total - parameter_row$a)
     )
   })
 }
@@ -200,11 +200,11 @@ density_curves <- function(object, table) {
 # Returns ggplot layers that draw one panel for each term (parameter). Long names of terms are split
 # into lines, see break_names(). `breaks`: breaks of the y axis, NULL for an axis without labels.
 facet_terms <- function(breaks = NULL) {
-  name_on_lines <- function(terms) {
+  split_names <- function(terms) {
     break_names(gsub(",", ", ", sub("[", "\n[", short_names(terms), fixed = TRUE), fixed = TRUE))
   }
   list(
-    ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(name_on_lines)),
+    ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(split_names)),
     ggplot2::scale_x_continuous(breaks = share_breaks, labels = format_axis_numbers),
     ggplot2::scale_y_continuous(breaks = breaks)
   )
@@ -240,11 +240,12 @@ draw_ranks <- function(table) {
 }
 
 plot_priors <- function(object, terms) {
-  parameters <- object$terms[match(terms, object$terms$term), ]
+  parameter_rows <- object$terms[match(terms, object$terms$term), ]
   level <- level_of(object)
   quantiles <-
     stack_rows(
-      plotted_probabilities(level), stats::qbeta, parameters$a, parameters$total - parameters$a
+      plotted_probabilities(level), stats::qbeta, parameter_rows$a,
+      parameter_rows$total - parameter_rows$a
     )
   table <- rbind(
     quantile_table(quantiles, terms, "prior"),
@@ -324,10 +325,12 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
 autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   terms <- head(object$terms$term, 20L)
-  models <- object$models$model
+  model_names <- object$models$model
   level <- level_of(object$fits[[1L]])
-  tables <- Map(quantiles_of_draws, unname(object$fits[models]), list(terms), level, models)
-  plot_medians(stack_rows(tables), terms, category_colours(models), 0.6) +
+  quantile_tables <- Map(
+    quantiles_of_draws, unname(object$fits[model_names]), list(terms), level, model_names
+  )
+  plot_medians(stack_rows(quantile_tables), terms, category_colours(model_names), 0.6) +
     plot_titles("Estimates of each model", paste0("Medians and ", interval_title(level), "s"))
 }
 

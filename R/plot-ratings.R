@@ -88,10 +88,10 @@ plot_who_rated <- function(x, max_cases, max_raters) {
       ) +
       common_layers)
   }
-  columns <- c("case", "judge", "category")
+  tile_columns <- c("case", "judge", "category")
   tiles <- rbind(
-    setNames(table[c("case", "rater", "rating")], columns),
-    setNames(as.data.frame(drawn_ratings, what = "systems")[prediction_columns], columns)
+    setNames(table[c("case", "rater", "rating")], tile_columns),
+    setNames(as.data.frame(drawn_ratings, what = "systems")[prediction_columns], tile_columns)
   )
   tiles$role <- ifelse(tiles$judge %in% x$systems, "systems", "raters")
   tiles$judge <- factor(tiles$judge, rev(c(drawn_ratings$raters, x$systems)))
@@ -136,9 +136,9 @@ case_axis <- function(cases) {
 # several times, the tiles of these ratings share the width of one tile. `column`: index of the case
 # of each rating. `judge`: its rater or system. `tile_width`: width of an undivided tile, at most 1.
 place_tiles <- function(column, judge, tile_width) {
-  cell <- interaction(column, judge, drop = TRUE)
-  n_repeats <- as.vector(table(cell)[cell])
-  repeat_number <- ave(seq_along(cell), cell, FUN = seq_along)
+  cell_of_rating <- interaction(column, judge, drop = TRUE)
+  n_repeats <- as.vector(table(cell_of_rating)[cell_of_rating])
+  repeat_number <- ave(seq_along(cell_of_rating), cell_of_rating, FUN = seq_along)
   data.frame(
     column = column + tile_width * ((repeat_number - 0.5) / n_repeats - 0.5),
     width = tile_width / n_repeats
@@ -156,11 +156,11 @@ pairwise_agreement <- function(x, raters) {
     match(seq_along(x$raters), raters, 0L)
   judges <- c(if (merges_raters) "any rater" else x$raters[raters], x$systems)
   check_pair_numbers(length(judges), 4)
-  counts <- lapply(core_pair_counts(
+  pair_counts <- lapply(core_pair_counts(
     x$patterns, pattern_weights(x), judge_of_rater, max(judge_of_rater)
   ), as.vector)
   columns_tibble(
     judge1 = rep(judges, each = length(judges)), judge2 = rep(judges, length(judges)),
-    pairs = counts$pairs, agreement = ratio(counts$agreeing, counts$pairs)
+    pairs = pair_counts$pairs, agreement = ratio(pair_counts$agreeing, pair_counts$pairs)
   )
 }

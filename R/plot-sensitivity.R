@@ -4,15 +4,15 @@
 
 plot_sensitivity <- function(object) {
   table <- tidy(object)
-  estimated_systems <- drop_missing(table, c("shared", "independent", "estimate"))
+  rows_with_estimate <- drop_missing(table, c("shared", "independent", "estimate"))
   reason <- table$reason[[1L]]
-  abort_argument_if(nrow(estimated_systems) == 0L, "object",
+  abort_argument_if(nrow(rows_with_estimate) == 0L, "object",
     "The accuracies with independent errors and with fully shared errors were not computed.",
     i = if (all(is.na(table$estimate)) && !is.na(reason)) paste0("The estimate is
         {.code NA}: ", escape_braces(reason), ".") else "Methods {.val average}, {.val joint} and
         {.val shared} compute these accuracies. For method {.val {object$options$method}}, give
         {.code interval = \"robust\"} to {.fun estimate_accuracy}.")
-  systems <- estimated_systems$system[order(-estimated_systems$estimate)] # best first
+  systems <- rows_with_estimate$system[order(-rows_with_estimate$estimate)] # best first
   keep_estimated <- function(rows) {
     rows <- rows[rows$system %in% systems, ]
     rows$system <- factor(rows$system, systems)
@@ -80,21 +80,21 @@ estimate_is_on_line <- function(object) {
 #   `"none"`, 1 for `"all"`, the typical share for `"typical"`, and the number of the user for
 #   `"stated"`
 # * value: accuracy of the system if `common` is this share
-# * low, high: limits of the interval at the mark of the estimate, NA at other marks
+# * low, high: limits of the interval of the estimate. NA except at the mark that shows the estimate
 sensitivity_marks <- function(object) {
   table <- tidy(object)
   common <- common_setting(object$options)
-  is_number <- is.numeric(common)
-  shares <- list(
-    none = 0, typical = object$typical, all = 1, stated = if (is_number) object$details$common
+  has_user_share <- is.numeric(common)
+  all_mark_shares <- list(
+    none = 0, typical = object$typical, all = 1, stated = if (has_user_share) object$details$common
   )
-  estimated_mark <- if (is_number) "stated" else common %||% "all"
+  estimated_mark <- if (has_user_share) "stated" else common %||% "all"
   marks_estimate <- is.null(object$gold) && (!is.null(common) || estimate_is_on_line(object))
-  mark_shares <- drop_null(shares)
+  mark_shares <- drop_null(all_mark_shares)
   drop_missing(stack_rows(Map(function(mark, common) {
     interval_factor <- if (marks_estimate && mark == estimated_mark) 1 else NA
     data.frame(
-      system = table$system, mark = factor(mark, names(shares)), common,
+      system = table$system, mark = factor(mark, names(all_mark_shares)), common,
       value = table$independent - common * (table$independent - table$shared),
       low = interval_factor * table$conf.low, high = interval_factor * table$conf.high
     )
@@ -102,15 +102,15 @@ sensitivity_marks <- function(object) {
 }
 
 sensitivity_subtitle <- function(object, line_ends, marks) {
-  interval <- interval_title(object$options$conf_level)
+  interval_text <- interval_title(object$options$conf_level)
   paste0(
     "From independent errors (0%) to fully shared errors (100%);\nratings cannot show which",
     if (!is.null(object$gold)) {
-      paste0("\nDashed, with its ", interval, ": estimate with gold cases")
+      paste0("\nDashed, with its ", interval_text, ": estimate with gold cases")
     } else if (!estimate_is_on_line(object)) {
       paste0("\nDashed: the ", method_of(object)$words)
     },
-    if (any_known(marks$low)) paste0("\nBar: ", interval, " of the estimate"),
+    if (any_known(marks$low)) paste0("\nBar: ", interval_text, " of the estimate"),
     if (any_known(line_ends$low)) "; band: sampling error alone"
   )
 }
@@ -127,12 +127,12 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   check_drawn(table$lowest, "The bounds are", table$reason)
-  bounded_systems <- drop_missing(table, "lowest")
-  bounded_systems$system <- stats::reorder(
-    bounded_systems$system, bounded_systems$lowest + bounded_systems$highest
+  rows_with_bounds <- drop_missing(table, "lowest")
+  rows_with_bounds$system <- stats::reorder(
+    rows_with_bounds$system, rows_with_bounds$lowest + rows_with_bounds$highest
   )
   bounds_summary <- glance(object)
-  start_plot(bounded_systems, y = "system") +
+  start_plot(rows_with_bounds, y = "system") +
     interval_lines(linewidth = 0.7, alpha = 0.6) +
     range_lines() +
     ggplot2::geom_point(

@@ -93,9 +93,9 @@ label_designs <- function(table) {
 # column `truth` is the expected accuracy in one row, and the accuracy in the sample in the other
 # row. Rows without a true accuracy are dropped.
 stack_truth_measures <- function(estimates) {
-  columns <- estimates[c("label", "estimator", "estimate")]
+  shared_columns <- estimates[c("label", "estimator", "estimate")]
   drop_missing(data.frame(
-    rbind(columns, columns), truth = c(estimates$expected, estimates$sample),
+    rbind(shared_columns, shared_columns), truth = c(estimates$expected, estimates$sample),
     measure = factor_in_order(rep(c("expected", "in the sample"), each = nrow(estimates)))
   ), "truth")
 }
@@ -118,19 +118,19 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
   type <- check_choice(type)
   if (has_columns(object$answer, "measure")) return(plot_agreement_plan(object))
   is_probability <- type == "probability"
-  rater_numbers <- sort(unique(tidy(object)$raters))
-  point_table <- function(table) {
+  panel_sizes <- sort(unique(tidy(object)$raters))
+  select_points <- function(table) {
     value <- table[[type]]
     error_margin <- 2 * table[[paste0(type, "_mcse")]]
     data.frame(
-      n = table$cases, value, group = factor(table$raters, rater_numbers),
+      n = table$cases, value, group = factor(table$raters, panel_sizes),
       low = pmax(value - error_margin, 0), high = pmin(value + error_margin, 1)
     )
   }
-  curve <- drop_missing(point_table(tidy(object, "curve")), "value")
-  settings <- glance(object)
+  curve <- drop_missing(select_points(tidy(object, "curve")), "value")
+  plan_summary <- glance(object)
   draw_plan(
-    curve, if (is_probability) settings$conf_level else settings$half_width, "raters",
+    curve, if (is_probability) plan_summary$conf_level else plan_summary$half_width, "raters",
     below = ggplot2::geom_ribbon(
       aes_columns(ymin = "low", ymax = "high", fill = "group"), alpha = 0.18, colour = NA
     ),
@@ -139,22 +139,22 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
     ggplot2::geom_point(size = 1.6) +
     ggplot2::geom_segment(
       ggplot2::aes(xend = .data$n, yend = if (is_probability) 0 else Inf),
-      point_table(tidy(object)), na.rm = TRUE, linetype = "13", show.legend = FALSE
+      select_points(tidy(object)), na.rm = TRUE, linetype = "13", show.legend = FALSE
     ) +
     category_scale(levels(curve$group), name = "raters", aesthetics = c("colour", "fill")) +
     plot_titles(
       if (is_probability) {
-        paste("Probability of an estimate within", format(settings$half_width), "of truth")
+        paste("Probability of an estimate within", format(plan_summary$half_width), "of truth")
       } else {
-        paste("Half-width that is kept with probability", format(settings$conf_level))
+        paste("Half-width that is kept with probability", format(plan_summary$conf_level))
       },
       paste0(
-        if (!is.na(settings$chance_kappa)) sprintf(
-          "Rater accuracy %s (chance kappa %s), ", format_decimals(settings$rater_accuracy, 2L),
-          format_decimals(settings$chance_kappa, 2L)
+        if (!is.na(plan_summary$chance_kappa)) sprintf(
+          "Rater accuracy %s (chance kappa %s), ", format_decimals(plan_summary$rater_accuracy, 2L),
+          format_decimals(plan_summary$chance_kappa, 2L)
         ),
-        count_noun(settings$categories, "category", "categories"),
-        "; ", number(settings$runs), " panels"
+        count_noun(plan_summary$categories, "category", "categories"),
+        "; ", number(plan_summary$runs), " panels"
       ),
       "cases", if (is_probability) "probability" else "half-width"
     )
@@ -204,7 +204,7 @@ draw_plan <- function(curve, target, name = NULL, below = NULL, limits = c(0, NA
 autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   interval_kinds <- unique(tidy(object)$interval)
-  point_table <- function(table) {
+  select_points <- function(table) {
     data.frame(
       n = table$gold, value = table$half_width, group = factor(table$interval, interval_kinds),
       system = table$system
@@ -212,8 +212,8 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
   }
   settings <- object$settings
   half_width <- if (is.null(settings$gold)) settings$half_width else glance(object)$half_width
-  draw_plan(point_table(tidy(object, "curve")), half_width) +
-    ggplot2::geom_point(data = point_table(tidy(object)), na.rm = TRUE, size = 2) +
+  draw_plan(select_points(tidy(object, "curve")), half_width) +
+    ggplot2::geom_point(data = select_points(tidy(object)), na.rm = TRUE, size = 2) +
     wrapped_facets("system") +
     colour_scale(
       c("gold alone" = "muted", corrected = "accent", combined = "main"), name = NULL
@@ -299,9 +299,9 @@ plot_p_values <- function(rows, alpha) {
 plot_excess <- function(rows, label, is_flagged, title, x, y) {
   rows$label <- short_names(label)
   rows$is_flagged <- is_flagged
-  deviation <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
+  standardised_deviation <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
   labelled_rows <- rows[
-    if (any(is_flagged)) is_flagged else rank(-deviation, ties.method = "first") <= 3L,
+    if (any(is_flagged)) is_flagged else rank(-standardised_deviation, ties.method = "first") <= 3L,
   ]
   axis_limits <- range(rows$observed, rows$expected)
   axis_limits <- axis_limits + c(-1, 1) * max(diff(axis_limits), 0.02) * 0.12 # space for the labels

@@ -13,7 +13,7 @@ NULL
 #   Beta parameters c(right, wrong). For a rater with the prior "partial", the element is NULL.
 # * system: the prior of systems, and of raters whose prior the user does not specify, in the same
 #   form as an element of `raters`
-# * others: name of the prior `system`: "vague", "flat", "partial", or `"own"` for a user-defined
+# * others: name of the prior in `system`: "vague", "flat" or "partial"; `"own"` for a user-defined
 #   prior
 # * order: "mean", "each" or "none", see rater_prior()
 # * base_rates: Dirichlet parameters (populations x categories)
@@ -28,21 +28,22 @@ resolve_prior <- function(prior, x, model) {
   unknown_raters <- setdiff(names(prior$raters), x$raters)
   abort_argument_if(unknown_raters, "prior", "must name raters of {.arg x}.",
     x = "{.val {unknown_raters}} {?is/are} not among {.val {x$raters}}.")
-  kind_of_others <- if (is.list(prior$others)) "own" else prior$others
-  default_parameters <- default_prior_parameters(kind_of_others, length(categories),
+  prior_name_of_others <- if (is.list(prior$others)) "own" else prior$others
+  default_parameters <- default_prior_parameters(prior_name_of_others, length(categories),
     has_uniform_errors)
   resolve_law <-
     function(law, rater, base) resolve_rater_prior(law, rater, base, categories, has_uniform_errors)
-  system <- if (kind_of_others == "own") {
+  system_prior <- if (prior_name_of_others == "own") {
     resolve_law(prior$others, "others", default_parameters)
-  } else if (kind_of_others != "partial") {
+  } else if (prior_name_of_others != "partial") {
     default_parameters
   }
-  # If the user gives a prior only for the sensitivity of a rater, the prior of the specificity is
-  # copied from `system`. This is the prior of raters for which the user gives no prior.
+  # `system_prior` is also the prior of raters for which the user gives no prior. If a prior is
+  # given only for the sensitivity of a rater, the specificity has the prior in `system_prior`.
   raters <- lapply(setNames(nm = x$raters), function(rater) {
     law <- prior$raters[[rater]]
-    if (is.null(law)) system else resolve_law(law, rater, system %||% default_parameters)
+    if (is.null(law)) system_prior else
+      resolve_law(law, rater, system_prior %||% default_parameters)
   })
   if (model$accuracy == "common") {
     distinct_priors <- unique(raters[names(prior$raters)])
@@ -55,10 +56,10 @@ resolve_prior <- function(prior, x, model) {
   }
   rate_parameters <- resolve_rates(prior$base_rates, populations, categories)
   list(
-    raters = raters, system = system, others = kind_of_others, order = prior$order,
+    raters = raters, system = system_prior, others = prior_name_of_others, order = prior$order,
     base_rates = rate_parameters,
     text = list(raters = lapply(raters, rater_prior_text),
-      base_rates = apply(rate_parameters, 1L, dirichlet_words))
+      base_rates = apply(rate_parameters, 1L, format_dirichlet))
   )
 }
 
@@ -102,9 +103,9 @@ resolve_rater_prior <- function(law, rater, base, categories, uniform_errors) {
       "{.field wrong} in the prior of {.val {rater}} must be a number for each of
         {.val {categories}}.", not = wrong)
     if (has_names(wrong)) wrong <- wrong[categories]
-    shares <- matrix(wrong, n, n, byrow = TRUE)
-    diag(shares) <- 0
-    parameters <- law$right[[2L]] * shares / rowSums(shares)
+    wrong_shares <- matrix(wrong, n, n, byrow = TRUE)
+    diag(wrong_shares) <- 0
+    parameters <- law$right[[2L]] * wrong_shares / rowSums(wrong_shares)
     diag(parameters) <- law$right[[1L]]
     return(parameters)
   }
@@ -160,9 +161,10 @@ resolve_rate_law <- function(law, categories) {
 
 # ---- Warnings about the positive category -------------------------------------------------------
 
-# Warns or informs the user that the prior treats the second category as positive. Warns if the
-# names of the two categories suggest that the first is positive. If not, shows a message once per
-# session if labels are in alphabetical order, because the user may not have chosen this order.
+# Tells the user that the prior treats the second category as positive. If the names of the two
+# categories suggest that the first is positive, this is a warning. For other names (not
+# numbers) in alphabetical order, it is a message once per session. The user may not have chosen
+# this order.
 name_positive_category <- function(x) {
   labels <- x$categories
   sentence <- "The positive category of the prior is {.val {labels[[2L]]}}, the second category."
@@ -185,10 +187,10 @@ reversed_pairs <- c(
 # Warns if the ratings contradict the user's priors of at least two probabilities. There is no such
 # warning if warn_mixing() has warned that the priors contradict the constraint `order`.
 warn_prior_conflict <- function(fit) {
-  conflicts <-
+  conflicting_terms <-
     fit$terms$term[which(compare_with_prior(fit)$conflict & fit$terms$rater %in% fit$named)]
-  warn_if(length(conflicts) > 1L && n_categories(fit$x) == 2L && fit$stuck <= 0.01, "prior",
-    "The ratings contradict the priors of {conflicts}.",
+  warn_if(length(conflicting_terms) > 1L && n_categories(fit$x) == 2L && fit$stuck <= 0.01, "prior",
+    "The ratings contradict the priors of {conflicting_terms}.",
     i = "Are the categories in the wrong order? The positive category is
         {.val {fit$x$categories[[2L]]}}, the second one.")
 }
@@ -197,22 +199,22 @@ warn_prior_conflict <- function(fit) {
 
 # Returns text such as "Beta(4.44, 13.31)". Numbers have two decimals; numbers below 0.1 have two
 # significant digits. `name`: name of the distribution. `x`: its parameters.
-prior_words <- function(name, x) {
+format_distribution <- function(name, x) {
   numbers <- map_chr(x,
     function(value) format(if (value < 0.1) signif(value, 2L) else round(value, 2L)))
   sprintf("%s(%s)", name, toString(numbers))
 }
 
-dirichlet_words <- function(x) {
-  if (length(x) == 2L) prior_words("Beta", rev(x)) else prior_words("Dirichlet", x)
+format_dirichlet <- function(x) {
+  if (length(x) == 2L) format_distribution("Beta", rev(x)) else format_distribution("Dirichlet", x)
 }
 
 # Describes the prior of a rater as text: a string per true category, or a single string. With two
 # categories, the strings are Beta distributions of the probability of a correct rating.
 # `parameters`: an element of the field `raters` of resolve_prior().
 rater_prior_text <- function(parameters) {
-  if (is.null(parameters)) return(prior_words_of_others[["partial"]])
-  if (!is.matrix(parameters)) return(prior_words("Beta", parameters))
+  if (is.null(parameters)) return(prior_texts_of_others[["partial"]])
+  if (!is.matrix(parameters)) return(format_distribution("Beta", parameters))
   if (nrow(parameters) == 2L) parameters[1L, ] <- rev(parameters[1L, ])
-  apply(parameters, 1L, dirichlet_words)
+  apply(parameters, 1L, format_dirichlet)
 }

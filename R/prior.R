@@ -87,15 +87,15 @@
 #' @export
 rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partial"),
                         order = c("mean", "each", "none")) {
-  raters <- list(...)
-  abort_argument_if(!is_empty(raters) && !is_uniquely_named(raters), "...",
+  rater_priors <- list(...)
+  abort_argument_if(!is_empty(rater_priors) && !is_uniquely_named(rater_priors), "...",
     "Priors of raters must be named by rater, with each name once.",
-    x = "The names are {.val {names2(raters)}}.")
+    x = "The names are {.val {names2(rater_priors)}}.")
   others <- if (is.list(others) || is.matrix(others)) check_rater_prior(others, "others") else
     check_choice(others)
   if (missing(order) && identical(others, "flat")) order <- "each"
   new_result("rater_prior",
-    raters = Map(check_rater_prior, raters, names(raters)), others = others,
+    raters = Map(check_rater_prior, rater_priors, names(rater_priors)), others = others,
     order = check_choice(order), base_rates = check_rate_priors(base_rates)
   )
 }
@@ -120,21 +120,21 @@ check_proper <- function(parameters, subject) {
 # that rater_prior() accepts. `subject`: text for messages, such as "the sensitivity of A".
 read_beta_prior <- function(x, subject) {
   fields <- as.list(x)
-  form <- toString(sort_strings(setdiff(names2(fields), "sure")))
-  is_beta <- is_beta_list(fields) && !anyNA(unlist(fields))
-  if (is_beta && length(fields) == 2L && form %in% c("", "a, b")) {
-    if (form == "a, b") fields <- fields[c("a", "b")]
+  sorted_field_names <- toString(sort_strings(setdiff(names2(fields), "sure")))
+  has_valid_fields <- is_beta_list(fields) && !anyNA(unlist(fields))
+  if (has_valid_fields && length(fields) == 2L && sorted_field_names %in% c("", "a, b")) {
+    if (sorted_field_names == "a, b") fields <- fields[c("a", "b")]
     return(check_proper(as.double(unlist(fields, use.names = FALSE)), subject))
   }
-  if (is_beta && form == "range" && length(fields) == 1L) {
+  if (has_valid_fields && sorted_field_names == "range" && length(fields) == 1L) {
     return(beta_of_range(fields$range, subject))
   }
-  has_mode <- form %in% c("at_least, mode", "at_most, mode") &&
+  has_mode <- sorted_field_names %in% c("at_least, mode", "at_most, mode") &&
     !any_repeated(names(fields))
-  abort_if(!is_beta || !has_mode, "prior",
+  abort_if(!has_valid_fields || !has_mode, "prior",
     "The prior of {subject} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
      {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.",
-    x = if (startsWith(form, "at_") && !endsWith(form, "mode"))
+    x = if (startsWith(sorted_field_names, "at_") && !endsWith(sorted_field_names, "mode"))
       "{.code mode}, the most probable value, is missing.", not = x)
   beta_of_mode(fields$mode, fields$at_least, fields$at_most, fields$sure %||% 0.95, subject)
 }
@@ -142,21 +142,22 @@ read_beta_prior <- function(x, subject) {
 # Returns TRUE if `x` is a list of numbers that can specify a Beta distribution. Checks each name,
 # but not the combination of names.
 is_beta_list <- function(x) {
-  names <- names2(x)
+  field_names <- names2(x)
   forms <- c("a", "b", "mode", "at_least", "at_most", "sure", "range")
   is.list(x) && all(map_lgl(x, is.numeric)) &&
-    all(lengths(x) == ifelse(names == "range", 2L, 1L)) &&
-    (all(names == "") || all(names %in% forms))
+    all(lengths(x) == ifelse(field_names == "range", 2L, 1L)) &&
+    (all(field_names == "") || all(field_names %in% forms))
 }
 
 # Returns the parameters of a Beta distribution whose mean is the middle of the range, and whose
 # standard deviation is a quarter of its width.
 beta_of_range <- function(range, subject) {
-  is_range <- range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1
-  abort_if(!is_range, "prior", "The range of {subject} must be two probabilities, the lower first.",
+  is_valid_range <- range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1
+  abort_if(!is_valid_range, "prior",
+    "The range of {subject} must be two probabilities, the lower first.",
     x = "It is {.val {range}}.")
-  shares <- c(mean(range), 1 - mean(range))
-  shares * (prod(shares) / (diff(range) / 4)^2 - 1)
+  mean_and_complement <- c(mean(range), 1 - mean(range))
+  mean_and_complement * (prod(mean_and_complement) / (diff(range) / 4)^2 - 1)
 }
 
 # Returns the parameters of a Beta distribution with a given mode and bound. The parameters are
@@ -167,33 +168,33 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   abort_if(!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1), "prior",
     "The mode of {subject} must be in [0, 1], and {.field sure} must be in (0, 1).",
     x = "The mode is {mode}, and {.field sure} is {sure}.")
-  is_lower <- !is.null(at_least)
-  mode_for_lower_bound <- if (is_lower) mode else 1 - mode
+  has_lower_bound <- !is.null(at_least)
+  mode_for_lower_bound <- if (has_lower_bound) mode else 1 - mode
   bound <- at_least %||% (1 - at_most)
   abort_if(bound <= 1 - sure && bound < mode_for_lower_bound, "prior",
     "The prior of {subject} must be more informative than the flat prior.",
-    x = "Under the flat prior, values {if (is_lower) 'above' else 'below'}
+    x = "Under the flat prior, values {if (has_lower_bound) 'above' else 'below'}
          {at_least %||% at_most} have probability {1 - bound}, and {.field sure} is {sure}.",
-    i = "Use a {if (is_lower) 'higher' else 'lower'} bound, or {.code list(1, 1)} for the flat
-         prior. If the mode is near {if (is_lower) 0 else 1}, use
-         {.field {if (is_lower) 'at_most' else 'at_least'}}.")
+    i = "Use a {if (has_lower_bound) 'higher' else 'lower'} bound, or {.code list(1, 1)} for the
+         flat prior. If the mode is near {if (has_lower_bound) 0 else 1}, use
+         {.field {if (has_lower_bound) 'at_most' else 'at_least'}}.")
   beta_parameters <- function(log_size) {
     1 + c(mode_for_lower_bound, 1 - mode_for_lower_bound) * exp(log_size)
   }
-  excess <- function(log_size) {
+  excess_probability <- function(log_size) {
     parameters <- beta_parameters(log_size)
     pbeta(bound, parameters[[1L]], parameters[[2L]]) - (1 - sure)
   }
-  abort_if(bound >= mode_for_lower_bound || excess(15) > 0, "prior",
-    "{.field {if (is_lower) 'at_least' else 'at_most'}} of {subject} must be
-     {if (is_lower) 'below' else 'above'} its mode, and not too near it.",
+  abort_if(bound >= mode_for_lower_bound || excess_probability(15) > 0, "prior",
+    "{.field {if (has_lower_bound) 'at_least' else 'at_most'}} of {subject} must be
+     {if (has_lower_bound) 'below' else 'above'} its mode, and not too near it.",
     x = "The bound is {at_least %||% at_most}, and the mode is {mode}.",
-    i = "Use a {if (is_lower) 'lower' else 'higher'} bound, or give two Beta parameters.")
+    i = "Use a {if (has_lower_bound) 'lower' else 'higher'} bound, or give two Beta parameters.")
   # Under the flat prior (s near 0), a value may already be above the bound with probability `sure`,
   # up to rounding errors. The flat prior is then the result.
-  parameters <- beta_parameters(if (excess(-20) <= 0) -20 else
-    uniroot(excess, c(-20, 15), tol = 1e-12)$root)
-  if (is_lower) parameters else rev(parameters)
+  parameters <- beta_parameters(if (excess_probability(-20) <= 0) -20 else
+    uniroot(excess_probability, c(-20, 15), tol = 1e-12)$root)
+  if (has_lower_bound) parameters else rev(parameters)
 }
 
 # ---- Priors of raters and base rates ------------------------------------------------------------
@@ -219,9 +220,9 @@ check_rater_prior <- function(law, rater) {
     x = if (!is_empty(field_names)) "It has {.val {field_names}}." else "It is {describe(law)}.",
     i = if (is.character(law)) "Arguments in {.arg ...} are raters. The positive category is the
       second of {.arg categories} in {.fun ratings}.")
-  titles <- c(sens = "the sensitivity", spec = "the specificity", right = "correct ratings")
+  field_titles <- c(sens = "the sensitivity", spec = "the specificity", right = "correct ratings")
   for (field in setdiff(field_names, "wrong")) {
-    law[[field]] <- read_beta_prior(law[[field]], paste(titles[[field]], "of", rater))
+    law[[field]] <- read_beta_prior(law[[field]], paste(field_titles[[field]], "of", rater))
   }
   if (!is.null(law$wrong)) check_proper(law$wrong, paste("wrong ratings of", rater))
   law
@@ -246,7 +247,7 @@ check_rate_priors <- function(x) {
 }
 
 # Printed descriptions of the prior of raters whose prior the user does not specify.
-prior_words_of_others <- c(
+prior_texts_of_others <- c(
   vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the mean of the raters"
 )
 
@@ -267,21 +268,22 @@ new_prior_rows <- function(rater, part, prior, shapes) {
 # name of a prior in argument `others`, such as "vague".
 rater_prior_rows <- function(law, rater) {
   if (is.character(law)) {
-    # The vague prior of a correct rating does not depend on the number of categories.
+    # The number of categories is not known here. The vague prior of a correct rating does not
+    # depend on it.
     shapes <- if (law == "vague") rbind(default_prior_parameters("vague", 2L, TRUE))
-    return(new_prior_rows(rater, law, prior_words_of_others[[law]], shapes))
+    return(new_prior_rows(rater, law, prior_texts_of_others[[law]], shapes))
   }
   if (!is.null(law$matrix)) {
     labels <- rownames(law$matrix) %||% row_numbers(law$matrix)
-    right <- diag(law$matrix)
+    right_parameters <- diag(law$matrix)
     return(new_prior_rows(rater, paste("truth", labels),
-      apply(law$matrix, 1L, prior_words, name = "Dirichlet"),
-      cbind(right, rowSums(law$matrix) - right)))
+      apply(law$matrix, 1L, format_distribution, name = "Dirichlet"),
+      cbind(right_parameters, rowSums(law$matrix) - right_parameters)))
   }
   part_names <- c(sens = "sensitivity", spec = "specificity", right = "right")
   part_names <- part_names[names(part_names) %in% names(law)]
   shapes <- stack_rows(law[names(part_names)])
-  new_prior_rows(rater, part_names, apply(shapes, 1L, prior_words, name = "Beta"), shapes)
+  new_prior_rows(rater, part_names, apply(shapes, 1L, format_distribution, name = "Beta"), shapes)
 }
 
 # Returns the row of tidy() for the base rates of a population. `law`: an element of the result of
@@ -290,8 +292,8 @@ rate_prior_row <- function(law, population) {
   beta <- law$beta
   part <- paste0("base rates", if (population != "") paste(" of", population),
     if (!is.null(beta)) " (second category)")
-  prior_text <- if (is.null(beta)) prior_words("Dirichlet", law$categories) else
-    prior_words("Beta", beta)
+  prior_text <- if (is.null(beta)) format_distribution("Dirichlet", law$categories) else
+    format_distribution("Beta", beta)
   new_prior_rows(NA_character_, part, prior_text, rbind(beta))
 }
 
@@ -304,12 +306,12 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
     Map(rater_prior_rows, laws, names(laws)),
       Map(rate_prior_row, x$base_rates, names2(x$base_rates))
   )))
-  shown <- data.frame(
+  shown_table <- data.frame(
     rater = replace_na(table$rater, ""), table[c("part", "prior")],
     mean = ifelse(is.na(table$mean), "", format_decimals(table$mean)),
     conf.low = table$lower, conf.high = table$upper
   )
-  shown[1:3] <- lapply(shown[1:3], printable)
+  shown_table[1:3] <- lapply(shown_table[1:3], printable)
   new_schema(
     tables = list(priors = table),
     facts = list(
@@ -320,7 +322,7 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
       "Priors: ", raters, if (is_user_defined) "user-defined" else x$others, ", order ",
       x$order
     )),
-    shown = view(shown, level = default_conf_level(), left = 1:3),
+    shown = view(shown_table, level = default_conf_level(), left = 1:3),
     notes = if (any(table$part %in% c("sensitivity", "specificity")))
       "Positive category: the second category of the ratings"
   )

@@ -34,21 +34,21 @@ add_ratings <- function(x, new) {
 # Converts the argument `new` (a data frame, a matrix or ratings) to ratings. Data frames and
 # matrices get the categories of the ratings `x`. `arg`: name of the argument, for messages.
 #
-# A data frame may have columns named like raters of `x`. Its columns named like covariates of `x`
-# are then covariates. If `new` has no column for a rater of `x`, the name of the rater may be
-# misspelled. All other columns that contain only categories, except columns of systems, are then
-# read as raters. A later error names the misspelled rater.
+# In a data frame with columns named like raters of `x`, columns named like covariates of `x` are
+# read as covariates. If a rater of `x` has no column, its name may be misspelled in `new`. All
+# other columns that contain only categories, except columns of systems, are then read as raters.
+# A later error can thus name the misspelled rater.
 as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
-  columns <- names(new)
+  column_names <- names(new)
   raters <- columns_of_raters(x)
-  roles <- if (is.data.frame(new) && any(columns %in% raters)) {
+  roles <- if (is.data.frame(new) && any(column_names %in% raters)) {
     other_roles <- list(case = "case", covariates = names(x$covariates))
-    other_roles <- Filter(length, lapply(other_roles, intersect, columns))
-    may_be_rater <- !all(raters %in% columns) & !columns %in% x$systems &
+    other_roles <- Filter(length, lapply(other_roles, intersect, column_names))
+    may_be_rater <- !all(raters %in% column_names) & !column_names %in% x$systems &
       map_lgl(new, function(column) all(as_label(column) %in% c(x$categories, NA)))
-    is_rater <- columns %in% raters | may_be_rater
-    c(list(raters = setdiff(columns[is_rater], unlist(other_roles))), other_roles)
+    is_rater <- column_names %in% raters | may_be_rater
+    c(list(raters = setdiff(column_names[is_rater], unlist(other_roles))), other_roles)
   }
   # Without the argument `rater_kind`, as_ratings() may ask the user for it. Therefore an arbitrary
   # kind is given first. Then the kind in `x` replaces this kind.
@@ -90,10 +90,10 @@ check_can_add_ratings <- function(x, message, further_obstacles) {
 # Element with one value per system:
 # * answers: a list of label vectors with an element per case, NA without an answer.
 list_new_ratings <- function(new, x) {
-  columns <- c("case", "rater", "rating")
-  if (is.data.frame(new) && has_columns(new, columns)) {
+  needed_columns <- c("case", "rater", "rating")
+  if (is.data.frame(new) && has_columns(new, needed_columns)) {
     # as_ratings() is not called, because it fails for ratings by a single rater.
-    extra_columns <- setdiff(names(new), columns)
+    extra_columns <- setdiff(names(new), needed_columns)
     abort_if(extra_columns, "columns",
       "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
       x = "It has {.val {extra_columns}}.", column = extra_columns)
@@ -102,10 +102,10 @@ list_new_ratings <- function(new, x) {
     check_labels(new$rating, "rating")
     new <- drop_missing(new, "rating")
     case <- unfactor(new$case)
-    ids <- unique(case)
+    case_ids <- unique(case)
     return(list(
-      row = match(case, ids), rater = as_label(new$rater), rating = as_label(new$rating),
-      cases = as_label(ids), ids = ids, answers = list()
+      row = match(case, case_ids), rater = as_label(new$rater), rating = as_label(new$rating),
+      cases = as_label(case_ids), ids = case_ids, answers = list()
     ))
   }
   new <- as_further_ratings(new, x, "new")
@@ -114,10 +114,10 @@ list_new_ratings <- function(new, x) {
     "They have groups of raters." = !is.null(new$rater_groups),
     "They have reruns." = has_reruns(new)
   ))
-  unfolded <- unfold_ratings(new)
+  unfolded_ratings <- unfold_ratings(new)
   list(
-    row = unfolded$row, rater = new$raters[unfolded$rater],
-    rating = new$categories[unfolded$category],
+    row = unfolded_ratings$row, rater = new$raters[unfolded_ratings$rater],
+    rating = new$categories[unfolded_ratings$category],
     cases = as_label(new$cases), ids = new$cases, answers = lapply(
       split_columns(case_answers(new), new$systems), function(code) c(NA, new$categories)[code + 1L]
     ), truth = if (!is.null(new$truth)) new$categories[new$truth$category]
@@ -165,8 +165,9 @@ read_systems <- function(quos, data, layout) {
   quo <- quos$systems
   if (quo_is_null(quo)) return(list())
   # A column of `data` has precedence over a variable of the user with the same name.
-  variables <- all.vars(quo_get_expr(quo))
-  argument <- if (is_empty(variables) || !has_columns(data, variables)) value_of_argument(quo)
+  variable_names <- all.vars(quo_get_expr(quo))
+  argument <- if (is_empty(variable_names) || !has_columns(data, variable_names))
+    value_of_argument(quo)
   if (is.data.frame(argument)) return(list(table = system_table(argument, quos, data)))
   if (is_constant_system(argument)) {
     argument <- map_chr(argument, as.character)
@@ -281,11 +282,11 @@ votes_of_systems <- function(table) {
   if (!any_repeated(table[c("case", "system")])) return(table)
   inform_fallible(reruns_message)
   table <- table[!is.na(table$prediction), ]
-  codes <- lapply(
+  code_columns <- lapply(
     list(pattern = table$case, unit = table$system, category = table$prediction),
     function(x) match(x, unique(x))
   )
-  winning_rows <- find_majority(codes, max(codes$unit), max(codes$category))
+  winning_rows <- find_majority(code_columns, max(code_columns$unit), max(code_columns$category))
   n_answers <- nrow(unique(table[c("case", "system")]))
   system_names <- shorten(unique(table$system))
   warn_tied_reruns(lines = format_ties(system_names, n_answers, length(winning_rows)))
@@ -301,10 +302,10 @@ truth_field <- function(input, x) {
   abort_argument_if(has_labels(x), "truth",
     "{.arg truth} is one category per case, and cannot be used for answers with several labels.",
     i = "Convert the ratings to one label per answer with {.fun single_label}.")
-  code <- encode_labels(input$truth[[1L]], x$categories, input)
-  label <- values_by_case(x$categories[code], case_of_rows(input, x), x$cases,
+  code_of_row <- encode_labels(input$truth[[1L]], x$categories, input)
+  label_of_case <- values_by_case(x$categories[code_of_row], case_of_rows(input, x), x$cases,
     names(input$truth), "A case can have only one true category.")
-  new_truth_field(match(label, x$categories), x)
+  new_truth_field(match(label_of_case, x$categories), x)
 }
 
 # Creates the field `truth` of the ratings `x`. `category`: code of the true category of each case.
@@ -339,8 +340,8 @@ has_counts <- function(x) inherits(x, "ratings_counts")
 # Returns the names of the raters if they are identified. The result is empty for counts.
 named_raters <- function(x) if (has_counts(x)) character() else x$raters
 
-# Returns a number for each rater. Raters with different numbers are different raters. The number is
-# the position of the rater. If raters are not identified, all raters have the number 1.
+# Returns an index for each rater, by which raters can be distinguished: the position of the rater
+# in `x$raters`. If raters are not identified, the index of all raters is 1.
 rater_identity <- function(x) if (has_counts(x)) rep(1L, n_raters(x)) else seq_along(x$raters)
 
 # Returns `value_if_named` if the raters of `x` are identified, and otherwise NA.

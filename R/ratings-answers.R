@@ -26,8 +26,8 @@ record_abstentions <- function(input, options) {
   system_table <- input$system_table
   if (!is.null(system_table)) input$system_table$silent <- code_abstentions(system_table$prediction)
   used_labels <- list_labels(c(input$columns, input$systems, system_table["prediction"]))
-  # If several variables share `abstain` (attribute "shared"), a variable need not use it.
-  # rate_variables() then checks that at least one variable uses it.
+  # Several variables of a codebook may share one argument `abstain`, marked by the attribute
+  # "shared". For these, rate_variables() checks that at least one variable uses its labels.
   check_abstain_used(
     isTRUE(attr(options$abstain, "shared")) || any(is_abstention(used_labels)),
     options$abstain, used_labels
@@ -47,31 +47,33 @@ check_abstain_used <- function(is_used, abstain, labels) {
 
 check_abstain_allowed <- function(input, options) {
   abstain_labels <- setdiff(as_label(options$abstain), NA)
-  labels <- list(
+  labels_by_argument <- list(
     categories = c(as_label(options$categories), names(options$categories)),
     truth = as_label(input$truth[[1L]])
   )
-  for (arg in names(labels)) {
+  for (arg in names(labels_by_argument)) {
     shared_labels <-
-      unique(labels[[arg]][plain_label(labels[[arg]]) %in% plain_label(abstain_labels)])
+      unique(labels_by_argument[[arg]][
+        plain_label(labels_by_argument[[arg]]) %in% plain_label(abstain_labels)
+      ])
     abort_argument_if(shared_labels, arg, "must not contain labels of {.arg abstain}.",
       x = "{.val {shared_labels}} {?is/are} in both arguments.",
       i = "An abstention cannot be the true category of a case.")
   }
-  is_given <- c( # arguments that cannot be combined with `abstain`
+  has_conflict <- c( # arguments that cannot be combined with `abstain`
     counts = !input$layout$labels, repeats = options$repeats != "error",
     rater_groups = !is.null(input$groups), confidence = !is.null(input$confidence)
   )
-  reasons <- c(
+  reason_by_argument <- c(
     counts = "Counts of ratings do not show which rater abstained.",
     repeats =
       "{.code repeats = \"{options$repeats}\"} allows several replies by a rater on a case.",
     rater_groups = "The raters of a group count as one vote, and votes have no abstentions.",
     confidence = "No model uses both abstentions and confidence."
   )
-  conflict <- names(which(is_given))[1L]
-  abort_argument_if(any(is_given), "abstain",
-    "{.arg abstain} cannot be combined with {.arg {conflict}}.", x = reasons[[conflict]],
+  conflict <- names(which(has_conflict))[1L]
+  abort_argument_if(any(has_conflict), "abstain",
+    "{.arg abstain} cannot be combined with {.arg {conflict}}.", x = reason_by_argument[[conflict]],
     i = "Leave out {.arg abstain} or {.arg {conflict}}.")
 }
 
@@ -82,9 +84,10 @@ add_abstentions <- function(x, input) {
   # * judge: name of the column of `table` that contains the raters or systems.
   # * judges: names of all raters or systems.
   new_abstentions <- function(codes, table, judge, judges) {
-    entries <-
+    abstention_entries <-
       list_positive_codes(codes, table$case, table[[judge]], judges, x, input$rows)
-    if (!is_empty(entries$case)) c(list(label = input$abstain), entries[c("case", "rater")])
+    if (!is_empty(abstention_entries$case))
+      c(list(label = input$abstain), abstention_entries[c("case", "rater")])
   }
   x$abstained <- new_abstentions(input$abstained, input, "rater", x$raters)
   if (has_abstentions(x)) { # fails if a rater has several replies (ratings, abstentions) to a case
@@ -146,13 +149,13 @@ format_abstentions <- function(x) {
   has_abstained <- abstention_weight > 0
   reply_weight <- abstention_weight + ratings_of_raters(x)
   abstention_shares <- (abstention_weight / reply_weight)[has_abstained]
-  rater_of_category <- unique(cbind(rating_rater(x), rating_category(x)))[, 1L]
-  n_one_category <- sum(tabulate(rater_of_category, n_raters(x))[has_abstained] == 1L)
+  rater_of_pair <- unique(cbind(rating_rater(x), rating_category(x)))[, 1L]
+  n_with_one_category <- sum(tabulate(rater_of_pair, n_raters(x))[has_abstained] == 1L)
   paste0(
     "Abstentions: ", sum(has_abstained), " of ", count_noun(n_raters(x), "rater"), ", ",
     format_span(abstention_shares, percent), " of their replies",
-    if (n_one_category > 0L) sprintf("; %s one category only",
-      count_noun(n_one_category, "rater gives", "raters give"))
+    if (n_with_one_category > 0L) sprintf("; %s one category only",
+      count_noun(n_with_one_category, "rater gives", "raters give"))
   )
 }
 

@@ -106,8 +106,9 @@ check_identifiers <- function(x, arg, blank_is_known = FALSE, rows = seq_along(x
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
     i = if (inherits(x, "integer64")) "It has numbers of 2^53 or more. Load {.pkg bit64}, or convert
         {.arg {arg}} with {.fun as.character}.", arg = arg)
-  labels <- if (!blank_is_known) if (is.factor(x)) levels(x) else if (is.character(x)) unique(x)
-  blank_labels <- grep("^\\s*$", labels, perl = TRUE, value = TRUE)
+  distinct_labels <-
+    if (!blank_is_known) if (is.factor(x)) levels(x) else if (is.character(x)) unique(x)
+  blank_labels <- grep("^\\s*$", distinct_labels, perl = TRUE, value = TRUE)
   bad_rows <- rows[if (!is_empty(blank_labels)) is.na(x) | x %in% blank_labels else is.na(x)]
   abort_if(bad_rows, "case", "{.arg {arg}} must be known in every row.",
     x = "It is missing in {length(bad_rows)} row{?s}, first in row {bad_rows[[1L]]}.",
@@ -232,24 +233,25 @@ check_systems <- function(x, rated_cases) {
   abort_if(unrated_systems, "unrated",
     "No rater rated any case of system{?s} {.val {unrated_systems}}.",
     i = "Check that ratings and systems have the same case identifiers.", system = unrated_systems)
-  has_unrated <- n_unrated > 0
-  # Cases in which raters abstained and that have no ratings: the pattern of each case.
+  has_unrated_cases <- n_unrated > 0
+  # Contains the pattern of each case that has abstentions, but no ratings.
   abstained_patterns <- pattern_of_case(x)[unique(x$abstained$case)]
   abstained_patterns <- abstained_patterns[!is_rated_pattern(x)[abstained_patterns]]
-  n_abstained <- colSums(pick_rows(pattern_answers(x), abstained_patterns) > 0L)
+  n_only_abstained <- colSums(pick_rows(pattern_answers(x), abstained_patterns) > 0L)
   unrated_lines <- escape_braces(
-    x$systems[has_unrated], ": ", number(n_unrated[has_unrated]), " of ",
-    number(n_answered[has_unrated]), " answered cases", ifelse(
-      n_abstained > 0, paste0("; raters abstained on ", number(n_abstained), " of them"), ""
-    )[has_unrated]
+    x$systems[has_unrated_cases], ": ", number(n_unrated[has_unrated_cases]), " of ",
+    number(n_answered[has_unrated_cases]), " answered cases", ifelse(
+      n_only_abstained > 0,
+      paste0("; raters abstained on ", number(n_only_abstained), " of them"), ""
+    )[has_unrated_cases]
   )
-  warn_if(any(has_unrated), "unrated", c(
+  warn_if(any(has_unrated_cases), "unrated", c(
     "No rater rated some of the cases that systems answered. Estimates from ratings leave these
      cases out.",
     bullets(unrated_lines),
     i = if (!all(x$cases %in% rated_cases))
       "If raters rated these cases, check that the case identifiers are equal."
-  ), systems = x$systems[has_unrated], unrated = unname(n_unrated[has_unrated]))
+  ), systems = x$systems[has_unrated_cases], unrated = unname(n_unrated[has_unrated_cases]))
 }
 
 # ---- Repeated ratings ---------------------------------------------------------------------------
@@ -259,8 +261,9 @@ check_repeats <- function(x, input = NULL) {
   if (nrow(repeated_cells) == 0L) return()
   case <- case_of_pattern(x, repeated_cells$pattern[[1L]])
   rater <- x$raters[[repeated_cells$rater[[1L]]]]
-  possible_keys <- keys_of_repeats(input)
-  # If only the used columns of a file were read, equal rows may differ in other columns.
+  possible_keys <- find_possible_keys(input)
+  # If only the used columns of a file were read, equal rows are not counted, because they may
+  # differ in other columns.
   n_copies <- sum(duplicated(if (!isTRUE(attr(input$data, "is_partial"))) input$data))
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
     x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated_cells$pattern)} {?has/have} more
@@ -280,11 +283,13 @@ check_repeats <- function(x, input = NULL) {
 # * No argument of ratings() selects the column.
 # * Its name does not mean a repeat, such as "run" or "judge.run_id".
 # * Its value differs between rows of the same rater and case.
-# * On average, each of its values occurs in at least two rows. The rule is stricter for columns
-#   that may be measurements, such as a latency or a time. The number of their distinct values must
-#   not exceed the largest number of rows of one rater and case. A column may be a measurement if it
-#   contains fractions, or if its values differ between nearly all reruns of a rater and case.
-keys_of_repeats <- function(input, are_reruns = FALSE) {
+# * On average, each of its values occurs in at least two rows.
+#
+# Columns that may be measurements, such as a latency or a time, need another property in place of
+# the last one: the number of distinct values is at most the largest number of rows of one rater and
+# case. A column may be a measurement if it contains fractions, or if its values differ between
+# nearly all reruns of a rater and case.
+find_possible_keys <- function(input, are_reruns = FALSE) {
   used_rows <- input$source
   answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
   max_rows_per_answer <- max(0, table(answer_of_row))

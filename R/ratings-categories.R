@@ -63,10 +63,10 @@ column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_stri
 # Returns the labels of several columns in order. Columns without values are ignored. Labels that
 # are levels of factors are in the order of the levels. For other labels, there are three cases:
 # * If all labels are numbers, the order is numeric, also in columns of text.
-# * If some labels are not numbers, and no column is a factor, labels are sorted as text. But "-"
-#   and "+" are in this order, so that "+" is the positive category.
+# * If some labels are not numbers, and no column is a factor, labels are sorted as text. If the
+#   only labels are "-" and "+", they are in this order, so that "+" is the positive category.
 # * If some labels are not numbers, and a column is a factor, labels that are in no factor are in
-#   order of appearance.
+#   the order of `columns`. Labels from the same column are sorted.
 #
 # If factors contradict each other, the order of their levels is ignored.
 list_labels <- function(columns) {
@@ -94,8 +94,8 @@ label_orders <- function(columns) {
   is_ordering_column <- map_lgl(columns, determines_order)
   unique(lapply(columns[is_ordering_column], function(x) {
     labels <- levels(x)
-    is_sorted <- list(labels) %in% list(sort_strings(labels), sort(labels))
-    numbers <- if (!is.ordered(x) && is_sorted) as_numbers(labels)
+    is_sorted_as_text <- list(labels) %in% list(sort_strings(labels), sort(labels))
+    numbers <- if (!is.ordered(x) && is_sorted_as_text) as_numbers(labels)
     labels[order(numbers %||% seq_along(labels))]
   }))
 }
@@ -107,15 +107,15 @@ label_orders <- function(columns) {
 #
 # If there are more than `max_categories` labels, the function returns `labels` unchanged.
 merge_orders <- function(orders, labels) {
-  orders <- lapply(orders, match, labels)
-  if (!any(map_lgl(orders, is.unsorted)) || length(labels) > max_categories) return(labels)
+  position_orders <- lapply(orders, match, labels)
+  if (!any(map_lgl(position_orders, is.unsorted)) || length(labels) > max_categories) return(labels)
   merged_positions <- integer()
   while (length(merged_positions) < length(labels)) {
-    later_labels <- unlist(lapply(orders, `[`, -1L))
+    later_labels <- unlist(lapply(position_orders, `[`, -1L))
     next_label <- setdiff(seq_along(labels), c(merged_positions, later_labels))[1L]
     if (is.na(next_label)) return(NULL)
     merged_positions <- c(merged_positions, next_label)
-    orders <- lapply(orders, setdiff, next_label)
+    position_orders <- lapply(position_orders, setdiff, next_label)
   }
   labels[merged_positions]
 }
@@ -194,9 +194,9 @@ trim_names <- function(input) {
   # If several columns identify cases, an identifier contains their values, separated by "/".
   trim_case <- if (is.null(input$keys)) trimws else function(x) gsub(" */ *", "/", trimws(x))
   cases <- unique(as_label(input$case))
-  names <- unique(c(as_label(input$rater), as_label(input$system_table$system)))
-  inform_changed("Blanks at the ends of names were removed.", c(cases, names),
-    c(trim_case(cases), trimws(names)))
+  judges <- unique(c(as_label(input$rater), as_label(input$system_table$system)))
+  inform_changed("Blanks at the ends of names were removed.", c(cases, judges),
+    c(trim_case(cases), trimws(judges)))
   trim <- function(x) {
     x <- modify_fields(x, intersect(c("case", "row_case"), names(x)), relabel, trim_case)
     modify_fields(x, intersect(c("rater", "system"), names(x)), relabel, trimws)
@@ -205,8 +205,8 @@ trim_names <- function(input) {
 }
 
 # Applies the arguments `na` and `clean_labels` of ratings(). read_input() calls this function
-# before and after expand_answers(), which converts list columns to columns of labels. The second
-# call does not change labels that the first call has changed.
+# before and after expand_answers(), which converts list columns to columns of labels. The first
+# call does not change list columns. The second call does not change labels that are already clean.
 resolve_input_labels <- function(input, options) {
   if (is.null(options$na) && !options$clean) return(input)
   if (options$clean) input <- trim_names(input)
@@ -215,9 +215,9 @@ resolve_input_labels <- function(input, options) {
   old_labels <- labels_by_frequency(lapply(Filter(is.atomic, label_columns(input)), function(x) {
     c(as_label(x), levels(x))
   }))
-  is_missing <- plain_label(old_labels) %in% plain_label(as_label(options$na))
-  if (any(is_missing))
-    inform_fallible("Some labels were read as missing ratings: {.val {old_labels[is_missing]}}.",
+  is_na_label <- plain_label(old_labels) %in% plain_label(as_label(options$na))
+  if (any(is_na_label))
+    inform_fallible("Some labels were read as missing ratings: {.val {old_labels[is_na_label]}}.",
       i = "If one of these labels is a category, leave it out of {.arg na}.")
   new_labels <- old_labels
   if (options$clean) {
@@ -225,10 +225,10 @@ resolve_input_labels <- function(input, options) {
       input$covariates, map_lgl(input$covariates, is.character),
       function(column) clean_columns(list(column))[[1L]]
     )
-    new_labels[!is_missing] <- clean_label(old_labels[!is_missing])
+    new_labels[!is_na_label] <- clean_label(old_labels[!is_na_label])
   }
   inform_changed("Labels were cleaned.", old_labels, new_labels)
-  relabel_input(input, old_labels, replace(new_labels, is_missing, NA))
+  relabel_input(input, old_labels, replace(new_labels, is_na_label, NA))
 }
 
 # Returns the categories that the argument `categories` declares. If an element has a name, the name
@@ -262,10 +262,11 @@ warn_labels <- function(labels, input) {
       in {.arg data} if they mean the same.")
   # Names of the elements of `categories` are categories that the user chose, so they are not
   # reported.
-  codes <- setdiff(missing_codes(labels), names(input$given_categories))
-  warn_about(codes, "Some categories look like codes for missing ratings: {.val {suspects}}.",
+  suspected_codes <- setdiff(missing_codes(labels), names(input$given_categories))
+  warn_about(suspected_codes,
+    "Some categories look like codes for missing ratings: {.val {suspects}}.",
     c("They count as categories. Give {.arg categories} if they are categories.",
-      if (all(input$na %in% default_na())) missing_label_hint(codes, input)))
+      if (all(input$na %in% default_na())) missing_label_hint(suspected_codes, input)))
   n_rows <- if (is.null(input$times)) input$rows else sum(input$times)
   has_many_labels <- length(labels) > 20L && length(labels) > n_rows / 2
   warn_about(if (has_many_labels) c(length(labels), n_rows),
@@ -280,13 +281,13 @@ warn_labels <- function(labels, input) {
 # levels of factors do not determine the order.
 warn_guessed_order <- function(labels, input) {
   orders <- label_orders(input$columns)
-  is_guess <- length(labels) > 2L && input$layout$labels &&
+  is_order_guessed <- length(labels) > 2L && input$layout$labels &&
     (!all(labels %in% unlist(orders)) || is.null(merge_orders(orders, labels))) &&
     (is.null(as_numbers(labels)) || is.unsorted(as_numbers(labels)))
   quoted_labels <- dQuote(labels, FALSE) # nolint: object_usage.
   reason <- if (is_empty(orders)) "labels are sorted as text" else # nolint: object_usage.
     "the levels of factors contradict each other or lack labels"
-  warn_if(is_guess, "order",
+  warn_if(is_order_guessed, "order",
     "The order of the categories is a guess, because {reason}:
         {paste(quoted_labels, collapse = ' < ')}.",
     i = "Give the categories from lowest to highest, as in
@@ -300,13 +301,13 @@ warn_guessed_order <- function(labels, input) {
 warn_unshared_labels <- function(x, by_rating) {
   n_labels <- n_categories(x)
   rater_label_pairs <- unique((rating_rater(x) - 1) * n_labels + rating_category(x) - 1)
-  rater <- rater_label_pairs %/% n_labels + 1
-  category <- rater_label_pairs %% n_labels + 1
-  is_shared <- category %in% repeated_values(category)
-  unshared_raters <- setdiff(rater, c(rater[is_shared], x$abstained$rater))
+  rater_of_pair <- rater_label_pairs %/% n_labels + 1
+  category_of_pair <- rater_label_pairs %% n_labels + 1
+  is_shared <- category_of_pair %in% repeated_values(category_of_pair)
+  unshared_raters <- setdiff(rater_of_pair, c(rater_of_pair[is_shared], x$abstained$rater))
   if (by_rating) unshared_raters <- unshared_raters[ratings_of_raters(x)[unshared_raters] >= 5]
-  labels <- x$categories[category[rater %in% unshared_raters]]
-  warn_if(n_distinct(rater) > 1L && !is_empty(unshared_raters), "labels",
+  labels <- x$categories[category_of_pair[rater_of_pair %in% unshared_raters]]
+  warn_if(n_distinct(rater_of_pair) > 1L && !is_empty(unshared_raters), "labels",
     "No other rater uses the labels of {.val {x$raters[sort(unshared_raters)]}}:
         {shorten(dQuote(labels, FALSE))}.",
     i = "If {cli::qty(length(unshared_raters))}{?this is not a column/these are not columns} of

@@ -33,27 +33,29 @@ match_categories <- function(labels, categories, input) {
 
 # Returns R code that creates a vector of strings with its names, such as `c(yes = "Yes")`.
 code_vector <- function(x) {
-  code <- paste0(ifelse(have_name(x), paste(dQuote(names2(x), FALSE), "= "), ""), dQuote(x, FALSE))
-  if (length(x) == 1L && !have_name(x)) code else paste0("c(", toString(code), ")")
+  elements <-
+    paste0(ifelse(have_name(x), paste(dQuote(names2(x), FALSE), "= "), ""), dQuote(x, FALSE))
+  if (length(x) == 1L && !have_name(x)) elements else paste0("c(", toString(elements), ")")
 }
 
 # Returns hints on `labels` that may be mistakes.
 # * If labels differ from categories only in capitals and blanks, a hint is `clean_labels`.
 # * If labels are misspellings of categories, a hint contains code for the argument `categories`
-#   that merges them. The text `begin` precedes this code. If the user gave `categories`, the code
-#   keeps its elements. It then also merges labels that differ from categories only in capitals and
-#   blanks. The reason is that `clean_labels` may choose a spelling that is not in `categories`.
+#   that merges them. The text `begin` precedes this code.
+#   If the user gave `categories`, the code keeps its elements, and also merges labels that differ
+#   only in capitals and blanks. For these, `clean_labels` may choose a spelling that is not in
+#   `categories`.
 # * Other labels may be missing ratings, see missing_label_hint().
 correction_hints <- function(begin, labels, categories, input) {
   category <- match_categories(labels, categories, input)
   variants <- which(category != labels)
   is_cleanable <- plain_label(category[variants]) == plain_label(labels[variants])
-  coded_variants <- variants[!is_cleanable | !is.null(input$given_categories)]
+  variants_to_recode <- variants[!is_cleanable | !is.null(input$given_categories)]
   c(
     if (any(is_cleanable))
       "{.code clean_labels = TRUE} merges labels that differ only in capitals and blanks.",
-    if (length(coded_variants) > 0L) escape_braces(begin, ", give `categories = ",
-      code_vector(c(input$given_categories, setNames(labels, category)[coded_variants])), "`."),
+    if (length(variants_to_recode) > 0L) escape_braces(begin, ", give `categories = ",
+      code_vector(c(input$given_categories, setNames(labels, category)[variants_to_recode])), "`."),
     if (anyNA(category)) missing_label_hint(labels[is.na(category)], input)
   )
 }
@@ -71,9 +73,9 @@ missing_label_hint <- function(labels, input) {
 abort_undeclared <- function(categories, input) {
   columns <- lapply(c(label_columns(input), list(systems = input$constant)), as_label)
   labels <- labels_by_frequency(lapply(columns, function(x) x[!x %in% c(categories, NA)]))
-  first_column <- Position(function(x) any(x %in% labels), columns)
-  column <- columns[[first_column]]
-  check_values(column, !column %in% labels, names(columns)[[first_column]], "category",
+  first_column_index <- Position(function(x) any(x %in% labels), columns)
+  column <- columns[[first_column_index]]
+  check_values(column, !column %in% labels, names(columns)[[first_column_index]], "category",
     "A label is not a declared category.",
     i = c(
       if (length(labels) > 1L) escape_braces(

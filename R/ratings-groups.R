@@ -43,7 +43,8 @@ NULL
 # Is there a single rater, or a single group of raters?
 is_one_rater <- function(x) n_distinct(x$rater_groups %||% x$raters) < 2L
 
-# Replaces the reruns of each rater on a case by one vote. Raters without a vote are kept.
+# Replaces the reruns of each rater on a case by one vote. The result contains all raters, also
+# raters without any vote.
 merge_reruns <- function(x) {
   if (!has_reruns(x)) return(x)
   votes <- cast_votes(x, seq_along(x$raters), x$raters)
@@ -69,8 +70,9 @@ tie_lines <- function(x) {
   format_ties(x$raters, count_rated(x), count_rated(merge_reruns(x)))
 }
 
-# Returns a line for each name with the number of cases without a vote. `n_cases`, `n_votes`: number
-# of rated cases and of cases with a vote, for each name.
+# Returns lines of text, one for each rater or system with rated cases that have no vote. The line
+# contains the number of these cases. `names`: names of raters or systems. `n_cases`, `n_votes`:
+# numbers of their rated cases and of their cases with a vote.
 format_ties <- function(names, n_cases, n_votes) {
   lines <- sprintf("%s: %s of %s cases", names, number(n_cases - n_votes), number(n_cases))
   lines[n_votes < n_cases]
@@ -99,8 +101,8 @@ with_votes <- function(x) {
   # The kind of a group is the kind of its first rater. It is NA unless all raters of the group are
   # people, or all are machines.
   if (has_names(x$rater_kind)) votes$rater_kind <- map_chr(setNames(nm = groups), function(group) {
-    kinds <- x$rater_kind[x$raters[x$rater_groups == group]]
-    if (kind_of_panel(kinds) == "undeclared") NA_character_ else kinds[[1L]]
+    kinds_in_group <- x$rater_kind[x$raters[x$rater_groups == group]]
+    if (kind_of_panel(kinds_in_group) == "undeclared") NA_character_ else kinds_in_group[[1L]]
   })
   votes$voted$groups <- setNames(x$rater_groups, x$raters)
   votes
@@ -122,14 +124,14 @@ cast_votes <- function(x, unit_of_rater, names) {
     category = rating_category(x)
   )
   is_combined <- has_reruns(x) | tabulate(unit_of_rater, length(names))[ratings$unit] > 1L
-  pooled_ratings <- ratings[is_combined, ]
+  combined_ratings <- ratings[is_combined, ]
   votes <- rbind(
     ratings[!is_combined, ],
-    pooled_ratings[find_majority(pooled_ratings, length(names), n_categories(x)), ]
+    combined_ratings[find_majority(combined_ratings, length(names), n_categories(x)), ]
   )
-  systems <- split_columns(pattern_answers(x), x$systems)
+  system_answers <- split_columns(pattern_answers(x), x$systems)
   core_patterns <-
-    core_patterns_long(votes$pattern, votes$unit, votes$category, systems, n_patterns(x))
+    core_patterns_long(votes$pattern, votes$unit, votes$category, system_answers, n_patterns(x))
   core_patterns$index <- core_patterns$index[pattern_of_case(x)]
   x$raters <- names
   x[names(rating_roles)] <- NULL # values of several ratings are not combined
@@ -144,14 +146,16 @@ count_equal_at_first <- function(x) tabulate(match(x, x), length(x))
 # pattern and unit has no position if several categories are equally frequent. `ratings`: a list or
 # data frame of `pattern`, `unit` (rater or group) and `category`.
 find_majority <- function(ratings, n_units, n_categories) {
-  key <- (ratings$pattern - 1) * n_units + ratings$unit - 1 # a double: may be above 2^31
-  n_equal <- count_equal_at_first(key * n_categories + ratings$category - 1)
-  winning_positions <- order(key, -n_equal)
-  winning_positions <- winning_positions[n_equal[winning_positions] > 0L]
-  # Drops ties: the next position has the same key and the same number of equal ratings.
-  sorted_keys <- key[winning_positions]
-  is_tied <- c(equals_next(sorted_keys, n_equal[winning_positions]), FALSE)
-  winning_positions[!duplicated(sorted_keys) & !is_tied]
+  # One number for each pattern and unit. It is a double, because it may be above 2^31.
+  pattern_unit_key <- (ratings$pattern - 1) * n_units + ratings$unit - 1
+  n_equal <- count_equal_at_first(pattern_unit_key * n_categories + ratings$category - 1)
+  sorted_positions <- order(pattern_unit_key, -n_equal)
+  sorted_positions <- sorted_positions[n_equal[sorted_positions] > 0L]
+  # Keeps the first position of each key, the category with the most ratings. Drops it if the next
+  # position has the same key and the same number of ratings, because the two categories tie.
+  sorted_keys <- pattern_unit_key[sorted_positions]
+  is_tied <- c(equals_next(sorted_keys, n_equal[sorted_positions]), FALSE)
+  sorted_positions[!duplicated(sorted_keys) & !is_tied]
 }
 
 # Combines ratings of new cases into votes. `x`: ratings of new cases. `fitted`: the ratings to
@@ -206,14 +210,14 @@ groups_of_raters <- function(table, x) {
   unknown_raters <- setdiff(table$rater, x$raters)
   abort_argument_if(unknown_raters, "rater_groups", "must name raters of {.arg data}.",
     x = "{.val {unknown_raters}} {?is/are} not among {.val {x$raters}}.", rater = unknown_raters)
-  group <- table$group[match(x$raters, table$rater)]
-  raters_without_group <- x$raters[is.na(group)]
-  name_in_use <- intersect(group, c(raters_without_group, x$systems))[1L]
-  abort_argument_if(!is.na(name_in_use), "rater_groups",
+  group_of_rater <- table$group[match(x$raters, table$rater)]
+  raters_without_group <- x$raters[is.na(group_of_rater)]
+  clashing_name <- intersect(group_of_rater, c(raters_without_group, x$systems))[1L]
+  abort_argument_if(!is.na(clashing_name), "rater_groups",
     "must have names that differ from those of ungrouped raters and of systems.",
-    x = "{.val {name_in_use}} is also the name of
-        {if (name_in_use %in% raters_without_group) 'a rater in no group' else 'a system'}.")
-  replace(group, is.na(group), raters_without_group)
+    x = "{.val {clashing_name}} is also the name of
+        {if (clashing_name %in% raters_without_group) 'a rater in no group' else 'a system'}.")
+  replace(group_of_rater, is.na(group_of_rater), raters_without_group)
 }
 
 # ---- Printed lines and tables -------------------------------------------------------------------
@@ -231,8 +235,8 @@ format_votes <- function(x) {
 # Returns a list with an element for each group of several raters: the positions of its raters.
 groups_with_several_raters <- function(x) {
   groups <- x$rater_groups
-  members <- split(seq_along(groups), factor(groups, unique(groups)))
-  members[lengths(members) > 1L]
+  raters_by_group <- split(seq_along(groups), factor(groups, unique(groups)))
+  raters_by_group[lengths(raters_by_group) > 1L]
 }
 
 # Returns a table with a row per group of several raters; NULL without groups. Columns:
@@ -242,14 +246,16 @@ groups_with_several_raters <- function(x) {
 # * split: number of rated cases without a vote, because categories tie.
 group_table <- function(x) {
   if (is.null(x$rater_groups)) return(NULL)
-  members <- groups_with_several_raters(x)
-  groups <- names(members)
+  raters_by_group <- groups_with_several_raters(x)
+  groups <- names(raters_by_group)
   votes <- with_votes(x)
-  n_voted <- map_dbl(match(groups, votes$raters), count_rated_cases, x = votes)
-  agreement <- map_dbl(members, function(raters) agreement_in_core(x[, raters])$agreement)
+  n_with_vote <- map_dbl(match(groups, votes$raters), count_rated_cases, x = votes)
+  agreement_in_group <-
+    map_dbl(raters_by_group, function(raters) agreement_in_core(x[, raters])$agreement)
   columns_tibble(
-    group = groups, raters = lengths(members), agreement = na_real(agreement), votes = n_voted,
-    split = map_dbl(members, count_rated_cases, x = x) - n_voted
+    group = groups, raters = lengths(raters_by_group),
+    agreement = na_real(agreement_in_group), votes = n_with_vote,
+    split = map_dbl(raters_by_group, count_rated_cases, x = x) - n_with_vote
   )
 }
 
@@ -263,10 +269,10 @@ count_rated_cases <- function(x, raters) {
 # Raters have shared errors if they are wrong on the same cases. The amount of shared errors cannot
 # be estimated from ratings. Typical amounts depend on the kind of raters.
 
-kind_words <- c(
+kind_labels <- c(
   expert = "experts", crowd = "a crowd", model = "language models", tool = "programs"
 )
-rater_kinds <- names(kind_words)
+rater_kinds <- names(kind_labels)
 people_kinds <- rater_kinds[1:2]
 machine_kinds <- rater_kinds[3:4]
 
@@ -274,25 +280,25 @@ machine_kinds <- rater_kinds[3:4]
 # vector of words with raters or groups as names.
 check_rater_kind <- function(kind) {
   if (is.null(kind)) return(NULL)
-  if (!has_names(kind)) return(check_choice(kind, rater_kinds, "rater_kind", kinds_in_words))
+  if (!has_names(kind)) return(check_choice(kind, rater_kinds, "rater_kind", kinds_hint))
   is_valid_kind <- if (is.character(kind)) kind %in% rater_kinds else FALSE
   abort_argument_if(!all(is_valid_kind), "rater_kind",
     "must be one of {.or {.val {rater_kinds}}}, for all raters or with raters or groups as names.",
     x = if (is.character(kind)) "Found {.val {unique(kind[!is_valid_kind])}}." else
-      "It is {describe(kind)}.", i = kinds_in_words)
+      "It is {describe(kind)}.", i = kinds_hint)
   kind
 }
 
-kinds_in_words <- "Language models are {.val model}, other programs {.val tool}, people
+kinds_hint <- "Language models are {.val model}, other programs {.val tool}, people
   {.val expert} or {.val crowd}."
 
 # Returns the field `rater_kind` of the ratings `x`. It is one word if all raters are of one kind,
 # and otherwise a word for each rater with the raters as names.
 resolve_kinds <- function(kind, x) {
   if (!has_names(kind)) return(kind)
-  group <- x$rater_groups %||% x$raters
-  name_in_kind <- ifelse(x$raters %in% names(kind), x$raters, group)
-  unknown_names <- setdiff(names(kind), c(x$raters, group))
+  group_of_rater <- x$rater_groups %||% x$raters
+  name_in_kind <- ifelse(x$raters %in% names(kind), x$raters, group_of_rater)
+  unknown_names <- setdiff(names(kind), c(x$raters, group_of_rater))
   unnamed_raters <- x$raters[!name_in_kind %in% names(kind)]
   requirement <- "The names of {.arg rater_kind} must include all raters, or their groups."
   check_named_raters(x, "rater_kind", requirement)
@@ -327,8 +333,8 @@ kind_of_panel <- function(kind) {
 format_kinds <- function(x) {
   kind <- rater_kind(x)
   if (is_empty(kind)) return(NULL)
-  if (length(kind) == 1L) return(paste("Raters are", kind_words[[kind]]))
-  kind_counts <- table(factor(kind_words[kind], kind_words))
+  if (length(kind) == 1L) return(paste("Raters are", kind_labels[[kind]]))
+  kind_counts <- table(factor(kind_labels[kind], kind_labels))
   kind_counts <- kind_counts[kind_counts > 0L]
   paste0(
     "Raters: ", toString(paste0(names(kind_counts), " (", kind_counts, ")")),
@@ -340,7 +346,7 @@ format_kinds <- function(x) {
 # Returns words for the kinds of the raters, such as "language models and programs". All raters must
 # be machines.
 machine_kind_words <- function(x) {
-  paste(kind_words[sort_strings(unique(rater_kind(x)))], collapse = " and ")
+  paste(kind_labels[sort_strings(unique(rater_kind(x)))], collapse = " and ")
 }
 
 # ---- Names that look like those of machines -----------------------------------------------------
@@ -356,12 +362,12 @@ machine_name_pattern <- paste0(
 # or the name of a rater looks like the name of a machine.
 ask_rater_kind <- function(x) {
   rater_names <- named_raters(x)
-  machine_names <- if (length(rater_names) == 2L) rater_names else
+  suspected_machines <- if (length(rater_names) == 2L) rater_names else
     grep(machine_name_pattern, rater_names, TRUE, value = TRUE, useBytes = TRUE)
-  if (!is.null(x$rater_kind) || is_empty(machine_names)) return()
+  if (!is.null(x$rater_kind) || is_empty(suspected_machines)) return()
   inform_once("rater_kind", c(
     escape_braces("Are some raters language models or programs (",
-      shorten(machine_names, most = 3L),
+      shorten(suspected_machines, most = 3L),
       ")? If so, declare it with `rater_kind`."),
     "i" = "Intervals depend on this argument, because machines share errors that ratings do not
            show. In 20 public sources, 90% intervals for machines were .54 wide and covered .91 of

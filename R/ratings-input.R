@@ -36,8 +36,8 @@ max_categories <- 1000L
 # * abstained, silent: see record_abstentions().
 # * given_categories: the argument `categories`.
 # * data: the data frame.
-# * extra: columns without a role. They may identify cases, see keys_of_repeats(). Columns with the
-#   ratings of other variables of a codebook are not included.
+# * extra: columns without a role. They may identify cases, see find_possible_keys(). Columns with
+#   the ratings of other variables of a codebook are not included.
 read_input <- function(data, quos, options) {
   repeats <- options$repeats
   data <- as_columns(data)

@@ -200,7 +200,7 @@ settings_from_files <- function(contents, table, columns, systems, given_names) 
   if (!is.null(arguments$truth))
     inform_fallible("The known truth in column{?s} {.val {truths}} is read as {.arg truth}.")
   if (!is.null(arguments$rater_kind)) {
-    judges <- map_chr(split(raters, kind_words[kind_by_rater]), shorten)
+    judges <- map_chr(split(raters, kind_labels[kind_by_rater]), shorten)
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
     inform_fallible("Raters are read as {judges}, as usual in logs of evaluations.",
       i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
