@@ -200,7 +200,7 @@ resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
 # `blind` with the known truth.
 labels_with_gold <- function(x, gold, votes) {
   if (isTRUE(votes == 1) && is.null(gold)) {
-    return(list(x = x, posterior = unknown_posterior(x), certain = logical(n_patterns(x)), rho = 0))
+    return(list(x = x, posterior = missing_posterior(x), certain = logical(n_patterns(x)), rho = 0))
   }
   x <- split_gold_patterns(x, gold)
   if (is.null(gold)) return(set_average_defaults(average_labels(x)))

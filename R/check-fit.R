@@ -276,7 +276,7 @@ fit_check_notes <- function(fit, mixing, tables) {
   waic <- tables$criteria[1L, ]
   loo <- tables$criteria[2L, ]
   c(
-    paste0("Chains: ", format_mixing(fit), if (!has_mixed(mixing)) {
+    paste0("Chains: ", format_mixing(fit), if (!is_sufficient_mixing(mixing)) {
       ": the chains have not converged, use more draws"
     }),
     if (length(conflicts) > 0L) paste0("The ratings contradict the priors of ",

@@ -20,7 +20,7 @@ list_questions <- function(x, agreement_statistics) {
   } else if (agreement_statistics$kappa <= 0) {
     c("gold", paste0("Raters ", agreement_by_chance_words, "."))
   } else if (any(leading_categories(x)$chance)) {
-    c("gold", as_sentence(may_be_chance_words))
+    c("gold", as_sentence(may_be_chance_text))
   } else {
     c("assumption", "If raters err independently.")
   }

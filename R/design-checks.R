@@ -12,9 +12,9 @@ check_probabilities <- function(x, arg, min_length) {
 }
 
 check_judge_names <- function(names) {
-  shared_names <- repeated_values(names)
-  abort_argument_if(shared_names, "systems", "Raters and systems must have different names.",
-    x = "{.val {shared_names}} {?is/are} used for a rater and for a system.")
+  repeated_names <- repeated_values(names)
+  abort_argument_if(repeated_names, "systems", "Raters and systems must have different names.",
+    x = "{.val {repeated_names}} {?is/are} used for a rater and for a system.")
 }
 
 name_judges <- function(x, prefix) {
@@ -26,8 +26,8 @@ name_judges <- function(x, prefix) {
 }
 
 # Checks argument `difficulty` and returns the strata of cases: a data frame with columns `shift`
-# (number added to accuracies) and `weight` (probability of the stratum). Raises an error if shifts
-# change all `accuracies` so much that none of them is inside (0, 1) in any stratum.
+# (number added to accuracies) and `weight` (probability of the stratum). Raises an error if the
+# shifts move every accuracy out of (0, 1).
 check_strata <- function(difficulty, accuracies) {
   if (is.numeric(difficulty) && is.null(dim(difficulty))) {
     shift <- unique(check_number(difficulty, "difficulty", 0, 1) * -1:1)
@@ -46,17 +46,17 @@ check_strata <- function(difficulty, accuracies) {
         {format(sum(weight), digits = 6)}.")
   shifts <- shifts[weight > 0]
   shifted_accuracies <- outer(accuracies, shifts, `+`)
-  is_between <- shifted_accuracies > 0 & shifted_accuracies < 1
-  abort_argument_if(any(shifts != 0) && !any(is_between), "difficulty",
+  is_inside_range <- shifted_accuracies > 0 & shifted_accuracies < 1
+  abort_argument_if(any(shifts != 0) && !any(is_inside_range), "difficulty",
     "{.arg difficulty} changes all accuracies to 0 or 1.",
     x = "Each accuracy plus each shift ({.val {shifts}}) is outside (0, 1).",
     i = "Choose a smaller {.arg difficulty}.")
   difficulty[c("shift", "weight")]
 }
 
-# Checks argument `difficulty` of rater_design(). Returns a list with all settings of difficulty,
-# where settings that the user left out have their defaults. If `difficulty` is a number or a data
-# frame, it becomes the setting `value`.
+# Checks argument `difficulty` of rater_design() and returns a list of settings. Settings that the
+# user left out get defaults. If `difficulty` is a number or a data frame, it becomes element
+# `value` of the list.
 check_difficulty <- function(difficulty) {
   effects <- c("difficulty", "errors")
   settings <- list(value = 0, strata = "drawn", redraw = TRUE, shared = effects, loading = 0)
@@ -71,11 +71,11 @@ check_copying <- function(copying, raters, systems) {
   if (is.null(copying)) return(data.frame(from = integer(), to = integer(), probability = double()))
   judges <- c(raters, systems)
   is_table <- is.data.frame(copying) && has_columns(copying, c("from", "to", "probability"))
-  faults <- NULL
+  row_faults <- NULL
   if (is_table) {
-    judge_number <- function(x) match(x, if (is.numeric(x)) seq_along(judges) else judges)
-    source_number <- judge_number(copying$from)
-    copier_number <- judge_number(copying$to)
+    find_judge_number <- function(x) match(x, if (is.numeric(x)) seq_along(judges) else judges)
+    source_number <- find_judge_number(copying$from)
+    copier_number <- find_judge_number(copying$to)
     describe_cells <- function(column, fault) {
       sprintf("`%s` is %s, %s", column, map_chr(unfactor(copying[[column]]), describe), fault)
     }
@@ -83,22 +83,23 @@ check_copying <- function(copying, raters, systems) {
       is.numeric(p) && isTRUE(p >= 0 && p <= 1)
     })
     # One fault is reported per row. A fault that is found later replaces an earlier one.
-    faults <- ifelse(is_probability, NA, describe_cells("probability", "which is not in [0, 1]"))
-    faults <- ifelse(source_number == copier_number,
-      paste(judges[source_number], "copies itself"), faults)
-    faults <- ifelse(source_number > length(raters) & copier_number <= length(raters),
-      describe_cells("from", "which is a system; raters can copy only raters"), faults)
-    faults <- ifelse(is.na(copier_number),
-      describe_cells("to", "which is not a rater or a system"), faults)
-    faults <- ifelse(is.na(source_number),
-      describe_cells("from", "which is not a rater or a system"), faults)
+    row_faults <- ifelse(is_probability, NA,
+      describe_cells("probability", "which is not in [0, 1]"))
+    row_faults <- ifelse(source_number == copier_number,
+      paste(judges[source_number], "copies itself"), row_faults)
+    row_faults <- ifelse(source_number > length(raters) & copier_number <= length(raters),
+      describe_cells("from", "which is a system; raters can copy only raters"), row_faults)
+    row_faults <- ifelse(is.na(copier_number),
+      describe_cells("to", "which is not a rater or a system"), row_faults)
+    row_faults <- ifelse(is.na(source_number),
+      describe_cells("from", "which is not a rater or a system"), row_faults)
   }
-  faulty_rows <- which(!is.na(faults))
+  faulty_rows <- which(!is.na(row_faults))
   shown_rows <- head(faulty_rows, 5L)
   abort_argument_if(!is_table || !is_empty(faulty_rows), "copying",
     "must be a data frame with columns {.val from} (the rater or system that is copied), {.val to}
         (the rater or system that copies) and {.val probability} (in [0, 1]).",
-    x = if (is_table) escape_braces("Row ", shown_rows, ": ", faults[shown_rows], ".") else
+    x = if (is_table) escape_braces("Row ", shown_rows, ": ", row_faults[shown_rows], ".") else
       "It is {describe(copying)}.",
     i = c("Raters are {.val {raters}}.",
       if (!is_empty(systems)) "Systems are {.val {systems}}."), row = faulty_rows)
@@ -134,8 +135,9 @@ check_matrices <- function(matrices, judges, labels, n_strata) {
 
 # Describes the first row of matrix `m` whose sum is not one. Returns NULL if all sums are one.
 describe_wrong_row_sum <- function(m, tolerance) {
-  row <- which(abs(rowSums(m) - 1) > tolerance)[1L]
-  if (!is.na(row)) sprintf("Row %d sums to %s.", row, format(sum(m[row, ]), digits = 6L))
+  wrong_row <- which(abs(rowSums(m) - 1) > tolerance)[1L]
+  if (!is.na(wrong_row)) sprintf("Row %d sums to %s.", wrong_row,
+    format(sum(m[wrong_row, ]), digits = 6L))
 }
 
 check_matrix <- function(m, name, n) {
@@ -145,22 +147,22 @@ check_matrix <- function(m, name, n) {
   as.double(t(unclass(m)))
 }
 
-# Converts argument `covariates` of rater_design(), a data frame with a row per kind of case, to a
-# list. If `covariates` is NULL, the list contains only argument `difficulty`, named `strata`.
-# Otherwise, it contains:
+# Checks argument `covariates` of rater_design(), a data frame with a row per kind of case (cases
+# with the same covariates). Returns a list. If `covariates` is NULL, its only element is `strata`,
+# the argument `difficulty`. If `covariates` is given, the list contains:
 # * strata: a data frame for check_strata(), with one stratum per kind of case
 # * covariates: a tibble of the covariates of each kind of case
 # * judges: names of the raters and systems whose accuracy depends on the kind of case
 # * matrices: for each of these raters and systems, a list with a confusion matrix per kind of case
 #
-# `judges`: names of all raters and systems. `labels`: labels of categories. `in_matrices`: names in
-# argument `matrices`.
+# `judges`: names of all raters and systems. `labels`: labels of categories. `in_matrices`: names of
+# raters and systems with an element of argument `matrices`.
 convert_case_kinds <- function(covariates, difficulty, judges, labels, dispersion, in_matrices) {
   if (is.null(covariates)) return(list(strata = difficulty))
   weight <- if (is.data.frame(covariates)) covariates[["weight"]]
-  columns <- setdiff(names(covariates), "weight")
-  reserved_columns <- intersect(columns, reserved_names)
-  is_valid <- is_distribution(weight, slack = 1e-8) && !all(columns %in% judges) &&
+  column_names <- setdiff(names(covariates), "weight")
+  reserved_columns <- intersect(column_names, reserved_names)
+  is_valid <- is_distribution(weight, slack = 1e-8) && !all(column_names %in% judges) &&
     is_empty(reserved_columns)
   abort_argument_if(!is_valid, "covariates",
     "must be a data frame with a row per kind of case. It needs column {.val weight}, the
@@ -169,18 +171,18 @@ convert_case_kinds <- function(covariates, difficulty, judges, labels, dispersio
     x = if (!is_empty(reserved_columns)) "A covariate cannot be named
         {.val {reserved_columns[[1L]]}}." else
       if (!is.numeric(weight)) "It is {describe(covariates)}." else
-        if (all(columns %in% judges)) "It has no covariate." else
+        if (all(column_names %in% judges)) "It has no covariate." else
           "The weights are {format(weight, digits = 4L)}.")
-  judge_columns <- intersect(judges, columns)
+  judge_columns <- intersect(judges, column_names)
   for (judge in judge_columns) check_probabilities(covariates[[judge]], judge, 1L)
   abort_argument_if(!identical(difficulty, 0), "difficulty",
     "{.arg difficulty} cannot be combined with {.arg covariates}.",
     i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
-  repeated_judges <- intersect(columns, in_matrices)
+  repeated_judges <- intersect(column_names, in_matrices)
   abort_argument_if(repeated_judges, "matrices",
     "{.arg matrices} and {.arg covariates} must name different raters and systems.",
     x = "Both contain {.val {repeated_judges}}.")
-  case_covariates <- covariates[setdiff(columns, judge_columns)]
+  case_covariates <- covariates[setdiff(column_names, judge_columns)]
   for (name in names(case_covariates)) check_covariate(case_covariates[[name]], name)
   list(
     strata = data.frame(shift = 0, weight = weight),
@@ -229,15 +231,15 @@ all_same <- function(x) n_distinct(x) < 2L
 # Returns the confusion matrix that the user gave for a rater or system, in one stratum of cases.
 user_confusion_matrix <- function(design, judge, stratum) {
   n <- n_categories(design)
-  # A single matrix is used in all strata.
+  # `entries` contains a matrix per stratum. If the user gave a single matrix, it is repeated.
   entries <- rep_len(design$matrices[[judge]], stratum * n^2)
   matrix(tail(entries, n^2), n, n, byrow = TRUE)
 }
 
 # Returns nodes for the numerical integration over cases with the same true category and stratum.
 # The result is a data frame with a row per node:
-# * effect: effect of the case, standard normal; see "Shared errors" in ?rater_design. Effects have
-#   equal steps.
+# * effect: effect of the case, standard normal; see "Shared errors" in ?rater_design. Effects of
+#   nodes are equally spaced.
 # * position: position in the order of cases, 0 to 1. Positions have weights of Simpson's rule.
 # * weight: weight of the node. Weights sum to one.
 case_quadrature_nodes <- function(design) {
@@ -264,10 +266,10 @@ case_row_probs <- function(row, truth, loading, drift, effect, position) {
   category_order <- (truth + seq_len(n) - 2L) %% n + 1L
   error_shares <- if (row[[truth]] == 1) rep(1 / (n - 1), n - 1L) else
     row[category_order[-1L]] / (1 - row[[truth]])
-  probability <- c(p_right, error_shares * (1 - p_right))
+  answer_probability <- c(p_right, error_shares * (1 - p_right))
   if (loading != 0) {
-    upper_limits <- qnorm(c(pmin(cumsum(probability[-n]), 1), 1))
-    probability <- diff(c(0, pnorm((upper_limits - loading * effect) / sqrt(1 - loading^2))))
+    upper_limits <- qnorm(c(pmin(cumsum(answer_probability[-n]), 1), 1))
+    answer_probability <- diff(c(0, pnorm((upper_limits - loading * effect) / sqrt(1 - loading^2))))
   }
-  replace(row, category_order, probability)
+  replace(row, category_order, answer_probability)
 }

@@ -50,12 +50,12 @@ draw_panel <- function(design, n, seed = draw_seed(), item = 0) {
 
 as_panel <- function(design, drawn) {
   labels <- design$categories
-  columns <- lapply(drawn$answers, function(code) factor(c(NA, labels)[code + 1L], labels))
+  answer_columns <- lapply(drawn$answers, function(code) factor(c(NA, labels)[code + 1L], labels))
   raters <- names(design$raters)
   systems <- if (n_systems(design) > 0L) names(design$systems)
   # The option suppresses the message that asks to declare `rater_kind`.
   x <- withr::with_options(list(fallible.quiet = TRUE), ratings(
-    list2DF(setNames(columns, c(raters, systems))),
+    list2DF(setNames(answer_columns, c(raters, systems))),
     raters = !!raters, systems = !!systems, categories = labels,
     ordered = if (is_ordered(design)) TRUE
   ))
@@ -172,7 +172,7 @@ check_dependence <- function(dependence, pairs, errors, difficulty, confidence) 
 
 model_is_dependent <- function(model) !is.null(model$dependence)
 
-# Returns the model's assumption about errors, as words that complete "raters err ...".
+# Returns a text that completes the sentence "raters err ...": the model's assumption about errors.
 independence_words <- function(model) {
   if (inherits(model, "own_model")) return("as the fitted model specifies")
   if (model_is_dependent(model))
@@ -184,11 +184,11 @@ independence_words <- function(model) {
 dependence_type <- function(model) model$dependence$type %||% "none"
 
 format_dependence <- function(model) {
-  pairs <- map_chr(model$dependence$pairs, paste, collapse = " and ")
+  pair_texts <- map_chr(model$dependence$pairs, paste, collapse = " and ")
   switch(dependence_type(model),
     easy = " with cases easy for all", pairs = paste0(
-      if (length(pairs) == 1L) " with the dependent pair " else " with dependent pairs ",
-      toString(pairs)
+      if (length(pair_texts) == 1L) " with the dependent pair " else " with dependent pairs ",
+      toString(pair_texts)
     )
   )
 }
@@ -270,8 +270,8 @@ code_probabilities <- function(parameters, codes, model, raters) {
         joint_probability[codes[both_rated, pairs[, i], drop = FALSE]]
       answer_probabilities[both_rated, rater2] <- 1
     }
-    all_right <- rowSums(codes > 0L & codes != k) == 0
-    easy_share * all_right + (1 - easy_share) * apply(answer_probabilities, 1L, prod)
+    has_no_error <- rowSums(codes > 0L & codes != k) == 0
+    easy_share * has_no_error + (1 - easy_share) * apply(answer_probabilities, 1L, prod)
   }, numeric(nrow(codes)))
   matrix(probabilities, nrow(codes))
 }
@@ -308,11 +308,10 @@ all_answer_combinations <- function(x) {
 # The parameters are identified if both numbers are equal. Enough degrees of freedom do not
 # guarantee full rank (Jones et al., 2010).
 #
-# `populations`: number of populations. `points`: a list of parameter values, at which the rank is
-# computed; the largest rank is returned. Each element is a list like argument `parameters` of
-# code_probabilities(), with two differences. If all raters have the same accuracy, there is only
-# one matrix. If errors are uniform, a matrix is one number, the accuracy. Rows of matrices are
-# divided by their sums, which does not change the rank.
+# `populations`: number of populations. `points`: a list of sets of parameter values. The rank is
+# computed at each set, and the largest rank is returned. A set is a list like argument `parameters`
+# of code_probabilities(). If all raters have the same accuracy, it has only one matrix. If errors
+# are uniform, a matrix is one number, the accuracy. Rows of matrices are divided by their sums.
 rank_of_model <- function(x, model, populations,
                           points = random_parameters(x, model, populations)) {
   codes <- all_answer_combinations(x)
@@ -334,10 +333,10 @@ rank_of_model <- function(x, model, populations,
     singular_values <- svd(jacobian, 0L, 0L)$d
     sum(singular_values > 1e-6 * singular_values[[1L]])
   })
-  n_per_matrix <- if (model$errors == "uniform") 1 else n_labels * (n_labels - 1)
+  n_parameters_per_matrix <- if (model$errors == "uniform") 1 else n_labels * (n_labels - 1)
   list(
     rank = max(ranks), parameters = populations * (n_labels - 1) +
-      n_per_matrix * length(points[[1L]]$matrices) + length(points[[1L]]$shared)
+      n_parameters_per_matrix * length(points[[1L]]$matrices) + length(points[[1L]]$shared)
   )
 }
 
@@ -345,17 +344,17 @@ rank_of_model <- function(x, model, populations,
 # better than chance. The seed is fixed, so that the rank is reproducible.
 random_parameters <- function(x, model, populations) {
   n_labels <- n_categories(x)
-  random_matrix <- function(n, low = 0.5, high = 1.5) matrix(runif(n * n_labels, low, high), n)
+  draw_random_matrix <- function(n, low = 0.5, high = 1.5) matrix(runif(n * n_labels, low, high), n)
   withr::with_seed(1L, lapply(1:2, function(i) {
     drop_null(list(
-      base_rates = random_matrix(populations),
+      base_rates = draw_random_matrix(populations),
       matrices = lapply(seq_len(if (model$accuracy == "common") 1L else n_raters(x)),
         function(j) {
           if (model$errors == "uniform") runif(1L, 0.6, 0.9) else
-            random_matrix(n_labels) + diag(3 * (n_labels - 1), n_labels)
+            draw_random_matrix(n_labels) + diag(3 * (n_labels - 1), n_labels)
         }),
       shared = if (model_is_dependent(model))
-        t(random_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4))
+        t(draw_random_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4))
     ))
   }))
 }
@@ -365,8 +364,8 @@ random_parameters <- function(x, model, populations) {
 # `raters_with_prior`: names of the raters with an informative prior.
 check_dependence_identified <- function(x, model, populations, raters_with_prior) {
   rank_check <- rank_of_model(x, model, populations)
-  is_deficient <- isTRUE(rank_check$rank < rank_check$parameters)
-  abort_if(is_deficient && !all(x$raters %in% raters_with_prior), "prior",
+  is_rank_deficient <- isTRUE(rank_check$rank < rank_check$parameters)
+  abort_if(is_rank_deficient && !all(x$raters %in% raters_with_prior), "prior",
     "The ratings do not identify which errors raters share: the model has {rank_check$parameters}
      parameters, and the ratings determine {rank_check$rank} of them.",
     i = "Give priors for all raters with {.fun rater_prior}. Or use more raters, or more populations
@@ -381,11 +380,11 @@ check_dependence_identified <- function(x, model, populations, raters_with_prior
 warn_dependence <- function(fit) {
   rank_check <- fit$learnable
   if (!is.null(rank_check)) {
-    mean_point <- drop_null(parameters_of_values(fit, colMeans(fit$draws)))
-    if (fit$model$accuracy == "common") mean_point$matrices <- mean_point$matrices[1L]
-    if (fit$model$errors == "uniform") mean_point$matrices <- lapply(mean_point$matrices, `[[`, 1L)
-    rank_at_mean <- rank_of_model(fit$x, fit$model, nrow(mean_point$base_rates), list(mean_point))
-    rank_check$rank <- min(rank_check$rank, rank_at_mean$rank)
+    mean_draw <- drop_null(parameters_of_values(fit, colMeans(fit$draws)))
+    if (fit$model$accuracy == "common") mean_draw$matrices <- mean_draw$matrices[1L]
+    if (fit$model$errors == "uniform") mean_draw$matrices <- lapply(mean_draw$matrices, `[[`, 1L)
+    check_at_mean <- rank_of_model(fit$x, fit$model, nrow(mean_draw$base_rates), list(mean_draw))
+    rank_check$rank <- min(rank_check$rank, check_at_mean$rank)
   }
   warn_fallible("dependence", c(
     "Ratings do not show which errors raters share: other models may fit equally well and give

@@ -98,7 +98,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   check_judge_names(judges)
   settings <- check_difficulty(difficulty)
   matrices <- matrices %||% list()
-  normalise <- if (is.list(matrices)) matrices[["normalise"]]
+  normalise_setting <- if (is.list(matrices)) matrices[["normalise"]]
   if (is.list(matrices)) matrices <- matrices[names2(matrices) != "normalise"]
   base_rate_law <-
     if (is.character(base_rates)) check_choice(base_rates, c("uniform", "dirichlet")) else "fixed"
@@ -106,8 +106,8 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     covariates, settings$value, judges, labels, dispersion, names(matrices)
   )
   if (!is_empty(case_kinds$matrices)) matrices <- c(matrices, case_kinds$matrices)
-  system_strata <- "difficulty" %in% settings$shared
-  strata <- check_strata(case_kinds$strata, c(raters, if (system_strata) systems))
+  strata_affect_systems <- "difficulty" %in% settings$shared
+  strata <- check_strata(case_kinds$strata, c(raters, if (strata_affect_systems) systems))
   design <- list(
     categories = labels, n = check_count(n, "n"), raters = raters, systems = systems,
     law = base_rate_law, base_rates = if (base_rate_law == "fixed")
@@ -115,11 +115,11 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     concentration = check_number(concentration, "concentration", 0, open_min = TRUE),
     dispersion = check_number(dispersion, "dispersion", 0, open_min = TRUE),
     error_range = check_number(error_range, "error_range", 0, 1),
-    normalise = check_choice(normalise %||% "expected", c("expected", "row"), "normalise"),
+    normalise = check_choice(normalise_setting %||% "expected", c("expected", "row"), "normalise"),
     strata = strata,
     strata_drawn = check_choice(settings$strata, c("drawn", "fixed"), "strata") == "drawn",
     redraw = check_flag(settings$redraw, "redraw"),
-    system_strata = system_strata, system_errors = "errors" %in% settings$shared,
+    system_strata = strata_affect_systems, system_errors = "errors" %in% settings$shared,
     missing = numbers_by_judge(missing, names(raters), "missing", 0, "rater"),
     copying = check_copying(copying, names(raters), names(systems)),
     matrices = check_matrices(matrices, judges, labels, nrow(strata)),
@@ -188,11 +188,11 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9), ...) {
   system <- check_probabilities(system, "system", 0L)
   if (!is_empty(system) && !has_names(system)) names(system) <- paste("system", system)
   figure_in_series <- (figure - 1L) %% 7L + 1L
-  has_violations <- as.double(figure > 7L) # 1 if the assumptions are violated, otherwise 0
+  violation_size <- as.double(figure > 7L) # 1 if the assumptions are violated, otherwise 0
   rater_design(
-    c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[figure_in_series]] + c(-0.1, 0, 0.1) * has_violations,
+    c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[figure_in_series]] + c(-0.1, 0, 0.1) * violation_size,
     system, n = c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[figure_in_series]],
-    dispersion = 1 + has_violations, error_range = has_violations, difficulty = 0.2 * has_violations
+    dispersion = 1 + violation_size, error_range = violation_size, difficulty = 0.2 * violation_size
   )
 }
 
@@ -223,30 +223,30 @@ expected_base_rates <- function(design) {
 design_violations <- function(x) {
   shifts <- x$strata$shift
   judges <- c(names(x$raters), names(x$systems))
-  exception_words <- function(shared) if (!shared && n_systems(x) > 0L) ", of raters only"
+  describe_exception <- function(shared) if (!shared && n_systems(x) > 0L) ", of raters only"
   judges_with_matrix <- judges[lengths(x$matrices) > 0L & !judges %in% x$by_kind]
-  copying <- x$copying[x$copying$probability > 0, ]
+  used_copying <- x$copying[x$copying$probability > 0, ]
   describe_judges <- function(description, x) {
-    value_words <- format(signif(x, 3L), trim = TRUE, drop0trailing = TRUE)
-    if (any(x != 0)) paste(description, shorten(paste(judges, "=", value_words)[x != 0]))
+    value_texts <- format(signif(x, 3L), trim = TRUE, drop0trailing = TRUE)
+    if (any(x != 0)) paste(description, shorten(paste(judges, "=", value_texts)[x != 0]))
   }
   c(
     if (!all_same(given_accuracies(x)[seq_along(x$raters)])) "raters are not equally accurate",
     if (x$dispersion != 1) paste0("errors are ", format(x$dispersion),
       " times as likely as errors one category farther from the truth",
-      exception_words(x$system_errors)),
+      describe_exception(x$system_errors)),
     if (x$error_range > 0) paste0("errors vary by up to ", format(100 * x$error_range), "%",
-      exception_words(x$system_errors)),
+      describe_exception(x$system_errors)),
     if (!all_same(shifts)) paste0(
-      "accuracy shifts with difficulty by ", shorten(shifts), exception_words(x$system_strata)
+      "accuracy shifts with difficulty by ", shorten(shifts), describe_exception(x$system_strata)
     ),
     if (!is_empty(x$by_kind)) paste(
       "accuracy of", shorten(x$by_kind), "depends on", shorten(names(x$covariates))
     ),
     words_with_labels("confusion matrices are given for", judges_with_matrix),
-    if (nrow(copying) > 0L) shorten(paste(
-      judges[copying$to], "repeats", paste0(signif(100 * copying$probability, 3L), "%"),
-      "of the answers of", judges[copying$from]
+    if (nrow(used_copying) > 0L) shorten(paste(
+      judges[used_copying$to], "repeats", paste0(signif(100 * used_copying$probability, 3L), "%"),
+      "of the answers of", judges[used_copying$from]
     ), most = 4L),
     describe_judges("errors are correlated, by loadings", x$loading),
     describe_judges("accuracy drifts over the cases by", x$drift)
@@ -321,8 +321,8 @@ NULL
 schema_of.rater_model <- function(x) { # nolint: object_name.
   arguments <- x[c("accuracy", "errors", "difficulty", "system")]
   value <- unlist(c(arguments, base_rates = if (has_formula(x)) formula_text(x)))
-  k_model <- c("common", "uniform", "none", NA, NA)[seq_along(value)]
-  table <- columns_tibble(property = names(value), value = value, holds = value == k_model)
+  k_model_values <- c("common", "uniform", "none", NA, NA)[seq_along(value)]
+  table <- columns_tibble(property = names(value), value = value, holds = value == k_model_values)
   new_schema(list(table = table), c(arguments, prior = prior_name(x)), format(x))
 }
 
@@ -337,12 +337,12 @@ schema_of.rater_design <- function(x) { # nolint: object_name.
   sizes <- list(
     cases = x$n, raters = n_raters(x), systems = n_systems(x), categories = n_categories(x)
   )
-  size_words <- toString(Map(count_noun, sizes, c("case", "rater", "system", "category")))
+  size_text <- toString(Map(count_noun, sizes, c("case", "rater", "system", "category")))
   known_accuracies <- given_accuracies(x)
-  accuracy_words <- paste(names(known_accuracies), "=", known_accuracies)
-  accuracies_by_kind <- map_chr(split(accuracy_words, kind), shorten)
-  missing <- percent(x$missing)
-  if (!all_same(missing)) missing <- shorten(paste(names(x$raters), missing))
+  accuracy_texts <- paste(names(known_accuracies), "=", known_accuracies)
+  accuracies_by_kind <- map_chr(split(accuracy_texts, kind), shorten)
+  missing_text <- percent(x$missing)
+  if (!all_same(missing_text)) missing_text <- shorten(paste(names(x$raters), missing_text))
   new_schema(
     list(table = table),
     c(sizes, list(
@@ -350,14 +350,14 @@ schema_of.rater_design <- function(x) { # nolint: object_name.
       difficulty = max(abs(x$strata$shift)), missing = mean(x$missing),
       k_properties = is_empty(violations)
     )),
-    size_words, head = c(
-      size_words, paste0("Accuracy of ", names(accuracies_by_kind), "s: ", accuracies_by_kind),
+    size_text, head = c(
+      size_text, paste0("Accuracy of ", names(accuracies_by_kind), "s: ", accuracies_by_kind),
       paste("Base rates:", switch(x$law,
         fixed = shorten(paste(x$categories, format_decimals(x$base_rates))),
         uniform = "uniform numbers, normalised, drawn for each panel",
         dirichlet = sprintf("Dirichlet(%s), drawn for each panel", x$concentration)
       )),
-      if (any(x$missing > 0)) paste("Missing ratings:", missing[[1L]]),
+      if (any(x$missing > 0)) paste("Missing ratings:", missing_text[[1L]]),
       if (!is_empty(violations)) "The K-properties do not hold:" else "The K-properties hold",
       paste("  -", violations, recycle0 = TRUE)
     )

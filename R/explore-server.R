@@ -7,69 +7,71 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   loaded_ratings <- shiny::reactiveVal(x)
   messages <- shiny::reactiveVal(list())
   reading_code <- shiny::reactiveVal(quote(x))
-  with_messages <-
+  new_reactive <-
     function(name, make) shiny::reactive(record_messages(messages, name, make()))
-  # Returns a function that returns a result. An output that calls this function stays empty while
-  # the result is missing.
-  required_result <- function(...) {
-    result <- with_messages(...)
+  # Like new_reactive(), but if the result is missing, the output that calls the returned function
+  # stays empty.
+  new_required_result <- function(...) {
+    result <- new_reactive(...)
     function() shiny::req(result())
   }
   check_needed <- function(value, words) shiny::validate(shiny::need(value, words))
-  read_upload <-
-    function(id) with_messages(id, function() read_uploaded_file(shiny::req(input[[id]]), limits))
-  file_or_null <- read_upload("file")
-  gold_file <- read_upload("gold")
+  new_upload_reactive <-
+    function(id) new_reactive(id, function() read_uploaded_file(shiny::req(input[[id]]), limits))
+  file_or_null <- new_upload_reactive("file")
+  gold_file <- new_upload_reactive("gold")
   shiny::observeEvent(input$use, {
-    loaded <- record_messages(messages, "ratings", chosen_ratings(input, file_or_null))
-    if (!is.null(loaded)) {
-      loaded_ratings(loaded$x)
-      reading_code(loaded$code)
+    chosen_data <- record_messages(messages, "ratings", read_chosen_ratings(input, file_or_null))
+    if (!is.null(chosen_data)) {
+      loaded_ratings(chosen_data$x)
+      reading_code(chosen_data$code)
     }
   })
-  chosen_layout <- function() check_choice_sent(shiny::req(input$layout), page_layouts, "layout")
+  get_layout <- function() check_choice_sent(shiny::req(input$layout), page_layouts, "layout")
   current_ratings <- shiny::reactive({
     check_needed(loaded_ratings(), "Choose ratings under \"Data\" first.")
     set_kind(loaded_ratings(), input$kind)
   })
-  known_truth <- with_messages("known", function() known_cases(input, gold_file))
+  known_truth <- new_reactive("known", function() read_known_cases(input, gold_file))
   estimate_from_page <- function(...) {
     estimate_accuracy(current_ratings(), ..., common = page_common(input, known_truth()),
       known_truth = known_truth())
   }
-  agreement_result <- required_result("agreement", function() agreement(current_ratings()))
-  accuracy_result <- required_result("accuracy", function() {
+  agreement_result <- new_required_result("agreement", function() agreement(current_ratings()))
+  accuracy_result <- new_required_result("accuracy", function() {
     check_needed(length(current_ratings()$systems), "These ratings have no systems.")
     estimate_from_page()
   })
-  group_result <- required_result("groups", function() {
+  group_result <- new_required_result("groups", function() {
     group_columns <- names(shiny::req(current_ratings()$covariates))
     shiny::req(!is_empty(group_columns), current_ratings()$systems)
     estimate_from_page(by = group_columns[[1L]])
   })
-  comparison_result <- required_result("comparison", function() {
+  comparison_result <- new_required_result("comparison", function() {
     check_needed(
       length(current_ratings()$systems) > 1L, "These ratings have fewer than two systems."
     )
     compare_systems(accuracy_result())
   })
-  gold_plan <- required_result("plan", function() {
+  gold_plan <- new_required_result("plan", function() {
     plan_gold(current_ratings(), half_width = shiny::req(input$half_width))
   })
-  check_result <- required_result("check", function() data_check(current_ratings()))
+  check_result <- new_required_result("check", function() data_check(current_ratings()))
 
   # Each input field depends only on fields above it, so that updates do not trigger each other.
-  file <- function() shiny::req(file_or_null())
-  output$mapping <- shiny::renderUI(layout_field(file()))
-  output$columns <- shiny::renderUI(column_fields(file(), chosen_layout()))
-  output$names <- shiny::renderUI(system_field(file(), chosen_layout(), input$rater, input$case))
+  require_file <- function() shiny::req(file_or_null())
+  output$mapping <- shiny::renderUI(layout_field(require_file()))
+  output$columns <- shiny::renderUI(column_fields(require_file(), get_layout()))
+  output$names <- shiny::renderUI(
+    system_field(require_file(), get_layout(), input$rater, input$case)
+  )
   label_counts <- shiny::reactive(
-    count_labels(file(), if (chosen_layout() == "long") input$rating else input$raters)
+    count_labels(require_file(), if (get_layout() == "long") input$rating else input$raters)
   )
   output$labels <- shiny::renderText(
     paste0("Labels: ", toString(sprintf("%s (%d)", names(label_counts()), label_counts())))
   )
-  output$more <- shiny::renderUI(more_fields(file(), names(label_counts())))
+  output$more <- shiny::renderUI(more_fields(require_file(), names(label_counts())))
   output$known <- shiny::renderUI(gold_inputs(shiny::req(gold_file())))
   output$messages <- shiny::renderUI(message_boxes(messages(), list(input$file, input$gold)))
   output$facts <- shiny::renderText(format(current_ratings()))
@@ -82,10 +84,10 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
     output, "comparison", comparison_result, "Differences of systems with their intervals", 260
   )
   output$best <- shiny::renderText(plain_words(format(comparison_result())))
-  output$groups_table <- shiny::renderTable(short_table(group_result()))
+  output$groups_table <- shiny::renderTable(result_table_for_page(group_result()))
   output$gate_table <- shiny::renderTable({
     shiny::req(is_single_number(input$least))
-    short_table(gate(accuracy_result(), at_least = input$least))
+    result_table_for_page(gate(accuracy_result(), at_least = input$least))
   })
   output$sentences <- shiny::renderUI(sentence_list(accuracy_result()))
   output$plan <- shiny::renderUI(lapply(plain_words(document_notes(gold_plan())), shiny::tags$p))
@@ -100,15 +102,15 @@ add_download_handlers <- function(input, output, current_ratings, gold_plan, kno
     cases <- as.data.frame(augment(shiny::isolate(gold_plan())))
     utils::write.csv(for_spreadsheet(cases, TRUE), path, row.names = FALSE, na = "")
   })
-  report_handler <- function(ending) {
+  new_report_handler <- function(ending) {
     shiny::downloadHandler(paste0("accuracy-report", ending), function(path) {
       shiny::isolate(accuracy_report(
         current_ratings(), path, title = input$title, known_truth = known_truth()
       ))
     })
   }
-  output$report <- report_handler(".html")
-  output$word <- report_handler(".docx")
+  output$report <- new_report_handler(".html")
+  output$word <- new_report_handler(".docx")
 }
 
 # Returns argument `common` of estimate_accuracy(), the share of the raters' errors that systems
@@ -157,7 +159,7 @@ page_code <- function(reading_code, input, known_truth) {
 # Returns the ratings with the kind of raters that the user chose on the page. If `kind` is "" or
 # NULL, the ratings do not change.
 set_kind <- function(x, kind) {
-  kind <- check_choice_sent(kind %||% "", page_kinds, "kind")
+  kind <- check_choice_sent(kind %||% "", rater_kind_choices, "kind")
   if (nzchar(kind)) x$rater_kind <- kind
   x
 }
@@ -169,15 +171,15 @@ show_result <- function(output, id, result, alt, height) {
   plot <- paste0(id, "_plot")
   output[[plot]] <- shiny::renderPlot(
     ggplot2::autoplot(result()), res = 90,
-    width = function() max(500, shown_width(plot)), height = function() height,
+    width = function() max(500, get_output_width(plot)), height = function() height,
     alt = paste0(alt, "; the numbers are in the table.")
   )
-  output[[paste0(id, "_table")]] <- shiny::renderTable(short_table(result()))
+  output[[paste0(id, "_table")]] <- shiny::renderTable(result_table_for_page(result()))
 }
 
 # Returns the width of an output on the page in pixels, at most 5000. The limit protects the server
 # from browsers that send a huge width.
-shown_width <- function(id) {
+get_output_width <- function(id) {
   width <- shiny::getDefaultReactiveDomain()$clientData[[sprintf("output_%s_width", id)]]
   if (is.numeric(width) && length(width) == 1L) min(width, 5000)
 }
@@ -243,9 +245,9 @@ record_messages <- function(messages, name, code) {
 
 # ---- A file and its columns ---------------------------------------------------------------------
 
-# Returns limits for uploaded files: `maxima`, the limits, and `advice` for larger files.
-# `max_size`: megabytes. `max_cells`: cells of the table. Other users of the page wait while a file
-# is read. With the default limits, this takes less than a second.
+# Returns a list of `maxima`, limits for an uploaded file, and `advice`, a text for larger files.
+# `max_size`: size in megabytes. `max_cells`: number of cells of the table. Other users of the page
+# wait while a file is read. With the default limits, this takes less than a second.
 page_limits <- function(max_size = 5, max_cells = 2e5) {
   list(
     maxima = c(
@@ -258,9 +260,9 @@ page_limits <- function(max_size = 5, max_cells = 2e5) {
 # this computer. Uploads are in the temporary folder of this process, whose name browsers cannot
 # guess.
 is_upload <- function(file) {
-  folder <- paste0(normalizePath(tempdir(), "/"), "/")
+  upload_folder <- paste0(normalizePath(tempdir(), "/"), "/")
   is.list(file) && is_string(file$name) && is_string(file$datapath) &&
-    startsWith(normalizePath(file$datapath, "/", mustWork = FALSE), folder)
+    startsWith(normalizePath(file$datapath, "/", mustWork = FALSE), upload_folder)
 }
 
 # Returns `value` if it is one of `choices`, and raises an error otherwise. If `several` is TRUE,
@@ -277,8 +279,8 @@ abort_page <- function(field) {
     call = NULL)
 }
 
-# Reads an uploaded file. Returns its contents, see read_files(), with two more elements:
-# `reading_options`, the options of reading; and `columns`, names of columns.
+# Reads an uploaded file. Returns its contents, see read_files(), with two more elements: `how`, the
+# options of reading; and `columns`, the names of the columns of the file.
 read_uploaded_file <- function(file, limits = page_limits()) {
   if (!is_upload(file)) abort_page("file")
   reading_options <- list(scratch = withr::local_tempdir(), limits = limits)
@@ -296,9 +298,9 @@ count_labels <- function(file, columns) {
 
 # Converts text such as "postive = positive, pos = positive" to argument `categories` of ratings():
 # a vector of labels in the file, whose names are the labels that replace them.
-labels_to_join <- function(text) {
+parse_label_recoding <- function(text) {
   if (!is_string(text)) abort_page("join")
-  pairs <- strsplit(words_of_field(text), " *= *")
+  pairs <- strsplit(split_at_commas(text), " *= *")
   old_labels <- map_chr(pairs, `[`, 1L)
   abort_if(any(lengths(pairs) != 2L | !nzchar(old_labels)), "page", call = NULL, field = "join", c(
     "\"Labels to join\" must be pairs of labels, separated by commas.",
@@ -308,22 +310,23 @@ labels_to_join <- function(text) {
 }
 
 # Splits the text of a field at its commas.
-words_of_field <- function(text) trimws(strsplit(text, ",", fixed = TRUE)[[1L]])
+split_at_commas <- function(text) trimws(strsplit(text, ",", fixed = TRUE)[[1L]])
 
 # Reads the cases with known truth from an uploaded file, and returns a result of gold_cases(), or
 # NULL if there is no file. `file`: a function that returns the contents of the file. If the file
 # was downloaded from the page, column `probability` contains the sampling probability of each case.
-known_cases <- function(input, file) {
+read_known_cases <- function(input, file) {
   gold_file <- if (!is.null(input$gold) && !is.null(input$gold_case)) file()
   if (is.null(gold_file)) return(NULL)
-  chosen_value <- function(id, choices) check_choice_sent(input[[id]], choices, id)
-  chosen_column <- function(id) as_label(gold_file$table[[chosen_value(id, gold_file$columns)]])
-  table <- data.frame(case = chosen_column("gold_case"), truth = chosen_column("gold_truth"))
-  table$truth[table$truth %in% default_na()] <- NA
+  get_value <- function(id, choices) check_choice_sent(input[[id]], choices, id)
+  get_column <- function(id) as_label(gold_file$table[[get_value(id, gold_file$columns)]])
+  truth_table <- data.frame(case = get_column("gold_case"), truth = get_column("gold_truth"))
+  truth_table$truth[truth_table$truth %in% default_na()] <- NA
   probability <- gold_file$table[["probability"]]
-  if (is.null(probability)) return(gold_cases(table, chosen_value("gold_sample", sampling_choices)))
-  table$probability <- suppressWarnings(as.numeric(probability))
-  gold_cases(table)
+  if (is.null(probability))
+    return(gold_cases(truth_table, get_value("gold_sample", sampling_choices)))
+  truth_table$probability <- suppressWarnings(as.numeric(probability))
+  gold_cases(truth_table)
 }
 
 rater_names <- function(file, column) sort_strings(unique(as_label(file$table[[column]])))
@@ -333,50 +336,51 @@ page_layouts <- c("long", "wide")
 # Reads the ratings that the user chose on the page. Returns a list: `x`, the ratings; and `code`,
 # the call that reads them, which the page displays. `file`: a function that returns the contents of
 # the uploaded file.
-chosen_ratings <- function(input, file) {
-  chosen_value <- function(id, choices, ...) check_choice_sent(input[[id]], choices, id, ...)
-  optional_value <- function(id, choices) check_choice_sent(input[[id]] %||% "", c("", choices), id)
-  if (chosen_value("source", c("file", "lehner2015")) != "file") {
+read_chosen_ratings <- function(input, file) {
+  get_value <- function(id, choices, ...) check_choice_sent(input[[id]], choices, id, ...)
+  get_optional <- function(id, choices) check_choice_sent(input[[id]] %||% "", c("", choices), id)
+  if (get_value("source", c("file", "lehner2015")) != "file") {
     code <- quote(ratings(
       fallible::lehner2015, raters = paste0("rater", 1:4), systems = "system", case = "case"
     ))
     return(list(x = eval(code), code = code))
   }
-  uploaded <- if (!is.null(input$file)) file()
-  abort_if(is.null(uploaded), "file", "Choose a file first, in a format that the page can read.",
+  contents <- if (!is.null(input$file)) file()
+  abort_if(is.null(contents), "file", "Choose a file first, in a format that the page can read.",
     call = NULL)
-  is_long <- chosen_value("layout", page_layouts) == "long"
+  is_long <- get_value("layout", page_layouts) == "long"
   fields <- if (is_long) c("case", "rater", "rating") else c("case", "raters")
   mapping <- lapply(setNames(nm = fields), function(id) {
-    chosen_value(id, uploaded$columns, several = id == "raters")
+    get_value(id, contents$columns, several = id == "raters")
   })
-  system_choices <- if (is_long) rater_names(uploaded, mapping$rater) else uploaded$columns
-  systems <- chosen_value("systems", system_choices, several = TRUE)
+  system_choices <- if (is_long) rater_names(contents, mapping$rater) else contents$columns
+  systems <- get_value("systems", system_choices, several = TRUE)
   abort_if(!is_long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
     field = "raters", call = NULL)
-  na <- if (is_string(input$na)) c("", words_of_field(input$na)) else default_na()
+  na_labels <- if (is_string(input$na)) c("", split_at_commas(input$na)) else default_na()
   cleans_labels <- isTRUE(input$clean)
-  right_label <- optional_value("right", names(count_labels(uploaded, mapping[[length(mapping)]])))
+  right_label <- get_optional("right", names(count_labels(contents, mapping[[length(mapping)]])))
   if (nzchar(right_label)) systems <- c(application = right_label)
-  group_column <- optional_value("groups", uploaded$columns)
-  recoding <- labels_to_join(input$join %||% "")
+  group_column <- get_optional("groups", contents$columns)
+  recoding <- parse_label_recoding(input$join %||% "")
   extra_arguments <- drop_null(list(
     categories = if (!is_empty(recoding)) recoding,
     covariates = if (nzchar(group_column)) group_column
   ))
   reading_arguments <- drop_null(list(
-    na = if (!setequal(na, default_na())) na, clean_labels = if (cleans_labels) cleans_labels
+    na = if (!setequal(na_labels, default_na())) na_labels,
+    clean_labels = if (cleans_labels) cleans_labels
   ))
   code <- call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems, !!!reading_arguments,
     !!!extra_arguments
   )
-  # The file is not read again: its contents are in `uploaded`.
+  # The file is not read again, because `contents` contains its table.
   arguments <- c("case", "rater", "rating", "raters", "counts")
   mapping <- lapply(setNames(mapping[arguments], arguments), new_quosure)
   systems <- new_quosure(if (is_long) systems %||% FALSE else systems)
   x <- inject(ratings_from_contents(
-    uploaded, mapping, systems, uploaded$how, na, cleans_labels, !!!extra_arguments
+    contents, mapping, systems, contents$how, na_labels, cleans_labels, !!!extra_arguments
   ))
   list(x = x, code = code)
 }

@@ -46,14 +46,14 @@ explore <- function(x = NULL, ..., port = NULL, max_size = 5, max_cells = 2e5) {
     shiny::onStop(function() options(old_options))
   }
   shiny::shinyApp(
-    explore_page(x), explore_server(x, page_limits(max_size, max_cells)), onStart = set_options,
+    new_page(x), explore_server(x, page_limits(max_size, max_cells)), onStart = set_options,
     options = list(host = "127.0.0.1", port = port)
   )
 }
 
 # ---- Page --------------------------------------------------------------------------------------
 
-explore_page <- function(x) {
+new_page <- function(x) {
   shiny::navbarPage(
     "Accuracy without known truth", id = "tab", lang = "en", collapsible = TRUE,
     theme = bslib::bs_theme(version = 5), selected = if (is.null(x)) "Data" else "Accuracy",
@@ -81,35 +81,35 @@ explore_page <- function(x) {
         shiny::uiOutput("messages")
       )
     ),
-    explore_data(),
-    explore_tab(
+    new_data_tab(),
+    new_tab(
       "Agreement",
       shiny::p("How often raters agree, with and without a correction for chance."),
-      explore_result("agreement")
+      new_result_outputs("agreement")
     ),
-    explore_accuracy(),
-    explore_tab(
+    new_accuracy_tab(),
+    new_tab(
       "Comparison",
       shiny::p(
         "Which system is more accurate? A difference whose interval includes zero leaves that open."
       ),
-      shiny::textOutput("best"), explore_result("comparison")
+      shiny::textOutput("best"), new_result_outputs("comparison")
     ),
-    explore_plan(), explore_report()
+    new_plan_tab(), new_report_tab()
   )
 }
 
 # Creates a tab of the page, with input fields (`inputs`) on the left and results (`...`) on the
 # right. On narrow screens, results are below the input fields.
-explore_tab <- function(title, inputs, ...) {
+new_tab <- function(title, inputs, ...) {
   shiny::tabPanel(title, shiny::fluidRow(
     shiny::column(4, shiny::div(class = "card card-body mb-3", inputs)),
     shiny::column(8, ...)
   ))
 }
 
-explore_data <- function() {
-  explore_tab(
+new_data_tab <- function() {
+  new_tab(
     "Data",
     list(
       page_select(
@@ -128,14 +128,14 @@ explore_data <- function() {
         shiny::textInput("join", "Labels to join, such as: postive = positive, pos = positive")
       ),
       shiny::actionButton("use", "Use these ratings", class = "btn-primary mb-3"),
-      page_select("kind", "Who rates?", page_kinds),
+      page_select("kind", "Who rates?", rater_kind_choices),
       shiny::p("Intervals depend on who rates: machines share errors that ratings cannot show."),
       shiny::fileInput("gold", "Cases of known truth, if there are any (CSV, Excel, JSON)"),
       shiny::uiOutput("known")
     ),
-    explore_heading("What is this?"), shiny::p(page_purpose),
-    explore_heading("What these ratings can show"), shiny::textOutput("facts"),
-    explore_table("data")
+    new_heading("What is this?"), shiny::p(page_purpose),
+    new_heading("What these ratings can show"), shiny::textOutput("facts"),
+    new_table_output("data")
   )
 }
 
@@ -145,13 +145,13 @@ page_purpose <- one_line("This page estimates how accurate a system (a classifie
   most probable answer shows how accurate it is. Choose a file with ratings, or the example, and
   press \"Use these ratings\". The file stays on this machine.")
 
-page_kinds <- c(
+rater_kind_choices <- c(
   "Not declared (or as in the ratings)" = "", "Trained people" = "expert",
   "A crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
 )
 
-explore_accuracy <- function() {
-  explore_tab(
+new_accuracy_tab <- function() {
+  new_tab(
     "Accuracy",
     list(
       shiny::checkboxInput("choose", "Set the share of shared errors myself"),
@@ -164,14 +164,14 @@ explore_accuracy <- function() {
         "raters. With cases of known truth, no share is assumed."
       )
     ),
-    explore_result("accuracy"), explore_table("groups_table"),
+    new_result_outputs("accuracy"), new_table_output("groups_table"),
     shiny::numericInput("least", "Accuracy (or pass rate) to be reached", NA, 0, 1, 0.01),
-    explore_table("gate_table"), explore_heading("Sentences"), shiny::uiOutput("sentences")
+    new_table_output("gate_table"), new_heading("Sentences"), shiny::uiOutput("sentences")
   )
 }
 
-explore_plan <- function() {
-  explore_tab(
+new_plan_tab <- function() {
+  new_tab(
     "Plan",
     list(
       shiny::sliderInput(
@@ -184,12 +184,12 @@ explore_plan <- function() {
       ),
       shiny::downloadButton("cases", "Download the cases to label")
     ),
-    shiny::uiOutput("plan"), explore_table("plan_table")
+    shiny::uiOutput("plan"), new_table_output("plan_table")
   )
 }
 
-explore_report <- function() {
-  explore_tab(
+new_report_tab <- function() {
+  new_tab(
     "Report",
     list(
       shiny::textInput("title", "Title", "Accuracy without known truth"),
@@ -200,19 +200,19 @@ explore_report <- function() {
       "One file: the accuracy, its interval and assumptions, sentences to copy, methods and",
       "references. It takes some seconds."
     ),
-    explore_heading("The same in R"), shiny::verbatimTextOutput("code")
+    new_heading("The same in R"), shiny::verbatimTextOutput("code")
   )
 }
 
-explore_heading <- function(words) shiny::h2(words, class = "h4")
+new_heading <- function(words) shiny::h2(words, class = "h4")
 
 # Creates empty places for the plot and the table of a result. show_result() fills them.
-explore_result <- function(id) {
+new_result_outputs <- function(id) {
   plot <- shiny::plotOutput(paste0(id, "_plot"), height = "auto")
-  list(shiny::div(class = "explore-plot", plot), explore_table(paste0(id, "_table")))
+  list(shiny::div(class = "explore-plot", plot), new_table_output(paste0(id, "_table")))
 }
 
-explore_table <- function(id) {
+new_table_output <- function(id) {
   shiny::div(class = "table-responsive", tabindex = "0", shiny::tableOutput(id))
 }
 
@@ -238,16 +238,16 @@ column_fields <- function(file, layout) {
 }
 
 system_field <- function(file, layout, rater, case) {
-  check_boxes <- shiny::checkboxGroupInput
+  new_check_boxes <- shiny::checkboxGroupInput
   if (layout == "wide") {
-    columns <- setdiff(file$columns, case)
+    column_choices <- setdiff(file$columns, case)
     list(
-      check_boxes("raters", "Columns of raters", columns),
-      check_boxes("systems", "Columns of systems to evaluate", columns)
+      new_check_boxes("raters", "Columns of raters", column_choices),
+      new_check_boxes("systems", "Columns of systems to evaluate", column_choices)
     )
   } else if (is_string(rater) && rater %in% file$columns) {
-    names <- head(rater_names(file, rater), 50L) # more boxes are not useful
-    check_boxes("systems", "Systems to evaluate", names)
+    system_choices <- head(rater_names(file, rater), 50L) # more boxes are not useful
+    new_check_boxes("systems", "Systems to evaluate", system_choices)
   }
 }
 
@@ -266,11 +266,12 @@ sampling_choices <- c("At random" = "random", "By hand" = "given")
 # Returns the input fields for a file of cases with known truth. `file`: a list, which contains
 # `columns`, the names of the columns of the file.
 gold_inputs <- function(file) {
-  column <- function(id, label, likely) {
+  new_select <- function(id, label, likely) {
     page_select(id, label, file$columns, c(intersect(likely, file$columns), file$columns)[[1L]])
   }
   list(
-    column("gold_case", "Case", "case"), column("gold_truth", "Truth", c("truth", "category")),
+    new_select("gold_case", "Case", "case"),
+    new_select("gold_truth", "Truth", c("truth", "category")),
     if (!"probability" %in% file$columns)
       page_select("gold_sample", "How were they chosen?", sampling_choices)
   )
@@ -278,23 +279,23 @@ gold_inputs <- function(file) {
 
 # Returns the table of a result for the page: tidy() without unused columns, with rounded numbers,
 # and with column names in words.
-short_table <- function(x) {
+result_table_for_page <- function(x) {
   table <- drop_empty_columns(as.data.frame(tidy(x)))
   table$method <- table$reason <- table$scale_weights <- NULL
   if (!is.null(table$n)) table$n <- number(table$n)
   table[] <-
     lapply(table, function(column) if (is.double(column)) format_decimals(column) else column)
-  column_words <- c(
+  column_titles <- c(
     std.error = "standard error", conf.low = "from", conf.high = "to", at_least = "to be reached",
     needed = "labels needed",
     shared = "if it shares the raters' errors", independent = "if it errs independently"
   )
-  words <- column_words[names(table)]
-  setNames(table, ifelse(is.na(words), names(table), words))
+  titles <- column_titles[names(table)]
+  setNames(table, ifelse(is.na(titles), names(table), titles))
 }
 
 sentence_list <- function(estimate) {
   table <- may_say(estimate)
-  terms <- lapply(ifelse(table$may, "You may say", "You may not say"), shiny::tags$dt)
-  shiny::tags$dl(Map(list, terms, lapply(table$sentence, shiny::tags$dd)))
+  headings <- lapply(ifelse(table$may, "You may say", "You may not say"), shiny::tags$dt)
+  shiny::tags$dl(Map(list, headings, lapply(table$sentence, shiny::tags$dd)))
 }

@@ -10,8 +10,8 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   fit$known$base <- replace(problem$base, "matrix", NULL)
   fit$identified <- decide_identification(fit, identifies_parameters(problem))
   is_identified <- fit$identified == "yes"
-  # Field `touched` is missing if the user gave a gradient. There is then no check for parameters
-  # that `law` ignores.
+  # `touched` shows which parameters change the value of `law`, see add_parameter_sets(). It is
+  # missing if the user gave a gradient. Parameters that `law` ignores are then not detected.
   ignored_parameters <- names(problem$theta)[which(colSums(problem$touched %||% matrix(TRUE)) == 0)]
   warn_if(ignored_parameters, "not_identified", "{.arg law} does not depend on the
     parameter{?s} {.val {ignored_parameters}}, which therefore cannot be estimated.",
@@ -34,9 +34,9 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
     ))
     covariance <- unname(crossprod(jacobian, inverse_hessian %*% jacobian))
     is_unidentified <- colSums((jacobian * attr(inverse_hessian, "flat"))^2) > 1e-12
-    has_no_error <- is_unidentified |
+    has_no_standard_error <- is_unidentified |
       is_probability_term(names(fit$coefficients), fit) & is_on_boundary(fit$coefficients)
-    covariance[has_no_error, ] <- covariance[, has_no_error] <- NA_real_
+    covariance[has_no_standard_error, ] <- covariance[, has_no_standard_error] <- NA_real_
     fit$covariance <- covariance
   }
   if (is_identified) fit else set_estimates_to_na(fit)
@@ -58,9 +58,9 @@ reported_quantities <- function(fit, problem, theta) {
     ncol = shape[[4L]]) %*% problem$family$strata
   rates <- exp(log_base_rates(problem$base$matrix, parameters$base))
   rates <- colSums(rates * problem$weight) / sum(problem$weight)
-  ratings <- rowsum_codes(problem$row, problem$weight[problem$pattern], shape[[1L]])
+  rating_sums <- rowsum_codes(problem$row, problem$weight[problem$pattern], shape[[1L]])
   probability_sums <- rowsum_rows(as.integer(problem$judged$rater),
-    cbind(ratings, matrix(probabilities, shape[[1L]]) * ratings), n_raters(fit$x))
+    cbind(rating_sums, matrix(probabilities, shape[[1L]]) * rating_sums), n_raters(fit$x))
   matrices <- array(
     na_real(probability_sums[, -1L] / probability_sums[, 1L]), c(nrow(probability_sums), shape[2:3])
   )
@@ -93,11 +93,11 @@ compute_posterior.family_fit <- function(fit, x) { # nolint: object_name.
 
 rating_distribution.family_fit <- function(fit) { # nolint: object_name.
   problem <- problem_for_ratings(fit, fit$x)
-  cells <- exp(log_rating_probs(problem, split_parameters(problem, fit$theta)$family))
+  p_rating <- exp(log_rating_probs(problem, split_parameters(problem, fit$theta)$family))
   list(
     strata = problem$family$strata,
     probability = function(class, k, rating_index) {
-      cells[cbind(problem$row[rating_index] + (k - 1L) * problem$shape[[1L]], class)]
+      p_rating[cbind(problem$row[rating_index] + (k - 1L) * problem$shape[[1L]], class)]
     }
   )
 }
@@ -141,7 +141,7 @@ family_problem <- function(x, model, known, system = 0L, design_template = NULL,
     system = judge_number[is_first] > n_raters(x),
     covariates[pattern[is_first], ]
   )
-  size <- n_categories(x)
+  n_labels <- n_categories(x)
   known <- c(known, integer(n_patterns(x)))[seq_len(n_patterns(x))]
   problem <- list(
     family = model$family, categories = x$categories, judged = judged, pattern = pattern, row = row,
@@ -149,7 +149,7 @@ family_problem <- function(x, model, known, system = 0L, design_template = NULL,
     known = known,
     weight = pattern_weights(x) * (is_rated_pattern(x) | known > 0L),
     base = formula_design(model$base_rates, covariates, design_template),
-    shape = c(nrow(judged), size, size, length(model$family$strata))
+    shape = c(nrow(judged), n_labels, n_labels, length(model$family$strata))
   )
   problem$theta <- theta %||% starting_parameters(problem, x)
   if (is.null(model$family$gradient)) add_parameter_sets(problem) else problem
@@ -178,9 +178,9 @@ starting_parameters <- function(problem, x) {
 # coefficients of base rates. `base` is a matrix (columns of the design matrix x categories except
 # the first, whose logit is 0).
 split_parameters <- function(problem, theta) {
-  columns <- ncol(problem$base$matrix)
-  is_base_rate <- seq_along(theta) > length(theta) - columns * (problem$shape[[2L]] - 1L)
-  list(family = theta[!is_base_rate], base = matrix(theta[is_base_rate], columns))
+  n_columns <- ncol(problem$base$matrix)
+  is_base_rate <- seq_along(theta) > length(theta) - n_columns * (problem$shape[[2L]] - 1L)
+  list(family = theta[!is_base_rate], base = matrix(theta[is_base_rate], n_columns))
 }
 
 # Returns the logarithms of the probabilities of ratings, a matrix with these rows and columns:
@@ -214,10 +214,10 @@ compute_expectations <- function(problem, theta) {
       pick_rows(log_rating_probs(problem, parameters$family), problem$cell), nrow(log_rates))
   log_joint[problem$known > 0L & outer(problem$known, truth_of_class, `!=`)] <- -Inf
   log_likelihood <- log_sum_exp(log_joint)
-  classes <- exp(log_joint - log_likelihood)
+  class_probabilities <- exp(log_joint - log_likelihood)
   list(
-    classes = classes, log_likelihood = log_likelihood, rates = exp(log_rates),
-    posterior = rowSums(array(classes, c(dim(log_rates), length(strata))), dims = 2L)
+    classes = class_probabilities, log_likelihood = log_likelihood, rates = exp(log_rates),
+    posterior = rowSums(array(class_probabilities, c(dim(log_rates), length(strata))), dims = 2L)
   )
 }
 
@@ -229,13 +229,13 @@ compute_expectations <- function(problem, theta) {
 add_parameter_sets <- function(problem) {
   parameters <- split_parameters(problem, problem$theta)$family
   parameters <- withr::with_seed(1L, parameters + rnorm(length(parameters), sd = 0.3))
-  rows <- problem$shape[[1L]]
+  n_rows <- problem$shape[[1L]]
   law <- family_law(problem, parameters)
   is_affected <- vapply(seq_along(parameters), function(i) {
     changed_law <- family_law(problem, replace(parameters, i, parameters[[i]] + 0.1))
-    rowSums(matrix(changed_law != law, rows)) > 0
-  }, logical(rows))
-  problem$touched <- matrix(is_affected, rows)
+    rowSums(matrix(changed_law != law, n_rows)) > 0
+  }, logical(n_rows))
+  problem$touched <- matrix(is_affected, n_rows)
   problem$set <- integer(length(parameters))
   for (i in seq_along(parameters)) {
     is_overlapping <- colSums(problem$touched & problem$touched[, i]) > 0
@@ -248,29 +248,29 @@ add_parameter_sets <- function(problem) {
 log_likelihood_gradient <- function(problem, theta) {
   expectations <- compute_expectations(problem, theta)
   shape <- problem$shape
-  rows <- shape[[1L]]
+  n_rows <- shape[[1L]]
   parameters <- split_parameters(problem, theta)$family
-  counts <- rowsum_rows(problem$cell,
-    pick_rows(expectations$classes * problem$weight, problem$pattern), rows * shape[[3L]])
-  slopes <- if (is.null(problem$family$gradient)) {
+  n_expected <- rowsum_rows(problem$cell,
+    pick_rows(expectations$classes * problem$weight, problem$pattern), n_rows * shape[[3L]])
+  gradient <- if (is.null(problem$family$gradient)) {
     step <- step_sizes(parameters)
     change_by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
       joint_step <- step * (problem$set == set)
-      likelihood_change <- counts * (log_rating_probs(problem, parameters + joint_step) -
+      likelihood_change <- n_expected * (log_rating_probs(problem, parameters + joint_step) -
         log_rating_probs(problem, parameters - joint_step))
-      rowSums(matrix(likelihood_change, rows))
-    }, numeric(rows))
-    colSums(problem$touched * pick_columns(matrix(change_by_row, rows), problem$set)) / (2 * step)
+      rowSums(matrix(likelihood_change, n_rows))
+    }, numeric(n_rows))
+    colSums(problem$touched * pick_columns(matrix(change_by_row, n_rows), problem$set)) / (2 * step)
   } else {
-    counts <- aperm(array(counts, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
-    if (shape[[4L]] == 1L) dim(counts) <- shape[1:3]
-    call_family(problem, "gradient", parameters, problem$judged, problem$categories, counts)
+    n_expected <- aperm(array(n_expected, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
+    if (shape[[4L]] == 1L) dim(n_expected) <- shape[1:3]
+    call_family(problem, "gradient", parameters, problem$judged, problem$categories, n_expected)
   }
-  abort_argument_if(!is.numeric(slopes) || length(slopes) != length(parameters), "gradient",
+  abort_argument_if(!is.numeric(gradient) || length(gradient) != length(parameters), "gradient",
     "{.arg gradient} of the family of models must return {length(parameters)} number{?s}.",
-    x = "It returned {describe(slopes)}.", call = NULL)
+    x = "It returned {describe(gradient)}.", call = NULL)
   rate_residuals <- problem$weight * (expectations$posterior - expectations$rates)
-  c(slopes, crossprod(problem$base$matrix, pick_columns(rate_residuals, -1L)))
+  c(gradient, crossprod(problem$base$matrix, pick_columns(rate_residuals, -1L)))
 }
 
 # Maximises the likelihood by a quasi-Newton method and, with at most 150 parameters, further by
@@ -279,31 +279,32 @@ log_likelihood_gradient <- function(problem, theta) {
 # contains the covariance matrix of the estimates.
 maximise_family <- function(problem) {
   compute_likelihood <- function(theta) {
-    value <- sum(problem$weight * compute_expectations(problem, theta)$log_likelihood)
-    max(value, -.Machine$double.xmax, na.rm = TRUE)
+    log_likelihood <- sum(problem$weight * compute_expectations(problem, theta)$log_likelihood)
+    max(log_likelihood, -.Machine$double.xmax, na.rm = TRUE)
   }
   compute_gradient <- function(theta) log_likelihood_gradient(problem, theta)
-  is_small <- length(problem$theta) <= max_newton_parameters
+  has_few_parameters <- length(problem$theta) <= max_newton_parameters
   control <- list(
-    fnscale = -sum(problem$weight), maxit = 1000L, reltol = if (is_small) 1e-10 else 1e-13
+    fnscale = -sum(problem$weight), maxit = 1000L, reltol = if (has_few_parameters) 1e-10 else 1e-13
   )
   optimum <- optim(problem$theta, compute_likelihood, compute_gradient, method = "BFGS",
     control = control)
   best <- list(theta = optimum$par, log_likelihood = optimum$value,
     converged = optimum$convergence == 0L,
     iterations = optimum$counts[["gradient"]])
-  for (step in seq_len(20L * is_small)) {
+  for (step in seq_len(20L * has_few_parameters)) {
     best$inverse <- inverse_curvature(problem, best$theta)
     gradient <- compute_gradient(best$theta)
     newton_step <- drop(best$inverse %*% gradient)
-    gain <- sum(newton_step * gradient) / 2
-    best$converged <- gain < 1e-6
+    expected_gain <- sum(newton_step * gradient) / 2
+    best$converged <- expected_gain < 1e-6
     # An expected gain below 1e-9 is smaller than rounding errors of the likelihood, so the step is
     # accepted without a comparison of likelihoods.
     is_better <- function(step_share) {
-      gain < 1e-9 || compute_likelihood(best$theta + step_share * newton_step) > best$log_likelihood
+      expected_gain < 1e-9 ||
+        compute_likelihood(best$theta + step_share * newton_step) > best$log_likelihood
     }
-    step_share <- if (gain >= 1e-16) Find(is_better, 2^-(0:10))
+    step_share <- if (expected_gain >= 1e-16) Find(is_better, 2^-(0:10))
     if (is.null(step_share)) break
     best$theta <- best$theta + step_share * newton_step
     best$log_likelihood <- compute_likelihood(best$theta)
@@ -323,7 +324,7 @@ inverse_curvature <- function(problem, theta) {
   negative_hessian_at <- function(step) {
     -central_differences(function(theta) log_likelihood_gradient(problem, theta), theta, step)
   }
-  # This combination of two step sizes has an error of the fourth order of the step.
+  # Richardson extrapolation from two step sizes: the error is of the fourth order of the step.
   negative_hessian <- (4 * negative_hessian_at(4e-3) - negative_hessian_at(8e-3)) / 3
   spectrum <- eigen((negative_hessian + t(negative_hessian)) / 2, symmetric = TRUE)
   is_curved <- spectrum$values > 1e-7 * sum(problem$weight)
@@ -337,9 +338,10 @@ pattern_scores <- function(problem, theta) {
   central_differences(function(theta) compute_expectations(problem, theta)$log_likelihood, theta)
 }
 
-# Returns TRUE if ratings by these raters, with these covariates, can identify the parameters. The
-# function draws random answers and tests whether the matrix of their scores (derivatives of the log
-# likelihood) has full rank. With more than 150 parameters it returns TRUE without a test.
+# Returns TRUE if the parameters can be identified, given which raters rated which cases. The
+# function replaces the ratings by random answers. It tests whether the matrix of their scores
+# (derivatives of the log likelihood) has full rank. With more than 150 parameters it returns TRUE
+# without a test.
 identifies_parameters <- function(problem) {
   n_parameters <- length(problem$theta)
   if (n_parameters > max_newton_parameters) return(TRUE)
@@ -354,8 +356,8 @@ identifies_parameters <- function(problem) {
       factor(problem$pattern, seq_along(problem$weight)))[sampled_patterns]
     problem$pattern <- rep(seq_along(sampled_patterns), lengths(ratings))
     row <- problem$row[unlist(ratings)]
-    answer <- sample.int(problem$shape[[2L]], length(row), replace = TRUE)
-    problem$cell <- row + (answer - 1L) * problem$shape[[1L]]
+    random_answers <- sample.int(problem$shape[[2L]], length(row), replace = TRUE)
+    problem$cell <- row + (random_answers - 1L) * problem$shape[[1L]]
     problem$base$matrix <- pick_rows(problem$base$matrix, sampled_patterns)
     problem$known <- problem$known[sampled_patterns]
     pattern_scores(problem, problem$theta + rnorm(n_parameters, sd = 0.3))

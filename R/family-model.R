@@ -140,27 +140,27 @@ family_law <- function(problem, parameters) {
 check_law <- function(problem, parameters) {
   law <- family_law(problem, parameters)
   shape <- problem$shape
-  has_shape <- is.numeric(law) && isTRUE(all(c(dim(law), 1)[1:4] == shape))
-  if (has_shape) {
+  has_right_shape <- is.numeric(law) && isTRUE(all(c(dim(law), 1)[1:4] == shape))
+  if (has_right_shape) {
     law <- array(law, shape)
     sums <- apply(law, c(1L, 2L, 4L), sum)
     smallest_p <- apply(law, c(1L, 2L, 4L), min)
-    wrong_sum <- head(
+    first_wrong_cell <- head(
       which(is.na(sums) | abs(sums - 1) > 1e-6 | smallest_p < 0, arr.ind = TRUE), 1L
     )
   }
   if (shape[[4L]] == 1L) shape <- shape[-4L]
-  abort_argument_if(!has_shape || !is_empty(wrong_sum), "law",
+  abort_argument_if(!has_right_shape || !is_empty(first_wrong_cell), "law",
     "{.arg law} of the family of models must return an array of probabilities with dimensions
      {paste(shape, collapse = ' x ')}: rows of {.arg judged} x true category x
      rating{if (length(shape) == 4L) ' x stratum'}.",
     i = "Probabilities must be at least 0 and sum to one over ratings.",
-    x = if (has_shape) "For row {wrong_sum[[1L]]} of {.arg judged}
-        ({if (problem$judged$system[wrong_sum[[1L]]]) 'system' else 'rater'}
-        {.val {as.character(problem$judged$rater[wrong_sum[[1L]]])}}) and true category
-        {.val {problem$categories[wrong_sum[[2L]]]}}, the sum is
-        {format(sums[wrong_sum], digits = 6)} and the smallest probability
-        {format(smallest_p[wrong_sum], digits = 4)}." else if (is.null(dim(law)))
+    x = if (has_right_shape) "For row {first_wrong_cell[[1L]]} of {.arg judged}
+        ({if (problem$judged$system[first_wrong_cell[[1L]]]) 'system' else 'rater'}
+        {.val {as.character(problem$judged$rater[first_wrong_cell[[1L]]])}}) and true category
+        {.val {problem$categories[first_wrong_cell[[2L]]]}}, the sum is
+        {format(sums[first_wrong_cell], digits = 6)} and the smallest probability
+        {format(smallest_p[first_wrong_cell], digits = 4)}." else if (is.null(dim(law)))
         "It returned {describe(law)}." else "It returned dimensions {paste(dim(law), collapse = ' x
         ')}.", call = NULL)
 }

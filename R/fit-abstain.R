@@ -1,7 +1,8 @@
 # Abstentions that may depend on the true category. A reply of a rater is an answer or an
-# abstention. In the pooled Dawid-Skene model, confusion matrices of raters vary around common mean
-# rows. The model can include, for each rater and true category, the probability that the rater
-# answers. The model is defined in src/core/model/answering.hpp.
+# abstention. In the pooled Dawid-Skene model, the confusion matrices of raters vary around a common
+# mean. The model can include, for each rater and true category, the probability that the rater
+# answers. The model is defined in src/core/model/answering.hpp. Consensus labels are called
+# identified if the association between raters is sufficient, see identified_for_labels().
 
 # Smallest gain in log likelihood for which abstentions are modelled. It is the logarithm of a
 # likelihood ratio of 20. The limit is high because a wrong model of abstentions increases the
@@ -13,7 +14,8 @@ min_abstention_gain <- log(20)
 # a list:
 # * depends: does the model include abstentions?
 # * identified: "yes" if consensus labels are identified, otherwise a code of the reason
-# * by_replies: are labels identified only if abstentions are modelled?
+# * by_replies: are consensus labels identified if abstentions are modelled, but not from the
+#   answers only?
 # * gain: difference of two log likelihoods, second fit minus first fit. Both are log likelihoods of
 #   the answers, given which raters answered.
 # * z: test statistic for the association between the replies of different raters
@@ -31,17 +33,17 @@ decide_abstain <- function(x) {
   decision <- list(depends = FALSE, identified = identified_by_answers(answered_ratings),
     by_replies = FALSE, constant = constant_names)
   if (n_used_categories == 1L && n_categories(x) != 2L) return(decision)
-  replying_raters <- keep_replying_raters(x, constant_names)
+  replying_rater_ratings <- keep_replying_raters(x, constant_names)
   fit_pooled <- function(x, settings) fit_around_centre(FALSE, x, nothing_known, settings)[[1L]]
   fit_ignoring_abstentions <- fit_pooled(answered_ratings,
     abstention_arguments(answered_ratings, FALSE))
-  fit_with_abstentions <- fit_pooled(replying_raters,
-    abstention_arguments(replying_raters, TRUE, constant_names))
+  fit_with_abstentions <- fit_pooled(replying_rater_ratings,
+    abstention_arguments(replying_rater_ratings, TRUE, constant_names))
   decision$fits <- list(fit_ignoring_abstentions, fit_with_abstentions)
-  all_replies <- split_by_abstention(x)
+  split_ratings <- split_by_abstention(x)
   reply_association <- as.list(core_reply_association(
-    all_replies$patterns, weights_of_labels(all_replies), abstention_arguments(all_replies, TRUE),
-    max(n_used_categories, 2L)
+    split_ratings$patterns, weights_of_labels(split_ratings),
+    abstention_arguments(split_ratings, TRUE), max(n_used_categories, 2L)
   ))
   decision$z <- reply_association$z
   is_weak <- is_weak_association(rater_association(answered_ratings))
@@ -54,7 +56,7 @@ decide_abstain <- function(x) {
   }
   replies_identify_labels <- reply_association$identified != 0
   posterior_shift <- fit_with_abstentions$posterior -
-    rep(fit_with_abstentions$base_rates, each = n_patterns(replying_raters))
+    rep(fit_with_abstentions$base_rates, each = n_patterns(replying_rater_ratings))
   decision$depends <- decision$by_replies <- replies_identify_labels &&
     reply_association$excess > 1e-9 && max(abs(posterior_shift)) >= 0.01
   decision$identified <- if (decision$depends) {
@@ -82,13 +84,13 @@ store_abstain_decision <- function(x) {
 }
 
 # Returns "yes" if the answers identify consensus labels, otherwise a code of the reason. The code
-# is "unrelated" if each rater uses only one category and all ratings of each case agree. Ratings
-# may then agree only because raters who would give another category abstain.
+# is "unrelated" if each rater uses only one category and all ratings of each case agree. In this
+# case, ratings may agree only because a rater abstains instead of giving another category.
 identified_by_answers <- function(x) {
   code <- identified_for_labels(fit_algebraic(x))
   used_categories <- unique(cbind(rating_rater(x), rating_category(x))) # rater, category
-  raters_use_one_category <- !any_repeated(used_categories[, 1L])
-  if (code == "yes" && raters_use_one_category && raters_always_agree(x)) "unrelated" else code
+  each_rater_uses_one_category <- !any_repeated(used_categories[, 1L])
+  if (code == "yes" && each_rater_uses_one_category && raters_always_agree(x)) "unrelated" else code
 }
 
 # Drops constant raters who never abstain, splits patterns of ratings by abstentions, and returns
@@ -99,10 +101,10 @@ keep_replying_raters <- function(x, constant_names) {
   split_by_abstention(if (all(is_kept)) x else x[, is_kept])
 }
 
-# Returns a list of arguments for the core:
+# Returns a list of arguments for the core. `depends`: does the model include abstentions? Elements:
 # * constant: indices of constant raters, whose names are in `constant_names`
-# * abstained: the raters who abstain in each pattern. This element is left out if `depends` is
-#   FALSE.
+# * abstained: the raters who abstain in each pattern, see abstaining_raters(); left out if
+#   `depends` is FALSE
 abstention_arguments <- function(x, depends, constant_names = character()) {
   c(
     list(constant = which(x$raters %in% constant_names)),
@@ -111,8 +113,9 @@ abstention_arguments <- function(x, depends, constant_names = character()) {
 }
 
 # Returns the effective number of ratings of each pattern. A rating counts as 1. An abstention
-# counts as the range of its log likelihood over true categories, divided by the mean of this range
-# over ratings, and at most as 1. `fit`: a pooled fit of `x`.
+# counts as a ratio, but at most as 1: the information in the abstention, divided by the mean
+# information in a rating. The information is the range of the log likelihood over true categories.
+# `fit`: a pooled fit of `x`.
 count_effective_replies <- function(x, fit) {
   used_categories <- fit$centre$categories
   p_answered <- pick_columns(fit$answering$answered, used_categories)
@@ -124,9 +127,9 @@ count_effective_replies <- function(x, fit) {
   answer_range <- matrix(apply(log(p_rating), 3L, log_range), n_raters(x)) # raters x ratings
   mean_range <- weighted.mean(answer_range[cbind(rating_rater(x), rating_category(x))],
     rating_weights(x))
-  abstained <- abstaining_raters(x)
-  pattern_lengths(x) + rowsum_codes(abstained$pattern,
-    pmin(1, abstention_range[abstained$rater] / mean_range), n_patterns(x))
+  abstentions <- abstaining_raters(x)
+  pattern_lengths(x) + rowsum_codes(abstentions$pattern,
+    pmin(1, abstention_range[abstentions$rater] / mean_range), n_patterns(x))
 }
 
 # ---- Fits ---------------------------------------------------------------------------------------
@@ -141,18 +144,18 @@ uses_abstentions <- function(model) identical(model$abstain, "depends")
 #   it. If TRUE, a refit to other ratings makes the decision again.
 resolve_abstain <- function(x, model, method, known_raters) {
   if (isTRUE(model$decided)) model[c("abstain", "decided")] <- NULL
-  has_abstained <- has_abstentions(x)
+  any_abstention <- has_abstentions(x)
   can_model_abstentions <- is_pooled(model) && is.null(known_raters) && weights_are_counts(x) &&
     identical(method %||% "likelihood", "likelihood")
-  abort_argument_if(has_abstained && uses_abstentions(model) && !can_model_abstentions, "abstain",
+  abort_argument_if(any_abstention && uses_abstentions(model) && !can_model_abstentions, "abstain",
     "{.code abstain = \"depends\"} needs {.code method = \"likelihood\"}, no {.arg known_raters},
         and weights of cases that are whole numbers.",
     x = if (!is.null(known_raters)) "{.arg known_raters} is given." else if (!weights_are_counts(x))
       "Some weights are not whole numbers." else "{.arg method} is {.val {method}}.")
-  if (has_abstained && identical(method, "bayes")) {
+  if (any_abstention && identical(method, "bayes")) {
     inform_fallible(paste0(abstain_note(x), "."), class = "fallible_message_abstain")
   }
-  if (can_model_abstentions && has_abstained) {
+  if (can_model_abstentions && any_abstention) {
     x <- store_abstain_decision(x)
     decision <- x$panel$abstain
     if (is.null(model$abstain)) {
@@ -189,8 +192,8 @@ add_answering <- function(fit) {
 }
 
 # Returns the fit of the same model with abstentions ignored. Accuracies of systems are estimated
-# from this fit. All its estimates are NA if labels are identified only by abstentions, unless
-# truths or raters are known.
+# from this fit. Its estimates are NA if the answers without the abstentions do not identify
+# consensus labels, and neither truths of cases nor error rates of raters are known.
 fit_without_abstentions <- function(fit) {
   if (!uses_abstentions(fit$model)) return(fit)
   if (!fit$x$panel$abstain$by_replies || has_known_values(fit$known)) {
@@ -202,16 +205,16 @@ fit_without_abstentions <- function(fit) {
   set_estimates_to_na(fit)
 }
 
-abstention_only_words <-
+abstention_only_text <-
   "Labels are identified only by abstentions: the answers do not identify them"
 
 # Warns if estimates from ratings with abstentions are only weakly identified. `decision`: a result
 # of decide_abstain(). `depends`: does the model include abstentions?
 warn_abstain <- function(x, decision, depends = decision$depends) {
-  if (isTRUE(decision$weak[1L + depends])) warn_weak(reason_near_chance)
+  if (isTRUE(decision$weak[1L + depends])) warn_weak_identification(reason_near_chance)
   used_category <- unique(rating_category(x))
   if (length(used_category) == 1L && depends) {
-    warn_weak(escape_braces("all answers are ", x$categories[used_category],
+    warn_weak_identification(escape_braces("all answers are ", x$categories[used_category],
       ", so estimates for the other category are computed only from abstentions"))
   }
 }

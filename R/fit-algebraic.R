@@ -4,10 +4,11 @@
 fit_algebraic <- function(x, model = k_model()) {
   fit <- na_real(agreement_in_core(x))
   if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
-  # If labels are identified only by abstentions, accuracies are not identified.
-  has_labels_only <- isTRUE(x$panel$abstain$by_replies)
-  if (isTRUE(x$only_constant) || has_labels_only) {
-    fit$identified <- if (has_labels_only) "labels_only" else "constant_raters"
+  # Estimates are NA in two cases: the ratings without the constant raters are not sufficient, or
+  # the answers without the abstentions do not identify consensus labels (see decide_abstain()).
+  identifies_only_labels <- isTRUE(x$panel$abstain$by_replies)
+  if (isTRUE(x$only_constant) || identifies_only_labels) {
+    fit$identified <- if (identifies_only_labels) "labels_only" else "constant_raters"
     for (field in c("rater_accuracy", "base_rates", "covariance")) fit[[field]][] <- NA_real_
   }
   inject(new_rater_fit("k_fit", x, model, "algebraic", by_agreement = fit, !!!fit,
@@ -22,25 +23,25 @@ fit_algebraic <- function(x, model = k_model()) {
 posterior <- function(fit, x = NULL) {
   if (is.null(x) && !is.null(fit$posterior)) return(fit$posterior)
   x <- x %||% fit$x
-  if (fit$identified != "yes") unknown_posterior(x) else compute_posterior(fit, x)
+  if (fit$identified != "yes") missing_posterior(x) else compute_posterior(fit, x)
 }
 
-unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x))
+missing_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x))
 
 # Computes posterior probabilities of the true categories for other ratings `x`, a matrix (patterns
 # x categories). The fit must be identified.
 compute_posterior <- function(fit, x) UseMethod("compute_posterior")
 
 # If the model includes abstentions, the posterior probabilities given the answers are multiplied by
-# the probability that exactly these raters answer, and normalised again.
+# the probability of the replies (which raters answer and which abstain), and normalised again.
 compute_posterior.rater_fit <- function(fit, x) {
   posterior <- latent_probabilities(fit, x)$posterior
   if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
   p_answered <- replace_na(fit$answered, 1)
-  abstained <- abstaining_raters(x)
+  abstentions <- abstaining_raters(x)
   # For a rater who never abstains, the probability of answering is 1 for all categories.
-  reply_probabilities <- rbind(p_answered[rating_rater(x), ], 1 - p_answered[abstained$rater, ])
-  softmax(log(posterior) + rowsum_rows(c(rating_pattern(x), abstained$pattern),
+  reply_probabilities <- rbind(p_answered[rating_rater(x), ], 1 - p_answered[abstentions$rater, ])
+  softmax(log(posterior) + rowsum_rows(c(rating_pattern(x), abstentions$pattern),
     log(pmax(reply_probabilities, 1e-300)), n_patterns(x)))
 }
 
@@ -49,19 +50,19 @@ compute_posterior.k_fit <- function(fit, x) {
 }
 
 # Returns a function that refits the model with other weights of patterns (its argument `weight`)
-# and returns the posterior probabilities. Returns NULL if a refit would take too long or is not
-# available. The method for class `rater_fit` is the default. It returns field `refit` of the fit,
-# which only joint fits of ratings and scores have.
-refit_function <- function(fit) UseMethod("refit_function")
+# and returns the posterior probabilities. Returns NULL if the fit cannot be repeated quickly. The
+# method for class `rater_fit` is the default. It returns field `refit` of the fit, which only joint
+# fits of ratings and scores have; for other fits, this is NULL.
+new_refit_function <- function(fit) UseMethod("new_refit_function")
 
-refit_function.rater_fit <- function(fit) fit$refit
+new_refit_function.rater_fit <- function(fit) fit$refit
 
-refit_function.k_fit <- function(fit) {
+new_refit_function.k_fit <- function(fit) {
   patterns <- fit$x$patterns
   function(weight) core_posterior_algebraic(patterns, weight, core_fit_algebraic(patterns, weight))
 }
 
-refit_function.latent_fit <- function(fit) { # nolint: object_name.
+new_refit_function.latent_fit <- function(fit) { # nolint: object_name.
   model <- model_of_fit(fit)
   function(weight) {
     core_fit_latent(
@@ -244,11 +245,11 @@ posterior_of_table <- function(table, x) {
     "{.arg posterior} must have the column {.val case} and a column per category.",
     x = "It lacks {.val {missing_columns}}.", arg = "posterior")
   case_labels <- as_label(table$case)
-  cases <- as_label(x$cases)
-  is_same_order <- identical(case_labels, cases) # a case may be repeated in both
-  table_row <- if (is_same_order) seq_along(cases) else match(cases, case_labels)
+  case_names <- as_label(x$cases)
+  has_same_order <- identical(case_labels, case_names) # a case may be repeated in both
+  table_row <- if (has_same_order) seq_along(case_names) else match(case_names, case_labels)
   wrong_cases <- c(
-    cases[is.na(table_row)], if (!is_same_order) case_labels[duplicated(case_labels)]
+    case_names[is.na(table_row)], if (!has_same_order) case_labels[duplicated(case_labels)]
   )
   abort_if(wrong_cases, "case",
     "{.arg posterior} must have one row for each case of {.arg x}.",

@@ -19,9 +19,9 @@ rater_association <- function(x) as.list(core_association(x$patterns, weights_of
 # * "unrelated": raters are not associated
 # * "no_pairs": no case was rated by two raters
 #
-# `identified`: identification code of the K-model (see k_model()). Raters also count as associated
-# if they agree on all cases, or if Fleiss' kappa is positive. Kappa is needed if pairs of raters
-# have only one common case, because the chi-square test does not use such pairs.
+# `identified`: "yes" if the K-model (see k_model()) is identified, otherwise a code of the reason.
+# Raters also count as associated if they agree on all cases, or if Fleiss' kappa is positive. Kappa
+# is needed because the chi-square test leaves out pairs of raters with only one common case.
 association_code <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
   x <- without_constant_raters(x)
@@ -31,8 +31,8 @@ association_code <- function(x, identified) {
 }
 
 # Returns TRUE if the ratings identify a model in which raters differ in accuracy. This requires
-# more than two raters, whose ratings are associated. The function is called if the agreement is too
-# low for the K-model.
+# more than two raters, whose ratings are associated. Call this function only if the K-model is not
+# identified because raters agree too little.
 identifies_unequal_raters <- function(x) {
   x <- with_votes(x)
   n_distinct(rater_identity(x)[rating_rater(x)]) > 2L &&
@@ -94,22 +94,23 @@ warn_identified_fit.rater_fit <- function(fit) {
 
 warn_identified_fit.judge_fit <- function(fit) {
   limits <- calibrated_interval(fit$calibrated, default_conf_level())
-  wide_categories <- fit$x$categories[limits[, 2L] - limits[, 1L] > 0.5]
-  warn_if(wide_categories, "weakly_identified",
-    "The calibration sample is too small to estimate the base rate of {.val {wide_categories}}: its
-        interval is wider than .5.",
-    i = "Use a calibration sample with more cases of each category.", categories = wide_categories)
+  unsure_categories <- fit$x$categories[limits[, 2L] - limits[, 1L] > 0.5]
+  warn_if(unsure_categories, "weakly_identified",
+    "The calibration sample is too small to estimate the base rate of {.val {unsure_categories}}:
+        its interval is wider than .5.",
+    i = "Use a calibration sample with more cases of each category.",
+    categories = unsure_categories)
 }
 
 warn_identified_fit.k_fit <- function(fit) {
   if (fit$negative == 0L) return()
   x <- fit$x
-  zero_categories <- x$categories[fit$base_rates == 0]
+  categories_with_rate_0 <- x$categories[fit$base_rates == 0]
   # Patterns with at least one rating in a category whose base rate is positive.
   possible_patterns <- rating_pattern(x)[fit$base_rates[rating_category(x)] > 0]
   n_contradicted <- count_cases(x, setdiff(which(is_rated_pattern(x)), possible_patterns))
   warn_fallible("boundary", c(
-    "Negative estimates of base rates were set to zero: {.val {zero_categories}}.",
+    "Negative estimates of base rates were set to zero: {.val {categories_with_rate_0}}.",
     "i" = "Negative estimates occur by chance if there are few cases or raters are inaccurate. With
            many cases, they show that the model does not fit. The other base rates were rescaled
            to sum to one.",
@@ -117,7 +118,7 @@ warn_identified_fit.k_fit <- function(fit) {
       "!" = "In {count_noun(n_contradicted, 'case')} every rater chose a category whose base rate is
              now zero. Merge rare categories, or check the labels."
     )
-  ), negative = fit$negative, categories = zero_categories, against = n_contradicted)
+  ), negative = fit$negative, categories = categories_with_rate_0, against = n_contradicted)
 }
 
 # Warns if a fit with separate, free confusion matrices of raters is only weakly identified.
@@ -128,14 +129,15 @@ warn_weakly_identified <- function(fit) {
   if (models_abstentions) warn_abstain(x, x$panel$abstain, TRUE)
   if (raters_always_agree(x)) return()
   if (!models_abstentions && is_weak_association(rater_association(x))) {
-    warn_weak(reason_near_chance)
+    warn_weak_identification(reason_near_chance)
   } else if (rates_depend_on_prior(fit)) {
-    warn_weak("the estimated base rates depend mostly on the prior")
+    warn_weak_identification("the estimated base rates depend mostly on the prior")
   }
   swapping_share <- share_from_swapping_raters(fit)
   if (swapping_share > 1 / 3) {
-    warn_weak(fill_template("raters who seem to swap categories gave %s of the ratings; if in fact
-      the other raters swap them, the estimated categories are swapped", percent(swapping_share)))
+    warn_weak_identification(fill_template("raters who seem to swap categories gave %s of the
+      ratings; if in fact the other raters swap them, the estimated categories are swapped",
+      percent(swapping_share)))
   }
 }
 
@@ -154,16 +156,16 @@ warn_if_untestable <- function(fit) {
     ), sum, default = 0)
     p_value <- suppressWarnings(chisq.test(pattern_counts_by_population, correct = FALSE)$p.value)
     if (nrow(pattern_counts_by_population) <= 20L && !isTRUE(p_value < 0.05)) {
-      warn_weak(one_line("with two raters, the model needs populations with different base rates,
-        but the ratings do not differ clearly between the populations"))
+      warn_weak_identification(one_line("with two raters, the model needs populations with different
+        base rates, but the ratings do not differ clearly between the populations"))
     }
   } else if (count_used_categories(x) == 2L && fit$method != "bayes") {
-    warn_weak(one_line("with two raters and two categories, the model fits all possible ratings, so
-      its assumptions cannot be tested"))
+    warn_weak_identification(one_line("with two raters and two categories, the model fits all
+      possible ratings, so its assumptions cannot be tested"))
   }
 }
 
-warn_weak <- function(why) {
+warn_weak_identification <- function(why) {
   warn_fallible("weakly_identified", "The model is only weakly identified: {why}.",
     i = "Give the true categories of some cases as {.arg known_truth}, or use more raters.",
     why = why)
@@ -174,16 +176,16 @@ warn_weak <- function(why) {
 # of the covariance of the estimates, minus the information in the prior. Returns FALSE without a
 # check if computing the covariance would take more than 2e6 steps.
 rates_depend_on_prior <- function(fit) {
-  positive_rates <- which(fit$base_rates > 0)
-  n_steps <- length(fit$theta)^2 * n_patterns(fit$x) * length(positive_rates)
+  positive_categories <- which(fit$base_rates > 0)
+  n_steps <- length(fit$theta)^2 * n_patterns(fit$x) * length(positive_categories)
   if (is_empty(fit$model$prior) || !weights_are_counts(fit$x) || n_steps > 2e6) return(FALSE)
-  other_rates <- positive_rates[-1L]
-  rates <- fit$base_rates[other_rates]
-  coefficient_index <- match(rate_terms(fit$x)[other_rates], names(fit$coefficients))
+  free_categories <- positive_categories[-1L]
+  free_rates <- fit$base_rates[free_categories]
+  coefficient_index <- match(rate_terms(fit$x)[free_categories], names(fit$coefficients))
   covariance <- covariance_of(fit)$covariance[coefficient_index, coefficient_index, drop = FALSE]
   if (is.null(covariance) || anyNA(covariance)) return(FALSE)
-  logit_information <- diag(rates, length(rates)) - rates %o% rates
-  relative_covariance <- length(positive_rates) * covariance %*% solve(logit_information)
+  logit_information <- diag(free_rates, length(free_rates)) - free_rates %o% free_rates
+  relative_covariance <- length(positive_categories) * covariance %*% solve(logit_information)
   max(Re(eigen(relative_covariance, only.values = TRUE)$values)) > 0.5
 }
 
@@ -216,8 +218,8 @@ share_from_swapping_raters <- function(fit) {
   variance <- bernoulli_variance(p_rating) / as.vector(n_by_truth)
   is_swapped <- vapply(seq_len(ncol(n_by_truth)), function(k) {
     difference <- p_rating[, -k, k, drop = FALSE] - p_rating[, k, k]
-    error <- sqrt(variance[, -k, k, drop = FALSE] + variance[, k, k])
-    rowSums(difference > 2 * error, na.rm = TRUE) > 0
+    standard_error <- sqrt(variance[, -k, k, drop = FALSE] + variance[, k, k])
+    rowSums(difference > 2 * standard_error, na.rm = TRUE) > 0
   }, logical(nrow(n_by_truth)))
   n_ratings <- ratings_of_raters(fit$x)
   sum(n_ratings[rowSums(matrix(is_swapped, nrow(n_by_truth))) > 0]) / sum(n_ratings)
@@ -244,12 +246,12 @@ reorder_classes <- function(core, x, model, known) {
   rate_coefficients <- rate_coefficients[-n, ] - rep(rate_coefficients[n, ], each = n - 1L)
   accuracy <- apply(matrices, 1L, diag) # categories x raters
   is_error <- as.vector(diag(n) == 0)
-  log_errors <- is_error * safe_log(aperm(matrices, 3:1)) # ratings x truths x raters
-  log_errors <- is_error * (log_errors - rep(colSums(log_errors) / (n - 1), each = n))
+  log_p_error <- is_error * safe_log(aperm(matrices, 3:1)) # ratings x truths x raters
+  log_p_error <- is_error * (log_p_error - rep(colSums(log_p_error) / (n - 1), each = n))
   mean_logit <-
     if (!is_empty(model$prior)) mean(qlogis(clamp(accuracy, 1e-6, 1 - 1e-6)))
   level_parameters <- tail(core$theta, 2L * max(model$levels - 1L, 0L))
-  c(rate_coefficients, mean_logit, safe_log(accuracy) - safe_log(1 - accuracy), log_errors,
+  c(rate_coefficients, mean_logit, safe_log(accuracy) - safe_log(1 - accuracy), log_p_error,
     level_parameters)
 }
 
@@ -271,16 +273,16 @@ without_constant_raters <- function(x) {
   constant_index <- which(x$raters %in% x$panel$constant)
   if (is_empty(constant_index)) return(x)
   if (length(constant_index) < n_raters(x)) {
-    other_raters <- x[, -constant_index]
+    other_ratings <- x[, -constant_index]
     # The ratings of the other raters are sufficient under three conditions. At least one case has
     # two ratings. At least two categories are used. Raters agree beyond chance, or their
     # association can be tested.
-    is_informative <- agreement_in_core(other_raters)$identified != "no_pairs" &&
-      n_distinct(rating_category(other_raters)) > 1L &&
-      (agrees_beyond_chance(other_raters) || rater_association(other_raters)$df != 0)
+    is_informative <- agreement_in_core(other_ratings)$identified != "no_pairs" &&
+      n_distinct(rating_category(other_ratings)) > 1L &&
+      (agrees_beyond_chance(other_ratings) || rater_association(other_ratings)$df != 0)
     if (is_informative) {
-      if (has_abstentions(x)) other_raters$whole <- x
-      return(other_raters)
+      if (has_abstentions(x)) other_ratings$whole <- x
+      return(other_ratings)
     }
   }
   x$only_constant <- TRUE
@@ -296,12 +298,12 @@ reason_constant <- one_line("raters who always give the same answer carry no inf
   truth, and the ratings of other raters are not sufficient")
 
 # Text for results if agreement is not significantly better than chance, see leading_categories().
-may_be_chance_words <- "the agreement of raters may be chance"
+may_be_chance_text <- "the agreement of raters may be chance"
 
-# Returns the category that raters use most often (several categories if tied), with its share of
-# all ratings and its kappa (this category against all others). Field `chance` is TRUE if the
-# agreement of raters is not significantly better than chance (one-sided test, level .05). If `x` is
-# a group of cases of a panel, the values are those of the whole panel.
+# Returns a list that describes the category that raters use most often (several categories if
+# tied): its share of all ratings and its kappa (this category against all others). Element `chance`
+# is TRUE if the agreement of raters is not significantly better than chance (one-sided test, level
+# .05). If `x` contains only a group of the panel's cases, the list describes the whole panel.
 leading_categories <- function(x) x$panel$leaders %||% find_leading_categories(x)
 
 find_leading_categories <- function(x) core_leading_categories(x$patterns, pattern_weights(x))

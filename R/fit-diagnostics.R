@@ -43,10 +43,10 @@ diagnose_parameter <- function(x) {
 # Replaces draws by normal scores of their ranks among the draws of all chains. Tied draws get the
 # mean of their ranks. Sorting by radix is much faster than rank().
 normal_scores <- function(x) {
-  order <- order(x, method = "radix")
-  tie_sizes <- rle(x[order])$lengths
+  sorted_index <- order(x, method = "radix")
+  tie_sizes <- rle(x[sorted_index])$lengths
   mean_ranks <- cumsum(tie_sizes) - (tie_sizes - 1) / 2
-  x[order] <- rep(qnorm((mean_ranks - 3 / 8) / (length(x) + 1 / 4)), tie_sizes)
+  x[sorted_index] <- rep(qnorm((mean_ranks - 3 / 8) / (length(x) + 1 / 4)), tie_sizes)
   x
 }
 
@@ -64,10 +64,11 @@ compute_rhat <- function(x) {
 mean_autocovariance <- function(x) {
   n <- nrow(x)
   padded_length <- nextn(2L * n)
-  padded <- rbind(x - rep(colMeans(x), each = n), matrix(0, padded_length - n, ncol(x)))
+  padded_draws <- rbind(x - rep(colMeans(x), each = n), matrix(0, padded_length - n, ncol(x)))
   odd_chains <- seq.int(1L, ncol(x), 2L)
   chain_pairs <- matrix(
-    complex(real = padded[, odd_chains], imaginary = padded[, -odd_chains]), padded_length
+    complex(real = padded_draws[, odd_chains], imaginary = padded_draws[, -odd_chains]),
+    padded_length
   )
   power_spectrum <- rowSums(Mod(mvfft(chain_pairs))^2)
   Re(fft(power_spectrum, inverse = TRUE))[seq_len(n)] / padded_length / n / ncol(x)
@@ -91,13 +92,13 @@ compute_ess <- function(x) {
 # positive. The sum of a pair counts at most as much as the sum of the previous pair. The next even
 # lag is added if it is positive. `rho`: autocorrelations from lag 0. `n`: draws per chain.
 integrated_time <- function(rho, n) {
-  first_lag <- seq.int(1L, n - 1L, by = 2L)
-  pair_sums <- rho[first_lag] + rho[first_lag + 1L]
+  first_lags <- seq.int(1L, n - 1L, by = 2L)
+  pair_sums <- rho[first_lags] + rho[first_lags + 1L]
   max_pairs <- sum(2L * (seq_along(pair_sums) - 1L) < n - 5L)
   last_pair <- min(which(!pair_sums > 0), max_pairs + 1L)
-  next_even <- rho[first_lag[[last_pair]]]
+  rho_at_next_even_lag <- rho[first_lags[[last_pair]]]
   -1 + 2 * sum(cummin(pair_sums[seq_len(last_pair - 1L)])) +
-    if (next_even > 0 || pair_sums[[last_pair]] >= 0) next_even else 0
+    if (rho_at_next_even_lag > 0 || pair_sums[[last_pair]] >= 0) rho_at_next_even_lag else 0
 }
 
 # Predictive accuracy of a Bayesian fit for new cases: WAIC, and leave-one-out cross-validation by
@@ -140,7 +141,7 @@ criteria_of_fit <- function(fit) {
   # expected log predictive density.
   n_parameters <- apply(log_likelihood, 2L, var)
   elpd <- log_sum_exp(t(log_likelihood)) - log(nrow(log_likelihood)) - n_parameters
-  criterion_row <- function(criterion, elpd, n_parameters, worst_k) {
+  new_criterion_row <- function(criterion, elpd, n_parameters, worst_k) {
     elpd_sum <- sum_over_cases(elpd, likelihoods$weight)
     columns_tibble(
       criterion = criterion, elpd = elpd_sum[["estimate"]], std.error = elpd_sum[["std.error"]],
@@ -149,13 +150,13 @@ criteria_of_fit <- function(fit) {
   }
   loo_row <- if (rlang::is_installed("loo")) {
     loo_result <- run_loo_on_rows(fit, likelihoods)
-    criterion_row("loo", loo_result$pointwise[, "elpd_loo"], loo_result$pointwise[, "p_loo"],
+    new_criterion_row("loo", loo_result$pointwise[, "elpd_loo"], loo_result$pointwise[, "p_loo"],
       max(loo_result$diagnostics$pareto_k))
   } else {
-    criterion_row("loo", NA_real_, NA_real_, NA_real_)
+    new_criterion_row("loo", NA_real_, NA_real_, NA_real_)
   }
   list(
-    table = rbind(criterion_row("waic", elpd, n_parameters, NA_real_), loo_row),
+    table = rbind(new_criterion_row("waic", elpd, n_parameters, NA_real_), loo_row),
     of_case = c(NA, elpd)[likelihoods$row[fit$x$index] + 1L]
   )
 }
@@ -164,9 +165,9 @@ criteria_of_fit <- function(fit) {
 # log_likelihood_draws().
 run_loo_on_rows <- function(fit, likelihoods, ...) {
   log_likelihood <- likelihoods$log_likelihood
-  relative_size <- loo::relative_eff(exp(log_likelihood - max(log_likelihood)),
+  relative_sample_size <- loo::relative_eff(exp(log_likelihood - max(log_likelihood)),
     chain_id = rep(seq_len(fit$sampling$chains), each = fit$sampling$kept))
-  suppressWarnings(loo::loo(log_likelihood, r_eff = relative_size, ...))
+  suppressWarnings(loo::loo(log_likelihood, r_eff = relative_sample_size, ...))
 }
 
 # Expands a result of package loo from rows of cases to single cases, in the order of the ratings.
@@ -176,11 +177,11 @@ expand_to_cases <- function(loo_object, likelihoods, fit) {
   row_of_case <- rep(row_of_distinct_case, weights_of_cases(fit$x) * (row_of_distinct_case > 0L))
   loo_object$pointwise <- pick_rows(loo_object$pointwise, row_of_case)
   loo_object$diagnostics <- lapply(loo_object$diagnostics, `[`, row_of_case)
-  measures <- rownames(loo_object$estimates)
-  loo_object$estimates[] <- t(apply(pick_columns(loo_object$pointwise, measures), 2L,
+  measure_names <- rownames(loo_object$estimates)
+  loo_object$estimates[] <- t(apply(pick_columns(loo_object$pointwise, measure_names), 2L,
     sum_over_cases, rep(1, length(row_of_case))))
-  loo_object[measures] <- loo_object$estimates[, 1L]
-  loo_object[paste0("se_", measures)] <- loo_object$estimates[, 2L]
+  loo_object[measure_names] <- loo_object$estimates[, 1L]
+  loo_object[paste0("se_", measure_names)] <- loo_object$estimates[, 2L]
   loo_object["psis_object"] <- list(NULL)
   structure(loo_object, dims = c(nrow(fit$draws), length(row_of_case)))
 }
@@ -213,16 +214,16 @@ statistics_of_fit <- function(fit) {
   pooled_parameters <- fit$centre[c("c", "tau", "ups", "a")]
   if (!is.null(fit$model$abstain)) {
     statistics$abstain <- fit$model$abstain
-    field_names <- c(answers_logLik = "log_answers", answer_c = "kappa", answer_spread = "omega")
-    pooled_parameters[names(field_names)] <- fit$answering[field_names]
+    source_fields <- c(answers_logLik = "log_answers", answer_c = "kappa", answer_spread = "omega")
+    pooled_parameters[names(source_fields)] <- fit$answering[source_fields]
   }
   if (fit$identified != "yes") pooled_parameters[] <- NA_real_
   c(statistics, na_real(pooled_parameters))
 }
 
 # Returns the reason why a fit is not identified, a text; NA if it is identified. `identified`: a
-# code of the reason, or a vector of codes. `agreement`: share of equal pairs of ratings.
-# `categories`: number of categories.
+# code of the reason, or a vector of codes. `agreement`: share of pairs of ratings of the same case
+# that are equal. `categories`: number of categories.
 why_not_identified <- function(identified, agreement, categories) {
   reasons <- c(
     no_pairs = "no case was rated by two raters", unequal = reason_needs_unequal_raters,
@@ -238,17 +239,17 @@ why_not_identified <- function(identified, agreement, categories) {
       "too few raters for %s categories: each rater separates only one from abstention", categories
     )
   )
-  by_chance <- sprintf("raters agree no better than by chance (agreement %s, chance %s)",
+  chance_reason <- sprintf("raters agree no better than by chance (agreement %s, chance %s)",
     format_decimals(agreement), format_decimals(1 / categories))
-  as.character(ifelse(identified == "chance", by_chance, reasons[identified]))
+  as.character(ifelse(identified == "chance", chance_reason, reasons[identified]))
 }
 
 # Returns the reason why a fit is not identified, a text for users.
 reason_of_fit <- function(fit) {
-  categories <- n_categories(fit$x)
-  if (fit$identified == "parameters") return(reason_of_parameters(fit$model, categories))
+  n_labels <- n_categories(fit$x)
+  if (fit$identified == "parameters") return(reason_of_parameters(fit$model, n_labels))
   if (!is.null(fit$calibrated)) return(unname(fit$calibrated$problem))
-  why_not_identified(identification_code(fit), fit$agreement, categories)
+  why_not_identified(identification_code(fit), fit$agreement, n_labels)
 }
 
 reason_of_parameters <- function(model, categories) {
@@ -256,9 +257,9 @@ reason_of_parameters <- function(model, categories) {
     %s categories", format(model), categories)
 }
 
-# Advice to users whose fit is not identified. `advice_by_code` contains a text for each result of
-# identification_code(). The codes `judge`, `uncalibrated` and `unrated` are from
-# why_no_calibration(). Some elements of `advice_by_code` share one of the two texts before it.
+# Advice to users whose fit is not identified. `advice_by_code` contains a text for each reason; its
+# names are the codes of identification_code() and why_no_calibration(). The two texts before it are
+# used for several codes.
 known_truth_advice <- "Give the true categories of some cases as {.arg known_truth}."
 other_raters_advice <- "Check that all raters use the categories in the same sense. If they do, use
   more accurate raters, or give {.arg known_truth} for some cases."

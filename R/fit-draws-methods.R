@@ -61,12 +61,13 @@ draws <- function(x, ...) {
   if (inherits(x, "rater_fit")) check_draws_fit(x, "x")
   check_dots_empty(...)
   check_draws_fit(x, "x")
-  chains <- x$sampling$chains
+  n_chains <- x$sampling$chains
   draws_per_chain <- x$sampling$kept
   as_tibble(cbind(
     data.frame(
-      .chain = rep(seq_len(chains), each = draws_per_chain),
-      .iteration = rep(seq_len(draws_per_chain), chains), .draw = seq_len(chains * draws_per_chain)
+      .chain = rep(seq_len(n_chains), each = draws_per_chain),
+      .iteration = rep(seq_len(draws_per_chain), n_chains),
+      .draw = seq_len(n_chains * draws_per_chain)
     ),
     x$draws, x$systems
   ))
@@ -98,8 +99,8 @@ tidy_draws <- function(x, ..., conf_level = level_of(x)) {
 }
 
 # Returns a table with a row per pair of dependent raters and true category. The estimate is the
-# covariance of the events that each of the two raters is correct. The formula of the covariance
-# follows from joint_answer_probabilities().
+# covariance of two events, given the true category: the first rater is correct, and the second is
+# correct. The formula of the covariance follows from joint_answer_probabilities().
 tidy_covariances <- function(x, ..., conf_level = level_of(x)) {
   check_dots_empty(...)
   conf_level <- check_level(conf_level)
@@ -107,9 +108,9 @@ tidy_covariances <- function(x, ..., conf_level = level_of(x)) {
   cells <- expand.grid(truth = x$x$categories, pair = seq_len(ncol(pairs)))
   covariances <- vapply(parameters_of_draws(x, nrow(x$draws)), function(draw) {
     matrices <- simplify2array(draw$matrices) # truths x ratings x raters
-    p_right <- function(j) matrices[cbind(as.integer(cells$truth), as.integer(cells$truth), j)]
-    p_right_a <- p_right(pairs[1L, cells$pair])
-    p_right_b <- p_right(pairs[2L, cells$pair])
+    p_right_of <- function(j) matrices[cbind(as.integer(cells$truth), as.integer(cells$truth), j)]
+    p_right_a <- p_right_of(pairs[1L, cells$pair])
+    p_right_b <- p_right_of(pairs[2L, cells$pair])
     as.vector(draw$shared) * (pmin(p_right_a, p_right_b) - p_right_a * p_right_b)
   }, numeric(nrow(cells)))
   columns_tibble(
@@ -174,12 +175,12 @@ compare_with_prior <- function(fit) {
   terms <- fit$terms
   prior_mean <- terms$a / terms$total
   prior_variance <- bernoulli_variance(prior_mean) / (terms$total + 1)
-  variance <- unname(apply(fit$draws, 2L, var))
-  contraction <- 1 - variance / prior_variance
+  posterior_variance <- unname(apply(fit$draws, 2L, var))
+  contraction <- 1 - posterior_variance / prior_variance
   has_small_contraction <- contraction < min_contraction
   # Squared difference of posterior and prior mean, divided by the prior variance
   squared_shift <- (unname(colMeans(fit$draws)) - prior_mean)^2 / prior_variance
-  squared_shift[variance == 0] <- NA
+  squared_shift[posterior_variance == 0] <- NA
   conflict <- is_convergence_checked(terms) & terms$total > n_categories(fit$x) &
     squared_shift > ifelse(has_small_contraction, 3 + contraction, 4 * contraction)
   mostly_prior <- has_small_contraction %in% TRUE & !conflict %in% TRUE
@@ -192,7 +193,8 @@ prior_notes <- function(prior) {
   c("", "mostly prior", "prior conflict")[1L + prior$mostly_prior + 2L * prior$conflict %in% TRUE]
 }
 
-# Estimates with a smaller contraction depend more on the prior than on the ratings.
+# Limit of the contraction (see compare_with_prior()). An estimate with a smaller contraction gets
+# the note "mostly prior", unless the ratings contradict the prior.
 min_contraction <- 0.3
 
 schema_of.draws_fit <- function(x) { # nolint: object_name.
@@ -216,7 +218,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
       paste0("Estimates are posterior medians; base_rates() are means. ", format_mixing(x),
         if (x$switched == 0) "; no label switching"),
       if (n_categories(x$x) == 2L) paste0("Positive category (the second): ", x$x$categories[[2L]]),
-      assumption_of(x)
+      assumption_sentences(x)
     ),
     more = "tidy(), draws(), ground_truth(), test_accuracy(), plot()"
   )
@@ -224,7 +226,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
 
 # Returns sentences about the assumptions of the model, for print(). If raters are machines
 # (language models or programs), a further sentence warns about shared errors.
-assumption_of <- function(fit) {
+assumption_sentences <- function(fit) {
   if (!is.null(fit$calibrated)) {
     return(paste("Assumed:", calibration_assumption(fit),
       format_bias_sensitivity(fit, fit$x$categories[[2L]])))
@@ -241,8 +243,8 @@ assumption_of <- function(fit) {
 # Returns the parameters of `n_draws` equally spaced draws. The result is a list with a result of
 # parameters_of_values() per draw.
 parameters_of_draws <- function(fit, n_draws) {
-  rows <- unique(round(seq(1, nrow(fit$draws), length.out = n_draws)))
-  lapply(rows, function(d) parameters_of_values(fit, fit$draws[d, ]))
+  draw_numbers <- unique(round(seq(1, nrow(fit$draws), length.out = n_draws)))
+  lapply(draw_numbers, function(d) parameters_of_values(fit, fit$draws[d, ]))
 }
 
 # Returns TRUE for names of parameters that are probabilities of ratings.
@@ -256,52 +258,52 @@ is_matrix_term <- function(term) grepl("^(right|sens|spec|p)\\b", term)
 parameters_of_values <- function(fit, values) {
   x <- fit$x
   terms <- fit$terms
-  size <- n_categories(x)
-  is_matrix <- is_matrix_term(terms$term)
+  n_labels <- n_categories(x)
+  is_matrix_parameter <- is_matrix_term(terms$term)
   has_common_matrix <- all(is.na(terms$rater))
   known_matrices <- setNames(fit$known$raters, x$raters[seq_along(fit$known$raters)])
   matrices <- lapply(x$raters, function(rater) {
     if (!is.null(known_matrices[[rater]])) return(known_matrices[[rater]])
-    p_right <- values[is_matrix & terms$rater %in% if (has_common_matrix) NA else rater]
-    if (size > 2L && length(p_right) > 1L) return(matrix(p_right, size, byrow = TRUE))
-    matrix_with_equal_errors(p_right, size)
+    p_right <- values[is_matrix_parameter & terms$rater %in% if (has_common_matrix) NA else rater]
+    if (n_labels > 2L && length(p_right) > 1L) return(matrix(p_right, n_labels, byrow = TRUE))
+    matrix_with_equal_errors(p_right, n_labels)
   })
   shared <- values[is_dependence_term(terms$term)]
   list(
-    base_rates = matrix(values[startsWith(terms$term, "base_rate")], ncol = size, byrow = TRUE),
-    matrices = matrices, shared = if (!is_empty(shared)) matrix(shared, size)
+    base_rates = matrix(values[startsWith(terms$term, "base_rate")], ncol = n_labels, byrow = TRUE),
+    matrices = matrices, shared = if (!is_empty(shared)) matrix(shared, n_labels)
   )
 }
 
-# Posterior probabilities of other ratings are means over draws. If all draws would take too long,
-# equally spaced draws are used, at least 200.
+# Posterior probabilities of true categories given other ratings `x` are means over draws. If all
+# draws would take too long, a subset of equally spaced draws is used, at least 200.
 compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   has_dependent_errors <- model_is_dependent(fit$model)
   if (has_dependent_errors) {
     check_dependent_panel(fit$model, x)
     # A second rating of a case by the same rater counts as a rating by another rater with the same
     # confusion matrix.
-    ratings <- all_pattern_codes(x)
+    pattern_codes <- all_pattern_codes(x)
   }
   population <- population_in_fit(fit, pattern_covariates(x))
   n_steps <- length(rating_rater(x)) * n_categories(x) + 100 * n_raters(x) # per draw
   n_draws <- min(nrow(fit$draws), max(200, 2e7 %/% n_steps))
-  posteriors <- lapply(parameters_of_draws(fit, n_draws), function(draw) {
+  posterior_by_draw <- lapply(parameters_of_draws(fit, n_draws), function(draw) {
     rates <- pick_rows(draw$base_rates, population)
     if (!has_dependent_errors) return(posterior_of_matrices(rates, draw$matrices, x))
-    draw$matrices <- draw$matrices[ratings$rater]
-    joint <- code_probabilities(draw, ratings$codes, fit$model, x$raters) * rates
-    joint / rowSums(joint)
+    draw$matrices <- draw$matrices[pattern_codes$rater]
+    joint_probability <- code_probabilities(draw, pattern_codes$codes, fit$model, x$raters) * rates
+    joint_probability / rowSums(joint_probability)
   })
-  Reduce(`+`, posteriors) / length(posteriors)
+  Reduce(`+`, posterior_by_draw) / length(posterior_by_draw)
 }
 
 # Returns posterior probabilities of the categories (patterns x categories), if errors of raters are
 # independent given the truth. `rates`: base rates of the population of each pattern (patterns x
 # categories). `matrices`: a list with the confusion matrix of each rater.
 posterior_of_matrices <- function(rates, matrices, x) {
-  # Rows are the categories of ratings by the first rater, then by the second rater, and so on.
-  # Columns are true categories.
+  # Matrix with a row per rater and rating (all ratings of the first rater come first) and a column
+  # per true category.
   log_probabilities <- log(stack_rows(matrices, t))
   cell_row <- rating_category(x) + ncol(rates) * (rating_rater(x) - 1L)
   softmax(log(rates) +
@@ -353,11 +355,12 @@ measure_tests.draws_fit <- function(fit, rates, both, conf_level, group) { # nol
     transformed_measures(add_combined_tests(matrices, both, joint_probability), base_rates, rates)
   )
   apply_over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
-  quantiles <- function(level) apply_over_draws(quantile, level, na.rm = TRUE, names = FALSE)
-  error <- apply_over_draws(sd)
-  error[is_ratio_measure(dim(error))] <- NA # it would depend on a few draws near the boundary
-  list(value = quantiles(0.5), error = error, low = quantiles((1 - conf_level) / 2),
-    high = quantiles((1 + conf_level) / 2))
+  get_quantiles <- function(level) apply_over_draws(quantile, level, na.rm = TRUE, names = FALSE)
+  standard_error <- apply_over_draws(sd)
+  # The standard error of a ratio would depend on a few draws near the boundary.
+  standard_error[is_ratio_measure(dim(standard_error))] <- NA
+  list(value = get_quantiles(0.5), error = standard_error,
+    low = get_quantiles((1 - conf_level) / 2), high = get_quantiles((1 + conf_level) / 2))
 }
 
 warn_identified_fit.draws_fit <- function(fit) NULL # nolint: object_name.
@@ -371,7 +374,7 @@ worst_mixing <- function(fit) {
   )
 }
 
-has_mixed <- function(mixing) mixing$rhat <= 1.01 && mixing$size >= 400
+is_sufficient_mixing <- function(mixing) mixing$rhat <= 1.01 && mixing$size >= 400
 
 format_mixing <- function(fit) {
   mixing <- worst_mixing(fit)
@@ -381,7 +384,7 @@ format_mixing <- function(fit) {
 
 warn_mixing <- function(fit) {
   mixing <- worst_mixing(fit)
-  warn_if(!has_mixed(mixing), "no_convergence",
+  warn_if(!is_sufficient_mixing(mixing), "no_convergence",
     "The chains have not converged: the largest Rhat is {format_decimals(mixing$rhat, 3L)}, and the
         smallest effective sample size is {round(mixing$size)}.",
     i = "Use more draws, by {.code sampling = list(draws = )}, or give stronger priors.")

@@ -17,7 +17,8 @@ NULL
 # * draws: a matrix with a column per parameter, whose rows are ordered by chain
 # * terms: a data frame with a row per parameter, see new_parameter_rows()
 # * diagnostics: convergence diagnostics of parameters, see is_convergence_checked()
-# * systems: draws of the accuracies of systems; true categories are drawn given the ratings only
+# * systems: draws of the accuracies of systems. For each draw, true categories are drawn given the
+#   ratings without the systems' answers.
 # * prior: parameters of the priors, see resolve_prior()
 # * sampling: numbers of chains and of draws
 # * switched: share of the draws in which categories have exchanged names (label switching)
@@ -81,10 +82,10 @@ check_sampling <- function(sampling) {
   check_setting <- function(name, default, least, most) {
     check_count(settings[[name]] %||% default, name, least, most)
   }
-  chains <- check_setting("chains", 4L, 1L, 1000L)
+  n_chains <- check_setting("chains", 4L, 1L, 1000L)
   list(
-    chains = chains,
-    kept = as.integer(ceiling(check_setting("draws", 4000L, 4L * chains, 1e7) / chains)),
+    chains = n_chains,
+    kept = as.integer(ceiling(check_setting("draws", 4000L, 4L * n_chains, 1e7) / n_chains)),
     warmup = check_setting("warmup", 1000L, 0L, 1e7),
     thin = if (!is.null(settings$thin)) check_setting("thin", 1L, 1L, 1e6),
     threads = check_threads(settings$threads %||% default_threads())
@@ -124,13 +125,13 @@ sampler_task <- function(x, model, known, prior) {
   has_common_matrix <- model$accuracy == "common"
   matrix_number <- if (has_common_matrix) rep(1L, n_raters(x)) else seq_along(x$raters)
   distinct_matrices <- unique(matrix_number)
-  size <- n_categories(x)
+  n_labels <- n_categories(x)
   prior_rows <- lapply(distinct_matrices, function(j) {
-    prior_counts <- prior$raters[[j]] %||% default_prior_parameters("vague", size, FALSE)
+    prior_counts <- prior$raters[[j]] %||% default_prior_parameters("vague", n_labels, FALSE)
     prior_counts + (known$counts[[j]] %||% 0)
   })
   system_prior <- prior$system %||%
-    default_prior_parameters("vague", size, model$errors == "uniform")
+    default_prior_parameters("vague", n_labels, model$errors == "uniform")
   is_pooled_prior <- prior$others == "partial" && !has_common_matrix
   list(
     prior = list(
@@ -154,7 +155,7 @@ sampler_option_names <- c("chains", "kept", "warmup", "threads")
 
 # Runs the sampler in the core and returns its draws, a list. Arguments:
 # * task: a result of sampler_task()
-# * options: a list with the elements `sampler_option_names`, `thin` and `seed`
+# * options: a list with elements `thin`, `seed`, and those that `sampler_option_names` names
 # * log_likelihood: should log likelihoods be computed?
 # * joined: are systems fitted like raters? If FALSE, answers of systems do not affect the draws of
 #   other parameters.
@@ -185,22 +186,22 @@ draw_until_mixed <- function(x, task, sampling, seed) {
   thin <- sampling$thin %||% 1L
   required_sample_size <- min(sufficient_sample_size, sampling$chains * sampling$kept / 2)
   repeat {
-    run <- run_sampler(x, task, c(sampling[sampler_option_names], list(thin = thin, seed = seed)),
-      tick = tick)
-    run$thin <- thin
-    run$named_draws <- named_draws(run$draws, task$terms)
-    run$diagnostics <- diagnose_parameters(
-      pick_columns(run$named_draws, is_convergence_checked(task$terms)), sampling$chains
+    output <- run_sampler(x, task,
+      c(sampling[sampler_option_names], list(thin = thin, seed = seed)), tick = tick)
+    output$thin <- thin
+    output$named_draws <- named_draws(output$draws, task$terms)
+    output$diagnostics <- diagnose_parameters(
+      pick_columns(output$named_draws, is_convergence_checked(task$terms)), sampling$chains
     )
-    smallest_size <- worst_mixing(run)$size
+    smallest_sample_size <- worst_mixing(output)$size
     # The next run would multiply `thin` by `thin_factor`, a power of 2. Effective sample sizes are
     # assumed to increase in proportion to `thin`.
-    thin_factor <- 2^max(1, ceiling(log2(required_sample_size / smallest_size)))
+    thin_factor <- 2^max(1, ceiling(log2(required_sample_size / smallest_sample_size)))
     n_sweeps <- sampling$chains * (sampling$warmup + thin_factor * thin * sampling$kept)
-    is_done <- !is.null(sampling$thin) || smallest_size >= required_sample_size ||
+    is_done <- !is.null(sampling$thin) || smallest_sample_size >= required_sample_size ||
       thin_factor * thin > 1024 ||
       n_sweeps * steps_per_sweep > max_sampling_steps
-    if (is_done) return(run)
+    if (is_done) return(output)
     thin <- as.integer(thin_factor * thin)
   }
 }
@@ -233,22 +234,22 @@ new_parameter_rows <- function(term, place, rater = NA_character_, truth = NA_ch
 # Dirichlet parameters of the prior of each confusion matrix. `pooled`: does the prior pool the
 # raters' matrices?
 parameter_rows <- function(x, raters, rows, prior, pooled, model) {
-  size <- n_categories(x)
+  n_labels <- n_categories(x)
   rate_parameters <- prior$base_rates
-  population <- rep(rownames(rate_parameters) %||% NA_character_, each = size)
+  population <- rep(rownames(rate_parameters) %||% NA_character_, each = n_labels)
   truth <- rep(x$categories, nrow(rate_parameters))
   population_suffix <- ifelse(is.na(population), "", paste0(",", population))
-  n_columns_before <- length(rate_parameters) + (seq_along(raters) - 1L) * size^2
+  n_columns_before <- length(rate_parameters) + (seq_along(raters) - 1L) * n_labels^2
   matrix_rows <- stack_rows(
     unname(Map(matrix_parameter_rows, raters, rows, n_columns_before, list(x)))
   )
   if (pooled) matrix_rows[c("a", "total")] <- NA_real_
-  n_columns_before <- length(rate_parameters) + (length(raters) + n_systems(x)) * size^2
+  n_columns_before <- length(rate_parameters) + (length(raters) + n_systems(x)) * n_labels^2
   rbind(
     new_parameter_rows(
       sprintf("base_rate[%s%s]", truth, population_suffix), seq_along(rate_parameters),
       truth = truth, population = population, a = as.vector(t(rate_parameters)),
-      total = rep(rowSums(rate_parameters), each = size)
+      total = rep(rowSums(rate_parameters), each = n_labels)
     ),
     matrix_rows, if (pooled) {
       # Mean rows of the raters' matrices (`mu`), and precisions of the matrices around them (`nu`)
@@ -257,7 +258,8 @@ parameter_rows <- function(x, raters, rows, prior, pooled, model) {
         sprintf("nu[%s]", x$categories), sprintf("mu[%s,%s]", cells$truth, cells$rating)
       )
       new_parameter_rows(terms, n_columns_before + seq_along(terms),
-        truth = c(x$categories, cells$truth), rating = c(rep(NA_character_, size), cells$rating))
+        truth = c(x$categories, cells$truth),
+        rating = c(rep(NA_character_, n_labels), cells$rating))
     },
     dependence_parameter_rows(x, model, n_columns_before)
   )
@@ -268,21 +270,21 @@ parameter_rows <- function(x, raters, rows, prior, pooled, model) {
 # parameters, for correct and for wrong ratings. `n_columns_before`: number of columns that precede
 # the matrix in the core's draws.
 matrix_parameter_rows <- function(rater, rows, n_columns_before, x) {
-  size <- n_categories(x)
+  n_labels <- n_categories(x)
   rater_suffix <- if (is.na(rater)) "" else sprintf("[%s]", rater)
   new_row <- function(term, place, a, total, truth = NA_character_, rating = truth) {
     new_parameter_rows(term, n_columns_before + place, rater, truth, rating, a = a, total = total)
   }
   if (!is.matrix(rows)) return(new_row(paste0("right", rater_suffix), 1, rows[[1L]], sum(rows)))
-  if (size == 2L) {
+  if (n_labels == 2L) {
     terms <- paste0(c("spec", "sens"), rater_suffix)
     return(new_row(terms, c(1, 4), diag(rows), rowSums(rows), x$categories))
   }
   # Cells of the confusion matrix, in the order of its rows
   cells <- expand.grid(rating = x$categories, truth = x$categories, stringsAsFactors = FALSE)
   terms <- paste0("p[", if (!is.na(rater)) paste0(rater, ","), cells$truth, ",", cells$rating, "]")
-  new_row(terms, seq_len(size^2), as.vector(t(rows)), rep(rowSums(rows), each = size), cells$truth,
-    cells$rating)
+  new_row(terms, seq_len(n_labels^2), as.vector(t(rows)), rep(rowSums(rows), each = n_labels),
+    cells$truth, cells$rating)
 }
 
 # Returns the draws of the reported parameters, a matrix (draws x parameters) with names of columns.
@@ -302,39 +304,39 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     3 * as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
     "Use fewer draws, by {.code sampling = list(draws = )}."
   )
-  run <- draw_until_mixed(x, task, sampling, seed)
-  size <- n_categories(x)
+  output <- draw_until_mixed(x, task, sampling, seed)
+  n_labels <- n_categories(x)
   n_populations <- nrow(prior$base_rates)
-  overall_rates <- mean_rates(run$draws, x, task, n_populations)
-  posterior_means <- colMeans(run$draws)
+  overall_rates <- mean_rates(output$draws, x, task, n_populations)
+  posterior_means <- colMeans(output$draws)
   matrix_number <- task$prior$matrix_of
   mean_matrices <- vapply(matrix_number,
-    function(m) posterior_means[matrix_columns(m, size, n_populations)], numeric(size^2))
+    function(m) posterior_means[matrix_columns(m, n_labels, n_populations)], numeric(n_labels^2))
   accuracy_draws <- vapply(unique(matrix_number), function(m) {
-    columns <- matrix_columns(m, size, n_populations)[diagonal_cells(size)]
-    rowSums(overall_rates$draws * pick_columns(run$draws, columns))
-  }, numeric(nrow(run$draws)))
-  posterior <- run$posterior
+    diagonal_columns <- matrix_columns(m, n_labels, n_populations)[diagonal_cells(n_labels)]
+    rowSums(overall_rates$draws * pick_columns(output$draws, diagonal_columns))
+  }, numeric(nrow(output$draws)))
+  posterior <- output$posterior
   unrated_patterns <- which(is.na(posterior[, 1L]))
   population_rates <-
-    matrix(posterior_means[seq_len(n_populations * size)], n_populations, byrow = TRUE)
+    matrix(posterior_means[seq_len(n_populations * n_labels)], n_populations, byrow = TRUE)
   posterior[unrated_patterns, ] <- population_rates[task$population[unrated_patterns], ]
   fit <- new_rater_fit("draws_fit", x, model, "bayes", known,
     identified = "yes", rater_accuracy = mean(colMeans(accuracy_draws)),
     base_rates = overall_rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
-    matrices = aperm(array(mean_matrices, c(size, size, length(matrix_number))), 3:1),
-    coefficients = apply(run$named_draws, 2L, median), draws = run$named_draws, terms = task$terms,
-    diagnostics = run$diagnostics, prior = prior,
-    sampling = c(sampling[sampler_option_names], thin = run$thin), task = task, seed = seed,
+    matrices = aperm(array(mean_matrices, c(n_labels, n_labels, length(matrix_number))), 3:1),
+    coefficients = apply(output$named_draws, 2L, median), draws = output$named_draws,
+    terms = task$terms,
+    diagnostics = output$diagnostics, prior = prior,
+    sampling = c(sampling[sampler_option_names], thin = output$thin), task = task, seed = seed,
     populations = population_table(model, x),
-    # Draws of the share of correct answers of each system on the fitted cases. True categories are
-    # drawn given the ratings only.
+    # Draws of the share of correct answers of each system on the fitted cases.
     systems = structure(
-      run$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
+      output$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
     ),
-    conf_level = default_conf_level(), switched = run$switched, stuck = run$stuck,
-    converged = worst_mixing(run)$rhat <= 1.01
+    conf_level = default_conf_level(), switched = output$switched, stuck = output$stuck,
+    converged = worst_mixing(output)$rhat <= 1.01
   )
   fit$posterior <- fill_unweighted_patterns(fit$posterior, fit)
   fit$shown <- printed_parameters(fit)
@@ -357,10 +359,10 @@ fill_unweighted_patterns <- function(posterior, fit) {
 # cases. The result is a list of `draws` (draws x categories) and `mean`, their posterior means.
 # `draws`: all draws of the core. `n_populations`: number of populations.
 mean_rates <- function(draws, x, task, n_populations) {
-  size <- n_categories(x)
+  n_labels <- n_categories(x)
   weight <- population_shares(task, x, n_populations)
   rate_draws <- Reduce(`+`, lapply(seq_len(n_populations), function(p) {
-    weight[[p]] * pick_columns(draws, (p - 1L) * size + seq_len(size))
+    weight[[p]] * pick_columns(draws, (p - 1L) * n_labels + seq_len(n_labels))
   }))
   list(draws = rate_draws, mean = colMeans(rate_draws))
 }

@@ -30,10 +30,11 @@ patterns_for <- function(model, x) {
   x <- split_patterns(x, x$covariates[covariates_used(model, x)])
   if (splits_by_abstention) x <- split_by_abstention(x)
   if (!uses_confidence(model) || is.null(x$confidence)) return(x)
-  unfolded <- unfold_ratings(x)
-  level <- confidence_of_ratings(x, unfolded$row, unfolded$rater) + 1L # coded like a category
+  unfolded_ratings <- unfold_ratings(x)
+  # Adds 1, so that a missing level of confidence has a positive code, as categories have.
+  level_code <- confidence_of_ratings(x, unfolded_ratings$row, unfolded_ratings$rater) + 1L
   level_patterns <- core_patterns_long(
-    unfolded$row, unfolded$rater, level, list(), length(x$index)
+    unfolded_ratings$row, unfolded_ratings$rater, level_code, list(), length(x$index)
   )
   split_patterns(x, list(.confidence = level_patterns$index))
 }
@@ -42,9 +43,9 @@ patterns_for <- function(model, x) {
 # all covariates. If the formula contains an unknown variable, the names of all covariates are
 # returned, because the error message of formula_design() lists them.
 covariates_used <- function(model, x) {
-  names <- names(x$covariates)
+  covariate_names <- names(x$covariates)
   used_names <- all.vars(model$base_rates)
-  if (is.null(model$family) && all(used_names %in% names)) used_names else names
+  if (is.null(model$family) && all(used_names %in% covariate_names)) used_names else covariate_names
 }
 
 # Returns a list of arguments of the core for base rates that depend on covariates. Returns NULL if
@@ -67,11 +68,11 @@ population_arguments <- function(model, x, design_template = NULL) {
   # Populations are the distinct rows of the design matrix. They are sorted, so that the order of
   # cases has no effect.
   columns <- split_columns(design$matrix, design$names)[-1L]
-  distinct_row <- number_combinations(columns, rep(1, nrow(design$matrix)))
-  first_rows <- which(!duplicated(distinct_row))
+  distinct_row_index <- number_combinations(columns, rep(1, nrow(design$matrix)))
+  first_rows <- which(!duplicated(distinct_row_index))
   row_order <- order_rows(lapply(columns, `[`, first_rows))
   list(
-    population = match(distinct_row, row_order)[covariate_group],
+    population = match(distinct_row_index, row_order)[covariate_group],
     design = design$matrix[first_rows[row_order], -1L, drop = FALSE],
     report = unscaling_matrix(design), base = design[names(design) != "matrix"]
   )
@@ -102,8 +103,10 @@ population_table <- function(model, x) {
 population_of <- function(covariates, table) {
   if (is.null(table)) return(rep(1L, nrow(covariates)))
   covariates <- covariates[names(table)]
-  group <- number_combinations(Map(function(a, b) c(as_label(a), as_label(b)), table, covariates))
-  match(group[-row_numbers(table)], group[row_numbers(table)])
+  combination <- number_combinations(
+    Map(function(a, b) c(as_label(a), as_label(b)), table, covariates)
+  )
+  match(combination[-row_numbers(table)], combination[row_numbers(table)])
 }
 
 # Returns the design matrix of a formula, a list:
@@ -133,17 +136,16 @@ formula_design <- function(formula, data, design_template = NULL) {
       is_text <- map_lgl(data, is.character)
       data <- modify_fields(data, is_text,
         function(column) factor(column, sort_strings(unique(column))))
-      # Levels without cases would be columns of zeros, so a new design drops these levels. They are
-      # kept if a factor has fewer than two levels with cases, because model.matrix() would then
-      # fail.
+      # A new design drops levels without cases, which would become columns of zeros. No levels are
+      # dropped if a factor has fewer than two levels with cases, because model.matrix() would fail.
       has_one_level <- map_lgl(data[all.vars(terms)],
         function(column) is.factor(column) && n_distinct(column) < 2L)
       # Suppresses the warning of model.frame() that the contrasts of new data are not used.
-      frame <- suppressWarnings(model.frame(terms, data, xlev = design_template$xlev,
+      model_frame <- suppressWarnings(model.frame(terms, data, xlev = design_template$xlev,
         na.action = na.pass, drop.unused.levels = is.null(design_template) && !any(has_one_level)))
-      if (!is.null(design_template)) stats::.checkMFClasses(attr(terms, "dataClasses"), frame)
-      terms <- attr(frame, "terms")
-      model_matrix <- model.matrix(terms, frame, contrasts.arg = design_template$contrasts)
+      if (!is.null(design_template)) stats::.checkMFClasses(attr(terms, "dataClasses"), model_frame)
+      terms <- attr(model_frame, "terms")
+      model_matrix <- model.matrix(terms, model_frame, contrasts.arg = design_template$contrasts)
     },
     error = function(cnd) {
       abort_argument("base_rates",
@@ -155,13 +157,13 @@ formula_design <- function(formula, data, design_template = NULL) {
     distinct_rows <- unique(model_matrix)
     centre <- replace(unname(colMeans(distinct_rows)), 1L, 0)
     scale <- unname(sqrt(colMeans(sweep(distinct_rows, 2L, centre)^2)))
-    design_template <- list(terms = terms, xlev = .getXlevels(terms, frame),
+    design_template <- list(terms = terms, xlev = .getXlevels(terms, model_frame),
       contrasts = attr(model_matrix, "contrasts"), centre = centre,
       scale = replace(scale, scale == 0, 1))
   }
-  standardised <- sweep(model_matrix, 2L, design_template$centre)
-  standardised <- sweep(standardised, 2L, design_template$scale, `/`)
-  c(list(matrix = unname(standardised), names = colnames(model_matrix)),
+  standardised_matrix <- sweep(model_matrix, 2L, design_template$centre)
+  standardised_matrix <- sweep(standardised_matrix, 2L, design_template$scale, `/`)
+  c(list(matrix = unname(standardised_matrix), names = colnames(model_matrix)),
     design_template[c("terms", "xlev", "contrasts", "centre", "scale")])
 }
 
@@ -207,6 +209,6 @@ softmax <- function(logs) exp(logs - log_sum_exp(logs))
 # Returns, for each row of the matrix `logs`, the logarithm of the sum of the exponentials of its
 # entries. The computation avoids overflow.
 log_sum_exp <- function(logs) {
-  maximum <- row_maximum(logs)
-  maximum + log(rowSums(exp(logs - maximum)))
+  row_maxima <- row_maximum(logs)
+  row_maxima + log(rowSums(exp(logs - row_maxima)))
 }

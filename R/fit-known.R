@@ -21,10 +21,10 @@ resolve_known <- function(x, truth, raters) {
   }
   if (!is.null(raters)) {
     known$raters <- check_known_raters(raters, x)
-    is_sample <- map_lgl(known$raters, is.list)
-    if (any(is_sample)) {
+    is_calibration_sample <- map_lgl(known$raters, is.list)
+    if (any(is_calibration_sample)) {
       known$counts <- lapply(known$raters, function(element) if (is.list(element)) element$counts)
-      known$raters[is_sample] <- list(NULL)
+      known$raters[is_calibration_sample] <- list(NULL)
     }
   }
   list(x = x, known = known, given = list(truth = truth, raters = raters))

@@ -50,15 +50,16 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
 # (full rank of the information matrix)?
 decide_identification <- function(fit, has_full_rank) {
   code <- fit$identified
-  # The following models are identified if the ratings of different raters are associated. Other
-  # models need an agreement above 1 / number of categories.
+  # Models with unequal raters, ordinal errors, confidence, or a user-defined family are identified
+  # if the ratings of different raters are associated. Other models, and ratings given as counts,
+  # need an agreement above 1 / number of categories.
   model <- fit$model
   needs_association <- !has_counts(fit$x) &&
     (!is.null(model$family) || is_outside_core(model) || model$accuracy == "rater")
   if (needs_association) code <- association_code(fit$x, code)
   # Cases with known truth, and known raters, identify the fit even if agreement is too low.
-  has_known <- has_known_values(fit$known)
-  if (has_known) code <- "yes"
+  has_known_truth_or_rater <- has_known_values(fit$known)
+  if (has_known_truth_or_rater) code <- "yes"
   if (code == "yes" && !has_full_rank) code <- "parameters"
   # With free errors and without a prior, the fit is not identified if a category has neither
   # ratings nor known cases. The base rate of this category could be any number.
@@ -67,10 +68,9 @@ decide_identification <- function(fit, has_full_rank) {
   used_categories <- c(rating_category(fit$x), fit$known$truth)
   if (code == "yes" && needs_all_categories &&
     !all(seq_along(fit$x$categories) %in% used_categories)) code <- "unused"
-  # If raters abstained, decide_abstain() has already checked whether consensus labels are
-  # identified.
+  # If raters abstained, decide_abstain() has already checked identification.
   decision <- fit$x$panel$abstain
-  if (has_known || is.null(model$abstain) || is.null(decision)) return(code)
+  if (has_known_truth_or_rater || is.null(model$abstain) || is.null(decision)) return(code)
   needs_abstentions <- decision$by_replies && uses_abstentions(model)
   if (needs_abstentions || decision$identified != "yes") decision$identified else code
 }
@@ -84,7 +84,7 @@ fit_core <- function(x, model, method, known, start, tick) {
   # rule depends on their scale.
   if (!weights_are_counts(x)) weight <- weight * count_cases(x) / sum(weight)
   if (is_pooled(model)) {
-    # The model has the field `abstain` only if the ratings contain abstentions.
+    # Field `abstain` of the model is NULL if the ratings contain no abstentions.
     abstain_arguments <- if (!is.null(model$abstain)) abstention_arguments(
       x, uses_abstentions(model), x$panel$abstain$constant
     )
@@ -160,8 +160,8 @@ latent_coefficient_names <- function(naturals, x, columns) {
   owner_labels <- ifelse(startsWith(term, "base_rate"), x$categories[owner_number],
     x$raters[owner_number])
   levels <- x$confidence$levels %||% NA_character_
-  thresholds <- paste0(head(x$categories, -1L), "|", x$categories[-1L])
-  part_labels <- ifelse(term == "threshold", thresholds[part_number], levels[part_number])
+  threshold_labels <- paste0(head(x$categories, -1L), "|", x$categories[-1L])
+  part_labels <- ifelse(term == "threshold", threshold_labels[part_number], levels[part_number])
   bracket_text <- apply(cbind(owner_labels, part_labels), 1L, function(word) {
     paste(word[!is.na(word)], collapse = ": ")
   })
@@ -193,12 +193,13 @@ drop_undetermined <- function(fit, naturals) {
   fit$unsure <- which(is_on_boundary(fit$coefficients) & is_probability)
   if (fit$model$accuracy != "rater") return(fit)
   is_uninformed <- ratings_of_raters(fit$x) == 0 | !fit$informed & !is_pooled(fit$model)
-  unknown_raters <- which(is_uninformed & !is_known_rater(fit) & !is_known_rater(fit, "counts"))
+  undetermined_raters <-
+    which(is_uninformed & !is_known_rater(fit) & !is_known_rater(fit, "counts"))
   is_rater_term <- naturals$term %in% c("rater_accuracy", "slope", "threshold")
-  unknown_coefficients <- which(is_rater_term & naturals$of %in% unknown_raters)
-  fit$coefficients[unknown_coefficients] <- NA_real_
-  fit$matrices[unknown_raters, , ] <- NA_real_
-  fit$unsure <- c(fit$unsure, unknown_coefficients)
+  undetermined_coefficients <- which(is_rater_term & naturals$of %in% undetermined_raters)
+  fit$coefficients[undetermined_coefficients] <- NA_real_
+  fit$matrices[undetermined_raters, , ] <- NA_real_
+  fit$unsure <- c(fit$unsure, undetermined_coefficients)
   fit
 }
 
@@ -208,14 +209,14 @@ drop_undetermined <- function(fit, naturals) {
 covariance_of.latent_fit <- function(fit) { # nolint: object_name.
   if (!is.null(fit$covariance)) return(NextMethod())
   if (is.null(fit$unsure)) return(NULL)
-  errors <- na_real(core_latent_covariance(
+  covariances <- na_real(core_latent_covariance(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$method, fit$theta
   ))
-  errors$variance[fit$unsure] <- NA_real_
-  if (!is.null(errors$covariance)) {
-    errors$covariance[fit$unsure, ] <- errors$covariance[, fit$unsure] <- NA_real_
+  covariances$variance[fit$unsure] <- NA_real_
+  if (!is.null(covariances$covariance)) {
+    covariances$covariance[fit$unsure, ] <- covariances$covariance[, fit$unsure] <- NA_real_
   }
-  errors
+  covariances
 }
 
 # Applies a fit to other ratings `x`. Returns a list of `posterior`, posterior probabilities of true
@@ -247,16 +248,16 @@ set_estimates_to_na <- function(fit) {
 has_one_matrix <- function(fit) fit$model$accuracy == "common" && !any(is_known_rater(fit))
 
 # Returns the standard errors of the coefficients. With a pooled prior, standard errors from the
-# curvature treat the estimated mean rows as known, and can be too small. In this case the standard
-# error of an accuracy p is at least sqrt(p (1 - p) / n), as if the rater had rated n cases with
-# known truth.
+# curvature of the likelihood can be too small, because they treat the estimated prior as known. The
+# standard error of an accuracy p is therefore at least sqrt(p (1 - p) / n). This would be the
+# standard error if the truth of the rater's n cases was known.
 standard_errors <- function(fit) {
   standard_error <- sqrt(coefficient_variances(fit))
   if (is.null(fit$centre)) return(standard_error)
   n_observations <- rowSums(count_observations_by_truth(fit))[
     match(names(fit$coefficients), rater_terms(fit$x))]
-  least_error <- sqrt(bernoulli_variance(fit$coefficients) / n_observations)
-  pmax(standard_error, replace(least_error, is.na(n_observations), 0))
+  lower_limit <- sqrt(bernoulli_variance(fit$coefficients) / n_observations)
+  pmax(standard_error, replace(lower_limit, is.na(n_observations), 0))
 }
 
 #' @export
@@ -277,10 +278,10 @@ vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
     diag(covariance) <- errors$variance %||% NA_real_
   }
   if (!is.null(object$centre)) { # standard errors are those of tidy()
-    error <- standard_errors(object)
-    scale <- ifelse(error > 0, error / sqrt(diag(covariance)), 1)
+    standard_error <- standard_errors(object)
+    scale <- ifelse(standard_error > 0, standard_error / sqrt(diag(covariance)), 1)
     covariance <- covariance * outer(scale, scale)
-    diag(covariance) <- error^2
+    diag(covariance) <- standard_error^2
   }
   structure(covariance, dimnames = list(terms, terms))
 }

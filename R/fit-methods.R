@@ -52,14 +52,14 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
   has_ratings <- any(names(newdata) %in% c(columns_of_raters(object$x), "rating"))
   if (is.data.frame(newdata) && has_formula(object$model) && !has_ratings)
     return(base_rates(object, newdata))
-  predicted <- posterior_of_cases(object, newdata)
+  prediction <- posterior_of_cases(object, newdata)
   if (type == "probability") return(new_ground_truth(
-    predicted$x, predicted$posterior,
+    prediction$x, prediction$posterior,
     list(rho = 0, votes = 0, errors = independence_words(object$model))
   ))
-  top_categories <- most_probable(predicted$posterior)
-  top_categories$category <- category_factor(top_categories$category, predicted$x)
-  case_table(predicted$x, top_categories)
+  top_categories <- most_probable(prediction$posterior)
+  top_categories$category <- category_factor(top_categories$category, prediction$x)
+  case_table(prediction$x, top_categories)
 }
 
 #' @rdname predict.rater_fit
@@ -88,25 +88,25 @@ posterior_of_cases <- function(fit, newdata) {
   x <- as_further_ratings(newdata, fitted_ratings, "newdata")
   x <- votes_by_fitted_groups(x, fitted_ratings)
   # Converts the indices of categories, levels of confidence and raters in `x` to those of the fit.
-  new_code <- match(x$categories, fitted_ratings$categories)
-  unknown_labels <- x$categories[intersect(which(is.na(new_code)), rating_category(x))]
+  category_in_fit <- match(x$categories, fitted_ratings$categories)
+  unknown_labels <- x$categories[intersect(which(is.na(category_in_fit)), rating_category(x))]
   abort_if(unknown_labels, "category", "{.arg newdata} must have the categories of the fit.",
     x = "{.val {unknown_labels}} {?is/are} not among {.val {fitted_ratings$categories}}.",
     row = NA_integer_, column = NA_character_, found = unknown_labels)
-  x <- recode_ratings(x, new_code, fitted_ratings$categories)
+  x <- recode_ratings(x, category_in_fit, fitted_ratings$categories)
   x$ordered <- fitted_ratings$ordered
   if (uses_confidence(fit$model) && !is.null(x$confidence)) {
     levels <- fitted_ratings$confidence$levels
-    level <- x$confidence$code
-    new_level <- match_to_fit(x$confidence$levels, levels, level,
+    level_code <- x$confidence$code
+    level_in_fit <- match_to_fit(x$confidence$levels, levels, level_code,
       "must contain only levels of confidence that occur in the fit.")
-    x$confidence[c("code", "levels")] <- list(new_level[level], levels)
+    x$confidence[c("code", "levels")] <- list(level_in_fit[level_code], levels)
   }
   if (fit$model$accuracy == "rater" || any(is_known_rater(fit))) {
     requirement <- "must contain only ratings by raters of the fit."
     check_named_raters(x, "newdata", requirement)
-    new_number <- match_to_fit(x$raters, fitted_ratings$raters, rating_rater(x), requirement)
-    x <- recode_raters(x, new_number, fitted_ratings$raters)
+    rater_in_fit <- match_to_fit(x$raters, fitted_ratings$raters, rating_rater(x), requirement)
+    x <- recode_raters(x, rater_in_fit, fitted_ratings$raters)
   }
   x <- patterns_for(fit$model, x)
   list(x = x, posterior = posterior(fit, x))
@@ -206,12 +206,12 @@ draw_from_fit <- function(fit) {
   x <- fit$x
   case_index <- rep.int(seq_along(x$index), weights_of_cases(x))
   pattern <- pattern_of_case(x)[case_index]
-  size <- n_categories(x)
+  n_labels <- n_categories(x)
   distribution <- rating_distribution(fit)
   truth <- if (has_formula(fit$model)) {
     draw_categories(rates_of_cases(fit, pattern_covariates(x)), pattern)
   } else {
-    sample.int(size, length(pattern), TRUE, fit$base_rates)
+    sample.int(n_labels, length(pattern), TRUE, fit$base_rates)
   }
   has_known_truth <- is_known_pattern(fit)[pattern]
   truth[has_known_truth] <- fit$known$truth[pattern[has_known_truth]]
@@ -220,11 +220,11 @@ draw_from_fit <- function(fit) {
   case_of_rating <- rep.int(seq_along(case_index), pattern_lengths(x)[pattern])
   rating_index <- rating_positions(x, pattern)
   rater <- rating_rater(x)[rating_index]
-  class_index <- ((stratum - 1L) * size + truth)[case_of_rating]
+  class_index <- ((stratum - 1L) * n_labels + truth)[case_of_rating]
   uniform_draws <- runif(length(case_of_rating))
   rating <- rep.int(1L, length(case_of_rating))
   cumulative_probability <- numeric(length(case_of_rating))
-  for (k in seq_len(size - 1L)) {
+  for (k in seq_len(n_labels - 1L)) {
     cumulative_probability <- cumulative_probability +
       distribution$probability(class_index, k, rating_index)
     rating <- rating + (uniform_draws > cumulative_probability)
@@ -365,23 +365,23 @@ fit_again <- function(fit, x = fit$x, model = fit$model,
     if (uses_draws) prior, if (uses_draws) sampling)
 }
 
-# Returns the method of a refit. This is the method of the fit, if this method can fit `model`. If
-# it cannot, the method is "likelihood" if truths or raters are known, and NULL (the default for the
-# model) if not.
+# Returns the method of a refit by `model`. The method of the fit is kept if it can fit `model`. If
+# it cannot, the result is "likelihood" (some truths or raters are known) or NULL (none are known;
+# NULL is the default method of the model).
 method_to_refit <- function(fit, model, known_truth, known_raters) {
   if (!inherits(model, "rater_model")) return(NULL)
-  has_known <- !is.null(c(known_truth, known_raters))
+  has_known_truth_or_rater <- !is.null(c(known_truth, known_raters))
   can_refit <- switch(fit$method,
-    algebraic = is_k_model(model) && !has_known, pairs = can_fit_by_pairs(model) && !has_known, TRUE
+    algebraic = is_k_model(model) && !has_known_truth_or_rater,
+    pairs = can_fit_by_pairs(model) && !has_known_truth_or_rater, TRUE
   )
-  if (can_refit) fit$method else if (has_known) "likelihood"
+  if (can_refit) fit$method else if (has_known_truth_or_rater) "likelihood"
 }
 
 # Returns starting values of a refit, a list of `theta`, the parameters of the fit, and `raters`,
-# the number of raters. Returns NULL if the fit has no parameters or is not identified. An estimate
-# from few ratings can be on its boundary, where the likelihood is flat. A refit that starts there
-# would not change the estimate. Starting values are therefore limited to +-3 on the logit and log
-# scales.
+# the number of raters. Returns NULL if the fit has no parameters or is not identified. Parameters,
+# which are logits and logarithms, are limited to [-3, 3]. An estimate from few ratings can be on
+# its boundary, where the likelihood is flat. A refit that starts there would not change it.
 starting_values <- function(fit) {
   if (!is.null(fit$theta) && fit$identified == "yes" && !anyNA(fit$theta)) {
     list(theta = clamp(fit$theta, -3, 3), raters = n_raters(fit$x))

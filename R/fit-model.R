@@ -228,8 +228,8 @@ rater_model <- function(accuracy = c("common", "rater"),
   if (!uses_formula) model$base_rates <- NULL
   can_have_pooled_prior <- has_free_errors(model) && !uses_formula
   if (is_ordinal || confidence) {
-    has_prior <- !is.null(prior) && !identical(prior, "weak")
-    abort_argument_if(has_prior && !is_empty(check_prior(prior)), "prior",
+    has_special_prior <- !is.null(prior) && !identical(prior, "weak")
+    abort_argument_if(has_special_prior && !is_empty(check_prior(prior)), "prior",
       "Models with ordinal errors or confidence are fitted without priors.",
       i = "Leave {.arg prior} out.")
     prior <- "none"
@@ -306,8 +306,8 @@ is_k_model <- function(model) {
     !model_is_dependent(model) && !has_formula(model)
 }
 
-# Returns TRUE if the model has ordinal errors or uses confidence. The compiled estimators of
-# systems' accuracy do not support such models.
+# Returns TRUE if the model has ordinal errors or uses confidence. The estimators of systems'
+# accuracy in the C++ core do not support such models.
 is_outside_core <- function(model) identical(model$errors, "ordinal") || uses_confidence(model)
 
 # Returns TRUE if each rater has a separate, free confusion matrix, and all cases are equally

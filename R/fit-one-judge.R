@@ -8,21 +8,21 @@
 # verdicts).
 fit_one_judge <- function(x, model, counts) {
   n <- n_categories(x)
-  sample <- list(
+  calibration <- list(
     counts = counts[[1L]],
     verdicts = rowsum_codes(rating_category(x), rating_weights(x), n)
   )
-  sample$problem <- why_no_calibration(sample, x$categories)
-  solution <- if (is.null(sample$problem)) calibrated_rates(sample) else
+  calibration$problem <- why_no_calibration(calibration, x$categories)
+  solution <- if (is.null(calibration$problem)) calibrated_rates(calibration) else
     list(rates = rep(1 / n, n), matrix = diag(n))
   posterior <- rbind(t(solution$rates * solution$matrix), solution$rates, deparse.level = 0L)
   posterior_row <- rep(n + 1L, n_patterns(x))
   posterior_row[rating_pattern(x)] <- rating_category(x)
-  accuracy_and_rates <- function(rates, matrix) c(sum(rates * diag(matrix)), rates)
-  coefficients <- accuracy_and_rates(solution$rates, solution$matrix)
+  compute_accuracy_and_rates <- function(rates, matrix) c(sum(rates * diag(matrix)), rates)
+  coefficients <- compute_accuracy_and_rates(solution$rates, solution$matrix)
   fit <- new_rater_fit(c("judge_fit", "latent_fit"), x, model, "likelihood",
     list(truth = integer(), counts = counts),
-    identified = names(sample$problem) %||% "yes",
+    identified = names(calibration$problem) %||% "yes",
     by_agreement = list(identified = NA, agreement = NA_real_, kappa = NA_real_),
     rater_accuracy = coefficients[[1L]], theta = NA_real_, converged = TRUE,
     base_rates = solution$rates,
@@ -31,11 +31,11 @@ fit_one_judge <- function(x, model, counts) {
     log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L,
     matrices = array(solution$matrix, c(1L, n, n)),
     coefficients = setNames(coefficients, c(rater_terms(x), rate_terms(x))),
-    calibrated = sample
+    calibrated = calibration
   )
-  if (!is.null(sample$problem)) return(set_estimates_to_na(fit))
-  if (n > 2L) fit$calibrated$draws <- calibrated_draws(sample)
-  fit$covariance <- calibrated_covariance(fit, accuracy_and_rates)
+  if (!is.null(calibration$problem)) return(set_estimates_to_na(fit))
+  if (n > 2L) fit$calibrated$draws <- calibrated_draws(calibration)
+  fit$covariance <- calibrated_covariance(fit, compute_accuracy_and_rates)
   fit
 }
 
@@ -57,11 +57,11 @@ why_no_calibration <- function(sample, categories) {
   if (sum(sample$verdicts) == 0) return(c(unrated = "no case has a rating"))
   # The judge is better than chance if two conditions hold. Each verdict k is more probable for
   # cases of true category k than for cases of any other category. The judge's confusion matrix has
-  # an inverse. With two categories, smoothed_rates() must meet the same conditions, because the
+  # an inverse. With two categories, smoothed_matrix() must meet the same conditions, because the
   # interval uses them.
   n <- nrow(counts)
   shares <- counts / rowSums(counts)
-  for (matrix in list(shares, if (n == 2L) smoothed_rates(counts) else shares)) {
+  for (matrix in list(shares, if (n == 2L) smoothed_matrix(counts) else shares)) {
     confused_categories <- categories[colSums(matrix >= rep(diag(matrix), each = n)) > 1]
     if (!is_empty(confused_categories) || rcond(matrix) < 1e-10) return(c(judge = paste0(
       "the judge is no better than chance ",
@@ -75,7 +75,7 @@ why_no_calibration <- function(sample, categories) {
 # Returns the confusion matrix of the calibration sample after one case is added to each cell, so
 # that no probability is 0 or 1. The matrix is used for variances, and for the interval with two
 # categories.
-smoothed_rates <- function(counts) (counts + 1) / (rowSums(counts) + ncol(counts))
+smoothed_matrix <- function(counts) (counts + 1) / (rowSums(counts) + ncol(counts))
 
 # Estimates base rates and the judge's confusion matrix, and returns a list of `rates` and `matrix`.
 # Base rates are computed by the inverse of the matrix. If this gives a negative base rate, the
@@ -93,7 +93,7 @@ calibrated_rates <- function(sample) {
 # list of `rates` and `matrix`. `rates`: starting values of the base rates. If `fixed` is TRUE, base
 # rates keep these values, and only the matrix is estimated.
 maximise_calibrated <- function(sample, rates, fixed = FALSE) {
-  matrix <- smoothed_rates(sample$counts)
+  matrix <- smoothed_matrix(sample$counts)
   for (iteration in seq_len(1e5)) {
     verdict_shares <- pmax(drop(rates %*% matrix), .Machine$double.xmin)
     joint_counts <- rates * matrix * rep(sample$verdicts / verdict_shares, each = length(rates))
@@ -106,9 +106,10 @@ maximise_calibrated <- function(sample, rates, fixed = FALSE) {
 }
 
 # Returns the covariance matrix of quantities that are computed from the fit, by the delta method.
-# `compute_values`: a function of base rates and confusion matrix that returns the quantities. The
-# random variables are the shares of verdicts and the rows of the matrix. Base rates are the inverse
-# of the matrix times the shares, cut off at 0 and 1. Derivatives ignore the cut-off.
+# `compute_values`: a function of base rates and confusion matrix that returns the quantities.
+# Their variances come from the sampling errors of the shares of verdicts and of the rows of the
+# matrix. Base rates are the shares times the inverse of the matrix; derivatives ignore that base
+# rates are limited to [0, 1].
 calibrated_covariance <- function(fit, compute_values) {
   sample <- fit$calibrated
   counts <- sample$counts
@@ -122,11 +123,12 @@ calibrated_covariance <- function(fit, compute_values) {
     )
   }
   jacobian <- central_differences(values_at_change, numeric(n * (n + 1L)))
-  shares <- rbind(prop.table(sample$verdicts), smoothed_rates(counts))
+  shares <- rbind(prop.table(sample$verdicts), smoothed_matrix(counts))
   sample_sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
   Reduce(`+`, lapply(seq_along(sample_sizes), function(i) {
-    slopes <- jacobian[, (i - 1L) * n + seq_len(n)]
-    slopes %*% (diag(shares[i, ]) - tcrossprod(shares[i, ])) %*% t(slopes) / sample_sizes[[i]]
+    derivatives <- jacobian[, (i - 1L) * n + seq_len(n)]
+    derivatives %*% (diag(shares[i, ]) - tcrossprod(shares[i, ])) %*% t(derivatives) /
+      sample_sizes[[i]]
   }))
 }
 
@@ -136,28 +138,28 @@ calibrated_covariance <- function(fit, compute_values) {
 calibrated_draws <- function(sample) {
   n_draws <- 1000L
   n <- length(sample$verdicts)
-  dirichlet <- function(counts) {
+  draw_dirichlet <- function(counts) {
     rate_draws <- matrix(rgamma(n_draws * n, rep(counts + 0.5, each = n_draws)), n_draws)
     rate_draws / rowSums(rate_draws)
   }
   with_one_seed({
-    shares <- dirichlet(sample$verdicts)
-    matrices <- vapply(seq_len(n), function(k) dirichlet(sample$counts[k, ]), shares)
+    shares <- draw_dirichlet(sample$verdicts)
+    matrices <- vapply(seq_len(n), function(k) draw_dirichlet(sample$counts[k, ]), shares)
   })
   rate_draws <- t(vapply(seq_len(n_draws), function(i) solve(matrices[i, , ], shares[i, ]),
     shares[1L, ]))
-  negative_draws <- which(rowSums(rate_draws < 0) > 0)
-  if (is_empty(negative_draws)) return(rate_draws)
-  rates <- pmax(pick_rows(rate_draws, negative_draws), 1e-3)
-  matrices <- matrices[negative_draws, , , drop = FALSE]
+  negative_rows <- which(rowSums(rate_draws < 0) > 0)
+  if (is_empty(negative_rows)) return(rate_draws)
+  rates <- pmax(pick_rows(rate_draws, negative_rows), 1e-3)
+  matrices <- matrices[negative_rows, , , drop = FALSE]
   for (iteration in seq_len(1e4)) {
-    previous <- rates
-    joint <- matrices * as.vector(rates[, rep(seq_len(n), each = n)]) # draws x verdicts x truths
-    joint <- joint * as.vector(shares[negative_draws, ] / rowSums(joint, dims = 2L))
-    rates <- rowSums(aperm(joint, c(1L, 3L, 2L)), dims = 2L)
-    if (max(abs(rates - previous)) < 1e-6) break
+    previous_rates <- rates
+    joint_p <- matrices * as.vector(rates[, rep(seq_len(n), each = n)]) # draws x verdicts x truths
+    joint_p <- joint_p * as.vector(shares[negative_rows, ] / rowSums(joint_p, dims = 2L))
+    rates <- rowSums(aperm(joint_p, c(1L, 3L, 2L)), dims = 2L)
+    if (max(abs(rates - previous_rates)) < 1e-6) break
   }
-  rate_draws[negative_draws, ] <- rates
+  rate_draws[negative_rows, ] <- rates
   rate_draws
 }
 
@@ -211,7 +213,7 @@ calibrated_interval <- function(sample, level) {
   limits <- if (is.null(sample$draws)) adjusted_interval(sample, z) else
     t(apply(sample$draws, 2L, quantile, (1 + c(-level, level)) / 2, names = FALSE))
   for (k in row_numbers(limits)) {
-    # Merges all categories except k into one category.
+    # The profile likelihood interval is for two categories: category k, and all others merged.
     indicator <- 1 * cbind(row_numbers(limits) != k, row_numbers(limits) == k)
     counts <- crossprod(indicator, sample$counts %*% indicator)
     verdicts <- drop(sample$verdicts %*% indicator)
@@ -227,12 +229,12 @@ calibrated_interval <- function(sample, level) {
 adjusted_interval <- function(sample, z) {
   adjusted_total <- sum(sample$verdicts) + z^2
   adjusted_share <- (sample$verdicts[[2L]] + z^2 / 2) / adjusted_total
-  p_right <- diag(smoothed_rates(sample$counts))
+  p_right <- diag(smoothed_matrix(sample$counts))
   variance <- bernoulli_variance(p_right) / (rowSums(sample$counts) + 2)
-  youden <- sum(p_right) - 1
-  rate <- (adjusted_share + p_right[[1L]] - 1) / youden
+  youden_index <- sum(p_right) - 1
+  rate <- (adjusted_share + p_right[[1L]] - 1) / youden_index
   centre <- rate + 2 * z^2 * (rate * variance[[2L]] - (1 - rate) * variance[[1L]])
-  half_width <- z / youden * sqrt(
+  half_width <- z / youden_index * sqrt(
     bernoulli_variance(adjusted_share) / adjusted_total +
       (1 - rate)^2 * variance[[1L]] + rate^2 * variance[[2L]]
   )
@@ -251,6 +253,6 @@ profile_limit <- function(counts, verdicts, z) {
     matrix <- maximise_calibrated(list(counts = counts, verdicts = verdicts), rates, TRUE)$matrix
     sum((n * log(rbind(matrix, rates %*% matrix)))[n > 0])
   }
-  excess <- function(rate) 2 * (log_likelihood(1) - log_likelihood(rate)) - z^2
-  if (excess(0) <= 0) 0 else uniroot(excess, c(0, 1), tol = 1e-10)$root
+  deviance_excess <- function(rate) 2 * (log_likelihood(1) - log_likelihood(rate)) - z^2
+  if (deviance_excess(0) <= 0) 0 else uniroot(deviance_excess, c(0, 1), tol = 1e-10)$root
 }

@@ -131,9 +131,9 @@ regression_errors <- function(fit, cluster = NULL) {
   influence <- na_real(core_latent_influence(
     x$patterns, pattern_weights(x), fit$known, model_of_fit(fit), fit$theta
   ))
-  # A case with weight n represents n independent cases. Because squares of influences are summed,
-  # its influence is multiplied by sqrt(n). With clusters, a survey design, or weights that are not
-  # counts, the influence of a case is multiplied by its weight.
+  # The covariance is a sum of squared influences. A weight n that is a count stands for n
+  # independent cases, so the influence is multiplied by sqrt(n). With clusters, a survey design, or
+  # weights that are not counts, the influence is multiplied by the weight.
   weight_power <- if (is.null(c(cluster, design)) && weights_are_counts(x)) 0.5 else 1
   influence <- influence[x$index, match(terms, names(fit$coefficients))] *
     weights_of_cases(x)^weight_power
@@ -158,13 +158,13 @@ regression_errors <- function(fit, cluster = NULL) {
 tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level = 0.95) {
   check_flag(exponentiate, "exponentiate")
   errors <- regression_errors(x, cluster)
-  coefficient <- expand.grid(term = x$known$base$names, category = seq_len(n_categories(x$x))[-1L])
+  term_grid <- expand.grid(term = x$known$base$names, category = seq_len(n_categories(x$x))[-1L])
   table <- columns_tibble(
-    term = as.character(coefficient$term), category = category_factor(coefficient$category, x$x),
+    term = as.character(term_grid$term), category = category_factor(term_grid$category, x$x),
     !!!normal_columns(x$coefficients[rate_coefficient_names(x)], errors, conf_level)
   )
-  scaled_columns <- c("estimate", limit_columns)
-  if (exponentiate) table[scaled_columns] <- exp(table[scaled_columns])
+  exponentiated_columns <- c("estimate", limit_columns)
+  if (exponentiate) table[exponentiated_columns] <- exp(table[exponentiated_columns])
   table
 }
 
@@ -184,9 +184,9 @@ normal_columns <- function(estimate, errors, conf_level) {
 
 tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
   errors <- regression_errors(x, cluster)
-  data <- pattern_covariates(x$x)
-  stack_rows(names(data), function(term) {
-    column <- data[[term]]
+  covariates <- pattern_covariates(x$x)
+  stack_rows(names(covariates), function(term) {
+    column <- covariates[[term]]
     # Each level of a factor is compared with the first level.
     compared_values <- x$known$base$xlev[[term]] %||% c(FALSE, TRUE)
     contrast <- paste(compared_values[-1L], "-", compared_values[[1L]])
@@ -196,7 +196,7 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
     }
     designs <- lapply(compared_values, function(value) {
       tryCatch(
-        unscaled_design(x, replace(data, term, list(replace(column, TRUE, value)))),
+        unscaled_design(x, replace(covariates, term, list(replace(column, TRUE, value)))),
         fallible_error = function(cnd) {
           abort_argument("x",
             "Marginal differences cannot be computed for {.val {term}}: the formula converts this
@@ -206,19 +206,19 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
       )
     })
     compute_differences <- function(coefficients) {
-      means <- vapply(designs, function(design) {
+      mean_rates_by_value <- vapply(designs, function(design) {
         rates <- exp(log_base_rates(design, matrix(coefficients, ncol(design))))
         drop(prop.table(pattern_weights(x$x) * is_rated_pattern(x$x)) %*% rates)
       }, numeric(n_categories(x$x)))
-      as.vector(means[, -1L] - means[, 1L])
+      as.vector(mean_rates_by_value[, -1L] - mean_rates_by_value[, 1L])
     }
     coefficients <- x$coefficients[rate_coefficient_names(x)]
     jacobian <- central_differences(compute_differences, coefficients)
     covariance <- jacobian %*% errors$covariance %*% t(jacobian)
-    difference <- expand.grid(category = seq_len(n_categories(x$x)), contrast = contrast)
-    columns_tibble(term = rep(term, nrow(difference)),
-      contrast = as.character(difference$contrast),
-      category = category_factor(difference$category, x$x),
+    difference_grid <- expand.grid(category = seq_len(n_categories(x$x)), contrast = contrast)
+    columns_tibble(term = rep(term, nrow(difference_grid)),
+      contrast = as.character(difference_grid$contrast),
+      category = category_factor(difference_grid$category, x$x),
       !!!normal_columns(
         compute_differences(coefficients), replace(errors, "covariance", list(covariance)),
         conf_level
@@ -244,8 +244,8 @@ tidy_differential_errors <- function(x) {
     "the test needs three raters, known truths or known raters" =
       n_distinct(rating_rater(x$x)) <= 2L && !has_known_values(x$known)
   )
-  rater <- replace(match(tests$rater, x$x$raters), any(is_impossible), NA)
-  test_results <- stack_rows(Map(likelihood_ratio_of_groups, list(x), rater, tests$term))
+  rater_number <- replace(match(tests$rater, x$x$raters), any(is_impossible), NA)
+  test_results <- stack_rows(Map(likelihood_ratio_of_groups, list(x), rater_number, tests$term))
   tests$statistic <- test_results[, 1L]
   tests$df <- test_results[, 2L]
   tests$p.value <- pchisq(tests$statistic, tests$df, lower.tail = FALSE)
@@ -261,33 +261,36 @@ tidy_differential_errors <- function(x) {
 # possible. In the alternative model, the rater has a separate confusion matrix in each group. The
 # groups are the levels of covariate `term`. A numeric covariate is split at its median.
 likelihood_ratio_of_groups <- function(fit, j, term) {
-  no_test <- c(NA_real_, NA_real_)
-  if (is.na(j) || is_known_rater(fit)[[j]]) return(no_test)
+  missing_result <- c(NA_real_, NA_real_)
+  if (is.na(j) || is_known_rater(fit)[[j]]) return(missing_result)
   x <- fit$x
   covariate <- pattern_covariates(x)[[term]]
   if (is.numeric(covariate) && n_distinct(covariate) > 2L) {
     # Splits cases into values above the median, and other values. If no value is above the median,
     # splits them into values equal to the median, and smaller values.
     weight <- pattern_weights(x)
-    order <- order(covariate)
-    median <- covariate[order][[which.max(2 * cumsum(weight[order]) >= sum(weight))]]
-    covariate <- if (any(covariate > median)) covariate > median else covariate >= median
+    case_order <- order(covariate)
+    weighted_median <-
+      covariate[case_order][[which.max(2 * cumsum(weight[case_order]) >= sum(weight))]]
+    covariate <- if (any(covariate > weighted_median)) covariate > weighted_median else
+      covariate >= weighted_median
   }
   rater <- rating_rater(x)
-  # Groups in which the rater has no ratings are merged with the first group, which does not change
-  # the likelihood.
+  # Groups in which the rater has no ratings are merged with the first group. This does not change
+  # the likelihood, because the rater's matrix is not used in such groups.
   group <- match(covariate, unique(covariate[rating_pattern(x)[rater == j]]), nomatch = 1L) - 1L
-  n_added <- max(group)
-  if (n_added == 0L) return(no_test)
-  x$patterns$rater <- rater + n_added * (rater > j) + group[rating_pattern(x)] * (rater == j)
-  x$patterns$raters <- n_raters(x) + n_added
+  n_added_raters <- max(group)
+  if (n_added_raters == 0L) return(missing_result)
+  x$patterns$rater <- rater + n_added_raters * (rater > j) + group[rating_pattern(x)] * (rater == j)
+  x$patterns$raters <- n_raters(x) + n_added_raters
   x$raters <- seq_len(x$patterns$raters)
   known <- fit$known
-  if (!is_empty(known$raters)) known$raters <- append(known$raters, vector("list", n_added), j)
-  core <- fit_core(x, fit$model, "likelihood", known, NULL, no_tick)
-  df <- core$parameters - fit$parameters
-  if (!core$identified || df == 0) return(no_test)
-  c(max(2 * (core$log_likelihood - fit$log_likelihood), 0), df)
+  if (!is_empty(known$raters))
+    known$raters <- append(known$raters, vector("list", n_added_raters), j)
+  core_fit <- fit_core(x, fit$model, "likelihood", known, NULL, no_tick)
+  df <- core_fit$parameters - fit$parameters
+  if (!core_fit$identified || df == 0) return(missing_result)
+  c(max(2 * (core_fit$log_likelihood - fit$log_likelihood), 0), df)
 }
 
 # Adds the tests of tidy_differential_errors() to a fit, warns if a test is significant, and returns
@@ -297,15 +300,15 @@ add_differential_test <- function(fit) {
   n_steps <- as.double(n_patterns(fit$x)) * n_raters(fit$x) * length(fit$theta)^2
   if (!is_regression(fit) || n_steps > 1e8) return(fit)
   fit$differential <- tidy_differential_errors(fit)
-  rejected_raters <- unique(fit$differential$rater[which(fit$differential$p.adjusted < 0.05)])
-  warn_if(rejected_raters, "differential",
-    "The errors of {cli::qty(length(rejected_raters))}rater{?s} {.val {rejected_raters}} seem
+  biased_raters <- unique(fit$differential$rater[which(fit$differential$p.adjusted < 0.05)])
+  warn_if(biased_raters, "differential",
+    "The errors of {cli::qty(length(biased_raters))}rater{?s} {.val {biased_raters}} seem
       to depend on the covariates of {.code {formula_text(fit$model)}}.",
     x = "If they do, the coefficients of base rates are biased.",
     i = "The tests are in {.code tidy(fit, \"differential\")}. To allow errors that differ between
         groups of cases, give a rater a separate name in each group, as in
         {.code paste(rater, group)}.",
-    raters = rejected_raters)
+    raters = biased_raters)
   fit
 }
 

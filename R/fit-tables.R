@@ -31,7 +31,7 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
         x$model$errors %in% c("uniform", "free"))
         "Categories are ordered, but this model ignores their order. A model that uses it is
          rater_model(\"rater\", errors = \"ordinal\")",
-      if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
+      if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_sentences(x),
       if (is_regression(x)) {
         p_values <- na.omit(x$differential$p.adjusted)
         sprintf("Assumed: raters' errors do not depend on %s (non-differential errors; %s)",
@@ -80,7 +80,7 @@ lines_of_fit <- function(fit) {
     likelihood_lines(fit),
     if (!uses_abstentions(fit$model)) abstain_note(fit$x) else c(
       "Whether raters answer depends on the truth: see confusion()",
-      if (isTRUE(fit$x$panel$abstain$by_replies)) abstention_only_words
+      if (isTRUE(fit$x$panel$abstain$by_replies)) abstention_only_text
     )
   )
 }

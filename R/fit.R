@@ -315,7 +315,7 @@ check_method <- function(method, model, x, has_known) {
 # * covariance_of(): covariances or variances of the coefficients
 # * rating_distribution(): distributions from which simulate() draws
 # * replace_answers(): the fit with other answers of systems
-# * refit_function(): a function that returns posterior probabilities for other weights of patterns
+# * new_refit_function(): a function that returns posterior probabilities for other pattern weights
 # * fit_raters_only(): the fit of the raters without systems; its second argument is an accuracy
 #   estimate
 # * likelihood_lines(): additional lines for print()

@@ -368,7 +368,7 @@ predict_categories <- function(x) {
 rating_shares <- function(x) na_real(pattern_counts(x) / pattern_lengths(x))
 
 posterior_of_raters <- function(x) {
-  if (is_one_rater(x)) return(unknown_posterior(x))
+  if (is_one_rater(x)) return(missing_posterior(x))
   x <- keep_systems(x, integer())
   fit <- without_warnings(fit_checked(
     with_votes(x), if (has_counts(x)) k_model() else rater_k_model, NULL, NULL, NULL

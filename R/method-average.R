@@ -218,7 +218,7 @@ causes_of_doubt <- function(estimate) {
   agreement_words <- if (all(leaders$kappa %in% 0)) {
     paste("raters", agreement_by_chance_words)
   } else if (any(leaders$chance)) {
-    may_be_chance_words
+    may_be_chance_text
   } else {
     "the ratings are compatible with many base rates"
   }

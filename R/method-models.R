@@ -71,13 +71,13 @@ no_bins <- data.frame(rep_named(
 # Computes estimates from the posterior probabilities of any fit, including fits of user-defined
 # models. Returns the result of new_point(). A pattern is a group of cases with the same ratings.
 # For bootstrap replicates the fit is repeated with other weights of patterns. If the fit cannot be
-# repeated (see refit_function()), replicates use the posterior probabilities of the original fit.
+# repeated (see new_refit_function()), replicates use posterior probabilities of the original fit.
 # `accuracy_rule`: function that returns the accuracy of one system. Its arguments are answers,
 # posterior, weights and options, see mean_posterior_of_answers().
 posterior_fit_point <- function(fit, options, accuracy_rule) {
   if (!is.null(fit$model$family)) return(family_point(fit, options, accuracy_rule))
   fit_weight <- pattern_weights(fit$x)
-  fit_with_weights <- refit_function(fit)
+  fit_with_weights <- new_refit_function(fit)
   compute_posteriors <- function(weight) {
     is_same <- is.null(fit_with_weights) || identical(weight, fit_weight)
     rep(list(if (is_same) fit$posterior else fit_with_weights(weight)), n_systems(fit$x))

@@ -225,7 +225,7 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
     # " with the dependent pair a and b" becomes ", except for the dependent pair a and b".
     sub("^ with", ", except for", format_dependence(x$model) %||% "")
   )
-  chains_have_mixed <- has_mixed(worst_mixing(x))
+  chains_have_mixed <- is_sufficient_mixing(worst_mixing(x))
   prior_driven_terms <- terms$term[compare_with_prior(x)$mostly_prior]
   sentence_table(
     table$rater[chains_have_mixed],

@@ -248,7 +248,7 @@ posterior_from_raters <- function(estimate) {
   x <- fit$x
   index <- x$index
   original_posterior <- pick_rows(posterior(fit), index)
-  refit <- refit_function(fit)
+  refit <- new_refit_function(fit)
   can_refit <- !is.null(refit) && length(rating_rater(x)) * n_categories(x) <= max_refitted
   posterior_of_weights <- function(v) {
     if (is.null(v) || !can_refit) original_posterior else

@@ -188,7 +188,7 @@ average_labels <- function(x, known = nothing_known) {
       i = "Use {.code votes = 1} to count votes, or give cases with known truth as
         {.arg known_truth}.",
       reason = reason)
-    return(list(x = x, posterior = unknown_posterior(x), certain = is_certain, reason = reason))
+    return(list(x = x, posterior = missing_posterior(x), certain = is_certain, reason = reason))
   }
   members <- fit_average_members(x, known, abstain_decision)
   posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2

@@ -194,7 +194,7 @@ label_notes <- function(label_summary, label_properties) {
     if (n_hidden > 0L)
       paste("Not shown:", count_noun(n_hidden, "more category")),
     if (isTRUE(label_properties$chance) && label_properties$votes < 1)
-      paste0(capitalised(may_be_chance_words), ": the labels may carry no information"),
+      paste0(capitalised(may_be_chance_text), ": the labels may carry no information"),
     if (!is.null(calibration)) c(
       sprintf("Calibrated on %s random cases: probabilities are raised to the power %.2f",
         number(calibration$cases), calibration$power),
@@ -217,7 +217,7 @@ label_notes <- function(label_summary, label_properties) {
       if (!is_empty(label_properties$constant)) " by the other raters",
       ": the labels are guesses from base rates"
     ),
-    if (isTRUE(label_properties$by_replies)) abstention_only_words else
+    if (isTRUE(label_properties$by_replies)) abstention_only_text else
       if (isFALSE(label_properties$by_answers_only))
         "Labels also use which raters abstain, because abstentions seem to depend on the truth",
     if (is.null(calibration)) label_assumption(label_properties)

@@ -171,7 +171,7 @@ test_that("files with more than the page shows are refused before they are parse
 test_that("a picture is no wider than a screen", {
   needs_shiny()
   domain <- function(width) list(clientData = list(output_a_width = width))
-  width <- function(x) shiny::withReactiveDomain(domain(x), shown_width("a"))
+  width <- function(x) shiny::withReactiveDomain(domain(x), get_output_width("a"))
   expect_identical(width(700), 700)
   expect_identical(width(1e9), 5000)
   expect_null(width("wide"))
