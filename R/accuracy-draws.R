@@ -266,7 +266,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
       ifelse(is.na(unknown_share), 1, unknown_share), panel_kind(x)
     )
     sharing_sd <- if (panel_kind(x) == "machines") 0 else prior_sharing_sd
-    same_answer_shares <- same_answer_share(fit)
+    same_answer_shares <- same_answer_matrix(fit)
     same_answer_shares[is.na(same_answer_shares)] <- 0
     diag(same_answer_shares) <- 1
     centred_accuracy <- accuracy + rep(error$centre - mean_accuracy, each = nrow(difference))

@@ -341,11 +341,11 @@ count_answered_cases <- function(fit) {
 # * reason: why values are NA. If NULL, why_no_estimate() is used.
 # * posterior: probabilities of the true category, a matrix per system (patterns of ratings x
 #   categories).
-# * bins: tables with the columns of `no_bins`.
+# * bins: tables with the columns of `empty_bins`.
 # * uninformative: share of cases in bins without information.
 # * mean_posterior: mean posterior probability of the system's answers.
 new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL, reason = NULL,
-                      posterior = NULL, bins = rep(list(no_bins), length(value)),
+                      posterior = NULL, bins = rep(list(empty_bins), length(value)),
                       uninformative = NA_real_, mean_posterior = NA_real_) {
   mget(names(formals()))
 }

@@ -6,7 +6,7 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
   is_identified <- x$identified == "yes"
   title <- title_of_fit(x)
   raters <- x$x$raters
-  known_patterns <- is_known_pattern(x)
+  is_known <- is_known_pattern(x)
   new_schema(
     class = "rater_fit", tables = c(list(parameters = tidy_fit), if (is_regression(x)) list(
       regression = tidy_regression, margins = tidy_margins, differential = tidy_differential_errors
@@ -20,8 +20,8 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
       if (x$negative > 0L)
         paste0(count_noun(x$negative, "base rate"), " estimated below zero, and set to zero"),
       format_votes(x$x),
-      if (any(known_patterns)) sprintf("The truth of %s was given",
-        count_noun(count_cases(x$x, known_patterns), "case")),
+      if (any(is_known)) sprintf("The truth of %s was given",
+        count_noun(count_cases(x$x, is_known), "case")),
       words_with_labels("Known raters:", raters[is_known_rater(x)]),
       words_with_labels("Calibration samples:", raters[is_known_rater(x, "counts")]),
       if (is_k_model(x$model) && !has_counts(x$x)) {
@@ -56,11 +56,11 @@ line_of_fit <- function(fit, title = title_of_fit(fit)) {
 }
 
 title_of_fit <- function(fit) {
-  x <- fit$x
-  # If weights are counts, a case of the ratings with weight n represents n cases.
-  n_cases <- if (weights_are_counts(x)) sum(weights_of_cases(x)) else nrow(x)
+  ratings <- fit$x
+  # If weights are counts, a row of the ratings with weight n represents n cases.
+  n_cases <- if (weights_are_counts(ratings)) sum(weights_of_cases(ratings)) else nrow(ratings)
   toString(c(
-    format(fit$model), fit$method, count_noun(n_cases, "case"), count_noun(ncol(x), "rater")
+    format(fit$model), fit$method, count_noun(n_cases, "case"), count_noun(ncol(ratings), "rater")
   ))
 }
 
@@ -88,19 +88,19 @@ lines_of_fit <- function(fit) {
 format_accuracy <- function(fit) {
   mean_accuracy <- fit$rater_accuracy
   if (fit$model$accuracy != "rater") {
-    error <- fit$accuracy_error %||% NA
+    standard_error <- fit$accuracy_error %||% NA
     return(paste0(
       sprintf("Accuracy of every rater: %.3f", mean_accuracy),
-      if (!is.na(error)) sprintf(" (standard error %.3f)", error)
+      if (!is.na(standard_error)) sprintf(" (standard error %.3f)", standard_error)
     ))
   }
   raters <- fit$x$raters
   if (length(raters) == 1L) return(sprintf("Accuracy of %s: %.3f", raters, mean_accuracy))
-  accuracy <- coef(fit)[rater_terms(fit$x)]
-  extreme_raters <- c(which.min(accuracy), which.max(accuracy))
-  accuracy_range <- paste(sprintf("%.3f (%s)", accuracy[extreme_raters], raters[extreme_raters]),
+  accuracies <- coef(fit)[rater_terms(fit$x)]
+  extreme_raters <- c(which.min(accuracies), which.max(accuracies))
+  range_text <- paste(sprintf("%.3f (%s)", accuracies[extreme_raters], raters[extreme_raters]),
     collapse = " to ")
-  sprintf("Accuracy of raters: %s, mean %.3f", accuracy_range, mean_accuracy)
+  sprintf("Accuracy of raters: %s, mean %.3f", range_text, mean_accuracy)
 }
 
 likelihood_lines <- function(fit) UseMethod("likelihood_lines")
@@ -217,9 +217,9 @@ base_rates <- function(fit, newdata = NULL, ...) {
     x = "The model of the fit is: {format(fit$model)}.")
   abort_argument_if(!is.data.frame(newdata) || nrow(newdata) == 0L, "newdata",
     "must be a data frame with at least one row, and the covariates of the formula.", not = newdata)
-  category <- intersect(names(newdata), categories)
-  abort_argument_if(category, "newdata", "must not have columns with names of categories.",
-    x = "It has {.val {category}}.")
+  category_columns <- intersect(names(newdata), categories)
+  abort_argument_if(category_columns, "newdata", "must not have columns with names of categories.",
+    x = "It has {.val {category_columns}}.")
   rates <- rates_of_cases(fit, newdata)
   if (fit$identified != "yes") rates[] <- NA_real_
   as_tibble(c(as.list(newdata), split_columns(rates, categories)))
@@ -251,9 +251,9 @@ confusion.rater_fit <- function(x, ...) {
 
 #' @export
 confusion.k_fit <- function(x, ...) {
-  matrix <- matrix_with_equal_errors(x$rater_accuracy, n_categories(x$x))
-  if (x$identified != "yes") matrix[] <- NA_real_
-  new_rater_confusion(x, list(matrix))
+  confusion_matrix <- matrix_with_equal_errors(x$rater_accuracy, n_categories(x$x))
+  if (x$identified != "yes") confusion_matrix[] <- NA_real_
+  new_rater_confusion(x, list(confusion_matrix))
 }
 
 new_rater_confusion <- function(fit, matrices) {
@@ -271,9 +271,9 @@ matrix_with_equal_errors <- function(right, n, wrong = 1 - right) {
 }
 
 is_probability_term <- function(terms, fit) {
-  x <- fit$x
-  terms %in% c("rater_accuracy", rater_terms(x), rate_terms(x), level_terms(x$confidence$levels)) |
-    startsWith(terms, "answered[")
+  ratings <- fit$x
+  terms %in% c("rater_accuracy", rater_terms(ratings), rate_terms(ratings),
+    level_terms(ratings$confidence$levels)) | startsWith(terms, "answered[")
 }
 
 #' Parameters and statistics of a fit
@@ -379,7 +379,7 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   error <- standard_errors(x)
   terms <- names(coef(x))
   raters <- x$x$raters
-  rater <- raters[match(terms, rater_terms(x$x))]
+  term_rater <- raters[match(terms, rater_terms(x$x))]
   is_probability <- is_probability_term(terms, x)
   limits <- value + outer(error, z * c(-1, 1))
   limits[is_probability, ] <- probability_interval(
@@ -391,10 +391,10 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   # Parameters with these names are ordered by category and, within a category, by rater.
   is_in_rater_order <- x$model$accuracy == "rater" &
     grepl("^(answered|slope|threshold)\\[", terms)
-  rater[is_in_rater_order] <- rep_len(raters, sum(is_in_rater_order))
-  n <- count_ratings_of_raters(x$x)[match(rater, raters)]
+  term_rater[is_in_rater_order] <- rep_len(raters, sum(is_in_rater_order))
+  n_ratings <- count_ratings_of_raters(x$x)[match(term_rater, raters)]
   columns_tibble(
-    term = terms, rater = rater, estimate = value, std.error = error, conf.low = limits[, 1L],
-    conf.high = limits[, 2L], n = ifelse(is.na(rater), nobs(x), n)
+    term = terms, rater = term_rater, estimate = value, std.error = error, conf.low = limits[, 1L],
+    conf.high = limits[, 2L], n = ifelse(is.na(term_rater), nobs(x), n_ratings)
   )
 }

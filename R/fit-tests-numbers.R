@@ -36,7 +36,7 @@ apply_to_tests <- function(raters, categories, compute_test, draws = NULL) {
 # `matrices` then contains all answers for the first draw, all answers for the second draw, and so
 # on.
 transformed_measures <- function(matrices, base_rates, rates, answered = NULL) {
-  draws <- ncol(base_rates)
+  n_draws <- ncol(base_rates)
   base_rates <- as.matrix(base_rates)
   rates <- as.matrix(rates %||% round_on_boundary(base_rates))
   apply_to_tests(nrow(matrices), nrow(base_rates), function(j, k) {
@@ -45,7 +45,7 @@ transformed_measures <- function(matrices, base_rates, rates, answered = NULL) {
       base_rates <- base_rates * answered[j, ]
     }
     transformed_measures_of_test(sensitivity_specificity(matrices, base_rates, j, k), rates[k, ])
-  }, draws)
+  }, n_draws)
 }
 
 # Sets probabilities within 1e-6 of 0 or 1 to exactly 0 or 1, and returns all probabilities. Exact
@@ -55,28 +55,29 @@ round_on_boundary <- function(p) ifelse(is_on_boundary(p), round(p), p)
 # Returns the sensitivity (row 1) and specificity (row 2) of rater number `j` for category number
 # `k`, a matrix (2 x draws). The specificity is a mean over all other categories, weighted by base
 # rates. `matrices`: see transformed_measures(). `base_rates`: a matrix (categories x draws).
-# Without posterior draws, the matrices and base rates of the fit are treated as one draw.
+# Without posterior draws, the number of draws is 1.
 sensitivity_specificity <- function(matrices, base_rates, j, k) {
-  size <- nrow(base_rates)
-  # truths x draws
-  p_given_truth <- matrix(matrices[j, , seq.int(k, dim(matrices)[[3L]], size)], size)
+  n_truths <- nrow(base_rates)
+  # Probability of answer `k` (truths x draws)
+  p_given_truth <- matrix(matrices[j, , seq.int(k, dim(matrices)[[3L]], n_truths)], n_truths)
   weights <- base_rates[-k, , drop = FALSE]
-  if (size == 2L) weights[] <- 1
+  if (n_truths == 2L) weights[] <- 1
   false_positive <- colSums(weights * p_given_truth[-k, , drop = FALSE]) / colSums(weights)
   rbind(p_given_truth[k, ], 1 - false_positive)
 }
 
 # Returns `test_measures` of one test on transformed scales, a matrix (measures x draws): logarithms
 # of ratios, and logits of other measures. Youden's index is replaced by the logit of (index + 1) /
-# 2. `right`: a result of sensitivity_specificity(). `rate`: base rate of the category in each draw.
-transformed_measures_of_test <- function(right, rate) {
-  right <- round_on_boundary(right)
-  log_lr_positive <- log(right[1L, ]) - log1p(-right[2L, ])
-  log_lr_negative <- log1p(-right[1L, ]) - log(right[2L, ])
+# 2. `correct_rates`: a result of sensitivity_specificity(). `rate`: base rate of the category in
+# each draw.
+transformed_measures_of_test <- function(correct_rates, rate) {
+  correct_rates <- round_on_boundary(correct_rates)
+  log_lr_positive <- log(correct_rates[1L, ]) - log1p(-correct_rates[2L, ])
+  log_lr_negative <- log1p(-correct_rates[1L, ]) - log(correct_rates[2L, ])
   rbind(
-    qlogis(right), qlogis(rate) + log_lr_positive, -qlogis(rate) - log_lr_negative,
+    qlogis(correct_rates), qlogis(rate) + log_lr_positive, -qlogis(rate) - log_lr_negative,
     log_lr_positive, log_lr_negative, log_lr_positive - log_lr_negative,
-    qlogis(pmin(colSums(right) / 2, 1))
+    qlogis(pmin(colSums(correct_rates) / 2, 1))
   )
 }
 
@@ -96,8 +97,8 @@ transformed_errors <- function(fit, estimates, rates, both = integer(), group = 
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
   )
   # The Hessian is scaled, because LAPACK can fail to converge without scaling.
-  scale <- max(abs(hessian))
-  spectrum <- eigen(-(hessian + t(hessian)) / (2 * scale), symmetric = TRUE)
+  hessian_scale <- max(abs(hessian))
+  spectrum <- eigen(-(hessian + t(hessian)) / (2 * hessian_scale), symmetric = TRUE)
   has_curvature <- spectrum$values > 1e-7 * max(spectrum$values)
   compute_measures <- function(theta) {
     predictions <- predict_parameters(fit, theta, group, both)
@@ -108,7 +109,7 @@ transformed_errors <- function(fit, estimates, rates, both = integer(), group = 
   jacobian <- central_differences(compute_measures, fit$theta, step) %*%
     spectrum$vectors[, has_curvature]
   variance <- rowSums(jacobian^2 /
-    rep(scale * spectrum$values[has_curvature], each = nrow(jacobian)))
+    rep(hessian_scale * spectrum$values[has_curvature], each = nrow(jacobian)))
   sqrt(ifelse(is.finite(estimates), variance, NA))
 }
 
@@ -123,39 +124,39 @@ transformed_errors <- function(fit, estimates, rates, both = integer(), group = 
 # population; NULL for base rates of all cases together. `both`: indices of the two raters, or
 # empty.
 predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
-  x <- fit$x
-  n <- n_categories(x)
-  known <- fit$known
+  ratings <- fit$x
+  n <- n_categories(ratings)
+  known_values <- fit$known
   if (!is.null(group)) {
-    known$design <-
-      formula_design(fit$model$base_rates, group, known$base)$matrix[, -1L, drop = FALSE]
+    known_values$design <-
+      formula_design(fit$model$base_rates, group, known_values$base)$matrix[, -1L, drop = FALSE]
   }
-  n_populations <- max(1L, nrow(known$design))
-  unrated_patterns <- x$patterns
+  n_populations <- max(1L, nrow(known_values$design))
+  unrated_patterns <- ratings$patterns
   unrated_patterns$start <- integer(n_populations + 1L)
   unrated_patterns$rater <- unrated_patterns$category <- integer()
   unrated_patterns$answer <- matrix(0L, n_populations, ncol(unrated_patterns$answer))
   model <- model_of_fit(fit)
   model$level <- integer()
-  known$truth <- integer()
-  known$counts <- NULL
-  if (!is.null(known$design)) known$population <- seq_len(n_populations)
-  core_result <- core_latent_probabilities(unrated_patterns, rep(1, n_populations), known, model,
-    theta)
-  # truths x strata x ratings x raters
+  known_values$truth <- integer()
+  known_values$counts <- NULL
+  if (!is.null(known_values$design)) known_values$population <- seq_len(n_populations)
+  core_result <- core_latent_probabilities(unrated_patterns, rep(1, n_populations), known_values,
+    model, theta)
+  # Dimensions: truths, strata of difficulty, ratings, raters
   probabilities <- array(core_result$probability,
-    c(n, nrow(core_result$probability) / n, n, n_raters(x)))
-  weight <- 1
+    c(n, nrow(core_result$probability) / n, n, n_raters(ratings)))
+  population_weights <- 1
   if (n_populations > 1L) {
-    weight <- rowsum_codes(fit$known$population, pattern_weights(x) * is_usable_pattern(fit),
-      n_populations)
+    population_weights <- rowsum_codes(fit$known$population,
+      pattern_weights(ratings) * is_usable_pattern(fit), n_populations)
   }
   list(
-    rates = drop(weight %*% core_result$posterior) / sum(weight),
+    rates = drop(population_weights %*% core_result$posterior) / sum(population_weights),
     matrices = aperm(apply(probabilities, c(1L, 3L, 4L), mean), c(3L, 1L, 2L)),
     joint = if (length(both) > 0L) {
-      rater_probabilities <- function(j) probabilities[, , , j, drop = FALSE]
-      apply(rater_probabilities(both[[1L]]) * rater_probabilities(both[[2L]]), c(1L, 3L), mean)
+      select_rater <- function(j) probabilities[, , , j, drop = FALSE]
+      apply(select_rater(both[[1L]]) * select_rater(both[[2L]]), c(1L, 3L), mean)
     }
   )
 }
@@ -165,7 +166,7 @@ predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
 # category. The result has the shape of transformed_measures().
 errors_given_truth <- function(fit, rates, both = integer()) {
   p_answer <- add_combined_tests(fit$matrices, both)
-  # raters x truth x answer
+  # Variance of each probability (raters x truth x answer)
   variance <- bernoulli_variance(fit$matrices) / as.vector(count_observations_by_truth(fit))
   variance <- add_combined_tests(fit$matrices, both, variance = variance)
   base_rates <- as.matrix(fit$base_rates)
@@ -173,9 +174,9 @@ errors_given_truth <- function(fit, rates, both = integer()) {
     weights <- base_rates[-k] / sum(base_rates[-k])
     variances <- c(variance[j, k, k], sum(weights^2 * variance[j, -k, k]))
     rate <- (rates %||% base_rates)[[k]]
-    compute_measures <- function(right) c(transformed_measures_of_test(right, rate))
-    right <- sensitivity_specificity(p_answer, base_rates, j, k)
-    jacobian <- central_differences(compute_measures, right, 1e-6)
+    compute_measures <- function(correct_rates) c(transformed_measures_of_test(correct_rates, rate))
+    correct_rates <- sensitivity_specificity(p_answer, base_rates, j, k)
+    jacobian <- central_differences(compute_measures, correct_rates, 1e-6)
     sqrt(drop(jacobian^2 %*% variances))
   })
   replace(standard_errors, !is.finite(standard_errors), NA)

@@ -110,24 +110,24 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   raters <- fit$x$raters
   rates <- check_prevalence(prevalence, categories)
   pair_index <- match(as_label(combine), raters)
-  mostly_prior <- find_prior_dominated_rows(fit)
+  is_prior_row <- find_prior_dominated_rows(fit)
   if (!is.null(combine)) {
     check_names_among(as_label(combine), raters, "combine")
     abort_argument_if(length(pair_index) != 2L, "combine",
       "must be the names of two raters of {.arg fit}.", not = combine)
     raters <- c(raters,
       paste(raters[pair_index[1L]], c("and", "or"), raters[pair_index[2L]]))
-    either_mostly_prior <- colSums(mostly_prior[pair_index, ]) > 0
-    mostly_prior <- rbind(mostly_prior, either_mostly_prior, either_mostly_prior)
+    either_is_prior_row <- colSums(is_prior_row[pair_index, ]) > 0
+    is_prior_row <- rbind(is_prior_row, either_is_prior_row, either_is_prior_row)
   }
   rows <- expand.grid(measure = test_measures, category = categories, rater = raters)
   # A measure gets the note "mostly prior" if it depends on a row of the confusion matrix that is
   # mostly prior. Sensitivity depends on the row of the category, specificity on the other rows, and
   # other measures on all rows.
-  n_prior_rows <- unname(rowSums(mostly_prior))
-  category_row <- mostly_prior[cbind(as.integer(rows$rater), as.integer(rows$category))]
-  is_mostly_prior <- ifelse(rows$measure == "sensitivity", category_row,
-    n_prior_rows[rows$rater] > category_row * (rows$measure == "specificity"))
+  n_prior_rows <- unname(rowSums(is_prior_row))
+  is_prior_category_row <- is_prior_row[cbind(as.integer(rows$rater), as.integer(rows$category))]
+  is_mostly_prior <- ifelse(rows$measure == "sensitivity", is_prior_category_row,
+    n_prior_rows[rows$rater] > is_prior_category_row * (rows$measure == "specificity"))
   rows$note <- ifelse(is_mostly_prior, "mostly prior", NA_character_)
   tidy_tests <- function(group) {
     test_accuracy_table(
@@ -139,27 +139,27 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   # Without given base rates, predictive values use the base rates of the fit. If these differ
   # between populations, the table contains further rows with the predictive values in each
   # population.
-  groups <- if (is.null(rates)) population_table(fit$model, fit$x)
-  if (!is.null(groups)) {
-    by_group <- stack_rows(seq_len(nrow(groups)), function(g) {
-      table <- tidy_tests(groups[g, ])
-      as_tibble(c(groups[g, ], table[table$measure %in% c("ppv", "npv"), ]))
+  populations <- if (is.null(rates)) population_table(fit$model, fit$x)
+  if (!is.null(populations)) {
+    population_rows <- stack_rows(seq_len(nrow(populations)), function(g) {
+      table <- tidy_tests(populations[g, ])
+      as_tibble(c(populations[g, ], table[table$measure %in% c("ppv", "npv"), ]))
     })
-    table <- rbind(as_tibble(c(groups[NA_integer_, ], table)), by_group)
+    table <- rbind(as_tibble(c(populations[NA_integer_, ], table)), population_rows)
   }
   table <- table[table$category %in% (positive %||% categories), ]
   structure(table, class = c("test_accuracy", class(table)))
 }
 
-# Draws the measures of test_accuracy() that are probabilities. Rows for single populations are left
+# Plots the measures of test_accuracy() that are probabilities. Rows for single populations are left
 # out.
 #' @rawNamespace S3method(ggplot2::autoplot,test_accuracy)
 #' @noRd
 autoplot.test_accuracy <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   label_columns <- c("rater", "category", "measure")
-  is_drawn <- object$measure %in% test_measures[1:4] & !duplicated(object[label_columns])
-  table <- plain_tibble(object)[is_drawn, ]
+  is_plotted <- object$measure %in% test_measures[1:4] & !duplicated(object[label_columns])
+  table <- plain_tibble(object)[is_plotted, ]
   check_drawn(table$estimate, "All estimates are", "the fit is not identified")
   table$rater <- factor_from_top(table$rater)
   table$measure <- factor_in_order(table$measure)
@@ -256,28 +256,30 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
     predict_parameters(fit, fit$theta, both = both)$joint
   }
   combined_matrices <- add_combined_tests(fit$matrices, both, joint_probability)
-  transformed <- transformed_measures(combined_matrices, base_rates, rates, p_answered)
-  error <- transformed_errors(fit, transformed, rates, both, group)
+  transformed_values <- transformed_measures(combined_matrices, base_rates, rates, p_answered)
+  standard_error <- transformed_errors(fit, transformed_values, rates, both, group)
   if (!is.null(fit$centre)) {
-    # Standard errors treat the mean rows of the pooled prior as known, and can be too small. They
-    # are set to at least the standard error that would result if the truth were known.
+    # Confusion matrices are shrunk towards mean rows of the panel. Standard errors treat these
+    # means as known, and can be too small. Their lower limit is the standard error with known
+    # truth.
     min_error <- errors_given_truth(fit, rates, both)
-    error <- pmax(error, replace(min_error, is.na(min_error), 0))
+    standard_error <- pmax(standard_error, replace(min_error, is.na(min_error), 0))
   }
   z <- normal_quantile(conf_level)
-  value <- back_transform(transformed)
-  slope <- ifelse(is_ratio_measure(dim(transformed)), value, value * (1 - value))
+  value <- back_transform(transformed_values)
+  slope <- ifelse(is_ratio_measure(dim(transformed_values)), value, value * (1 - value))
   measures <- list(
-    value = value, error = slope * error, low = back_transform(transformed - z * error),
-    high = back_transform(transformed + z * error)
+    value = value, error = slope * standard_error,
+    low = back_transform(transformed_values - z * standard_error),
+    high = back_transform(transformed_values + z * standard_error)
   )
   if (!uses_known_truth(fit)) return(measures)
-  # Sensitivities and specificities that are 0 or 1 get Wilson's interval, with the number of cases
-  # with known truth as the sample size.
-  n <- count_known_by_truth(fit)
+  # Sensitivities and specificities that are 0 or 1 get Wilson's interval. Its sample size is the
+  # number of cases with known truth.
+  known_counts <- count_known_by_truth(fit)
   n_known <- value + NA
-  n_known[1L, , seq_len(nrow(n))] <- t(n)
-  n_known[2L, , seq_len(nrow(n))] <- t(rowSums(n) - n)
+  n_known[1L, , seq_len(nrow(known_counts))] <- t(known_counts)
+  n_known[2L, , seq_len(nrow(known_counts))] <- t(rowSums(known_counts) - known_counts)
   boundary_cells <- which(is_on_boundary(value) & n_known > 0)
   limits <- probability_interval(value[boundary_cells], 0, z, n_known[boundary_cells])
   measures$low[boundary_cells] <- limits[, 1L]
@@ -298,38 +300,38 @@ check_prevalence <- function(prevalence, categories) {
   unname(rates[categories])
 }
 
-# Returns the names of raters whose estimates depend mostly on the prior. These raters gave fewer
-# ratings than the weight of the prior, expressed as a number of ratings.
+# Returns the names of raters whose estimates depend mostly on the prior. The weight of the prior is
+# expressed as a number of ratings, and these raters gave fewer ratings than this number.
 find_prior_dominated_raters <- function(fit) {
-  size <- if (fit$identified == "yes") fit$centre$c %||% weak_prior_size(fit)
-  if (is.null(size)) return(character())
-  n <- ratings_of_raters(fit$x)
-  fit$x$raters[n > 0 & n < size & !is_known_rater(fit)]
+  prior_size <- if (fit$identified == "yes") fit$centre$c %||% weak_prior_size(fit)
+  if (is.null(prior_size)) return(character())
+  n_ratings <- ratings_of_raters(fit$x)
+  fit$x$raters[n_ratings > 0 & n_ratings < prior_size & !is_known_rater(fit)]
 }
 
 # Returns TRUE for rows of confusion matrices that depend mostly on the prior, a logical matrix
 # (raters x true categories). In fits by likelihood, either all rows of a rater are TRUE or none.
 find_prior_dominated_rows <- function(fit) {
-  x <- fit$x
-  terms <- if (!is.null(fit$draws)) fit$terms[compare_with_prior(fit)$mostly_prior &
+  ratings <- fit$x
+  prior_terms <- if (!is.null(fit$draws)) fit$terms[compare_with_prior(fit)$mostly_prior &
     is_matrix_term(fit$terms$term) & is_convergence_checked(fit$terms), ]
-  rows <- lapply(x$categories, function(category) {
-    if (is.null(terms)) return(x$raters %in% find_prior_dominated_raters(fit))
-    raters <- terms$rater[terms$truth %in% c(category, NA)]
-    x$raters %in% raters | anyNA(raters) # NA for a matrix that all raters share
+  rows <- lapply(ratings$categories, function(category) {
+    if (is.null(prior_terms)) return(ratings$raters %in% find_prior_dominated_raters(fit))
+    raters <- prior_terms$rater[prior_terms$truth %in% c(category, NA)]
+    ratings$raters %in% raters | anyNA(raters) # NA for a matrix that all raters share
   })
-  matrix(unlist(rows), n_raters(x))
+  matrix(unlist(rows), n_raters(ratings))
 }
 
-# Returns the weight of the weak prior of raters' accuracies, as a number of ratings by one rater.
-# This number of ratings contains the same information about the logit of the accuracy as the prior.
-# The true categories are assumed to be known, and the accuracy to equal the mean accuracy of the
-# raters. Returns NULL if the fit does not have this prior.
+# Returns the weight of the weak prior of raters' accuracies: the number of ratings by one rater
+# that contain as much information about the logit of the accuracy as the prior. The number is
+# computed as if true categories were known and all raters had the mean accuracy. Returns NULL if
+# the fit does not have this prior.
 weak_prior_size <- function(fit) {
-  spread <- fit$model$prior$spread
-  has_prior <- !is.null(spread) && fit$model$accuracy == "rater" && fit$method == "likelihood" &&
-    weights_are_counts(fit$x)
-  if (has_prior) 1 / (spread^2 * fit$rater_accuracy * (1 - fit$rater_accuracy))
+  prior_spread <- fit$model$prior$spread
+  has_prior <- !is.null(prior_spread) && fit$model$accuracy == "rater" &&
+    fit$method == "likelihood" && weights_are_counts(fit$x)
+  if (has_prior) 1 / (prior_spread^2 * fit$rater_accuracy * (1 - fit$rater_accuracy))
 }
 
 # ---- Two tests as one ---------------------------------------------------------------------------
@@ -343,20 +345,20 @@ weak_prior_size <- function(fit) {
 # * variance: variances of `p`, or NULL. If it is given, the function returns variances of the
 #   enlarged array (by the delta method) instead of probabilities.
 add_combined_tests <- function(p, both, joint = NULL, variance = NULL) {
-  enlarged <- variance %||% p
-  if (length(both) == 0L) return(enlarged)
+  enlarged_array <- variance %||% p
+  if (length(both) == 0L) return(enlarged_array)
   a <- p[both[[1L]], , ]
   b <- p[both[[2L]], , ]
   n <- nrow(p)
-  enlarged <- enlarged[c(seq_len(n), both), , ]
+  enlarged_array <- enlarged_array[c(seq_len(n), both), , ]
   if (is.null(variance)) {
-    enlarged[n + 1L, , ] <- joint %||% (a * b)
-    enlarged[n + 2L, , ] <- a + b - enlarged[n + 1L, , ]
+    enlarged_array[n + 1L, , ] <- joint %||% (a * b)
+    enlarged_array[n + 2L, , ] <- a + b - enlarged_array[n + 1L, , ]
   } else {
     variance_a <- variance[both[[1L]], , ]
     variance_b <- variance[both[[2L]], , ]
-    enlarged[n + 1L, , ] <- b^2 * variance_a + a^2 * variance_b
-    enlarged[n + 2L, , ] <- (1 - b)^2 * variance_a + (1 - a)^2 * variance_b
+    enlarged_array[n + 1L, , ] <- b^2 * variance_a + a^2 * variance_b
+    enlarged_array[n + 2L, , ] <- (1 - b)^2 * variance_a + (1 - a)^2 * variance_b
   }
-  enlarged
+  enlarged_array
 }

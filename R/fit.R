@@ -157,14 +157,14 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   x <- as_ratings(x)
   if (n_raters(x) < 2L) warn_tied_reruns(x)
   x <- with_votes(x)
-  weighted_by_design <- if (!is.null(design)) resolve_design(x, design)
+  resolved_design <- if (!is.null(design)) resolve_design(x, design)
   if (missing(model)) model <- default_model(known_raters)
-  x <- weighted_by_design$x %||% x
+  x <- resolved_design$x %||% x
   fit <- fit_checked(x, model, method, known_truth, known_raters, NULL, prior, sampling)
   abort_argument_if(!is.null(design) && !is_regression(fit), "design",
     "{.arg design} needs a model with a formula of base rates and {.code method = \"likelihood\"}.",
     x = "{.arg model} is {.val {format(model)}}.")
-  fit$design <- weighted_by_design$design
+  fit$design <- resolved_design$design
   warn_if_untestable(fit)
   add_differential_test(fit)
 }
@@ -181,20 +181,23 @@ hint_model_argument <- "To choose a model, use {.arg model}, as in {.code model 
 fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
                         sampling = list()) {
   check_model(model)
-  resolved <- resolve_abstain(x, model, method, known_raters)
-  model <- resolved$model
-  checked <- check_fit_arguments(resolved$x, model, method, known_truth, known_raters)
+  resolved_abstain <- resolve_abstain(x, model, method, known_raters)
+  model <- resolved_abstain$model
+  checked_arguments <-
+    check_fit_arguments(resolved_abstain$x, model, method, known_truth, known_raters)
   bayes_args <- list(prior = prior, sampling = sampling)
-  given_args <- names(Filter(length, bayes_args))
-  abort_argument_if(checked$method != "bayes" && !is_empty(given_args), given_args[[1L]],
+  given_bayes_args <- names(Filter(length, bayes_args))
+  abort_argument_if(checked_arguments$method != "bayes" && !is_empty(given_bayes_args),
+    given_bayes_args[[1L]],
     "can be used only with {.code method = \"bayes\"}.")
-  fit <- switch(checked$method,
-    algebraic = fit_algebraic(checked$x, model),
-    bayes = fit_draws(model, checked, prior, as.list(sampling)),
-    fit_model(model, checked, start)
+  fit <- switch(checked_arguments$method,
+    algebraic = fit_algebraic(checked_arguments$x, model),
+    bayes = fit_draws(model, checked_arguments, prior, as.list(sampling)),
+    fit_model(model, checked_arguments, start)
   )
-  checked$given$raters <- checked$given$raters[names(checked$given$raters) %in% fit$x$raters]
-  fit$given <- c(checked$given, bayes_args)
+  checked_arguments$given$raters <- checked_arguments$given$raters[
+    names(checked_arguments$given$raters) %in% fit$x$raters]
+  fit$given <- c(checked_arguments$given, bayes_args)
   # The standard error of the accuracy is stored for print(), so that printing is fast.
   if (model$accuracy != "rater" && is.null(fit$draws))
     fit$accuracy_error <- sqrt(coefficient_variances(fit)[[1L]])
@@ -232,11 +235,12 @@ check_fit_arguments <- function(x, model, method, known_truth, known_raters) {
       rater = confidence$rater[is_kept], code = match(confidence$code[is_kept], used_levels)
     )
   }
-  checked <- resolve_known(patterns_for(model, x), known_truth, known_raters)
+  resolved_arguments <- resolve_known(patterns_for(model, x), known_truth, known_raters)
   if (method != "bayes" && is.null(model$family)) {
-    checked$known <- c(checked$known, population_arguments(model, checked$x))
+    resolved_arguments$known <-
+      c(resolved_arguments$known, population_arguments(model, resolved_arguments$x))
   }
-  c(checked, list(method = method))
+  c(resolved_arguments, list(method = method))
 }
 
 # Returns TRUE if the model can be fitted by method "pairs". Models with free errors cannot be
@@ -302,7 +306,7 @@ check_method <- function(method, model, x, has_known) {
 # * rater_accuracy, base_rates: mean accuracy of raters, and base rates
 # * negative: number of base rates whose estimate was negative
 #
-# Other fields depend on the class:
+# Further fields depend on the class of the fit. The classes are:
 # * k_fit: algebraic fits of the K-model
 # * latent_fit: fits of models by the core, by likelihood or to pairs of ratings
 # * draws_fit: Bayesian fits, which contain posterior draws
@@ -320,9 +324,9 @@ check_method <- function(method, model, x, has_known) {
 #   estimate
 # * likelihood_lines(): additional lines for print()
 #
-# Classes of models that are fitted in R have the method r_model_field(). It returns the name of a
-# field of new_method(). The field contains the function that estimates the accuracies of systems in
-# R.
+# The method r_model_field() is defined for classes of models that are fitted in R. It returns the
+# name of the field of new_method() that contains a function. This function estimates the accuracies
+# of systems in R.
 #
 # `by_agreement`: a fit of the K-model to the same ratings. `...`: further fields.
 new_rater_fit <- function(fit_class, x, model, method, known = nothing_known, ...,

@@ -81,16 +81,17 @@ gate <- function(x, at_least, ...) {
       {min_gold_for_gate} gold cases (cases with known truth).",
     i = "Label more cases; see {.fun plan_gold}.")
   decision_counts <- as.list(table(factor(rows$decision, c("pass", "fail", "undecided"))))
-  status <- if (decision_counts$fail > 0L) 2L else 3L * (decision_counts$undecided > 0L)
+  exit_status <- if (decision_counts$fail > 0L) 2L else 3L * (decision_counts$undecided > 0L)
   has_several_rows <- nrow(rows) != 1L
   decision_table <- rows[setdiff(names(rows), c("gold", "words"))]
-  has_no_needed <- is.na(rows$needed) & !is.na(rows$conf.low)
+  lacks_needed_number <- is.na(rows$needed) & !is.na(rows$conf.low)
   systems_by_reason <-
-    split(system_titles(decision_table)[has_no_needed], decision_table$reason[has_no_needed])
+    split(system_titles(decision_table)[lacks_needed_number],
+      decision_table$reason[lacks_needed_number])
   new_result("gate",
     tables = list(decisions = decision_table),
     facts = list(
-      status = status, at_least = at_least, passed = decision_counts$pass,
+      status = exit_status, at_least = at_least, passed = decision_counts$pass,
       failed = decision_counts$fail, undecided = decision_counts$undecided
     ),
     line = if (has_several_rows) sprintf("%d pass, %d fail, %d undecided (threshold %s)",
@@ -101,12 +102,13 @@ gate <- function(x, at_least, ...) {
       level = first_result$options$conf_level
     ),
     notes = c(if (has_several_rows) c(
-      reason_notes(decision_table[!has_no_needed, ], system_titles(decision_table)[!has_no_needed]),
+      reason_notes(decision_table[!lacks_needed_number, ],
+        system_titles(decision_table)[!lacks_needed_number]),
       paste0("No `needed` for ", map_chr(systems_by_reason, shorten), ": ",
         names(systems_by_reason), recycle0 = TRUE),
       "needed: further gold cases for a decision, if the estimates do not change"
     ), cluster_note(first_result$gold)),
-    more = sprintf("tidy(), $status (%s)", status), status = status
+    more = sprintf("tidy(), $status (%s)", exit_status), status = exit_status
   )
 }
 
@@ -151,16 +153,16 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   # threshold. It is NA if the interval contains the threshold even if all cases are gold cases. The
   # accuracy and the precision per gold case are assumed not to change.
   if (!is_anytime) rows$needed[undecided_rows] <- map_int(undecided_rows, function(s) {
-    measured <- extract_gold_accuracy(gold, s)
-    further_labels <- seq_len(max(0, measured$cases - measured$gold))
-    measured$gold <- measured$gold + further_labels
-    effective_size <- 1 / relative_error_variance(measured, gold$settings$target)
+    measurement <- extract_gold_accuracy(gold, s)
+    n_further_labels <- seq_len(max(0, measurement$cases - measurement$gold))
+    measurement$gold <- measurement$gold + n_further_labels
+    effective_size <- 1 / relative_error_variance(measurement, gold$settings$target)
     estimated_share <- rows$estimate[[s]]
     limits <-
       wilson_interval(estimated_share, effective_size, normal_quantile(x$options$conf_level))
     is_decisive <- if (estimated_share >= at_least) limits[, 1L] >= at_least else
       limits[, 2L] < at_least
-    further_labels[which(is_decisive)[1L]]
+    n_further_labels[which(is_decisive)[1L]]
   })
   undecided_rows <- undecided_rows[is.na(x$table$reason[undecided_rows])]
   rows$reason[undecided_rows] <- ifelse(!is.na(rows$needed[undecided_rows]), NA,

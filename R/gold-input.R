@@ -60,8 +60,8 @@ schema_of.gold_cases <- function(x) { # nolint: object_name.
   n_gold <- if (is.null(truth_table)) NA_integer_ else length(truth_table$case)
   sample_method <- x$sample %||%
     if (has_columns(x$truth, "probability")) "probability" else "undeclared"
-  is_method <- is_string(sample_method) && sample_method %in% c("random", "given", "undeclared")
-  if (!is_method) sample_method <- "probability"
+  is_keyword <- is_string(sample_method) && sample_method %in% c("random", "given", "undeclared")
+  if (!is_keyword) sample_method <- "probability"
   new_schema(
     list(cases = as_tibble(truth_table %||% list(case = character(), truth = character()))),
     list(
@@ -79,8 +79,7 @@ schema_of.gold_cases <- function(x) { # nolint: object_name.
 check_widen <- function(widen) if (!is.null(widen)) check_number(widen, "widen", 0, 1e6)
 
 # Converts any form of `known_truth` to an object of class gold_cases. `gold_sample`: how the cases
-# were chosen. It must be NULL if `known_truth` already contains this information in its field
-# `sample`.
+# were chosen; NULL if the field `sample` of `known_truth` contains this information.
 as_gold_cases <- function(known_truth, gold_sample) {
   if (!inherits(known_truth, "gold_cases")) return(gold_cases(known_truth, gold_sample))
   abort_argument_if(!is.null(gold_sample) && !is.null(known_truth$sample), "gold_sample",
@@ -100,15 +99,16 @@ read_gold <- function(known_truth, gold_sample, x) {
   if (isTRUE(known_truth)) known_truth <- stored_truth(x)
   truth_codes <- check_known_truth(known_truth, x)
   known_truth <- name_cases(replace_key_columns(known_truth, names(x$keys)))
-  case <- which(truth_codes > 0L)
+  gold_rows <- which(truth_codes > 0L)
   probability <- read_sampling_probability(known_truth, gold_sample, x)
-  invalid_rows <- case[!(probability[case] > 0 & probability[case] <= 1) %in% TRUE]
+  invalid_rows <- gold_rows[!(probability[gold_rows] > 0 & probability[gold_rows] <= 1) %in% TRUE]
   invalid_cases <- as_label(x$cases[invalid_rows])
   invalid_values <- unique(probability[invalid_rows])
   abort_if(invalid_rows, "gold",
     "Every gold case needs the probability in (0, 1] with which it was chosen.",
-    x = "The probability is missing or outside (0, 1] for {length(invalid_rows)} of {length(case)}
-         case{?s}. The first is case {.val {invalid_cases[[1L]]}}: {.val {invalid_values[[1L]]}}.",
+    x = "The probability is missing or outside (0, 1] for {length(invalid_rows)} of
+         {length(gold_rows)} case{?s}. The first is case {.val {invalid_cases[[1L]]}}:
+         {.val {invalid_values[[1L]]}}.",
     case = invalid_cases, found = invalid_values)
   if (is.null(probability) && !is.null(gold_sample)) {
     # check_choice() takes the first element of a character vector. Here a vector such as
@@ -117,9 +117,9 @@ read_gold <- function(known_truth, gold_sample, x) {
     check_choice(gold_sample, c("random", "given"), "gold_sample")
   }
   list(
-    case = case, truth = truth_codes[case],
+    case = gold_rows, truth = truth_codes[gold_rows],
     sample = if (is.null(probability)) gold_sample %||% "undeclared" else "probability",
-    probability = probability[case]
+    probability = probability[gold_rows]
   )
 }
 
@@ -151,13 +151,13 @@ read_sampling_probability <- function(known_truth, gold_sample, x) {
       "must not be given if {.arg known_truth} has sampling probabilities in column
           {.val {probability_column}}.", not = gold_sample,
       i = "Leave out {.arg gold_sample}, or the column.")
-    n_missing <- sum(!is.na(probability) & !has_truth)
-    warn_if(n_missing > 0L, "gold_incomplete",
-      "{n_missing} of {length(has_truth)} cases of {.arg known_truth} have a sampling probability,
-          but no truth.",
+    n_without_truth <- sum(!is.na(probability) & !has_truth)
+    warn_if(n_without_truth > 0L, "gold_incomplete",
+      "{n_without_truth} of {length(has_truth)} cases of {.arg known_truth} have a sampling
+          probability, but no truth.",
       i = "Label these cases, too. If the labelled cases are a random part of all sampled cases,
           multiply probabilities by the share of sampled cases that are labelled.",
-      cases = n_missing)
+      cases = n_without_truth)
     gold_sample <- known_truth[has_truth, c("case", probability_column)]
     names(gold_sample)[[2L]] <- "probability"
   } else if (is.character(gold_sample)) {
@@ -300,44 +300,42 @@ truth_of_variables <- function(known, x) {
 # * is_counted: is a gold case used for a mean (gold cases x means)?
 # * predicted_design: result of prediction_design_effect()
 #
-# The field `full_design` is multiplied by the design effect of clusters on the mean over all cases.
-# To compute this design effect, values are split into predictions and errors of predictions. The
-# part due to predictions is computed from all cases, the part due to errors from gold cases. The
-# design effect is the sum of both parts. It is at least the design effect of clusters on the mean
-# of gold cases.
+# The field `full_design` of `means` is multiplied by the design effect of clusters on the mean over
+# all cases. This effect is the sum of two parts. The part due to predictions is computed from all
+# cases, and the part due to errors of predictions from gold cases. The sum is at least the design
+# effect of clusters on the mean of gold cases.
 adjust_for_clusters <- function(means, cluster, variance = share_variance(means),
                                 is_counted = TRUE | means$rest, predicted_design = 1) {
   if (is.null(cluster)) return(means)
   means$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))
   has_enough_clusters <- means$clusters >= min_clusters
-  # A slope above 0 is a second fitted parameter, which costs one degree of freedom.
+  # If predictions are used (slope > 0), two parameters are fitted to gold cases: mean and slope.
   clustered_ratio <- clustered_variance_ratio(
     means, means$ratio, means$rest, cluster, 1L + (means$slope > 0), variance
   )
-  design <- means$design
-  gold_design <- clustered_variance_ratio(means, design, means$answers, cluster, 1L, variance)
+  design_effect <- means$design
+  gold_design <-
+    clustered_variance_ratio(means, design_effect, means$answers, cluster, 1L, variance)
   unimproved_means <- which(has_enough_clusters & clustered_ratio >= gold_design)
   means$estimate[unimproved_means] <- means$alone[unimproved_means]
   means$slope[unimproved_means] <- 0
   means$rest[, unimproved_means] <- means$answers[, unimproved_means]
-  explained_share <- 1 - means$ratio / design
+  explained_share <- 1 - means$ratio / design_effect
   means$ratio <- ifelse(has_enough_clusters, pmin(clustered_ratio, gold_design), means$ratio)
   explained_share[unimproved_means] <- 0
   design_of_all_cases <- pmax(
-    gold_design / design, explained_share * predicted_design + means$ratio / design
+    gold_design / design_effect, explained_share * predicted_design + means$ratio / design_effect
   )
   means$full_design <- means$full_design * ifelse(has_enough_clusters, design_of_all_cases, 1)
-  means$design <- ifelse(has_enough_clusters, gold_design, design)
+  means$design <- ifelse(has_enough_clusters, gold_design, design_effect)
   means
 }
 
-# Returns the design effect of clusters on the mean prediction over all cases: the variance of the
-# mean, divided by its variance if cases were independent. The result has an element per column of
-# `predictions`. Without clusters it is 1.
+# Returns the design effect of clusters on the mean of each column of `predictions` over all cases:
+# the variance of the mean, divided by its variance for independent cases. It is 1 without clusters.
 # * predictions: predicted quantities (patterns of ratings x quantities)
-# * weight: number of cases of each pattern, in the form of `predictions`
-# * all_clusters: pattern, cluster and weight of all cases, see gold_evidence(); NULL without
-#   clusters
+# * weight: number of cases of each pattern (a vector, or patterns x quantities)
+# * all_clusters: see gold_evidence(); NULL without clusters
 prediction_design_effect <- function(predictions, weight, all_clusters) {
   if (is.null(all_clusters)) return(1)
   weight <- array(weight, dim(predictions))
@@ -395,8 +393,8 @@ fill_unrated <- function(predictions, weight) {
   if (!anyNA(predictions)) return(predictions)
   is_unrated <- is.na(predictions)
   weight <- as.matrix(weight * !is_unrated)
-  rated_sums <- colSums(weight * as.vector(replace(predictions, is_unrated, 0)))
-  mean_prediction <- rated_sums / colSums(weight)
+  prediction_sums <- colSums(weight * as.vector(replace(predictions, is_unrated, 0)))
+  mean_prediction <- prediction_sums / colSums(weight)
   mean_prediction[is.nan(mean_prediction)] <- 0
   replace(predictions, is_unrated, rep(mean_prediction, each = nrow(weight))[is_unrated])
 }

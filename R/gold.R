@@ -23,25 +23,25 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   weight <- weights_of_cases(x)
   n_gold <- sum(weight[gold$case])
   # Copies of gold cases with large weights could exceed the memory.
-  abort_if(!is.null(x$weights) && n_gold > max_gold, "weights",
-    "No more than {number(max_gold)} cases with known truth can be used.",
+  abort_if(!is.null(x$weights) && n_gold > max_gold_weight, "weights",
+    "No more than {number(max_gold_weight)} cases with known truth can be used.",
     x = "The weights of the cases in {.arg known_truth} sum to {number(n_gold)}.",
     i = "Give smaller {.arg weights}, or the truth of fewer cases.", call = NULL)
-  gold_rows <- rep.int(seq_along(gold$case), weight[gold$case])
-  case <- gold$case[gold_rows]
+  gold_copies <- rep.int(seq_along(gold$case), weight[gold$case])
+  case <- gold$case[gold_copies]
   # If every cluster is one case, clusters have no effect.
   if (anyDuplicated(cluster) == 0L && all(weight <= 1)) cluster <- NULL
   list(
     predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
     weight = pattern_weights(x), rated = is_rated_pattern(x), at = x$index[case], case = case,
-    truth = gold$truth[gold_rows], w = sampling_weights(gold, gold_rows), cluster = cluster[case],
-    drawn = !is.null(gold$probability),
+    truth = gold$truth[gold_copies], w = sampling_weights(gold, gold_copies),
+    cluster = cluster[case], drawn = !is.null(gold$probability),
     all_clusters = if (!is.null(cluster))
       list(pattern = x$index, cluster = cluster, weight = weight)
   )
 }
 
-max_gold <- 1e7 # largest sum of the weights of gold cases
+max_gold_weight <- 1e7 # largest sum of the weights of gold cases
 
 # Selects the gold cases from which each quantity is estimated. For the accuracy of a system, these
 # are the gold cases that the system answered. For each quantity, patterns without ratings are used
@@ -57,10 +57,10 @@ max_gold <- 1e7 # largest sum of the weights of gold cases
 # * representative: do gold cases represent all cases?
 select_gold <- function(evidence, is_used) {
   is_used <- as.matrix(is_used)
-  gold_rows <- evidence$at
-  is_used <- drop_unrated(is_used, evidence$rated, gold_rows)
+  gold_patterns <- evidence$at
+  is_used <- drop_unrated(is_used, evidence$rated, gold_patterns)
   weight <- evidence$weight * is_used
-  w <- evidence$w * pick_rows(is_used, gold_rows)
+  w <- evidence$w * pick_rows(is_used, gold_patterns)
   c(evidence[c("at", "truth", "cluster", "all_clusters", "drawn")], list(
     weight = weight, w = w, gold = colSums(w > 0),
     representative = are_representative(weight, w, evidence$drawn)
@@ -73,8 +73,8 @@ select_gold <- function(evidence, is_used) {
 # * drawn: are sampling probabilities known? If not, the result is TRUE
 #
 # The sum of `w` estimates the number of cases. The result is FALSE if the sum differs from this
-# number by more than 4 standard errors plus 1%. Some cases then had no chance to be drawn, or the
-# probabilities are wrong.
+# number by more than 4 standard errors plus 1%. This happens if some cases had no chance to be
+# drawn, or if the probabilities are wrong.
 are_representative <- function(weight, w, drawn) {
   n_cases <- colSums(weight)
   !drawn | abs(colSums(w) - n_cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * n_cases
@@ -125,41 +125,42 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   # Without `second`, the second answer is 0 (no answer). It is never correct, so the difference is
   # the accuracy of the first system.
   second_answers <- if (has_second_system) pick_columns(evidence$answer, second) else 0L * answers
-  at_gold <- function(x) pick_rows(x, evidence$at)
+  pick_gold_rows <- function(x) pick_rows(x, evidence$at)
   gold_data <- select_gold(evidence, answers > 0L & (second_answers > 0L | !has_second_system))
   is_differing <- answers != second_answers & gold_data$weight > 0
   is_measured <- gold_data$gold > 0 & colSums(is_differing) > 0 &
-    are_representative(gold_data$weight * is_differing, gold_data$w * at_gold(is_differing),
+    are_representative(gold_data$weight * is_differing, gold_data$w * pick_gold_rows(is_differing),
       gold_data$drawn)
   if (!any(is_measured)) return(list(known = is_measured))
-  measured_columns <- function(x) pick_columns(x, is_measured)
-  weight <- measured_columns(gold_data$weight)
-  w <- measured_columns(gold_data$w)
-  is_differing <- measured_columns(is_differing)
+  pick_measured <- function(x) pick_columns(x, is_measured)
+  weight <- pick_measured(gold_data$weight)
+  w <- pick_measured(gold_data$w)
+  is_differing <- pick_measured(is_differing)
   n_cases <- colSums(weight)
   differing_share <- colSums(weight * is_differing) / n_cases
   # Users may label only cases on which the two answers differ, because other cases do not change
-  # the difference. The mean over these cases is then multiplied by their share. Other cases are
-  # ignored in two situations. Either the answers differ on all gold cases, and this would have
-  # probability below .01 in a random sample. Or gold cases do not represent all cases.
+  # the difference. Other cases are ignored if gold cases do not represent all cases. They are also
+  # ignored if the answers differ on all gold cases, and this has a probability below .01 in a
+  # random sample. The mean over the remaining cases is then multiplied by their share of all cases.
   is_gold <- w > 0
-  labels_only_differing <- colSums(is_gold & !at_gold(is_differing)) == 0 & differing_share < 1 &
-    differing_share^colSums(is_gold) < 0.01
-  only_differing <- labels_only_differing | !gold_data$representative[is_measured]
-  is_counted <- rep(!only_differing, each = nrow(is_differing)) | is_differing
-  predicted_correct <- function(answer) {
-    fill_unrated(predict_correctness(evidence$predicted, measured_columns(answer)), weight)
+  has_only_differing_labels <- colSums(is_gold & !pick_gold_rows(is_differing)) == 0 &
+    differing_share < 1 & differing_share^colSums(is_gold) < 0.01
+  uses_only_differing <- has_only_differing_labels | !gold_data$representative[is_measured]
+  is_counted <- rep(!uses_only_differing, each = nrow(is_differing)) | is_differing
+  predict_correct <- function(answer) {
+    fill_unrated(predict_correctness(evidence$predicted, pick_measured(answer)), weight)
   }
-  predicted_first <- predicted_correct(answers)
-  predicted_second <- if (has_second_system) predicted_correct(second_answers) else 0
-  is_correct <- function(answer) at_gold(measured_columns(answer)) == evidence$truth
-  gold_data[c("weight", "w")] <- list(weight * is_counted, w * at_gold(is_counted))
+  predicted_first <- predict_correct(answers)
+  predicted_second <- if (has_second_system) predict_correct(second_answers) else 0
+  is_correct <- function(answer) pick_gold_rows(pick_measured(answer)) == evidence$truth
+  gold_data[c("weight", "w")] <- list(weight * is_counted, w * pick_gold_rows(is_counted))
   means <- gold_quantity(
     gold_data, is_correct(answers) - is_correct(second_answers),
     is_differing * (predicted_first - predicted_second),
     if (has_second_system) corrected_difference else corrected_share,
     function(x) {
-      extend_mean_to_all_cases(x, ifelse(only_differing, differing_share, 1), only_differing)
+      extend_mean_to_all_cases(x, ifelse(uses_only_differing, differing_share, 1),
+        uses_only_differing)
     },
     if (has_second_system) function(x) x$variance else share_variance
   )
@@ -167,7 +168,7 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   c(means, list(
     differ = differing_share,
     one_right = colSums(weight * is_differing * (predicted_first + predicted_second)) / n_cases,
-    all = n_cases, disputed = colSums(is_gold & at_gold(is_differing)), known = is_measured
+    all = n_cases, disputed = colSums(is_gold & pick_gold_rows(is_differing)), known = is_measured
   ))
 }
 
@@ -208,10 +209,8 @@ gold_of_system <- function(evidence, s) {
 
 # Returns the estimates from ratings only, for the systems with numbers `s`, as a list:
 # * estimate: centre of the interval
-# * std.error: total standard error
-# * bias: the part of the standard error that is not sampling error
-#
-# Both errors are NA if the sampling error is unknown.
+# * std.error: total standard error, NA if the sampling error is unknown
+# * bias: the part of the standard error that is not sampling error, or NA
 estimates_from_ratings <- function(estimate, s) {
   total_error <- (estimate$gold$alone %||% estimate$table)$std.error[s]
   bias_sd <- sqrt(pmax(0, total_error^2 - estimate$details$sampling[s]^2))
@@ -254,10 +253,10 @@ summarise_predictions <- function(predictions, weight = 1) {
 # Estimates shares of cases by corrected_mean(); `y` is 0 or 1. The variance of `y` is computed with
 # two additional gold cases, one with value 0 and one with value 1, so that it is not 0.
 corrected_share <- function(y, predictions, prediction_summary, w = 1) {
-  shrunk_variance <- function(mean, sample_variance, n_effective) {
+  shrink_variance <- function(mean, sample_variance, n_effective) {
     bernoulli_variance((n_effective * mean + 1) / (n_effective + 2))
   }
-  corrected_mean(y, predictions, prediction_summary, shrunk_variance,
+  corrected_mean(y, predictions, prediction_summary, shrink_variance,
     bernoulli_variance(prediction_summary$mean), w)
 }
 
@@ -275,8 +274,7 @@ corrected_difference <- function(difference, predictions, prediction_summary, w 
 # * prediction_summary: result of summarise_predictions()
 # * compute_variance: function that returns the variance of `y`. Its arguments are the mean of `y`,
 #   the variance of `y` in gold cases, and the effective number of gold cases
-# * least_variance: lower limit of the variance of `y`. It is used only to compute the share of the
-#   variance that predictions explain
+# * least_variance: lower limit of the variance of `y` in the share that predictions explain
 #
 # Returns a list with an element per mean (`rest` and `answers` have a column per mean):
 # * estimate: estimated mean over all cases
@@ -288,8 +286,7 @@ corrected_difference <- function(difference, predictions, prediction_summary, w 
 # * rest: weighted deviations of y - slope * predictions from their mean over gold cases
 # * answers: weighted deviations of `y` from their mean over gold cases
 # * gold, cases: numbers of gold cases and of all cases
-# * n_labels: number of gold cases for ratings_prior(). It is equal to `gold`, except for some
-#   metrics, see measurement_as_share()
+# * n_labels: number of gold cases for ratings_prior(): `gold`, or less, see measurement_as_share()
 # * design: design effect of unequal weights (Kish)
 # * full_design: the mean over all cases has the sampling variance full_design * variance / cases.
 #   The value is 1 here; other functions change it, for example adjust_for_clusters()
@@ -349,7 +346,7 @@ regression_slope <- function(y, predictions, prediction_variance, w, effective_s
 # `explained_share`: largest share of the variance that predictions can explain.
 residual_variance_ratio <- function(y, residual, w, variance, explained_share) {
   prior_ratio <- 1 - prior_slope^2 * explained_share
-  # Both sums use squared weights, so that useless predictions leave the variance unchanged.
+  # Both sums of squares use squared weights. If residuals equal `y`, both sums are equal.
   design_effect <- colSums(w^2) / colSums(w > 0)
   (sum_of_squares(residual, w, w^2) + prior_cases * prior_ratio * variance * design_effect) /
     (sum_of_squares(y, w, w^2) / design_effect + prior_cases * variance)
@@ -365,9 +362,9 @@ expected_explained_share <- function(prediction, variance) {
 # that ratings explain and the expected share.
 explained_share_sd <- 0.2
 
-# Returns the worth of a gold label with ratings: the number of gold labels without ratings that
-# give the same precision. The result contains an estimate and two limits. `explained_share`: result
-# of expected_explained_share().
+# Returns the number of gold labels of cases without ratings that give the same precision as one
+# gold label of a case with ratings: an estimate and two limits. `explained_share`: result of
+# expected_explained_share().
 equivalent_labels <- function(explained_share, conf_level) {
   share_margin <- normal_quantile(conf_level) * explained_share_sd
   limits <- clamp(
@@ -389,14 +386,14 @@ min_clusters <- 5L
 # * ratio: the variance ratio for independent cases
 # * deviations: weighted deviations from the mean (gold cases x means)
 # * fitted: number of parameters fitted to gold cases
-# * variance: variance of a case
+# * variance: variance of the values of single cases
 clustered_variance_ratio <- function(x, ratio, deviations, cluster, fitted, variance) {
   cluster_squares <- colSums(rowsum(deviations, cluster)^2) * x$clusters / (x$clusters - fitted)
   pmax(ratio, cluster_squares / (variance * x$gold))
 }
 
-# Returns the variance p (1 - p) of a case, for estimated shares p. If it is 0, returns the variance
-# that corrected_share() computed, which is never 0. `x`: result of corrected_share().
+# Returns p (1 - p), the variance of a value 0 or 1, for estimated shares p. If it is 0, returns the
+# variance that corrected_share() computed, which is never 0. `x`: result of corrected_share().
 share_variance <- function(x) {
   variance <- bernoulli_variance(clip01(x$estimate))
   ifelse(variance > 0, variance, x$variance)

@@ -18,18 +18,18 @@ bootstrap_replicates <- function(estimator, fit, options, quantity = "accuracy")
   )
 }
 
-# Returns bootstrap replicates for correlations between systems, or between cells of a table. If
-# refitting a method is slow, a faster substitute is used (field `stand_in` of the method). The seed
-# is the same as for the replicates of the estimate. If the estimate has no replicates, the seed is
-# computed from the ratings, so that results are reproducible. `quantity`: see
-# bootstrap_replicates().
+# Returns bootstrap replicates, from which correlations between systems, or between cells of the
+# joint table of truth and answer, are computed. If refitting a method is slow, a faster substitute
+# is used (field `stand_in` of the method). The seed is the same as for the replicates of the
+# estimate. If the estimate has no replicates, the seed is computed from the ratings, so that
+# results are reproducible. `quantity`: see bootstrap_replicates().
 stand_in_replicates <- function(estimate, quantity) {
   fit <- estimate$fit
   options <- estimate$options
   options$seed <- attr(estimate$replicates, "seed") %||% compute_seed(fit$x)
   method <- method_of(estimate)
   if (!is.null(options$method_record)) {
-    return(bootstrap_replicates(function_estimator(fit$x, method$run), fit, options, quantity))
+    return(bootstrap_replicates(new_function_estimator(fit$x, method$run), fit, options, quantity))
   }
   uses_stand_in <- has_stand_in(estimate)
   method <- accuracy_methods[[method$stand_in]]
@@ -48,9 +48,11 @@ stand_in_replicates <- function(estimate, quantity) {
 
 # Returns a seed for random numbers, computed from the number of cases of each pattern of ratings.
 compute_seed <- function(x) {
-  weight <- sort(pattern_weights(x)) # does not depend on the order of cases
-  multiplier <- seq_along(weight) %% 997
-  as.integer(c(sum(weight * multiplier), sum(weight * multiplier^2)) %% .Machine$integer.max)
+  sorted_weights <- sort(pattern_weights(x)) # does not depend on the order of cases
+  multiplier <- seq_along(sorted_weights) %% 997
+  as.integer(
+    c(sum(sorted_weights * multiplier), sum(sorted_weights * multiplier^2)) %% .Machine$integer.max
+  )
 }
 
 # Smallest number of replicates for correlations of systems, if a substitute method (`stand_in`) is
@@ -102,8 +104,8 @@ bootstrap_interval <- function(draft, table) {
   table <- add_intervals(table, intervals)
   # An unclipped estimate may be above 1, but limits are at most 1. Estimates above 1 are therefore
   # replaced by 1 before they are compared with the limits.
-  limited_table <- replace(table, "estimate", list(pmin(table$estimate, 1)))
-  warn_outside(systems, limited_table,
+  capped_table <- replace(table, "estimate", list(pmin(table$estimate, 1)))
+  warn_outside(systems, capped_table,
     'Use {.code interval = "profile"} or {.code interval = "robust"}.')
   list(table = table, replicates = replicates)
 }
@@ -115,7 +117,7 @@ interval_bootstrap <- new_interval(
   uncounted = "so there are no cases to resample",
   find = bootstrap_interval, draws = function(estimate, replicates) replicates,
   # The note describes what was resampled, and how many replicates gave no estimate. The words "too
-  # narrow" are added if more replicates gave no estimate than are outside the interval on one side.
+  # narrow" are added if the share of replicates without an estimate exceeds (1 - conf_level) / 2.
   note = function(estimate) {
     n_failed <- estimate$details$failed
     paste0(
@@ -144,7 +146,8 @@ interval_posterior <- new_interval(
   uncounted = "so there are no cases to draw the truth of",
   find = function(draft, table) list(table = table),
   draws = interval_bootstrap$draws,
-  # The note describes the sources of error. `estimate$parts`: variances (systems x sources).
+  # The note contains the percentages of three parts of the variance: sampling error, shared errors,
+  # and cases on which all raters err. `estimate$parts`: variances (systems x parts).
   note = function(estimate) {
     if (!is.null(estimate$drawn_gold)) {
       return(paste0("quantiles of posterior draws, weighted by ",
@@ -176,7 +179,7 @@ interval_posterior <- new_interval(
 # The estimate is then computed again from this maximum. Field `draft` of the result contains it.
 profile_interval <- function(draft, table) {
   fit <- draft$fit
-  x <- fit$x
+  ratings <- fit$x
   options <- draft$options
   no_profile_reason <- if (is_pooled(fit$model)) {
     paste0(
@@ -196,19 +199,20 @@ profile_interval <- function(draft, table) {
   }
   # A system that gives all cases the same answer has no accuracy parameter (see latent.cpp).
   is_constant <- !is.na(table$estimate) &
-    apply(pattern_answers(x), 2L, function(answer) n_distinct(answer[answer > 0L]) < 2L)
+    apply(pattern_answers(ratings), 2L, function(answer) n_distinct(answer[answer > 0L]) < 2L)
   is_estimated <- !is.na(table$estimate) & !is_constant
-  deviance <- qchisq(options$conf_level, 1)
+  max_deviance <- qchisq(options$conf_level, 1)
   # Fields of `profile`, with an element per system:
   # * low, high: limits of the profile interval
   # * converged: did all fits along the profile converge?
   # * moved: was a higher maximum of the likelihood found? The profile is then around this maximum
   profile <- core_latent_profile(
-    x$patterns, pattern_weights(x), fit$known, model_for_core(fit$model, x, fit$method),
-    deviance, options$threads, progress_bar("Profiles", length(is_estimated))$tick
+    ratings$patterns, pattern_weights(ratings), fit$known,
+    model_for_core(fit$model, ratings, fit$method), max_deviance, options$threads,
+    progress_bar("Profiles", length(is_estimated))$tick
   )
   if (any(is_estimated & profile$moved) && is.null(options$deviance)) {
-    better_draft <- draft_estimate(fit, c(options, deviance = deviance))
+    better_draft <- draft_estimate(fit, c(options, deviance = max_deviance))
     table <- result_table(better_draft$point$value, reason = better_draft$reason)
     return(c(profile_interval(better_draft, table), list(draft = better_draft)))
   }
@@ -217,7 +221,7 @@ profile_interval <- function(draft, table) {
   table$conf.high[is_usable] <- profile$high[is_usable]
   # The standard error is computed from the width of the interval. The curvature at the maximum is
   # not used, because this standard error would be wrong if another parameter is on its boundary.
-  table$std.error <- (table$conf.high - table$conf.low) / (2 * sqrt(deviance))
+  table$std.error <- (table$conf.high - table$conf.low) / (2 * sqrt(max_deviance))
   has_failed <- is_estimated & !is_usable
   table$reason[has_failed] <- paste0(no_interval_prefix, "a fit did not converge")
   table$reason[is_constant] <- paste0(no_interval_prefix, reason_constant_system)
@@ -261,13 +265,13 @@ count_gold_clusters <- function(estimate) {
 estimate_common_share <- function(interval, independent, shared) {
   distance <- independent - shared
   distance[abs(distance) < 1e-6] <- NA_real_
-  share_of_accuracy <- function(accuracy) (independent - accuracy) / distance
-  shares_at_limits <- lapply(interval[limit_columns], share_of_accuracy)
+  compute_share <- function(accuracy) (independent - accuracy) / distance
+  shares_at_limits <- lapply(interval[limit_columns], compute_share)
   lower_limits <- Reduce(pmin, shares_at_limits)
   upper_limits <- Reduce(pmax, shares_at_limits)
   is_outside <- (lower_limits > 1 | upper_limits < 0) %in% TRUE
   shares <- list(
-    common = share_of_accuracy(interval$estimate), common.low = lower_limits,
+    common = compute_share(interval$estimate), common.low = lower_limits,
     common.high = upper_limits
   )
   lapply(shares, function(share) replace(clip01(share), is_outside, NA_real_))

@@ -53,13 +53,13 @@ relative_error_variance <- function(x, target) {
 # pairs of systems. `n_errors`: number of standard errors in half of the width of the interval.
 difference_interval <- function(x, target, conf_level,
                                 n_errors = small_sample_quantile(x, conf_level), ...) {
-  size <- effective_gold_size(x, target, conf_level)
-  error <- sqrt(x$variance / size)
-  half_width <- error * n_errors
+  effective_size <- effective_gold_size(x, target, conf_level)
+  standard_error <- sqrt(x$variance / effective_size)
+  half_width <- standard_error * n_errors
   estimate <- clamp(x$estimate, -1, 1)
   list(
-    estimate = estimate, std.error = error, conf.low = pmax(-1, estimate - half_width),
-    conf.high = pmin(1, estimate + half_width), size = size
+    estimate = estimate, std.error = standard_error, conf.low = pmax(-1, estimate - half_width),
+    conf.high = pmin(1, estimate + half_width), size = effective_size
   )
 }
 
@@ -87,13 +87,14 @@ max_flat_weight <- 0.7 # Weight of the flat part of the prior, with very many go
 half_flat_gold <- 10 # Number of gold cases with which the flat part has half of this weight.
 default_widen <- 1.25 # Relative increase of the prior variance, with very many gold cases.
 
-# The variance of the prior also increases by this factor times the squared standard error of the
-# estimate from gold cases. It is the smallest factor with which nominal 90% intervals have a
-# coverage of .85 for any bias of the prior, in the limit of many cases. Derivation: a precise but
-# wrong prior moves an interval towards the prior. The move is the share s = 1 / (1 + factor) of the
-# distance between them. The interval is sqrt(1 - s) times as wide as the interval without a prior.
-# If gold cases just fail to contradict the prior, one limit misses the truth with probability .10,
-# and the other with probability .05. The share s therefore solves
+# In addition to `default_widen`, the variance of the prior increases by this factor times the
+# squared standard error of the estimate from gold cases. With this factor, nominal 90% intervals
+# have a coverage of at least .85 for any bias of the prior, if there are many cases. A smaller
+# factor would not be sufficient. Derivation: a precise but wrong prior moves an interval towards
+# the prior. The move is the share s = 1 / (1 + factor) of the distance between them. The interval
+# is sqrt(1 - s) times as wide as the interval without a prior. If gold cases just fail to
+# contradict the prior, one limit misses the truth with probability .10, and the other with
+# probability .05. The share s therefore solves
 #   qnorm(.95) (sqrt(1 - s) - s) = qnorm(.90).
 gold_widen_factor <- 5.9
 # Smallest number of gold cases that plan_gold() recommends if an interval uses ratings. The flat
@@ -101,8 +102,8 @@ gold_widen_factor <- 5.9
 # the worst public data set, the coverage of 90% intervals was .80 with this number, and .71 with
 # half of it.
 min_gold_to_contradict <- 20
-# Ratio of two standard deviations of the bias from shared errors: between the cells of a confusion
-# matrix, and between systems.
+# Standard deviation of the bias from shared errors over the cells of a confusion matrix, divided by
+# its standard deviation over systems.
 cell_bias_ratio <- 2
 # Lower limit of the standard deviation of the bias of a difference between two systems, divided by
 # the share of cases on which their answers differ.
@@ -120,7 +121,7 @@ max_effective_size <- 1e5 # upper limit of the effective number of cases in a li
 # * n_gold, n_cases: numbers of gold cases and of all cases
 # * case_variance: variance of the values of single cases
 # * widen: relative increase of the variance that the user specified, or NULL. If it is NULL, the
-#   increase is `default_widen`, and `gold_widen_factor` times `squared_error` is added
+#   increase is `default_widen`, and `gold_widen_factor` * `squared_error` is added to the variance
 # * squared_error: squared standard error of the estimate from gold cases
 # * variance_ratio: `case_variance`, divided by p (1 - p), where p is the estimate from ratings. The
 #   lower limit of the prior variance is multiplied by this ratio, or by 1 if the ratio is larger
@@ -276,8 +277,8 @@ min_gold_to_test <- 5L # smallest number of gold cases for a test against the ra
 # p-value of each system, NA with fewer than five gold cases. `x`: estimates from gold cases, a
 # result of gold_accuracy(). `ratings_estimates`: estimates from ratings.
 gold_test <- function(x, ratings_estimates) {
-  # The test uses only the centre and the variance of the prior. They are the same as in
-  # combined_interval(), because they depend neither on `n_gold` nor on `widen`.
+  # Arguments `n_gold` and `widen` of ratings_prior() are 0. The test uses only the centre and the
+  # variance of the prior, which do not depend on these arguments.
   case_variance <- bernoulli_variance(ratings_estimates$estimate) * x$full_design
   prior <-
     ratings_prior(ratings_estimates, 0, case_variance, x$cases, 0, variance_ratio = x$full_design)
@@ -326,22 +327,22 @@ log_likelihood_ratio <- function(theta, share, size) {
 
 # Returns the likelihood averaged over a distribution of the accuracy, divided by the maximum
 # likelihood. The distribution is a mixture of two halves: Beta(1/2, 1/2), and the normal part of
-# the prior from ratings. The standard deviation of the normal part is its limit for an infinite
-# number of gold cases. Without an estimate from ratings, the distribution is Beta(1/2, 1/2). The
-# average is over `n` values with equal probability under Beta(1/2, 1/2). `share`, `size`: see
+# the prior from ratings. The normal part is as wide as with infinitely many gold cases. Without an
+# estimate from ratings, the distribution is Beta(1/2, 1/2). The average is computed from `n_values`
+# accuracies that are equally probable under Beta(1/2, 1/2). `share`, `size`: see
 # log_likelihood_ratio(). `cases`: number of all cases.
 average_likelihood_ratio <- function(share, size, ratings_estimates, cases) {
-  n <- 2000L
-  probability <- (seq_len(n) - 0.5) / n
-  accuracy <- sin(pi * probability / 2)^2
-  density <- rep(1, n)
+  n_values <- 2000L
+  probabilities <- (seq_len(n_values) - 0.5) / n_values
+  accuracy <- sin(pi * probabilities / 2)^2
+  relative_density <- rep(1, n_values)
   if (!is.na(ratings_estimates$estimate) && !is.na(ratings_estimates$std.error)) {
     variance <- bernoulli_variance(ratings_estimates$estimate)
     prior <- ratings_prior(ratings_estimates, Inf, variance, cases, default_widen)
-    normal_weight <- dnorm(accuracy, prior$centre, prior$sd) * sin(pi * probability)
-    density <- density / 2 + n * normal_weight / sum(normal_weight) / 2
+    normal_weight <- dnorm(accuracy, prior$centre, prior$sd) * sin(pi * probabilities)
+    relative_density <- relative_density / 2 + n_values * normal_weight / sum(normal_weight) / 2
   }
-  mean(density * exp(log_likelihood_ratio(accuracy, share, size)))
+  mean(relative_density * exp(log_likelihood_ratio(accuracy, share, size)))
 }
 
 narrowest_gold <- 100 # number of gold cases for which anytime_difference() is tuned to be narrowest
@@ -351,9 +352,10 @@ narrowest_gold <- 100 # number of gold cases for which anytime_difference() is t
 # variance is estimated from gold cases.
 anytime_difference <- function(x, target, conf_level, ...) {
   log_term <- 2 * log(1 / (1 - conf_level))
-  ratio <- x$gold / narrowest_gold * (log_term + log(1 + log_term))
-  difference_interval(x, target, conf_level, sqrt((1 + 1 / ratio) * (log1p(ratio) + log_term)) *
-    small_sample_quantile(x, conf_level) / normal_quantile(conf_level))
+  size_ratio <- x$gold / narrowest_gold * (log_term + log(1 + log_term))
+  difference_interval(x, target, conf_level,
+    sqrt((1 + 1 / size_ratio) * (log1p(size_ratio) + log_term)) *
+      small_sample_quantile(x, conf_level) / normal_quantile(conf_level))
 }
 
 # ---- Records -------------------------------------------------------------------------------------

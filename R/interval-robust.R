@@ -99,7 +99,7 @@ robust_draws <- function(estimate, replicates) {
   sampling_error <- estimate$details$sampling
   if (!has_interval(estimate)) sampling_error <- sampling_error * cluster_widening(estimate)
   hidden_errors <- hidden_error(estimate)
-  equal_answer_share <- same_answer_share(estimate$fit)
+  equal_answer_share <- same_answer_matrix(estimate$fit)
   correlation <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
   sampling_error[is.na(diag(correlation))] <- 0
   correlation[is.na(correlation)] <- 0
@@ -107,7 +107,7 @@ robust_draws <- function(estimate, replicates) {
   if (length(unknown_systems) > 0L) {
     return(paste("the sampling error of", shorten(unknown_systems), "is not known"))
   }
-  covariance <- eigen(
+  eigen_parts <- eigen(
     correlation * outer(sampling_error, sampling_error) +
       equal_answer_share^hidden_correlation_power * outer(hidden_errors, hidden_errors),
     symmetric = TRUE
@@ -118,8 +118,9 @@ robust_draws <- function(estimate, replicates) {
   n_draws <- max(2000, 2 * n_systems, min(1e4, 4e5 %/% n_systems))
   noise <- matrix(rnorm(n_draws * n_systems), n_draws)
   noise <- qr.Q(qr(sweep(noise, 2L, colMeans(noise)))) * sqrt(n_draws - 1)
-  # Uses the symmetric root: the sign of eigenvectors is arbitrary and must not affect the draws.
-  draw_errors <- noise %*% covariance$vectors %*% scaled_eigenvectors(covariance)
+  # Uses the symmetric square root of the covariance matrix. The sign of eigenvectors is arbitrary,
+  # and must not affect the draws.
+  draw_errors <- noise %*% eigen_parts$vectors %*% scaled_eigenvectors(eigen_parts)
   # Systems with equal answers get exactly the same draws.
   draw_errors <- pick_columns(draw_errors, max.col(equal_answer_share == 1, "first"))
   tail_factors <- if (has_fixed_common(estimate)) rep(1, n_draws) else
@@ -152,7 +153,7 @@ hidden_error <- function(estimate) {
 # Returns normal draws with variance 1 (draws x systems). They are correlated between systems like
 # hidden errors, and uncorrelated with the columns of `centred`.
 # * centred: a matrix with a row per draw and columns with mean 0
-# * equal_answer_share: a result of same_answer_share()
+# * equal_answer_share: a result of same_answer_matrix()
 hidden_error_noise <- function(centred, equal_answer_share) {
   n_draws <- nrow(centred)
   noise <- matrix(rnorm(n_draws * ncol(equal_answer_share)), n_draws)
@@ -166,9 +167,9 @@ hidden_error_noise <- function(centred, equal_answer_share) {
 
 # Returns a matrix (systems x systems) of the shares of cases on which two systems gave the same
 # answer.
-same_answer_share <- function(fit) {
-  system_pairs <- diag(n_systems(fit$x))
-  matrix(same_answer_shares(fit, row(system_pairs), col(system_pairs)), nrow(system_pairs))
+same_answer_matrix <- function(fit) {
+  pair_matrix <- diag(n_systems(fit$x))
+  matrix(same_answer_shares(fit, row(pair_matrix), col(pair_matrix)), nrow(pair_matrix))
 }
 
 # Returns, for each pair of systems, the share of cases on which both gave the same answer. Only
@@ -187,18 +188,18 @@ max_differences <- 4e6 # largest number of drawn differences in memory at the sa
 
 # Computes values of pairs of systems, block by block to limit memory. Returns a list of vectors
 # with an element per pair. `compute`: a function of indices of pairs, which returns such a list for
-# these pairs. `answer`: answers of systems (patterns x systems). `first`: a vector with an element
-# per pair.
+# these pairs. `answer`: answers of systems (patterns x systems). `first`: a vector whose length is
+# the number of pairs.
 compute_by_blocks <- function(answer, first, compute) {
   pairs_per_block <- ceiling(max_differences / 4 / max(nrow(answer), 1L))
   blocks <- lapply(split_in_runs(seq_along(first), pairs_per_block), compute)
-  # A block without data may have fewer fields than other blocks, so fields of all blocks are
-  # collected.
-  fields <- rlang::set_names(unique(unlist(lapply(blocks, names))))
-  lapply(fields, function(field) unlist(lapply(blocks, `[[`, field)))
+  # A block without data may lack some fields, so the names of fields are taken from all blocks.
+  field_names <- rlang::set_names(unique(unlist(lapply(blocks, names))))
+  lapply(field_names, function(field) unlist(lapply(blocks, `[[`, field)))
 }
 
-# Returns the end of a sentence that begins with "sampling error": the other errors in the interval.
+# Returns words for the errors in an interval other than sampling error. They follow the words
+# "sampling error" in a sentence.
 # `has_scores`: is the sentence about intervals of score metrics, too? Their intervals allow for
 # shared errors even if the interval of the accuracy does not (see hidden_error_of_scores()).
 hidden_error_words <- function(x, has_scores = FALSE) {

@@ -64,7 +64,7 @@ named_posteriors <- function(posteriors, x) {
 # * independent: accuracy if errors are independent
 # * rater_error: share of wrong ratings
 # * independence_weight: weight of the models without shared errors
-# * dependence_weight: factor, 0 to 1, of the error variance that allows for shared errors
+# * dependence_weight: number from 0 to 1 by which the variance of the hidden error is multiplied
 # * typical: share of shared errors for `common = "typical"`
 # * base_rate_range: highest minus lowest accuracy over possible base rates
 #
@@ -73,13 +73,13 @@ summarise_average <- function(estimates, average) {
   estimate_fields <- c(
     "rater_error", "independence_weight", "dependence_weight", "typical", "base_rate_range"
   )
-  fields <- c("shared", "independent", estimate_fields)
+  field_names <- c("shared", "independent", estimate_fields)
   if (is.null(average)) {
-    return(rep_named(fields, list(rep(NA_real_, length(estimates)))))
+    return(rep_named(field_names, list(rep(NA_real_, length(estimates)))))
   }
   leaders <- leading_categories(average$x)
   average$point$numbers$base_rate_range <- base_rate_ranges(average$x, leaders)
-  results <- average$point$numbers[fields]
+  results <- average$point$numbers[field_names]
   results[estimate_fields] <- lapply(results[estimate_fields], replace, is.na(estimates), NA_real_)
   results$no_kappa <- all(leaders$kappa %in% 0)
   results
@@ -107,8 +107,9 @@ average_sampling_error <- function(draft) {
   average_field(average, "std.error", length(draft$point$value))
 }
 
-# Returns, for each system, the total weight of the models that do not make an assumption, such as
-# equally accurate raters. The result is a table with a row per system and a column per assumption.
+# Returns, for each system and assumption, the total weight of the models without the assumption. An
+# assumption is, for example, that all raters have the same accuracy. The result is a table with a
+# row per system and a column per assumption.
 # `models`: field `members` of an estimate.
 relaxation_weights <- function(models) {
   is_relaxed <- cbind(
@@ -116,8 +117,8 @@ relaxation_weights <- function(models) {
     distance = models$errors == "distance", own = !is.na(models$concentration),
     difficulty = models$difficulty > 0
   )
-  sums <- rowsum(models$weight * is_relaxed, models$system, reorder = FALSE)
-  data.frame(system = rownames(sums), sums, row.names = NULL)
+  weight_sums <- rowsum(models$weight * is_relaxed, models$system, reorder = FALSE)
+  data.frame(system = rownames(weight_sums), weight_sums, row.names = NULL)
 }
 
 # If these limits are exceeded, users get a warning.
@@ -125,15 +126,17 @@ max_sampling_width <- 0.2 # limit of the width of an interval for sampling error
 max_total_error <- 0.08 # limit of the total standard error
 
 # Finds systems with doubtful estimates. The hidden error is the part of the standard error due to
-# possible shared errors. Returns a list, whose first two elements leave out systems without an
-# estimate and systems whose accuracy is measured by gold cases:
-# * few_data: numbers of the systems that need more data. The interval for sampling error only is
-#   wide. In addition, the sampling error is larger than the hidden error, or raters may agree by
-#   chance
+# possible shared errors. Returns a list:
+# * few_data: numbers of the systems that need more data. An interval that contains only the
+#   sampling error is wide. In addition, the sampling error is larger than the hidden error, or
+#   raters may agree by chance
 # * assumption: numbers of the systems whose error is large and mostly hidden, or whose raters are
 #   machines. Empty if the user gives the share of shared errors
-# * interval_width: for each system, width of an interval for sampling error only
+# * interval_width: for each system, width of an interval that contains only the sampling error
 # * hidden_errors: for each system, the hidden error
+#
+# `few_data` and `assumption` do not contain systems without an estimate, and systems whose accuracy
+# is measured by gold cases.
 find_doubtful_systems <- function(estimate, hidden_errors = hidden_error(estimate)) {
   sampling_error <- estimate$details$sampling
   is_from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
@@ -163,11 +166,11 @@ rests_on_machines <- function(estimate) {
 # Warns about doubtful estimates (see find_doubtful_systems()). The warnings advise more data, or a
 # few cases with known truth. Also warns about raters who always give the same answer.
 warn_doubtful <- function(estimate, hidden_errors) {
-  x <- estimate$fit$x
+  ratings <- estimate$fit$x
   systems <- estimate$table$system
-  system_words <- function(numbers) escape_braces(shorten(systems[numbers], most = 3L))
-  constant_names <- constant_raters(x)
-  left_out_words <- if (!all(constant_names %in% x$raters))
+  format_systems <- function(numbers) escape_braces(shorten(systems[numbers], most = 3L))
+  constant_names <- constant_raters(ratings)
+  left_out_words <- if (!all(constant_names %in% ratings$raters))
     ", so the {cli::qty(constant_names)}rater{?s} {?was/were} left out"
   warn_if(constant_names, "raters",
     paste0("{cli::qty(constant_names)}{?Rater/Each of the raters} {.val {constant_names}} gave the
@@ -177,7 +180,7 @@ warn_doubtful <- function(estimate, hidden_errors) {
   few_data_systems <- doubtful_estimates$few_data
   warn_if(few_data_systems, "few_data", paste0(
     "There are few data: sampling error by itself makes the ",
-    interval_title(estimate$options$conf_level), " of ", system_words(few_data_systems),
+    interval_title(estimate$options$conf_level), " of ", format_systems(few_data_systems),
     " as wide as ",
     format_decimals(min(1, max(doubtful_estimates$interval_width[few_data_systems])), 2L),
     ". More cases reduce only this part of the interval; see {.fun plan_cases}."
@@ -192,7 +195,7 @@ warn_doubtful <- function(estimate, hidden_errors) {
   } else {
     paste0(
       if (n_doubtful > 1L) "The accuracies of " else "The accuracy of ",
-      system_words(doubtful_systems),
+      format_systems(doubtful_systems),
       if (n_doubtful > 1L) " rest" else " rests",
         " on an assumption that ratings cannot test (",
       escape_braces(causes_of_doubt(estimate)[[worst_system]]), ")"
@@ -212,7 +215,8 @@ causes_of_doubt <- function(estimate) {
   details <- estimate$details
   accuracy_range <- range_for_error(estimate$fit$x, details$base_rate_range)
   base_rate_error <- ifelse(is.na(accuracy_range), 0, accuracy_range) / sqrt(12)
-  independent <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
+  independent_accuracy <-
+    if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   rating_error <- details$rater_error / 4
   leaders <- leading_categories(estimate$fit$x)
   agreement_words <- if (all(leaders$kappa %in% 0)) {
@@ -224,16 +228,18 @@ causes_of_doubt <- function(estimate) {
   }
   cause <- ifelse(base_rate_error > rating_error, agreement_words,
     "raters are often wrong, and may be wrong together")
-  ifelse(abs(independent - details$average_shared) / 2 > pmax(base_rate_error, rating_error),
-    paste("it may be", range_words(estimate$table)), cause)
+  ifelse(
+    abs(independent_accuracy - details$average_shared) / 2 > pmax(base_rate_error, rating_error),
+    paste("it may be", range_words(estimate$table)), cause
+  )
 }
 
 # Returns the note for print() if the raters are machines (language models or programs). `x`: an
 # accuracy estimate.
 machine_words <- function(x) {
-  n_sources <- if (n_distinct(rater_kind(x)) > 1L) "20" else "ten"
+  source_count <- if (n_distinct(rater_kind(x)) > 1L) "20" else "ten"
   paste0(
-    "Raters are ", machine_kind_words(x), ", which often err on the same cases. In ", n_sources,
+    "Raters are ", machine_kind_words(x), ", which often err on the same cases. In ", source_count,
     " public data sources their agreement was little evidence of accuracy. The interval shows the ",
     "errors there, and may be too wide for an easy task. 20 random cases with known truth would ",
     "replace it."

@@ -5,9 +5,9 @@
 
 # Is there only one rater, with known error rates, and are all systems constant?
 is_known_judge <- function(fit) {
-  x <- fit$x
-  n_raters(x) == 1L && any(is_known_rater(fit)) && n_systems(x) > 0L &&
-    all(x$systems %in% x$constant)
+  ratings <- fit$x
+  n_raters(ratings) == 1L && any(is_known_rater(fit)) && n_systems(ratings) > 0L &&
+    all(ratings$systems %in% ratings$constant)
 }
 
 #' @rdname estimate_accuracy
@@ -30,9 +30,9 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
   )
   by <- groups_of_cases(enquo(by), x$x)
   x <- replace_answers(x, choose_systems(x$x, systems))
-  panel <- x$x
-  check_has_systems(panel)
-  varying_systems <- setdiff(panel$systems, panel$constant)
+  ratings <- x$x
+  check_has_systems(ratings)
+  varying_systems <- setdiff(ratings$systems, ratings$constant)
   abort_if(varying_systems, "system",
     "With one judge and a calibration sample, accuracy can be estimated only for a system that
         gives the same answer to all cases. Its accuracy is then a rate, such as a pass rate.",
@@ -42,7 +42,7 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
         {.arg known_raters}.",
     system = varying_systems)
   if (is.null(by)) return(calibrated_estimate(x, options))
-  estimate_each_group(panel, by, function(group_ratings, cluster, gold) {
+  estimate_each_group(ratings, by, function(group_ratings, cluster, gold) {
     fit <- fit_again(x, group_ratings)
     class(fit) <- union("judge_fit", class(fit))
     calibrated_estimate(fit, options)
@@ -52,8 +52,8 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
 # Computes the accuracies of all systems from `fit`, a fit of class judge_fit. Returns an object of
 # class accuracy_estimate.
 calibrated_estimate <- function(fit, options) {
-  x <- fit$x
-  system_category <- apply(x$patterns$answer, 2L, max)
+  ratings <- fit$x
+  system_category <- apply(ratings$patterns$answer, 2L, max)
   estimates <- fit$base_rates[system_category]
   draft <- list(
     fit = fit, options = options, point = new_point(estimates), n = count_answered_cases(fit),
@@ -61,12 +61,12 @@ calibrated_estimate <- function(fit, options) {
   )
   table <- result_table(estimates, reason = if (anyNA(estimates)) reason_of_fit(fit) else
     NA_character_)
-  table$std.error <- unname(sqrt(coefficient_variances(fit)[n_raters(x) + system_category]))
+  table$std.error <- unname(sqrt(coefficient_variances(fit)[n_raters(ratings) + system_category]))
   if (!anyNA(estimates) && has_interval(draft)) {
-    limits <- confint(fit, rate_terms(x)[system_category], options$conf_level)
+    limits <- confint(fit, rate_terms(ratings)[system_category], options$conf_level)
     table[limit_columns] <- split_columns(limits, 1:2)
     if (anyNA(limits)) table <- add_no_interval_reason(table,
-      if (weights_are_counts(x)) "the estimate is 0 or 1" else "weights are not counts")
+      if (weights_are_counts(ratings)) "the estimate is 0 or 1" else "weights are not counts")
   }
   estimate <- new_accuracy_estimate(draft, list(table = table))
   estimate$table$why[is.na(estimates)] <- fit$identified
@@ -164,7 +164,7 @@ reason_one_rater <- "not identified from one rater; a random sample of gold case
 # more than half of these ratings are correct.
 note_of_one_rater <- function(estimate) {
   evidence <- estimate$gold$evidence
-  x <- estimate$fit$x
+  ratings <- estimate$fit$x
   if (is.null(evidence)) return(NULL)
   is_rated_correctly <- predict_correctness(pick_rows(evidence$predicted, evidence$at),
     evidence$truth) > 0.5
@@ -173,14 +173,14 @@ note_of_one_rater <- function(estimate) {
     is_counted <- is_counted & is_rated
     paste(number(sum(is_rated_correctly[is_counted], na.rm = TRUE)), "of", number(sum(is_counted)))
   }
-  words <- if (n_categories(x) > 2L) paste("was right on",
+  result_words <- if (n_categories(ratings) > 2L) paste("was right on",
     count_correct(TRUE)) else paste0(
     "said ", paste(map_chr(2:1, function(k) {
-      label <- x$categories[[k]]
+      label <- ratings$categories[[k]]
       paste(label, "for", count_correct(evidence$truth == k), "with truth", label)
     }), collapse = ", and ")
   )
-  sprintf("On gold cases %s %s.", x$raters, words)
+  sprintf("On gold cases %s %s.", ratings$raters, result_words)
 }
 
 # Returns the uncorrected pass rate of each constant system: the share of ratings with the system's
@@ -196,30 +196,30 @@ raw_pass_rate <- function(estimate) {
   pass_rate[names(pass_rate) %in% estimate$fit$x$constant]
 }
 
-# Returns the worth of a gold label of a case with several ratings by the same rater. The worth is
-# the number of gold labels without ratings that give the same precision (Spearman-Brown formula).
+# Returns the number of gold labels of cases without ratings that give the same precision as one
+# gold label with ratings (Spearman-Brown formula). The ratings are by the same rater.
 # * n_runs: number of ratings of the case
 # * squared_correlation: squared correlation between the truth and one rating
 # * reliability: correlation between two ratings of a case
 equivalent_labels_of_runs <- function(n_runs, squared_correlation, reliability) {
-  explained <- squared_correlation * n_runs / (1 + (n_runs - 1) * reliability)
-  1 / (1 - pmin(explained, max_explained_share))
+  explained_share <- squared_correlation * n_runs / (1 + (n_runs - 1) * reliability)
+  1 / (1 - pmin(explained_share, max_explained_share))
 }
 
 # Returns a sentence on how much one more rating of each case by the same rater would help; NULL if
 # the reliability of the rater is unknown, or if no gold case measures the first system.
 rerun_words <- function(estimate) {
-  x <- estimate$fit$x
-  reliability <- rerun_reliability(x)
+  ratings <- estimate$fit$x
+  reliability <- rerun_reliability(ratings)
   measurement <- extract_gold_accuracy(estimate$gold, 1L)
   if (is.na(reliability) || is.null(measurement)) return(NULL)
-  n_reruns <- ratings_per_case(x)
+  n_reruns <- ratings_per_case(ratings)
   squared_correlation <- (1 - measurement$ratio) * (1 + (n_reruns - 1) * reliability) / n_reruns
-  labels_words <-
+  equivalent_label_words <-
     format_decimals(equivalent_labels_of_runs(n_reruns + 0:1, squared_correlation, reliability), 2L)
   sprintf(
     paste("Reliability of runs: %s. With one more run for each case, a gold label would be worth",
       "%s labels without ratings, now %s"),
-    format_decimals(reliability, 2L), labels_words[[2L]], labels_words[[1L]]
+    format_decimals(reliability, 2L), equivalent_label_words[[2L]], equivalent_label_words[[1L]]
   )
 }

@@ -7,17 +7,17 @@
 estimate_k_model <- function(fit, options, average) {
   estimator <- make_estimator(fit, method_of(options), options)
   point <- compute_estimate(estimator)
-  numbers <- point$numbers
-  uninformative_share <- ifelse(numbers$cases > 0 & fit$identified == "yes",
-    numbers$uninformative / numbers$cases, NA_real_)
+  results <- point$numbers
+  uninformative_share <- ifelse(results$cases > 0 & fit$identified == "yes",
+    results$uninformative / results$cases, NA_real_)
   warn_above("uninformative",
     "The estimated accuracy is a mean over bins of cases, without the bins in which all categories
         are equally probable.",
-    fit$x$systems, ifelse(is.na(numbers$estimate), NA, uninformative_share), " of its cases")
+    fit$x$systems, ifelse(is.na(results$estimate), NA, uninformative_share), " of its cases")
   new_point(
-    numbers$estimate, estimator,
+    results$estimate, estimator,
     bins = lapply(point$systems, `[[`, "bins"), uninformative = uninformative_share,
-    mean_posterior = numbers$mean_posterior
+    mean_posterior = results$mean_posterior
   )
 }
 
@@ -28,12 +28,12 @@ estimate_k_model <- function(fit, options, average) {
 # estimate is one of the two or, with a correction for shared errors, a weighted mean of both.
 # Returns the result of new_point(). The formulas are in src/core/accuracy/latent.cpp.
 estimate_latent <- function(fit, options, average) {
-  x <- fit$x
-  missing_values <- rep(NA_real_, n_systems(x))
+  ratings <- fit$x
+  missing_values <- rep(NA_real_, n_systems(ratings))
   if (fit$identified %in% c("chance", "unrelated", "no_pairs", "labels_only")) {
     return(new_point(missing_values, shared = missing_values, independent = missing_values))
   }
-  check_model_size(x)
+  check_model_size(ratings)
   estimators <- lapply(
     list(shared = method_shared, independent = method_joint), make_estimator,
     fit = fit, options = options
@@ -56,14 +56,14 @@ estimate_latent <- function(fit, options, average) {
     combine_estimators(estimators[[chosen_name]], estimators$shared, correction),
     shared = accuracies$shared, independent = accuracies$independent,
     reason = if (!point$identified) {
-      rep(reason_of_parameters(fit$model, n_categories(x)), length(missing_values))
+      rep(reason_of_parameters(fit$model, n_categories(ratings)), length(missing_values))
     },
-    posterior = named_posteriors(posterior, x)
+    posterior = named_posteriors(posterior, ratings)
   )
 }
 
-# Empty table of bins, for systems without answers.
-no_bins <- data.frame(rep_named(
+# Result of bins_of_posterior() for systems without answers: a table without rows.
+empty_bins <- data.frame(rep_named(
   c("lower", "upper", "probability", "cases", "agreement", "estimate_raw", "estimate"),
   list(double())
 ))
@@ -77,10 +77,10 @@ no_bins <- data.frame(rep_named(
 posterior_fit_point <- function(fit, options, accuracy_rule) {
   if (!is.null(fit$model$family)) return(family_point(fit, options, accuracy_rule))
   fit_weight <- pattern_weights(fit$x)
-  fit_with_weights <- new_refit_function(fit)
+  refit <- new_refit_function(fit)
   compute_posteriors <- function(weight) {
-    is_same <- is.null(fit_with_weights) || identical(weight, fit_weight)
-    rep(list(if (is_same) fit$posterior else fit_with_weights(weight)), n_systems(fit$x))
+    uses_original_fit <- is.null(refit) || identical(weight, fit_weight)
+    rep(list(if (uses_original_fit) fit$posterior else refit(weight)), n_systems(fit$x))
   }
   posterior_point(fit, options, accuracy_rule, compute_posteriors)
 }
@@ -93,7 +93,7 @@ posterior_point <- function(fit, options, accuracy_rule, compute_posteriors) {
   # "counts" (expected numbers of cases by truth and answer). Estimators in compiled code have the
   # same arguments.
   estimator <- function(weight, quantity) {
-    value_of_system <- function(answer, posterior, weight) {
+    compute_value <- function(answer, posterior, weight) {
       if (quantity == "counts") {
         counts_of_answers(answer, posterior, weight)
       } else if (length(answer) > 0L) {
@@ -102,7 +102,7 @@ posterior_point <- function(fit, options, accuracy_rule, compute_posteriors) {
         NA_real_
       }
     }
-    unlist(apply_to_systems(fit, weight, compute_posteriors(weight), value_of_system))
+    unlist(apply_to_systems(fit, weight, compute_posteriors(weight), compute_value))
   }
   method <- method_of(options)
   weight <- pattern_weights(fit$x)
@@ -152,7 +152,7 @@ accuracy_of_agreement <- function(agreement, probability, n_labels) {
 
 # Returns the accuracy of one system by method "unbinned". Arguments: see
 # mean_posterior_of_answers().
-unbinned_of_posterior <- function(answer, posterior, weight, options) {
+unbinned_accuracy <- function(answer, posterior, weight, options) {
   agreement <- mean_posterior_of_answers(answer, posterior, weight)
   probability <- weighted.mean(rowSums(posterior^2), weight)
   accuracy <- accuracy_of_agreement(agreement, probability, ncol(posterior))
@@ -160,7 +160,7 @@ unbinned_of_posterior <- function(answer, posterior, weight, options) {
 }
 
 # Returns the accuracy of one system by method "binned". Arguments: see mean_posterior_of_answers().
-binned_of_posterior <- function(answer, posterior, weight, options) {
+binned_accuracy <- function(answer, posterior, weight, options) {
   known_bins <- drop_missing(bins_of_posterior(answer, posterior, weight, options), "estimate")
   if (nrow(known_bins) == 0L) return(NA_real_)
   accuracy <- weighted.mean(known_bins$estimate, known_bins$cases)
@@ -173,7 +173,7 @@ binned_of_posterior <- function(answer, posterior, weight, options) {
 # most probable category. If n categories are equally probable, an answer with one of them counts as
 # 1/n of an agreement. Arguments: see mean_posterior_of_answers().
 bins_of_posterior <- function(answer, posterior, weight, options) {
-  if (length(answer) == 0L) return(no_bins)
+  if (length(answer) == 0L) return(empty_bins)
   width <- options$bin_width
   top_category <- most_probable(posterior)
   probability <- predict_correctness(posterior, answer)
@@ -196,12 +196,11 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   )
 }
 
-# Returns an estimator, a function that calls the user's function `run`. The argument `times` of the
-# estimator is the number of times that each case was drawn, NULL for the original ratings. If `run`
-# has an argument `weights`, it is called with the original ratings. `weights` is then `times` or,
-# if `times` is NULL, the weights of the cases. If `run` has no argument `weights`, it is called
-# with the resampled ratings.
-function_estimator <- function(x, run) {
+# Returns an estimator: a function that calls the user's function `run`. Its argument `times` is the
+# number of times that each case was drawn, NULL for the original ratings. If `run` has an argument
+# `weights`, it gets the original ratings, and `times` or (if it is NULL) the weights of the cases.
+# If `run` has no such argument, it gets the resampled ratings.
+new_function_estimator <- function(x, run) {
   has_weights_argument <- "weights" %in% names(formals(args(run)))
   structure(function(times, quantity) {
     value <- if (has_weights_argument) {
@@ -221,7 +220,7 @@ function_estimator <- function(x, run) {
 
 # Returns estimates by a user-defined function for resampled cases (replicates x systems). A
 # replicate is NA if the function raises an error. A warning then shows the first error message.
-# `estimator`: result of function_estimator().
+# `estimator`: result of new_function_estimator().
 case_replicates <- function(estimator, resampling, tick) {
   n_systems <- length(estimator(NULL, NULL)$estimate)
   results <- run_replicates(tick = tick, resampling = resampling, run = function(times) {
@@ -266,11 +265,11 @@ estimate_by_function <- function(x, run, arguments, by) {
   }, arguments$cluster, NULL)
 }
 
-# Computes estimates by the user's function, which is stored in the record of the method. This
-# function is not defined in estimate_by_function(), because each result would then contain the data
-# of that function.
+# Computes estimates by the user's function, which is stored in the record of the method. If
+# run_user_function() were defined inside estimate_by_function(), each result would also contain the
+# variables of estimate_by_function().
 run_user_function <- function(fit, options, ...) {
-  estimator <- function_estimator(fit$x, options$method_record$run)
+  estimator <- new_function_estimator(fit$x, options$method_record$run)
   result <- estimator(NULL, NULL)
   new_point(result$estimate, estimator, reason = result$reason)
 }
@@ -307,23 +306,23 @@ family_point <- function(fit, options, accuracy_rule, joint = FALSE) {
     "{.arg common} cannot be used with a model of {.fun rater_family}.",
     i = "Use {.code method = \"joint\"} for independent errors and {.code method = \"shared\"} for
         shared errors.", call = NULL)
-  x <- fit$x
-  systems <- seq_along(x$systems)
-  n_systems <- length(systems)
+  ratings <- fit$x
+  system_numbers <- seq_along(ratings$systems)
+  n_systems <- length(system_numbers)
   if (fit$identified != "yes") {
     reason <- if (fit$identified == "parameters") rep(reason_of_fit(fit), n_systems)
     return(new_point(rep(NA_real_, n_systems), reason = reason))
   }
   family_models <- if (joint) {
-    lapply(systems, function(system) {
-      family_model <- family_problem(x, fit$model, fit$known$truth, system, fit$known$base)
+    lapply(system_numbers, function(system) {
+      family_model <- family_problem(ratings, fit$model, fit$known$truth, system, fit$known$base)
       if (identifies_parameters(family_model)) maximise_family(family_model) else
         c(family_model, list(lost = TRUE))
     })
   } else {
-    list(problem_for_ratings(fit, x, fit$known$truth))
+    list(problem_for_ratings(fit, ratings, fit$known$truth))
   }
-  posterior_functions <- lapply(family_models, posterior_function)
+  posterior_functions <- lapply(family_models, new_posterior_function)
   compute_posteriors <- function(weight) {
     posteriors <- lapply(posterior_functions, function(compute_posterior) compute_posterior(weight))
     rep_len(posteriors, n_systems)
@@ -332,7 +331,8 @@ family_point <- function(fit, options, accuracy_rule, joint = FALSE) {
   is_not_identified <- map_lgl(family_models, function(model) isTRUE(model$lost))
   if (any(is_not_identified)) {
     point$value[is_not_identified] <- NA_real_
-    point$reason <- ifelse(is_not_identified, reason_of_parameters(fit$model, n_categories(x)), NA)
+    point$reason <-
+      ifelse(is_not_identified, reason_of_parameters(fit$model, n_categories(ratings)), NA)
   }
   has_not_converged <- map_lgl(family_models, function(model) isFALSE(model$converged))
   if (any(has_not_converged)) warn_convergence(options$method)
@@ -342,7 +342,7 @@ family_point <- function(fit, options, accuracy_rule, joint = FALSE) {
 # Returns a function that computes the posterior for given weights of patterns. If the weights
 # differ from those of the fit, parameters are changed by a first-order approximation, without a new
 # fit. `problem`: a fitted user-defined model, see maximise_family().
-posterior_function <- function(problem) {
+new_posterior_function <- function(problem) {
   theta <- problem$theta
   # Change of the parameters if the weight of a pattern increases by one (parameters x patterns).
   # This matrix is only evaluated for a bootstrap.
@@ -362,7 +362,7 @@ method_binned <- new_method(
   model = "k", clips = TRUE, bins = TRUE, iterated = FALSE,
   estimate = estimate_k_model,
   of_posterior = function(fit, options) {
-    posterior_fit_point(fit, options, binned_of_posterior)
+    posterior_fit_point(fit, options, binned_accuracy)
   },
   explain = "Cases were grouped by the highest posterior probability of a category, under a model in
     which raters are equally accurate, errors equally probable and cases equally difficult. In each
@@ -374,7 +374,7 @@ method_unbinned <- new_method(
   "unbinned", "unbinned method",
   model = "k", clips = TRUE, iterated = FALSE,
   estimate = estimate_k_model,
-  of_posterior = function(fit, options) posterior_fit_point(fit, options, unbinned_of_posterior),
+  of_posterior = function(fit, options) posterior_fit_point(fit, options, unbinned_accuracy),
   explain = "The accuracy is computed from the mean posterior probability of the system's answers,
     under a model in which raters are equally accurate, errors equally probable and cases equally
     difficult (a variant of Lehner 2015 without bins)."

@@ -375,9 +375,9 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
     reference <- check_string(reference, "reference")
     form <- check_choice(form %||% names(kernel_arguments)[[1L]], names(kernel_arguments), "form")
     range <- range %||% c(if (is_metric) 0 else -1, 1)
-    is_range <- is.numeric(range) && length(range) == 2L && !anyNA(range) &&
+    is_valid_range <- is.numeric(range) && length(range) == 2L && !anyNA(range) &&
       range[[1L]] < range[[2L]] && (!is_metric || all(is.finite(range)))
-    abort_argument_if(!is_range, "range",
+    abort_argument_if(!is_valid_range, "range",
       paste0("must be two ", if (is_metric) "finite ", "numbers, the smaller number first."),
       not = range)
     check_kernel(kernel, form, kernel_arguments[[form]])
@@ -386,11 +386,11 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
       !!!fields, better = check_choice(better, c("high", "low"), "better"), drops = "undefined"
     )))
     raters <- raters %||% if (form == "table") 2 else Inf
-    compares_two <- identical(as.double(raters), 2)
-    abort_argument_if(!compares_two && !(identical(raters, Inf) && form != "table"), "raters",
+    is_for_pairs <- identical(as.double(raters), 2)
+    abort_argument_if(!is_for_pairs && !(identical(raters, Inf) && form != "table"), "raters",
       "must be {.code 2}, or {.code Inf} for a measure of two or more raters.", not = raters)
     # `least`: smallest number of raters of a case. Cases with fewer raters are not used.
-    inject(new_measure(!!!fields, raters = as.double(raters), least = if (compares_two) 2L else 1L))
+    inject(new_measure(!!!fields, raters = as.double(raters), least = if (is_for_pairs) 2L else 1L))
   }
   register(
     if (is_metric) "metric" else "measure", id, kernel,

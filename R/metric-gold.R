@@ -1,10 +1,9 @@
-# Estimates metrics of systems from gold cases (cases with known truth). Metrics are, for example,
-# recall, a cell of a confusion matrix, or a metric of scores. Every case is in one cell of the
-# joint table of truth and answer. The cell is known for gold cases, and predicted from ratings for
-# other cases. The known table of gold cases is corrected by the difference between the predicted
-# tables of gold cases and of all cases. The metric is computed from the corrected table. To first
-# order, a case changes the metric by the slope (derivative) of its cell. The variance of the metric
-# is therefore the variance of the mean slope, which corrected_mean() estimates.
+# Estimates metrics of systems, such as recall, from gold cases (cases with known truth). Every case
+# is in one cell of the joint table of truth and answer. The cell is known for gold cases, and
+# predicted from ratings for all cases. The known table of gold cases is corrected by the difference
+# between the predicted tables of gold cases and of all cases. The metric is computed from the
+# corrected table. To first order, a case changes the metric by the slope (derivative) of its cell.
+# The variance of the metric is therefore the variance of the mean slope.
 #
 # On the "unit scale" the range of a metric is [0, 1]. A "plan" is the list of requested metrics,
 # see metric_plan().
@@ -62,14 +61,12 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
 }
 
 # Replaces estimates and intervals in `rows` by estimates and intervals from gold cases.
-# * measurements: result of corrected_mean() on the unit scale, with the estimate of each row from
-#   gold cases
+# * measurements: estimates from gold cases, a result of corrected_mean() on the unit scale
 # * prior: estimates from ratings only, on the unit scale
 # * reason: reason why gold cases do not measure the metric of a row, or NA
 # * ranges: smallest and largest value of each metric (rows x 2)
 # * needs_no_gold: TRUE for rows whose metric does not depend on the truth. Their estimates stay
-#   unchanged. If the estimates are for the cases of the data and not for a population (target
-#   "cases"), the standard errors of these rows are 0
+#   unchanged. Their standard errors become 0 if the target is "cases", see gold_cases()
 measured_rows <- function(rows, measurements, prior, reason, ranges, estimate, interval, conf_level,
                           needs_no_gold = FALSE) {
   has_estimate <- !is.na(rows$estimate)
@@ -100,10 +97,9 @@ measured_rows <- function(rows, measurements, prior, reason, ranges, estimate, i
 }
 
 # Returns the possible range of each metric, given the frequencies of truths and of answers in
-# `table`. `ranges`: range of each metric for any table (metrics x 2). The result differs from
-# `ranges` only with two categories, and only for metrics that can be negative (such as kappa). The
-# smallest value of these metrics is computed from the table with the least agreement that the
-# frequencies allow.
+# `table`. `ranges`: range of each metric for any table (metrics x 2). Only ranges of metrics that
+# can be negative (such as kappa) change, and only with two categories. Their smallest value is
+# computed from the table with the least agreement that the frequencies allow.
 ranges_of_margins <- function(ranges, table, plan) {
   if (n_categories(plan) != 2L) return(ranges)
   table <- matrix(table, 2L, byrow = TRUE)
@@ -143,18 +139,18 @@ gold_tables <- function(evidence, s, n) {
   answer <- evidence$answer[, s]
   predicted <- fill_unrated(evidence$predicted, gold$weight)
   # Returns the mean probability of each cell over the patterns `at` with weights `w`.
-  predicted_table <- function(at, w) {
+  predict_table <- function(at, w) {
     is_answer <- indicator_matrix(answer[at], n)
     as.vector(crossprod(is_answer * w, pick_rows(predicted, at))) / sum(w)
   }
-  mean <- predicted_table(seq_along(answer), gold$weight)
-  predicted_difference <- predicted_table(gold$at, gold$w) - mean
+  mean_table <- predict_table(seq_along(answer), gold$weight)
+  predicted_difference <- predict_table(gold$at, gold$w) - mean_table
   gold_table <- rowsum_codes((gold$truth - 1L) * n + answer[gold$at], gold$w / sum(gold$w), n^2)
   start_table <- pmax(gold_table - prior_slope * predicted_difference, 0)
   c(gold, list(
-    answer = answer, predicted = predicted, mean = mean, gold_table = gold_table,
+    answer = answer, predicted = predicted, mean = mean_table, gold_table = gold_table,
     predicted_difference = predicted_difference, all_known = gold$gold >= sum(gold$weight),
-    start = (gold$gold * start_table / sum(start_table) + mean) / (gold$gold + 1)
+    start = (gold$gold * start_table / sum(start_table) + mean_table) / (gold$gold + 1)
   ))
 }
 
@@ -191,10 +187,9 @@ gold_metrics <- function(gold_data, slopes, plan, ranges) {
   }
   largest_slope <- apply(abs(slopes), 2L, max)
   compute_metrics <- function(mean, slope) {
-    # The correction by predictions depends on the regression slope of a row of the plan. Therefore
-    # each row has a separate table of truth and answer.
-    shares <- t(pmax(gold_data$gold_table - outer(gold_data$predicted_difference, slope), 0))
-    tables <- shares / rowSums(shares)
+    # Each row of the plan has a separate corrected table, because regression slopes differ.
+    raw_tables <- t(pmax(gold_data$gold_table - outer(gold_data$predicted_difference, slope), 0))
+    tables <- raw_tables / rowSums(raw_tables)
     values <- lapply(unique(plan$rows$metric), function(id) {
       plan$records <- plan$records[id]
       diag(metric_values(plan, pick_rows(tables, plan$rows$metric == id)))
@@ -211,9 +206,8 @@ gold_metrics <- function(gold_data, slopes, plan, ranges) {
 # influence on a metric of scores (see metric-influence.R). Returns a list with the fields of
 # corrected_mean() on the unit scale.
 # * predicted: probabilities of categories (patterns x categories, or cases x categories)
-# * influence_of_row: function that returns a matrix with the dimensions of `predicted`. It contains
-#   the influence of each pattern (or case) for each possible truth. The argument of the function is
-#   a row number of the plan
+# * influence_of_row: function of a row number of the plan. It returns the influence of each pattern
+#   (or case) for each possible truth, a matrix with the dimensions of `predicted`
 # * compute_variance: function that returns the variance of the influence, see corrected_mean()
 # * largest_influence: largest influence on each metric, see measurement_as_share()
 # * compute_metrics: function that returns the metrics on the unit scale. Its arguments are
@@ -221,12 +215,12 @@ gold_metrics <- function(gold_data, slopes, plan, ranges) {
 gold_influence <- function(gold_data, predicted, influence_of_row, compute_variance,
                            largest_influence, compute_metrics) {
   gold_rows <- seq_along(gold_data$at)
-  columns <- vapply(seq_along(largest_influence), function(i) {
+  influence_columns <- vapply(seq_along(largest_influence), function(i) {
     influence_matrix <- influence_of_row(i)
     c(influence_matrix[cbind(gold_data$at, gold_data$truth)], rowSums(predicted * influence_matrix))
   }, numeric(length(gold_rows) + nrow(predicted)))
   means <- gold_quantity(
-    gold_data, pick_rows(columns, gold_rows), pick_rows(columns, -gold_rows),
+    gold_data, pick_rows(influence_columns, gold_rows), pick_rows(influence_columns, -gold_rows),
     function(...) corrected_mean(..., compute_variance = compute_variance),
     function(x) {
       measurement_as_share(x, compute_metrics(x$estimate, x$slope),
@@ -243,14 +237,13 @@ gold_influence <- function(gold_data, predicted, influence_of_row, compute_varia
 # * measurement: estimated means of the influence, see corrected_mean()
 # * value: estimated metrics on the unit scale
 # * gold_only_value: metrics on the unit scale, from gold cases only
-# * largest_influence: largest influence of a case on each metric. If it is 0, the standard error
-#   has no lower limit
+# * largest_influence: largest influence of a case on each metric; 0 for no limit of standard errors
 #
 # If gold cases are few, or if nearly all are correct or wrong, their influence may hardly vary. The
-# standard error is then at least the standard error of a share of `min_cases` cases. One case
-# changes a share of `min_cases` cases as much as the most influential gold case changes the metric.
-# See also add_standard_errors(). The field `n_labels` is at most `min_cases`. For example, if 3 of
-# 100 gold cases are of the category whose recall is estimated, `min_cases` is about 3 to 6.
+# standard error is then at least the error of a share of m cases (`min_cases`). The number m is
+# chosen so that one case changes this share as much as the most influential gold case changes the
+# metric. If, for example, 3 of 100 gold cases are of the category whose recall is estimated, m is
+# about 3 to 6. The field `n_labels` is at most m. See also add_standard_errors().
 measurement_as_share <- function(measurement, value, gold_only_value, largest_influence) {
   variance_of_share <- function(equivalent_cases) {
     bernoulli_variance(add_half_cases(value, equivalent_cases))
@@ -259,8 +252,8 @@ measurement_as_share <- function(measurement, value, gold_only_value, largest_in
   equivalent_cases <- measurement$gold * variance_of_share(measurement$gold) / measurement$variance
   variance <- variance_of_share(pmin(max_effective_size, pmax(measurement$gold, equivalent_cases)))
   min_cases <- measurement$gold / largest_influence
-  is_few <- pmin(value, 1 - value) * min_cases < 0.5 | min_cases < cases_of_a_share
-  few_rows <- which(is_few & variance / measurement$variance > 1 / largest_influence)
+  has_few_cases <- pmin(value, 1 - value) * min_cases < 0.5 | min_cases < min_cases_of_share
+  few_rows <- which(has_few_cases & variance / measurement$variance > 1 / largest_influence)
   variance[few_rows] <- variance_of_share(min_cases)[few_rows]
   measurement$variance[few_rows] <- (variance * largest_influence)[few_rows]
   measurement$n_labels <- pmin(measurement$n_labels, min_cases)
@@ -296,9 +289,9 @@ why_no_metrics <- function(gold_data, slopes, plan, measurements) {
 
 # Returns, for each row of the plan, the reason why gold cases do not measure the metric, or NA.
 # * measurements: estimates of the rows. A missing estimate is also a reason
-# * is_expected: is a category expected to have cases? Rows that are not for a single category need
-#   gold cases of all these categories
-# * reason_template: the first reason, with %s for the first category that lacks gold cases
+# * is_expected: TRUE for categories that are expected to have cases. Rows that are not for a single
+#   category need gold cases of each expected category
+# * reason_template: reason if gold cases are lacking, with %s for the first such category
 # * lacks_gold: function of a row number that returns TRUE for categories that lack gold cases
 reason_by_row <- function(plan, measurements, is_expected, reason_template, lacks_gold) {
   map_chr(seq_along(measurements$estimate), function(i) {
@@ -316,9 +309,7 @@ reason_by_row <- function(plan, measurements, is_expected, reason_template, lack
 # predicted from its ratings.
 
 # Replaces estimates of score metrics of a system by estimates from gold cases and ratings. `rows`:
-# estimates from ratings only. Their column `hidden` is the standard deviation of the bias due to
-# shared errors. `scored_system`: scores of the system and posterior probabilities of its cases, see
-# score_panel().
+# estimates from ratings only, see metrics_with_gold(). `scored_system`: see score_panel().
 score_metrics_with_gold <- function(rows, estimate, plan, scored_system, interval, conf_level) {
   gold_data <- scored_gold(estimate, scored_system)
   ranges <- ranges_of_plan(plan)
@@ -350,13 +341,13 @@ score_metrics_with_gold <- function(rows, estimate, plan, scored_system, interva
 scored_gold <- function(estimate, scored_system) {
   gold <- estimate$gold
   weight <- scored_system$v
-  position <- match(gold$case, scored_system$at)
-  scored_rows <- which(!is.na(position))
-  gold_rows <- rep.int(scored_rows, weight[position[scored_rows]])
+  scored_position <- match(gold$case, scored_system$at)
+  scored_rows <- which(!is.na(scored_position))
+  gold_rows <- rep.int(scored_rows, weight[scored_position[scored_rows]])
   w <- sampling_weights(gold, gold_rows)
   cluster <- estimate$options$cluster
   list(
-    at = position[gold_rows], truth = gold$truth[gold_rows], w = w, gold = length(gold_rows),
+    at = scored_position[gold_rows], truth = gold$truth[gold_rows], w = w, gold = length(gold_rows),
     weight = weight, cluster = cluster[gold$case[gold_rows]],
     all_clusters = if (!is.null(cluster)) list(
       pattern = seq_along(scored_system$at), cluster = cluster[scored_system$at], weight = weight
@@ -368,10 +359,9 @@ scored_gold <- function(estimate, scored_system) {
 }
 
 # Estimates metrics of scores from gold cases. Returns a list with the fields of corrected_mean() on
-# the unit scale. `gold_data`: result of scored_gold(). `scored_system`: scores of the system and
-# weights of its cases, see score_panel(), in which gold cases have their known truth. Metrics whose
-# field `linear` is TRUE are corrected only to first order. If all truths are known, the corrected
-# metrics are exact.
+# the unit scale. `gold_data`: result of scored_gold(). `scored_system`: see score_panel(); gold
+# cases have their known truth. Metrics whose field `linear` is TRUE are corrected only to first
+# order. If all truths are known, the corrected metrics are exact.
 gold_scores <- function(gold_data, plan, scored_system, ranges) {
   start_values <- to_unit(score_values(plan, scored_system), ranges)
   influence <- Map(`/`, score_influence(plan, scored_system), widths(ranges))
@@ -392,15 +382,14 @@ gold_scores <- function(gold_data, plan, scored_system, ranges) {
   compute_metrics <- function(mean, slope) {
     value <- clip01(start_values + mean - mean_influence)
     for (slope_value in unique(slope[!is_linear])) {
-      row_numbers <- which(!is_linear & slope %in% slope_value)
-      # The kernel of a metric needs the weight of each case in each category. It is the regression
-      # slope times the predicted probability. For a gold case, the truth (0 or 1) minus this
-      # product is added, times the sampling weight of the case.
+      slope_rows <- which(!is_linear & slope %in% slope_value)
+      # Weight of each case in each category: the regression slope times the predicted probability.
+      # For gold cases, the truth (0 or 1) minus this product is added, times the sampling weight.
       weights <- slope_value * scored_system$posterior
       truth_minus_prediction <- gold_truths - pick_rows(weights, gold_data$at)
       scored_system$w <- weights +
         rowsum_rows(gold_data$at, truth_minus_prediction * gold_weight, nrow(weights))
-      value[row_numbers] <- to_unit(score_values(plan, scored_system), ranges)[row_numbers]
+      value[slope_rows] <- to_unit(score_values(plan, scored_system), ranges)[slope_rows]
     }
     value
   }

@@ -1,7 +1,7 @@
 # Slopes of metrics are derivatives with respect to the cells of the joint table of truth and
-# answer. The slope of a cell is the change of the metric per share of cases, if a small share of
-# all cases is moved to the cell. The mean slope over cases is 0. Cells of truths or answers that do
-# not occur have slope 0.
+# answer. If a small share of all cases is moved to a cell, the metric changes by this share times
+# the slope of the cell. The mean slope over cases is 0. Cells of truths or answers that do not
+# occur have slope 0.
 
 # Computes the slopes of all metrics at one table of truth and answer.
 # * plan: the metrics, see metric_plan()
@@ -14,8 +14,8 @@
 # * is_occurring: do the truth and the answer of a cell occur? An element per cell
 # * whole: is a row of the plan a metric of the whole table?
 # * cells: slopes of metrics of the whole table (cells x metrics)
-# * sums: slopes of the other metrics (totals of truths, then answers, then correct answers, x
-#   metrics)
+# * sums: slopes of the other metrics (totals x metrics). Rows are totals of truths, then of
+#   answers, then of correct answers
 metric_slopes <- function(plan, table) {
   n <- n_categories(plan)
   joint_table <- matrix(table, n, byrow = TRUE)
@@ -34,17 +34,17 @@ metric_slopes <- function(plan, table) {
 # metric_slopes(). `unused_too`: should metrics of one category also have slopes for cells of truths
 # or answers that do not occur?
 slopes_of_row <- function(slopes, i, unused_too = FALSE) {
-  column <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
-  if (slopes$whole[[i]]) return(slopes$cells[, column])
-  total_slopes <- matrix(slopes$sums[, column], ncol = 3L)
+  column_number <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
+  if (slopes$whole[[i]]) return(slopes$cells[, column_number])
+  total_slopes <- matrix(slopes$sums[, column_number], ncol = 3L)
   cell_slopes <-
     t(outer(total_slopes[, 1L], total_slopes[, 2L], `+`) + diag(total_slopes[, 3L], slopes$n))
   replace(as.vector(cell_slopes), !unused_too & !slopes$is_occurring, 0)
 }
 
-# Returns the first-order change of each metric (tables x rows of the plan) if the table at which
-# slopes were computed is replaced by another table. The change is the sum over cells of table times
-# slope. `tables`: the other tables (tables x cells).
+# Returns the first-order change of each metric (tables x rows of the plan) from the table at which
+# slopes were computed to another table. The change is the sum of probability times slope over the
+# cells of the other table. `tables`: the other tables (tables x cells).
 first_order_changes <- function(slopes, tables) {
   tables[, !slopes$is_occurring] <- 0
   is_whole <- slopes$whole
@@ -68,23 +68,25 @@ slopes_by_answer <- function(slopes, weight) {
 # undefined. `record`: see new_metric(). `joint_table`: truths x answers. `is_occurring`: do the
 # truth and the answer of a cell occur?
 slopes_of_table <- function(record, plan, joint_table, is_occurring) {
-  cells <- as.vector(t(joint_table))
+  probabilities <- as.vector(t(joint_table))
   if (record$form == "cell") {
     # A cell of a confusion matrix is a share of the cases with one truth. Its slope is 0 in cells
     # of the table with another truth.
-    truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
-    metric_truth <- truth[record$cells]
-    truth_total <- rep(rowsum(cells, truth)[metric_truth], each = length(cells))
-    metric_share <- rep(cells[record$cells], each = length(cells)) / truth_total
-    is_cell <- outer(seq_along(cells), record$cells, `==`)
-    return((is_cell - metric_share) * outer(truth, metric_truth, `==`) / truth_total)
+    cell_truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
+    metric_truth <- cell_truth[record$cells]
+    truth_total <-
+      rep(rowsum(probabilities, cell_truth)[metric_truth], each = length(probabilities))
+    metric_share <- rep(probabilities[record$cells], each = length(probabilities)) / truth_total
+    is_cell <- outer(seq_along(probabilities), record$cells, `==`)
+    return((is_cell - metric_share) * outer(cell_truth, metric_truth, `==`) / truth_total)
   }
-  slopes <- if (is.na(values_of_tables(record, plan, matrix(cells, 1L)))) {
-    NA_real_ * cells
+  slopes <- if (is.na(values_of_tables(record, plan, matrix(probabilities, 1L)))) {
+    NA_real_ * probabilities
   } else if (is.null(record$gradient)) {
     step_sizes <- c(0, 0.5, 1) * slope_step
-    replace(0 * cells, which(is_occurring), map_dbl(which(is_occurring), function(cell) {
-      moved_tables <- outer(1 - step_sizes, cells) + outer(step_sizes, seq_along(cells) == cell)
+    replace(0 * probabilities, which(is_occurring), map_dbl(which(is_occurring), function(cell) {
+      moved_tables <- outer(1 - step_sizes, probabilities) +
+        outer(step_sizes, seq_along(probabilities) == cell)
       one_sided_derivative(t(values_of_tables(record, plan, moved_tables)))
     }))
   } else {
@@ -109,13 +111,14 @@ slopes_of_categories <- function(record, plan, counts) {
   kernel_result <- kernel_slopes(record, plan, counts, diag(4L))
   values <- kernel_result$value
   slopes <- replace(kernel_result$slope, !is.na(values) & !is.finite(kernel_result$slope), 0)
-  fn <- slopes[, 2L]
-  fp <- slopes[, 3L]
-  tn <- slopes[, 4L]
-  by_category <- rbind(
-    diag(fn - tn, n) + rep(tn, each = n), diag(fp - tn, n), diag(slopes[, 1L] - fn - fp + tn, n)
+  fn_slope <- slopes[, 2L]
+  fp_slope <- slopes[, 3L]
+  tn_slope <- slopes[, 4L]
+  category_slopes <- rbind(
+    diag(fn_slope - tn_slope, n) + rep(tn_slope, each = n), diag(fp_slope - tn_slope, n),
+    diag(slopes[, 1L] - fn_slope - fp_slope + tn_slope, n)
   )
-  averages <- lapply(plan$averages, function(average) {
+  average_slopes <- lapply(plan$averages, function(average) {
     if (average == "micro") {
       # The average is computed from the sums of tp, fn, fp and tn over categories. A case with a
       # correct answer is a true positive of one category and a true negative of all others.
@@ -127,17 +130,17 @@ slopes_of_categories <- function(record, plan, counts) {
       values, average == "macro_weighted", counts$tp + counts$fn, record$drops
     )
     has_no_slope <- weight == 0 | (record$drops == "caseless" & is.na(values))
-    by_category[, has_no_slope] <- 0
+    category_slopes[, has_no_slope] <- 0
     values[has_no_slope] <- 0
     total_weight <- sum(weight)
-    slopes <- as.vector(by_category %*% weight) / total_weight
+    slopes <- as.vector(category_slopes %*% weight) / total_weight
     if (average == "macro") return(slopes)
-    # In this average, categories are weighted by their numbers of cases. A case changes the weight
-    # of its true category, which adds a term to the slopes of truths.
+    # In average "macro_weighted", the weight of a category is its number of cases. A case changes
+    # the weight of its true category, which adds a term to the slopes of totals of truths.
     weight_slope <- (values - sum(values * weight) / total_weight) / total_weight
     slopes + c(replace(weight_slope, weight == 0, 0), numeric(2L * n))
   })
-  do.call(cbind, c(averages, list(by_category)))
+  do.call(cbind, c(average_slopes, list(category_slopes)))
 }
 
 # Returns a list: `value`, the value of a kernel for each category, and `slope`, its numerical
@@ -171,20 +174,20 @@ kernel_slopes <- function(record, plan, counts, added_counts) {
 # * a, b: weights with which each case is counted as positive and as negative
 # * v: number of times that each case is counted
 auc_influence <- function(order, a, b, v) {
-  positives <- sum(a * v)
-  negatives <- sum(b * v)
+  positive_weight <- sum(a * v)
+  negative_weight <- sum(b * v)
   tie_sizes <- diff(c(0L, order$end))
-  weight_above <- function(weight) {
+  sum_weight_above <- function(weight) {
     cumulative_weights <- cumulative_weight(order, weight * v)
     half_weight <- numeric(length(v))
     half_weight[order$at] <- rep(cumulative_weights - diff(c(0, cumulative_weights)) / 2, tie_sizes)
     half_weight
   }
-  weight_below <- negatives - weight_above(b)
-  auc <- sum(a * v * weight_below) / (positives * negatives)
+  weight_below <- negative_weight - sum_weight_above(b)
+  auc <- sum(a * v * weight_below) / (positive_weight * negative_weight)
   list(
-    a = sum(v) * (weight_below / negatives - auc) / positives,
-    b = sum(v) * (weight_above(a) / positives - auc) / negatives
+    a = sum(v) * (weight_below / negative_weight - auc) / positive_weight,
+    b = sum(v) * (sum_weight_above(a) / positive_weight - auc) / negative_weight
   )
 }
 
@@ -210,30 +213,30 @@ roc_auc_influence <- function(score_data, w, v, settings) {
 # curve. The precision at a threshold is a ratio: the cases of the category above the threshold,
 # divided by all cases above the threshold. Only the numerator depends on truths. `average`: is
 # precision constant between thresholds, as in average precision? If not, it is linear.
-precision_influence <- function(average) {
+new_precision_influence <- function(average) {
   function(score_data, w, v, settings) {
     list(by_category = lapply(seq_len(ncol(w)), function(k) {
       order <- score_data$order[[k]]
       category_weight <- w[, k] * v
-      cases <- cumulative_weight(order, v)
+      cases_above <- cumulative_weight(order, v)
       category_cases <- cumulative_weight(order, category_weight)
       tie_category_cases <- diff(c(0, category_cases))
-      precision <- category_cases / cases
+      precision <- category_cases / cases_above
       mean_precision <- if (average) precision else
         (precision + c(1, precision[-length(precision)])) / 2
       # For each threshold, returns the sum over this threshold and all lower thresholds.
       sum_downwards <- function(x) {
-        before <- if (average) x else c(0, x[-length(x)])
-        rev(cumsum(rev(tie_category_cases * (x + before) / 2))) -
-          if (average) 0 else tie_category_cases * before / 2
+        previous <- if (average) x else c(0, x[-length(x)])
+        rev(cumsum(rev(tie_category_cases * (x + previous) / 2))) -
+          if (average) 0 else tie_category_cases * previous / 2
       }
-      later_decrease <- sum_downwards(category_cases / cases^2)
-      case_values <- function(by_tie) {
+      later_decrease <- sum_downwards(category_cases / cases_above^2)
+      expand_to_cases <- function(by_tie) {
         sum(v) / sum(category_weight) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
       }
-      influence <- matrix(case_values(-later_decrease), length(v), ncol(w))
-      influence[, k] <- case_values(mean_precision + sum_downwards(1 / cases) - later_decrease -
-        sum(tie_category_cases * mean_precision) / sum(category_weight))
+      influence <- matrix(expand_to_cases(-later_decrease), length(v), ncol(w))
+      influence[, k] <- expand_to_cases(mean_precision + sum_downwards(1 / cases_above) -
+        later_decrease - sum(tie_category_cases * mean_precision) / sum(category_weight))
       influence
     }))
   }
@@ -259,15 +262,15 @@ score_influence <- function(plan, scored_system) {
   category_shares <- colSums(scored_system$w * v) / sum(v) # the weights of a case sum to 1
   unlist(lapply(plan$records, function(record) {
     influence <- apply_to_scores(record$influence, plan, scored_system)
-    by_category <- influence$by_category
+    category_influences <- influence$by_category
     values <- apply_to_scores(record$kernel, plan, scored_system)$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
-        macro = Reduce(`+`, by_category) / length(by_category),
-        macro_weighted = Reduce(`+`, Map(`*`, by_category, category_shares)) +
+        macro = Reduce(`+`, category_influences) / length(category_influences),
+        macro_weighted = Reduce(`+`, Map(`*`, category_influences, category_shares)) +
           rep(values - sum(values * category_shares), each = length(v)),
         influence$whole
       )
-    }), by_category)
+    }), category_influences)
   }), recursive = FALSE, use.names = FALSE)
 }

@@ -13,9 +13,10 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
   # List of the expected numbers of cases by truth and answer, for each system. NULL if the method
   # does not estimate these numbers.
   expected_counts <- if (has_posterior(uncorrected_estimate)) confusion_counts(uncorrected_estimate)
-  record <- interval_from_ratings(estimate, interval)
-  no_draws_reason <- why_accuracy_only(record) %||% table_replicates$reason
-  add_limits <- if (record$spread == "percentile") percentile_rows else delta_rows
+  interval_record <- interval_from_ratings(estimate, interval)
+  no_draws_reason <- why_accuracy_only(interval_record) %||% table_replicates$reason
+  add_limits <- if (interval_record$spread == "percentile") add_percentile_intervals else
+    add_delta_intervals
   rows <- stack_rows(systems, function(s) {
     counts <- expected_counts[[s]]
     rows <- point_rows(uncorrected_estimate, plan, counts, s)
@@ -68,9 +69,9 @@ why_accuracy_only <- function(record) {
 # Returns replicates of the joint tables of truth and answer of all systems, in the form of
 # confusion_draws(); NULL if the interval does not need them.
 table_draws <- function(estimate, interval) {
-  record <- interval_from_ratings(estimate, interval)
-  is_needed <- has_posterior(estimate) && !is.null(record$find) &&
-    is.null(why_accuracy_only(record))
+  interval_record <- interval_from_ratings(estimate, interval)
+  is_needed <- has_posterior(estimate) && !is.null(interval_record$find) &&
+    is.null(why_accuracy_only(interval_record))
   if (is_needed) confusion_draws(undo_gold_correction(estimate))
 }
 
@@ -115,9 +116,9 @@ metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
   )
 }
 
-# Replaces the metric "accuracy" in `rows` by the accuracy of `estimate`, so that both are equal. If
-# the interval of `estimate` is of the kind `interval`, it is copied. If its confidence level is not
-# `conf_level`, it is computed again, which is possible only for intervals by the delta method.
+# Replaces the metric "accuracy" in `rows` by the accuracy of `estimate`, so that both are equal.
+# The interval of `estimate` is copied if it is of the kind `interval`. If its confidence level is
+# not `conf_level`, the limits are computed again, which is possible only for the delta method.
 with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   accuracy_indices <- which(rows$metric == built_in_metrics$accuracy$id)
   if (length(accuracy_indices) == 0L || unknown_truth_share(estimate$fit)[[s]] %in% 0) return(rows)
@@ -138,7 +139,7 @@ with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
 
 # Adds percentile intervals to `rows`. The metrics are computed for each replicate of the joint
 # table of truth and answer. `draws`: the replicates, a result of confusion_draws().
-percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
+add_percentile_intervals <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   replicate_values <- apply_in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, n_categories(plan))
     is_complete <- complete.cases(tables)
@@ -153,12 +154,12 @@ percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) 
   if (has_stand_in(estimate)) {
     replicate_values <- shift_replicates(replicate_values, to_unit(rows$estimate, ranges))
   }
-  unit_percentiles(rows, replicate_values, ranges, conf_level)
+  add_unit_percentiles(rows, replicate_values, ranges, conf_level)
 }
 
 # Adds percentile intervals to `rows`. `replicate_values`: metrics on the unit scale (replicates x
 # metrics). `ranges`: range of each metric (metrics x 2), to convert limits from the unit scale.
-unit_percentiles <- function(rows, replicate_values, ranges, conf_level) {
+add_unit_percentiles <- function(rows, replicate_values, ranges, conf_level) {
   rows <- add_intervals(rows, core_percentile_intervals(replicate_values, conf_level, TRUE))
   rows$std.error <- rows$std.error * widths(ranges)
   modify_fields(rows, limit_columns, from_unit, ranges)
@@ -178,7 +179,7 @@ from_unit <- function(value, ranges) ranges[, 1L] + widths(ranges) * value
 # Adds standard errors and intervals by the delta method to `rows`. Both allow for shared errors.
 # `counts`: expected numbers of cases by truth and answer. `draws`: replicates of the joint tables,
 # a result of confusion_draws().
-delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
+add_delta_intervals <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   table <- as_shares(counts, n_categories(plan))
   if (anyNA(table)) return(rows) # there are no values; point_rows() has added the reason
   slopes <- metric_slopes(plan, table)
@@ -189,20 +190,20 @@ delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
     cbind(rowSums(table_sums(tables, slopes$n)$right), first_order_changes(slopes, tables))
   })
   sampling_errors <- apply(pick_rows(first_order_values, !is.na(first_order_values[, 1L])), 2L, sd)
-  # The first sampling error is for the accuracy in the joint tables. It may be smaller than the
-  # sampling error of the estimate of accuracy. All sampling errors are then multiplied by the ratio
-  # of these two numbers. They are never decreased.
+  # The first number is the sampling error of the accuracy in the joint tables. If it is smaller
+  # than the sampling error of the estimated accuracy, all sampling errors are multiplied by the
+  # ratio of these two numbers.
   error_ratio <- estimate$details$sampling[[s]] / sampling_errors[[1L]]
   rows$sampling <- sampling_errors[-1L] * if (is.finite(error_ratio)) max(1, error_ratio) else 1
   rows$hidden <- hidden_errors(estimate, table, s, slopes)
   largest_slope <- map_dbl(row_numbers(rows), function(i) max(abs(slopes_of_row(slopes, i, TRUE))))
   rows <- add_standard_errors(rows, largest_slope, ranges)
-  interval_rows(rows, ranges, robust_quantile(estimate, conf_level))
+  add_interval_limits(rows, ranges, robust_quantile(estimate, conf_level))
 }
 
 # Smallest number of cases for a useful interval of a share. With fewer cases, a 90% interval
 # contains nearly all values from 0 to 1. The number is z^2, where z is the normal quantile for 90%.
-cases_of_a_share <- 2.7
+min_cases_of_share <- 2.7
 
 # Adds standard errors to `rows`, computed from the columns `sampling` (sampling error) and `hidden`
 # (error due to shared errors).
@@ -210,18 +211,19 @@ cases_of_a_share <- 2.7
 # * ranges: range of each metric (metrics x 2)
 #
 # If the metric is near an end of its range, or if very few cases determine the metric, replicates
-# may hardly vary. The sampling error is then at least the error of a share of `cases` cases, with
-# half a correct and half a wrong case added. One case changes a share of `cases` cases as much as
-# the most influential case changes the metric. The standard error is at most half the width of the
-# range.
+# may hardly vary. The sampling error is then at least the error of a share of n cases, with half a
+# correct and half a wrong case added. The number n (column `cases`) is chosen so that one case
+# changes this share as much as the most influential case changes the metric. The standard error is
+# at most half the width of the range.
 add_standard_errors <- function(rows, largest_slope, ranges) {
   range_width <- widths(ranges)
   cases <- rows$cases <- rows$n * range_width / largest_slope
   unit_values <- clip01(to_unit(rows$estimate, ranges))
-  has_few_cases <- is.finite(cases) & (rows$sampling < 1e-8 * range_width |
-    cases < cases_of_a_share | pmin(unit_values, 1 - unit_values) * cases < 0.5)
+  needs_least_error <- is.finite(cases) & (rows$sampling < 1e-8 * range_width |
+    cases < min_cases_of_share | pmin(unit_values, 1 - unit_values) * cases < 0.5)
   least_error <- range_width * sqrt(bernoulli_variance(add_half_cases(unit_values, cases)) / cases)
-  rows$sampling <- ifelse(has_few_cases %in% TRUE, pmax(least_error, rows$sampling), rows$sampling)
+  rows$sampling <-
+    ifelse(needs_least_error %in% TRUE, pmax(least_error, rows$sampling), rows$sampling)
   rows$hidden <- pmin(rows$hidden, range_width / 2)
   rows$std.error <- pmin(sqrt(rows$sampling^2 + rows$hidden^2), range_width / 2)
   rows
@@ -242,14 +244,14 @@ hidden_errors <- function(estimate, table, s, slopes) {
   # Difference between the tables with independent and with shared errors. For methods other than
   # "average", the table of the estimate is used as the table with independent errors. The
   # difference is 0 if the table with shared errors was not computed.
-  difference <- 0 * table
+  table_difference <- 0 * table
   counts <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
   if (length(counts$shared_counts) > 0L) {
     independent_table <-
       if (is_averaged(estimate)) as_shares(counts$independent_counts, n) else table
-    difference <- independent_table - as_shares(counts$shared_counts, n)
+    table_difference <- independent_table - as_shares(counts$shared_counts, n)
   }
-  range_distance <- first_order_changes(slopes, t(difference))[1L, ]
+  range_distance <- first_order_changes(slopes, t(table_difference))[1L, ]
   joint_table <- matrix(table, n) # answers x truths
   answer_share <- rowSums(joint_table)
   wrong_cells <- joint_table - diag(diag(joint_table), n)
@@ -270,14 +272,14 @@ hidden_errors <- function(estimate, table, s, slopes) {
 # programs). The hidden errors of machines were measured on other data sets (see robust.cpp), and
 # only for the accuracy over all answers.
 combine_hidden <- function(estimate, s, range_distance, change_by_answer, answer_share,
-                           answer_error = rater_part) {
-  rater_part <- hidden_error_of_system(estimate, s)
-  range_part <- hidden_error_of_system(estimate, s, 1)^2 - rater_part^2
+                           answer_error = rater_sd) {
+  rater_sd <- hidden_error_of_system(estimate, s)
+  range_variance <- hidden_error_of_system(estimate, s, 1)^2 - rater_sd^2
   common_change <- colSums(change_by_answer)
   differing_change <- change_by_answer - outer(answer_share, common_change)
   differing_variance <- colSums((answer_error * differing_change)^2)
   if (panel_kind(estimate) == "machines") differing_variance <- 0
-  sqrt(pmax(range_part * range_distance^2 + rater_part^2 * common_change^2 +
+  sqrt(pmax(range_variance * range_distance^2 + rater_sd^2 * common_change^2 +
     (cell_bias_ratio^2 - 1) * differing_variance, 0))
 }
 
@@ -285,12 +287,13 @@ combine_hidden <- function(estimate, s, range_distance, change_by_answer, answer
 # the ratings of the cases with this answer. For an answer that the system never gave, returns the
 # share among all ratings.
 wrong_by_answer <- function(estimate, s) {
-  x <- estimate$fit$x
-  answer <- pattern_answers(x)[, s]
-  n_ratings <- pattern_weights(x) * is_usable_pattern(estimate$fit) * pattern_lengths(x)
-  wrong_share <- 1 - rowSums(rating_shares(x) * estimate$posterior[[s]])
+  ratings <- estimate$fit$x
+  answer <- pattern_answers(ratings)[, s]
+  n_ratings <- pattern_weights(ratings) * is_usable_pattern(estimate$fit) * pattern_lengths(ratings)
+  wrong_share <- 1 - rowSums(rating_shares(ratings) * estimate$posterior[[s]])
   is_used <- n_ratings > 0 & answer > 0L & !is.na(wrong_share)
-  sum_by_answer <- function(value) rowsum_codes(answer[is_used], value[is_used], n_categories(x))
+  sum_by_answer <-
+    function(value) rowsum_codes(answer[is_used], value[is_used], n_categories(ratings))
   share_by_answer <- sum_by_answer(wrong_share * n_ratings) / sum_by_answer(n_ratings)
   ifelse(is.na(share_by_answer), estimate$details$rater_error[[s]], share_by_answer)
 }
@@ -301,12 +304,11 @@ wrong_by_answer <- function(estimate, s) {
 # result is the smallest interval that contains both:
 # * Only the sampling error is smaller near the ends of the range. Wilson's interval for all cases
 #   allows for it. The rest of the error does not depend on the value, and is added on both sides.
-# * The whole error is smaller near the ends of the range. The interval is Wilson's for the number
-#   of cases with which a share has the standard error of the metric. This interval is left out if
-#   the number is below `cases_of_a_share`, because the interval would be centred near one half.
-#   This rule does not depend on `z`, so that an interval contains intervals with lower confidence
-#   levels.
-interval_rows <- function(rows, ranges, z) {
+# * The whole error is smaller near the ends of the range. The interval is Wilson's for n cases,
+#   where n is chosen so that a share of n cases has the standard error of the metric. The interval
+#   is left out if n is below `min_cases_of_share`, because it would be centred near one half. This
+#   rule does not depend on `z`, so that intervals with lower confidence levels are contained.
+add_interval_limits <- function(rows, ranges, z) {
   known_rows <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
   ranges <- pick_rows(ranges, known_rows)
   unit_values <- clip01(to_unit(rows$estimate[known_rows], ranges))
@@ -323,10 +325,10 @@ interval_rows <- function(rows, ranges, z) {
       z * other_error, wilson_interval(unit_values, equivalent_cases, z), unit_values
     )
   }
-  is_too_few <- rep(!(equivalent_cases >= cases_of_a_share), 2L)
+  has_too_few_cases <- rep(!(equivalent_cases >= min_cases_of_share), 2L)
   half_widths <- pmax(
     compute_half_widths(pmax(equivalent_cases, cases, na.rm = TRUE)),
-    replace(compute_half_widths(equivalent_cases), is_too_few, 0)
+    replace(compute_half_widths(equivalent_cases), has_too_few_cases, 0)
   )
   rows$conf.low[known_rows] <- from_unit(pmax(0, unit_values - half_widths[, 1L]), ranges)
   rows$conf.high[known_rows] <- from_unit(pmin(1, unit_values + half_widths[, 2L]), ranges)

@@ -30,9 +30,9 @@ prints_intervals <- function(table) {
 }
 
 # Returns the table that print() shows, with a row per metric and a column per system. With more
-# than three systems, the table has a row per system and a column per metric. Metrics of single
-# categories are then left out if they are for at least two categories, and if there are also
-# metrics of all categories.
+# than three systems, the table has a row per system and a column per metric. To save columns, the
+# second form shows only metrics of all categories, unless all metrics are of single categories, or
+# only one category has metrics.
 metrics_to_print <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   system_labels <- system_titles(table)
@@ -61,15 +61,15 @@ metrics_to_print <- function(table) {
 shown_metrics <- function(table, estimate, plan) {
   if (n_categories(plan) == 2L) {
     table_plan <- subset_plan(Filter(function(record) record$needs == "table", plan$records), plan)
-    # Metrics are computed for one table without symmetry. Metrics with equal values are assumed to
-    # be equal for all tables.
+    # If two metrics are equal for one table of truth and answer, whose cells all differ, they are
+    # assumed to be equal for all tables.
     values <- metric_values(table_plan, c(2, 3, 5, 9) / 19)
     value_labels <- metric_labels(table_plan$rows)
     values[!value_labels %in% metric_labels(table)] <- NA
     is_duplicate <- duplicated(round(values, 9L)) & !is.na(table_plan$rows$category)
     table <- table[!metric_labels(table) %in% value_labels[is_duplicate], ]
-    is_implied <- field_of_rows(plan, "diagnostic", table) & !is.null(plan$settings$positive)
-    table$category[is_implied] <- NA
+    implies_category <- field_of_rows(plan, "diagnostic", table) & !is.null(plan$settings$positive)
+    table$category[implies_category] <- NA
   }
   is_constant <- table$system %in% estimate$fit$x$constant
   is_accuracy <- table$metric == built_in_metrics$accuracy$id
@@ -136,7 +136,7 @@ augment.metric_estimate <- function(x, ...) {
     i = "Call {.fun estimate_metrics} with the ratings, or with a fit by {.code method =
         \"likelihood\"}. {.fun ground_truth} of the fit returns probabilities that do not use the
         answers of systems.")
-  over_groups(x$estimates, x$options$grouped, function(estimate) {
+  apply_to_groups(x$estimates, x$options$grouped, function(estimate) {
     ratings <- estimate$fit$x
     n <- n_categories(ratings)
     pattern <- pattern_of_case(ratings)
@@ -145,13 +145,13 @@ augment.metric_estimate <- function(x, ...) {
       s <- match(system, ratings$systems)
       answer <- pattern_answers(ratings)[pattern, s]
       # Only cases with an answer and ratings are used.
-      cases <- which(answer > 0L & is_usable_pattern(estimate$fit)[pattern])
-      posterior <- pick_rows(estimate$posterior[[s]], pattern[cases])
+      case_rows <- which(answer > 0L & is_usable_pattern(estimate$fit)[pattern])
+      posterior <- pick_rows(estimate$posterior[[s]], pattern[case_rows])
       as_tibble(columns_tibble(
-        case = rep(ratings$cases[cases], each = n), system = system,
-        truth = as_category(rep(seq_len(n), length(cases))),
-        prediction = as_category(rep(answer[cases], each = n)),
-        weight = as.vector(t(posterior * weights_of_cases(ratings)[cases]))
+        case = rep(ratings$cases[case_rows], each = n), system = system,
+        truth = as_category(rep(seq_len(n), length(case_rows))),
+        prediction = as_category(rep(answer[case_rows], each = n)),
+        weight = as.vector(t(posterior * weights_of_cases(ratings)[case_rows]))
       ))
     })
   })
@@ -159,7 +159,7 @@ augment.metric_estimate <- function(x, ...) {
 
 # Calls the function `f` for the estimate of each group, and combines the resulting tables. If
 # `grouped` is FALSE, there is only one estimate.
-over_groups <- function(estimates, grouped, f, ...) {
+apply_to_groups <- function(estimates, grouped, f, ...) {
   if (grouped) bind_parts(estimates, f, ...) else f(estimates[[1L]], ...)
 }
 
@@ -209,13 +209,13 @@ replace_accuracy_by_metric <- function(estimate, plan) {
   if (is.null(plan)) return(estimate)
   draws <- confusion_draws(estimate)
   has_draws <- !is.null(draws$values)
-  width <- diff(worst_and_best_value(plan))
-  is_delta <- interval_with_draws(estimate)$spread == "delta"
+  range_width <- diff(worst_and_best_value(plan))
+  uses_delta_method <- interval_with_draws(estimate)$spread == "delta"
   counts <- confusion_counts(estimate)
   rows <- stack_rows(seq_along(counts), function(s) {
     rows <- point_rows(estimate, plan, counts[[s]], s)
-    if (is_delta && has_draws) {
-      rows <- delta_rows(rows, estimate, plan, counts[[s]], draws, s, 0.9)
+    if (uses_delta_method && has_draws) {
+      rows <- add_delta_intervals(rows, estimate, plan, counts[[s]], draws, s, 0.9)
     }
     rows[plan$row, ]
   })
@@ -224,15 +224,15 @@ replace_accuracy_by_metric <- function(estimate, plan) {
   # Replicates for intervals by the delta method are first-order changes around the estimate.
   estimate$replicates <- if (has_draws && !anyNA(unit_values)) {
     vapply(seq_along(counts), function(s) {
-      draw_values <- function(f, x) {
+      apply_to_draws <- function(f, x) {
         apply_in_blocks(draws, s, function(counts) f(x, to_shares(counts)))[, plan$row]
       }
-      if (is_delta) {
-        changes <- draw_values(first_order_changes, metric_slopes(plan, to_shares(counts[[s]])))
-        centred_changes <- (changes - mean(changes, na.rm = TRUE)) / width
+      if (uses_delta_method) {
+        changes <- apply_to_draws(first_order_changes, metric_slopes(plan, to_shares(counts[[s]])))
+        centred_changes <- (changes - mean(changes, na.rm = TRUE)) / range_width
         return(unit_values[[s]] + centred_changes)
       }
-      replicates <- metric_to_unit(draw_values(metric_values, plan), plan)
+      replicates <- metric_to_unit(apply_to_draws(metric_values, plan), plan)
       if (has_stand_in(estimate)) shift_replicates(matrix(replicates), unit_values[[s]])[, 1L] else
         replicates
     }, double(nrow(draws$values)))
@@ -241,8 +241,8 @@ replace_accuracy_by_metric <- function(estimate, plan) {
   if (plan$rows$metric[[plan$row]] != "accuracy") estimate$compared <- plan
   has_no_value <- is.na(unit_values)
   estimate$table$reason[has_no_value] <- rows$reason[has_no_value]
-  errors <- c("sampling", "hidden")
-  estimate$details[errors] <- lapply(rows[errors], `/`, abs(width))
+  error_columns <- c("sampling", "hidden")
+  estimate$details[error_columns] <- lapply(rows[error_columns], `/`, abs(range_width))
   estimate
 }
 
@@ -260,16 +260,17 @@ metric_to_unit <- function(value, plan) to_unit(value, t(worst_and_best_value(pl
 comparison_on_metric_scale <- function(comparison, plan) {
   if (is.null(plan)) return(comparison)
   worst_and_best <- worst_and_best_value(plan)
-  width <- diff(worst_and_best)
-  comparison$accuracy$estimate <- worst_and_best[[1L]] + width * comparison$accuracy$estimate
+  range_width <- diff(worst_and_best)
+  comparison$accuracy$estimate <- worst_and_best[[1L]] + range_width * comparison$accuracy$estimate
   differences <- comparison$differences
-  columns <- c("estimate", if (width < 0) rev(limit_columns) else limit_columns)
-  comparison$differences[c("estimate", limit_columns)] <- lapply(differences[columns], `*`, width)
-  comparison$differences$std.error <- abs(width) * differences$std.error
+  columns <- c("estimate", if (range_width < 0) rev(limit_columns) else limit_columns)
+  comparison$differences[c("estimate", limit_columns)] <-
+    lapply(differences[columns], `*`, range_width)
+  comparison$differences$std.error <- abs(range_width) * differences$std.error
   row <- plan$rows[plan$row, ]
   comparison$options[c("metric", "metric_words")] <-
     list(metric_labels(row), metric_words(plan, row))
-  comparison$options$low <- width < 0
+  comparison$options$low <- range_width < 0
   comparison
 }
 

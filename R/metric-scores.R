@@ -131,16 +131,16 @@ cumulative_weight <- function(order, weight) cumsum(weight[order$at])[order$end]
 weighted_auc <- function(order, a, b, v) {
   positives_above <- cumulative_weight(order, a * v)
   tied_negatives <- diff(c(0, cumulative_weight(order, b * v)))
-  ordered_pairs <- sum(tied_negatives * (positives_above - diff(c(0, positives_above)) / 2))
-  self_pairs <- sum(v * a * b)
-  pair_weight <- sum(a * v) * sum(b * v) - self_pairs
-  if (pair_weight > 0) clip01((ordered_pairs - self_pairs / 2) / pair_weight) else NA_real_
+  ordered_weight <- sum(tied_negatives * (positives_above - diff(c(0, positives_above)) / 2))
+  self_weight <- sum(v * a * b)
+  pair_weight <- sum(a * v) * sum(b * v) - self_weight
+  if (pair_weight > 0) clip01((ordered_weight - self_weight / 2) / pair_weight) else NA_real_
 }
 
 # Returns areas under the ROC curve as a list: `whole`, the mean area over ordered pairs of
 # categories (Hand and Till 2001); and `by_category`, the area of each category against all others,
-# or NULL with two categories. The weights of a case need not sum to 1: the weights of gold cases
-# include sampling weights.
+# or NULL with two categories. The sum of the weights of a case may differ from 1, because weights
+# of gold cases include sampling weights.
 roc_auc_of_scores <- function(score_data, w, v, settings) {
   n <- ncol(w)
   auc_by_pair <- map_dbl(category_pairs(w, v), function(pair) {
@@ -164,17 +164,17 @@ category_pairs <- function(w, v) {
 # constant between two points of the curve (average precision), FALSE if it is linear. The curve has
 # a point for each distinct score, at which all cases with at least this score get the category as
 # answer. The first point has recall 0 and precision 1, as in yardstick.
-precision_of_scores <- function(average) {
+new_precision_kernel <- function(average) {
   function(score_data, w, v, settings) {
     list(by_category = map_dbl(seq_len(ncol(w)), function(k) {
       category_weight <- w[, k] * v
       if (sum(category_weight) <= 0) return(NA_real_)
       order <- score_data$order[[k]]
-      cases <- cumulative_weight(order, v)
-      has_drawn_cases <- cases > 0 # in replicates the highest scores may not be drawn
+      cases_above <- cumulative_weight(order, v)
+      has_drawn_cases <- cases_above > 0 # in replicates the highest scores may not be drawn
       category_cases <- cumulative_weight(order, category_weight)[has_drawn_cases]
       recall <- clip01(c(0, cummax(pmax(category_cases, 0)) / sum(category_weight)))
-      precision <- clip01(c(1, category_cases / cases[has_drawn_cases]))
+      precision <- clip01(c(1, category_cases / cases_above[has_drawn_cases]))
       compared_precision <- precision[if (average) -1L else -length(precision)]
       sum(diff(recall) * (precision[-1L] + compared_precision) / 2)
     }))
@@ -196,12 +196,12 @@ score_reliability <- function(score, hit, v, bins) {
   gap <- hit - score
   bin_sums <- rowsum(v * cbind(1, score, hit, gap, gap^2), bin_of_score(score, bins))
   bin_sums <- pick_rows(bin_sums, bin_sums[, 1L] > 0)
-  cases <- unname(bin_sums[, 1L])
-  means <- unname(bin_sums / cases)
+  bin_cases <- unname(bin_sums[, 1L])
+  bin_means <- unname(bin_sums / bin_cases)
   list(
-    bin = as.integer(rownames(bin_sums)), cases = cases, share = cases / sum(v),
-    score = means[, 2L], right = means[, 3L], gap = means[, 4L],
-    variance = pmax(means[, 5L] - means[, 4L]^2, 0) / cases
+    bin = as.integer(rownames(bin_sums)), cases = bin_cases, share = bin_cases / sum(v),
+    score = bin_means[, 2L], right = bin_means[, 3L], gap = bin_means[, 4L],
+    variance = pmax(bin_means[, 5L] - bin_means[, 4L]^2, 0) / bin_cases
   )
 }
 
@@ -209,8 +209,8 @@ bin_of_score <- function(score, bins) pmax(ceiling(score * bins - 1e-9), 1)
 
 # Returns the result of score_reliability() for the highest score of each case.
 top_reliability <- function(score_data, w, v, bins) {
-  at <- cbind(seq_along(score_data$top), score_data$top)
-  score_reliability(score_data$scores[at], w[at], v, bins)
+  top_cells <- cbind(seq_along(score_data$top), score_data$top)
+  score_reliability(score_data$scores[top_cells], w[top_cells], v, bins)
 }
 
 # Returns the kernel of the expected calibration error, the mean absolute gap over bins (see
@@ -219,17 +219,17 @@ top_reliability <- function(score_data, w, v, bins) {
 # 2019). The kernel also returns `slack`: the mean absolute gap that chance causes if scores are
 # calibrated, minus the increase that was already subtracted. lower_limits_by_gaps() subtracts
 # `slack` from lower limits of intervals.
-ece_of_scores <- function(debiased) {
+new_ece_kernel <- function(debiased) {
   function(score_data, w, v, settings) {
     reliability <- top_reliability(score_data, w, v, settings$bins)
     gap_errors <- sqrt(reliability$variance)
-    weighted_mean_gap <- function(mean_gap) sum(reliability$share * mean_gap)
-    mean_gap <- weighted_mean_gap(abs(reliability$gap))
+    mean_over_bins <- function(mean_gap) sum(reliability$share * mean_gap)
+    mean_gap <- mean_over_bins(abs(reliability$gap))
     chance_increase <- if (debiased)
-      weighted_mean_gap(folded_mean(reliability$gap, gap_errors)) - mean_gap else 0
+      mean_over_bins(folded_mean(reliability$gap, gap_errors)) - mean_gap else 0
     list(
       whole = clip01(mean_gap - chance_increase),
-      slack = max(weighted_mean_gap(folded_mean(0, gap_errors)) - chance_increase, 0)
+      slack = max(mean_over_bins(folded_mean(0, gap_errors)) - chance_increase, 0)
     )
   }
 }
@@ -254,14 +254,14 @@ score_values <- function(plan, scored_system) {
   category_cases <- colSums(scored_system$w * scored_system$v)
   unlist(lapply(plan$records, function(record) {
     values <- apply_to_scores(record$kernel, plan, scored_system)
-    by_category <- values$by_category
+    category_values <- values$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
-        macro = mean(by_category),
-        macro_weighted = sum(by_category * category_cases) / sum(category_cases),
+        macro = mean(category_values),
+        macro_weighted = sum(category_values * category_cases) / sum(category_cases),
         values$whole
       )
-    }), by_category)
+    }), category_values)
   }), use.names = FALSE)
 }
 
@@ -310,12 +310,12 @@ score_records <- name_by_id(list(
   ),
   score_metric(
     "pr_auc", "Area under the precision-recall curve", yardstick_reference,
-    precision_of_scores(FALSE), precision_influence(FALSE), "category", probabilities = FALSE,
+    new_precision_kernel(FALSE), new_precision_influence(FALSE), "category", probabilities = FALSE,
     linear = TRUE, undefined = reason_no_case
   ),
   score_metric(
-    "average_precision", "Average precision", yardstick_reference, precision_of_scores(TRUE),
-    precision_influence(TRUE), "category", probabilities = FALSE, linear = TRUE,
+    "average_precision", "Average precision", yardstick_reference, new_precision_kernel(TRUE),
+    new_precision_influence(TRUE), "category", probabilities = FALSE, linear = TRUE,
     undefined = reason_no_case
   ),
   loss_metric(
@@ -330,11 +330,11 @@ score_records <- name_by_id(list(
   score_metric(
     "ece", "Expected calibration error",
     "Guo et al. (2017), ICML; debiased as in Kumar, Liang and Ma (2019), NeurIPS",
-    ece_of_scores(TRUE), ece_influence, better = "low", settings = "bins", gaps = TRUE,
+    new_ece_kernel(TRUE), ece_influence, better = "low", settings = "bins", gaps = TRUE,
     default = TRUE
   ),
   score_metric(
     "ece_plugin", "Expected calibration error, not debiased", "Guo et al. (2017), ICML",
-    ece_of_scores(FALSE), ece_influence, better = "low", settings = "bins", gaps = TRUE
+    new_ece_kernel(FALSE), ece_influence, better = "low", settings = "bins", gaps = TRUE
   )
 ))

@@ -301,7 +301,7 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
   interval <- interval %||% first_estimate$options$interval
   conf_level <- check_level(conf_level %||% first_estimate$options$conf_level)
   systems <- systems %||% first_estimate$table$system
-  table <- over_groups(estimates, is_grouped, metrics_of_estimate, plan, interval, conf_level,
+  table <- apply_to_groups(estimates, is_grouped, metrics_of_estimate, plan, interval, conf_level,
     systems)
   options <- list(method = first_estimate$options$method, interval = interval,
     conf_level = conf_level, grouped = is_grouped, systems = systems)

@@ -156,12 +156,12 @@ score_intervals <- function(rows, estimate, plan, scored_system, replicate_value
       clip01(unit_values[, gap_rows] + rep(shift, each = nrow(unit_values)))
   }
   rows <- if (record$spread == "percentile") {
-    unit_percentiles(rows, unit_values, metric_ranges, conf_level)
+    add_unit_percentiles(rows, unit_values, metric_ranges, conf_level)
   } else {
     sampling_error <- apply(unit_values, 2L, sd, na.rm = TRUE) * widths(metric_ranges)
     rows$hidden <- hidden_error_of_scores(estimate, plan, scored_system)
     rows$std.error <- sqrt(sampling_error^2 + rows$hidden^2) + 0 * rows$estimate
-    interval_rows(rows, metric_ranges, robust_quantile(estimate, conf_level))
+    add_interval_limits(rows, metric_ranges, robust_quantile(estimate, conf_level))
   }
   lower_limits_by_gaps(rows, plan, scored_system)
 }

@@ -128,7 +128,7 @@ test_that("averages have the errors of robust intervals, correlated as answers a
   answers <- as.data.frame(x, what = "systems")
   answers <- split(as.character(answers$prediction), answers$system)
   alike <- sapply(answers, function(a) sapply(answers, function(b) mean(a == b)))
-  expect_equal(same_answer_share(estimate$fit), alike, ignore_attr = TRUE)
+  expect_equal(same_answer_matrix(estimate$fit), alike, ignore_attr = TRUE)
   # Draws have the errors of robust intervals. So have few draws.
   replicates <- matrix(stats::rnorm(300), 100, 3) %*% chol(0.5 + diag(0.5, 3))
   dependence_weight <- c(1, 0.8, 0.6)
@@ -181,7 +181,7 @@ test_that("shares of same answers are of weighted cases that all systems answere
     t = c("x", "y", "y", "y"), times = c(3, 1, 2, 5)
   )
   x <- ratings(wide, raters = a:b, systems = s:t, weights = times)
-  expect_equal(same_answer_share(list(x = x)), matrix(c(1, 0.5, 0.5, 1), 2))
+  expect_equal(same_answer_matrix(list(x = x)), matrix(c(1, 0.5, 0.5, 1), 2))
 })
 
 test_that("equal systems, single clusters and lost estimates have their reasons", {

@@ -75,7 +75,7 @@ test_that("the delta method gives accuracy the error that it has", {
       plan <- metric_plan(built_in_metrics["accuracy"], x$categories, NULL, list())
       counts <- confusion_counts(estimate)[[s]]
       draws <- confusion_draws(estimate)
-      found <- delta_rows(
+      found <- add_delta_intervals(
         point_rows(estimate, plan, counts, s), estimate, plan, counts, draws, s, 0.9
       )
       own <- draws$values[, (s - 1L) * 9L + 1:9]
@@ -109,9 +109,9 @@ test_that("an interval contains the intervals with lower confidence levels", {
   )
   rows[c("conf.low", "conf.high")] <- NA_real_
   ranges <- ranges_of_plan(plan)[rep(1L, nrow(rows)), , drop = FALSE]
-  narrower <- interval_rows(rows, ranges, 0.1)
+  narrower <- add_interval_limits(rows, ranges, 0.1)
   for (z in c(0.5, 1, 1.28, 1.64, 1.96, 2.58, 5)) {
-    wider <- interval_rows(rows, ranges, z)
+    wider <- add_interval_limits(rows, ranges, z)
     expect_true(all(wider$conf.low <= narrower$conf.low & wider$conf.high >= narrower$conf.high))
     narrower <- wider
   }
@@ -121,19 +121,19 @@ test_that("what is hidden near an end of the scale is as wide there as elsewhere
   plan <- metric_plan(built_in_metrics["accuracy"], c("a", "b"), NULL, list())
   found <- data.frame(estimate = 0.997, std.error = sqrt(0.001^2 + 0.04^2), hidden = 0.04)
   found[c("conf.low", "conf.high", "cases")] <- list(NA_real_, NA_real_, 1000)
-  of <- interval_rows(found, ranges_of_plan(plan), 1.645)
+  of <- add_interval_limits(found, ranges_of_plan(plan), 1.645)
   expect_equal(of$conf.low, 0.997 - 1.645 * 0.04, tolerance = 1e-3)
   expect_identical(of$conf.high, 1)
   # Of a small error Wilson's lower end is further off, and the upper one is not.
   found$std.error <- 0.01
-  of <- interval_rows(found, ranges_of_plan(plan), 1.645)
+  of <- add_interval_limits(found, ranges_of_plan(plan), 1.645)
   share <- (997 + 0.5) / 1001
   wilson <- wilson_interval(0.997, share * (1 - share) / 0.01^2, 1.645)
   expect_equal(of$conf.low, wilson[[1L]])
   expect_identical(of$conf.high, 1)
   # The error of sampling 1000 cases has the interval of Wilson of these.
   found$std.error <- sqrt(share * (1 - share) / 1000)
-  of <- interval_rows(found, ranges_of_plan(plan), 1.645)
+  of <- add_interval_limits(found, ranges_of_plan(plan), 1.645)
   expect_equal(c(of$conf.low, of$conf.high), drop(wilson_interval(0.997, 1000, 1.645)))
   # Away from the ends: Wilson's interval of the cases, and the rest of the error.
   found[c("estimate", "std.error", "cases")] <- list(0.8, 0.05, 100)
@@ -142,7 +142,8 @@ test_that("what is hidden near an end of the scale is as wide there as elsewhere
   wilson <- drop(wilson_interval(0.8, 100, 1.645))
   whole <- drop(wilson_interval(0.8, share * (1 - share) / 0.05^2, 1.645))
   expect_equal(
-    unlist(interval_rows(found, ranges_of_plan(plan), 1.645)[c("conf.low", "conf.high")], use.names = FALSE),
+    unlist(add_interval_limits(found, ranges_of_plan(plan), 1.645)[c("conf.low", "conf.high")],
+      use.names = FALSE),
     c(
       min(0.8 - sqrt((0.8 - wilson[1])^2 + rest^2), whole[1]),
       max(0.8 + sqrt((wilson[2] - 0.8)^2 + rest^2), whole[2])

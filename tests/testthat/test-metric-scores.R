@@ -89,10 +89,10 @@ test_that("chance is taken off calibration errors, as a folded normal has it", {
   v <- rep(1, 4)
   settings <- list(bins = 10L)
   expect_lt(
-    ece_of_scores(TRUE)(score_data, w, c(20, 20, 20, 20), list(bins = 2L))$whole,
-    ece_of_scores(FALSE)(score_data, w, c(20, 20, 20, 20), list(bins = 2L))$whole
+    new_ece_kernel(TRUE)(score_data, w, c(20, 20, 20, 20), list(bins = 2L))$whole,
+    new_ece_kernel(FALSE)(score_data, w, c(20, 20, 20, 20), list(bins = 2L))$whole
   )
-  expect_equal(ece_of_scores(FALSE)(score_data, w, v, settings)$whole, mean(c(.1, .8, .4, .3)))
+  expect_equal(new_ece_kernel(FALSE)(score_data, w, v, settings)$whole, mean(c(.1, .8, .4, .3)))
 })
 
 test_that("metrics of scores are in the registry and cannot be replaced", {
