@@ -10,8 +10,8 @@
 # * line: the string that format() returns.
 # * caption: the line above the table in a document.
 # * head: lines of the printed header.
-# * shown: what print() shows: a view() or a list of views. A function of the result that returns a
-#   view is only used in documents.
+# * shown: what print() shows: a view() or a list of views. If it is a function of the result that
+#   returns a view, print() shows no table, and only documents contain the view.
 # * document: the view for documents, by default the first view in `shown`.
 # * class: the name of the result in print(), by default its first class.
 # * notes: strings or note()s that are printed below the table.
@@ -30,8 +30,8 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
 # (see new_schema()). Two arguments determine the form of the result:
 # * If `again` is NULL, the result is a list. Tables that are not functions are fields of the list.
 # * If `again` is a function, the result is the tibble `tibble` (by default the first table), and
-#   fields are attributes. `again(table, about)` creates a result of the same class from some rows
-#   of this tibble. It is called if the user selects rows.
+#   fields are attributes. `again(table, about)` creates a result of the same class from the rows
+#   of this tibble that the user selected. `about`: attribute `about` of the result.
 # * If `tables` is NULL, the result is a list without a stored schema. Its class has a method of
 #   schema_of().
 new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
@@ -40,7 +40,8 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
                        tibble = tables[[1L]]) {
   class <- c(class, "fallible_result")
   if (is.null(tables)) return(structure(list(...), class = class))
-  # If tables are fields of the result, or the result itself, the schema does not store copies.
+  # A table may already be a field of the result, or the result itself. The schema then does not
+  # store a copy of the table.
   is_stored_once <- if (is.null(again)) !map_lgl(tables, is.function) else
     map_lgl(tables, identical, tibble)
   schema <- new_schema(
@@ -79,10 +80,10 @@ note <- function(text, kind = "note", report = if (kind != "heading") plain_word
 }
 
 # Adapts text to readers who do not use R: drops clauses that name arguments or functions, and
-# replaces "gold cases" by "known cases". The remaining words must be complete sentences, so two
-# parts of a sentence are dropped together with a clause that ends it:
+# replaces "gold cases" by "known cases". The remaining text must consist of complete sentences. If
+# a dropped clause ends a sentence, two other parts of the sentence are therefore dropped too:
 # * the comma, colon or semicolon before the clause
-# * a condition before the clause, as in "If cases are dependent, use `cluster`."
+# * a condition before the clause, such as "If cases are dependent," before "use `cluster`."
 plain_words <- function(words) {
   words_or_code <- "([^.:;,\n`]|`[^`]*`)*"
   clause <- paste0(words_or_code, "(`[^`]*`|\\w\\(\\))", words_or_code)
@@ -91,17 +92,17 @@ plain_words <- function(words) {
     paste0("[:;,] ", clause, "(?=[.\n]|$)"), # at the end of a sentence
     paste0(clause, "[.:;,]?")
   )) words <- gsub(pattern, "", words, perl = TRUE)
-  plain <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", words)))
-  gsub("gold cases", "known cases", ifelse(is.na(plain), "", plain), fixed = TRUE)
+  plain_text <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", words)))
+  gsub("gold cases", "known cases", ifelse(is.na(plain_text), "", plain_text), fixed = TRUE)
 }
 
 # Returns a view: a list of a table and of settings for printing it. Columns conf.low and conf.high
 # are printed as one column of intervals. NA is blank in standard errors and intervals.
 # * columns: names of the columns to print. If this vector has names, they are the headings.
-# * digits: decimals of doubles, one number for all columns or several. Numbers may be named by
-#   columns; the first number holds for other columns.
+# * digits: decimals of columns of doubles. If there are several numbers, their names are names of
+#   columns; all other columns have the first number.
 # * level: confidence level of the intervals, for their heading.
-# * left: numbers of the printed columns that are aligned to the left.
+# * left: positions of the printed columns that are aligned to the left.
 # * most: largest number of printed rows. At most `max_view_rows` rows are stored.
 # * title: line above the table.
 # * total: number of rows of the complete table.
@@ -140,9 +141,9 @@ format_view <- function(view, most = Inf) {
       return(format_interval(values, table$conf.high, view$interval_digits %||% 3L))
     if (is.logical(values)) return(ifelse(values, "yes", "no"))
     if (!is.numeric(values)) return(as.character(values))
-    column <- if (name %in% names(view$digits)) name else 1L
+    digits_index <- if (name %in% names(view$digits)) name else 1L
     cells <- if (is.integer(values) || name %in% c("n", "cases")) number(values) else
-      format_decimals(values, view$digits[[column]])
+      format_decimals(values, view$digits[[digits_index]])
     replace(cells, is.na(values), if (name == "std.error") "" else "NA")
   }))
 }
@@ -184,8 +185,8 @@ print.fallible_result <- function(x, ..., n = NULL, digits = NULL) {
 # * details: views that are printed below the notes, for summary().
 # * digits: decimals of estimates and intervals; NULL for the default.
 print_schema <- function(x, schema, n = NULL, details = NULL, digits = NULL) {
-  name <- schema$class %||% class(x)[[1L]]
-  cat_lines(sprintf("<%s> %s", name, schema$head[[1L]]), schema$head[-1L])
+  class_name <- schema$class %||% class(x)[[1L]]
+  cat_lines(sprintf("<%s> %s", class_name, schema$head[[1L]]), schema$head[-1L])
   if (is.list(schema$shown)) for (view in schema$shown) {
     # Columns without decimals, such as weighted counts, stay without decimals.
     if (!is.null(digits)) {
@@ -194,11 +195,11 @@ print_schema <- function(x, schema, n = NULL, details = NULL, digits = NULL) {
     }
     print_view(view, n %||% view$most)
   }
-  more <- paste0(names(schema$more) %||% "More", ": ", schema$more, ".", recycle0 = TRUE)
-  notes <- c(map_chr(schema$notes, `[[`, "text"), if (is_empty(details)) more)
+  more_line <- paste0(names(schema$more) %||% "More", ": ", schema$more, ".", recycle0 = TRUE)
+  notes <- c(map_chr(schema$notes, `[[`, "text"), if (is_empty(details)) more_line)
   if (!is_empty(notes)) cat_lines("", notes)
   for (view in details) print_view(view)
-  if (!is_empty(details)) cat_lines("", more)
+  if (!is_empty(details)) cat_lines("", more_line)
 }
 
 #' @rdname fallible_result
@@ -215,7 +216,8 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
   table <- tables[[what]]
   if (has_arguments(table)) {
     argument_names <- setdiff(names(formals(table)), "x")
-    # If the function that returns the table has an argument `...`, it checks the arguments.
+    # Names of arguments are checked here, unless the function that returns the table has an
+    # argument `...`. That function then checks them.
     unknown_names <- if (!"..." %in% argument_names) setdiff(names2(list(...)), argument_names)
     abort_argument_if(unknown_names, "...",
       if (any(unknown_names == "")) "Arguments in {.arg ...} must be named." else
@@ -243,7 +245,8 @@ glance.fallible_result <- function(x, ...) {
 # ---- One result for several variables or groups of cases ---
 
 # Evaluates `code`, and adds the name of the variable to its errors, warnings and messages. They are
-# not changed if `variable` is NULL.
+# not changed if `variable` is NULL. A variable is one of several questions that raters answer about
+# the same cases.
 name_variable_in_conditions <- function(variable, code) {
   if (is.null(variable)) return(code)
   hint <- c(i = sprintf("This is about the variable %s.", encodeString(variable, quote = "\"")))
@@ -261,10 +264,11 @@ name_variable_in_conditions <- function(variable, code) {
   )
 }
 
-# Combines results of several variables or groups of cases (parts) into one.
+# Combines the results of several variables or groups of cases into one result. Each single result
+# is a part of the combined result.
 # * results: a named list of results of the same class.
-# * column: "variable" or "group". It is the first column of all tables, and has the names of the
-#   parts.
+# * column: "variable" or "group". All tables get a first column with this name, which contains the
+#   names of the parts.
 # * class: class of the combined result if it is a list.
 # * note: a note that is printed, or a function of the result that returns it.
 stack_results <- function(results, column, class = "results_by_variable", note = NULL) {
@@ -340,13 +344,13 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   view[c("headings", "left", "total", "most")] <- list(
     c(column, view$headings), c(1L, view$left + 1L), nrow(view$table), max(view$most, 30L)
   )
-  note_texts <- function(is_wanted) {
+  select_note_texts <- function(is_wanted) {
     lapply(schemas, function(schema) map_chr(Filter(is_wanted, schema$notes), `[[`, "text"))
   }
-  common_notes <- Reduce(intersect, note_texts(function(note) note$kind != "heading"))
-  # Notes of single parts are printed with the names of the parts, if they are assumptions or have a
-  # text for reports. Other notes of single parts only explain columns, and are left out.
-  part_notes <- merge_part_notes(lapply(note_texts(function(note) {
+  common_notes <- Reduce(intersect, select_note_texts(function(note) note$kind != "heading"))
+  # If a note of a single part is an assumption or has a text for reports, it is printed with the
+  # name of the part. Other notes of single parts only explain columns, and are left out.
+  part_notes <- merge_part_notes(lapply(select_note_texts(function(note) {
     note$kind == "assumption" || note$kind != "heading" && !is_empty(note$report)
   }), setdiff, common_notes))
   # glance() has only facts that are equal in all parts, and the number of cases. Groups have

@@ -108,11 +108,11 @@ check_estimator_result <- function(value, systems, arg = "estimators") {
   table <- if (is.data.frame(value)) as.list(value) else
     list(estimate = value, system = if (length(systems) > 1L) names(value))
   system_names <- as.character(table[["system"]])
-  rows <- if (!is_empty(system_names)) match(systems, system_names) else seq_along(systems)
+  system_rows <- if (!is_empty(system_names)) match(systems, system_names) else seq_along(systems)
   number_columns <- table[c("estimate", intersect(interval_columns, names(table)))]
-  is_numeric <- all(map_lgl(number_columns, is_number_or_na))
-  infinite_rows <- if (is_numeric) which(is.infinite(table[["estimate"]]))
-  is_valid <- is_numeric && !anyNA(rows) && is_empty(infinite_rows) &&
+  has_numeric_columns <- all(map_lgl(number_columns, is_number_or_na))
+  infinite_rows <- if (has_numeric_columns) which(is.infinite(table[["estimate"]]))
+  is_valid <- has_numeric_columns && !anyNA(system_rows) && is_empty(infinite_rows) &&
     length(table[["estimate"]]) == length(systems)
   abort_argument_if(!is_valid, arg,
     "An estimator must return {length(systems)} number{?s}, one per system, or a data frame with a
@@ -124,9 +124,9 @@ check_estimator_result <- function(value, systems, arg = "estimators") {
       if (!is_empty(system_names)) "It names {.val {system_names}}; systems are {.val {systems}}."
     ), call = NULL)
   columns <- result_table(NA, length(systems))
-  columns[names(number_columns)] <- lapply(number_columns, function(x) as.double(x[rows]))
+  columns[names(number_columns)] <- lapply(number_columns, function(x) as.double(x[system_rows]))
   columns$estimate <- na_real(columns$estimate)
-  if (!is.null(table[["reason"]])) columns$reason <- as.character(table[["reason"]][rows])
+  if (!is.null(table[["reason"]])) columns$reason <- as.character(table[["reason"]][system_rows])
   columns$reason[is.na(columns$estimate) & is.na(columns$reason)] <- "the estimator returned NA"
   columns
 }
@@ -215,9 +215,10 @@ wilson_half_width <- function(share, n, z) {
   z / (1 + z^2 / n) * sqrt(bernoulli_variance(share) / n + z^2 / (4 * n^2))
 }
 
-# Returns the half width of an interval that also allows for a second, independent error.
-# * error: half width of an interval for the second error only.
-# * end, middle: limit and centre of the interval for the first error only.
+# Returns the half width of the interval of an estimate that has two independent errors, such as
+# sampling error and an error shared with the raters.
+# * error: half width of an interval that allows for the second error only.
+# * end, middle: limit and centre of an interval that allows for the first error only.
 add_error_to_half_width <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
 
 # ---- Computations in other processes or on other machines, with package future ---
@@ -321,7 +322,8 @@ find_crossing <- function(f, range) {
 
 # ---- Matrices and shares ----
 
-# Returns a matrix (codes x numbers from 1 to `n`) that is TRUE where the code is the number.
+# Returns a logical matrix with a row per element of `codes` and `n` columns. Column j shows whether
+# the code is j.
 indicator_matrix <- function(codes, n) outer(codes, seq_len(n), `==`)
 
 # Returns the variance of a variable that is 1 with probability `p`, and otherwise 0.

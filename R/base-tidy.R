@@ -89,11 +89,11 @@ coef.fallible_result <- function(object, ...) { # nolint: object_name.
 #' @export
 vcov.fallible_result <- function(object, ...) { # nolint: object_name.
   table <- table_of_estimates(object)
-  names <- table$name
+  estimate_names <- table$name
   replicates <- unclass(object)[["replicates"]]
-  has_replicates <- is.matrix(replicates) && ncol(replicates) == length(names)
+  has_replicates <- is.matrix(replicates) && ncol(replicates) == length(estimate_names)
   covariance <- matrix(if (has_replicates) cov(replicates, use = "complete.obs") else NA_real_,
-    length(names), length(names), dimnames = list(names, names))
+    length(estimate_names), length(estimate_names), dimnames = list(estimate_names, estimate_names))
   diag(covariance) <- table$std.error^2
   covariance
 }
@@ -113,8 +113,8 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
 # with names such as "5 %" and "95 %". `parm`: names or numbers of the estimates to return; all if
 # missing.
 interval_matrix <- function(table, names, level, parm) {
-  percents <- paste(format(100 * (1 + c(-1, 1) * level) / 2, trim = TRUE), "%")
-  intervals <- matrix(unlist(table[limit_columns]), ncol = 2L, dimnames = list(names, percents))
+  limit_labels <- paste(format(100 * (1 + c(-1, 1) * level) / 2, trim = TRUE), "%")
+  intervals <- matrix(unlist(table[limit_columns]), ncol = 2L, dimnames = list(names, limit_labels))
   if (missing(parm)) return(intervals)
   if (is.numeric(parm)) parm <- names[parm]
   pick_rows(intervals, check_names_among(parm, names, "parm"))
@@ -129,11 +129,11 @@ table_of_estimates <- function(object) {
     "A result of class {.cls {class(object)[[1L]]}} has no estimates.",
     i = "{.fun tidy} returns its table.")
   table[setdiff(interval_columns, names(table))] <- NA_real_
-  columns <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
-  columns$scale_weights <- NULL # left out, because it is equal in all rows
-  columns <- Filter(function(x) is.character(x) || is.factor(x), unname(columns))
-  columns <- lapply(columns, function(x) replace_na(as.character(x), ""))
-  table$name <- gsub("^ +| (?= |$)", "", paste_columns(columns, " "), perl = TRUE)
+  name_columns <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
+  name_columns$scale_weights <- NULL # left out, because it is equal in all rows
+  name_columns <- Filter(function(x) is.character(x) || is.factor(x), unname(name_columns))
+  name_columns <- lapply(name_columns, function(x) replace_na(as.character(x), ""))
+  table$name <- gsub("^ +| (?= |$)", "", paste_columns(name_columns, " "), perl = TRUE)
   table
 }
 
@@ -181,12 +181,12 @@ print.result_summary <- function(x, ...) {
     print_schema(object, x$schema, details = x$views)
     return(invisible(x))
   }
-  name <- x$schema$class %||% class(object)[[1L]]
-  cat_lines(sprintf("<summary of %s> %s", name, x$schema$caption))
+  class_name <- x$schema$class %||% class(object)[[1L]]
+  cat_lines(sprintf("<summary of %s> %s", class_name, x$schema$caption))
   glance_row <- summary_rows(glance(object))
   if (!is_empty(glance_row)) {
-    values <- printable(map_chr(glance_row, format))
-    cat("", paste0(format(names(glance_row)), "  ", values), sep = "\n")
+    printed_values <- printable(map_chr(glance_row, format))
+    cat("", paste0(format(names(glance_row)), "  ", printed_values), sep = "\n")
   }
   tables <- summary_tables(object)
   for (table in names(tables)) {
@@ -200,8 +200,8 @@ print.result_summary <- function(x, ...) {
 
 max_summary_rows <- 12L # largest number of rows of a table in summary()
 
-# Returns the first rows of a table, without columns that are NA. Columns of doubles are strings
-# with three decimals, except columns of whole numbers.
+# Returns the first rows of a table, without columns that are lists or in which all values are NA.
+# Columns of doubles are strings with three decimals, except columns of whole numbers.
 summary_rows <- function(table) {
   first_rows <- head(as.data.frame(drop_empty_columns(table)), max_summary_rows)
   first_rows[] <- lapply(first_rows, function(x) {
@@ -224,12 +224,12 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   if (is.null(table)) return(knitr::normal_print(x))
   n_hidden <- nrow(table) - max_document_rows
   notes <- c(if (n_hidden > 0L) sprintf("... and %s rows more", n_hidden), document_notes(x))
-  align_right <- map_lgl(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)))
+  is_right_aligned <- map_lgl(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)))
   knitr::asis_output(paste(c(
     "", knitr::kable(
-      table_as_text(head(table, max_document_rows)),
+      escape_table_text(head(table, max_document_rows)),
       caption = escape_for_document(schema_of(x)$caption),
-      row.names = FALSE, align = ifelse(align_right, "r", "l")
+      row.names = FALSE, align = ifelse(is_right_aligned, "r", "l")
     ), "", paste0("* ", escape_for_document(notes), recycle0 = TRUE), ""
   ), collapse = "\n"))
 }
@@ -247,8 +247,8 @@ document_notes <- function(x) {
 # entities are used, which Pandoc converts in every output format. If the document is not Markdown,
 # the text is returned unchanged.
 escape_for_document <- function(words) {
-  document <- knitr::opts_knit$get("out.format")
-  if (is.null(document) || document == "markdown") escape_markdown(words) else words
+  document_format <- knitr::opts_knit$get("out.format")
+  if (is.null(document_format) || document_format == "markdown") escape_markdown(words) else words
 }
 
 # Replaces characters with a meaning in Markdown by HTML entities.
@@ -258,9 +258,10 @@ escape_markdown <- function(words) {
     words <- gsub(character, sprintf("&#%d;", utf8ToInt(character)), words, fixed = TRUE)
   }
   words <- gsub("](", "]&#40;", gsub("]{", "]&#123;", words, fixed = TRUE), fixed = TRUE)
-  # Some characters are markup only at some positions, such as the beginning of a line. Names are
-  # these characters. Values are regular expressions that match them at these positions.
-  patterns <- c(
+  # Some characters are markup only at some positions, such as the beginning of a line. Each element
+  # of `markup_patterns` is a regular expression that matches a character at these positions. The
+  # name of the element is the character.
+  markup_patterns <- c(
     "_" = "(?<![[:alnum:]])_|_(?![[:alnum:]])", "~" = "~", "^" = "\\^",
     "." = "^\\w+\\K[.](?=\\s)|(?i:www)\\K[.]",
     ")" = "^\\w+\\K[)](?=\\s)", ">" = "^>", "-" = "^-(?=\\s|-)",
@@ -268,8 +269,10 @@ escape_markdown <- function(words) {
     # Pandoc makes links of text that looks like an address, a citation or the name of a section.
     ":" = "^:(?=:)|(?<=[[:alnum:]+.-]):(?=\\S)|(?<=\\]):", "@" = "@", "[" = "\\[(?![-0-9.])"
   )
-  for (character in names(patterns)) {
-    words <- gsub(patterns[[character]], sprintf("&#%d;", utf8ToInt(character)), words, perl = TRUE)
+  for (character in names(markup_patterns)) {
+    words <- gsub(
+      markup_patterns[[character]], sprintf("&#%d;", utf8ToInt(character)), words, perl = TRUE
+    )
   }
   words
 }
@@ -278,7 +281,7 @@ escape_markdown <- function(words) {
 # because labels and names come from data.
 as_markdown <- function(x, digits = 3L) {
   if (!is.data.frame(x)) return(escape_markdown(x))
-  as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
+  as.character(knitr::kable(escape_table_text(x), "pipe", digits = digits, row.names = FALSE))
 }
 
 # Prepares a table for a spreadsheet. If `wanted` is TRUE, puts an apostrophe before cells and names
@@ -287,21 +290,21 @@ as_markdown <- function(x, digits = 3L) {
 for_spreadsheet <- function(table, wanted) {
   if (!check_flag(wanted, "spreadsheet")) return(table)
   table[] <- lapply(table, function(column) {
-    if (is.factor(column)) levels(column) <- without_formulas(levels(column))
-    if (is.character(column)) without_formulas(column) else column
+    if (is.factor(column)) levels(column) <- escape_formulas(levels(column))
+    if (is.character(column)) escape_formulas(column) else column
   })
-  setNames(table, without_formulas(names(table)))
+  setNames(table, escape_formulas(names(table)))
 }
 
 # Puts an apostrophe before strings that a spreadsheet would read as formulas.
-without_formulas <- function(words) {
+escape_formulas <- function(words) {
   is_formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) &
     !grepl("^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$", words) # numbers
   replace(words, is_formula, paste0("'", words[is_formula]))
 }
 
 # Escapes all text of a table for a document; numbers are unchanged.
-table_as_text <- function(table) {
+escape_table_text <- function(table) {
   for (column in which(!map_lgl(table, is.numeric))) {
     table[[column]] <- escape_for_document(as.character(table[[column]]))
   }

@@ -90,12 +90,13 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
   fit <- as_fit(x, "x")
   check_not_one_judge(fit)
   fit <- fit_without_abstentions(fit)
-  panel <- fit$x
-  if (n_systems(panel) == 0L) abort_no_system("There is no system whose accuracy can be bounded.")
-  systems <- check_system_names(systems, panel$systems)
+  ratings <- fit$x
+  if (n_systems(ratings) == 0L) abort_no_system("There is no system whose accuracy can be bounded.")
+  systems <- check_system_names(systems, ratings$systems)
   replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
   estimate <- if (inherits(x, "accuracy_estimate")) x
-  group_size <- group_size %||% if (weights_are_counts(panel)) 4 * sqrt(count_cases(panel)) else 0
+  group_size <- group_size %||%
+    if (weights_are_counts(ratings)) 4 * sqrt(count_cases(ratings)) else 0
   options <- list(
     interval = check_choice(interval), conf_level = check_level(conf_level),
     replicates = check_count(replicates, "replicates", min = 2L, max = 1e6),
@@ -106,7 +107,7 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
     2 * options$replicates * length(systems), "replicates of bounds",
     "Ask for fewer {.arg replicates}, or choose {.arg systems}."
   )
-  system_numbers <- match(systems, panel$systems)
+  system_numbers <- match(systems, ratings$systems)
   bounds <- c(
     bounds_of_fit(fit, system_numbers, options$group_size),
     list(options = options, fit = fit, failed = NA_integer_, estimate = estimate)
@@ -139,7 +140,7 @@ bounds_of_fit <- function(fit, systems, group_size) {
     return(list(bounds = table))
   }
   weight <- pattern_weights(x)
-  ranges <- fit_ranges(fit, weight, group_size, pairs_of_systems(length(systems), systems))
+  ranges <- compute_bounds(fit, weight, group_size, pairs_of_systems(length(systems), systems))
   bound_columns <- c("lowest", "highest")
   table[bound_columns] <- na_real(lapply(ranges$systems[bound_columns], `[`, systems))
   posteriors <- rep(list(posterior(fit)), n_systems(x))
@@ -159,7 +160,7 @@ pairs_of_systems <- function(n, systems = seq_len(n)) {
 
 # Computes bounds of the accuracies of all systems, and of the differences of `pairs` of systems, in
 # the C++ core. `weight`: number of cases with each pattern of ratings and answers.
-fit_ranges <- function(fit, weight, group_size, pairs) {
+compute_bounds <- function(fit, weight, group_size, pairs) {
   core_accuracy_bounds(fit$x$patterns, fit$known$truth, weight, posterior(fit), group_size, pairs)
 }
 
@@ -170,20 +171,19 @@ make_refit_bounds <- function(fit, systems, group_size) {
   # Creates ratings with one case per pattern (combination of ratings and answers). The weight of
   # this case is the number of cases of the pattern. The bootstrap resamples these weights.
   x <- fit$x
-  first_cases <- first_cases(x)
-  x$covariates <- x$covariates[first_cases, ] # NULL stays NULL
+  case_of_pattern <- first_cases(x)
+  x$covariates <- x$covariates[case_of_pattern, ] # NULL stays NULL
   x$weights <- pattern_weights(x)
-  for (field in entry_fields(x)) x[[field]] <- subset_case_entries(x[[field]], first_cases)
-  x$index <- x$cases <- seq_along(first_cases)
+  for (field in entry_fields(x)) x[[field]] <- subset_case_entries(x[[field]], case_of_pattern)
+  x$index <- x$cases <- seq_along(case_of_pattern)
   x$truth <- NULL
   x <- leave_database(x)
   gold_patterns <- which(fit$known$truth > 0L)
   known_truth <- if (length(gold_patterns) > 0L) {
     setNames(x$categories[fit$known$truth[gold_patterns]], gold_patterns)
   }
-  # The chains of replicates are short, which adds Monte Carlo error. This error increases the
-  # variance of each bound by a factor of about 1 + 1 / (effective number of draws). That number is
-  # at least 100 if the chains of the fit were long enough.
+  # For speed, each replicate has a short Markov chain. Its Monte Carlo error increases the variance
+  # of a bound by about 1 / (effective number of draws), which is usually less than 1%.
   sampler_settings <- if (!is.null(fit$sampling)) {
     list(draws = 400L, chains = 1L, warmup = 200L, thin = fit$sampling$thin, threads = 1L)
   }
@@ -192,7 +192,7 @@ make_refit_bounds <- function(fit, systems, group_size) {
       fit, weigh_patterns(x, weight), known_truth = known_truth, sampling = sampler_settings
     ))
     if (refit$identified == "yes") lapply(
-      fit_ranges(refit, weight, group_size, pairs_of_systems(0L))$systems, `[`, systems
+      compute_bounds(refit, weight, group_size, pairs_of_systems(0L))$systems, `[`, systems
     )
   }
 }
@@ -214,28 +214,27 @@ add_confidence_set <- function(bounds, refit_bounds) {
   }
   replicates <- replicate_bounds(bounds, weight, refit_bounds)
   bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
-  has_few_bounds <- bounds$failed > bounds$options$replicates / 2
-  # If all replicates are equal, there is no confidence set. It would imply that the bounds have no
-  # sampling error.
+  has_many_failures <- bounds$failed > bounds$options$replicates / 2
+  # If all replicates are equal, a confidence set would suggest that there is no sampling error.
   has_equal_bounds <-
     is_constant_column(replicates$lowest) & is_constant_column(replicates$highest)
   reason <- first_reason(
-    "most bootstrap replicates gave no bounds" = has_few_bounds,
+    "most bootstrap replicates gave no bounds" = has_many_failures,
     "all bootstrap replicates have the same bounds" = has_equal_bounds
   )
   lacks_set <- !is.na(table$lowest) & !is.na(reason)
   table$reason[lacks_set] <- paste0(no_interval_prefix, reason[lacks_set])
   rows_with_set <- which(is.na(table$reason))
   # Returns limits of the basic bootstrap interval for `lowest` or `highest`.
-  basic_limits <- function(name, probability) {
+  bootstrap_limits <- function(name, probability) {
     2 * table[[name]][rows_with_set] - apply(
       pick_columns(replicates[[name]], rows_with_set), 2L, quantile, probability, na.rm = TRUE,
       names = FALSE
     )
   }
   tail_probability <- (1 - bounds$options$conf_level) / 2
-  lower_limits <- basic_limits("lowest", 1 - tail_probability)
-  upper_limits <- basic_limits("highest", tail_probability)
+  lower_limits <- bootstrap_limits("lowest", 1 - tail_probability)
+  upper_limits <- bootstrap_limits("highest", tail_probability)
   table$conf.low[rows_with_set] <- pmax(0, pmin(lower_limits, table$lowest[rows_with_set]))
   table$conf.high[rows_with_set] <- pmin(1, pmax(upper_limits, table$highest[rows_with_set]))
   replace(bounds, "bounds", list(table))
@@ -351,23 +350,24 @@ new_bounds <- function(x) {
   table <- x$bounds
   options <- x$options
   has_set <- options$interval == "bootstrap"
-  system_words <- count_noun(nrow(table), "system")
-  model_words <- format(x$fit$model)
+  system_count_text <- count_noun(nrow(table), "system")
+  model_text <- format(x$fit$model)
   table$range <- format_limits(table$lowest, table$highest)
   table$set <- format_limits(table$conf.low, table$conf.high)
   inject(new_result("accuracy_bounds",
     tables = list(bounds = x$bounds, breakdown = breakdown_table),
     facts = list(
-      systems = nrow(table), n = max(table$n), model = model_words,
+      systems = nrow(table), n = max(table$n), model = model_text,
       group_size = options$group_size, groups = x$groups %||% NA_integer_,
       interval = options$interval,
       conf_level = if (has_set) options$conf_level else NA_real_,
       replicates = if (has_set) options$replicates else NA_integer_, failed = max(x$failed)
     ),
-    caption = paste("Bounds of the accuracy of", system_words),
-    head = sprintf("%s; probabilities of the truth are from the %s", system_words, model_words),
+    caption = paste("Bounds of the accuracy of", system_count_text),
+    head = sprintf("%s; probabilities of the truth are from the %s", system_count_text, model_text),
     shown = view(table, c("system", `lowest to highest` = "range",
-      if (has_set) setNames("set", set_title(options$conf_level)), cases = "n"), left = integer()),
+      if (has_set) setNames("set", confidence_set_title(options$conf_level)), cases = "n"),
+      left = integer()),
     notes = c(
       abstain_note(x$fit$x), paste(
         "If the fit has the right probabilities of the truth, accuracy is in this range, up to",
@@ -391,10 +391,10 @@ new_bounds <- function(x) {
 format.accuracy_bounds <- function(x, digits = 3L, ...) {
   digits <- check_digits(digits)
   table <- tidy(x)
-  set_words <- sprintf(" (%s %s)", set_title(x$options$conf_level),
+  set_texts <- sprintf(" (%s %s)", confidence_set_title(x$options$conf_level),
     format_limits(table$conf.low, table$conf.high, digits))
   sprintf("%s: %s%s", printable(table$system), format_limits(table$lowest, table$highest, digits),
-    ifelse(is.na(table$conf.low), "", set_words))
+    ifelse(is.na(table$conf.low), "", set_texts))
 }
 
-set_title <- function(level) paste0(format(100 * level), "% confidence set")
+confidence_set_title <- function(level) paste0(format(100 * level), "% confidence set")

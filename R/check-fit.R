@@ -102,14 +102,14 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
     patterns = pattern_check(fit, draws, weight)))
   # Posterior means with each alternative prior. All fits use the same seed, so that shifts are not
   # due to random numbers.
-  names <- fit$terms$term
+  term_names <- fit$terms$term
   alternative_means <- vapply(priors, function(prior) {
     refit <- fit_checked_draws(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
-    colMeans(refit$draws)[match(names, refit$terms$term)]
-  }, numeric(length(names)))
+    colMeans(refit$draws)[match(term_names, refit$terms$term)]
+  }, numeric(length(term_names)))
   shifts <- na_real(as.vector((alternative_means - colMeans(fit$draws)) / apply(fit$draws, 2L, sd)))
   sensitivity <- columns_tibble(
-    term = rep(names, length(priors)), prior = rep(names2(priors), each = length(names)),
+    term = rep(term_names, length(priors)), prior = rep(names2(priors), each = length(term_names)),
     shift = shifts, flagged = !is.na(shifts) & abs(shifts) > max_shift
   )
   new_fit_check(fit, c(list(terms = terms, sensitivity = sensitivity), predictive_checks,
@@ -132,16 +132,16 @@ predictive_row <- function(observed_values, simulated) {
 # 0 if the rater did not rate the case, or rated it more than once.
 codes_of_single_ratings <- function(x) {
   codes <- pattern_codes(x)
-  cell <- rating_pattern(x) + (rating_rater(x) - 1L) * nrow(codes)
-  codes[tabulate(cell, length(codes)) > 1L] <- 0L
+  cell_index <- rating_pattern(x) + (rating_rater(x) - 1L) * nrow(codes)
+  codes[tabulate(cell_index, length(codes)) > 1L] <- 0L
   codes
 }
 
 # Returns a table with a row per pair of raters with common cases. It compares the observed number
 # of agreements with simulated numbers. Arguments:
-# * draws: list with the parameters of each posterior draw; an element contains `base_rates`
-#   (populations x categories) and `matrices` (one per rater).
-# * weight: number of cases of each pattern. A pattern contains the ratings of a case by all raters.
+# * draws: list with an element per posterior draw. An element contains `base_rates` (populations,
+#   which are groups of cases, x categories) and `matrices`, a confusion matrix per rater.
+# * weight: number of cases with each pattern of ratings.
 pair_checks <- function(fit, draws, weight) {
   x <- fit$x
   codes <- codes_of_single_ratings(x)
@@ -149,23 +149,24 @@ pair_checks <- function(fit, draws, weight) {
   check_pair_numbers(n, 8)
   population <- fit$task$population
   pair_row <- function(a, b) {
-    common_cases <- weight * (codes[, a] > 0L & codes[, b] > 0L)
-    cases <- rowsum_codes(population, common_cases, nrow(draws[[1L]]$base_rates))
-    if (sum(cases) == 0) return(NULL)
-    # Probability that both raters agree (populations x draws). Other raters get code 0 (missing),
-    # so that only the ratings of the pair count.
+    common_weight <- weight * (codes[, a] > 0L & codes[, b] > 0L)
+    cases_per_population <- rowsum_codes(population, common_weight, nrow(draws[[1L]]$base_rates))
+    if (sum(cases_per_population) == 0) return(NULL)
+    # Probability that both raters agree, a matrix (populations x draws). Other raters get code 0
+    # (missing), so that only the ratings of the pair are used.
     agreeing_codes <- matrix(0L, n_categories(x), n)
     agreeing_codes[, c(a, b)] <- seq_along(x$categories)
     p_agreement <- vapply(draws, function(draw) {
       drop(draw$base_rates %*%
         colSums(code_probabilities(draw, agreeing_codes, fit$model, x$raters)))
-    }, cases)
+    }, cases_per_population)
     simulated <- colSums(matrix(
-      rbinom(length(p_agreement), cases, pmin(p_agreement, 1)), length(cases)
+      rbinom(length(p_agreement), cases_per_population, pmin(p_agreement, 1)),
+      length(cases_per_population)
     ))
     tibble(
-      rater1 = x$raters[[a]], rater2 = x$raters[[b]], cases = sum(cases),
-      predictive_row(sum(common_cases * (codes[, a] == codes[, b])), simulated)
+      rater1 = x$raters[[a]], rater2 = x$raters[[b]], cases = sum(cases_per_population),
+      predictive_row(sum(common_weight * (codes[, a] == codes[, b])), simulated)
     )
   }
   empty_table <- tibble(
@@ -272,15 +273,15 @@ fit_check_notes <- function(fit, mixing, tables) {
   pairs <- tables$pairs[order(tables$pairs$p.value), ]
   n_small_p <- sum(pairs$p.value < 0.05)
   shown_pairs <- head(pairs, min(n_small_p, 3L))
-  conflicts <- tables$terms$term[which(tables$terms$conflict)]
+  conflicting_terms <- tables$terms$term[which(tables$terms$conflict)]
   waic <- tables$criteria[1L, ]
   loo <- tables$criteria[2L, ]
   c(
     paste0("Chains: ", format_mixing(fit), if (!is_sufficient_mixing(mixing)) {
       ": the chains have not converged, use more draws"
     }),
-    if (length(conflicts) > 0L) paste0("The ratings contradict the priors of ",
-      shorten(conflicts), ": posterior means are far from prior means, see ?check_fit"),
+    if (length(conflicting_terms) > 0L) paste0("The ratings contradict the priors of ",
+      shorten(conflicting_terms), ": posterior means are far from prior means, see ?check_fit"),
     if (nrow(tables$patterns) == 0L) paste0("Rows of ratings: no X2. ", why_no_patterns(fit)),
     sprintf("Rows of ratings: X2 %.0f, in simulated ratings %.0f, p %s", tables$patterns$observed,
       tables$patterns$expected, format_p(tables$patterns$p.value)),
@@ -301,7 +302,7 @@ fit_check_notes <- function(fit, mixing, tables) {
         sprintf("leave-one-out %.1f, Pareto k at most %.2f", loo$elpd, loo$worst_k),
       if (isTRUE(loo$worst_k > 0.7)) ", above 0.7: leave-one-out is unreliable"
     ),
-    if (fit$prior$order == "each") note_untruncated,
+    if (fit$prior$order == "each") untruncated_note,
     if (nrow(tables$sensitivity) > 0L) paste(
       "Columns of alternative priors: shift of the mean in posterior standard deviations; * above",
       max_shift
@@ -316,16 +317,16 @@ why_no_patterns <- function(fit) {
   n_incomplete <- count_cases(x, is_used & rowSums(codes_of_single_ratings(x) == 0L) > 0L)
   if (is.null(all_answer_combinations(x))) return("More than 4096 rows are possible")
   if (n_incomplete == 0) return("The truth of all cases is known")
-  cases_words <- paste(number(n_incomplete), "of", count_noun(count_cases(x, is_used), "case"))
+  incomplete_text <- paste(number(n_incomplete), "of", count_noun(count_cases(x, is_used), "case"))
   if (!rates_once(x)) {
     return(paste("It needs one rating of every case by every rater, but this is not so for",
-      cases_words))
+      incomplete_text))
   }
-  paste0("It needs ratings of every case by all raters: ", cases_words,
+  paste0("It needs ratings of every case by all raters: ", incomplete_text,
     if (n_incomplete == 1) " lacks" else " lack", " ratings. Refit without them, see ?check_fit")
 }
 
-note_untruncated <- paste(
+untruncated_note <- paste(
   "The printed priors ignore the constraint order = \"each\", which makes high accuracies more",
   "probable"
 )
@@ -351,17 +352,17 @@ check_alternatives <- function(alternative, x) {
   }
   names <- names2(alternative)
   names <- ifelse(names == "", map_chr(alternative, format), names)
-  setNames(lapply(alternative, without_prior), names)
+  setNames(lapply(alternative, remove_prior), names)
 }
 
 # Removes the prior of a model, because the tests compare maximised likelihoods.
-without_prior <- function(model) replace(model, "prior", list(list()))
+remove_prior <- function(model) replace(model, "prior", list(list()))
 
 # Tests each model in `alternative` against a null model. Models are fitted to the ratings only, not
 # to answers of systems. Returns a list with a row per model, see k_row(). The statistic is twice
-# the gain in log likelihood over the null model. In the null model, errors are equally probable and
-# cases are equally difficult. If the accuracies of raters are identified, the null model has an
-# accuracy for each rater; if they are not, it has one accuracy for all raters.
+# the gain in log likelihood over the null model. In the null model, wrong categories are equally
+# probable, and cases are equally difficult. It has an accuracy for each rater or, if these
+# accuracies are not identified, one accuracy for all raters.
 alternative_rows <- function(x, alternative, settings) {
   if (length(alternative) == 0L) return(list())
   model_row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)
@@ -372,7 +373,7 @@ alternative_rows <- function(x, alternative, settings) {
     "the null model has more parameters than can be estimated from these ratings"
   }
   if (!is.null(reason)) return(lapply(names(alternative), model_row, reason = reason))
-  models <- c(list(without_prior(null_model)), alternative)
+  models <- c(list(remove_prior(null_model)), alternative)
   fit_models <- function(x) {
     without_warnings(lapply(models, fit_raters, x = x, method = "likelihood"))
   }

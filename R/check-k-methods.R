@@ -66,7 +66,7 @@ new_k_check <- function(table, about) {
     "residual agreement" = "Agree more than their accuracies explain: ",
     "share of one category" = "", "agreement below chance" = "Below chance: "
   )
-  # Names of the properties that were not tested, one text per reason
+  # One text per reason: the names of the properties that were not tested for this reason
   untested_properties <- map_chr(
     split(printed_tests$property, factor(table$reason, unique(table$reason))),
     function(labels) shorten(unique(labels), most = 3L)
@@ -100,15 +100,16 @@ new_k_check <- function(table, about) {
 # Returns a table with a row per pair of judges (raters, and the system that is used as an
 # additional rater): observed and expected share of agreement, and p-value. Column `excess` is the
 # number of agreements minus the expected number, in units of its standard deviation. The p-value
-# compares it with the largest excess of all pairs in each simulated data set, and thus allows for
-# the number of pairs. The table has no rows if `result` is NULL.
+# compares `excess` with the largest excess of all pairs in each simulated data set, and thus allows
+# for the number of pairs. `result`: the core's result of the test of residual agreement. If it is
+# NULL, the table has no rows.
 pair_table <- function(result, judges) {
   pairs <- lapply(result$agreement, as.double)
-  n <- as.double(pairs$cases)
+  n_common <- as.double(pairs$cases)
   excess <- as.double(pairs$excess)
   columns_tibble(
-    rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n,
-    observed = pairs$observed / n, expected = pairs$expected / n, excess = excess,
+    rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n_common,
+    observed = pairs$observed / n_common, expected = pairs$expected / n_common, excess = excess,
     p.value = map_dbl(excess, bootstrap_p, simulated = simulated_statistics(result, "residual"))
   )
 }
@@ -137,9 +138,9 @@ advice_on_k_model <- function(x, about) {
   is_violated_property <- map_lgl(
     c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"), `%in%`, problems
   )
-  is_by_distance <- any(x$test == "likelihood ratio, distance" & x$verdict == "violated")
+  has_distance_errors <- any(x$test == "likelihood ratio, distance" & x$verdict == "violated")
   model_args <- sprintf("%s = \"%s\"", names(is_violated_property),
-    c("rater", if (is_by_distance) "distance" else "free", "strata"))
+    c("rater", if (has_distance_errors) "distance" else "free", "strata"))
   advice <- c(
     if (any(is_violated_property)) c(
       sprintf("Fit rater_model(%s), and use it in estimate_accuracy().",
@@ -247,12 +248,12 @@ favourite_categories <- function(x) {
     rowsum_codes(first_index, as.double(value), length(first_index))[first_index]
   }
   sum_by_rater <- function(value) rowsum_codes(rater, weight * value, n_raters(x))
-  in_favourite <- rating_category(x) == favourite_category[rater]
+  is_favourite <- rating_category(x) == favourite_category[rater]
   n_other_ratings <-
     sum_by_rater(pattern_lengths(x)[pattern] - sum_by_case_and_rater(1 + 0 * rater))
   n_other_favourites <- sum_by_rater(
     pattern_counts(x)[cbind(pattern, favourite_category[rater])] -
-      sum_by_case_and_rater(in_favourite)
+      sum_by_case_and_rater(is_favourite)
   )
   n_ratings <- rowSums(counts)
   favourite_count <- row_maximum(counts)
@@ -274,16 +275,16 @@ below_chance_row <- function(x, alpha) {
   fit <- fit_algebraic(x)
   if (fit$identified == "no_pairs") return(new_row(reason = reason_of_fit(fit)))
   is_contradiction <- fit$agreement <= chance_agreement
-  overall_agreement <- sprintf("all raters agree in %s of pairs", percent(fit$agreement))
-  has_pairs <- weights_are_counts(x) && length(named_raters(x)) %in% seq_len(max_judges)
-  pairs <- if (has_pairs) judge_pairs(x)
+  overall_text <- sprintf("all raters agree in %s of pairs", percent(fit$agreement))
+  can_compare_pairs <- weights_are_counts(x) && length(named_raters(x)) %in% seq_len(max_judges)
+  pairs <- if (can_compare_pairs) judge_pairs(x)
   if (NROW(pairs) == 0L) {
     return(if (is_contradiction) {
-      new_row(statistic = fit$agreement, contradiction = TRUE, concerns = overall_agreement)
+      new_row(statistic = fit$agreement, contradiction = TRUE, concerns = overall_text)
     } else {
       new_row(reason = if (has_counts(x)) reason_only_counts else
         if (!weights_are_counts(x)) "weights are not counts" else
-          if (has_pairs) "no two raters have 10 common cases" else
+          if (can_compare_pairs) "no two raters have 10 common cases" else
             "there are too many pairs of raters")
     })
   }
@@ -292,7 +293,7 @@ below_chance_row <- function(x, alpha) {
   worst_pair <- pairs[order(pairs$p, pairs$share)[[1L]], ]
   new_row(
     statistic = worst_pair$share, p_value = worst_pair$p, contradiction = is_contradiction,
-    concerns = paste(c(if (is_contradiction) overall_agreement, if (worst_pair$p <= alpha) sprintf(
+    concerns = paste(c(if (is_contradiction) overall_text, if (worst_pair$p <= alpha) sprintf(
       "%s and %s agree in %s of cases", x$raters[[worst_pair$judge1]],
       x$raters[[worst_pair$judge2]], percent(worst_pair$share)
     )), collapse = "; ")
@@ -336,12 +337,13 @@ first_identified <- function(x, settings, choices, changes = NULL) {
   if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
   for (i in row_numbers(choices)) {
     choice <- as.list(choices[i, ])
-    null <- do.call(rater_model, choice)
-    alternative <- if (!is.null(changes)) do.call(rater_model, modifyList(choice, changes))
+    null_model <- do.call(rater_model, choice)
+    alternative_model <- if (!is.null(changes)) do.call(rater_model, modifyList(choice, changes))
     is_identified <- core_identified(
-      x$patterns, pattern_weights(x), settings$system - 1L, unclass(alternative %||% null)
+      x$patterns, pattern_weights(x), settings$system - 1L,
+      unclass(alternative_model %||% null_model)
     )
-    if (is_identified) return(list(null = null, alternative = alternative))
+    if (is_identified) return(list(null = null_model, alternative = alternative_model))
   }
 }
 

@@ -148,8 +148,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
 
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
 
-# Returns the names of the raters, followed by the name of the system that is used as an additional
-# rater (if any).
+# Returns the names of the raters and of the system that is used as an additional rater (if any).
 judge_names <- function(x, settings) c(x$raters, x$systems[settings$system])
 
 # Runs all planned tests in the C++ core. Returns a list with an element per test in `plan`: the
@@ -167,9 +166,9 @@ run_k_tests <- function(x, plan, settings) {
     x$patterns, pattern_weights(x), settings$system - 1L, tests, options,
     progress_bar("Checks", length(tests) * settings$replicates)$tick
   )
-  not_converged <- map_lgl(results, function(result) isFALSE(result$converged))
-  if (any(not_converged)) {
-    warn_convergence(shorten(unique(map_chr(plan[not_converged], `[[`, "property"))))
+  has_not_converged <- map_lgl(results, function(result) isFALSE(result$converged))
+  if (any(has_not_converged)) {
+    warn_convergence(shorten(unique(map_chr(plan[has_not_converged], `[[`, "property"))))
   }
   results
 }
@@ -201,9 +200,8 @@ bootstrap_p <- function(observed, simulated) {
   (1 + sum(is.na(simulated) | simulated >= observed - 1e-6)) / (length(simulated) + 1)
 }
 
-# Replaces statistics very close to 0 by 0. Also replaces negative likelihood ratio statistics by 0.
-# They occur if the fit of the larger model did not quite reach its optimum. `statistic_name`: name
-# of the statistic in the core.
+# Replaces statistics very close to 0, and negative likelihood ratio statistics, by 0. Likelihood
+# ratios are negative if the fit of the alternative model did not quite reach its optimum.
 reported_statistic <- function(statistic, statistic_name) {
   if (statistic_name == "ratio") statistic <- max(statistic, 0)
   if (abs(statistic) < 1e-6) 0 else statistic
@@ -241,8 +239,7 @@ model_rows <- function(test, result, x, settings) {
       new_row("independence", "residual agreement", "residual",
         concerns = most_agreeing_pair(result$agreement, judge_names(x, settings)))
     },
-    # Only negative estimates of base rates are evidence against the model. If the lowest estimate
-    # is positive, it is replaced by 0.
+    # A positive estimate is replaced by 0: only negative base rates contradict the model.
     if (test$pairs && "chance" %in% settings$properties) {
       new_row("chance", "negative base rates", "lowest_rate",
         transform = function(rate) -pmin(rate, 0))
@@ -254,10 +251,10 @@ model_rows <- function(test, result, x, settings) {
 # the expected number most, in units of its standard deviation.
 most_confused_pair <- function(result, x) {
   disagreements <- disagreement_cells(result, x)
-  most_confused <- which.max(
+  pair_index <- which.max(
     (disagreements$observed - disagreements$expected) / sqrt(pmax(disagreements$expected, 1e-12))
   )
-  paste(disagreements$category1[[most_confused]], "and", disagreements$category2[[most_confused]])
+  paste(disagreements$category1[[pair_index]], "and", disagreements$category2[[pair_index]])
 }
 
 # Returns a table with a row per pair of categories: observed and expected numbers of disagreements.
@@ -276,10 +273,10 @@ disagreement_cells <- function(result, x) {
 # judges cannot be distinguished from an excess of the other two, so both pairs are named. `pairs`:
 # the core's table of pairs of judges.
 most_agreeing_pair <- function(pairs, judges) {
-  largest <- which.max(pairs$excess)
-  pair <- c(pairs$judge1[[largest]], pairs$judge2[[largest]])
-  named_judges <- c(judges[pair], if (length(judges) == 4L) judges[-pair])
-  paste(named_judges[c(TRUE, FALSE)], named_judges[c(FALSE, TRUE)],
+  pair_index <- which.max(pairs$excess)
+  pair <- c(pairs$judge1[[pair_index]], pairs$judge2[[pair_index]])
+  judges_to_name <- c(judges[pair], if (length(judges) == 4L) judges[-pair])
+  paste(judges_to_name[c(TRUE, FALSE)], judges_to_name[c(FALSE, TRUE)],
     sep = " and ", collapse = ", or ")
 }
 
@@ -301,17 +298,17 @@ new_k_result <- function(rows, plan, results, x, settings) {
   smallest_p <- p.adjust(
     replace(table$p.value, is_simulated, 1 / (settings$replicates + 1)), "holm"
   )
-  has_too_few <- is_simulated & !is_significant & smallest_p > settings$alpha
-  verdict[has_too_few] <- "too few replicates"
-  warn_if(any(has_too_few), "bootstrap",
-    "{settings$replicates} replicates are too few: {sum(has_too_few)} of {nrow(table)} tests cannot
-      be significant at level {settings$alpha}.",
+  has_too_few_replicates <- is_simulated & !is_significant & smallest_p > settings$alpha
+  verdict[has_too_few_replicates] <- "too few replicates"
+  warn_if(any(has_too_few_replicates), "bootstrap",
+    "{settings$replicates} replicates are too few: {sum(has_too_few_replicates)} of
+      {nrow(table)} tests cannot be significant at level {settings$alpha}.",
     i = "Use at least {replicates_needed(table, settings)} {.arg replicates}, or test fewer
       {.arg properties}.")
   table$concerns[!verdict %in% bad_verdicts] <- NA
   find_result <- function(field) {
-    position <- Position(function(test) test[[field]], plan)
-    if (!is.na(position)) results[[position]]
+    test_index <- Position(function(test) test[[field]], plan)
+    if (!is.na(test_index)) results[[test_index]]
   }
   new_k_check(
     add_column(table[names(table) != "contradiction"], p.adjusted = adjusted_p,
@@ -326,35 +323,31 @@ new_k_result <- function(rows, plan, results, x, settings) {
   )
 }
 
-# Verdicts of tests that contradict the K-model.
+# Verdicts of tests that contradict the K-model (see ?k_model).
 bad_verdicts <- c("violated", "contradiction")
 
 # ---- Plan: the models that are compared for each property ---
 
 # Returns a list of tests. Each test is a list with these fields:
 # * property: the property to test.
-# * name: name of the likelihood ratio test. NULL if only the null model is fitted, for other
-#   statistics.
+# * name: name of the likelihood ratio test; NULL if only `pairs` or `residual` is tested.
 # * null, alternative: the two models; NULL if a model is not identified or not needed.
-# * pairs: are the statistics of disagreements between pairs of categories and of negative base
-#   rates computed?
-# * residual: is the statistic of residual agreement computed? It measures agreement of raters that
-#   the model does not explain.
+# * pairs: are disagreements between pairs of categories, and the lowest base rate, tested?
+# * residual: is agreement of raters tested that the null model does not explain?
 # * reason: why the test is not possible; NULL if it is possible.
 plan_k_tests <- function(x, settings) {
   untestable_reason <- why_untestable(x)
-  # Errors in the null models that are tried first in the tests of accuracy, difficulty and
-  # independence. With "distance", the probability of an error depends on the distance between
-  # categories. Before these models, the test of independence tries models in which the probability
-  # of each error is a free parameter, unless there are more than `max_free_raters` raters.
+  # `first_errors`: first value of `errors` to try in null models. With "distance", the probability
+  # of an error depends on the distance between categories. The test of independence tries "free" (a
+  # parameter for each error) before it, unless there are too many raters.
   first_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
   errors_to_try <- c(first_errors, first_errors, "uniform")
   difficulty_to_try <- c("strata", "none", "none")
   equal_error_models <- model_choices(
     c("rater", "rater", "common", "common"), "uniform", c("strata", "none", "strata", "none")
   )
-  test <- function(property, name, choices, changes = NULL, reason = NULL, residual = FALSE,
-                   pairs = FALSE) {
+  new_test <- function(property, name, choices, changes = NULL, reason = NULL, residual = FALSE,
+                       pairs = FALSE) {
     reason <- untestable_reason %||% reason
     models <- if (is.null(reason)) first_identified(x, settings, choices, changes)
     reason <- reason %||% if (is.null(models)) fill_template("the model has more parameters than can
@@ -363,29 +356,30 @@ plan_k_tests <- function(x, settings) {
       models)
   }
   plan <- unlist(recursive = FALSE, lapply(settings$properties, switch,
-    accuracy = list(test("accuracy", "likelihood ratio",
+    accuracy = list(new_test("accuracy", "likelihood ratio",
       model_choices("common", errors_to_try, difficulty_to_try),
       list(accuracy = "rater"), if (has_counts(x)) reason_only_counts)),
     errors = lapply(settings$errors, function(errors) {
-      test("errors", paste0("likelihood ratio, ", errors), equal_error_models,
+      new_test("errors", paste0("likelihood ratio, ", errors), equal_error_models,
         list(errors = errors),
         if (n_categories(x) == 2L) "with two categories, each case has only one wrong category")
     }),
-    difficulty = list(test("difficulty", "likelihood ratio",
+    difficulty = list(new_test("difficulty", "likelihood ratio",
       model_choices(c("rater", "rater", "common"), c(first_errors, "uniform", "uniform"), "none"),
       list(difficulty = "strata"))),
-    independence = list(test("independence", NULL, rbind(
+    independence = list(new_test("independence", NULL, rbind(
       if (n_raters(x) <= max_free_raters) model_choices("rater", "free", c("strata", "none")),
       model_choices("rater", errors_to_try, difficulty_to_try)
     ), reason = why_no_pairs(x, settings), residual = TRUE))
   ))
-  # The statistics of pairs of categories and of negative base rates need a null model with equally
-  # probable errors. They are added to a test that has such a model or, if there is none, computed
-  # in a separate test.
+  # Statistics `pairs` need a null model with equally probable errors. They are added to a test that
+  # has such a model or, if there is none, computed in a separate test.
   if (!any(c("errors", "chance") %in% settings$properties)) return(plan)
-  position <- Position(function(test) test$property == "errors" && !is.null(test$null), plan)
-  if (is.na(position)) return(c(plan, list(test("errors", NULL, equal_error_models, pairs = TRUE))))
-  plan[[position]]$pairs <- TRUE
+  test_index <- Position(function(test) test$property == "errors" && !is.null(test$null), plan)
+  if (is.na(test_index)) {
+    return(c(plan, list(new_test("errors", NULL, equal_error_models, pairs = TRUE))))
+  }
+  plan[[test_index]]$pairs <- TRUE
   plan
 }
 

@@ -12,9 +12,9 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   options$clusters <- count_gold_clusters(estimate)
   comparison$options <- options
   comparison$accuracy <- estimate$table[c("system", "estimate")]
-  # `measurements` contains estimates of differences from gold cases, a list of vectors. `known` has
-  # an element per pair: can its difference be estimated from gold cases? All other vectors have an
-  # element for each pair with such an estimate, and are left out if no pair has one.
+  # `measurements`: estimates of differences from gold cases, a list of vectors. Vector `known` has
+  # an element per pair of systems: can the difference of the pair be estimated from gold cases? The
+  # other vectors have an element for each pair for which `known` is TRUE.
   evidence <- estimate$gold$evidence
   if (!is.null(evidence) && are_probabilities_too_small(evidence)) evidence <- NULL
   measure_pairs <- function(pair_indices) {
@@ -100,13 +100,15 @@ draw_joint_accuracies <- function(table, systems, conf_level, n_draws = 4000L) {
   difference[indices] <- table$estimate
   squared_error[rbind(indices, indices[, 2:1])] <- error^2
   centring_matrix <- diag(n_systems) - 1 / n_systems
-  scaling <- eigen(-centring_matrix %*% squared_error %*% centring_matrix / 2, symmetric = TRUE)
+  decomposition <-
+    eigen(-centring_matrix %*% squared_error %*% centring_matrix / 2, symmetric = TRUE)
   # The sign of an eigenvector is arbitrary and may depend on rounding errors. The largest entry is
   # made positive, so that draws are the same on every machine.
-  largest_entry <- max.col(t(abs(scaling$vectors)), "first")
-  signs <- sign(scaling$vectors[cbind(largest_entry, seq_len(n_systems))])
-  scaling$vectors <- scaling$vectors %*% diag(signs, n_systems)
-  centred_draws <- matrix(rnorm(n_draws * n_systems), n_draws) %*% scaled_eigenvectors(scaling)
+  largest_entry <- max.col(t(abs(decomposition$vectors)), "first")
+  signs <- sign(decomposition$vectors[cbind(largest_entry, seq_len(n_systems))])
+  decomposition$vectors <- decomposition$vectors %*% diag(signs, n_systems)
+  centred_draws <-
+    matrix(rnorm(n_draws * n_systems), n_draws) %*% scaled_eigenvectors(decomposition)
   sweep(centred_draws, 2L, rowMeans(difference - t(difference)), `+`)
 }
 
@@ -119,8 +121,8 @@ errors_of_differences <- function(table, conf_level) {
 
 # Adds the probability that the first system of each pair is better. If option `simultaneous` is
 # TRUE, also widens all intervals by a common factor, such that all intervals together contain their
-# differences with probability `conf_level`. These intervals are NA if a pair has no interval.
-# `draws`: result of draw_joint_accuracies().
+# differences with probability `conf_level`. If one pair has no interval, all widened intervals are
+# NA. `draws`: result of draw_joint_accuracies().
 add_joint_intervals <- function(table, draws, options) {
   conf_level <- options$conf_level
   error <- errors_of_differences(table, conf_level)

@@ -7,9 +7,9 @@
 # * unusable_arguments: named list of arguments that cannot be used with groups. An error is raised
 #   unless all are NULL.
 compare_groups <- function(x, systems, conf_level, simultaneous, reference, unusable_arguments) {
-  x <- unclass(x)
-  first_estimate <- x[[1L]]
-  groups <- names(x)
+  estimates <- unclass(x)
+  first_estimate <- estimates[[1L]]
+  groups <- names(estimates)
   unusable_arguments <- names(drop_null(unusable_arguments))
   abort_argument_if(unusable_arguments, unusable_arguments[1L],
     "{.arg {unusable_arguments[1L]}} cannot be used to compare groups.",
@@ -17,7 +17,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, unus
   systems <- check_system_names(systems, first_estimate$table$system)
   if (!is.null(reference)) check_choice(reference, groups, "reference")
   abort_argument_if(length(groups) < 2L, "x", "must have at least two groups to compare.")
-  has_gold <- map_lgl(x, function(estimate) any(estimate$gold$measured$known))
+  has_gold <- map_lgl(estimates, function(estimate) any(estimate$gold$measured$known))
   abort_argument_if(!any(has_gold), "x",
     "must have a random sample of gold cases (cases with known truth) in each group.",
     x = "There are no such gold cases. Ratings, known error rates, and cases picked by hand do not
@@ -37,7 +37,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, unus
   )
   method <- first_estimate$options$method
   interval_level <- if (simultaneous) 1 - (1 - conf_level) / nrow(table) else conf_level
-  measurements <- lapply(x, function(estimate) {
+  measurements <- lapply(estimates, function(estimate) {
     setNames(lapply(
       match(systems, estimate$table$system), group_measurement, estimate = estimate,
       level = interval_level
@@ -49,8 +49,8 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, unus
     measurements_of_pair <- lapply(measurements[pair_groups], `[[`, pair_row$system)
     columns_tibble(!!!difference_of_groups(measurements_of_pair, method))
   })
-  gold <- list(settings = first_estimate$gold$settings, cases = min(map_dbl(x, count_gold)))
-  new_group_comparison(tibble(table, differences), x, gold, list(
+  gold <- list(settings = first_estimate$gold$settings, cases = min(map_dbl(estimates, count_gold)))
+  new_group_comparison(tibble(table, differences), estimates, gold, list(
     method = method, conf_level = conf_level, simultaneous = simultaneous,
     metric = if (is_pass_rate(first_estimate)) "pass rate",
     against = if (!is.null(reference)) list(reference = reference)
@@ -65,24 +65,28 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, unus
 # * interval: estimate and interval.
 # * influence: influence of each cluster on the estimate, named by cluster. NULL without clusters.
 group_measurement <- function(estimate, s, level) {
-  x <- extract_gold_accuracy(estimate$gold, s)
-  has_gold <- !is.null(x)
+  gold_measurement <- extract_gold_accuracy(estimate$gold, s)
+  has_gold <- !is.null(gold_measurement)
   list(
-    x = x, n = estimate$table$n[[s]], gold_details = estimate$gold$details[s, ],
-    interval = if (has_gold) corrected_interval(x, estimate$gold$settings$target, level) else
-      result_table(NA),
+    x = gold_measurement, n = estimate$table$n[[s]], gold_details = estimate$gold$details[s, ],
+    interval = if (has_gold) {
+      corrected_interval(gold_measurement, estimate$gold$settings$target, level)
+    } else {
+      result_table(NA)
+    },
     influence = if (has_gold && !is.null(estimate$options$given_cluster)) {
-      influence_of_clusters(estimate, x, s)
+      influence_of_clusters(estimate, gold_measurement, s)
     }
   )
 }
 
 # Returns the influence of each cluster on the estimate of system number `s`: the sum of the
-# influences of its cases. The influence of a case is slope x (prediction - mean prediction) /
-# (number of cases). The prediction is the probability that the answer is correct (`p_correct`). For
-# a gold case, its entry in field `rest` of `measured`, divided by the number of gold cases, is
-# added. `measured`: field `x` of group_measurement(). Its fields `slope` and `rest` are defined at
-# corrected_mean().
+# influences of its cases. The influence of a case has two parts:
+# * slope x (prediction - mean prediction) / (number of cases). The prediction is `p_correct`, the
+#   probability that the answer of the system is correct.
+# * only for gold cases: the value of the case in `measured$rest` / (number of gold cases)
+#
+# `measured`: field `x` of group_measurement(). corrected_mean() defines its fields.
 influence_of_clusters <- function(estimate, measured, s) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
@@ -100,15 +104,16 @@ influence_of_clusters <- function(estimate, measured, s) {
 
 # Returns the difference between two groups for one system. `measurements`: list of two results of
 # group_measurement(), named by group. The interval is computed from both intervals and the
-# correlation of their errors, estimated from clusters that are in both groups (Zou and Donner,
-# 2008). This correlation is shrunk towards 0 with the weight of `prior_cases` gold cases.
+# correlation of their errors (Zou and Donner, 2008). The correlation is estimated from clusters
+# that are in both groups, and multiplied by n / (n + prior_cases). Here n is the smaller number of
+# gold cases of the two groups.
 difference_of_groups <- function(measurements, method) {
   first_group <- measurements[[1L]]
   second_group <- measurements[[2L]]
   details <- stack_rows(list(first_group$gold_details, second_group$gold_details))
-  missing_group <- which(!is.na(details$reason))[1L]
-  reason <- if (!is.na(missing_group)) paste0(
-    names(measurements)[[missing_group]], ": ", details$reason[[missing_group]]
+  unmeasured_group <- which(!is.na(details$reason))[1L]
+  reason <- if (!is.na(unmeasured_group)) paste0(
+    names(measurements)[[unmeasured_group]], ": ", details$reason[[unmeasured_group]]
   )
   cluster_reasons <- na.omit(c(
     why_no_cluster_interval(first_group$x), why_no_cluster_interval(second_group$x)
@@ -125,7 +130,7 @@ difference_of_groups <- function(measurements, method) {
   c(
     difference_of_intervals(first_group$interval, second_group$interval, correlation),
     n = first_group$n + second_group$n, method = method, reason = reason %||% cluster_reasons[1L],
-    why = details$why[missing_group]
+    why = details$why[unmeasured_group]
   )
 }
 
@@ -158,8 +163,8 @@ new_group_comparison <- function(table, estimates, gold, options) {
   interval <- first_estimate$options$interval
   metric <- compared_metric(list(options = options))
   correlations <- na.omit(table$correlation)
-  is_measured <- length(correlations) > 0L
-  no_clusters <- is.null(first_estimate$options$given_cluster)
+  has_correlations <- length(correlations) > 0L
+  has_no_clusters <- is.null(first_estimate$options$given_cluster)
   printed_table <- tibble(pair = pair_names(table), table)
   new_result(c("group_comparison", "system_comparison"),
     tables = list(differences = table),
@@ -183,16 +188,16 @@ new_group_comparison <- function(table, estimates, gold, options) {
       if (gold_intervals[[interval]]$gold$uses_prior) paste0(
         "Differences are between corrected estimates; the groups have ", interval, " estimates: ",
         toString(unlist(lapply(names(estimates), function(group) {
-          lines <- format(estimates[[group]])
-          trimws(paste(names2(lines), lines, "in", group))
+          estimate_lines <- format(estimates[[group]])
+          trimws(paste(names2(estimate_lines), estimate_lines, "in", group))
         })))
       ),
-      if (is_measured) paste0("Intervals: ", metric, " in the ", gold$settings$target,
-        "; errors of groups ", if (no_clusters) "are taken as independent" else paste(
+      if (has_correlations) paste0("Intervals: ", metric, " in the ", gold$settings$target,
+        "; errors of groups ", if (has_no_clusters) "are taken as independent" else paste(
           "correlate by", format_span(correlations, function(x) format_decimals(x, 2L))
         )
       ),
-      if (is_measured && no_clusters) note(
+      if (has_correlations && has_no_clusters) note(
         "If groups contain the same inputs, give `resampling = list(cluster = )` to
          estimate_accuracy()", report = NULL
       )

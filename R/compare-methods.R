@@ -66,14 +66,14 @@ new_comparison <- function(x) {
   table <- x$differences
   n_pairs <- nrow(table)
   has_ranks <- nrow(x$ranks) > 0L
-  hide_pairs <- is.null(reference_or_best) && n_pairs > max_pairs_shown
+  hides_pairs <- is.null(reference_or_best) && n_pairs > max_pairs_shown
   first_ranks <- x$ranks[x$ranks$rank == 1L, ]
   is_best_known <- is_empty(options$followers) && !anyNA(first_ranks$probability)
-  leader <- which.max(if (is_best_known) first_ranks$probability)[1L]
+  leader_index <- which.max(if (is_best_known) first_ranks$probability)[1L]
   glance_columns <- list(
     systems = nrow(x$accuracy), pairs = n_pairs, cases = table$n[[1L]],
-    left_out = x$left_out, best = first_ranks$system[leader],
-    probability = first_ranks$probability[leader],
+    left_out = x$left_out, best = first_ranks$system[leader_index],
+    probability = first_ranks$probability[leader_index],
     method = options$method, conf_level = options$conf_level,
     simultaneous = options$simultaneous
   )
@@ -88,15 +88,15 @@ new_comparison <- function(x) {
     facts = glance_columns, line = summary_line,
     head = c(
       paste0(summary_line, "; ", options$words),
-      if (!is.null(reference_or_best$best) && any_known(table$conf.low)) better_worse_words(x)
+      if (!is.null(reference_or_best$best) && any_known(table$conf.low)) better_worse_sentence(x)
     ),
     shown = drop_null(list(
-      if (has_ranks) view_of_ranks(x, hide_pairs), if (!hide_pairs) pair_view
+      if (has_ranks) view_of_ranks(x, hides_pairs), if (!hides_pairs) pair_view
     )),
     document = pair_view,
     notes = comparison_notes(x),
     more = paste0(
-      "tidy()", if (hide_pairs) paste(" (all", number(n_pairs), "pairs)"),
+      "tidy()", if (hides_pairs) paste(" (all", number(n_pairs), "pairs)"),
       if (has_ranks) ", tidy(what = \"ranks\")", ", glance(), plot()"
     ),
     !!!x[setdiff(names(x), c("differences", "ranks", "sources"))]
@@ -106,29 +106,29 @@ new_comparison <- function(x) {
 # Returns the text of format(). `glance_columns`: see glance().
 comparison_line <- function(x, glance_columns) {
   reference_or_best <- x$options$against
-  count_words <- paste0(
+  count_text <- paste0(
     count_noun(glance_columns$systems, "system"), " on the same ",
     count_noun(glance_columns$cases, "case")
   )
   if (!is.null(reference_or_best$reference)) {
-    return(printable(paste0(better_worse_words(x), ", of ", count_words)))
+    return(printable(paste0(better_worse_sentence(x), ", of ", count_text)))
   }
   if (is.na(glance_columns$best)) {
     reasons <- without_followers(x$differences, x$options$followers)$reason
-    return(sprintf("unknown which of %s is best (%s)", count_words, reasons[!is.na(reasons)][1L]))
+    return(sprintf("unknown which of %s is best (%s)", count_text, reasons[!is.na(reasons)][1L]))
   }
   paste0(
     printable(glance_columns$best), " is ", best_system_words(x), " with probability ",
     format_decimals(glance_columns$probability, 2L), ", of ",
     if (!is.null(reference_or_best)) paste("the", number(reference_or_best$best), "best of "),
-    count_words
+    count_text
   )
 }
 
 # Returns a sentence with the numbers of systems that are better and worse than the reference.
 # Without a reference, the sentence has the number of systems that are worse than the best system.
 # Only differences whose interval excludes 0 are counted.
-better_worse_words <- function(x) {
+better_worse_sentence <- function(x) {
   reference <- x$options$against$reference
   table <- without_followers(x$differences, x$options$followers)
   leader <- table$system1[[1L]]
@@ -165,7 +165,7 @@ view_of_ranks <- function(x, show_differences) {
     mean = unname(tapply(ranks$rank * ranks$probability, ranks$system, sum)[first_ranks$system])
   )
   table <- table[order(if (low_is_good(x)) estimates else -estimates), ]
-  pairs <- better_first(x$differences)
+  pairs <- put_better_first(x$differences)
   leader <- table$system[[1L]]
   pairs <- pairs[pairs$system1 == leader | pairs$system2 == leader, ]
   pair_rows <- match(table$system, ifelse(pairs$system1 == leader, pairs$system2, pairs$system1))
@@ -198,12 +198,12 @@ pair_names <- function(table) paste(table[[1L]], "-", table[[2L]])
 # systems, so that the sign of their difference does not change between groups of cases.
 shown_pairs <- function(x) {
   table <- x$differences
-  if (is.null(x$options$against) && nrow(table) > 1L) better_first(table) else table
+  if (is.null(x$options$against) && nrow(table) > 1L) put_better_first(table) else table
 }
 
 # Exchanges the two systems of pairs with a negative difference, so that no difference is negative.
 # Then sorts pairs by difference, the largest first.
-better_first <- function(table) {
+put_better_first <- function(table) {
   negative_rows <- which(table$estimate < 0)
   name_columns <- names(table)[1:2] # systems, or groups
   table[negative_rows, name_columns] <- table[negative_rows, rev(name_columns)]
@@ -220,8 +220,8 @@ comparison_notes <- function(x) {
   n_pairs <- nrow(table)
   expected_misses <- (1 - x$options$conf_level) * n_pairs
   has_intervals <- any_known(table$conf.low)
-  pairs <- better_first(table)
-  unknown_pairs <- pair_names(pairs)[which(!pairs$order_known & !are_tied(pairs$estimate))]
+  pairs <- put_better_first(table)
+  pairs_of_unknown_order <- pair_names(pairs)[which(!pairs$order_known & !are_tied(pairs$estimate))]
   c(
     if (x$left_out > 0) paste0(
       "Left out, because not all systems answered them: ", count_noun(x$left_out, "case"),
@@ -229,11 +229,11 @@ comparison_notes <- function(x) {
     ),
     reason_notes(table, pair_names(table)),
     note_of_followers(x$options$followers),
-    # The order of these pairs by the estimates differs from their order by agreement with the
-    # plurality.
-    if (length(unknown_pairs) > 0L) paste0(
+    # In these pairs, the system with the higher estimate does not agree more often with the most
+    # frequent rating than the other system.
+    if (length(pairs_of_unknown_order) > 0L) paste0(
       "Ratings do not show which of the two is better (by the model the first; by counting votes",
-      " the second, or neither): ", shorten(unknown_pairs, most = 4L)
+      " the second, or neither): ", shorten(pairs_of_unknown_order, most = 4L)
     ),
     if (has_intervals && x$options$simultaneous) {
       "The intervals cover all differences at once"
@@ -248,7 +248,7 @@ comparison_notes <- function(x) {
     },
     if (!is.null(gold)) paste0(
       "Gold: ", count_noun(gold$cases, "case"), " whose truth is known",
-      # Gold cases on which systems gave different answers.
+      # `gold$differ`: number of gold cases to which both systems of a pair gave different answers.
       if (any_known(gold$differ)) paste0(
         "; systems differ on ",
         format_span(gold$differ, format_unpadded),

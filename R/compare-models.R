@@ -64,18 +64,18 @@ compare_models <- function(...) {
   descriptions <- map_chr(fits, function(fit) format(fit$model))
   model_names <- ifelse(names_given == "", descriptions, names_given)
   names(fits) <- make.unique(model_names, sep = " ")
-  models <- compared_table(fits)
+  models <- compare_criteria(fits)
   fits <- fits[models$model]
   # Parameters that all models have, with their posterior medians.
   common_terms <- Reduce(intersect, lapply(fits, function(fit) {
     fit$terms$term[is_convergence_checked(fit$terms) & !is_dependence_term(fit$terms$term)]
   }))
-  medians <- lapply(fits, function(fit) {
+  posterior_medians <- lapply(fits, function(fit) {
     unname(apply(pick_columns(fit$draws, common_terms), 2L, median))
   })
-  undecided_medians <- unname(medians[models$undecided])
+  undecided_medians <- unname(posterior_medians[models$undecided])
   term_table <- columns_tibble(
-    term = common_terms, !!!medians, lowest = do.call(pmin, undecided_medians),
+    term = common_terms, !!!posterior_medians, lowest = do.call(pmin, undecided_medians),
     highest = do.call(pmax, undecided_medians)
   )
   warn_undecided(fits[models$undecided], term_table)
@@ -110,11 +110,12 @@ fits_of_all_dependences <- function(fit) {
 
 # Returns a table with a row per model: its WAIC (widely applicable information criterion) and the
 # difference from the best model. The best model is first.
-compared_table <- function(fits) {
+compare_criteria <- function(fits) {
   criteria <- lapply(fits, criteria_of_fit)
   waic <- stack_rows(criteria, function(criterion) criterion$table[1L, ])
   best_criterion <- criteria[[which.max(waic$elpd)]]
-  # Differences are computed for each case, because models may have different patterns of cases.
+  # Differences are computed per case and not per pattern, because the fits may group the cases into
+  # different patterns.
   differences <- vapply(criteria, function(criterion) {
     is_in_both <- !is.na(best_criterion$of_case) & !is.na(criterion$of_case)
     difference <- (criterion$of_case - best_criterion$of_case)[is_in_both]
@@ -158,7 +159,7 @@ new_model_comparison <- function(models, terms, fits, names_given) {
   printed_models$model <- paste(model_numbers, model_names)
   printed_models$difference <- round(models$difference, 1L) + 0 # not -0.0
   term_columns <- c("term", model_names)
-  # Names that the user did not give are descriptions of models, which are too long for headings.
+  # If the user did not name a model, its name is a description, which is too long for a heading.
   names(term_columns) <- c("posterior median",
     ifelse(model_names %in% names_given, model_names, paste("model", model_numbers)))
   new_result("model_comparison",

@@ -87,17 +87,20 @@ comparison_draws <- function(estimate, pairs) {
     return(no_draws("no estimate for ", shorten(rows_without_estimate$system, most = 4L), ": ",
       rows_without_estimate$reason[[1L]]))
   }
-  blocks <- why_no_interval(interval_bootstrap, estimate)
-  if (is.null(blocks)) {
+  blocks_or_reason <- why_no_interval(interval_bootstrap, estimate)
+  if (is.null(blocks_or_reason)) {
     replicates <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
     is_complete <- complete.cases(replicates)
-    blocks <- if (mean(is_complete) < 0.5) "most bootstrap replicates gave no estimate" else
+    blocks_or_reason <- if (mean(is_complete) < 0.5) {
+      "most bootstrap replicates gave no estimate"
+    } else {
       draw_blocks(estimate, pick_rows(replicates, is_complete), pairs$opponents)
+    }
   }
-  if (is.character(blocks)) return(no_draws(no_interval_prefix, blocks))
-  first_block <- blocks[[1L]]
+  if (is.character(blocks_or_reason)) return(no_draws(no_interval_prefix, blocks_or_reason))
+  first_block <- blocks_or_reason[[1L]]
   list(
-    blocks = blocks,
+    blocks = blocks_or_reason,
     ranked_draws = pick_columns(
       first_block$draws, match(pairs$ranked_systems, first_block$systems)
     ),
@@ -174,10 +177,10 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     if (!is.null(block$error)) block_rows$std.error <- block$error + 0 * block_rows$std.error
     table[block$pairs, ] <- block_rows
   }
-  is_same <- same_answer_shares(estimate$fit, first, second) == 1
-  table$reason[is_same] <-
+  has_same_answers <- same_answer_shares(estimate$fit, first, second) == 1
+  table$reason[has_same_answers] <-
     paste0(no_interval_prefix, "the two gave the same answers on all these cases")
-  table$why[is_same] <- "same_answers"
+  table$why[has_same_answers] <- "same_answers"
   has_hidden_errors <- interval_with_draws(estimate)$hidden
   if (!has_hidden_errors) warn_outside(
     pair_names(table), table, 'Use {.code interval = "robust"} for the estimate.'
@@ -199,12 +202,12 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
 # * pairs: indices of the pairs in the block
 # * draws: draws of systems (draws x systems)
 # * first, second: columns of `draws` with the two systems of each pair
-# * error: standard error of each difference; NULL if the draws have no heavy tails
+# * error: standard error of each difference; NULL if the draws have no attribute `times`
 #
 # `block_draws`: element `blocks` of comparison_draws(). `centre`: centre of the draws of each
-# system. If draws have heavy tails, the matrix of draws has an attribute `times`. It contains a
-# factor for each draw, by which its distance from the centre was multiplied. Standard errors are
-# computed from draws without this factor.
+# system. A matrix of draws has an attribute `times` if its draws have heavier tails than normal
+# draws. The attribute contains a factor for each draw: its distance from the centre was multiplied
+# by this factor. Standard errors are computed from distances that are divided by the factor.
 summarise_pairs <- function(pairs, block_draws, centre = NULL) {
   is_assigned <- logical(length(pairs$first))
   blocks <- list()
@@ -289,13 +292,14 @@ rank_table <- function(systems, draws) {
   worst_rank <- compute_ranks("max")
   # A draw adds 1 / (number of tied ranks) to all ranks from the best to the worst tied rank. For
   # speed, this number is added at the best rank and subtracted after the worst rank, and the sums
-  # are then cumulated over ranks. Each system needs one place more than there are ranks.
-  sums_at <- function(rank) {
-    cell <- rank + (n_systems + 1) * rep(seq_len(n_systems) - 1, each = nrow(draws))
-    sums <- rowsum_codes(cell, 1 / (worst_rank - best_rank + 1), (n_systems + 1) * n_systems)
+  # are then cumulated over ranks. The matrix of sums needs one row more than there are ranks,
+  # because the worst tied rank may be the last rank.
+  sum_shares_at <- function(rank) {
+    cell_index <- rank + (n_systems + 1) * rep(seq_len(n_systems) - 1, each = nrow(draws))
+    sums <- rowsum_codes(cell_index, 1 / (worst_rank - best_rank + 1), (n_systems + 1) * n_systems)
     matrix(sums, n_systems + 1L, n_systems)
   }
-  probability <- apply(sums_at(best_rank) - sums_at(worst_rank + 1), 2L, cumsum)
+  probability <- apply(sum_shares_at(best_rank) - sum_shares_at(worst_rank + 1), 2L, cumsum)
   probability <- pick_rows(matrix(probability, n_systems + 1L, n_systems), seq_len(n_systems))
   columns_tibble(
     system = rep(systems, each = n_systems), rank = rep(seq_len(n_systems), n_systems),

@@ -260,9 +260,9 @@ estimate_again <- function(estimate, x) {
   fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$method_record)) return(fit_and_run_function(x, options))
-  # A comparison uses only intervals with draws, so other intervals are usually not computed again.
-  # But option `deviance` exists if profile_interval() found a higher maximum of the likelihood than
-  # the fit. The interval is then computed again to find this maximum.
+  # A comparison uses only intervals that have joint draws of all systems, so other intervals are
+  # usually not computed again. The exception is an estimate with option `deviance`: its interval is
+  # computed again, because profile_interval() found a higher likelihood than the fit.
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id
   }

@@ -50,7 +50,7 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
   check_call(except = "accuracy")
   abort_argument_if(inherits(categories, "ratings"), "categories",
     "must be the labels of the categories, or their number.", not = categories,
-    i = matrices_of_ratings)
+    i = matrix_hints)
   check_call()
   labels <- check_category_labels(categories)
   normalise <- check_choice(normalise)
@@ -69,7 +69,7 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
 }
 
 # Hints in error messages: how to compute matrices from ratings.
-matrices_of_ratings <- c(
+matrix_hints <- c(
   "To count the pairs of ratings of each case, use
    {.code tidy(agreement(x), \"coincidence\")}.",
   "To compare raters with the estimated truth, use {.code confusion(fit_raters(x))}.",
@@ -109,14 +109,14 @@ is_distribution <- function(x, n = length(x), slack = 1e-6) {
 schema_of.confusion_matrix <- function(x) { # nolint: object_name.
   correct_probability <- diag(x)
   accuracy <- sum(attr(x, "base_rates") * correct_probability)
-  summary_words <- paste0(count_noun(nrow(x), "category"), ", accuracy ", format_decimals(accuracy))
+  summary_text <- paste0(count_noun(nrow(x), "category"), ", accuracy ", format_decimals(accuracy))
   new_schema(
     list(cells = table_of_matrix(x)),
     list(
       categories = nrow(x), accuracy = accuracy, lowest = min(correct_probability),
       highest = max(correct_probability)
     ),
-    summary_words, head = paste0(summary_words, "; true category in rows"),
+    summary_text, head = paste0(summary_text, "; true category in rows"),
     shown = view_of_matrix(x, "truth", most = Inf)
   )
 }

@@ -52,8 +52,8 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
   clarities <- x$units[[clarity_column]]
   sd <- check_number(sd, "sd", 0)
   lowest_clarity <- if (is.null(below)) {
-    mean_value <- mean(clarities, na.rm = TRUE)
-    mean_value - sd * sqrt(mean((clarities - mean_value)^2, na.rm = TRUE))
+    mean_clarity <- mean(clarities, na.rm = TRUE)
+    mean_clarity - sd * sqrt(mean((clarities - mean_clarity)^2, na.rm = TRUE))
   } else {
     check_number(below, "below", 0, 1)
   }
@@ -112,7 +112,7 @@ drop_workers <- function(x, min_units, flagged) {
   )))
 }
 
-# Raises an error if the ratings `x` are counts per category, so that workers are not identified.
+# Raises an error if the ratings `x` are counts per category, which do not show who gave an answer.
 check_named_workers <- function(x) {
   check_named_raters(x, "x", "Metrics of workers need the worker of each answer.")
 }
@@ -165,44 +165,45 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   targets <- merge_targets(into, categories)
   is_merged <- targets != seq_along(targets)
   if (!any(is_merged)) return(measure_again(x, x$ratings, "Merged nothing"))
-  merge_words <- toString(paste(categories, "into", categories[targets])[is_merged])
+  merge_text <- toString(paste(categories, "into", categories[targets])[is_merged])
   kept_categories <- sort(unique(targets))
   new_index <- match(targets, kept_categories)
   entries <- judgements(x$ratings)
   has_label <- entries$label > 0L
-  given_labels <- lapply(entries[judgement_fields], `[`, has_label)
-  given_labels$label <- new_index[given_labels$label]
-  # If an answer then contains a label twice, the label is kept once.
+  entries_with_label <- lapply(entries[judgement_fields], `[`, has_label)
+  entries_with_label$label <- new_index[entries_with_label$label]
+  # If an answer contains the same label twice after the merge, the label is kept once.
   answer_and_label <- answer_number(entries)[has_label] * (length(kept_categories) + 1) +
-    given_labels$label
+    entries_with_label$label
   merged_ratings <- replace_ratings(
     recode_answers(x$ratings, new_index),
-    lapply(given_labels, `[`, !duplicated(answer_and_label)),
+    lapply(entries_with_label, `[`, !duplicated(answer_and_label)),
     categories[kept_categories], x$ratings$repeats
   )
-  measure_again(x, merged_ratings, paste("Merged", merge_words))
+  measure_again(x, merged_ratings, paste("Merged", merge_text))
 }
 
 # Returns a vector that contains, for each category, the index of the category into which the
 # category is merged. A category that is not merged has its index as value. `into`: a named vector,
 # c("old label" = "new label").
 merge_targets <- function(into, categories) {
-  names <- names(into)
+  merged_labels <- names(into)
   abort_argument_if(!is.atomic(into) && !is.list(into), "into",
     "must be a named vector, {.code c(\"old label\" = \"new label\")}.", not = into)
-  unknown_annotations <- printable(setdiff(c(names, as.character(into)), categories))
-  problem <- if (!is_empty(into) && is.null(names)) {
+  unknown_annotations <- printable(setdiff(c(merged_labels, as.character(into)), categories))
+  problem <- if (!is_empty(into) && is.null(merged_labels)) {
     "It has no names."
   } else if (!is_empty(unknown_annotations)) {
     "There is no annotation {.val {unknown_annotations}}."
-  } else if (any_repeated(names)) {
-    "{.val {repeated_values(names)}} {?is/are} named more than once."
+  } else if (any_repeated(merged_labels)) {
+    "{.val {repeated_values(merged_labels)}} {?is/are} named more than once."
   }
   abort_argument_if(problem, "into",
     "must name each merged annotation and its target:
      {.code c(\"old label\" = \"new label\")}.",
     x = problem, i = "The annotations are {.val {categories}}.")
-  next_category <- replace(seq_along(categories), match(names, categories), match(into, categories))
+  next_category <-
+    replace(seq_along(categories), match(merged_labels, categories), match(into, categories))
   # Merges may form a chain, such as a into b and b into c. The loop finds the end of each chain.
   target <- next_category
   for (turn in seq_along(categories)) target <- next_category[target]
@@ -224,27 +225,29 @@ annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, simil
   clear <- check_number(clear, "clear", 0, 1)
   similar <- check_number(similar, "similar", max = 1)
   table <- x$annotations
-  names <- table$annotation
-  if (!is.null(other)) check_choice(other, names, "other")
+  annotation_names <- table$annotation
+  if (!is.null(other)) check_choice(other, annotation_names, "other")
   is_unclear <- table$clarity < clear
   kind <- first_reason(
     vague = is_unclear & table$probability >= frequent, useless = is_unclear,
     ambiguous = !is.na(table$ambiguity) & table$ambiguity >= similar
   )
-  kind[names %in% other] <- NA # `other` means "none of the others", so it is not vague
+  kind[annotation_names %in% other] <- NA # `other` means "none of the others", so it is not vague
   into <- ifelse(kind %in% "vague", other %||% NA_character_, NA_character_)
   # The less frequent annotation is merged into the more frequent one. If both are equally frequent,
   # the later annotation is merged.
-  partner_index <- match(table$similar_to, names)
+  partner_index <- match(table$similar_to, annotation_names)
   frequency_rank <- order(order(-table$frequency))
   is_mergeable <- kind[partner_index] %in% c("ambiguous", NA) & !table$similar_to %in% other
   for (i in which(kind %in% "ambiguous" & is_mergeable)) {
     partner <- partner_index[i]
     merged_index <- if (frequency_rank[i] > frequency_rank[partner]) i else partner
-    if (is.na(into[merged_index])) into[merged_index] <- names[i + partner - merged_index]
+    if (is.na(into[merged_index])) {
+      into[merged_index] <- annotation_names[i + partner - merged_index]
+    }
   }
   tibble(
-    annotation = names, kind, into,
+    annotation = annotation_names, kind, into,
     table[c("probability", "clarity", "ambiguity", "similar_to")]
   )
 }

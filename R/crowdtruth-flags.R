@@ -87,7 +87,7 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
     abort_argument_if(!is.null(x$x$voted), "x",
       "must not be a fit that counts groups or reruns of raters as one vote.",
       i = "Give the ratings, instead of the fit, to {.fun flag_workers}.")
-    x <- x$x
+    x <- x$x # the ratings to which the model was fitted
   }
   x <- as_crowdtruth(x)
   check_named_workers(x$ratings)
@@ -155,22 +155,23 @@ compute_linear_scores <- function(metric_values, weights) {
 }
 
 # Fits a linear rule to workers of known quality, see flag_workers(). Returns a list with the
-# `weights` of the rule, the `score` of each worker, and `held_out_scores`, the cross-validated
-# score of each worker of known quality. `metric_values`: a matrix (workers x metrics). `workers`:
-# names of workers.
+# `weights` of the rule, the `score` of each worker, and `held_out`, the cross-validated score of
+# each worker of known quality. `metric_values`: a matrix (workers x metrics). `workers`: names of
+# the workers.
 apply_fitted_rule <- function(metric_values, known, workers, folds) {
-  names <- names(known)
-  unknown_workers <- setdiff(names, workers)
+  known_workers <- names(known)
+  unknown_workers <- setdiff(known_workers, workers)
   problem <- if (!is.logical(known)) "It is {describe(known)}." else
-    if (is.null(names)) "It has no names." else
+    if (is.null(known_workers)) "It has no names." else
       if (!is_empty(unknown_workers)) "There is no worker {.val {unknown_workers}}." else
-        if (any_repeated(names)) "It has several values for {.val {repeated_values(names)}}."
+        if (any_repeated(known_workers))
+          "It has several values for {.val {repeated_values(known_workers)}}."
   abort_argument_if(problem, "known",
     "must be a logical vector whose names are workers, each at most once.", x = problem)
   # Is the quality of the worker low? NA if unknown.
-  known <- unname(known[match(workers, names)])
-  used_workers <- which(!is.na(known) & complete.cases(metric_values))
-  quality_counts <- table(factor(known[used_workers], c(FALSE, TRUE)))
+  is_low <- unname(known[match(workers, known_workers)])
+  used_workers <- which(!is.na(is_low) & complete.cases(metric_values))
+  quality_counts <- table(factor(is_low[used_workers], c(FALSE, TRUE)))
   abort_argument_if(any(quality_counts < 2L), "known",
     "must contain at least two workers of low quality and two other workers with defined metrics.",
     x = "It contains {quality_counts[['TRUE']]} of low quality and {quality_counts[['FALSE']]}
@@ -178,11 +179,11 @@ apply_fitted_rule <- function(metric_values, known, workers, folds) {
   # Workers are sorted by quality and shuffled within each quality. Folds are then assigned in turn,
   # so that all folds have nearly equal sizes and shares of low quality.
   shuffled_workers <- with_one_seed({
-    groups <- split(used_workers, known[used_workers])
-    unlist(lapply(groups, function(workers) workers[sample.int(length(workers))]))
+    workers_by_quality <- split(used_workers, is_low[used_workers])
+    unlist(lapply(workers_by_quality, function(workers) workers[sample.int(length(workers))]))
   })
   fold_of_worker <- (seq_along(shuffled_workers) - 1L) %% folds + 1L
-  fit_rule <- function(workers) fit_rule_weights(pick_rows(metric_values, workers), known[workers])
+  fit_rule <- function(workers) fit_rule_weights(pick_rows(metric_values, workers), is_low[workers])
   held_out_scores <- rep(NA_real_, nrow(metric_values))
   for (k in unique(fold_of_worker)) {
     test_workers <- shuffled_workers[fold_of_worker == k]
@@ -193,7 +194,8 @@ apply_fitted_rule <- function(metric_values, known, workers, folds) {
   weights <- fit_rule(used_workers)
   list(
     rule = "fitted", weights = weights, folds = max(fold_of_worker),
-    score = compute_linear_scores(metric_values, weights), known = known, held_out = held_out_scores
+    score = compute_linear_scores(metric_values, weights), known = is_low,
+    held_out = held_out_scores
   )
 }
 
@@ -301,7 +303,7 @@ describe_rule <- function(rule) {
     return(paste0("Rule: ", gsub("+ -", "- ", terms, fixed = TRUE), " > 0"))
   }
   if (all(is.na(rule$thresholds))) return("No worker has enough units for the rule")
-  limit_words <- paste(rule$metrics, ifelse(spam_sign[rule$metrics] > 0, ">", "<"),
+  limit_texts <- paste(rule$metrics, ifelse(spam_sign[rule$metrics] > 0, ">", "<"),
     format_decimals(rule$thresholds))
-  sprintf("Rule: at least %s of %s", rule$votes, toString(limit_words))
+  sprintf("Rule: at least %s of %s", rule$votes, toString(limit_texts))
 }

@@ -67,8 +67,8 @@ new_crowdtruth <- function(tables, fields) {
     labels = sum(judgements(x$ratings)$label > 0L)
   )
   known_sizes <- Filter(Negate(is.na), sizes)
-  size_words <- unlist(Map(count_noun, known_sizes, sub("s$", "", names(known_sizes))))
-  counts_answers <- names(known_sizes) %in% c("judgements", "labels")
+  size_texts <- unlist(Map(count_noun, known_sizes, sub("s$", "", names(known_sizes))))
+  is_answer_count <- names(known_sizes) %in% c("judgements", "labels")
   inject(new_result("crowdtruth",
     !!!fields, tables = tables,
     facts = c(
@@ -78,8 +78,8 @@ new_crowdtruth <- function(tables, fields) {
     # The line is, for example, "version 2014: 60 units, 30 workers, 6 annotations; 600 judgements
     # with 650 labels".
     line = sprintf(
-      "version %s: %s; %s", x$options$version, toString(size_words[!counts_answers]),
-      paste(size_words[counts_answers], collapse = " with ")
+      "version %s: %s; %s", x$options$version, toString(size_texts[!is_answer_count]),
+      paste(size_texts[is_answer_count], collapse = " with ")
     ),
     shown = view(x$annotations, setdiff(names(x$annotations), "reason"), most = 15L),
     notes = crowd_notes(x),
@@ -90,10 +90,11 @@ new_crowdtruth <- function(tables, fields) {
 # Returns the table "similarity": a row per ordered pair of different annotations.
 similarity_table <- function(x) {
   similarity <- t(x$similarity) # transposed to sort the pairs by the first annotation
-  names <- rownames(similarity)
+  annotation_names <- rownames(similarity)
   is_different <- row(similarity) != col(similarity)
   columns_tibble(
-    annotation = names[col(similarity)[is_different]], other = names[row(similarity)[is_different]],
+    annotation = annotation_names[col(similarity)[is_different]],
+    other = annotation_names[row(similarity)[is_different]],
     similarity = similarity[is_different]
   )
 }
@@ -109,9 +110,9 @@ min_known <- function(x) if (any_known(x)) min(x, na.rm = TRUE) else NA_real_
 
 crowd_notes <- function(x) {
   is_version2 <- x$options$version == "2.0"
-  tables <- c(unit = "units", worker = "workers", annotation = "annotations")
-  n_undefined <- map_int(x[tables], function(table) sum(!is.na(table$reason)))
-  undefined_words <- Map(count_noun, n_undefined, names(tables))[n_undefined > 0L]
+  table_names <- c(unit = "units", worker = "workers", annotation = "annotations")
+  n_undefined <- map_int(x[table_names], function(table) sum(!is.na(table$reason)))
+  undefined_counts <- Map(count_noun, n_undefined, names(table_names))[n_undefined > 0L]
   c(
     x$history,
     if (is_version2) paste0(
@@ -125,9 +126,9 @@ crowd_notes <- function(x) {
       describe_spread("Workers", x$workers, if (is_version2) "wqs" else "unit_disagreement",
         high = !is_version2)
     },
-    if (!is_empty(undefined_words)) paste0(
+    if (!is_empty(undefined_counts)) paste0(
       "With values undefined, raised to 1e-8, or from only some units (see column reason): ",
-      toString(undefined_words)
+      toString(undefined_counts)
     )
   )
 }
@@ -152,9 +153,9 @@ as.matrix.crowdtruth <- function(x, ...) {
   categories <- x$ratings$categories
   score_matrix <- matrix(0, nrow(x$units), length(categories),
     dimnames = list(as_label(x$units$unit), categories))
-  # Rows of `scores` are in the order of units. The unit of a row is found by comparing cumulated
-  # votes of rows and units. Units are not matched by name, because several units may have the same
-  # name.
+  # Table `scores` is sorted by unit. The unit of a row is found from cumulated votes, because the
+  # votes of a unit are the sum of the votes in its rows. Names of units are not used, because
+  # several units may have the same name.
   unit_index <- findInterval(cumsum(x$scores$votes), cumsum(x$units$votes), left.open = TRUE) + 1L
   score_matrix[cbind(unit_index, as.integer(x$scores$annotation))] <- x$scores$score
   score_matrix[is.na(x$units[[unit_measure(x)]]), ] <- NA_real_
@@ -227,8 +228,8 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
     worker <- as.vector(assign_workers(units, workers, per_unit))
     given_labels <- draw_answers(unit, worker, worker_kinds, labels)
   })
-  second_labels <- which(given_labels$second != given_labels$first)
-  answer_index <- c(seq_along(unit), second_labels)
+  answers_with_two_labels <- which(given_labels$second != given_labels$first)
+  answer_index <- c(seq_along(unit), answers_with_two_labels)
   numbered_labels <- function(prefix, n) {
     paste0(prefix, formatC(seq_len(n), width = nchar(n), flag = "0"))
   }
@@ -237,7 +238,7 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
     data.frame(
       case = numbered_labels("u", units)[unit[answer_index]],
       rater = worker_names[worker[answer_index]],
-      rating = LETTERS[c(given_labels$first, given_labels$second[second_labels])]
+      rating = LETTERS[c(given_labels$first, given_labels$second[answers_with_two_labels])]
     ),
     case = "case", rater = "rater", rating = "rating", categories = LETTERS[seq_len(labels)],
     repeats = "labels"
@@ -246,32 +247,33 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   x
 }
 
-# Draws the answers of a crowd. Returns a list of `first_label` and `second`, the labels of each
-# answer; `second` is NA if the answer has only one label. `unit`, `worker`: indices of the unit and
+# Draws the answers of a crowd. Returns a list of `first` and `second`, the labels of each answer;
+# `second` is NA if the answer has only one label. `unit`, `worker`: indices of the unit and
 # the worker of each answer. `kinds`: kind of each worker. `labels`: number of labels.
 draw_answers <- function(unit, worker, kinds, labels) {
   n_answers <- length(unit)
   n_units <- max(unit)
   draw_labels <- function(n) sample.int(labels, n, replace = TRUE)
-  neighbour <- function(label) pmin(label + ifelse(label %% 2L == 1L, 1L, -1L), labels)
+  pick_neighbour <- function(label) pmin(label + ifelse(label %% 2L == 1L, 1L, -1L), labels)
   main_label <- draw_labels(n_units)[unit]
   clarity <- runif(n_units, 0.3, 1)[unit]
   random_number <- runif(n_answers)
-  is_near <- random_number < (1 + clarity) / 2
-  first_label <- ifelse(is_near, neighbour(main_label), draw_labels(n_answers))
+  is_near_main_label <- random_number < (1 + clarity) / 2
+  first_label <- ifelse(is_near_main_label, pick_neighbour(main_label), draw_labels(n_answers))
   first_label[random_number < clarity] <- main_label[random_number < clarity]
-  draw_careless <- function(n) {
+  draw_careless_answers <- function(n) {
     list(first = draw_labels(n), second = ifelse(runif(n) < 0.3, draw_labels(n), NA))
   }
-  answers <- list(
+  answers_by_kind <- list(
     faithful = list(
-      first = first_label, second = ifelse(runif(n_answers) < 0.15, neighbour(first_label), NA)
+      first = first_label, second = ifelse(runif(n_answers) < 0.15, pick_neighbour(first_label), NA)
     ),
-    random = draw_careless(n_answers), copy = lapply(draw_careless(n_units), `[`, unit),
+    random = draw_careless_answers(n_answers),
+    copy = lapply(draw_careless_answers(n_units), `[`, unit),
     constant = list(first = draw_labels(length(kinds))[worker], second = rep(NA, n_answers))
   )
-  answer_index <- cbind(seq_len(n_answers), match(kinds[worker], names(answers)))
-  do.call(Map, c(function(...) cbind(...)[answer_index], unname(answers)))
+  answer_index <- cbind(seq_len(n_answers), match(kinds[worker], names(answers_by_kind)))
+  do.call(Map, c(function(...) cbind(...)[answer_index], unname(answers_by_kind)))
 }
 
 # Returns the kind of each worker; kinds are assigned at random. `spammers`: number of spammers of

@@ -223,10 +223,10 @@ worker_table <- function(x, entries, qualities) {
       qualities$worker_floored)
   } else {
     has_no_comparison <- is.na(workers$unit_disagreement)
-    fewer_units_words <-
+    fewer_units_reason <-
       sprintf("unit_disagreement is over %s of %s units", qualities$compared, workers$units)
     Reduce(join_reasons, list(
-      ifelse(!has_no_comparison & qualities$compared < workers$units, fewer_units_words, NA),
+      ifelse(!has_no_comparison & qualities$compared < workers$units, fewer_units_reason, NA),
       first_reason("no unit with labels of the worker and of others" = has_no_comparison),
       first_reason("no kappa with any other worker" = is.na(workers$worker_disagreement)),
       first_reason("no overlap with any other worker" = is.na(workers$overlap_disagreement))

@@ -1,6 +1,6 @@
 # Questions that the ratings can answer, and the printed form of checks and questions.
 
-answer_words <- c(
+answer_texts <- c(
   yes = "Yes", assumption = "Under an assumption", gold = "Only with gold cases", no = "No"
 )
 
@@ -10,7 +10,7 @@ answer_words <- c(
 list_questions <- function(x, agreement_statistics) {
   has_one_rater <- n_raters(x) < 2L
   accuracy_answer <- if (has_one_rater) {
-    c("gold", no_agreement_of_one)
+    c("gold", one_rater_text)
   } else if (is.na(agreement_statistics$kappa)) {
     c("no", "Agreement needs at least two categories, and a case with two ratings.")
   } else if (agreement_statistics$at_chance && !agreement_statistics$unequal) {
@@ -24,12 +24,12 @@ list_questions <- function(x, agreement_statistics) {
   } else {
     c("assumption", "If raters err independently.")
   }
-  # Returns the answer and the reason for a question about systems, given as `...`. If there are no
-  # systems, the answer is "no", and a third element contains the code of the reason.
+  # Returns a vector for a question about systems: the answer and its reason, which are given as
+  # `...`. If there are no systems, the answer is "no", and a third element is a code of the reason.
   answer_on_systems <- function(...) {
     if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.", "no_systems")
   }
-  test_obstacle <- tryCatch(
+  alt_test_obstacle <- tryCatch(
     check_alt_ratings(drop_constant_systems(check_several_raters(merge_reruns(x)))),
     fallible_error = message_in_one_line
   )
@@ -45,8 +45,11 @@ list_questions <- function(x, agreement_statistics) {
       answer_on_systems("no", one_line("There is one system. To compare it in groups of cases, use
         `by` of `estimate_accuracy()`, and `compare_systems()`."))
     },
-    "Can a model replace a rater?" = if (is.null(test_obstacle)) c("yes", "See `alt_test()`.") else
-      answer_on_systems("no", test_obstacle),
+    "Can a model replace a rater?" = if (is.null(alt_test_obstacle)) {
+      c("yes", "See `alt_test()`.")
+    } else {
+      answer_on_systems("no", alt_test_obstacle)
+    },
     "Do systems err where the raters err?" = answer_on_systems("gold", "See `plan_gold()`."),
     "Are all raters wrong in the same way?" = c("gold", "Ratings cannot show it.")
   )
@@ -61,9 +64,10 @@ list_questions <- function(x, agreement_statistics) {
 # of list_questions(). `totals`: one-row summary of the ratings, from glance().
 new_data_check <- function(checks, questions, totals) {
   line <- toString(map_chr(c("problem", "doubt"), function(status) {
-    names <- checks$check[checks$status == status]
+    check_names <- checks$check[checks$status == status]
     paste0(
-      count_noun(length(names), status), if (!is_empty(names)) sprintf(" (%s)", toString(names))
+      count_noun(length(check_names), status),
+      if (!is_empty(check_names)) sprintf(" (%s)", toString(check_names))
     )
   }))
   shown_checks <- replace_na(checks, "")
@@ -90,7 +94,7 @@ new_data_check <- function(checks, questions, totals) {
       unique(sprintf(
         "  %s %s. %s",
         ifelse(is.na(questions$why), questions$question, "Questions on systems:"),
-        answer_words[questions$answer], questions$reason
+        answer_texts[questions$answer], questions$reason
       ))
     ),
     more = "tidy(what = \"questions\"), check_k_properties(), plot()"
@@ -139,13 +143,13 @@ panel_problems <- function(fit, is_gold) {
 
 # ---- Systems whose answers seem to be made from the ratings --------------------------------------
 
-follower_words <- "Always the most frequent rating, where it leads by one rating: "
+follower_prefix <- "Always the most frequent rating, where it leads by one rating: "
 
 follower_advice <- one_line("If these answers were made or learnt from these ratings, the ratings
   cannot show their accuracy; cases of known truth can.")
 
 note_of_followers <- function(followers) {
-  if (!is_empty(followers)) paste0(follower_words, shorten(followers), ". ", follower_advice)
+  if (!is_empty(followers)) paste0(follower_prefix, shorten(followers), ". ", follower_advice)
 }
 
 # Replaces estimates and limits of intervals by NA in the rows of systems in `followers`, and in

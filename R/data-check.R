@@ -68,8 +68,9 @@ data_check <- function(x, ...) {
   # Raters who guess with equal probabilities agree in this share of pairs of ratings.
   chance_share <- 1 / n_categories(x)
   at_chance <- isTRUE(totals$agreement <= chance_share)
+  # Elements of `agreement_statistics`:
   # * share: share of pairs of ratings that agree
-  # * at_chance: is this share at most the share of raters who guess?
+  # * at_chance: is `share` at most `chance_share`?
   # * unequal: if `at_chance` is TRUE, are models identified in which raters differ in accuracy?
   #   FALSE if `at_chance` is FALSE
   # * alpha: ordinal alpha of Krippendorff if categories are ordered, otherwise NULL
@@ -79,17 +80,17 @@ data_check <- function(x, ...) {
     alpha = if (x$ordered && n_categories(x) > 2L)
       suppressMessages(or_null(compute_measure(x, "krippendorff_alpha_ordinal")))
   )
-  voted_ratings <- merge_reruns(x)
+  merged_ratings <- merge_reruns(x)
   ties <- tie_lines(x)
-  has_panel <- n_raters(x) > 1L
+  has_several_raters <- n_raters(x) > 1L
   checks <- rbind(
-    if (has_panel) finding_on_cases(with_votes(x)), finding_on_raters(voted_ratings),
-    if (has_panel) rbind(
+    if (has_several_raters) finding_on_cases(with_votes(x)), finding_on_raters(merged_ratings),
+    if (has_several_raters) rbind(
       finding_on_agreement(agreement_statistics, x), finding_on_constant_raters(x),
-      finding_on_duplicates(voted_ratings)
+      finding_on_duplicates(merged_ratings)
     ),
     finding_on_categories(x), finding_on_missing_ratings(x), finding_on_systems(x),
-    if (has_panel) finding_on_rater_kind(x),
+    if (has_several_raters) finding_on_rater_kind(x),
     if (!is_empty(ties)) finding_row("reruns", paste("Reruns tie:", shorten(ties)),
       doubt = one_line("Where they tie, there is no vote. With an odd number of answers, two
         categories cannot tie: if the number of runs is odd, find out why answers are missing."))
@@ -129,14 +130,14 @@ finding_on_raters <- function(x) {
         paste0("; equal except for capitals or blanks: ", shorten(similar_raters))),
     doubt = c(
       if (n_raters(x) < 2L)
-        paste(no_agreement_of_one, "Label a random sample of cases; see `plan_gold()`."),
+        paste(one_rater_text, "Label a random sample of cases; see `plan_gold()`."),
       if (n_raters(x) < 3L) "Two raters cannot show which of them is better; a third can.",
       if (!is_empty(similar_raters)) "Correct the names of raters in the data."
     )[1L]
   )
 }
 
-no_agreement_of_one <- "One rater has no agreement with others."
+one_rater_text <- "One rater has no agreement with others."
 as_sentence <- function(words) paste0(capitalised(words), ".")
 
 finding_on_agreement <- function(agreement_statistics, x) {
@@ -196,8 +197,8 @@ finding_on_duplicates <- function(x) {
   is_explained <- pairs$first %in% constant_names & pairs$second %in% constant_names |
     rater_group[pairs$first] == rater_group[pairs$second]
   pairs <- pairs[!(pairs$raters & is_explained), ]
-  # Near-perfect agreement is reported if half of all pairs of raters agree in more than 95% of
-  # their cases. This needs compared pairs that contain more than half of the raters.
+  # Near-perfect agreement is reported if half of the compared pairs of raters agree in more than
+  # 95% of their cases. It is not reported if half of the raters, or more, are in no compared pair.
   rater_pairs <- pairs[pairs$raters, ]
   n_compared_raters <- length(union(rater_pairs$first, rater_pairs$second))
   if (n_compared_raters > max(1, n_raters(x) / 2) && median(rater_pairs$same) > 0.95)
@@ -243,8 +244,8 @@ compare_answers <- function(x) {
 }
 
 # Returns a table with a row per pair of judges (raters and systems) that have at least `least`
-# common cases: numbers of both judges, of common cases, and of cases with equal answers. `counts`:
-# matrices from core_pair_counts().
+# common cases: indices of both judges, number of common cases, and number of cases with equal
+# answers. `counts`: result of core_pair_counts(), a list of matrices (judges x judges).
 table_of_pairs <- function(counts, least) {
   pairs <- which(upper.tri(counts$pairs) & counts$pairs >= least, arr.ind = TRUE)
   data.frame(
@@ -258,7 +259,8 @@ finding_on_categories <- function(x) {
     n_categories(x))
   labels <- x$categories
   largest_share <- max(ratings_per_category) / sum(ratings_per_category)
-  # Counts per category of patterns with two or more ratings (patterns x categories).
+  # Number of ratings in each category per pattern (patterns x categories). The numbers are 0 for
+  # patterns with fewer than two ratings.
   counts <- pattern_counts(x) * (pattern_lengths(x) > 1L)
   is_plurality <- is_row_maximum(counts) & counts > 1
   plain_labels <- plain_label(labels)
@@ -316,7 +318,8 @@ finding_on_missing_ratings <- function(x) {
 # the same case, or if a chain of other raters with common cases connects them. Raters in different
 # groups have no case in common. Raters without ratings are not counted.
 count_connected_groups <- function(x) {
-  # Raters of one pattern of ratings share cases. Each of them is connected to the first of them.
+  # All raters in a pattern rated the same cases. Each rater is connected to the first rater of the
+  # pattern.
   rater <- rating_rater(x)
   first_rater <- rater[match(rating_pattern(x), rating_pattern(x))]
   group_of_rater <- seq_along(x$raters)
@@ -343,7 +346,7 @@ finding_on_systems <- function(x) {
   followers <- consensus_systems(x)
   finding_row("systems",
     paste0(
-      if (!is_empty(followers)) paste0(follower_words, shorten(followers)) else
+      if (!is_empty(followers)) paste0(follower_prefix, shorten(followers)) else
         count_noun(n_systems(x), "system"),
       count_clause(n_incomplete, "system", paste(
         "without an answer on some cases, at most", percent(max(missing_share))

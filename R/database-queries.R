@@ -35,8 +35,8 @@ leave_database <- function(x) {
 }
 
 # Returns a table with a row per case: a tibble or, for ratings in a database, a lazy table. The
-# first column contains the identifiers of cases. `columns`: a list of further columns, with an
-# entry per pattern of ratings.
+# first column contains the identifiers of cases. `columns`: a list of further columns. Each has one
+# value per pattern of ratings; the table repeats the value for all cases with this pattern.
 case_table <- function(x, columns) {
   columns <- lapply(columns, `[`, pattern_of_case(x))
   if (in_database(x)) join_cases(x, columns) else
@@ -44,15 +44,15 @@ case_table <- function(x, columns) {
 }
 
 # Joins new columns to the table of cases in the database, and returns a lazy table.
-# * columns: a list of new columns, with an entry per distinct row of ratings, which is a row of
-#   `x$database$keys`.
+# * columns: a list of new columns. Each has one value per distinct row of ratings. The rows of
+#   `x$database$keys` identify the distinct rows.
 # * case_columns: names of the columns of the table of cases to return.
 join_cases <- function(x, columns, case_columns = "case") {
   database <- x$database
   abort_argument_if(!database$has_cases, "case", "The cases of these ratings have no identifiers.",
     i = "Give {.arg case} to {.fun ratings}.")
   check_same_rows(count_rows(database$origin), database$rows)
-  # Temporary names p1, p2, ... differ from all columns of the keys.
+  # The new columns have temporary names p1, p2, ..., which differ from the names of key columns.
   temporary_names <- setNames(numbered_names("p", length(columns)), names(columns))
   table <- data.frame(
     database$keys, list2DF(setNames(lapply(columns, unfactor), temporary_names))
@@ -60,9 +60,9 @@ join_cases <- function(x, columns, case_columns = "case") {
   con <- dbplyr::remote_con(database$cases)
   patterns <- ask_database(if (inherits(con, "PostgreSQLConnection")) {
     # Package RPostgreSQL cannot write temporary tables, so the values become part of the query.
-    rows <- paste_columns(lapply(table, DBI::dbQuoteLiteral, conn = con))
+    row_literals <- paste_columns(lapply(table, DBI::dbQuoteLiteral, conn = con))
     dplyr::tbl(con, dbplyr::sql(paste0(
-      "SELECT * FROM (VALUES (", paste(rows, collapse = "), ("), ")) AS uploaded (",
+      "SELECT * FROM (VALUES (", paste(row_literals, collapse = "), ("), ")) AS uploaded (",
       toString(DBI::dbQuoteIdentifier(con, names(table))), ")"
     )))
   } else {
@@ -77,13 +77,13 @@ join_cases <- function(x, columns, case_columns = "case") {
 #' @exportS3Method dplyr::collect
 collect.ratings_database <- function(x, ...) { # nolint: object_name.
   check_dots_empty(...)
-  weight <- if (x$database$weighted) "weight"
-  cases <- fetch_exact(join_cases(x, list(pattern_ = pattern_of_case(x)), c("case", weight)))
+  weight_column <- if (x$database$weighted) "weight"
+  cases <- fetch_exact(join_cases(x, list(pattern_ = pattern_of_case(x)), c("case", weight_column)))
   check_same_rows(sum(!is.na(cases$pattern_)), sum(x$times))
   ratings_in_memory <- leave_database(x)
   ratings_in_memory$index <- as.integer(cases$pattern_)
   ratings_in_memory$cases <- cases$case
-  weigh_patterns(ratings_in_memory, if (!is.null(weight)) as.double(cases$weight))
+  weigh_patterns(ratings_in_memory, if (!is.null(weight_column)) as.double(cases$weight))
 }
 
 # Functions whose names end in _query return lazy tables. In these tables, columns of the user's
@@ -108,7 +108,8 @@ numbered_names <- function(prefix, n) paste0(prefix, seq_len(n), recycle0 = TRUE
 take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(columns))
 
 # Converts long data to a query with a row per case. Arguments:
-# * columns: names of the columns of `data`, named `case`, `rater`, `rating` and `weight`
+# * columns: names of the columns of `data`. The names of this vector are the roles of the columns:
+#   "case", "rater", "rating" and, if there are weights, "weight"
 # * cells: a result of pivot_columns(). Each row becomes a column of the query. If `cells` has only
 #   column `rater`, the new column contains the rating by this rater. If it also has column
 #   `rating`, the new column contains the number of times that the rater gave this rating.
@@ -130,7 +131,8 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
 
 # Converts long ratings, and the predictions of systems, to a query with a row per case. Columns:
 # * r1, r2, ... and s1, s2, ...: see pivot_query()
-# * rows, given: number of rows of the case in the ratings, and number of these rows with a rating
+# * rows: number of rows of the case in the long ratings
+# * given: number of these rows in which the rating is not missing
 # * predictions: number of predictions of systems for the case
 # * weight, lightest: highest and lowest weight of the rows of the case; they must be equal
 # * lacking: number of rows of the case without weight
@@ -140,30 +142,30 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
 # `origin`: a list with the user's data, see database_ratings(). `systems`: keys of the names of
 # systems, or NULL.
 cases_query <- function(origin, cells, systems) {
-  count_given <- count_if(quote(!is.na(rating)))
+  given_count <- count_if(quote(!is.na(rating)))
   weight_columns <- if ("weight" %in% names(origin$columns)) list(
     lacking = count_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
     weight = quote(max(weight, na.rm = TRUE))
   )
   cases <- pivot_query(
     origin$data, origin$columns, cells, "r",
-    c(rows = quote(dplyr::n()), given = count_given, weight_columns)
+    c(rows = quote(dplyr::n()), given = given_count, weight_columns)
   )
   if (is.null(systems)) return(cases)
   predictions <- pivot_query(
     origin$systems, c(case = "case", rater = "system", rating = "prediction"),
-    pivot_columns(systems, NULL), "s", list(predictions = count_given)
+    pivot_columns(systems, NULL), "s", list(predictions = given_count)
   )
   # A full join is needed, because a case may have only predictions or only ratings.
   dplyr::full_join(cases, predictions, by = "case")
 }
 
 long_count_query <- function(cases, columns) {
-  count_uneven <- if ("weight" %in% colnames(cases))
+  uneven_count <- if ("weight" %in% colnames(cases))
     count_if(quote(weight != lightest | lacking > 0 & lacking < rows))
   summed_columns <- setNames(nm = intersect(c("predictions", "rows", "given"), colnames(cases)))
   sums <- lapply(summed_columns, function(column) expr(sum(!!sym(column), na.rm = TRUE)))
-  count_query(cases, columns, c(uneven = count_uneven, sums))
+  count_query(cases, columns, c(uneven = uneven_count, sums))
 }
 
 # Returns a query with a row per distinct combination of values of `columns`. Further columns:

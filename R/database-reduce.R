@@ -1,7 +1,8 @@
 # Functions that reduce lazy tables to distinct rows, for build_ratings(). They return a list:
 # * table: a data frame from which ratings are built
 # * columns: arguments of ratings() that select the columns of `table`
-# * times, rows: numbers of cases, and of rows in the database, with the values of a distinct row
+# * times: number of cases of each distinct row
+# * rows: number of rows in the database that these cases have
 # * keys: a data frame with the keys of each distinct row, see key_expression()
 # * cases: a lazy table with a row per case, which contains the same keys
 
@@ -74,10 +75,10 @@ reduce_long <- function(origin) {
     values$prediction <- fetch_labels(origin$systems, "prediction")
   }
   cells <- pivot_columns(values$rater$key, if (origin$repeats != "error") values$rating$key)
-  systems <- NROW(values$system)
-  if (max(NROW(values$rater), systems) > max_pivot_sizes$raters ||
-    nrow(cells) + systems > max_pivot_sizes$columns) return(NULL)
-  columns <- c(numbered_names("r", nrow(cells)), numbered_names("s", systems))
+  n_systems <- NROW(values$system)
+  if (max(NROW(values$rater), n_systems) > max_pivot_sizes$raters ||
+    nrow(cells) + n_systems > max_pivot_sizes$columns) return(NULL)
+  columns <- c(numbered_names("r", nrow(cells)), numbered_names("s", n_systems))
   cases <- cases_query(origin, cells, values$system$key)
   distinct_rows <- fetch_counts(long_count_query(cases, columns), columns, roles)
   # For cases that have only predictions, the database returns NA as the counts of ratings and rows.
@@ -88,8 +89,8 @@ reduce_long <- function(origin) {
   has_repeats <- distinct_rows$given > count_answers(distinct_rows, "r", cells)
   if (origin$repeats == "error" && any(has_repeats)) {
     rows <- take_columns(origin$data, origin$columns[c("case", "rater", "rating")])
-    pairs <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
-    example_row <- fetch_rows(head(dplyr::filter(pairs, times > 1L), 1L))
+    rating_counts <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
+    example_row <- fetch_rows(head(dplyr::filter(rating_counts, times > 1L), 1L))
     abort_fallible("repeat", "Rater {.val {as_label(example_row$rater)}} rated case
                               {.val {as_label(example_row$case)}} more than once.",
       x = "The number of cases with repeated ratings is at most

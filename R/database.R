@@ -1,6 +1,6 @@
 # Ratings in a database. The database counts the cases that have equal rows. Ratings are built from
-# the distinct rows. They have two additional fields. `times` is the number of cases with each
-# distinct row. `database` is a list of
+# the distinct rows. The ratings object has two additional fields. `times` is the number of cases
+# with each distinct row. `database` is a list of
 # * cases: a lazy table with a row per case: its identifier `case`, its `weight`, and a key (the
 #   value as text) for each column of ratings or systems
 # * keys: a data frame with the keys of each distinct row, which are joined to `cases`
@@ -76,16 +76,17 @@ max_rows_per_fetch <- 100000L
 
 database_ratings <- function(data, quos, options) {
   for (package in c("dbplyr", "dplyr", "DBI")) check_installed(package, "for ratings in a database")
-  # A data frame with the columns of the data but no rows, in which arguments select columns.
+  # Data frame with the columns of the data, but without rows. It is used to find the columns that
+  # the user's arguments select.
   empty_data <-
     list2DF(lapply(setNames(nm = ask_database(colnames(data))), function(name) logical()))
   layout <- find_layout(empty_data, quos)
   check_long_data(layout$by_rating, options$repeats)
   systems <- lazy_systems(quos$systems, layout)
-  columns <- if (is.null(systems)) read_systems(quos, empty_data, layout)
-  roles <- find_role_columns(empty_data, quos, layout, columns$columns, options$repeats)
+  selected_systems <- if (is.null(systems)) read_systems(quos, empty_data, layout)
+  roles <- find_role_columns(empty_data, quos, layout, selected_systems$columns, options$repeats)
   warn_grouped(dplyr::group_vars(data), roles)
-  check_in_database(roles, options, columns)
+  check_in_database(roles, options, selected_systems)
   origin <- list(
     data = compare_bytes(dplyr::ungroup(data), c(unlist(roles), all.vars(quos$rater_groups))),
     systems = systems, roles = roles, layout = layout, repeats = options$repeats,
@@ -142,7 +143,7 @@ lazy_systems <- function(quo, layout) {
 }
 
 check_in_database <- function(roles, options, systems) {
-  unsupported <- c(
+  is_unsupported <- c(
     "{.code repeats = \"labels\"} is not possible for data in a database." =
       options$repeats == "labels",
     "For data in a database, {.arg case} must be a single column." = length(roles$case) > 1L,
@@ -158,7 +159,7 @@ check_in_database <- function(roles, options, systems) {
     "For long data in a database, {.arg systems} must be a lazy table. Names of raters are not
      possible." = !is.null(systems$raters)
   )
-  abort_if(any(unsupported), "database", names(which(unsupported))[1L],
+  abort_if(any(is_unsupported), "database", names(which(is_unsupported))[1L],
     i = "Fetch the rows with {.code data <- dplyr::collect(data)}, and call {.fun ratings} again.")
 }
 
@@ -227,17 +228,18 @@ compare_bytes <- function(data, used_columns) {
 # in "A", in "a" with an accent, and in "a" with a blank.
 check_collation <- function(data, columns) {
   comparisons <- lapply(setNames(nm = columns), function(name) {
-    text <- key_expression(name)
-    is_equal <- lapply(c("A", "\u00e1", "a "), function(ending) {
-      expr(paste0(!!text, "a") == paste0(!!text, !!ending))
+    text_expression <- key_expression(name)
+    equality_expressions <- lapply(c("A", "\u00e1", "a "), function(ending) {
+      expr(paste0(!!text_expression, "a") == paste0(!!text_expression, !!ending))
     })
-    count_if(Reduce(function(a, b) expr(!!a | !!b), is_equal))
+    count_if(Reduce(function(a, b) expr(!!a | !!b), equality_expressions))
   })
-  affected <- columns[unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!comparisons))) %in% 1]
-  abort_if(affected, "database",
+  affected_columns <-
+    columns[unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!comparisons))) %in% 1]
+  abort_if(affected_columns, "database",
     "The database ignores case, accents or trailing blanks where R does not.",
-    x = "It does so in {cli::qty(affected)}column{?s} {.val {affected}}.",
-    i = "Give {cli::qty(affected)}{?it/them} a binary collation, or fetch the rows with
+    x = "It does so in {cli::qty(affected_columns)}column{?s} {.val {affected_columns}}.",
+    i = "Give {cli::qty(affected_columns)}{?it/them} a binary collation, or fetch the rows with
          {.code dplyr::collect()}.")
 }
 

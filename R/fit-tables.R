@@ -235,7 +235,7 @@ confusion <- function(x, ...) {
 #' @export
 confusion.default <- function(x, ...) {
   check_class(x, "rater_fit", "x",
-    c("Make one with {.fun fit_raters}.", if (is_ratings(x)) matrices_of_ratings))
+    c("Make one with {.fun fit_raters}.", if (is_ratings(x)) matrix_hints))
 }
 
 #' @rdname base_rates

@@ -145,7 +145,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   captions <- c(
     if (n_hidden_terms > 0L) paste(count_noun(n_hidden_terms, "more parameter"),
       "not shown: use `terms` in plot() of the fit"),
-    if (type %in% c("density", "prior") && object$prior$order == "each") note_untruncated
+    if (type %in% c("density", "prior") && object$prior$order == "each") untruncated_note
   )
   switch(type,
     density = draw_densities(object, table), trace = draw_traces(table),

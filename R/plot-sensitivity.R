@@ -146,7 +146,7 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
       paste0(
         "for any amount of errors shared with the raters,\nif the model of the raters is correct",
         if (bounds_summary$interval == "bootstrap")
-          paste0("; thin: ", set_title(bounds_summary$conf_level))
+          paste0("; thin: ", confidence_set_title(bounds_summary$conf_level))
       ),
       "probability of the correct category",
       caption = "Diamond: all errors shared with the raters"

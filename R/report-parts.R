@@ -3,13 +3,13 @@
 
 say_sentences.system_comparison <- function(x) { # nolint: object_name, object_length.
   followers <- x$options$followers
-  table <- without_followers(better_first(tidy(x)), followers)
+  table <- without_followers(put_better_first(tidy(x)), followers)
   system1 <- table$system1
   system2 <- table$system2
   is_first_better <- is_surely_better(x, table) %in% TRUE
   is_undecided <- !is_first_better & !is_surely_better(x, table, "system2") %in% TRUE
   conf_level <- x$options$conf_level
-  # better_first() has swapped pairs, so that `system1` has the higher estimate in each row.
+  # put_better_first() has swapped pairs, so that `system1` has the higher estimate in each row.
   is_tie <- are_tied(table$estimate) %in% TRUE
   difference_words <- if (is.null(x$options$metric)) {
     sprintf(

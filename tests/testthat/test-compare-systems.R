@@ -242,7 +242,7 @@ test_that("comparisons print and are drawn", {
 test_that("with a reference, or the best, some of all pairs are compared", {
   x <- three_systems()
   all <- compared(x)
-  turned <- better_first(tidy(all$comparison))
+  turned <- put_better_first(tidy(all$comparison))
   set.seed(2)
   best <- compare_systems(all$estimate, best = 1)
   by_best <- turned[turned$system1 == "a", ]

@@ -78,7 +78,7 @@ test_that("cells that a spreadsheet would take for formulas begin with an apostr
     "=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\uff1d1", "-1", "+2.5e3", "a=b", NA
   )
   safe <- c(paste0("'", cells[1:7]), cells[8:11])
-  expect_identical(without_formulas(cells), safe)
+  expect_identical(escape_formulas(cells), safe)
   table <- data.frame(
     `=a` = cells, f = factor(cells, cells), n = -seq_along(cells), check.names = FALSE
   )
