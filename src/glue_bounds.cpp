@@ -16,8 +16,8 @@ List ranges(const std::vector<fallible::Range>& x) {
 
 // Returns the lowest and highest possible accuracy of each system, and of the difference of each
 // pair of systems. `known`: true category of each pattern (0 if unknown), or empty. `posterior`:
-// patterns x categories. `size`: patterns with less weight than this are joined to groups, see
-// AccuracyBounds. `pairs`: systems (from 1), one column per pair.
+// patterns x categories. `size`: least weight of a group of patterns. Patterns with less weight are
+// joined, see AccuracyBounds. `pairs`: systems (from 1), one column per pair.
 // [[Rcpp::export(rng = false)]]
 List core_accuracy_bounds(List patterns, IntegerVector known, NumericVector weight,
                           NumericMatrix posterior, double size, IntegerMatrix pairs) {

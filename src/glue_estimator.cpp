@@ -62,9 +62,10 @@ BootstrapOptions bootstrap_options(const List& options) {
   return bootstrap;
 }
 
-// Converts intervals to columns: std.error, low, high, lack, same and value. `lack`: reason of a
-// missing interval ("failed" or "constant"), or "" if there is an interval. `same` and `value`: the
-// fields `share_at_value` and `value` of struct Interval.
+// Converts intervals to a list of columns with one entry per interval: std.error, low, high, lack,
+// same and value. `lack`: reason of a missing interval ("failed" or "constant"), or "" if there is
+// an interval. `value`: value of both limits if the reason is "constant". `same`: share of
+// replicates that are equal to this value.
 List intervals(const std::vector<Interval>& x) {
   using Missing = Interval::Missing;
   std::vector<std::string> missing;
@@ -86,8 +87,8 @@ namespace {
 Ratings ratings_of(const List& patterns, const NumericVector& weight, const List& setup) {
   const bool has_model = setup.containsElementNamed("model") && !Rf_isNull(setup["model"]);
   auto view = has_model ? glue::view(patterns, setup["model"]) : glue::view(patterns);
-  // Two patterns may differ only in confidence levels that the model does not use. Without `level`,
-  // canonical_order() would stop with an error, because these patterns would be equal.
+  // Two patterns may differ only in confidence levels that the model does not use.
+  // canonical_order() stops with an error if patterns are equal, so the view needs these levels.
   if (setup.containsElementNamed("level")) view.level = glue::integers(setup["level"]);
   return {view, glue::doubles(weight), glue::known(setup["known"]), nullptr};
 }
@@ -141,8 +142,8 @@ List member_table(const std::vector<MemberResult>& members) {
 //     of them);
 //   for "binned" and "unbinned": clip ("bin", "overall" or "none") and bin_width;
 //   for "joint" and "shared": model, and fitting ("likelihood" or "pairs");
-//   for "joint": deviance, up to which the profile of the accuracy is searched for a higher
-//     maximum; 0 or absent if no profile is searched.
+//   for "joint": deviance. If it is positive, a higher maximum is searched along the profile of the
+//     accuracy, until twice the log posterior is this number below the maximum.
 // `tick` receives the progress of a long fit in percent.
 // [[Rcpp::export(rng = false)]]
 SEXP core_estimator(List patterns, NumericVector weight, List setup, Function tick) {
@@ -185,9 +186,9 @@ List core_estimate(SEXP pointer) {
                       _["iterated"] = fitted.tolerance() > rounding_tolerance);
 }
 
-// Returns bootstrap replicates. `what` is "accuracy" (replicates x systems) or "counts" (expected
-// numbers of cases by system, truth and answer: replicates x numbers, answers change fastest).
-// `resampling`: see bootstrap_options().
+// Returns bootstrap replicates: replicates x values. `what`: "accuracy" for one value per system,
+// or "counts" for the expected number of cases of each system, truth and answer (answers change
+// fastest). `resampling`: see bootstrap_options().
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_replicates(SEXP pointer, std::string what, List resampling, Function tick) {
   const Estimator& fitted = estimator(pointer);
@@ -312,11 +313,11 @@ NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List le
   return range;
 }
 
-// Combines estimates from gold cases, which have known truth (`stated`), with estimates from
-// ratings only (`prior`). Both lists contain columns with one row per estimate, see blend.hpp.
-// Columns of `prior`: centre, sd, and vague (BlendPrior::flat_weight). Columns of `stated`: value;
-// for shares also size (number of cases); for differences also error (standard error), freedom
-// (degrees of freedom) and end (differences are in [-end, end]).
+// Combines estimates from gold cases (`stated`) with estimates from ratings only (`prior`), see
+// blend.hpp. Both arguments are lists of columns with one row per estimate. Columns of `prior`:
+// centre, sd, and vague (BlendPrior::flat_weight). Columns of `stated` for shares: value, and size
+// (number of gold cases). Columns of `stated` for differences: value, error (standard error),
+// freedom (degrees of freedom), and end (differences are between -end and end).
 // [[Rcpp::export(rng = false)]]
 List core_blend(List stated, List prior, double conf_level) {
   const NumericVector value = stated["value"], centre = prior["centre"], sd = prior["sd"],

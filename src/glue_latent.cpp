@@ -134,9 +134,9 @@ List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJ
       _["posterior"] = posterior);
 }
 
-// A pooled fit, and a latent class model with the same probabilities. The prior of this model is
-// computed from the centre of the pooled fit. `identified` and `top` (parameters and likelihood)
-// belong to this model.
+// A pooled fit, and a latent class model with the same probabilities, whose prior is computed from
+// the centre of the pooled fit. `identified` and `top` describe this latent class model. `top`
+// contains its parameters and log likelihood.
 struct PooledClass {
   PooledClass(const LatentRows& rows, const LatentModel& settings, const LatentPrior& prior,
               PooledFit fitted)
@@ -243,9 +243,9 @@ List core_fit_pooled(List patterns, NumericVector weight, List known, List model
   return results;
 }
 
-// Returns the category, from 1, that is the best name of each class. `gain`: gain if a class gets a
-// name, classes x names, row by row. Each class gets a different name. The names maximise the sum
-// of the gains.
+// Returns the category, from 1, that is the name of each class. `gain`: gain if a category is the
+// name of a class, classes x categories, row by row. Each class gets a different category, so that
+// the sum of the gains of the chosen pairs of class and category is highest.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_best_names(NumericVector gain, int categories) {
   return glue::from_one(names_by_majority(glue::doubles(gain), std::vector<double>{1}, categories));
@@ -354,7 +354,7 @@ List core_latent_probabilities(List patterns, NumericVector weight, List known, 
 
 // Returns the profile interval of each system's accuracy: limits `low` and `high`, whether all fits
 // have converged, and `moved`, true if a higher maximum was found along the profile. `deviance`:
-// twice the drop of the log posterior at the limits.
+// twice the difference between the log posterior at its maximum and at the limits.
 // [[Rcpp::export(rng = false)]]
 List core_latent_profile(List patterns, NumericVector weight, List known, List model,
                          double deviance, int threads, Function tick) {

@@ -12,9 +12,9 @@ namespace fallible {
 // Generator of random numbers for one item.
 class Stream {
  public:
-  // `lane` is the number of the stream, if one item needs several streams. Different pairs of
-  // `item` and `lane` give streams that never overlap. The generator computes random numbers from a
-  // counter of four words, and item and lane are its two high words.
+  // `lane` is the number of the stream, if one item needs several streams. The counter of the
+  // generator has four words, and `item` and `lane` are the two high words. Therefore streams with
+  // different pairs of `item` and `lane` never overlap.
   Stream(std::uint64_t seed, std::uint64_t item, std::uint64_t lane = 0);
 
   // Returns a uniform number in [0, 1) with 53 random bits, the precision of a double.

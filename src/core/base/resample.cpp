@@ -10,7 +10,8 @@ Resampler::Resampler(const std::vector<double>& cases, const std::vector<int>& c
                      const Clusters& clusters)
     : n_cells_(static_cast<int>(cases.size())) {
   using ClusterType = std::vector<std::pair<int, double>>;
-  // A sorted map: its order does not depend on the order of clusters in the data.
+  // Number of clusters of each type. The map is sorted by type, so the order of types does not
+  // depend on the order of clusters in the data.
   std::map<ClusterType, double> type_frequency;
   if (clusters.empty()) {
     for (int i = 0; i < n_cells_; ++i) {

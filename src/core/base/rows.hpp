@@ -30,9 +30,9 @@ class RowSet {
  private:
   // Rebuilds the hash table with `slots` slots. The number of slots must be a power of two.
   void resize(std::size_t slots);
-  // Returns one 64-bit word per row, into which the first values of the row are packed. Values that
-  // are equal in all rows, at the beginning of the rows, are skipped. Comparing two words is
-  // faster than comparing two rows, and gives the same order unless the words are equal.
+  // Returns one 64-bit word per row that contains the first values of the row. If all rows begin
+  // with the same values, these common values are skipped. Two words are faster to compare than two
+  // rows, and give the same order unless they are equal.
   std::vector<std::uint64_t> packed_beginnings() const;
 
   // Row i has the values value_[start_[i]] ... value_[start_[i + 1] - 1].

@@ -6,10 +6,10 @@
 
 namespace fallible {
 
-// Draws a number with a log density of at least `level` from the interval [low, high]. If the log
-// density of a candidate is below the level, the candidate becomes the new end of the interval on
-// its side of `current`, the current value of the chain. The last call of `log_density` has the
-// returned value as its argument, so side effects of `log_density` refer to this value.
+// Draws a number with a log density of at least `level` from the interval [low, high]. `current`:
+// current value of the chain. A candidate with a lower log density than the level becomes the new
+// end of the interval on its side of `current`. `log_density` may store its argument: its last call
+// is always with the returned value.
 template <class LogDensity>
 double shrink_slice(Stream& stream, double current, double level, double low, double high,
                     const LogDensity& log_density) {
@@ -25,8 +25,8 @@ double shrink_slice(Stream& stream, double current, double level, double low, do
 
 // Like shrink_slice(), but constructs the interval. It starts with length `width` and a random
 // position around `current`. Each end is moved outwards by one width at a time until the log
-// density there is at most `level`. The interval has at most eight widths, divided at random
-// between the two sides.
+// density there is at most `level`. Seven moves are allowed for both ends together. It is random
+// how many of them are reserved for the lower end.
 template <class LogDensity>
 double step_out_slice(Stream& stream, double current, double level, double width,
                       const LogDensity& log_density) {

@@ -219,7 +219,8 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
 
 std::vector<double> annotation_similarity(const Votes& votes, int labels) {
   const double units = votes.rows();
-  // Number of units with both labels; on the diagonal, units with the label.
+  // `joint_units`: number of units that have both labels of a pair, labels x labels. The diagonal
+  // contains the number of units with each label.
   Table<double> joint_units(labels, labels), similarity(labels, labels, not_a_number);
   for (int u = 0; u < votes.rows(); ++u) {
     for (const int a : votes.positions(u)) {

@@ -112,18 +112,19 @@ class Iteration {
   std::vector<std::vector<int>> label_entries_;
   std::vector<int> judgement_;  // judgement of each label given
   std::vector<double> length_;  // length of each answer's vector, weighted by annotation qualities.
-  // Sums over the workers of a unit, one per label (`cosine_sum_`, `vote_sum_`), to which workers
-  // are added one after the other. `before_cosine_` and `before_vote_` have an entry for each label
-  // given: the sums before its worker is added.
+  // `cosine_sum_` and `vote_sum_` are running sums over the workers of a unit, one per label.
+  // Workers are added one after the other. `before_cosine_` and `before_vote_` have an entry for
+  // each label that a worker gave to a unit: the running sum of the label before this worker was
+  // added.
   std::vector<double> before_cosine_, before_vote_, cosine_sum_, vote_sum_;
   std::vector<double> judged_weight_, given_weight_;
 
   // Computes the qualities of units and workers from the qualities `unit`, `worker` and
-  // `annotation_quality` of the previous step. A cosine is the product of two vectors of length 1.
-  // Therefore a sum of cosines over pairs of workers is a product of a worker's vector with a sum
-  // over workers, which saves a loop. A sum over all other workers is computed as the sum over the
-  // workers before plus the sum over the workers after. Subtracting the worker's value from the
-  // total would lose digits.
+  // `annotation_quality` of the previous step. The cosine of two answers is the product of their
+  // vectors after scaling to length 1. Therefore the sum of cosines with all other workers is one
+  // product: the worker's vector times the sum of the other vectors. This sum is computed as the
+  // sum over the workers before plus the sum over the workers after. Subtracting the worker's
+  // vector from the total would lose digits.
   void update_units_and_workers(const std::vector<double>& unit, const std::vector<double>& worker,
                                 const std::vector<double>& annotation_quality) {
     for (int j = 0; j < x_.size(); ++j) {
@@ -226,12 +227,12 @@ class Iteration {
     return label_votes;
   }
 
-  // Computes the annotation quality of each label a. For two workers k and i, considers the units
-  // to which k gave label a and which i judged. Computes the share of these units, weighted by unit
-  // quality, to which i gave label a, too. The annotation quality is the mean share over all pairs
-  // of workers, weighted by the product of their qualities. For the current k, `judged_weight_[i]`
-  // is the weight of these units. `given_weight_[i]` is the weight of those to which i gave label
-  // a.
+  // Computes the annotation quality of each label a. For each pair of workers k and i, takes the
+  // units to which k gave label a and which i judged. Computes the share of these units to which i
+  // gave label a, too; units are weighted by their quality. The annotation quality is the mean of
+  // this share over all pairs, weighted by the product of the workers' qualities. For the current
+  // k, `judged_weight_[i]` is the weight of the units of the pair. `given_weight_[i]` is the weight
+  // of those to which i gave label a.
   void update_annotations(const std::vector<double>& unit, const std::vector<double>& worker,
                           const Host& host) {
     std::vector<int> other_workers;

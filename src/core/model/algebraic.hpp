@@ -10,7 +10,9 @@
 
 namespace fallible {
 
-// no_pairs: no case has ratings of two raters. chance: agreement is at or below chance.
+// Whether the K-model is identified from the ratings.
+//   no_pairs: it is not, because no case has ratings of two raters.
+//   chance: it is not, because the agreement of raters is at or below chance.
 enum class Identified { yes, no_pairs, chance };
 
 // Name of a value of this enum in R: "yes", "no_pairs" or "chance".

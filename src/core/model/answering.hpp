@@ -70,7 +70,8 @@ struct Answering {
   double mean(int judge, int truth) const;  // mu_jk
 
   std::vector<bool> is_used_;  // true for the judges in `used_judges`
-  // Judges x truths: 1 - a_jk, the probability of abstaining; 1 for other judges.
+  // Judges x truths: 1 - a_jk, the probability of abstaining. It is set to 1 for judges who are not
+  // used.
   Table<double> abstain_probability_;
 };
 

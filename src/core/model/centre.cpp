@@ -8,17 +8,19 @@ namespace fallible {
 
 namespace {
 
-// Prior guesses of two standard deviations (see Centre in pooled.hpp): `tau` of the skills s, and
-// `ups` of the parameters u. The weight of a guess is a number of raters for `tau`, and a number of
-// categories for `ups`.
+// Prior guesses of two standard deviations (see Centre in pooled.hpp). `tau` belongs to the skills
+// s_j of raters. `ups` belongs to u_k, which is high for categories that are easy to recognise.
+// `skill_weight`: weight of the guess of `tau`, as a number of raters. `recognition_weight`: weight
+// of the guess of `ups`, as a number of categories.
 constexpr double skill_weight = 2, tau_guess = 0.6;
 constexpr double recognition_weight = 1, ups_guess = 0.3;
-// Prior guess of logistic(ubar), where ubar is the mean of u. Its weight is a number of ratings.
+// Prior guess of the probability of a right answer, logistic(ubar), where ubar is the mean of all
+// u_k. `mean_weight`: weight of the guess, as a number of ratings.
 constexpr double mean_weight = 5, mean_guess = 0.6;
-// Lower limits of mean probabilities. `least_right` is for a right answer, and also for all wrong
-// answers together. `least_error` is for each wrong answer.
+// Lower limits of the mean probabilities of answers. `least_right`: limit for the right answer, and
+// for the sum of all wrong answers. `least_error`: limit for each wrong answer.
 constexpr double least_right = 1e-6, least_error = 1e-9;
-// Newton steps for ubar in each update.
+// Number of Newton steps for ubar in each update.
 constexpr int mean_steps = 3;
 // Newton's method for the logarithm of the variance of skills. `variance_steps`: highest number of
 // steps. `variance_tolerance`: the iteration ends after a step that is shorter. `least_divisor`:
@@ -29,11 +31,11 @@ constexpr double variance_tolerance = 1e-10, least_divisor = 1e-3;
 }  // namespace
 
 // Expected numbers of new draws, and derivatives of the log density. In the Chinese restaurant
-// representation of the Dirichlet-multinomial, a rating repeats an earlier rating or is a new draw
-// with probabilities m_jk.
-//   right: new draws that are right answers, judges x truths.
-//   answers: all new draws, judges x truths.
-//   errors: new draws of all judges that are wrong answers, truths x ratings.
+// representation of the Dirichlet-multinomial, a rating repeats an earlier rating or is a new draw.
+// m_jk (see Centre) contains the probabilities of the ratings in a new draw.
+//   right: number of new draws that are right answers, judges x truths.
+//   answers: number of all new draws, judges x truths.
+//   errors: number of new draws that are wrong answers, summed over judges, truths x ratings.
 //   slope, curvature: first and second derivative with respect to the concentration c.
 struct Centre::Tables {
   Table<double> right, answers, errors;
@@ -163,9 +165,9 @@ void Centre::update_recognition(const CentreCounts& counts, const Tables& draws)
   ups = std::sqrt(squares / (K + recognition_weight));
 }
 
-// Updates tau and all skills in one step: the log density of each skill is replaced by its
-// second-order expansion. tau is then the root of an equation with one unknown. EM would need
-// hundreds of rounds to find tau if raters hardly differ.
+// Updates all skills and their standard deviation tau in one step. The log density of each skill is
+// replaced by its second-order expansion. Then only one equation with one unknown, the variance of
+// skills, must be solved. EM would need hundreds of rounds to find tau if raters hardly differ.
 void Centre::update_skills(const CentreCounts& counts, const Tables& draws) {
   const auto judges = static_cast<double>(counts.used_judges.size());
   // Second-order expansion of the log density of each used judge's skill s, without the prior of s.
@@ -181,9 +183,9 @@ void Centre::update_skills(const CentreCounts& counts, const Tables& draws) {
     linear.push_back(slope + judge_information * s[j]);
     information.push_back(judge_information);
   }
-  // Solves an equation for the variance of skills: `variance` is equal to the mean of the squared
-  // skills plus their posterior variances. The prior guess enters the mean like `skill_weight`
-  // further raters.
+  // Finds the variance of skills by Newton's method. The variance must be equal to the mean, over
+  // raters, of the squared skill plus the posterior variance of the skill. The prior guess of tau
+  // enters this mean like `skill_weight` further raters.
   double variance = square(tau);
   for (int round = 0; round < variance_steps; ++round) {
     double squares = skill_weight * square(tau_guess), slope = 0;
@@ -207,10 +209,10 @@ void Centre::update_skills(const CentreCounts& counts, const Tables& draws) {
   }
 }
 
-// Subtracts a constant from all skills, and adds it to all u and to ubar. The probabilities of
-// ratings depend only on the sums u + s, so only the priors of the skills and of ubar determine the
-// best constant. With many ratings, separate updates of u and s would need thousands of rounds to
-// find the constant.
+// Subtracts a constant from all skills s_j, and adds it to all u_k and to their mean ubar. The
+// probabilities of ratings depend only on the sums u_k + s_j, so the constant does not change them.
+// The best constant is determined by the priors of the skills and of ubar. With many ratings,
+// separate updates of u_k and s_j would need thousands of rounds to find it.
 void Centre::balance_skills(const CentreCounts& counts) {
   const double precision = 1 / square(tau), p = logistic(ubar);
   double slope = mean_weight * (mean_guess - p), information = mean_weight * p * (1 - p);

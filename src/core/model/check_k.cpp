@@ -52,10 +52,11 @@ double lowest_base_rate(const LatentRows& rows) {
 DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law) {
   const int N = law.categories;
   Eigen::MatrixXd observed = Eigen::MatrixXd::Zero(N, N), expected = observed;
-  // Raters of the current run of rows, and total weight of these rows.
+  // Consecutive rows with the same raters form a run. `current_raters`: raters of the current run.
+  // `cases`: total weight of its rows.
   std::vector<int> current_raters;
   double cases = 0;
-  // Adds the expected numbers of pairs in the current run of rows with the same raters. Counts all
+  // Adds the expected numbers of pairs of answers in the current run to `expected`. Counts all
   // pairs of answers, and subtracts the pairs of answers by the same rater.
   const auto add_expected_pairs = [&]() {
     if (current_raters.size() < 2) return;
@@ -260,8 +261,9 @@ KStatistics KTester::replicate(Stream& stream) const {
 
 namespace {
 
-// Starting values for a fit of `layout`, from parameters `x` of the model `simpler`, which is
-// simpler or the same. A shift near zero starts above zero, because its derivative at zero is zero.
+// Returns starting values for a fit of `layout`. They are computed from parameters `x` of the model
+// `simpler`, which is simpler or the same. If the shift between strata of difficulty is near zero,
+// it is set to 0.1, because the derivative at zero is zero.
 Eigen::VectorXd start_from(const Layout& layout, const Layout& simpler, const Eigen::VectorXd& x) {
   Eigen::VectorXd start = layout.start_from(simpler, x);
   if (layout.shifts_at >= 0 && std::fabs(start[layout.shifts_at]) < 1e-3)
@@ -290,7 +292,8 @@ KStatistics KTester::compare(const LatentRows& rows, KTester* fitted) const {
                                              : alternative_newton_.fit(alternative, start);
     statistics.ratio = 2 * (alternative_fit.log_likelihood - fit.log_likelihood);
     if (fitted) {
-      // Sets the shift to its value under the null model, from which replicates are drawn.
+      // A null model without strata has the shift 0. The Hessian of the alternative model is
+      // computed at this value, because replicates are drawn from the null model.
       if (null.layout.shifts_at < 0 && alternative.layout.shifts_at >= 0) {
         start[alternative.layout.shifts_at] = 0;
       }
@@ -330,9 +333,9 @@ std::array<bool, 4> are_as_extreme(const KStatistics& observed, const KStatistic
           at_least(drawn.residual, observed.residual)};
 }
 
-// Counts, for each statistic, the draws that are at least as extreme as the data. When all counts
-// have reached `enough`, the p-values are precise enough, so later draws are removed. Returns false
-// if a count does not reach `enough`.
+// Counts, for each statistic, the draws that are at least as extreme as the data. The p-values are
+// precise enough when the counts of all statistics have reached `enough`. Later draws are then
+// removed. Returns false if any count stays below `enough`.
 bool truncate_draws(const KStatistics& observed, int enough, std::vector<KStatistics>& draws) {
   std::array<int, 4> n_extreme{};
   for (std::size_t r = 0; r < draws.size(); ++r) {

@@ -58,9 +58,10 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
   diagonal_ = diagonal_.cwiseMax(least_curvature);
 }
 
-// Adds the expected information on the parameters of one judge to the diagonal. It sums the squared
-// derivatives of the log probability of each answer, weighted by the answer's probability and the
-// expected number of ratings. Also adds expected numbers of wrong answers to `expected_errors_`.
+// Adds the expected information on the parameters of one judge to the diagonal of the curvature.
+// The information is a sum over answers: the squared derivative of the log probability of an
+// answer, times its probability, times the expected number of ratings. Also adds expected numbers
+// of wrong answers to `expected_errors_`.
 void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
                                   const ExpectedCounts& counts) {
   const int N = layout_->categories;

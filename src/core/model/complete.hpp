@@ -51,8 +51,9 @@ class CompleteCurvature {
   double last_rate_curvature_ = least_curvature;
   int accuracies_around_mean_ = 0;  // number of accuracies with a normal prior around their mean
   double mean_precision_ = 0;       // precision (1 / variance) of this normal prior
-  // `error_share_`: shares of wrong answers, groups of judges x truths x ratings.
-  // `expected_errors_`: expected numbers of wrong answers, groups of judges x truths.
+  // `error_share_`: share of each wrong answer among all wrong answers, groups x truths x ratings.
+  // `expected_errors_`: expected number of wrong answers, groups x truths. Judges of a group have
+  // equal parameters.
   std::vector<double> error_share_, expected_errors_;
   // Dense block: position of its first parameter, and Cholesky factor of its curvature.
   struct Block {

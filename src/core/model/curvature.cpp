@@ -66,11 +66,12 @@ class SparseVector {
   std::vector<int> nonzero_;
 };
 
-// Computes, for each case, the covariance matrix of its scores under the posterior of its class.
-// Adds the sum of these matrices over all cases to the lower triangle of `to`. The score of a case
-// in a class is the gradient of the log probability of class and ratings. The score of a base
-// rate's logit is computed as 1 in its class and 0 in other classes, because a constant does not
-// change the covariance. Also adds expected numbers of ratings to `counts`.
+// Computes the covariance matrix of the scores of each case, under the posterior distribution of
+// its class. Adds the sum of these matrices over all cases to the lower triangle of `to`. A case
+// has one score vector per class: the gradient of the log probability of the class and the ratings.
+// For the logit of a base rate, the derivative is simplified to 1 in its class and 0 in other
+// classes. The exact derivative differs only by a constant, which does not change the covariance.
+// Also adds expected numbers of ratings to `counts`.
 void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, const Law& law,
                             const std::vector<int>& direction, ExpectedCounts& counts,
                             Eigen::MatrixXd& to) {
@@ -118,8 +119,8 @@ Eigen::MatrixXd jacobian_of_naturals(const Layout& layout, const Eigen::VectorXd
 
 // Method of Louis (1982). The Hessian of the log likelihood of a case is the sum of two matrices.
 // The first is the posterior mean of the Hessian for observed classes. The second is the posterior
-// covariance of the scores. The second matrix is fast to compute, because scores are zero for the
-// parameters of judges who did not rate the case.
+// covariance of the scores (see add_variance_of_scores()). It is fast to compute, because scores
+// are zero for the parameters of judges who did not rate the case.
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks) {

@@ -11,9 +11,8 @@ namespace fallible {
 
 // Treatment of kinks. In models with strata, the density has kinks where the accuracy in a stratum
 // reaches 0 or 1: its derivative jumps.
-//   sharp: computes second derivatives between the kinks.
-//   smoothed: computes finite differences with steps across several kinks, for all parameters other
-//   than base rates.
+//   sharp: finite differences of the gradient have small steps, so that they do not cross a kink.
+//   smoothed: they have large steps across several kinks, for all parameters other than base rates.
 enum class Kinks { sharp, smoothed };
 
 // Returns the Hessian of the log posterior density at `x`: parameters x parameters. Needs one pass

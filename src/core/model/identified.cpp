@@ -17,14 +17,14 @@ namespace {
 
 constexpr int max_complete_raters =
     20;  // up to this number of raters, SmallPanel contains all of them
-// If there are more than `max_complete_raters` raters, SmallPanel contains at most this number of
-// raters, all from one row.
+// If there are more than `max_complete_raters` raters, SmallPanel contains at most this number.
+// They all rated the same cases.
 constexpr int reduced_raters = 6;
 // Highest number of categories in SmallPanel.
 constexpr int max_categories = 4;
-// A parameter counts as identified if its result of null_space_shares() is at most this.
+// A parameter counts as identified if null_space_shares() returns at most this value for it.
 constexpr double null_space_tolerance = 1e-4;
-// Singular values below this share of the largest one count as zero.
+// Pivots of a QR decomposition count as zero below this share of the largest pivot.
 constexpr double rank_tolerance = 1e-7;
 
 // True if the judge's confusion matrix is known, or is estimated from a calibration sample.
@@ -90,8 +90,9 @@ class SmallPanel {
     if (rows.joined()) add_judge(rows.raters);
     // Groups rows by known truth. Each group is drawn equally often, so that rare known categories
     // are included; identification does not depend on their frequency. Rows are also grouped by
-    // population if there are at most two populations per coefficient. If there are more, random
-    // rows are sufficient, because they are from enough populations.
+    // population, if there are few populations: at most twice the number of coefficients (intercept
+    // and covariates). With more populations, rows that are drawn at random come from enough of
+    // them.
     const bool few_populations = rows.populations.size() <= 2 * rows.populations.coefficients();
     std::map<std::pair<int, int>, std::vector<int>> rows_by_truth;
     for (int i = 0; i < rows.size(); ++i) {
@@ -183,9 +184,11 @@ class SmallPanel {
   int raters_ = 0, judges_ = 0, row_with_most_raters_ = -1;
 };
 
-// Returns a matrix of scores at random parameter values: gradients of the log likelihood of each
-// row, or derivatives of pair probabilities. The model is identified if the rank of the matrix is
-// the number of free parameters. Columns are scaled to length 1.
+// Returns a matrix of derivatives with respect to the parameters (columns) at random parameter
+// values. Rows are derivatives of the log likelihood of each row of data. If `fitting` is
+// Fitting::pairs, they are derivatives of the probability of each pair of ratings. The model is
+// identified if the rank of the matrix is the number of free parameters. Columns are scaled to
+// length 1.
 Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream& stream) {
   Eigen::VectorXd x(model.layout.size);
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();
@@ -341,9 +344,9 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
     }
     n_identified += result.judge[u];
   }
-  // Here the base rates are identified, but not all parameters are. The model still counts as
-  // identified if at least three judges are identified, and the system is identified if it is a
-  // judge.
+  // At this point, the base rates are identified, but not all parameters are. The model still
+  // counts as identified if two conditions hold: the parameters of at least three judges are
+  // identified, and the system, if it is a judge, is one of them.
   result.model = n_identified > 2 && (!rows.joined() || result.judge[rows.raters]);
   return result;
 }

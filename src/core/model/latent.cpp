@@ -158,7 +158,8 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
   const Layout& layout = model.layout;
   const bool by_pairs = fitting == Fitting::pairs;
   const PairFrequencies pairs = by_pairs ? pair_frequencies(layout) : PairFrequencies();
-  // Curvature at the last evaluation of the objective, as the metric of the next step.
+  // Approximate curvature at the last evaluation of the objective. The optimiser uses it to turn a
+  // gradient into a step.
   CompleteCurvature last_curvature;
   const Metric metric = [&last_curvature](const Eigen::VectorXd& gradient) {
     return last_curvature.solve(gradient);
@@ -207,9 +208,9 @@ Eigen::VectorXd LatentClass::start() const {
   const int classes = layout.classes();
   std::vector<double> posterior(classes);
   ExpectedCounts counts(layout);
-  // Expected numbers of ratings, if the posterior probabilities of each row are its vote shares.
-  // They are not needed with a pooled prior, whose Dirichlet parameters determine the matrices of
-  // the raters and the category of each class.
+  // Computes expected numbers of ratings as if the posterior probabilities of each row were its
+  // vote shares. These numbers are not needed with a pooled prior: its Dirichlet parameters
+  // determine the confusion matrices of the raters and the category of each class.
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0 || layout.prior.rows) continue;
     count_steps(static_cast<unsigned>(classes));

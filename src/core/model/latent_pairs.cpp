@@ -20,8 +20,8 @@ constexpr double max_jacobian_size = 3e7;  // limit for cells x parameters, a ma
 using Kinds = std::map<std::pair<int, int>, int>;
 
 // Calls visit(row, kind, rating of the first judge, rating of the second judge) for each pair of
-// ratings of a row. Pairs of judges are of the same kind if their parameters are the same. Returns
-// a map from two judges to the index of their kind, from 0.
+// ratings of a row. Pairs by the same two judges are of the same kind. Raters with equal parameters
+// count as one judge. Returns a map from two judges to the index of their kind, from 0.
 template <class Visit>
 Kinds for_each_pair(const Layout& layout, const Visit& visit) {
   const LatentRows& rows = layout.rows;
@@ -87,8 +87,8 @@ PairFrequencies pair_frequencies(const Layout& layout) {
 }
 
 // Calls visit(kind, cell, first, second, joint) for each cell of each kind (see PairFrequencies).
-// `joint`: joint probability of the two ratings and each class. `first`, `second`: positions in
-// law.probability of both ratings, given the first class.
+// `first`, `second`: positions in `law.probability` of the two ratings of the cell, given the first
+// class. `joint`: for each class, the joint probability of the class and both ratings.
 template <class Visit>
 void PairObjective::for_each_cell(const Law& law, const Visit& visit) const {
   std::vector<double> joint(law.classes);
@@ -118,9 +118,10 @@ double PairObjective::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradie
     for (int c = 0; c < law.classes; ++c) difference -= joint[c];
     loss += pairs_.share[kind] * difference * difference;
     if (!gradient) return;
-    // `slope` is the derivative of the objective with respect to the log of the joint probability
-    // of the two ratings and class c. add_gradient() needs one weight per log probability. Usually
-    // the weights are expected counts; here they are sums of these slopes.
+    // `slope`: derivative of the objective with respect to the log of the joint probability of the
+    // two ratings and class c. The chain rule is computed by add_gradient(), which multiplies the
+    // derivative of each log probability by a weight. These weights are usually expected counts;
+    // here they are sums of slopes.
     for (int c = 0; c < law.classes; ++c) {
       const double slope = scale * pairs_.share[kind] * difference * joint[c];
       counts.ratings[first + c] += slope;

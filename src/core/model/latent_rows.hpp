@@ -76,9 +76,10 @@ struct LatentRows : RatedRows {
   // Shares of the categories among the raters' ratings of a row: `categories` numbers with sum 1.
   // If the truth is known, its share is 1. If there are no ratings, all shares are equal.
   std::vector<double> votes(int row) const;
-  // Distributes the weight of a row over the classes by their posterior probabilities. Adds these
-  // numbers of cases to `expected_classes` (populations x classes). For each rating in the row,
-  // also adds them to `expected_ratings` (judges x answer codes x classes).
+  // Distributes the weight of a row over the classes in proportion to `posterior`, which gives an
+  // expected number of cases per class. Adds these numbers to `expected_classes` (populations x
+  // classes) and, for each rating in the row, to `expected_ratings` (judges x answer codes x
+  // classes).
   void add_expected(int row, const double* posterior, int classes, double* expected_classes,
                     double* expected_ratings) const;
 

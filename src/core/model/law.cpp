@@ -15,8 +15,8 @@ namespace {
 // Lower limit of the probability of an answer, so that its logarithm is finite.
 constexpr double least_probability = 1e-305;
 
-// Replaces the logarithms in each row of a matrix by shares that sum to 1. The diagonal becomes 0,
-// because right answers are not errors.
+// Each row of `x` contains logarithms. Replaces them by shares of the row: the numbers themselves,
+// divided by their sum. The diagonal becomes 0, because right answers are not errors.
 void softmax_rows(Square x) {
   for (int k = 0; k < x.size(); ++k) {
     x[k][k] = -std::numeric_limits<double>::infinity();
@@ -58,7 +58,8 @@ Strata::Strata(double accuracy, double d) {
   for (int s = -1; s <= 1; ++s) {
     const double x = unclipped_middle + s * d;
     p[s + 1] = std::clamp(x, 0.0, 1.0);
-    // Marks probabilities that are not clipped by 1. The loop below then computes their slopes.
+    // Stores 1 for a stratum whose probability is not clipped, and 0 for others. The next loop
+    // replaces 1 by the slope.
     accuracy_slope[s + 1] = x > 0 && x < 1;
     n_unclipped += x > 0 && x < 1;
     sides += x > 0 && x < 1 ? s : 0;

@@ -64,7 +64,7 @@ class Law : public AnswerLaw {
   std::vector<double> rates;       // base rates: populations x categories
   Table<double> accuracy;          // probability of a right answer: judges x truths
   std::vector<Strata> strata;  // accuracies in the strata: judges x truths; empty without strata
-  // One per group of judges with equal parameters; only for ordinal errors.
+  // Ordinal model of each group of judges with equal parameters. Empty if errors are not ordinal.
   std::vector<OrdinalLaw> ordinal;
   std::optional<LevelLaw> levels;
 

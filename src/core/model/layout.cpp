@@ -10,7 +10,8 @@
 
 namespace fallible {
 
-// Starting value of shifts; at zero the derivative is zero and the optimiser would not move.
+// Starting value of the shift between strata of difficulty. At zero its derivative is zero, so the
+// optimiser would not move.
 constexpr double start_shift = 0.1;
 
 Layout::Layout(const LatentRows& fitted_rows, const LatentModel& model_settings,
@@ -95,8 +96,8 @@ namespace {
 // keeps parameters that are not identified near 0.
 constexpr double vague_sd = 1e6;
 
-// Sum of log densities of parameters at `x`. Also adds their derivatives to `gradient` unless it is
-// null.
+// Adds up the log densities of parameters at the point `x`. Also adds the derivatives of each log
+// density to `gradient`, unless it is null.
 struct LogDensity {
   const Eigen::VectorXd& x;
   Eigen::VectorXd* gradient;
@@ -120,8 +121,9 @@ struct LogDensity {
   }
 };
 
-// Adds Dirichlet log densities of the rows of all judges, as densities of logits. The change of
-// variables adds 1 to each exponent, so exponents are equal to the Dirichlet parameters.
+// Adds the Dirichlet log densities of the rows of all confusion matrices. They are densities of the
+// logits of the probabilities, so the exponents are the Dirichlet parameters, not the parameters
+// minus 1.
 void add_row_densities(const Layout& layout, LogDensity& density) {
   const int N = layout.categories;
   std::vector<double> error(N);
@@ -151,10 +153,10 @@ void add_row_densities(const Layout& layout, LogDensity& density) {
 
 }  // namespace
 
-// Prior densities are densities of logits and logarithms. Then the mode is not on the boundary of
-// the parameter space. Without a prior, or with a pooled prior whose centre is not yet estimated,
-// all parameters get a normal density with standard deviation 1e6. Any data outweigh it, and
-// parameters that are not identified stay near zero.
+// Prior densities are densities of logits and logarithms, so that their mode is not on the boundary
+// of the parameter space. Without a prior, or with a pooled prior whose centre is not yet
+// estimated, all parameters get a normal density with standard deviation 1e6. Any data outweigh it,
+// and parameters that are not identified stay near zero.
 double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
   const LatentPrior& prior = layout.prior;
   const int N = layout.categories;
@@ -163,8 +165,8 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
     for (int i = 0; i < layout.size; ++i) density.add_normal(i, vague_sd);
     return density.value;
   }
-  // Pseudo-cases of the prior on base rates: N * prior.base_rates in all, distributed over
-  // populations by their shares of the cases.
+  // The prior on base rates is like `prior.base_rates` further cases of each category. They are
+  // distributed over populations by the populations' shares of the cases.
   const auto rates = ParameterReader(layout, x).population_rates();
   for (int g = 0; g < layout.populations(); ++g) {
     const double prior_cases = prior.base_rates * layout.share[g];

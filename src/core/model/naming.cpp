@@ -12,9 +12,11 @@ namespace fallible {
 
 namespace {
 
-// Highest number of replies of a case that are used. The number of pairs grows with its square.
+// Highest number of replies that are used of a case. It is limited because the time grows with the
+// square of this number.
 constexpr int max_replies = 100;
-// A smaller gain (relative to the total weight) counts as rounding error.
+// New names of classes must increase the sum of gains by more than this share of the total weight.
+// A smaller increase counts as rounding error.
 constexpr double least_gain = 1e-9;
 
 // Assigns each row of the square matrix `gain` to a different column, so that the sum of the chosen
@@ -198,8 +200,9 @@ class PairTables {
   // Indices of replies, judge by judge. The indices of judge j begin at `judge_begin_[j]`.
   std::vector<std::size_t> replies_by_judge_, judge_begin_;
 
-  // `table_index_`: index of each judge's table, -1 without one. `other_judges_`: judge of each
-  // table.
+  // compute() counts the replies of one judge and each other judge in a table. `table_index_`: for
+  // each other judge, the index of the table, or -1 if there is none. `other_judges_`: for each
+  // table, the other judge. `tables_`: entries of all tables, one table after the other.
   std::vector<int> table_index_, other_judges_;
   std::vector<double> tables_;
 };
@@ -257,8 +260,9 @@ ReplyAssociation reply_association(const LatentRows& rows) {
       const double n = table.sum();
       const Eigen::VectorXd p = table.rowwise().sum() / n, q = table.colwise().sum() / n;
       association_sum.excess += agreement_weight.cwiseProduct(table - n * p * q.transpose()).sum();
-      // Replaces the counts by the contribution of each pair of replies to `score`: the agreement
-      // weight of the pair, minus its row mean and column mean, plus the overall mean.
+      // The counts in the table are no longer needed. Replaces them by the number that each pair of
+      // replies adds to the score of its row. It is the agreement weight of the two replies,
+      // centred so that its mean over independent replies of the two judges is 0.
       table = agreement_weight;
       table.colwise() -= agreement_weight * q;
       table.rowwise() -= p.transpose() * agreement_weight;

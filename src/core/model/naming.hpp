@@ -38,14 +38,15 @@ struct Association {
 Association association(const LatentRows& rows);
 
 // Score test of the null hypothesis that the replies of different judges are independent, against
-// the alternative that replies depend on a common truth. Replies are answers and abstentions. A
-// pair of equal answers adds 1 - `chance_agreement` to the sum from which `excess` is computed. A
-// pair of different answers subtracts `chance_agreement`, and a pair with an abstention adds 0.
+// the alternative that replies depend on a common truth. Replies are answers and abstentions. The
+// test uses the sum of agreement weights over all pairs of replies to the same case. The agreement
+// weight of two equal answers is 1 - `chance_agreement`, and of two different answers
+// -`chance_agreement`. It is 0 if a reply is an abstention.
 struct ReplyAssociation {
-  // Probability that two random answers are equal. Set to 0 if all answers are in one category,
-  // because all terms of the sum would otherwise be 0.
+  // Probability that two random answers are equal. It is set to 0 if all answers are in one
+  // category, because otherwise all agreement weights would be 0.
   double chance_agreement = 0;
-  double excess = 0;    // this sum, minus its expectation if judges are independent
+  double excess = 0;    // sum of agreement weights, minus its expectation if judges are independent
   double variance = 0;  // variance of `excess` if judges are independent
   int pairs = 0;        // number of pairs of judges who replied to the same cases
 

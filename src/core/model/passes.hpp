@@ -142,8 +142,10 @@ class Pass {
     product_[0] = Constant(class_probabilities(), classes());
   }
 
-  // Closes open prefixes of more than `length` ratings, longest first. Adds the sums of a prefix to
-  // the expected numbers of its last rating, and to the sums of the next shorter prefix.
+  // Closes all open prefixes of more than `length` ratings, longest first. `sum_` contains, for
+  // each prefix, the weighted sum of the posterior probabilities of its rows. This sum is added to
+  // the expected numbers of the last rating of the prefix, and to the sum of the next shorter
+  // prefix.
   void close_prefixes(int length) {
     for (; open_length_ > length; --open_length_) {
       if (!sums_) continue;
@@ -181,8 +183,8 @@ class Pass {
     return p.sum();
   }
 
-  // Like expect(), with logarithms: writes the posterior probabilities to `posterior`, and returns
-  // the logarithm of the sum.
+  // Like expect(), but computed with logarithms. Writes the posterior probabilities to `posterior`,
+  // and returns the log probability of the row.
   double expect_by_logs(int row, Array& posterior) const {
     posterior =
         logs(tables_.log_class_probability, tables_.class_probability, population_ * classes());

@@ -168,9 +168,9 @@ PooledFit make_result(const PooledPanel& panel, const RowsInUse& used, const Lat
   return result;
 }
 
-// Replaces zeros in the Dirichlet parameters (rows of N) before users see them. A row of zeros
-// belongs to a category that is not in use: all its entries become c / N. Other zeros become 1e-9 *
-// c.
+// Replaces zeros in the Dirichlet parameters before users see them. `N`: number of categories,
+// which is the length of a row. `c`: concentration of the centre. A row of zeros belongs to a
+// category that is not in use: all its entries become c / N. Other zeros become 1e-9 * c.
 void replace_zeros(std::vector<double>& prior, int N, double c) {
   for (auto row = prior.begin(); row != prior.end(); row += N) {
     const double total = std::accumulate(row, row + N, 0.0);

@@ -117,8 +117,8 @@ class PooledPanel {
   // Does one round of the iteration. Returns the largest change since the last round of any
   // posterior probability or probability of a rating.
   double round();
-  // Sum of the log probabilities of all rows. If `only` is not null, uses only answers of judges j
-  // with (*only)[j].
+  // Sum of the log probabilities of all rows. `only`: true for each judge whose answers are used;
+  // null to use all judges.
   double sum_log_probabilities(const std::vector<bool>* only) const;
   // Does the final rounds with Anderson's extrapolation. Ends if the change that round() returns is
   // below `tolerance` in two consecutive rounds, if there is no progress, or after `max_rounds`
@@ -162,9 +162,9 @@ struct PooledOptions {
   std::vector<bool> constant = {};  // true for judges who always give the same answer; or empty
 };
 
-// Result of a pooled fit, at the posterior mode of the centre's parameters. Rows of confusion
-// matrices are at the mode of their logits, given the centre and the expected numbers of ratings.
-// This mode is equal to the posterior mean of the probabilities.
+// Result of a pooled fit, at the posterior mode of the centre's parameters. Confusion matrices are
+// posterior means, given the centre and the expected numbers of ratings. These means are also the
+// mode if each row is expressed in logits.
 struct PooledFit {
   Centre centre;  // contains only categories in use
   // Model of abstentions for the categories in use. Without judges if abstentions are not modelled.

@@ -21,9 +21,10 @@ constexpr int max_combined_rounds = 5;  // number of recent rounds that the extr
 // The extrapolation ends after this number of rounds without progress.
 constexpr int max_rounds_without_progress = 50;
 
-// Anderson's extrapolation of a fixed-point iteration x -> g(x). It combines the last rounds so
-// that their residuals g(x) - x nearly cancel (Walker and Ni, 2011, SIAM Journal on Numerical
-// Analysis 49). It needs far fewer rounds than the plain iteration.
+// Anderson's extrapolation of a fixed-point iteration x -> g(x). The residual g(x) - x of a round
+// is 0 at the solution. The extrapolation combines the last rounds so that their residuals nearly
+// cancel (Walker and Ni, 2011, SIAM Journal on Numerical Analysis 49). It needs far fewer rounds
+// than the plain iteration.
 class Extrapolation {
  public:
   // Returns the point from which the next round starts. `to` is the result of a round that started
@@ -58,9 +59,9 @@ class Extrapolation {
   bool has_enough_rounds() const { return rounds_ > max_combined_rounds; }
 
  private:
-  // Returns the coefficients of the weighted regression of the last residual on the changes of the
-  // residual in earlier rounds. Solves the normal equations after the columns are scaled to length
-  // 1.
+  // Returns the coefficients of a weighted regression. The response is the residual of the last
+  // round, and the predictors are the changes of the residual from each earlier round to the next.
+  // Solves the normal equations after the predictors are scaled to length 1.
   Eigen::VectorXd coefficients(Eigen::Index used, const Eigen::VectorXd& weight) const {
     Eigen::MatrixXd products(used, used);
     Eigen::VectorXd goal(used), unit(used), column;

@@ -22,7 +22,7 @@ class Score {
       : layout_(layout), x_(x), law_(law), categories_(layout.categories) {}
 
   // All terms of a rating, including its confidence level if it has one. `answer_code`: code of the
-  // answer, `in_class`: class.
+  // rating (see RatedRows). `in_class`: class of the case.
   template <class Put>
   void put_rating(int judge, int answer_code, int in_class, const Put& put) const {
     const int k = in_class % categories_, l = answer_code % categories_;

@@ -9,13 +9,14 @@ namespace fallible {
 
 namespace {
 
-// The method is not used for more parameters than this. The Hessian takes one evaluation per
-// parameter, and saves about five evaluations per fit. A bootstrap test (KTester) normally fits
-// each model to at least ten replicates.
+// The method is not used for models with more parameters than this. It computes the Hessian once,
+// with one evaluation of the density per parameter, and then saves about five evaluations in each
+// fit. A bootstrap test (KTester) normally fits each model to at least ten replicates.
 constexpr int max_parameters = 50;
-// Steps for finite differences of gradients: step of a parameter, and step of the squared shift
-// (the shift is the difference in accuracy between neighbouring strata). The Hessian may be
-// inaccurate, because its errors only increase the number of iterations.
+// Step lengths for finite differences of the gradient. `step_of_square` is for the squared shift,
+// which replaces the shift (difference in accuracy between neighbouring strata).
+// `step_of_parameter` is for all other parameters. Errors of the differences do not change the
+// result of a fit, only its number of iterations.
 constexpr double step_of_parameter = 1e-3, step_of_square = 1e-4;
 // Lower limit of the squared shift, because the gradient is divided by the shift.
 constexpr double least_square = 1e-12;
@@ -68,7 +69,8 @@ SimplifiedNewton::SimplifiedNewton(const LatentClass& model, const Eigen::Vector
     y[i] = original;
   }
   information = 0.5 * (information + information.transpose()).eval();
-  // Inverts by sweeps. All pivots are positive if and only if the matrix is positive definite.
+  // Inverts the matrix by the sweep operator, one column at a time. All pivots are positive if and
+  // only if the matrix is positive definite.
   for (int i = 0; i < layout.size; ++i) {
     column = information.col(i);
     const double pivot = column[i];
@@ -92,7 +94,8 @@ LatentFit SimplifiedNewton::fit(const LatentClass& model, const Eigen::VectorXd&
       candidate += gradient[i] * inverse_.col(i);
     double predicted = 0.5 * (candidate - transformed).dot(gradient);
     if (shift_ >= 0 && candidate[shift_] < least_square) {
-      // Moves to the maximum of the quadratic approximation with the squared shift at its limit.
+      // The squared shift would be below its limit. Sets it to the limit, and moves the other
+      // parameters to the maximum of the quadratic approximation under this constraint.
       const double change = least_square - candidate[shift_];
       predicted -= 0.5 * square(change) / inverse_(shift_, shift_);
       candidate += change / inverse_(shift_, shift_) * inverse_.col(shift_);

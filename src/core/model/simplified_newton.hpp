@@ -22,9 +22,9 @@ class SimplifiedNewton {
   LatentFit fit(const LatentClass& model, const Eigen::VectorXd& start) const;
 
  private:
-  // Inverse of the negative Hessian; empty if it was not computed. Its parameters include the
-  // square of the shift, at position `shift_` (-1 without a shift). Derivatives with respect to the
-  // shift are 0 at 0, because shifts of either sign are equal.
+  // Inverse of the negative Hessian; empty if it was not computed. The Hessian is with respect to
+  // the square of the shift. The derivative with respect to the shift itself is 0 at 0, because
+  // shifts of either sign are equal. `shift_`: position of the shift, -1 without a shift.
   Eigen::MatrixXd inverse_;
   int shift_ = -1;
 };

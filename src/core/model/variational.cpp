@@ -10,9 +10,9 @@ namespace fallible {
 
 namespace {
 
-// Pseudo-ratings that shrink the accuracies of judges to the mean accuracy.
+// Number of pseudo-ratings that shrink the accuracy of each rater to the raters' mean.
 constexpr double shrinkage = 10;
-// Prior guess of the mean accuracy, with the weight `guess_weight` (in raters).
+// Prior guess of the raters' mean accuracy. `guess_weight`: its weight, as a number of raters.
 constexpr double accuracy_guess = 0.6;
 constexpr double guess_weight = 0.1;
 constexpr double least_mean_entry = 1e-12;  // lower limit of the entries of a mean row
@@ -188,8 +188,8 @@ class DawidSkeneFit {
   const LatentRows& rows_;
   VariationalOptions options_;
   int n_categories_, n_judges_;
-  // `precision_`: precision of the normal prior of the dispersion. `base_rates_`: parameter of the
-  // symmetric Dirichlet prior of the base rates.
+  // `precision_`: 1 / variance of the normal prior of the dispersion. `base_rates_`: parameter of
+  // the symmetric Dirichlet prior of the base rates.
   double precision_, base_rates_;
   bool has_separate_matrices_;  // true if matrices differ from their means.
   Squares expected_log_;        // expected logarithms of probabilities: judges x ratings x truths
@@ -232,9 +232,10 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
                                    const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
                                    double concentration, Squares counts, double useful_value) {
   const int N = rows.categories;
-  // The shift is the argument `shift` and not part of `x`. If errors depend on distance, the last
-  // entry of `x` is the dispersion. It determines the prior means of the error shares (`share`). It
-  // is then removed from `x`, because the model has `log_error` in place of a dispersion.
+  // `x` does not contain the shift, which is the argument `shift`. If errors depend on distance,
+  // the last entry of `x` is the dispersion, from which the prior means `share` of the error shares
+  // are computed. The fitted model has no dispersion but `log_error`, so this entry is removed
+  // below.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
   const Table<double> share = shares_by_distance(N, dispersion);
   SeparateErrors result;
@@ -272,9 +273,9 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
     result.x = fit.x;
     result.bound = bound;
     ++result.rounds;
-    // The optimiser may end early because a few steps cannot reach `useful_value`. This does not
-    // end the loop, because each round also updates the errors. The loop ends only if the gains of
-    // whole rounds are too small.
+    // In each round, the optimiser makes a few steps. It may stop early because these steps cannot
+    // reach `useful_value`. The rounds continue nevertheless, because each round also updates the
+    // errors. They end early only if the gain of a whole round is too small to reach it.
     result.hopeless = is_hopeless(result.bound, gain, useful_value);
     if (result.hopeless) break;
     counts = latent.expected_ratings(result.x);

@@ -56,8 +56,9 @@ double CentreDraws::log_density(int k, double log_nu, const std::vector<double>&
   const double nu = std::exp(log_nu);
   const double log_nu_difference = log_nu - std::log(4.0);
   double log_prior = -log_nu_difference * log_nu_difference / 2;
-  // Log prior density of the log ratios. The change of variables from mu_k to log ratios adds 1 to
-  // each exponent, so the exponents are the Dirichlet parameters themselves.
+  // Log prior density of the log ratios. The exponent of each probability is its Dirichlet
+  // parameter, 3 or 1. (In a density of the probabilities themselves, it would be the parameter
+  // minus 1.)
   for (int l = 0; l < K_; ++l) {
     if (mu[l] <= 0) return -std::numeric_limits<double>::infinity();
     log_prior += (l == k ? 3.0 : 1.0) * std::log(mu[l]);

@@ -209,8 +209,9 @@ class DependentChain : public Chain {
     }
   }
 
-  // Log likelihood of these rows. Minus infinity if the matrices are not in the order that
-  // `prior_.order` requires; `m` is the matrix that has changed.
+  // Returns the log likelihood of `rows`, or minus infinity if the matrices violate the condition
+  // `prior_.order`. `m`: index of the matrix that has changed; only this matrix or the mean matrix
+  // is checked.
   double ordered_log_likelihood(std::size_t m, const std::vector<int>& rows) {
     const bool in_order = prior_.order == ClassOrder::none ||
                           (prior_.order == ClassOrder::each ? dominates(judge_matrices_[m])

@@ -13,12 +13,12 @@ namespace fallible {
 
 namespace {
 
-// Returns the factor by which the diagonal must be multiplied before rows are normalised, so that
-// the mean accuracy, weighted by base rates, becomes `accuracy`. `wrong`: sum of the off-diagonal
-// entries of each row. The factor is found by iteration. Each step adds the difference between the
-// required and the current logit of the mean accuracy to the logarithm of the factor. This logit
-// increases with the logarithm of the factor, with a slope between 0 and 1, so a step never
-// overshoots. A step is exact if all rows have the same probability of error.
+// Returns the factor by which the diagonal of a confusion matrix is multiplied before its rows are
+// normalised. With this factor, the mean accuracy, weighted by base rates, becomes `accuracy`.
+// `wrong`: sum of the off-diagonal entries of each row. The factor is found by iteration. Each step
+// changes the logarithm of the factor by the required logit of the mean accuracy minus its current
+// logit. The current logit increases with the logarithm of the factor with a slope between 0 and 1,
+// so a step never overshoots. A step is exact if all rows have the same probability of error.
 double diagonal_factor(double accuracy, const std::vector<double>& base_rates,
                        const std::vector<double>& wrong) {
   double log_factor = 0;
@@ -80,8 +80,8 @@ std::vector<double> error_factors(int categories, double error_range, Stream& st
   for (int k = 0; k < categories && error_range != 0; ++k) {
     for (int l = 0; l < categories; ++l) {
       if (k == l) continue;
-      // uniform() is below 1, so the factor is always positive. If all factors of a row were 0, the
-      // errors of the row could not be rescaled.
+      // uniform() is below 1, so the factor is positive even if `error_range` is 1. The errors of a
+      // row could not be rescaled if all their factors were 0.
       factor[k][l] += error_range * (1 - 2 * stream.uniform());
     }
   }
@@ -180,7 +180,8 @@ double shared_uniform(double loading, double effect, Stream& stream) {
   return normal_cdf(loading * effect + std::sqrt(1 - loading * loading) * noise);
 }
 
-// Value of a judge; 0 if `values` is empty.
+// Returns the value of a judge (loading or drift) in `values`, which has one entry per judge.
+// Returns 0 if `values` is empty.
 double value_of_judge(const std::vector<double>& values, std::size_t judge) {
   return values.empty() ? 0 : values[judge];
 }

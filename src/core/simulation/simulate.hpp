@@ -9,8 +9,8 @@
 
 namespace fallible {
 
-// Accuracy that stays fixed when the rows of a confusion matrix are normalised (step 5 of Lehner's
-// procedure).
+// The accuracy that is equal to the requested accuracy after the rows of a confusion matrix are
+// normalised (step 5 of Lehner's procedure).
 //   expected: the mean accuracy, weighted by base rates.
 //   row: the accuracy of each category.
 enum class Normalise { expected, row };

@@ -23,8 +23,8 @@ namespace {
 bool excludes_constant_raters(const EstimatorOptions& options) { return !options.correction; }
 
 // Computes estimates and intervals for one panel. Robust intervals of every method need a fit of
-// method average. This fit is computed once for each value of the correction. `without_constant`:
-// the ratings without constant raters.
+// method average. This fit depends on the correction for shared errors, and is computed once for
+// each value of the correction. `without_constant`: the ratings without constant raters.
 class PanelAnalyser {
  public:
   PanelAnalyser(const Ratings& ratings, const Ratings& without_constant)
@@ -86,8 +86,9 @@ class PanelAnalyser {
     return intervals;
   }
 
-  // Replaces the standard errors from sampling by the total standard errors of robust intervals,
-  // and sets the limits. Treats the truth of all cases as unknown, and raters as people.
+  // Sets standard errors and limits of robust intervals. The total standard error, which includes
+  // shared errors, replaces the sampling standard error, unless the user gives the correction for
+  // shared errors. Treats the truth of all cases as unknown, and raters as people.
   void set_robust_intervals(StudyEstimate& result, const StudyEstimator& settings) {
     const bool is_average = settings.options.method == Method::average;
     const Estimator& averages = average(settings.options);
@@ -157,10 +158,10 @@ bool needs_constant_raters(const Ratings& without_constant) {
 }
 
 // Checks whether the ratings contain enough information for a method. A method with separate rater
-// accuracies does not need agreement beyond chance, but the answers of different raters must be
-// associated. For other methods, the K-model fit decides (Identifiable::as_fit). If more than two
-// raters agree at chance but are associated, the result for other methods is Identifiable::unequal.
-// If no case has two ratings, the result is always Identifiable::as_fit.
+// accuracies needs an association between the answers of different raters, but no agreement beyond
+// chance. Other methods need the K-model to be identified (Identifiable::as_fit). They get
+// Identifiable::unequal if more than two raters agree at chance but are associated. If no case has
+// two ratings, the result is Identifiable::as_fit for all methods.
 Identifiable check_identifiable(const EstimatorOptions& options, const KFit& fit,
                                 const Ratings& ratings) {
   const bool is_latent = options.method == Method::joint || options.method == Method::shared;
