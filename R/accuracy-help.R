@@ -24,9 +24,9 @@
 #'   probabilities, averaged over cases. The accuracy is `((N - 1) Q - 1 + S2) / (N S2 - 1)`,
 #'   limited to \[0, 1\].
 #' * A function is called with a [ratings()] object. It returns a number per system, or a data frame
-#'   with a row per system and a column `estimate`. The bootstrap calls it with resampled ratings,
-#'   in which copies of a case have different names, or, if it has an argument `weights`, with the
-#'   original ratings and the number of times that each case was drawn.
+#'   with a row per system and a column `estimate`. The bootstrap calls it with resampled ratings.
+#'   Copies of a case have different names. If the function has an argument `weights`, it is called
+#'   with the original ratings and the number of times that each case was drawn.
 #'
 #' On 36 groups of public data sets in which people rated, the mean absolute error of `"average"`
 #' was .053.
