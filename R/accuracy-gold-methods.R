@@ -51,6 +51,9 @@ gold_notes <- function(x) {
       "; it contradicts ratings alone for ", shorten(contradicted_systems, most = 4L)
     )
   )
+  # Centres of intervals from ratings of machines. The test uses them instead of the estimates.
+  centre <- x$details$centre
+  moved_systems <- which(!is.na(details$p.value) & abs(centre - gold$alone$estimate) > 1e-9)
   # Notes that explain the columns of gold_columns().
   c(
     notes,
@@ -68,7 +71,13 @@ gold_notes <- function(x) {
       ), report = NULL
     ),
     if (any_known(details$p.value)) {
-      note("p: test that the accuracies from ratings and from gold cases are equal", report = NULL)
+      note(paste0(
+        "p: test that the accuracies from ratings and from gold cases are equal",
+        if (!is_empty(moved_systems)) paste0(
+          ". Raters are machines, so the accuracy from ratings is the centre of its interval: ",
+          shorten(paste(details$system, format_decimals(centre))[moved_systems], most = 4L)
+        )
+      ), report = NULL)
     },
     cluster_note(gold)
   )

@@ -352,3 +352,37 @@ rests_on_gold <- function(estimate) {
   weight <- sources$weight[sources$interval == estimate$options$interval]
   (weight >= 0.5) %in% TRUE
 }
+
+# ---- Clusters of later gold cases ---------------------------------------------------------------
+
+# Returns the result of extract_gold_accuracy(). With clusters, its field `full_design` is also
+# estimated from pairs of gold cases in the same cluster, because clusters of errors of predictions
+# hardly show in few gold cases. In a random sample of cases, the design effect minus 1 is
+# proportional to the number of gold cases with which a gold case shares its cluster. It is
+# therefore extrapolated to all cases, and averaged with the field `full_design`, which counts like
+# `prior_cases` pairs. The result is at least `full_design`.
+extract_pilot <- function(gold, s) {
+  pilot <- extract_gold_accuracy(gold, s)
+  if (!isTRUE(pilot$clusters >= min_clusters)) return(pilot)
+  evidence <- gold$evidence
+  all_cases <- evidence$all_clusters
+  n_gold <- tabulate(evidence$cluster, max(all_cases$cluster))
+  n_cases <- rowsum_codes(all_cases$cluster, all_cases$weight, length(n_gold))
+  gold_pairs <- sum(n_gold * (n_gold - 1)) / 2
+  excess_of_all <- (pilot$design / kish_design(evidence$w) - 1) * sum(n_gold * (n_cases - 1)) / 2
+  mean_design <- (gold_pairs + excess_of_all + prior_cases * pilot$full_design) /
+    (gold_pairs + prior_cases)
+  replace(pilot, "full_design", max(pilot$full_design, mean_design))
+}
+
+# Returns the design effect of unequal weights (Kish).
+kish_design <- function(w) length(w) * sum(w^2) / sum(w)^2
+
+# Returns the design effect of clusters on the mean of `gold` gold cases without predictions, for a
+# random sample of `n_cases` cases. It increases linearly to the design effect on the mean of all
+# cases, because more gold cases are then from the same cluster. It is at least the design effect in
+# the present gold cases. `x`: a list with the fields `design` and `full_design`, see
+# planned_quantities().
+planned_design <- function(gold, x, n_cases) {
+  pmax(x$design, 1 + (x$full_design - 1) * gold / n_cases)
+}

@@ -82,7 +82,8 @@
 #'   * `worth`: factor by which ratings reduce the number of gold cases that are needed for the same
 #'     standard error.
 #'   * `statistic`, `p.value`: z statistic and p-value of the test that gold cases and ratings have
-#'     the same accuracy; `NA` with fewer than five gold cases.
+#'     the same accuracy; `NA` with fewer than five gold cases. The accuracy from ratings is column
+#'     `centre` of table `"details"`.
 #'   * `common`: degree of sharing errors, as in table `"details"`, but estimated from gold cases
 #'     and limited to \[0, 1\]; `common.low`, `common.high`: limits of its interval. `NA` if the
 #'     whole interval is outside \[0, 1\].

@@ -5,6 +5,9 @@
 #' that wins against at least half of the raters passes, and may replace a rater. The test does not
 #' measure accuracy: a system with the same errors as the raters also passes.
 #'
+#' The test is for panels of people. A system that wins against language models need not win against
+#' people. The function warns if raters are declared as machines by `rater_kind` of [ratings()].
+#'
 #' @section Method:
 #' The score of an answer to a case is its agreement with the *other* raters of the case. With
 #' `score = "accuracy"`, it is the share of the other raters who gave the same answer. With
@@ -20,7 +23,7 @@
 #' at most `q`. The *winning rate* is the share of raters against whom the system wins.
 #'
 #' @param x A [ratings()] object with systems and without weights, with at most one rating per rater
-#'   and case.
+#'   and case. The raters should be at least two people.
 #' @param ... Not used; catches misspelt arguments.
 #' @param epsilon Largest lead of a rater (see *Method*) at which the system is still preferred
 #'   because it costs less, in \[0, 1\]; by default 0.2. The authors suggest 0.2 for experts, 0.15
@@ -101,7 +104,8 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
 check_alt_ratings <- function(x) {
   abort_if(n_systems(x) == 0L, "system",
     "{.fun alt_test} needs a system that does not give the same answer to all cases.",
-    i = "Give columns of the data, or raters, as {.arg systems} of {.fun ratings}.",
+    i = "The raters must be at least two people. Give language models, or other columns of the data
+        or raters, as {.arg systems} of {.fun ratings}.",
     system = character())
   problem <- why_unnamed(x) %||% if (has_repeats(x)) {
     "Raters of {.arg x} rated cases repeatedly. Merge the repeated ratings with
@@ -111,6 +115,12 @@ check_alt_ratings <- function(x) {
   }
   abort_argument_if(problem, "x",
     "must have at most one rating per rater and case, and no weights.", x = problem)
+  machines <- x$raters[is_machine(x)]
+  warn_if(machines, "assumption",
+    "The alternative annotator test is for panels of people, but {.val {machines}} {?is/are}
+        declared as {?a machine/machines}.",
+    i = "A system that wins against machines need not win against people. Use at least two people as
+        raters, and give language models as {.arg systems} of {.fun ratings}.", raters = machines)
 }
 
 # Tests a system against each rater. Returns a list of two tables: `system` with one row, and

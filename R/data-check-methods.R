@@ -31,7 +31,7 @@ list_questions <- function(x, agreement_statistics) {
   }
   alt_test_obstacle <- tryCatch(
     check_alt_ratings(drop_constant_systems(check_several_raters(merge_reruns(x)))),
-    fallible_error = message_in_one_line
+    fallible_error = message_in_one_line, fallible_warning_assumption = message_in_one_line
   )
   answers_by_question <- list(
     "How far do raters agree?" = if (is.na(agreement_statistics$share))

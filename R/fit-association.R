@@ -66,9 +66,7 @@ reason_near_chance <- "the raters' agreement is barely distinguishable from chan
 warn_identified_fit <- function(fit) UseMethod("warn_identified_fit")
 
 warn_identified_fit.rater_fit <- function(fit) {
-  rater_kinds <- rep_len(rater_kind(fit) %||% NA_character_, n_raters(fit$x))
-  machines_with_counts <-
-    fit$x$raters[is_known_rater(fit, "counts") & rater_kinds %in% machine_kinds]
+  machines_with_counts <- fit$x$raters[is_known_rater(fit, "counts") & is_machine(fit$x)]
   warn_if(length(machines_with_counts) > 1L, "known_independent",
     "The fit assumes that {.val {machines_with_counts}} err independently, but language
         models and programs often make the same errors.",

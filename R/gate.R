@@ -44,10 +44,10 @@
 #'   * `estimate`, `conf.low`, `conf.high`: estimate, and limits of its interval.
 #'   * `at_least`: the threshold; `decision`: `"pass"`, `"fail"` or `"undecided"`.
 #'   * `needed`: number of further gold cases for a decision, if the estimate and the precision per
-#'     gold case do not change; 0 if the decision is `"pass"` or `"fail"`. `NA` if the accuracy of
-#'     the system is not estimated from gold cases, or if the system would be undecided even if the
-#'     truth of all cases were known. Also `NA` for comparisons, anytime intervals and posterior
-#'     draws.
+#'     gold case do not change (with clusters, the precision decreases as in [plan_gold()]); 0 if
+#'     the decision is `"pass"` or `"fail"`. `NA` if the accuracy of the system is not estimated
+#'     from gold cases, or if the system would be undecided even if the truth of all cases were
+#'     known. Also `NA` for comparisons, anytime intervals and posterior draws.
 #'   * `reason`: why the interval or `needed` is `NA`.
 #'
 #'   `glance()`: a tibble with one row: `status`, `at_least`, and the numbers of systems or pairs
@@ -151,11 +151,13 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   is_anytime <- isTRUE(interval_of(x)$gold$anytime)
   # `needed` is the smallest number of further gold cases for which Wilson's interval excludes the
   # threshold. It is NA if the interval contains the threshold even if all cases are gold cases. The
-  # accuracy and the precision per gold case are assumed not to change.
+  # accuracy and the precision per gold case are assumed not to change, except that clusters reduce
+  # the precision of more gold cases.
   if (!is_anytime) rows$needed[undecided_rows] <- map_int(undecided_rows, function(s) {
-    measurement <- extract_gold_accuracy(gold, s)
+    measurement <- extract_pilot(gold, s)
     n_further_labels <- seq_len(max(0, measurement$cases - measurement$gold))
     measurement$gold <- measurement$gold + n_further_labels
+    measurement$design <- planned_design(measurement$gold, measurement, measurement$cases)
     effective_size <- 1 / relative_error_variance(measurement, gold$settings$target)
     estimated_share <- rows$estimate[[s]]
     limits <-

@@ -1,6 +1,5 @@
-# This file contains the methods that are based on one model of raters: "binned", "unbinned",
-# "joint" and "shared". It also contains user-defined methods and models. Most formulas are in
-# folder src/core/accuracy.
+# Methods that are based on one model of raters: "binned", "unbinned", "joint" and "shared". Also
+# user-defined methods and models. Most formulas are in folder src/core/accuracy.
 
 # Computes estimates by method "binned" or "unbinned". Returns the result of new_point(). For the
 # arguments, see `estimate` in new_method().

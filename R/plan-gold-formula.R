@@ -23,6 +23,7 @@
 # * design: design effect of clusters on the mean of gold cases without predictions; 1 without
 #   clusters
 # * full_design: design effect of clusters on the mean of all cases; 1 without clusters
+# * uses_clusters: were the design effects estimated?
 # * p.value: p-value of the test whether gold cases contradict the estimate from ratings. Missing
 #   without a pilot
 planned_quantities <- function(estimate, predicted_probabilities, settings) {
@@ -51,9 +52,9 @@ planned_quantities <- function(estimate, predicted_probabilities, settings) {
       expected_explained_share(quantity$prediction, quantity$variance)
     needs_label <- !is.na(quantity$spread[gold_patterns])
     quantity$labelled <- sum(weights_of_cases(x)[gold_cases][needs_label])
-    pilot_accuracy <- if (settings$of == "accuracy")
-      extract_gold_accuracy(estimate$gold, system_number)
-    quantity[c("design", "full_design")] <- if (isTRUE(pilot_accuracy$clusters >= min_clusters))
+    pilot_accuracy <- if (settings$of == "accuracy") extract_pilot(estimate$gold, system_number)
+    quantity$uses_clusters <- isTRUE(pilot_accuracy$clusters >= min_clusters)
+    quantity[c("design", "full_design")] <- if (quantity$uses_clusters)
       pilot_accuracy[c("design", "full_design")] else list(1, 1)
     if (!is.null(pilot_accuracy)) {
       quantity$value <- clip01(pilot_accuracy$estimate)
@@ -154,8 +155,10 @@ predict_difference <- function(x, gold_patterns, predicted_probabilities, s) {
 planned_error_variance <- function(gold, quantity, target) {
   n_cases <- quantity$prediction$cases
   error_variance <- (1 - quantity$explained) * (1 - gold / n_cases) / gold
-  if (target == "cases") error_variance else
-    pmin(error_variance + quantity$full_design / n_cases, quantity$design / gold)
+  if (target == "cases") error_variance else pmin(
+    error_variance + quantity$full_design / n_cases,
+    planned_design(gold, quantity, n_cases) / gold
+  )
 }
 
 # Returns the expected half-widths of `"corrected"` intervals, for each number of gold cases in

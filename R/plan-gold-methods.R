@@ -16,7 +16,7 @@
 #'   * `lowest`, `highest`: range of `gold`, because the column `worth` is uncertain. `highest` is
 #'     computed for the lowest worth and the accuracy that needs most cases. Both are `NA` if the
 #'     plan was computed from gold cases (a pilot). Each is also `NA` if no number up to `cases` is
-#'     enough.
+#'     enough. Both are equal to `gold` if the number was fixed.
 #'   * `labelled`: number of gold cases in the data.
 #'   * `more`: number of cases still to label: `highest` (`gold` if `highest` is `NA`) minus
 #'     `labelled`, at least 0.
@@ -83,7 +83,7 @@ augment.gold_plan <- function(x, ...) {
 # * settings: settings of the plan
 # * in_database: are the ratings in a database?
 # * reruns: a sentence on ratings of the same case by the same rater, or NULL
-# * clusters: result of cluster_note()
+# * clusters: a note on clusters, or NULL
 new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
@@ -147,14 +147,18 @@ hardest_system_row <- function(table, settings) {
 view_of_gold <- function(table, settings) {
   if (n_distinct(table$system) > 3L) table <- chosen_interval_rows(table, settings)
   has_no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
-  count_columns <- c("gold", if (any_known(table$lowest)) c("lowest", "highest"),
-    if (any(table$labelled > 0)) "more")
+  range_columns <- if (any_known(table$lowest)) c("lowest", "highest")
+  is_fixed <- !is.null(settings$gold)
+  count_columns <-
+    c("gold", if (!is_fixed) range_columns, if (any(table$labelled > 0)) "more")
   table <- modify_fields(table, count_columns, format_unpadded)
   table$highest[has_no_upper_limit] <- "or more"
   is_unreached <- !is.na(table$reason)
   table$gold[is_unreached] <- paste(">", format_unpadded(table$cases[is_unreached]))
-  view(table, c("system", "interval", count_columns, `half-width` = "half_width", "worth"),
-    c(3L, worth = 1L), left = 1:2, most = Inf)
+  worth_columns <- c("worth", if (is_fixed && !is.null(range_columns))
+    c(`lowest worth` = "worth_lowest", `highest worth` = "worth_highest"))
+  view(table, c("system", "interval", count_columns, `half-width` = "half_width", worth_columns),
+    c(3L, worth = 1L, worth_lowest = 1L, worth_highest = 1L), left = 1:2, most = Inf)
 }
 
 gold_plan_notes <- function(x, hardest_row) {
@@ -183,7 +187,8 @@ gold_plan_notes <- function(x, hardest_row) {
       "This is a first guess from ratings: gold cases are used only in plans for an accuracy"
     } else {
       paste0("This is a first guess",
-        if (any_known(x$answer$lowest)) ", with a range from lowest to highest",
+        if (!is.null(settings$gold)) ", and the worth is uncertain (lowest to highest worth)" else
+          if (any_known(x$answer$lowest)) ", with a range from lowest to highest",
         ": label 30 random cases first, plan_gold(x, gold = 30, choice = \"random\"), and plan
         again",
         if (x$raters == 1L) ". In 139
@@ -239,13 +244,13 @@ cost_note <- function(costs) {
 }
 
 # Returns the numbers of labels and ratings that reach the half-width at the lowest total cost
-# (Angelopoulos et al. 2025). The formula assumes that cases cost nothing, and that no case is
-# labelled or rated yet. The number of ratings is 0 if labels without ratings cost less. `raters`:
-# number of ratings per case.
+# (Angelopoulos et al. 2025). The formula assumes that cases cost nothing, that no case is labelled
+# or rated yet, and that clusters are as large as in the data. The number of ratings is 0 if labels
+# without ratings cost less. `raters`: number of ratings per case.
 best_split <- function(quantity, raters, settings) {
-  n_labels_only <- bernoulli_variance(quantity$value) *
+  n_labels_only <- bernoulli_variance(quantity$value) * quantity$full_design *
     (normal_quantile(settings$conf_level) / settings$half_width)^2
-  unexplained_share <- min(1, 1 - quantity$explained)
+  unexplained_share <- min(1, (1 - quantity$explained) / quantity$full_design)
   # Cost of the ratings of a case, relative to the cost of a label.
   relative_cost <- settings$cost[["rating"]] * raters / settings$cost[["gold"]]
   n_gold <- n_labels_only *

@@ -22,6 +22,11 @@
 #' accuracy and the worth in the pilot, and has no range. Gold cases of the pilot count towards the
 #' total number.
 #'
+#' If the estimate has clusters (`resampling` of [estimate_accuracy()]) and the pilot is in at least
+#' 5 clusters, plans for an accuracy use the design effect of clusters. It increases with the number
+#' of gold cases, because more gold cases then share a cluster. Other plans take cases as
+#' independent, and print this.
+#'
 #' @section Intervals:
 #' * `"corrected"` intervals are computed from gold cases and from predictions by ratings. They are
 #'   valid for any amount of shared errors, which are errors that systems and raters make on the
@@ -155,7 +160,8 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     chosen = with_one_seed(choose_gold(table, quantities, estimate, settings)),
     cases = max(map_dbl(quantities, function(quantity) quantity$prediction$cases)),
     settings = settings, in_database = in_database(x), raters = n_raters(x),
-    reruns = rerun_words(estimate), clusters = cluster_note(estimate$gold)
+    reruns = rerun_words(estimate),
+    clusters = cluster_note(estimate$gold) %||% ignored_clusters_note(estimate, quantities)
   ))
 }
 
@@ -182,6 +188,15 @@ as_planned_estimate <- function(x) {
   if (n_raters(votes) == 1L)
     return(list(fit = list(x = votes), table = list(system = votes$systems)))
   without_warnings(estimate_accuracy(x))
+}
+
+# Returns a note if the estimate has clusters, but the plan does not use them. NULL otherwise.
+ignored_clusters_note <- function(estimate, quantities) {
+  uses_clusters <- map_lgl(quantities, `[[`, "uses_clusters")
+  if (anyDuplicated(estimate$options$cluster) > 0L && !all(uses_clusters)) paste(
+    "Cases are taken as independent, so the half-width can be larger: clusters are used only for an
+     accuracy, if gold cases are in at least", min_clusters, "clusters"
+  )
 }
 
 # Adds a note to the plans of groups. The note gives the half-width of the difference between the

@@ -319,6 +319,9 @@ rater_kind <- function(x) {
   if (!has_names(kind)) kind else unname(kind[x$raters])
 }
 
+# Is each rater declared as a machine? `x`: see rater_kind().
+is_machine <- function(x) rep_len(rater_kind(x) %||% NA_character_, n_raters(x)) %in% machine_kinds
+
 # Returns "people" if all raters are declared as experts or a crowd, "machines" if all are declared
 # as models or tools, and otherwise "undeclared".
 panel_kind <- function(x) kind_of_panel(rater_kind(x))

@@ -95,7 +95,8 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
 # only in their numbers.
 describe_methods.result_parts <- function(x) { # nolint: object_name.
   paragraph <- describe_methods(x[[1L]])
-  replace(paragraph, 1L, paste0(names(x)[[1L]], " (same methods for the others): ", paragraph[[1L]]))
+  first_sentence <- paste0(names(x)[[1L]], " (same methods for the others): ", paragraph[[1L]])
+  replace(paragraph, 1L, first_sentence)
 }
 
 describe_methods.group_comparison <- function(x) { # nolint: object_name, object_length.
@@ -248,14 +249,16 @@ say_sentences.fit_check <- function(x) say_sentences(x$fit) # nolint: object_nam
 
 #' @export
 describe_methods.fit_check <- function(x) { # nolint: object_name.
-  describe_methods.draws_fit(x$fit, x$sensitivity)
+  describe_draws_fit(x$fit, x$sensitivity)
 }
+
+#' @export
+describe_methods.draws_fit <- function(x) describe_draws_fit(x) # nolint: object_name.
 
 # Returns the methods paragraph of a Bayesian fit. It contains the items that the reporting standard
 # for Bayesian latent class models (STARD-BLCM) requires. `shifts`: a table of check_fit() with the
 # shifts of posterior means if other priors are used. NULL if other priors were not tried.
-#' @export
-describe_methods.draws_fit <- function(x, shifts = NULL) { # nolint: object_name.
+describe_draws_fit <- function(x, shifts = NULL) {
   fit_summary <- glance(x)
   prior <- compare_with_prior(x)
   prior_driven_terms <- x$terms$term[prior$mostly_prior]

@@ -85,6 +85,11 @@ test_that("what machines say is a prior around the centre of their interval", {
   expect_identical(glance(estimate)$interval, "combined")
   alone <- estimates_from_ratings(estimate, 1L)
   expect_equal(alone$estimate, (tidy(undo_gold_correction(estimate))$estimate[[1L]] + 0.65) / 2)
+  # The print names the value that is tested, if it is not the printed estimate.
+  value <- paste0("centre of its interval: ", x$systems[[1L]], " ", format_decimals(alone$estimate))
+  expect_match(paste(trimws(capture.output(print(estimate))), collapse = " "), value, fixed = TRUE)
+  x$rater_kind <- "expert"
+  expect_no_match(capture.output(print(with_random(x, gold))), "Raters are machines, so")
   x <- gold_accuracy(estimate$gold$evidence, 1L)
   found <- combined_interval(x, alone, "population", 0.9, NULL)
   expect_equal(tidy(estimate)$estimate[[1L]], found$estimate)

@@ -114,6 +114,27 @@ test_that("what the test cannot be made of is refused", {
   expect_error(alt_test(twice), "repeat", class = "fallible_error_argument")
 })
 
+test_that("machines among the raters give a warning, and are no answer for data_check()", {
+  wide <- panel_of_text(6)
+  read <- function(kind) ratings(wide, raters = r1:r4, systems = good:poor, rater_kind = kind)
+  mixed <- read(c(r1 = "expert", r2 = "model", r3 = "model", r4 = "expert"))
+  warned <- expect_warning(found <- alt_test(mixed), "\"r2\" and \"r3\" are declared as machines",
+    class = "fallible_warning_assumption")
+  expect_identical(warned$raters, c("r2", "r3"))
+  expect_identical(tidy(found), expect_no_warning(tidy(alt_test(read("crowd")))))
+  expect_warning(alt_test(read("tool")), class = "fallible_warning_assumption")
+  expect_warning(alt_test(mixed[, c("r1", "r4")]), NA)
+  question <- function(x) {
+    table <- tidy(data_check(x), "questions")
+    table[table$question == "Can a model replace a rater?", ]
+  }
+  expect_identical(question(read("crowd"))$answer, "yes")
+  expect_identical(question(mixed)$answer, "no")
+  expect_match(question(mixed)$reason, "for panels of people")
+  constant <- ratings(wide, raters = r1:r4, systems = c(app = "1"))
+  expect_error(alt_test(constant), "at least two people", class = "fallible_error_system")
+})
+
 test_that("it prints what passes, and what that does not say", {
   local_reproducible_output(width = 80)
   x <- ratings(panel_of_text(6), raters = r1:r4, systems = good:poor)

@@ -45,6 +45,15 @@ test_that("a settled number has a half-width", {
   expect_identical(unique(tidy(plan)$gold), 100)
   expect_true(all(diff(tidy(plan)$half_width[1:3]) < 0))
   expect_identical(nrow(augment(plan)), 100L)
+  # The number has no range, but the worth of ratings has.
+  text <- paste(capture.output(print(plan)), collapse = "\n")
+  expect_match(text, "worth +lowest worth +highest worth")
+  expect_match(text, "the worth is uncertain\\s+\\(lowest to highest\\s+worth\\)")
+  expect_no_match(text, "gold +lowest|range from lowest")
+  expect_match(text, paste0(
+    "corrected +100 .*", format_decimals(tidy(plan)$worth_lowest[[2]], 1), " +",
+    format_decimals(tidy(plan)$worth_highest[[2]], 1)
+  ))
 })
 
 test_that("where cases are too few there is a reason", {
@@ -607,8 +616,9 @@ test_that("the power of a planned difference is that of a normal interval", {
   expect_output(print(plan), paste("difference of", format_decimals(detected), "is detected"))
 })
 
-test_that("a plan uses the clusters of the pilot", {
-  set.seed(5)
+# 200 clusters of 5 cases with the same truth and the same ratings. Returns a function that
+# estimates accuracies with the truth of some cases.
+clustered_example <- function() {
   cluster <- rep(1:200, each = 5)
   truth <- sample(c("x", "y"), 200, TRUE)
   rate <- function(p) ifelse(runif(200) < p, truth, ifelse(truth == "x", "y", "x"))[cluster]
@@ -616,14 +626,18 @@ test_that("a plan uses the clusters of the pilot", {
     cluster = cluster)
   x <- ratings(data, case = id, raters = a:c, systems = s, covariates = cluster,
     rater_kind = "expert")
-  labels <- function(clusters) {
-    cases <- which(cluster %in% clusters)
-    data.frame(case = cases, truth = truth[cluster[cases]])
+  function(cases, ...) {
+    quiet(estimate_accuracy(x, interval = "corrected", resampling = list(cluster = "cluster"),
+      gold_sample = "random",
+      known_truth = data.frame(case = cases, truth = truth[cluster[cases]])
+    ))
   }
-  estimate <- function(clusters) {
-    quiet(estimate_accuracy(x, known_truth = labels(clusters), gold_sample = "random",
-      interval = "corrected", resampling = list(cluster = "cluster")))
-  }
+}
+
+test_that("a plan uses the clusters of the pilot", {
+  set.seed(5)
+  estimate_cases <- clustered_example()
+  estimate <- function(clusters) estimate_cases(which(rep(1:200, each = 5) %in% clusters))
   pilot <- estimate(sample(200, 40))
   half_width <- with(tidy(pilot), (conf.high - conf.low) / 2)
   rows <- function(...) {
@@ -631,12 +645,53 @@ test_that("a plan uses the clusters of the pilot", {
     table[table$interval == "corrected", ]
   }
   # With the labels of the pilot, the plan has its half-width.
-  expect_equal(rows(gold = 200)$half_width, half_width, tolerance = 0.1)
+  expect_equal(rows(gold = 200)$half_width / half_width, 1, tolerance = 0.1)
   # A smaller half-width needs more labels, and reaches it.
   needed <- rows(half_width = 0.07)$gold
   expect_gt(needed, 200)
   reached <- with(tidy(estimate(sample(200, ceiling(needed / 5)))), (conf.high - conf.low) / 2)
   expect_lt(reached, 0.08)
+})
+
+test_that("the more cases are gold, the more clusters widen every interval of a plan", {
+  set.seed(6)
+  estimate <- clustered_example()
+  pilots <- replicate(4, estimate(sample(1000, 150)), simplify = FALSE)
+  half_widths <- function(estimate) {
+    rows <- tidy(estimate, "gold")
+    rows <- rows[match(c("gold alone", "corrected"), rows$interval), ]
+    (rows$conf.high - rows$conf.low) / 2
+  }
+  for (gold in c(400, 700)) {
+    reached <- rowMeans(replicate(4, half_widths(estimate(sample(1000, gold)))))
+    planned <- vapply(pilots, function(pilot) {
+      table <- tidy(quiet(plan_gold(pilot, gold = gold)))
+      table$half_width[match(c("gold alone", "corrected"), table$interval)]
+    }, c(0, 0))
+    expect_equal(rowMeans(planned) / reached, c(1, 1), tolerance = 0.1)
+  }
+  pilot <- pilots[[1]]
+  nearly_all <- estimate(1:999)
+  half_width <- half_widths(nearly_all)[[1]]
+  unreached <- quiet(plan_gold(pilot, half_width = 0.8 * half_width))
+  expect_identical(tidy(unreached)$gold, rep(NA_real_, nrow(tidy(unreached))))
+  # gate() computes the number of needed cases from the same error.
+  expect_identical(
+    tidy(quiet(gate(pilot, tidy(pilot)$estimate - 0.8 * half_width)))$needed, NA_integer_
+  )
+})
+
+test_that("a plan that does not use clusters says so", {
+  set.seed(6)
+  estimate <- clustered_example()
+  ignored <- "taken as independent, so the half-width can be larger"
+  pilot <- estimate(sample(1000, 50))
+  expect_no_match(paste(capture.output(print(quiet(plan_gold(pilot)))), collapse = " "), "taken as")
+  expect_output(
+    print(quiet(plan_gold(pilot, 0.1, of = "precision", category = "x"))), ignored
+  )
+  # Gold cases are in two clusters.
+  expect_output(print(quiet(plan_gold(estimate(1:10)))), ignored)
 })
 
 test_that("where cases are too few, the plan prints what all cases give", {
