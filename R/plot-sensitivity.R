@@ -173,7 +173,7 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
     ggplot2::scale_x_continuous(limits = c(-1, 1)) +
     plot_titles(
       "Shared errors that the ratings allow",
-      paste("No truth is known; accuracies within", limits_in_words(object$options$limits)),
+      paste("No truth is known; accuracies within", format_overall_limits(object$options$limits)),
       "correlation of being right",
       caption = if (nrow(pairs) < nrow(table)) {
         paste(nrow(table) - nrow(pairs), "further pairs are not shown")

@@ -107,7 +107,7 @@ prepare_score_input <- function(x, systems, category) {
   system_names <- check_system_names(systems, x$table$system)
   panel <- score_panel(x, gold)
   system_numbers <- setNames(match(system_names, x$table$system), system_names)
-  scored_systems <- lapply(system_numbers, panel$input_of_system)
+  scored_systems <- lapply(system_numbers, panel$make_system_input)
   usable_systems <- Filter(function(scored_system) is.null(scored_system$reason), scored_systems)
   abort_argument_if(length(usable_systems) == 0L, "x",
     "{.arg x} has no system whose scores can be evaluated.",

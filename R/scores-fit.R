@@ -61,14 +61,14 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   abort_argument_if(is.null(x$scores), "x", "{.arg x} has no scores.",
     i = "Give {.arg scores} to {.fun ratings}.")
   is_joint <- is.null(trust)
-  is_used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater")
+  uses_rater <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater")
   if (!is_joint) {
     check_names_among(trust, names(x$scores$values), "trust")
     abort_argument_if(x$scores$scale != "probability", "trust",
       "Scores that only order cases cannot be used as probabilities.",
       i = "Leave out {.arg trust}: the joint model uses only the order of scores.")
   }
-  n_sources <- sum(is_used) + n_systems(x)
+  n_sources <- sum(uses_rater) + n_systems(x)
   # A source is a rater or a system. With fewer than three sources and without known truths, the
   # model is not identified: different distributions fit equally well.
   abort_argument_if(is_joint && is.null(known_truth) && n_sources < 3L, "x",
@@ -79,27 +79,30 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   x <- known_input$x
   truth <- if (is.null(known_truth)) integer(length(x$index)) else truth_of_patterns(x)[x$index]
   codes <- if (is_joint) score_codes(x)
-  values <- do.call(cbind, codes %||% unname(x$scores$values[trust]))
+  pattern_columns <- do.call(cbind, codes %||% unname(x$scores$values[trust]))
   # Cases with different scores or known truths get separate patterns. -1 means no score.
-  values[is.na(values)] <- -1
+  pattern_columns[is.na(pattern_columns)] <- -1
   x <- split_patterns(
-    x, c(list(.truth = truth), split_columns(values, paste0(".score", seq_len(ncol(values)))))
+    x,
+    c(list(.truth = truth),
+      split_columns(pattern_columns, paste0(".score", seq_len(ncol(pattern_columns)))))
   )
   case_of_pattern <- first_cases(x)
   truth <- as.integer(truth[case_of_pattern])
   if (is_joint) {
     codes <- lapply(codes, function(code) pick_rows(code, case_of_pattern))
-    fit <- fit_joint_model(x, codes, truth, is_used, case_of_pattern)
+    fit <- fit_joint_model(x, codes, truth, uses_rater, case_of_pattern)
     description <- "joint model of ratings and scores"
   } else {
     fit <- posterior_from_scores(x, trust, truth, case_of_pattern)
     description <- paste("scores of", shorten(trust), "used as probabilities")
   }
-  known <- if (any(truth > 0L)) replace(nothing_known, "truth", list(truth)) else nothing_known
+  known_values <- if (any(truth > 0L)) replace(nothing_known, "truth", list(truth)) else
+    nothing_known
   new_posterior_fit(x, pick_rows(fit$posterior, x$index), fit$rates, description,
-    kind = c("score_fit", "posterior_fit"), known = known, refit = fit$refit,
+    kind = c("score_fit", "posterior_fit"), known = known_values, refit = fit$refit,
     judged = fit$judged, given = known_input$given,
-    scored = list(raters = if (is_joint) sum(is_used) else 0L))
+    scored = list(raters = if (is_joint) sum(uses_rater) else 0L))
 }
 
 # ---- Codes of scores: bins and positions ---------------------------------------------------------
@@ -108,31 +111,30 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
 # matrices (cases x systems):
 # * code: number of the bin of the score. For a system without scores, the answer. 0 without a score
 #   or answer.
-# * place: position of the score on the scale of bins, on which each bin has length 1; 0 without a
-#   score.
+# * position: position of the score on a scale on which each bin has length 1. 0 without a score.
 score_codes <- function(x) {
   weight <- weights_of_cases(x)
   answer <- case_answers(x)
   codes <- lapply(seq_along(x$systems), function(s) {
     scores <- x$scores$values[[x$systems[[s]]]]
     given_answer <- answer[, s]
-    if (is.null(scores)) list(code = given_answer, place = 0 * given_answer) else
+    if (is.null(scores)) list(code = given_answer, position = 0 * given_answer) else
       bins_of_scores(scores, weight, x$scores$scale, given_answer)
   })
   do.call(Map, c(cbind, codes))
 }
 
-# Divides the scores of one system (cases x categories) into bins. Returns a list of `code` and
-# `place` (see score_codes()), with an element per case. One score of each case is used:
+# Divides the scores of one system (cases x categories) into bins. Returns a list of two vectors
+# with an element per case: `code` and `position`, see score_codes(). One score per case is used:
 # * with two categories, the score of the second category;
 # * with more categories and probabilities, the highest score;
 # * with more categories and other scores, the score of the system's answer.
 #
-# Scores of different categories have separate bins. Their places are more than `bins_between` from
-# each other, so that interpolate_within_bins() does not interpolate between them.
+# Scores of different categories have separate bins. Positions in bins of different categories
+# differ by more than `bins_between`, so interpolate_within_bins() never interpolates between them.
 bins_of_scores <- function(scores, weight, scale, answer) {
   scored_cases <- which(!is.na(scores[, 1L]) & weight > 0)
-  bin_codes <- list(code = integer(nrow(scores)), place = numeric(nrow(scores)))
+  bin_codes <- list(code = integer(nrow(scores)), position = numeric(nrow(scores)))
   binned_category <- if (ncol(scores) == 2L) {
     rep(2L, length(scored_cases))
   } else if (scale == "probability") {
@@ -141,10 +143,11 @@ bins_of_scores <- function(scores, weight, scale, answer) {
     ifelse(answer[scored_cases] > 0L, answer[scored_cases], 1L)
   }
   for (k in sort(unique(binned_category))) {
-    cases <- scored_cases[binned_category == k]
-    bins <- equal_bins(scores[cases, k], weight[cases])
-    bin_codes$code[cases] <- max(bin_codes$code) + bins$code
-    bin_codes$place[cases] <- ceiling(max(bin_codes$place)) + bins_between + bins$place
+    category_cases <- scored_cases[binned_category == k]
+    bins <- equal_bins(scores[category_cases, k], weight[category_cases])
+    bin_codes$code[category_cases] <- max(bin_codes$code) + bins$code
+    bin_codes$position[category_cases] <-
+      ceiling(max(bin_codes$position)) + bins_between + bins$position
   }
   bin_codes
 }
@@ -152,7 +155,8 @@ bins_of_scores <- function(scores, weight, scale, answer) {
 bins_between <- 2
 
 # Divides scores into bins with equal numbers of cases. The number of bins follows Terrell and Scott
-# (1985). Tied scores are in the same bin. Returns a list of `code` and `place`, see score_codes().
+# (1985). Tied scores are in the same bin. Returns a list of `code` and `position` (see
+# score_codes()).
 # `weight`: weight of each case.
 equal_bins <- function(score, weight) {
   total_weight <- sum(weight)
@@ -160,17 +164,17 @@ equal_bins <- function(score, weight) {
   distinct_scores <- sort(unique(score))
   tie_group <- match(score, distinct_scores)
   group_weight <- rowsum_codes(tie_group, weight, length(distinct_scores))
-  places <- n_bins * (cumsum(group_weight) - group_weight / 2) / total_weight
-  bin <- pmin(floor(places), n_bins - 1)
-  list(code = match(bin, unique(bin))[tie_group], place = places[tie_group])
+  group_position <- n_bins * (cumsum(group_weight) - group_weight / 2) / total_weight
+  bin_index <- pmin(floor(group_position), n_bins - 1)
+  list(code = match(bin_index, unique(bin_index))[tie_group], position = group_position[tie_group])
 }
 
 # Returns a function that interpolates the log probability of a score between the middles of
 # neighbouring bins. The cases of a bin then have different probabilities. The middle of a bin is
 # the mean position of its scores.
-# * codes: list of the matrices `code` and `place` (patterns x systems), see score_codes().
+# * codes: list of the matrices `code` and `position` (patterns x systems), see score_codes().
 # * weight: weight of each pattern.
-# * first: number of raters.
+# * rater_count: number of raters.
 #
 # The function has two arguments:
 # * tables: list of the probabilities of the fit, a matrix (categories x codes) for each rater and
@@ -179,18 +183,18 @@ equal_bins <- function(score, weight) {
 #
 # It returns a matrix (patterns x categories): the interpolated log probability minus the log
 # probability of the bin, summed over systems.
-interpolate_within_bins <- function(codes, weight, first) {
+interpolate_within_bins <- function(codes, weight, rater_count) {
   interpolations <- lapply(seq_len(ncol(codes$code)), function(s) {
-    scored_rows <- which(codes$place[, s] > 0)
+    scored_rows <- which(codes$position[, s] > 0)
     if (length(scored_rows) == 0L) return(NULL)
     code <- codes$code[scored_rows, s]
-    place <- codes$place[scored_rows, s]
-    sums <- rowsum(weight[scored_rows] * cbind(place, 1), code)
-    bin_middles <- unname(sums[, 1L] / sums[, 2L])
+    position <- codes$position[scored_rows, s]
+    position_sums <- rowsum(weight[scored_rows] * cbind(position, 1), code)
+    bin_middles <- unname(position_sums[, 1L] / position_sums[, 2L])
     bin_group <- cumsum(c(TRUE, diff(bin_middles) > bins_between))
     # The log probability is interpolated between the bin of the score and `neighbour_bin`, the
     # nearest other bin in the same group. A group consists of the bins of one category.
-    direction <- ifelse(place >= bin_middles[code], 1L, -1L)
+    direction <- ifelse(position >= bin_middles[code], 1L, -1L)
     neighbour_bin <- code
     for (bin in list(code - direction, code + direction)) {
       is_neighbour <- bin_group[replace(bin, bin < 1L, NA)] == bin_group[code]
@@ -200,8 +204,10 @@ interpolate_within_bins <- function(codes, weight, first) {
     # between the middles of both bins. Beyond the middle of an outermost bin, it is negative, so
     # the line is extrapolated.
     distance <- bin_middles[neighbour_bin] - bin_middles[code]
-    share <- ifelse(distance == 0, 0, (place - bin_middles[code]) / distance)
-    list(table = first + s, used = scored_rows, from = code, to = neighbour_bin, share = share)
+    share <- ifelse(distance == 0, 0, (position - bin_middles[code]) / distance)
+    list(
+      table = rater_count + s, used = scored_rows, from = code, to = neighbour_bin, share = share
+    )
   })
   function(tables, n) {
     log_change <- matrix(0, nrow(codes$code), n)
@@ -218,26 +224,27 @@ interpolate_within_bins <- function(codes, weight, first) {
 
 # ---- Fits of the joint model, and trusted scores -------------------------------------------------
 
-# The probabilities of ratings or scores in a true category are shrunk towards their distribution
-# over all cases. `shrinkage_weight` is the weight of the latter distribution, as a number of cases.
+# For each rater or system, the joint model estimates the distribution of ratings or scores in each
+# true category. It shrinks this distribution towards the distribution over all cases, which has the
+# weight `shrinkage_weight` (a number of cases).
 shrinkage_weight <- 1
 
 # Fits the joint model with the EM algorithm.
-# * codes: list of the matrices `code` and `place` (patterns x systems), see score_codes().
+# * codes: list of the matrices `code` and `position` (patterns x systems), see score_codes().
 # * truth: number of the known true category of each pattern, 0 if unknown.
-# * is_used: does the model use each rater?
+# * is_used: for each rater, does the model use its ratings?
 # * case_of_pattern: number of the first case of each pattern, which has the scores of the pattern.
 #
 # Returns a list:
 # * posterior: probabilities of the true category (patterns x categories).
 # * rates: base rates.
 # * refit: a function of weights of patterns that returns the posterior; NULL if fits are slow.
-# * judged: does a pattern have ratings, scores, answers or a known truth?
+# * judged: for each pattern, does it have ratings, scores, answers or a known truth?
 fit_joint_model <- function(x, codes, truth, is_used, case_of_pattern) {
   table_input <- joint_model_input(x, codes$code, truth, is_used)
   weight <- pattern_weights(x)
   log_change <- interpolate_within_bins(codes, weight, n_raters(x))
-  interpolated_posterior <- function(fit) {
+  interpolate_posterior <- function(fit) {
     posterior <- fit$posterior * exp(log_change(fit$tables, table_input$categories))
     posterior / rowSums(posterior)
   }
@@ -250,11 +257,11 @@ fit_joint_model <- function(x, codes, truth, is_used, case_of_pattern) {
     tabulate(cell_of_rating, n_patterns(x) * table_input$categories), ncol = table_input$categories
   )
   for (s in seq_along(x$systems)) {
-    answers <- indicator_matrix(pattern_answers(x)[, s], table_input$categories) + 0
+    answer_indicators <- indicator_matrix(pattern_answers(x)[, s], table_input$categories) + 0
     score_matrix <- if (x$scores$scale == "probability")
       x$scores$values[[x$systems[[s]]]][case_of_pattern, ]
-    starting_sums <- starting_sums + if (is.null(score_matrix)) answers else
-      ifelse(is.na(score_matrix), answers, score_matrix)
+    starting_sums <- starting_sums + if (is.null(score_matrix)) answer_indicators else
+      ifelse(is.na(score_matrix), answer_indicators, score_matrix)
   }
   starting_sums[rowSums(starting_sums) == 0, ] <- 1
   starting_posterior <- set_known_truths(starting_sums / rowSums(starting_sums), truth)
@@ -263,22 +270,23 @@ fit_joint_model <- function(x, codes, truth, is_used, case_of_pattern) {
     warn_convergence("joint",
       "Merge rare categories, or give the truth of some cases as {.arg known_truth}.")
   }
-  is_refitted <- length(table_input$source) * table_input$categories <= max_refitted
-  refit <- if (is_refitted) function(weight) {
-    interpolated_posterior(
+  can_refit <- length(table_input$source) * table_input$categories <= max_refitted
+  refit <- if (can_refit) function(weight) {
+    interpolate_posterior(
       core_fit_tables(table_input, weight, fit$posterior, shrinkage_weight, 500L)
     )
   }
   list(
-    posterior = interpolated_posterior(fit), rates = fit$base_rates, refit = refit,
+    posterior = interpolate_posterior(fit), rates = fit$base_rates, refit = refit,
     judged = diff(table_input$start) > 0L | truth > 0L
   )
 }
 
 # Returns the input of core_fit_tables(), a list. Sources are the raters, then the systems. The
 # codes of a source are its ratings, or the codes of its scores or answers (see score_codes()).
-# * source, code: number of the source, and its code, for each combination of pattern and source.
-# * start: pattern i has the elements start[i] + 1 to start[i + 1] of `source` and `code`.
+# * source, code: two vectors with an element per rating, score or answer: the number of its source,
+#   and its code. They are sorted by pattern.
+# * start: the elements start[i] + 1 to start[i + 1] of `source` and `code` belong to pattern i.
 # * codes: number of possible codes of each source.
 # * truth: number of the known true category of each pattern, 0 if unknown.
 # * categories: number of categories.
@@ -305,7 +313,7 @@ posterior_from_scores <- function(x, trust, truth, case_of_pattern) {
   is_usable <- !is.na(posterior[, 1L]) | truth > 0L
   posterior <- set_known_truths(posterior / rowSums(posterior), truth)
   weight <- pattern_weights(x)[is_usable]
-  rates <- colSums(pick_rows(posterior, is_usable) * weight) / sum(weight)
-  posterior[!is_usable, ] <- rep(rates, each = sum(!is_usable))
-  list(posterior = posterior, rates = rates, judged = is_usable)
+  category_rates <- colSums(pick_rows(posterior, is_usable) * weight) / sum(weight)
+  posterior[!is_usable, ] <- rep(category_rates, each = sum(!is_usable))
+  list(posterior = posterior, rates = category_rates, judged = is_usable)
 }

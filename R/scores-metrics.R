@@ -4,45 +4,46 @@
 # Returns the table of score metrics for all systems. `plan`: the requested metrics, one per row of
 # `plan$rows`. `interval`: name of the kind of interval.
 metrics_of_scores <- function(estimate, plan, interval, conf_level) {
-  from_ratings <- undo_gold_correction(estimate)
-  panel <- score_panel(from_ratings)
-  scored_systems <- lapply(seq_along(from_ratings$fit$x$systems), panel$input_of_system)
-  tables <- lapply(scored_systems, function(scored_system) {
-    rows <- metric_rows(from_ratings, plan, scored_system$s, sum(scored_system$v),
+  ratings_estimate <- undo_gold_correction(estimate)
+  panel <- score_panel(ratings_estimate)
+  scored_systems <- lapply(seq_along(ratings_estimate$fit$x$systems), panel$make_system_input)
+  metric_tables <- lapply(scored_systems, function(scored_system) {
+    rows <- metric_rows(ratings_estimate, plan, scored_system$s, sum(scored_system$v),
       scored_system$reason, score_values(plan, scored_system))
-    if (is.null(scored_system$reason) && from_ratings$fit$x$scores$scale != "probability") {
+    if (is.null(scored_system$reason) && ratings_estimate$fit$x$scores$scale != "probability") {
       needs_probability <- field_of_rows(plan, "probabilities")
       rows$estimate[needs_probability] <- NA_real_
       rows$reason[needs_probability] <- "scores are not probabilities, they only order cases"
     }
     rows
   })
-  systems_with_estimate <- which(map_lgl(tables, function(table) any_known(table$estimate)))
+  systems_with_estimate <- which(map_lgl(metric_tables, function(table) any_known(table$estimate)))
   interval_record <- accuracy_intervals[[interval]]
   if (is.null(interval_record$find) || length(systems_with_estimate) == 0L)
-    return(stack_rows(tables))
+    return(stack_rows(metric_tables))
   no_interval_reason <- why_accuracy_only(interval_record) %||%
     why_no_interval(interval_bootstrap, estimate)
   if (!is.null(no_interval_reason)) {
-    return(stack_rows(modify_fields(tables, systems_with_estimate, add_no_interval_reason,
+    return(stack_rows(modify_fields(metric_tables, systems_with_estimate, add_no_interval_reason,
       no_interval_reason)))
   }
-  draws <- draw_score_replicates(from_ratings, panel, scored_systems, nrow(plan$rows),
-    function(scored_system) score_values(plan, scored_system))
-  tables[systems_with_estimate] <- lapply(systems_with_estimate, function(s) {
+  system_replicates <- draw_score_replicates(ratings_estimate, panel, scored_systems,
+    nrow(plan$rows), function(scored_system) score_values(plan, scored_system))
+  metric_tables[systems_with_estimate] <- lapply(systems_with_estimate, function(s) {
     rows <- score_intervals(
-      tables[[s]], from_ratings, plan, scored_systems[[s]], draws[[s]], interval_record, conf_level
+      metric_tables[[s]], ratings_estimate, plan, scored_systems[[s]], system_replicates[[s]],
+      interval_record, conf_level
     )
     if (is_measured_by_gold(estimate, interval)) score_metrics_with_gold(
       rows, estimate, plan, scored_systems[[s]], interval, conf_level
     ) else rows
   })
-  stack_rows(tables)
+  stack_rows(metric_tables)
 }
 
 # Returns the input for metrics of scores, a list:
 # * rater_posterior: the result of posterior_from_raters().
-# * input_of_system: function of the number `s` of a system. It returns the input of this system.
+# * make_system_input: function of the number `s` of a system. It returns the input of this system.
 #
 # The input of a system is a list. If its scores cannot be evaluated, its fields are `s` and
 # `reason`. If they can be evaluated, its fields are:
@@ -76,7 +77,7 @@ score_panel <- function(estimate, gold = NULL) {
   posterior <- if (is.null(no_score_reason)) rater_posterior$posterior(NULL)
   if (anyNA(posterior[is_usable, ])) no_score_reason <-
     "the truth is not identified from the ratings"
-  input_of_system <- function(s) {
+  make_system_input <- function(s) {
     score_values <- x$scores$values[[x$systems[[s]]]]
     cases <- if (!is.null(score_values)) which(!is.na(score_values[, 1L]) & is_usable & weight > 0)
     no_score_reason <- no_score_reason %||% if (is.null(score_values)) {
@@ -89,8 +90,8 @@ score_panel <- function(estimate, gold = NULL) {
       s = s, at = cases, v = weight[cases], posterior = pick_rows(posterior, cases),
       known = rater_posterior$known[cases],
       truth = truth[cases], score_data = order_scores(pick_rows(score_values, cases)),
-      # The default of `common` is not used. It depends on the probability that two wrong answers
-      # are equal, which is not defined for scores.
+      # If `common` is not a number, the value is 0 and not the default of `common`. The default
+      # depends on the probability that two wrong answers are equal, which scores do not have.
       sharing = if (identical(estimate$options$method, method_shared$id)) 1 else
         if (has_fixed_common(estimate)) replace_na(estimate$details$common[[s]], 0) else 0
     )
@@ -99,11 +100,11 @@ score_panel <- function(estimate, gold = NULL) {
       "the ratings hardly distinguish the categories"
     system_input
   }
-  list(rater_posterior = rater_posterior, input_of_system = input_of_system)
+  list(rater_posterior = rater_posterior, make_system_input = make_system_input)
 }
 
-# Returns weights of truths (see truth_weights()). Gold cases have weight 1 for their truth. NULL if
-# raters do not separate the categories of other cases.
+# Returns the weights `w` of a system (cases x categories), see score_panel(). Gold cases have
+# weight 1 for their true category. NULL if raters do not separate the categories of other cases.
 score_weights <- function(scored_system) {
   posterior <- scored_system$posterior
   weights <-
@@ -138,7 +139,7 @@ draw_score_replicates <- function(estimate, panel, scored_systems, n_values, mea
 # Adds intervals to the rows of a system.
 # * rows: table of the estimates, a row per metric.
 # * replicate_values: values in bootstrap replicates (replicates x metrics).
-# * record: record of the kind of interval.
+# * record: element of the list `accuracy_intervals`, which describes the kind of interval.
 #
 # Percentile intervals contain sampling error only. Standard errors of other intervals also contain
 # the hidden error (see hidden_error_of_scores()).
@@ -146,14 +147,14 @@ score_intervals <- function(rows, estimate, plan, scored_system, replicate_value
                             conf_level) {
   metric_ranges <- ranges_of_plan(plan)
   unit_values <- to_unit(replicate_values, metric_ranges)
-  # Calibration errors are sums of absolute gaps, and resampling makes these gaps larger. Therefore
+  # Calibration errors are means of absolute gaps, and resampling makes these gaps larger. Therefore
   # the replicates of a calibration error are shifted until their median is equal to the estimate.
   gap_rows <- which(field_of_rows(plan, "gaps") & !is.na(rows$estimate))
   if (length(gap_rows) > 0L) {
-    medians <- apply(pick_columns(unit_values, gap_rows), 2L, median, na.rm = TRUE)
-    shift <- to_unit(rows$estimate, metric_ranges)[gap_rows] - medians
+    replicate_medians <- apply(pick_columns(unit_values, gap_rows), 2L, median, na.rm = TRUE)
+    median_shift <- to_unit(rows$estimate, metric_ranges)[gap_rows] - replicate_medians
     unit_values[, gap_rows] <-
-      clip01(unit_values[, gap_rows] + rep(shift, each = nrow(unit_values)))
+      clip01(unit_values[, gap_rows] + rep(median_shift, each = nrow(unit_values)))
   }
   rows <- if (record$spread == "percentile") {
     add_unit_percentiles(rows, unit_values, metric_ranges, conf_level)
@@ -166,11 +167,11 @@ score_intervals <- function(rows, estimate, plan, scored_system, replicate_value
   lower_limits_by_gaps(rows, plan, scored_system)
 }
 
-# Reduces the lower limits of calibration errors, which are means of absolute gaps between scores
-# and shares of cases. Chance causes gaps of the size `slack` even if scores are calibrated.
-# Therefore `slack` is subtracted from the limit. Before the subtraction, the limit is reduced to
-# `z` standard errors below the estimate if it is higher. `z` is 0 without gold cases. It is
-# positive with gold cases, because chance then causes larger gaps.
+# Reduces the lower confidence limits of calibration errors, which are means of absolute gaps
+# between scores and shares of cases. Chance causes gaps of the size `slack` even if scores are
+# calibrated. The new limit is the old limit minus `slack`, or, if this is lower, the estimate minus
+# `z` standard errors minus `slack`. `z` is 0 without gold cases. It is positive with gold cases,
+# because chance then causes larger gaps.
 lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
   for (i in which(field_of_rows(plan, "gaps"))) {
     record <- plan$records[[plan$rows$metric[[i]]]]
@@ -184,8 +185,8 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
 # Returns the hidden error of each metric: the standard deviation of the bias due to shared errors,
 # which ratings do not identify. combine_hidden() combines two parts:
 # * Errors that the system shares with raters. The position between independent errors (0) and
-#   shared errors (1) is unknown. Between these two positions, metrics differ by `metrics_at(0) -
-#   metrics_at(1)`.
+#   shared errors (1) is unknown. The effect of the position on the metrics is
+#   `compute_metrics_at(0) - compute_metrics_at(1)`.
 # * Errors that raters share with each other. They bias the estimated share of cases in which the
 #   category with the highest score is true. `top_shift` contains the change of each metric per unit
 #   of this bias (categories with the highest score x metrics).
@@ -196,7 +197,7 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
 hidden_error_of_scores <- function(estimate, plan, scored_system) {
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
   v <- scored_system$v
-  metrics_at <- function(position) {
+  compute_metrics_at <- function(position) {
     scored_system$w <- score_weights(replace(scored_system, "sharing", position))
     score_values(plan, scored_system)
   }
@@ -205,11 +206,11 @@ hidden_error_of_scores <- function(estimate, plan, scored_system) {
   top_weight <- sums_by_top(1)
   top_error_rate <- 1 - sums_by_top(rowSums(scored_system$w * is_top)) / top_weight
   top_shift <- vapply(score_influence(plan, scored_system), function(influence) {
-    change <- sums_by_top(rowSums(influence * (is_top - scored_system$w))) / sum(v)
-    ifelse(top_error_rate > 0, change / top_error_rate, 0)
+    change_by_top <- sums_by_top(rowSums(influence * (is_top - scored_system$w))) / sum(v)
+    ifelse(top_error_rate > 0, change_by_top / top_error_rate, 0)
   }, top_error_rate)
   combine_hidden(
-    estimate, scored_system$s, metrics_at(0) - metrics_at(1),
+    estimate, scored_system$s, compute_metrics_at(0) - compute_metrics_at(1),
     matrix(top_shift, length(top_error_rate)), top_weight / sum(v)
   )
 }
@@ -221,8 +222,7 @@ hidden_error_of_scores <- function(estimate, plan, scored_system) {
 # the case are then p.
 #
 # If systems do not share the raters' errors, the score S and the ratings are independent given the
-# truth. Let F_j(A) be the
-# probability that S is in a set A if category j is true. Then
+# truth. Let F_j(A) be the probability that S is in a set A if category j is true. Then
 #   E[1(S in A) p_k] = sum_j F_j(A) E[p_j p_k],
 # because E[1(truth = j) p_k] = E[p_j p_k]. With weights p, a metric therefore mixes the
 # distributions F_j of all categories.
@@ -246,15 +246,15 @@ min_eigenvalue <- 0.01
 posterior_from_raters <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)
   x <- fit$x
-  index <- x$index
-  original_posterior <- pick_rows(posterior(fit), index)
+  case_pattern <- x$index
+  original_posterior <- pick_rows(posterior(fit), case_pattern)
   refit <- new_refit_function(fit)
   can_refit <- !is.null(refit) && length(rating_rater(x)) * n_categories(x) <= max_refitted
-  posterior_of_weights <- function(v) {
+  refit_posterior <- function(v) {
     if (is.null(v) || !can_refit) original_posterior else
-      pick_rows(refit(core_pattern_weights(index, v, n_patterns(x))), index)
+      pick_rows(refit(core_pattern_weights(case_pattern, v, n_patterns(x))), case_pattern)
   }
-  list(posterior = posterior_of_weights, known = is_known_pattern(fit)[index])
+  list(posterior = refit_posterior, known = is_known_pattern(fit)[case_pattern])
 }
 
 # Largest size of data for which raters are refitted in bootstrap replicates. The size is the number
@@ -297,10 +297,10 @@ truth_weights <- function(p, known, v, position) {
   if (isTRUE(position == 1)) return(p)
   unknown_cases <- which(!known & v > 0)
   if (length(unknown_cases) == 0L) return(p)
-  unmixing <- undo_mixing(pick_rows(p, unknown_cases), v[unknown_cases])
-  if (is.null(unmixing)) return(NULL)
+  unmixing_matrix <- undo_mixing(pick_rows(p, unknown_cases), v[unknown_cases])
+  if (is.null(unmixing_matrix)) return(NULL)
   independent_weights <- p
-  independent_weights[!known, ] <- pick_rows(p, !known) %*% unmixing
+  independent_weights[!known, ] <- pick_rows(p, !known) %*% unmixing_matrix
   independent_weights + position * (p - independent_weights)
 }
 
@@ -309,16 +309,17 @@ truth_weights <- function(p, known, v, position) {
 # and columns are those of the identity matrix.
 undo_mixing <- function(p, v) {
   expected_cases <- colSums(p * v)
-  has_cases <- expected_cases >= min_expected_cases
-  p <- pick_columns(p, has_cases)
+  has_enough_cases <- expected_cases >= min_expected_cases
+  p <- pick_columns(p, has_enough_cases)
   p <- p / rowSums(p)
   base_counts <- colSums(p * v)
-  products <- crossprod(p, p * v)
+  weighted_products <- crossprod(p, p * v)
   eigenvalues <- eigen(
-    products / sqrt(outer(base_counts, base_counts)), symmetric = TRUE, only.values = TRUE
+    weighted_products / sqrt(outer(base_counts, base_counts)), symmetric = TRUE, only.values = TRUE
   )$values
   if (length(eigenvalues) > 1L && min(eigenvalues) < min_eigenvalue) return(NULL)
-  unmixing <- diag(length(expected_cases))
-  unmixing[has_cases, has_cases] <- solve(products, diag(base_counts, length(base_counts)))
-  unmixing
+  unmixing_matrix <- diag(length(expected_cases))
+  unmixing_matrix[has_enough_cases, has_enough_cases] <-
+    solve(weighted_products, diag(base_counts, length(base_counts)))
+  unmixing_matrix
 }

@@ -99,7 +99,7 @@ new_shared_errors <- function(pairs, raters, panel_results, counts, options, jud
           " common cases", if (has_truth) " of known truth", " not shown; see tidy()")),
       if (!has_truth) paste0(
         "No truth is known, so only ranges are shown. Assumed: accuracies are within ",
-        limits_in_words(options$limits),
+        format_overall_limits(options$limits),
         if (options$coinciding < 1) paste0(
           ", and at least ", format_decimals(options$coinciding, 2L),
           " of the cases on which two raters are wrong have the same wrong answer"
@@ -118,12 +118,12 @@ new_shared_errors <- function(pairs, raters, panel_results, counts, options, jud
 #' @rdname tidy.shared_errors
 #' @export
 as.matrix.shared_errors <- function(x, ...) {
-  n <- length(x$judges)
-  check_pair_numbers(n, 2)
-  correlations <- matrix(NA_real_, n, n, dimnames = list(x$judges, x$judges))
+  n_judges <- length(x$judges)
+  check_pair_numbers(n_judges, 2)
+  correlations <- matrix(NA_real_, n_judges, n_judges, dimnames = list(x$judges, x$judges))
   diag(correlations) <- 1
-  cells <- cbind(x$pairs$one, x$pairs$two)
-  correlations[cells] <- correlations[pick_columns(cells, 2:1)] <- x$pairs$estimate
+  pair_cells <- cbind(x$pairs$one, x$pairs$two)
+  correlations[pair_cells] <- correlations[pick_columns(pair_cells, 2:1)] <- x$pairs$estimate
   correlations
 }
 
@@ -134,30 +134,30 @@ format.shared_errors <- function(x, digits = 2L, ...) {
 }
 
 correlation_sentence <- function(panel_values, digits = 2L) {
-  limits_words <- function(low, high) if (!is.na(low)) format_limits(low, high, digits)
+  format_range <- function(low, high) if (!is.na(low)) format_limits(low, high, digits)
   format_estimates <- function(value, low, high) {
     paste0(format_decimals(value, digits), if (!is.na(low)) {
-      sprintf(" (%s %s)", interval_title(panel_values$conf_level), limits_words(low, high))
+      sprintf(" (%s %s)", interval_title(panel_values$conf_level), format_range(low, high))
     })
   }
   if (panel_values$known > 0) {
-    correlation_words <- format_estimates(
+    correlation_text <- format_estimates(
       panel_values$correlation, panel_values$conf.low, panel_values$conf.high
     )
-    effective_words <- format_estimates(
+    effective_text <- format_estimates(
       panel_values$effective, panel_values$effective.low, panel_values$effective.high
     )
   } else {
-    correlation_words <- limits_words(panel_values$lowest, panel_values$highest)
-    effective_words <- if (isTRUE(panel_values$effective.highest > panel_values$raters_per_case)) {
+    correlation_text <- format_range(panel_values$lowest, panel_values$highest)
+    effective_text <- if (isTRUE(panel_values$effective.highest > panel_values$raters_per_case)) {
       paste("at least", format_decimals(panel_values$effective.lowest, digits))
     } else {
-      limits_words(panel_values$effective.lowest, panel_values$effective.highest)
+      format_range(panel_values$effective.lowest, panel_values$effective.highest)
     }
   }
   paste0(
-    "The raters' errors correlate by ", correlation_words, " on average; ",
-    format(round(panel_values$raters_per_case, 1L)), " raters are equivalent to ", effective_words,
+    "The raters' errors correlate by ", correlation_text, " on average; ",
+    format(round(panel_values$raters_per_case, 1L)), " raters are equivalent to ", effective_text,
     " independent raters"
   )
 }
@@ -174,20 +174,22 @@ pairs_to_print <- function(pairs, has_truth, level) {
   shown_pairs$pair <- paste(shown_pairs$rater1, "-", shown_pairs$rater2)
   if (has_truth) {
     shown_pairs$interval <- format_limits(shown_pairs$conf.low, shown_pairs$conf.high, 2L)
-    columns <- c("pair", correlation = "estimate", setNames("interval", interval_title(level)),
+    shown_columns <- c(
+      "pair", correlation = "estimate", setNames("interval", interval_title(level)),
       # With two categories, `expected` is 1 because all wrong answers are equal. The two columns
       # on equal wrong answers are then left out.
       if (any(pairs$expected < 1, na.rm = TRUE)) {
         c(`same wrong answer` = "coinciding", `by chance` = "expected")
-      }, cases = "known")
+      }, cases = "known"
+    )
   } else {
     shown_pairs$interval <- format_limits(shown_pairs$lowest, shown_pairs$highest, 2L)
-    columns <- c("pair", `correlation, without truth` = "interval", cases = "n")
+    shown_columns <- c("pair", `correlation, without truth` = "interval", cases = "n")
   }
-  view(shown_pairs, columns, c(2L, known = 0L), most = 12L, total = nrow(pairs))
+  view(shown_pairs, shown_columns, c(2L, known = 0L), most = 12L, total = nrow(pairs))
 }
 
-limits_in_words <- function(limits) format_limits(min(limits[, 1L]), max(limits[, 2L]), 2L)
+format_overall_limits <- function(limits) format_limits(min(limits[, 1L]), max(limits[, 2L]), 2L)
 
 # ---- Correlations and effective number of raters if truths are known -----------------------------
 
@@ -205,14 +207,15 @@ limits_in_words <- function(limits) format_limits(min(limits[, 1L]), max(limits[
 known_answers <- function(x, cells) {
   rating_index <- rating_positions(x, cells$pattern)
   system_answers <- pick_rows(pattern_answers(x), cells$pattern)
-  answered <- which(system_answers > 0L)
+  answer_positions <- which(system_answers > 0L)
   row <- c(
-    rep.int(row_numbers(cells), pattern_lengths(x)[cells$pattern]), row(system_answers)[answered]
+    rep.int(row_numbers(cells), pattern_lengths(x)[cells$pattern]),
+    row(system_answers)[answer_positions]
   )
-  category <- c(rating_category(x)[rating_index], system_answers[answered])
+  category <- c(rating_category(x)[rating_index], system_answers[answer_positions])
   list(
     row = row,
-    judge = c(rating_rater(x)[rating_index], n_raters(x) + col(system_answers)[answered]),
+    judge = c(rating_rater(x)[rating_index], n_raters(x) + col(system_answers)[answer_positions]),
     right = category == cells$truth[row], weight = cells$weight[row],
     judges = n_raters(x) + n_systems(x), cells = cells$weight
   )
@@ -225,9 +228,9 @@ known_answers <- function(x, cells) {
 add_tied_runs <- function(answers, all_runs) {
   run_key <- paste(all_runs$row, all_runs$judge)
   all_runs$weight <- all_runs$weight / count_equal_at_first(run_key)[match(run_key, run_key)]
-  is_tied <- !run_key %in% paste(answers$row, answers$judge)
+  is_tied_run <- !run_key %in% paste(answers$row, answers$judge)
   columns <- c("judge", "right", "weight")
-  answers[columns] <- Map(c, answers[columns], lapply(all_runs[columns], `[`, is_tied))
+  answers[columns] <- Map(c, answers[columns], lapply(all_runs[columns], `[`, is_tied_run))
   answers
 }
 
@@ -270,27 +273,28 @@ add_correlations <- function(table, pairs, right_rates, weights_are_numbers) {
   shares <- cbind(pairs$both_right, only_first_right, pairs$two_right - pairs$both_right,
     n_known - only_first_right - pairs$two_right) / n_known
   correlations <- phi_of_shares(shares)
-  has_error <- !is.na(correlations$error) & correlations$error > 1e-9
+  has_positive_error <- !is.na(correlations$error) & correlations$error > 1e-9
   # If one of the four `shares` of a pair is 0, one case is added to each of the four groups.
   # Otherwise the standard error would be much too small, for example if both are wrong on no case.
-  added_case <- rowSums(shares == 0) > 0
-  filled_shares <- (shares * n_known + added_case) / (n_known + 4 * added_case)
+  needs_added_case <- rowSums(shares == 0) > 0
+  filled_shares <- (shares * n_known + needs_added_case) / (n_known + 4 * needs_added_case)
   std_error <- phi_of_shares(filled_shares)$error / sqrt(n_known)
   table$estimate <- na_real(clamp(correlations$phi, -1, 1)) # removes rounding errors
-  if (weights_are_numbers) table$std.error[has_error] <- std_error[has_error]
+  if (weights_are_numbers) table$std.error[has_positive_error] <- std_error[has_positive_error]
   table[limit_columns] <- fisher_limits(table$estimate, table$std.error, table$conf_level)
   table$reason <- if (weights_are_numbers) NA_character_ else
     paste0(no_interval_prefix, "weights are not counts, so there is no number of cases")
-  table$reason[!has_error] <- paste0(no_interval_prefix, "the correlation is exactly 1 or -1")
+  table$reason[!has_positive_error] <-
+    paste0(no_interval_prefix, "the correlation is exactly 1 or -1")
   table$reason[is.na(table$estimate)] <- "one of the two raters is always right or always wrong"
   table$reason[n_known == 0] <- no_common_truth
   # Accuracies of the first and the second rater of each pair.
   a <- right_rates[table$one]
   b <- right_rates[table$two]
   covariances <- rowSums(shares * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))
-  spreads <- sqrt(bernoulli_variance(a) * bernoulli_variance(b))
+  sd_products <- sqrt(bernoulli_variance(a) * bernoulli_variance(b))
   table$covariance <- ifelse(n_known > 0, n_known * covariances, 0)
-  table$spread <- ifelse(n_known > 0, n_known * spreads, 0)
+  table$spread <- ifelse(n_known > 0, n_known * sd_products, 0)
   table
 }
 
@@ -320,16 +324,17 @@ panel_summary <- function(rater_pairs, answers, n_raters, mean_ratings) {
   # Its standard error is computed from the influence of each case on the two sums.
   interval <- c(NA_real_, NA_real_)
   if (any_known(rater_pairs$std.error) && !is.na(mean_rho)) {
-    accuracy <- right_rates(answers)
-    is_of_rater <- answers$judge <= n_raters
-    judge <- answers$judge[is_of_rater]
-    row <- answers$row[is_of_rater]
+    judge_accuracy <- right_rates(answers)
+    is_rater_answer <- answers$judge <= n_raters
+    judge <- answers$judge[is_rater_answer]
+    row <- answers$row[is_rater_answer]
     sum_by_cell <- function(value) core_pattern_weights(row, value, length(answers$cells))
-    deviation <- answers$right[is_of_rater] - accuracy[judge]
-    spread <- sqrt(bernoulli_variance(accuracy))[judge]
-    squares <- ifelse(spread > 0, deviation^2 / spread, 0) * (sum_by_cell(spread)[row] - spread)
+    deviation <- answers$right[is_rater_answer] - judge_accuracy[judge]
+    spread <- sqrt(bernoulli_variance(judge_accuracy))[judge]
+    variance_terms <-
+      ifelse(spread > 0, deviation^2 / spread, 0) * (sum_by_cell(spread)[row] - spread)
     influence <- (sum_by_cell(deviation)^2 - sum_by_cell(deviation^2)) / 2 -
-      mean_rho * sum_by_cell(squares) / 2
+      mean_rho * sum_by_cell(variance_terms) / 2
     std_error <- sqrt(sum(answers$cells * influence^2)) / sum(rater_pairs$spread)
     if (std_error >= 1e-9) {
       interval <- fisher_limits(mean_rho, std_error, rater_pairs$conf_level[[1L]])

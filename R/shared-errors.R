@@ -96,7 +96,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   abort_argument_if(!rates_once(x), "x", requirement,
     x = "In {.arg x}, some raters rated a case more than once.")
   check_pair_memory(x)
-  run_cells <- all_cells
+  rerun_cells <- all_cells
   if (has_reruns(ratings_with_reruns)) {
     all_cells$pattern <-
       pattern_of_case(x)[match(all_cells$pattern, pattern_of_case(ratings_with_reruns))]
@@ -118,7 +118,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   used_cells <- all_cells[is_used, ]
   answers <- known_answers(x, used_cells)
   counted_answers <- if (!has_reruns(ratings_with_reruns)) answers else
-    add_tied_runs(answers, known_answers(ratings_with_reruns, run_cells[is_used, ]))
+    add_tied_runs(answers, known_answers(ratings_with_reruns, rerun_cells[is_used, ]))
   if (nrow(used_cells) > 0L) {
     pair_table <- add_correlations(pair_table, pairs, right_rates(answers), weights_are_counts(x))
   } else {
@@ -140,7 +140,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   )
 }
 
-# Number of values that the table of pairs contains for each pair, for the check of memory.
+# Approximate number of columns of the table of pairs, from which its memory is estimated.
 n_pair_columns <- 20
 
 # Raises an error if the table of pairs needs too much memory. The table has rows only for pairs of
@@ -149,9 +149,9 @@ n_pair_columns <- 20
 check_pair_memory <- function(x) {
   n_judges <- n_raters(x) + n_systems(x)
   n_answers <- pattern_lengths(x) + rowSums(pattern_answers(x) > 0L)
-  common_pairs <- sum(n_answers * (n_answers - 1) / 2)
-  all_pairs <- n_judges * (n_judges - 1) / 2
-  check_pair_numbers(n_judges, n_pair_columns, pairs = min(all_pairs, common_pairs))
+  max_common_pairs <- sum(n_answers * (n_answers - 1) / 2)
+  n_all_pairs <- n_judges * (n_judges - 1) / 2
+  check_pair_numbers(n_judges, n_pair_columns, pairs = min(n_all_pairs, max_common_pairs))
 }
 
 # Groups cases with the same pattern of ratings and the same known truth into cells. Returns a data
@@ -236,25 +236,26 @@ complete_pair_table <- function(x) {
 # correlation_range() is slow. Therefore agreement is rounded to whole percents, and the result for
 # a percent is used for all pairs with the same limits of accuracy.
 add_correlation_range <- function(table, agreeing, x, limits, least_coinciding) {
-  # If weights are probabilities of cases, the agreement has no sampling error.
+  # If weights are probabilities of cases, the distribution of cases is known. The agreement then
+  # has no sampling error, so the number of cases is infinite.
   interval <- wilson_interval(
     agreeing / table$n, if (weights_are_counts(x)) table$n else Inf,
     normal_quantile(table$conf_level)
   )
   # Confidence limits of the agreement are rounded outwards to whole percents, so that many pairs
   # have the same percents.
-  percents <- Map(seq, floor(100 * interval[, 1L] + 1e-9), ceiling(100 * interval[, 2L] - 1e-9))
-  limits_key <- number_distinct_rows(
+  percent_sets <- Map(seq, floor(100 * interval[, 1L] + 1e-9), ceiling(100 * interval[, 2L] - 1e-9))
+  limits_group <- number_distinct_rows(
     data.frame(matrix(limits[c(table$one, table$two), ], nrow(table)))
   )
-  for (rows in split(seq_along(limits_key), limits_key)) {
-    needed_percents <- unique(unlist(percents[rows]))
-    ranges <- vapply(
+  for (rows in split(seq_along(limits_group), limits_group)) {
+    needed_percents <- unique(unlist(percent_sets[rows]))
+    range_by_percent <- vapply(
       needed_percents / 100, correlation_range, c(0, 0), first = limits[table$one[[rows[[1L]]]], ],
       second = limits[table$two[[rows[[1L]]]], ], least_coinciding = least_coinciding
     )
-    table[rows, c("lowest", "highest")] <- stack_rows(percents[rows], function(pair_percents) {
-      defined_limits <- na.omit(c(ranges[, match(pair_percents, needed_percents)]))
+    table[rows, c("lowest", "highest")] <- stack_rows(percent_sets[rows], function(pair_percents) {
+      defined_limits <- na.omit(c(range_by_percent[, match(pair_percents, needed_percents)]))
       if (length(defined_limits) > 0L) range(defined_limits) else c(NA_real_, NA_real_)
     })
   }
@@ -270,14 +271,16 @@ add_correlation_range <- function(table, agreeing, x, limits, least_coinciding) 
 # The formulas are in the help page of shared_errors().
 correlation_range <- function(agreement, first, second, least_coinciding) {
   correlation_at <- function(a, b, highest) {
-    lower <- pmax(0, (a + b - 1 + agreement) / 2)
-    upper <- pmin(
+    # Smallest and largest probability that both raters are right, given accuracies `a` and `b`.
+    min_both_right <- pmax(0, (a + b - 1 + agreement) / 2)
+    max_both_right <- pmin(
       a, b, agreement, (agreement - least_coinciding * (1 - a - b)) / (1 + least_coinciding)
     )
-    correlation <- ((if (highest) upper else lower) - a * b) /
+    correlation <- ((if (highest) max_both_right else min_both_right) - a * b) /
       sqrt(bernoulli_variance(a) * bernoulli_variance(b))
     ifelse(
-      lower <= upper + 1e-12 & is.finite(correlation), clamp(correlation, -1, 1), NA_real_
+      min_both_right <= max_both_right + 1e-12 & is.finite(correlation), clamp(correlation, -1, 1),
+      NA_real_
     )
   }
   c(
@@ -292,16 +295,16 @@ correlation_range <- function(agreement, first, second, least_coinciding) {
 find_maximum <- function(value, first, second) {
   grid1 <- seq(first[[1L]], first[[2L]], length.out = 121L)
   grid2 <- seq(second[[1L]], second[[2L]], length.out = 121L)
-  values <- outer(grid1, grid2, value)
+  grid_values <- outer(grid1, grid2, value)
   third_of_index <- rep(1:3, c(40L, 41L, 40L))
   best_points <- unlist(lapply(
-    split(seq_along(values), outer(third_of_index, 3L * third_of_index, `+`)),
-    function(indices) indices[which.max(values[indices])]
+    split(seq_along(grid_values), outer(third_of_index, 3L * third_of_index, `+`)),
+    function(indices) indices[which.max(grid_values[indices])]
   ))
   if (length(best_points) == 0L) return(NA_real_)
   grid_step <- c(grid1[[2L]] - grid1[[1L]], grid2[[2L]] - grid2[[1L]])
   max(map_dbl(best_points, function(best) {
-    indices <- arrayInd(best, dim(values))
+    indices <- arrayInd(best, dim(grid_values))
     centre <- c(grid1[[indices[[1L]]]], grid2[[indices[[2L]]]])
     refine_maximum(value, centre, grid_step, first, second)
   }))
@@ -320,12 +323,12 @@ refine_maximum <- function(value, centre, grid_step, first, second) {
   for (round in 1:6) {
     a <- grid_near(1L, first)
     b <- grid_near(2L, second)
-    values <- outer(a, b, value)
-    best <- arrayInd(which.max(values), dim(values))
-    centre <- c(a[[best[[1L]]]], b[[best[[2L]]]])
+    grid_values <- outer(a, b, value)
+    best_index <- arrayInd(which.max(grid_values), dim(grid_values))
+    centre <- c(a[[best_index[[1L]]]], b[[best_index[[2L]]]])
     grid_step <- grid_step / 3
   }
-  max(values, na.rm = TRUE)
+  max(grid_values, na.rm = TRUE)
 }
 
 # ---- Effective number of raters -----------------------------------------------------------------
@@ -346,28 +349,30 @@ effective_raters <- function(raters, correlation) {
 # * mean_ratings: mean number of ratings per case.
 rater_table <- function(rater_pairs, raters, answers, mean_ratings) {
   n_raters <- length(raters)
-  # For each rater, sum_with() adds `value` over the pairs with this rater. sum_without() adds it
-  # over the other pairs.
-  sum_with <- function(value) {
+  # Both functions sum `value`, which has an element per pair. sum_with_rater() returns the sum over
+  # the pairs with each rater, and sum_without_rater() the sum over all other pairs.
+  sum_with_rater <- function(value) {
     core_pattern_weights(rater_pairs$one, value, n_raters) +
       core_pattern_weights(rater_pairs$two, value, n_raters)
   }
-  sum_without <- function(value) sum(value) - sum_with(value)
+  sum_without_rater <- function(value) sum(value) - sum_with_rater(value)
   # The sums of `spread > 0` are counts of pairs. A count of 0 may be slightly above 0 because of
   # rounding errors, so counts are compared with 0.5.
-  has_spread <- sum_without(as.double(rater_pairs$spread > 0)) > 0.5
-  correlation_without <- ifelse(
-    has_spread, sum_without(rater_pairs$covariance) / sum_without(rater_pairs$spread), NA_real_
+  has_spread <- sum_without_rater(as.double(rater_pairs$spread > 0)) > 0.5
+  correlation_without_rater <- ifelse(
+    has_spread, sum_without_rater(rater_pairs$covariance) / sum_without_rater(rater_pairs$spread),
+    NA_real_
   )
-  effective_without <- if (n_raters < 3L) 1 else
-    effective_raters(mean_ratings * (n_raters - 1) / n_raters, correlation_without)
+  effective_without_rater <- if (n_raters < 3L) 1 else
+    effective_raters(mean_ratings * (n_raters - 1) / n_raters, correlation_without_rater)
   columns_tibble(
     rater = raters,
     n = core_pattern_weights(answers$judge, answers$weight, answers$judges)[seq_len(n_raters)],
     accuracy = na_real(right_rates(answers)[seq_len(n_raters)]),
-    correlation = na_real(sum_with(rater_pairs$covariance) / sum_with(rater_pairs$spread)),
-    effective = as.double(effective_without),
-    change = effective_without - effective_raters(mean_ratings, mean_correlation(rater_pairs))
+    correlation =
+      na_real(sum_with_rater(rater_pairs$covariance) / sum_with_rater(rater_pairs$spread)),
+    effective = as.double(effective_without_rater),
+    change = effective_without_rater - effective_raters(mean_ratings, mean_correlation(rater_pairs))
   )
 }
 

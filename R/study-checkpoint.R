@@ -1,7 +1,7 @@
 # A running study is saved in a checkpoint file, so that it can continue after an interrupt.
 
-# Raises an error about the checkpoint file if there is a fault.
-# * fault: TRUE or FALSE, or a vector of faults that may be empty, see abort_if().
+# Raises an error about the checkpoint file if `fault` is TRUE or a vector of faults.
+# * fault: TRUE, FALSE, or a vector of faults. There is no error if the vector is empty.
 # * path: path of the checkpoint file.
 # * message: end of the first sentence of the error, which begins with "The checkpoint file".
 # * x, i: details and hint of the error. The default hint is for a file that cannot be used.
@@ -33,9 +33,9 @@ saved_study <- function(study, hashes = hashes_of_parts(study)) {
 }
 
 # Returns hashes of the parts of a study, named by part, such as `designs.a` or `n`. A study can
-# continue from a file only if both have the same hashes; simulation_study() ignores the hash of the
-# seed. A hash depends on the position of a design or estimator, because results are sorted by
-# position.
+# continue from a file only if the study and the file have the same hashes. simulation_study()
+# ignores the hash of the seed. A hash depends on the position of a design or estimator, because
+# results are sorted by position.
 hashes_of_parts <- function(study) {
   add_positions <- function(x) Map(list, x, seq_along(x))
   parts <- c(
@@ -53,31 +53,34 @@ hashes_of_parts <- function(study) {
 hashable_text <- function(x, store = new.env()) {
   type <- typeof(x)
   if (type %in% c("environment", "externalptr", "weakref")) return()
-  variables <- NULL
+  variable_values <- NULL
   if (type == "closure") {
-    if (!any(map_lgl(store$functions, identical, x))) variables <- values_of_variables(x)
+    if (!any(map_lgl(store$functions, identical, x))) variable_values <- values_of_variables(x)
     store$functions <- c(store$functions, x)
     x <- utils::removeSource(x)
   }
   # Without "showAttributes", attributes such as a class are not in the text.
   value_text <- if (is.list(x)) lapply(unclass(x), hashable_text, store) else
     deparse(x, control = c("keepNA", "keepInteger", "hexNumeric"))
-  list(value_text, lapply(c(attributes(x), variables), hashable_text, store))
+  list(value_text, lapply(c(attributes(x), variable_values), hashable_text, store))
 }
 
 # Returns a list of the values of variables and functions that a function `f` uses and that exist
 # outside of `f`. Returns NULL for a function of a package. Two kinds of variables are excluded:
 # * variables to which `f` assigns a value with `<<-`, such as counters;
-# * local variables of `f`. A local variable is still included if the function that made `f` has a
-#   variable of the same name. `f` may use the value of this variable before the assignment.
+# * local variables of `f`, except those whose name is also a variable of the function that made
+#   `f`. Until `f` assigns its local variable, it uses the value of the other variable.
 values_of_variables <- function(f) {
   env <- environment(f)
   if (rlang::is_namespace(env)) return()
-  names <- names_in_code(as.call(as.list(f)))
-  after_mark <- function(mark) substring(names[startsWith(names, mark)], nchar(mark) + 1L)
+  used_names <- names_in_code(as.call(as.list(f)))
+  names_with_mark <- function(mark)
+    substring(used_names[startsWith(used_names, mark)], nchar(mark) + 1L)
   captured_names <- if (!identical(env, globalenv())) ls(env, all.names = TRUE)
-  local_names <- setdiff(after_mark("<-"), captured_names)
-  lapply(setdiff(names, c(names(formals(f)), local_names, after_mark("<<-"))), function(name) {
+  local_names <- setdiff(names_with_mark("<-"), captured_names)
+  lapply(setdiff(
+    used_names, c(names(formals(f)), local_names, names_with_mark("<<-"))
+  ), function(name) {
     # Some names have no value outside of `f`: columns of a table, as in subset(), and arguments
     # that were not given. Their value is NULL.
     tryCatch(
@@ -182,29 +185,30 @@ lock_store <- new.env()
 # differs in a part. `any_seed`: may the seed differ?
 resume_study <- function(study, path, any_seed) {
   if (!file.exists(path)) return(study)
-  saved <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
+  saved_content <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
   requested_content <- saved_study(study)
-  abort_checkpoint_if(!identical(names(saved), names(requested_content)), path,
+  abort_checkpoint_if(!identical(names(saved_content), names(requested_content)), path,
     "was not written by a study of this version of the package, or has been changed.",
-    x = if (inherits(saved, "error")) escape_braces(conditionMessage(saved)))
-  hashes <- requested_content$parts
-  part_names <- union(names(hashes), names(saved$parts))
+    x = if (inherits(saved_content, "error")) escape_braces(conditionMessage(saved_content)))
+  requested_hashes <- requested_content$parts
+  part_names <- union(names(requested_hashes), names(saved_content$parts))
   differing_parts <- Filter(function(part) {
-    !identical(hashes[part], saved$parts[part])
+    !identical(requested_hashes[part], saved_content$parts[part])
   }, setdiff(part_names, if (any_seed) "seed"))
   abort_checkpoint_if(differing_parts, path, "contains the results of another study.",
     x = "The other study differs in {.arg {differing_parts}}.",
     i = "Choose another file, or delete this one. Functions are compared with the variables that
       they use.")
-  abort_checkpoint_if(isTRUE(saved$runs > study$runs), path, "contains a study with more runs.",
-    x = "It has {saved$runs} {.arg runs}, more than the {study$runs} that were requested.",
-    i = "Give {.code runs = {saved$runs}}, or choose another file.")
-  check_saved_content(saved, study, path)
+  abort_checkpoint_if(isTRUE(saved_content$runs > study$runs), path,
+    "contains a study with more runs.",
+    x = "It has {saved_content$runs} {.arg runs}, more than the {study$runs} that were requested.",
+    i = "Give {.code runs = {saved_content$runs}}, or choose another file.")
+  check_saved_content(saved_content, study, path)
   inform_fallible(escape_braces(
-    "Continuing the study in ", path, ": ", number(sum(saved$done)),
+    "Continuing the study in ", path, ": ", number(sum(saved_content$done)),
     " panels are done. The seed of the file is used."
   ))
-  replace(study, c("seed", "results", "done"), saved[c("seed", "results", "done")])
+  replace(study, c("seed", "results", "done"), saved_content[c("seed", "results", "done")])
 }
 
 # Checks types and lengths of the content of a checkpoint file, because a valid hash does not prove
@@ -223,7 +227,7 @@ check_saved_content <- function(saved, study, path) {
     systems <- lapply(study_cells(study), function(cell) names(cell$design$systems))
     rows_per_run <- lengths(systems) * length(study$estimators)
     number_columns <- c("estimate", interval_columns, "expected", "sample")
-    is_valid <- if (sum(n_done) == 0L) is.null(results) else
+    are_results_valid <- if (sum(n_done) == 0L) is.null(results) else
       is.list(results) && is.character(results$condition) &&
         all(lengths(results) == sum(n_done * rows_per_run)) &&
         all(map_lgl(number_columns, function(column) is.double(results[[column]]))) &&
@@ -231,7 +235,7 @@ check_saved_content <- function(saved, study, path) {
         identical(results$run, unlist(Map(rep, lapply(n_done, seq_len), each = rows_per_run))) &&
         identical(unique(results$estimator), names(study$estimators)) &&
         all(unlist(Map(`%in%`, split(results$system, results$cell), systems[n_done > 0L])))
-    is_damaged <- c(results = !is_valid)
+    is_damaged <- c(results = !are_results_valid)
   }
   abort_checkpoint_if(any(is_damaged), path, "is damaged.",
     x = "Its invalid fields are {.field {names(which(is_damaged))}}.")

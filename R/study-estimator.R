@@ -89,12 +89,12 @@ schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
   options$model <- format(options$model)
   # `common` is a number or a word, such as "typical". All its values are shown as text.
   options$common <- as.character(common_setting(options) %||% NA)
-  given_options <- options[!map_lgl(options, is.na)]
+  shown_options <- options[!map_lgl(options, is.na)]
   new_schema(
     list(options = tibble(
       option = names(options), value = map_chr(options, format, USE.NAMES = FALSE)
     )),
-    options, paste(names(given_options), given_options, collapse = ", ")
+    options, paste(names(shown_options), shown_options, collapse = ", ")
   )
 }
 
@@ -103,26 +103,26 @@ schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
 as_estimators <- function(estimators, arg = "estimators") {
   if (is.function(estimators)) estimators <- list(estimator = estimators)
   if (is.character(estimators)) estimators <- as.list(estimators)
-  names <- names2(estimators)
-  is_method <- map_lgl(as.list(estimators), is_string)
-  first_invalid <- which(!is_method & !map_lgl(as.list(estimators), is.function))[1L]
-  faulty_element <- "It"
+  estimator_names <- names2(estimators)
+  is_method_name <- map_lgl(as.list(estimators), is_string)
+  invalid_index <- which(!is_method_name & !map_lgl(as.list(estimators), is.function))[1L]
+  element_text <- "It"
   bad_value <- estimators
-  if (is.list(estimators) && !is.object(estimators) && !is.na(first_invalid)) {
-    faulty_element <- if (nzchar(names[[first_invalid]])) dQuote(names[[first_invalid]], FALSE) else
-      paste("Element", first_invalid)
-    bad_value <- estimators[[first_invalid]]
+  if (is.list(estimators) && !is.object(estimators) && !is.na(invalid_index)) {
+    element_text <- if (nzchar(estimator_names[[invalid_index]]))
+      dQuote(estimator_names[[invalid_index]], FALSE) else paste("Element", invalid_index)
+    bad_value <- estimators[[invalid_index]]
   }
-  abort_argument_if(!is.list(estimators) || is_empty(estimators) || !is.na(first_invalid), arg,
+  abort_argument_if(!is.list(estimators) || is_empty(estimators) || !is.na(invalid_index), arg,
     "must be names of methods of {.fun estimate_accuracy}, or a list of functions of ratings.",
-    x = escape_braces(faulty_element, " is ", describe(bad_value), "."))
-  is_unnamed <- names == "" & is_method
-  names[is_unnamed] <- unlist(estimators[is_unnamed])
-  check_names(names, arg)
-  estimators[is_method] <- lapply(estimators[is_method], function(method) {
+    x = escape_braces(element_text, " is ", describe(bad_value), "."))
+  is_unnamed <- estimator_names == "" & is_method_name
+  estimator_names[is_unnamed] <- unlist(estimators[is_unnamed])
+  check_names(estimator_names, arg)
+  estimators[is_method_name] <- lapply(estimators[is_method_name], function(method) {
     accuracy_estimator(check_accuracy_method(method, arg))
   })
-  setNames(estimators, names)
+  setNames(estimators, estimator_names)
 }
 
 # Converts an argument that accepts a single estimator to a named list with one function.
@@ -148,7 +148,7 @@ check_names <- function(names, arg) {
 # * systems: names of the systems.
 # * seed: seed of R's random numbers for the estimator.
 apply_estimator <- function(estimator, x, systems, seed) {
-  condition <- NA_character_
+  error_class <- NA_character_
   result <- tryCatch(
     {
       if (inherits(x, "error")) stop(x)
@@ -158,10 +158,10 @@ apply_estimator <- function(estimator, x, systems, seed) {
     error = identity
   )
   if (inherits(result, "error")) {
-    condition <- class(result)[[1L]]
+    error_class <- class(result)[[1L]]
     result <- result_table(NA_real_, length(systems), reason = message_in_one_line(result))
   }
-  c(result, list(condition = rep(condition, length(systems))))
+  c(result, list(condition = rep(error_class, length(systems))))
 }
 
 # ---- User-defined designs: functions that return ratings with truth, of class rater_world -------
@@ -188,16 +188,16 @@ new_world <- function(draw, label, n) {
     cnd_signal(x)
   }
   n_ratings <- sum(pattern_lengths(x)[pattern_of_case(x)])
-  fields <- list(
+  world_fields <- list(
     systems = setNames(rep(NA_real_, n_systems(x)), x$systems), all = x$systems,
     categories = x$categories, raters = n_raters(x),
     missing = 1 - n_ratings / (nrow(x) * n_raters(x))
   )
-  replace(world, names(fields), fields)
+  replace(world, names(world_fields), world_fields)
 }
 
-# Draws a panel of `n` cases from a user-defined design, and checks it. Keeps the systems in
-# `world$systems`.
+# Draws a panel of `n` cases from a user-defined design, and checks it. The result contains only
+# the systems named in `world$systems`.
 draw_world <- function(world, n, seed) {
   abort_design <- function(demand, fault, ...) {
     abort_fallible("design", escape_braces("Design \"", world$label, "\" ", demand, "."),
@@ -214,10 +214,10 @@ draw_world <- function(world, n, seed) {
     sprintf("must return ratings of %s, as requested by its argument", count_noun(n, "case")),
     sprintf("It returned %s.", count_noun(nrow(x), "case"))
   )
-  n_unknown <- if (is.null(x$truth)) n else sum(is.na(x$truth$category))
-  if (n_unknown > 0L) abort_design(
+  n_without_truth <- if (is.null(x$truth)) n else sum(is.na(x$truth$category))
+  if (n_without_truth > 0L) abort_design(
     "must return the truth of every case",
-    sprintf("The truth of %s is missing.", count_noun(n_unknown, "case"))
+    sprintf("The truth of %s is missing.", count_noun(n_without_truth, "case"))
   )
   if (n_systems(x) == 0L) abort_design(
     "must return ratings with the answers of a system", "It returned ratings without systems."
@@ -237,16 +237,16 @@ draw_world <- function(world, n, seed) {
 # true_accuracy()), and three measures of the agreement of its raters, as a list. If the panel could
 # not be drawn, `x` is an error, and all elements of the list are NA.
 accuracy_and_agreement <- function(x, systems) {
-  agreement_names <- c("agreement", "kappa", "rater_accuracy")
+  agreement_fields <- c("agreement", "kappa", "rater_accuracy")
   if (inherits(x, "error")) {
     unknown_accuracy <- rep(NA_real_, length(systems))
     return(c(
       list(expected = unknown_accuracy, sample = unknown_accuracy),
-      rep_named(agreement_names, list(NA_real_))
+      rep_named(agreement_fields, list(NA_real_))
     ))
   }
   c(
     list(expected = unname(x$truth$expected), sample = sample_accuracy(x)),
-    fit_algebraic(with_votes(x))[agreement_names]
+    fit_algebraic(with_votes(x))[agreement_fields]
   )
 }

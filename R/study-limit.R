@@ -30,12 +30,12 @@ exact_limit <- function(design, estimator = "binned", ...) {
   as_designs(design)
   has_random_errors <- design$error_range > 0 && any(lengths(design$matrices) == 0L &
     rep(c(TRUE, design$system_errors), c(n_raters(design), n_systems(design))))
-  random_parts <- c(
+  random_part_messages <- c(
     if (design$law != "fixed") "Its base rates are random. Give numbers as {.arg base_rates}.",
     if (has_random_errors) "Its confusion matrices are random. Set {.arg error_range} to 0."
   )
-  abort_argument_if(random_parts, "design",
-    "{.arg design} must have fixed confusion matrices and base rates.", x = random_parts)
+  abort_argument_if(random_part_messages, "design",
+    "{.arg design} must have fixed confusion matrices and base rates.", x = random_part_messages)
   estimator <- as_estimator(estimator)[[1L]]
   stack_rows(seq_along(design$systems), function(system_number) {
     design <- keep_system(design, system_number)
@@ -66,15 +66,17 @@ exact_panel <- function(design, panel) {
   if (n_hidden > 0L) probabilities <- apply(probabilities, seq_len(rater_count + 1L), sum)
   if (n_codes > category_count) for (j in seq_len(rater_count))
     probabilities <- drop_answers_at_random(probabilities, j, design$missing[[j]])
-  codes <- which(probabilities > 0, arr.ind = TRUE)
+  answer_codes <- which(probabilities > 0, arr.ind = TRUE)
   judges <- c(names(design$raters), names(design$systems))
   # The code `category_count + 1` stands for a missing answer, which factor() converts to NA.
-  columns <- lapply(seq_along(judges), function(u) {
-    factor(codes[, u], seq_len(category_count), design$categories)
+  answer_columns <- lapply(seq_along(judges), function(u) {
+    factor(answer_codes[, u], seq_len(category_count), design$categories)
   })
   weight_column <- tail(make.unique(c(judges, "weight")), 1L)
   without_warnings(ratings(
-    list2DF(setNames(c(columns, list(probabilities[codes])), c(judges, weight_column))),
+    list2DF(
+      setNames(c(answer_columns, list(probabilities[answer_codes])), c(judges, weight_column))
+    ),
     raters = !!names(design$raters), systems = !!names(design$systems),
     weights = !!weight_column, categories = design$categories
   ))
@@ -88,17 +90,17 @@ joint_answers <- function(design, panel) {
   nodes <- case_quadrature_nodes(design)
   probabilities <- 0
   for (s in seq_len(n_strata)) for (k in seq_along(design$categories)) {
-    matrices <- panel$matrices[seq(s, by = n_strata, length.out = length(design$loading))]
+    stratum_matrices <- panel$matrices[seq(s, by = n_strata, length.out = length(design$loading))]
     # Answers are independent given the stratum, the true category `k` and the effects of the case.
-    answer_rows <- lapply(matrices, function(matrix) matrix[k, ])
+    answer_rows <- lapply(stratum_matrices, function(matrix) matrix[k, ])
     group_probability <- design$strata$weight[[s]] * panel$base_rates[[k]]
     for (i in row_numbers(nodes)) {
-      answers <- Map(
+      answer_probabilities <- Map(
         case_row_probs, answer_rows, k, design$loading, design$drift, nodes$effect[[i]],
         nodes$position[[i]]
       )
       probabilities <- probabilities +
-        group_probability * nodes$weight[[i]] * Reduce(`%o%`, answers)
+        group_probability * nodes$weight[[i]] * Reduce(`%o%`, answer_probabilities)
     }
   }
   probabilities

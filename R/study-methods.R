@@ -83,12 +83,12 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
     system_in_panel %in% system_in_panel[is.na(estimates$estimate)]
   group_numbers <-
     if (!is_empty(by)) number_distinct_rows(estimates[by]) else rep(1L, nrow(estimates))
-  tables <- lapply(split(row_numbers(estimates), group_numbers), function(group_rows) {
+  group_tables <- lapply(split(row_numbers(estimates), group_numbers), function(group_rows) {
     rows_by_target <- lapply(c("expected", "sample"), summarise_errors,
       group = estimates[group_rows[!is_left_out[group_rows]], ], margin = margin)
     c(estimates[group_rows[c(1L, 1L)], by], stack_tables(rows_by_target))
   })
-  as_tibble(list2DF(stack_tables(tables)))
+  as_tibble(list2DF(stack_tables(group_tables)))
 }
 
 # Compares the estimates of a group with true accuracies. Returns one row of the table of summary(),
@@ -97,12 +97,12 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
 # * group: table of estimates, with a row per estimate.
 # * margin: largest error of a close estimate.
 summarise_errors <- function(target, group, margin) {
-  truth <- group[[target]]
-  is_compared <- !is.na(group$estimate) & !is.na(truth)
-  has_interval <- !is.na(group$conf.low) & !is.na(group$conf.high) & !is.na(truth)
-  error <- (group$estimate - truth)[is_compared]
-  # Returns a list of the mean of `x`, which is named `name`, and its Monte Carlo standard error.
-  # `has_value`: does each row of `group` have a value in `x`?
+  accuracy <- group[[target]]
+  is_compared <- !is.na(group$estimate) & !is.na(accuracy)
+  has_interval <- !is.na(group$conf.low) & !is.na(group$conf.high) & !is.na(accuracy)
+  errors <- (group$estimate - accuracy)[is_compared]
+  # Returns a list of two numbers: the mean of `x`, and its Monte Carlo standard error. The name of
+  # the mean is `name`. `has_value`: for each row of `group`, does `x` contain a value of this row?
   mean_with_mcse <- function(name, x, has_value = is_compared) {
     mcse <- if (is.logical(x) && all_same(x)) {
       n_panels <- n_distinct(group$panel[has_value])
@@ -112,26 +112,26 @@ summarise_errors <- function(target, group, margin) {
     }
     setNames(list(mean(x), mcse), c(name, paste0(name, "_mcse")))
   }
-  mean_square <- mean_with_mcse("rmse", error^2)
+  mean_square <- mean_with_mcse("rmse", errors^2)
   rmse <- sqrt(mean_square$rmse)
   na_real(c(
     list(
       target = target, estimates = nrow(group), missing = mean(is.na(group$estimate)),
-      failed = sum(has_failed(group)), truth = mean(truth[is_compared])
+      failed = sum(has_failed(group)), truth = mean(accuracy[is_compared])
     ),
-    mean_with_mcse("bias", error),
+    mean_with_mcse("bias", errors),
     list(rmse = rmse, rmse_mcse = mean_square$rmse_mcse / (2 * rmse)),
-    # Errors that are equal to the margin are counted. 1e-9 allows for rounding errors.
-    mean_with_mcse("within", abs(error) <= margin + 1e-9),
+    # Share of errors up to the margin. An error equal to the margin counts, also after rounding.
+    mean_with_mcse("within", abs(errors) <= margin + 1e-9),
     mean_with_mcse("coverage",
-      (group$conf.low <= truth & truth <= group$conf.high)[has_interval], has_interval),
+      (group$conf.low <= accuracy & accuracy <= group$conf.high)[has_interval], has_interval),
     mean_with_mcse("width", (group$conf.high - group$conf.low)[has_interval], has_interval)
   ))
 }
 
 # Returns the Monte Carlo standard error of the mean of `x`.
-# * x: the values that are known.
-# * has_value: does each estimate have a value in `x`?
+# * x: a value for each estimate that has one, for example its error.
+# * has_value: for each estimate, does `x` contain its value?
 # * cell, panel: numbers of the cell and the panel of each estimate.
 #
 # Panels are random. Cells (combinations of design, number of cases and system) are fixed. Values of

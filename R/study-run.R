@@ -30,10 +30,10 @@ study_cells <- function(study) {
 # because the results of unfinished blocks are lost at an interrupt.
 block_size <- function(cell, estimators) {
   is_compiled <- are_compiled(estimators)
-  options <- lapply(estimators[is_compiled], core_options)
-  n_averaged <- any(map_lgl(options, needs_average)) * n_systems(cell$design)
+  estimator_options <- lapply(estimators[is_compiled], core_options)
+  n_averaged <- any(map_lgl(estimator_options, needs_average)) * n_systems(cell$design)
   # Time of a run. The unit is the time in which one case is simulated.
-  work_per_run <- cell$n + 500 * sum(map_int(options, `[[`, "replicates")) +
+  work_per_run <- cell$n + 500 * sum(map_int(estimator_options, `[[`, "replicates")) +
     n_averaged * (1e5 + 200 * cell$n)
   # User-defined code may be slow, so blocks with such code have at most 10 runs.
   max_runs <- if (all(is_compiled) && !is_world(cell$design)) 500 else 10
@@ -58,12 +58,14 @@ are_compiled <- function(estimators) {
 run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   cells <- study_cells(study)
   for (cell in cells) check_panel_memory(cell$design, cell$n)
-  progress <- new.env()
+  run_state <- new.env()
   hashes <- if (!is.null(checkpoint)) hashes_of_parts(study)
   save_progress <- function() {
     if (is.null(checkpoint)) return()
-    save_checkpoint(progress$complete %||% add_results(study, progress$tables), checkpoint, hashes)
-    progress$saved <- clock()
+    save_checkpoint(
+      run_state$complete %||% add_results(study, run_state$tables), checkpoint, hashes
+    )
+    run_state$saved_at <- clock()
   }
   save_progress()
   on.exit(save_progress())
@@ -76,7 +78,7 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   }, cells, study$done), recursive = FALSE)
   n_done <- sum(study$done)
   runner <- block_runner(study, threads)
-  keep_tables <- function(tables) progress$tables <- c(progress$tables, tables)
+  keep_tables <- function(tables) run_state$tables <- c(run_state$tables, tables)
   while (!is_empty(blocks)) {
     current_blocks <- head(blocks, runner$width)
     keep_tables(withCallingHandlers(
@@ -87,10 +89,10 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
     n_done <- n_done + sum(map_dbl(current_blocks, `[[`, "runs"))
     blocks <- tail(blocks, -length(current_blocks))
     bar$tick(n_done)
-    if (isTRUE(clock() - progress$saved > 5)) save_progress()
+    if (isTRUE(clock() - run_state$saved_at > 5)) save_progress()
   }
-  progress$complete <- add_results(study, progress$tables)
-  progress$complete
+  run_state$complete <- add_results(study, run_state$tables)
+  run_state$complete
 }
 
 # Adds tables of new results to a study. Results are sorted by cell, run, system and estimator. The
@@ -104,17 +106,17 @@ add_results <- function(study, tables) {
     match(table$estimator, names(study$estimators))
   )
   study$results <- lapply(table, `[`, row_order)
-  runs <- split(table$run, factor(table$cell, seq_along(study$done)))
-  study$done <- map_int(runs, max, 0L, USE.NAMES = FALSE)
+  runs_by_cell <- split(table$run, factor(table$cell, seq_along(study$done)))
+  study$done <- map_int(runs_by_cell, max, 0L, USE.NAMES = FALSE)
   study
 }
 
-# Returns the results of blocks that can be used after worker processes failed. The finished runs of
-# a cell must be consecutive. Therefore, results of blocks that follow a lost block of the same cell
-# are dropped, too. `finished`: results of the first blocks in `blocks`, NULL for a lost block.
+# Selects results that can be kept after worker processes failed. The finished runs of a cell must
+# be consecutive. Therefore, results of blocks after a lost block of the same cell are dropped.
+# `finished`: results of the first blocks in `blocks`, NULL for a lost block.
 keep_consecutive_results <- function(blocks, finished) {
-  cell <- map_int(blocks[seq_along(finished)], `[[`, "cell")
-  unname(finished[!as.logical(ave(map_lgl(finished, is.null), cell, FUN = cummax))])
+  cell_numbers <- map_int(blocks[seq_along(finished)], `[[`, "cell")
+  unname(finished[!as.logical(ave(map_lgl(finished, is.null), cell_numbers, FUN = cummax))])
 }
 
 # Prepares how blocks are run: in the worker processes of package future if there are any, otherwise
@@ -166,17 +168,17 @@ block_task <- function(block, estimators, seed) {
 # Runs a block. Returns a list of columns, with an element for each estimator, system and run.
 run_block <- function(block, estimators, seed, threads = 1L, tick = function(done) NULL) {
   stream_position <- block$item + block$first - 1
-  seeds <- core_run_seeds(seed, stream_position, block$runs)
+  run_seeds <- core_run_seeds(seed, stream_position, block$runs)
   is_compiled <- are_compiled(estimators) & !is_world(block$design)
-  r_results <- interpreted_results(block, estimators[!is_compiled], seed, seeds)
-  options <- lapply(unname(estimators[is_compiled]), core_options)
-  uses_bootstrap <- any(map_int(options, `[[`, "replicates") > 0L)
+  r_results <- interpreted_results(block, estimators[!is_compiled], seed, run_seeds)
+  estimator_options <- lapply(unname(estimators[is_compiled]), core_options)
+  uses_bootstrap <- any(map_int(estimator_options, `[[`, "replicates") > 0L)
   panel_results <- r_results$panels %||% core_study(unclass(block$design), list(
     cases = block$n, runs = block$runs, seed = seed, first = stream_position, threads = threads,
-    estimators = lapply(options, c, list(ordered = is_ordered(block$design))),
+    estimators = lapply(estimator_options, c, list(ordered = is_ordered(block$design))),
     # Matrix (2 x runs) of the seeds that estimate_accuracy() would draw in each run.
     bootstrap_seeds = if (!uses_bootstrap) matrix(0L, 2L, 0L) else
-      vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
+      vapply(run_seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
   ), tick)
   results <- vector("list", length(estimators))
   results[is_compiled] <- Map(
@@ -197,7 +199,7 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
       repeat_columns(
         expected = as.vector(panel_results$expected), sample = as.vector(panel_results$sample),
         agreement = na_real(panel_results$agreement), chance_kappa = na_real(panel_results$kappa),
-        rater_accuracy = na_real(panel_results$rater_accuracy), seed = seeds
+        rater_accuracy = na_real(panel_results$rater_accuracy), seed = run_seeds
       ),
       result[c("reason", "condition")]
     )
@@ -207,17 +209,17 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
 # Converts the result of an estimator in compiled code to a list of columns. A column has an element
 # for each system and run, sorted by system, then by run.
 compiled_results <- function(result, estimator, block) {
-  columns <- result_table(na_real(as.vector(result$estimate)))
-  repeat_runs <- function(x) rep_len(x, length(columns$estimate))
-  categories <- n_categories(block$design)
+  result_columns <- result_table(na_real(as.vector(result$estimate)))
+  repeat_runs <- function(x) rep_len(x, length(result_columns$estimate))
+  category_count <- n_categories(block$design)
   identifiable <- repeat_runs(result$identifiable)
-  columns$reason <- why_no_estimate(
-    identifiable, repeat_runs(result$agreement), categories, columns$estimate, block$n
+  result_columns$reason <- why_no_estimate(
+    identifiable, repeat_runs(result$agreement), category_count, result_columns$estimate, block$n
   )
-  columns$reason[identifiable == "yes" & !repeat_runs(result$identified)] <-
-    reason_of_parameters(attr(estimator, "options")$model, categories)
+  result_columns$reason[identifiable == "yes" & !repeat_runs(result$identified)] <-
+    reason_of_parameters(attr(estimator, "options")$model, category_count)
   c(
-    add_intervals(columns, result$interval),
+    add_intervals(result_columns, result$interval),
     list(condition = repeat_runs(NA_character_))
   )
 }

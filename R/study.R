@@ -126,21 +126,21 @@ as_designs <- function(designs, n = NULL) {
   abort_argument_if(!is_valid, "designs",
     "must be a {.cls rater_design}, a function of the number of cases, or a list of both.",
     not = designs, i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
-  labels <- names2(designs)
-  labels <- ifelse(labels == "", paste("design", seq_along(designs)), labels)
-  check_names(labels, "designs")
+  design_names <- names2(designs)
+  design_names <- ifelse(design_names == "", paste("design", seq_along(designs)), design_names)
+  check_names(design_names, "designs")
   is_function <- map_lgl(designs, is.function)
   abort_argument_if(any(is_function) && is_empty(n), "n",
     "Give {.arg n}, the number of cases, because a design is a function.",
-    x = "{.val {labels[is_function]}} {?is a function/are functions}.")
+    x = "{.val {design_names[is_function]}} {?is a function/are functions}.")
   if (any(is_function))
-    designs[is_function] <- Map(new_world, designs[is_function], labels[is_function], n[[1L]])
-  designs_without_system <- labels[lengths(lapply(designs, `[[`, "systems")) == 0L]
+    designs[is_function] <- Map(new_world, designs[is_function], design_names[is_function], n[[1L]])
+  designs_without_system <- design_names[lengths(lapply(designs, `[[`, "systems")) == 0L]
   abort_if(designs_without_system, "system",
     "Each design must have a system, whose accuracy is estimated.",
     x = "{.val {designs_without_system}} {?has/have} no system.",
     i = "Give {.arg systems} to {.fun rater_design}.", system = character())
-  setNames(designs, labels)
+  setNames(designs, design_names)
 }
 
 # Checks a vector of counts between `min` and `max`, and drops duplicates.

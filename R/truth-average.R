@@ -31,10 +31,10 @@ initial_labels <- function(x, known_truth, gold_sample, votes) UseMethod("initia
 # posterior of the fit, which by default is not flattened and not mixed with vote shares. `x`: the
 # ratings, with separate patterns for gold cases.
 labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gold)) {
-  pattern <- matching_patterns(fit$x, x)
+  fit_pattern <- matching_patterns(fit$x, x)
   list(
-    x = x, posterior = pick_rows(posterior(fit), pattern),
-    certain = is_known_pattern(fit)[pattern] | (!is.null(gold) & truth_of_patterns(x) > 0L),
+    x = x, posterior = pick_rows(posterior(fit), fit_pattern),
+    certain = is_known_pattern(fit)[fit_pattern] | (!is.null(gold) & truth_of_patterns(x) > 0L),
     rho = 0, votes = 0, errors = independence_words(fit$model),
     prior_rates = if (has_formula(fit$model)) rates_of_cases(fit, pattern_covariates(x)),
     reason = if (fit$identified != "yes") reason_of_fit(fit)
@@ -63,7 +63,7 @@ truth_of_patterns <- function(x) x$patterns$values$.truth %||% integer(n_pattern
 
 # Computes the final probabilities of categories (steps 2 to 4).
 # * labels: result of initial_labels().
-# * rho, votes: NULL for their defaults.
+# * rho, votes: correlation of errors, and weight of vote shares. NULL for the defaults in `labels`.
 #
 # Returns `labels` with the final `posterior` and these fields:
 # * base_rates: base rates from the model, before probabilities are mixed with votes.
@@ -73,20 +73,20 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
   labels$votes <- votes <- if (isTRUE(labels$one_judge)) 0 else votes %||% labels$votes
   x <- labels$x
   is_certain <- labels$certain
-  effective_ratings <- function(labels) labels$effective_ratings %||% pattern_lengths(x)
-  flat_posterior <- function(labels, is_certain = FALSE) {
-    flatten(labels$posterior, effective_ratings(labels), rho, pattern_weights(x), is_certain,
+  count_effective_ratings <- function(labels) labels$effective_ratings %||% pattern_lengths(x)
+  flatten_labels <- function(labels, is_certain = FALSE) {
+    flatten(labels$posterior, count_effective_ratings(labels), rho, pattern_weights(x), is_certain,
       labels$prior_rates)
   }
   labels$posterior <- set_known_truths(labels$posterior, truth_of_patterns(x) * is_certain)
-  model_posterior <- flat_posterior(labels, is_certain)
+  model_posterior <- flatten_labels(labels, is_certain)
   labels$base_rates <- label_rates(x, model_posterior)
   labels$posterior <- mix_votes(model_posterior, x, votes, is_certain)
   if (is.null(labels$blind)) return(labels)
   calibration_fit <- fit_calibration(
-    mix_votes(flat_posterior(labels$blind), x, votes), labels$gold, x
+    mix_votes(flatten_labels(labels$blind), x, votes), labels$gold, x
   )
-  open_patterns <- which(!is_certain & effective_ratings(labels) > 0)
+  open_patterns <- which(!is_certain & count_effective_ratings(labels) > 0)
   labels$posterior[open_patterns, ] <- raise_power(
     pick_rows(labels$posterior, open_patterns), calibration_fit$power, calibration_fit$rates
   )
@@ -115,11 +115,11 @@ label_rates <- function(x, posterior) {
 # two categories, smoothed shares follow Laplace's rule of succession.
 mix_votes <- function(model_posterior, x, vote_weight, is_certain = FALSE) {
   if (vote_weight == 0) return(model_posterior)
-  counts <- pattern_counts(x)
-  n_votes <- rowSums(counts)
+  vote_counts <- pattern_counts(x)
+  n_votes <- rowSums(vote_counts)
   mixed_patterns <- which((n_votes > 0 | vote_weight == 1) & !is_certain)
   smoothed_shares <-
-    (pick_rows(counts, mixed_patterns) + 2 / ncol(counts)) / (n_votes[mixed_patterns] + 2)
+    (pick_rows(vote_counts, mixed_patterns) + 2 / ncol(vote_counts)) / (n_votes[mixed_patterns] + 2)
   # The labels of the model may be NA. Therefore they are left out if their weight is 0.
   model_posterior[mixed_patterns, ] <- if (vote_weight == 1) smoothed_shares else
     (1 - vote_weight) * pick_rows(model_posterior, mixed_patterns) + vote_weight * smoothed_shares
@@ -178,20 +178,20 @@ average_labels <- function(x, known = nothing_known) {
   x <- if (uses_abstentions) keep_replying_raters(x, abstain_decision$constant) else
     without_constant_raters(x)
   if (!is_empty(known$truth)) known$truth <- truth_of_patterns(x)
-  fit <- fit_algebraic(x)
-  fit$identified <- if (has_known_truth) "yes" else
-    abstain_decision$identified %||% identified_for_labels(fit)
+  algebraic_fit <- fit_algebraic(x)
+  algebraic_fit$identified <- if (has_known_truth) "yes" else
+    abstain_decision$identified %||% identified_for_labels(algebraic_fit)
   is_certain <- is_known_pattern(list(x = x, known = known))
-  if (fit$identified != "yes") {
-    reason <- reason_of_fit(fit)
+  if (algebraic_fit$identified != "yes") {
+    reason <- reason_of_fit(algebraic_fit)
     warn_fallible("not_identified", "Labels cannot be estimated: {reason}.",
       i = "Use {.code votes = 1} to count votes, or give cases with known truth as
         {.arg known_truth}.",
       reason = reason)
     return(list(x = x, posterior = missing_posterior(x), certain = is_certain, reason = reason))
   }
-  members <- fit_average_members(x, known, abstain_decision)
-  posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
+  model_fits <- fit_average_members(x, known, abstain_decision)
+  posterior <- (model_fits[[1L]]$posterior + model_fits[[2L]]$posterior) / 2
   rater_categories <- unique(rating_category(x))
   # If raters use only one category and abstentions are not used, the probability of this category
   # is set to 1 in all cases without known truth.
@@ -202,7 +202,7 @@ average_labels <- function(x, known = nothing_known) {
   if (!has_known_truth && !is.null(abstain_decision$weak)) warn_abstain(x, abstain_decision)
   if (!uses_abstentions) return(labels)
   c(labels, list(
-    effective_ratings = count_effective_replies(x, members[[1L]]),
+    effective_ratings = count_effective_replies(x, model_fits[[1L]]),
     by_replies = abstain_decision$by_replies,
     votes = if (length(rater_categories) < 2L) 0
   ))
@@ -231,8 +231,8 @@ identified_for_labels <- function(fit) {
 # Fits the two models of the raters, and returns the fits as a list. Both models shrink the
 # confusion matrices of raters towards a common matrix, the centre. In the centre of the second
 # model (`one_coin`), all errors are equally probable. `abstain_decision`: result of
-# decide_abstain(). This result determines whether both models use abstentions, and may contain the
-# first fit.
+# decide_abstain(), which determines whether the models use abstentions. It may contain the fit of
+# the first model, which is then not repeated.
 fit_average_members <- function(x, known, abstain_decision) {
   uses_abstentions <- isTRUE(abstain_decision$depends)
   first_fit <- if (!has_known_values(known)) abstain_decision$fits[1L + uses_abstentions]
@@ -277,7 +277,7 @@ weights_of_labels <- function(x) {
 # * posterior: probabilities (rows x categories).
 # * rating_counts: number of ratings of each row.
 # * weight: number of cases of each row.
-# * is_certain: rows that are not changed.
+# * is_certain: for each row, is the truth certain? Rows with a certain truth are not changed.
 # * rates: base rates of the population of each row (rows x categories). NULL if all rows are from
 #   one population, whose base rates are then estimated by the mean posterior.
 flatten <- function(posterior, rating_counts, rho, weight, is_certain = FALSE, rates = NULL) {

@@ -96,7 +96,7 @@ label_table <- function(table, label_properties, probability = probability_matri
   has_label <- !is.na(probability[, 1L])
   top_label <- most_probable(pick_rows(probability, has_label))
   n_tied <- sum(row_size$cases[has_label][top_label$tied > 1L])
-  size_words <- paste(count_noun(label_summary$cases, "case"), "x",
+  size_text <- paste(count_noun(label_summary$cases, "case"), "x",
     count_noun(label_summary$categories, "category"))
   new_result("ground_truth",
     again = label_table, tibble = table, about = label_properties, votes = label_properties$votes,
@@ -112,11 +112,11 @@ label_table <- function(table, label_properties, probability = probability_matri
       )
     ),
     facts = label_summary,
-    line = paste0(size_words, if (!is.na(label_summary$probability)) sprintf(
+    line = paste0(size_text, if (!is.na(label_summary$probability)) sprintf(
       ", label probability below %s in %s", sure_threshold(label_properties),
       count_noun(label_summary$unsure, "case")
     )),
-    head = paste("Probabilities of categories:", size_words), shown = labels_to_print(table),
+    head = paste("Probabilities of categories:", size_text), shown = labels_to_print(table),
     notes = c(label_notes(label_summary, label_properties), if (n_tied > 0) sprintf(
       "Ties: several categories are most probable in %s; the label is the first of them",
       count_noun(n_tied, "case")
@@ -134,8 +134,8 @@ tidy_labels <- function(x) {
 # that it represents. This number is the weight if all weights are whole numbers. Otherwise it is 1,
 # or 0 if the weight is 0.
 row_sizes <- function(table, label_properties) {
-  weights <- label_properties$weights
-  weight <- unname(weights[match(as_label(table$case), names(weights))]) %||%
+  case_weights <- label_properties$weights
+  weight <- unname(case_weights[match(as_label(table$case), names(case_weights))]) %||%
     rep_len(1L, nrow(table))
   weight[is.na(weight)] <- 1L # weight of rows that the user has added
   list(weight = weight, cases = if (weights_are_counts(label_properties)) weight else +(weight > 0))
@@ -187,12 +187,12 @@ label_notes <- function(label_summary, label_properties) {
     paste("Not identified:", label_properties$reason %||% "the fit has no probabilities"),
     "Use ground_truth(x, votes = 1) to count votes, or give cases with known truth as known_truth"
   ))
-  n_hidden <- label_summary$categories - max_shown_categories
+  n_hidden_categories <- label_summary$categories - max_shown_categories
   n_labels <- label_summary$cases - label_summary$missing
   calibration <- label_properties$calibrated
   c(
-    if (n_hidden > 0L)
-      paste("Not shown:", count_noun(n_hidden, "more category")),
+    if (n_hidden_categories > 0L)
+      paste("Not shown:", count_noun(n_hidden_categories, "more category")),
     if (isTRUE(label_properties$chance) && label_properties$votes < 1)
       paste0(capitalised(may_be_chance_text), ": the labels may carry no information"),
     if (!is.null(calibration)) c(

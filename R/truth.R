@@ -235,24 +235,24 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
         the truth of other cases." else
       if (anyNA(probability)) "In {.arg x}, the probabilities of some cases are {.code NA}.")
   probability <- pick_rows(probability, is_used)
-  is_true <- col(probability) == true_category[is_used]
+  is_true_category <- col(probability) == true_category[is_used]
   row_size <- lapply(row_size, `[`, is_used)
   bin_sums <- rowsum(
-    cbind(1, as.vector(probability), as.vector(is_true), row_size$cases / row_size$weight,
+    cbind(1, as.vector(probability), as.vector(is_true_category), row_size$cases / row_size$weight,
       row_size$weight / row_size$cases) * row_size$weight,
     as.vector(pmax(ceiling(probability * bins - 1e-9), 1))
   )
   bin_number <- as.double(rownames(bin_sums))
   bin_sums <- unname(bin_sums)
-  weight <- bin_sums[, 1L]
-  share <- bin_sums[, 3L] / weight
-  # Effective number of probabilities: sum(weight) if weights are counts, and otherwise Kish's
-  # sum(weight)^2 / sum(weight^2).
-  limits <- wilson_interval(share, weight^2 / bin_sums[, 5L], normal_quantile(conf_level))
+  bin_weight <- bin_sums[, 1L]
+  share <- bin_sums[, 3L] / bin_weight
+  # The second argument is the effective number of probabilities in each bin. It is the sum of the
+  # case weights if these are counts, and otherwise Kish's sum(weights)^2 / sum(weights^2).
+  share_limits <- wilson_interval(share, bin_weight^2 / bin_sums[, 5L], normal_quantile(conf_level))
   new_calibration(columns_tibble(
     lower = (bin_number - 1) / bins, upper = bin_number / bins,
-    probability = bin_sums[, 2L] / weight, share = share, conf.low = limits[, 1L],
-    conf.high = limits[, 2L], n = bin_sums[, 4L]
+    probability = bin_sums[, 2L] / bin_weight, share = share, conf.low = share_limits[, 1L],
+    conf.high = share_limits[, 2L], n = bin_sums[, 4L]
   ), list(conf_level = conf_level, cases = sum(row_size$cases)))
 }
 
@@ -283,9 +283,9 @@ new_calibration <- function(table, calibration_properties) {
 probability_matrix <- function(x, arg) {
   categories <- if (is.data.frame(x) && "case" %in% names(x)) setdiff(names(x), "case")
   probability <- if (!is_empty(categories)) as.matrix(as.data.frame(x)[categories])
-  is_valid <- is.numeric(probability) &&
+  has_valid_probabilities <- is.numeric(probability) &&
     all(is.na(probability) | (probability >= 0 & probability <= 1 + 1e-9))
-  abort_if(!is_valid, "columns",
+  abort_if(!has_valid_probabilities, "columns",
     "{.arg {arg}} must have a column {.val case}, and a column of probabilities for each category.",
     x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg,
     i = c("{.fun ground_truth} computes these probabilities from ratings.", reliability_hint))
@@ -302,15 +302,15 @@ known_codes <- function(truth_table, case, categories, arg) {
 # Converts true categories to their positions in `categories`. NA stays NA. Raises an error for a
 # category that is not in `categories`.
 truth_codes <- function(truth, categories, arg) {
-  codes <- match(truth, categories)
-  invalid_rows <- which(is.na(codes) & !is.na(truth))
+  category_codes <- match(truth, categories)
+  invalid_rows <- which(is.na(category_codes) & !is.na(truth))
   unknown_categories <- unique(truth[invalid_rows])
   abort_if(invalid_rows, "category", "{.arg {arg}} must contain only categories of {.arg x}.",
     x = "{.val {unknown_categories}} {?is/are} not among {.val {categories}}.",
     i = similar_values_hint(unknown_categories, categories), row = invalid_rows,
     column = NA_character_,
     found = unknown_categories)
-  codes
+  category_codes
 }
 
 # Converts known truth, in any form that a user may give, to a list of strings: `case`, and `truth`,
@@ -322,24 +322,24 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   abort_argument_if(!is_table && !(is.atomic(truth) && is_named(truth)), arg,
     "must be categories with the cases as names, or a data frame with columns {.val case} and
         {.val truth}.", not = truth)
-  given_names <- names(truth)
+  input_names <- names(truth)
   truth <- if (is_table) name_cases(replace_key_columns(truth, keys)) else
-    list2DF(list(case = given_names, truth = unname(truth)))
+    list2DF(list(case = input_names, truth = unname(truth)))
   for (text in c(list(names(truth)), truth)) check_text(text, arg)
   truth_column <- intersect(c("truth", "category"), names(truth))[1L]
   abort_if(!"case" %in% names(truth) || is.na(truth_column), "columns",
     "{.arg {arg}} must have the columns {.val {c(keys %||% 'case', 'truth')}}.",
-    x = if (any_columns(truth)) "It has {.val {given_names}}." else "It is {describe(truth)}.",
-    i = c(similar_values_hint(given_names, setdiff(c(keys %||% "case", "truth"), given_names)),
+    x = if (any_columns(truth)) "It has {.val {input_names}}." else "It is {describe(truth)}.",
+    i = c(similar_values_hint(input_names, setdiff(c(keys %||% "case", "truth"), input_names)),
       "Rename the columns of {.arg {arg}}."),
     arg = arg)
   known_rows <- which(is_label(truth[[truth_column]]))
   case <- as_label(truth$case)[known_rows]
   category <- as_label(truth[[truth_column]])[known_rows]
-  first_row <- match(case, case)
-  conflicting_row <- which(category != category[first_row])[1L] # NA if there is none
+  first_rows <- match(case, case)
+  conflicting_row <- which(category != category[first_rows])[1L] # NA if there is none
   abort_if(!is.na(conflicting_row), "case", "Each case must have only one true category.",
-    x = "Case {.val {case[conflicting_row]}} has {.val {category[first_row[conflicting_row]]}} and
+    x = "Case {.val {case[conflicting_row]}} has {.val {category[first_rows[conflicting_row]]}} and
         {.val {category[conflicting_row]}} in {.arg {arg}}.", row = known_rows[conflicting_row])
   is_first <- !duplicated(case)
   list(case = case[is_first], truth = category[is_first])

@@ -68,11 +68,11 @@ test_that("bins have equal numbers of cases and keep ties together", {
   three <- matrix(c(.6, .3, .1, .2, .7, .1, .5, .3, .2, NA, NA, NA), 4, byrow = TRUE)
   found <- bins_of_scores(three, rep(1, 4), "probability", c(1L, 2L, 1L, 3L))
   expect_identical(found$code[[4]], 0L)
-  expect_gt(found$place[[2]], max(found$place[c(1, 3)]) + bins_between - 1)
+  expect_gt(found$position[[2]], max(found$position[c(1, 3)]) + bins_between - 1)
 })
 
 test_that("laws change evenly between the middles of bins", {
-  codes <- list(code = matrix(c(1L, 1L, 2L, 2L)), place = matrix(c(2.25, 2.75, 3.25, 3.75)))
+  codes <- list(code = matrix(c(1L, 1L, 2L, 2L)), position = matrix(c(2.25, 2.75, 3.25, 3.75)))
   shift <- interpolate_within_bins(codes, rep(1, 4), 0L)
   tables <- list(rbind(c(0.2, 0.8), c(0.6, 0.4)))
   # Middles are 2.5 and 3.5: a quarter of the way on either side of them.

@@ -1,5 +1,6 @@
-// The method "average": accuracy averaged over several models that relax different K-properties.
-// The weight of each model is its posterior probability. A model in the average is called a member.
+// The method "average": accuracy averaged over several models. Each model relaxes some assumptions
+// of the K-model, which are called K-properties. The weight of each model is its posterior
+// probability. A model in the average is called a member.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -71,9 +72,9 @@ class SystemAverage {
     return roots;
   }
 
-  // Fits members in the tree of `root`. If `first_round` is true, fits the members with
-  // is_in_first_round(), from which log_weight_limit() is computed. If it is false, fits all other
-  // members.
+  // Fits members in the tree of `root`. Members are fitted in two rounds. In the first round, fits
+  // the members for which is_in_first_round() is true. log_weight_limit() is then computed from
+  // their fits. If `first_round` is false, fits the other members.
   void fit_tree(const Member* root, bool first_round) {
     const double weight_limit = first_round ? no_weight_limit : log_weight_limit();
     for (const auto& member : family_) {
@@ -178,9 +179,10 @@ class SystemAverage {
 };
 
 // Fit of the raters without systems, from which the estimate with shared errors is computed.
-// Averages the hierarchical Dawid-Skene model and its limit with infinite concentration. In this
-// limit, the matrix of each rater is equal to its prior mean, the matrix of a one-coin model. The
-// weights are computed from the variational bounds on the log evidence.
+// Averages two models: the hierarchical Dawid-Skene model, and its limit if the Dirichlet prior of
+// the matrices has infinite concentration. In this limit, the matrix of each rater is equal to its
+// prior mean, the matrix of a one-coin model. The weights of the two models are computed from
+// variational bounds on the log evidence.
 struct SharedFit {
   LatentRows rows;
   bool ordered = false;
@@ -216,7 +218,7 @@ SharedFit refit(const SharedFit& fit, const std::vector<double>& pattern_weight)
                     fit.separate_fit.posterior);
 }
 
-// Number of categories that raters use in the cases with weight.
+// Number of categories that raters use in cases with positive weight.
 int count_used_categories(const PatternView& patterns, const std::vector<double>& weight) {
   std::vector<bool> is_used(patterns.categories + 1);
   for (int p = 0; p < patterns.patterns; ++p) {

@@ -45,10 +45,10 @@ std::pair<double, double> possible_base_rates(double share, double kappa);
 // ratings of the case.
 double base_rate_range(double share, double kappa, double answer_share, double covariance);
 
-// The same difference as above, computed from the cases that have a rating and an answer of the
-// system. Returns the maximum over the categories in `leading`. Their shares and kappas may be
-// computed from more cases, for example from all rated cases. NaN if kappa or the answers are
-// unknown.
+// Computes `answer_share` and `covariance` from the cases that have a rating and an answer of the
+// system, and calls the function above for each category in `leading`. Returns the maximum of the
+// results. Shares and kappas in `leading` may be computed from more cases, for example from all
+// rated cases. NaN if kappa or the answers are unknown.
 double base_rate_range(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const std::vector<LeadingCategory>& leading);
 

@@ -10,7 +10,8 @@ namespace fallible {
 
 namespace {
 
-// Number of cells of the grid. Cells have equal probability under the flat part of the prior.
+// The posterior is computed on a grid of values. This is the number of its cells, which have equal
+// probability under the flat part of the prior.
 constexpr int n_cells = 2000;
 constexpr double pi = 3.14159265358979323846;
 

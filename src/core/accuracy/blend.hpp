@@ -6,7 +6,7 @@
 
 namespace fallible {
 
-// Prior of the quantity, from ratings only.
+// Prior of the share or difference that is estimated, computed from ratings only.
 struct BlendPrior {
   double centre, sd;   // mean and standard deviation of the normal part
   double flat_weight;  // probability of the flat part, before the gold cases

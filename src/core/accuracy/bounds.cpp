@@ -93,9 +93,9 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
   for (const Cell& cell : join_small_cells(std::move(small_cells), size)) make_group(cell, true);
 }
 
-// Sums of weights within each group. In the matrices, columns are groups, and rows are categories
-// or, in ranked groups, ranks of probability. `truth` contains the weights of true categories,
-// `answer` and `other_answer` the weights of the answers of one or two systems.
+// Sums of weights within each group. In the matrices, columns are groups. Rows are categories or,
+// in joined groups (see `is_ranked_`), ranks of categories. `truth` contains the weights of true
+// categories, `answer` and `other_answer` the weights of the answers of one or two systems.
 struct AccuracyBounds::Sums {
   Eigen::VectorXd weight;
   Eigen::MatrixXd truth, answer = truth, other_answer = truth;

@@ -12,7 +12,8 @@
 namespace fallible {
 
 // Weight of dependence: 0 if the data support models with independent errors, 1 if they do not.
-// `independence_weight`: posterior weight of these models. `rater_error`: share of wrong ratings.
+// `independence_weight`: total posterior weight of the models with independent errors.
+// `rater_error`: share of wrong ratings.
 // If raters are nearly at chance, the data cannot support independence, and the weight is 1.
 // `categories`: number of categories that raters use.
 inline double dependence_weight(double independence_weight, double rater_error, int categories) {

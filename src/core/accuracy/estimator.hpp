@@ -40,7 +40,8 @@ struct EstimatorOptions {
   // Correction for shared errors in method average, from 0 (the independent estimate) to 1 (the
   // shared estimate). Empty for the typical correction (AverageParts::typical).
   std::optional<double> correction;
-  // True if categories are ordered. The average then has members whose errors depend on distance.
+  // True if categories are ordered. The average then has members in which the probability of a
+  // wrong answer depends on its distance from the true category.
   bool ordered = false;
   // Number of categories that raters use. If it is 0, the categories in the patterns are counted.
   int used_categories = 0;
@@ -156,8 +157,8 @@ struct AverageParts {
   double shared_estimate = not_a_number;  // estimate if the system shares the raters' errors
   double dependence = not_a_number;       // weight of dependence, from 0 to 1 (dependence_weight())
   double typical_correction = not_a_number;  // from 0 to 1, see the function typical_correction()
-  // Standard error of `independent_estimate`: variance within and between members, but at least the
-  // sampling variance. Does not include the hidden error (robust.hpp).
+  // Standard error of `independent_estimate`. Its square is the variance within and between
+  // members, but at least the sampling variance. Does not include the hidden error (robust.hpp).
   double std_error = not_a_number;
   double rater_error = not_a_number;  // share of wrong ratings
   // Total weight of the members without shared errors. In these members, all cases are equally
@@ -184,7 +185,7 @@ struct BinningRule {
   double width = 0;
 };
 
-// Estimates by equation 7, one per system. `weight`: weight of each tally.
+// Estimates by equation 7 of Lehner (2015), one per system. `weight`: weight of each tally.
 std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
                                             const std::vector<double>& weight, const KFit& fit,
                                             const BinningRule& rule);

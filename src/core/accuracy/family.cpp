@@ -11,11 +11,12 @@ namespace fallible {
 
 namespace {
 
-// Concentrations of the Dirichlet prior that shrinks the error rates of each judge towards the
-// error rates of the base, the one-coin member that is extended. Each member with separate error
-// rates has one of these values.
+// A member with separate error rates extends a one-coin member, its base. A Dirichlet prior shrinks
+// the shares of wrong answers of each judge towards the shares of the base. The prior of each
+// member has one of these concentrations.
 constexpr double error_concentrations[] = {30, 8};
-// Larger panels have no members with separate error rates, which would be too slow.
+// With more raters than this, members with separate error rates are left out, because their fits
+// are slow.
 constexpr int max_raters = 120;
 
 // Constructs a member, appends it to the family, and returns a pointer to it.
@@ -124,9 +125,9 @@ double JointData::mean_posterior(const std::vector<double>& posterior) const {
 
 double JointData::conditional_error(const std::vector<double>& posterior) const {
   const double accuracy = mean_posterior(posterior), variance = accuracy * (1 - accuracy);
-  // Mean variance of "the answer is right" given the posterior of a case. This part of `variance`
-  // is lost, because only probabilities of the true categories are known. Below, at most 95% of the
-  // variance counts as lost, so that the standard error is finite.
+  // Part of `variance` that is lost, because only probabilities of the true categories are known.
+  // It is the mean variance of "the answer is right" given the posterior of a case. Below, at most
+  // 95% of `variance` counts as lost, so that the standard error is finite.
   double lost_variance = 0;
   for (int i = 0; i < rows_.size(); ++i) {
     if (answer_[i] < 0) continue;

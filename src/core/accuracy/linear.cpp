@@ -15,8 +15,8 @@ constexpr double least_curvature_share = 1e-8;
 // Highest number of influences (patterns x systems) that are in memory at the same time.
 constexpr std::size_t max_influences = 1e7;
 
-// Returns curvature^-1 * slope. Directions without curvature get step 0, because they are not
-// identified.
+// Returns curvature^-1 * slope. The result is 0 in directions without curvature, because parameters
+// are not identified in these directions.
 Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& slope) {
   const auto eigen = eigen_decomposition(curvature);
   Eigen::VectorXd coefficient = eigen.vectors.transpose() * slope;
@@ -30,9 +30,9 @@ Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& s
 
 // Returns the gradient, with respect to the parameters, of the expected number of right answers:
 // the sum of the posterior probabilities of the system's answers. `answer`: answer of each row, -1
-// if there is no answer. The derivative of a log posterior probability is computed as the
-// derivative of the log probability of row and class, minus the mean of this derivative over the
-// classes.
+// if there is no answer. Let l_c be the log of the joint probability of class c and the ratings of
+// a row. The derivative of the log posterior probability of c is the derivative of l_c, minus the
+// posterior mean of the derivatives of all l_c.
 Eigen::VectorXd right_answers_gradient(const LatentClass& model, const Eigen::VectorXd& x,
                                        const std::vector<int>& answer) {
   const Law law(model.layout, x);

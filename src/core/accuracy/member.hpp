@@ -14,12 +14,12 @@
 
 namespace fallible {
 
-// The data to which members are fitted: the ratings, and the answers of one system as one more
-// judge. A system that gives all cases the same answer is not a judge, because its answers carry no
-// information about the truth. Models with one accuracy per judge would otherwise explain such
-// answers by a wrong base rate. If such a system answers only some cases, the models are fitted to
-// these cases. For example, a program that detects one category answers only cases in which the
-// category is probable.
+// The data to which the models of the average are fitted: the ratings and, as one more judge, the
+// answers of one system. A system that gives all cases the same answer is not added, because its
+// answers carry no information about the truth. Models with one accuracy per judge would otherwise
+// explain its answers by a wrong base rate. If such a system answers only some cases, the models
+// are fitted only to these cases. For example, a program that detects one category answers only
+// cases in which the category is probable.
 class JointData {
  public:
   JointData(const Ratings& ratings, int system);  // `system` is -1 for the raters only
@@ -30,7 +30,8 @@ class JointData {
   const LatentRows& rows() const { return rows_; }
   // The same data for models in which all raters have equal parameters: merged rows.
   const ExchangeableRows& exchangeable() const { return exchangeable_; }
-  // Weight of the cases with an answer of the system that can be evaluated.
+  // Weight of the cases whose answer by the system can be evaluated. An answer can be evaluated if
+  // the case has a rating or a known truth.
   double cases() const { return cases_; }
 
   // Mean posterior probability of the system's answers. Here and below, `posterior` contains the
@@ -60,7 +61,7 @@ class JointData {
   ExchangeableRows exchangeable_;
   // Answer of the system in each row, from 0; -1 if there is no answer.
   std::vector<int> answer_;
-  // Weight of the cases of each row that have this answer and can be evaluated.
+  // For each row, the weight of its cases whose answer can be evaluated, see cases().
   std::vector<double> answer_weight_;
   std::vector<int> answered_patterns_;  // patterns whose answer can be evaluated, from 0
   double cases_ = 0;

@@ -1,4 +1,4 @@
-// The most flexible members of the family: hierarchical Dawid-Skene models. Each judge has a
+// The most flexible members of method average: hierarchical Dawid-Skene models. Each judge has a
 // separate confusion matrix, or all raters have one matrix and the system has another matrix. The
 // matrices have a Dirichlet prior, whose mean is the matrix of a one-coin model (the base).
 #pragma once

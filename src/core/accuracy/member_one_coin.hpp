@@ -1,5 +1,6 @@
-// One-coin members, which other members extend. A judge has one accuracy for all categories. Wrong
-// answers are equally probable, or depend on the distance from the truth.
+// One-coin models, the simplest members of method average; other members extend them. A judge has
+// one accuracy for all categories. Wrong answers are equally probable, or their probability depends
+// on the distance from the true category.
 #pragma once
 
 #include "member.hpp"
@@ -15,7 +16,7 @@ constexpr double shifts[] = {0, 0.1, 0.2, 0.3};
 struct OneCoinSettings {
   // True for one accuracy per rater, false for one accuracy for all raters.
   bool separate_raters = false;
-  // True if wrong answers depend on the distance from the truth.
+  // True if the probability of a wrong answer depends on its distance from the true category.
   bool distance = false;
   // Difference in accuracy between neighbouring strata of difficulty; 0: no strata.
   double shift = 0;

@@ -1,7 +1,8 @@
-// Members in which judges have separate error rates. A member extends a one-coin member (the base):
-// the error shares of each judge vary around the error shares of the base with a given
-// concentration. Each base is extended by `variants` members with different concentrations. The sum
-// of their prior probabilities is the prior probability of the base.
+// Members of method average in which each judge has separate shares of wrong answers. A member
+// extends a one-coin member (the base): a Dirichlet prior shrinks the shares of each judge towards
+// the shares of the base. Each base is extended by `variants` members, which differ in the
+// concentration of the prior. The sum of their prior probabilities is the prior probability of the
+// base.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Profile likelihood interval (with a prior: profile posterior) for the accuracy of a system that
-// has joined the raters as a judge.
+// Profile likelihood interval for the accuracy of a system. The model includes the system as a
+// judge. If the model has a prior, the profile is computed from the posterior instead.
 #pragma once
 
 #include "../base/special.hpp"
@@ -7,7 +7,7 @@
 
 namespace fallible {
 
-// Interval, and the fit from whose maximum it was computed.
+// Interval for the accuracy, and the fit of the model at the maximum of the log posterior.
 struct ProfileInterval {
   double low = not_a_number;
   double high = low;

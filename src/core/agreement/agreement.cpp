@@ -40,8 +40,8 @@ int count_judges(const std::vector<Answer>& sorted) {
   return n_judges;
 }
 
-// Replaces judges by slot numbers, assigned in the order of the categories. Cases with the same
-// numbers of answers per category then have equal keys.
+// Replaces the judges of a case by the numbers 0, 1, ... (slots), in the order of the categories of
+// their answers. Cases with the same number of answers in each category then become equal.
 void replace_judges_by_slots(std::vector<Answer>& answers) {
   std::sort(answers.begin(), answers.end(),
             [](const Answer& a, const Answer& b) { return a.second < b.second; });

@@ -84,7 +84,8 @@ struct ObservedAgreement {
   Pooling pooling = Pooling::pairs;
   double agreeing = 0, pairs = 0;
 
-  // Weight in the mean of one case with the ratings of row i. It is 0 if row i has no pairs.
+  // Weight that one case with the ratings of row i has in the observed agreement. It is 0 if row i
+  // has no pairs.
   double weight(int i) const {
     const double n_pairs = rows->pairs[i];
     if (pooling == Pooling::pairs) return n_pairs;

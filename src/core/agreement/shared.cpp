@@ -10,15 +10,16 @@ namespace fallible {
 
 namespace {
 
-// EqualErrors estimates the share of equal answers expected by chance from pairs of wrong answers
-// to different cases, separately for each true category. A true category is left out if the total
-// weight of these pairs is at most this limit.
+// The share of equal answers that is expected by chance is estimated for each true category. It is
+// the share among pairs of wrong answers to different cases with this true category. The category
+// is left out if the total weight of these pairs is at most this limit.
 constexpr double least_pair_weight = 0.5;
 
-// All answers in one list, sorted by cell (shared.hpp) and within a cell by judge. The vectors
-// `cell`, `judge` and `category` have one entry per answer. Row i of `cell_positions` contains the
-// positions in the list of the answers to cell i. Row j of `judge_positions` contains the positions
-// in `answers_by_judge` of the answers by judge j.
+// A list of all answers, sorted by cell (shared.hpp) and within a cell by judge. The vectors
+// `cell`, `judge` and `category` have one element per answer. For each cell i, row i of
+// `cell_positions` contains the positions of its answers in this list. For each judge j, row j of
+// `judge_positions` contains positions in `answers_by_judge`, at which the answers by this judge
+// are found.
 struct Answers {
   std::vector<int> cell, judge, category;
   Ragged cell_positions, judge_positions;

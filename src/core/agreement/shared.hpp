@@ -43,10 +43,10 @@ struct SharedPair {
 std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vector<Cell>& cells,
                                      const Host& host);
 
-// Comparisons for the alternative annotator test, one number per rating. The number is 1 if the
-// system's answer is closer to the other ratings of the case than the rating is, and -1 if the
-// answer is less close. It is 0 if both are equally close or there is no answer. `closeness`:
-// closeness of each pair of categories, categories x categories.
+// Comparisons for the alternative annotator test, one number per rating. Each rating and the
+// system's answer are compared with the other ratings of the case. The number is 1 if the answer is
+// closer to the other ratings, and -1 if the rating is closer. It is 0 if both are equally close or
+// there is no answer. `closeness`: closeness of each pair of categories, categories x categories.
 std::vector<int> nearer_answers(const PatternView& patterns, int system, const double* closeness);
 
 }  // namespace fallible

@@ -153,7 +153,7 @@ struct Information {
   }
 };
 
-// Makes a kernel. `parts`: values of the members of the measure.
+// Makes the kernel of a measure. `parts`: values of the data members of the type `Measure`.
 template <class Measure, auto... parts>
 KernelPointer table_kernel(const RatedRows& rows, const KernelOptions&) {
   return std::make_unique<TableKernel<Measure>>(rows, Measure{parts...});

@@ -32,10 +32,11 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// Makes it possible to stop long work on the current thread. While a Watch exists, Watch::check()
-// calls its function `is_wanted`, and throws Interrupted if the function returns false. If a thread
-// has several watches, check() calls the functions of all of them. Long work that is not a loop
-// over items must call check() now and then.
+// Makes it possible to stop long work on the current thread. The constructor gets a function
+// `is_wanted`, which returns false if the work is to stop. While the Watch exists, Watch::check()
+// calls this function, and throws Interrupted if it returns false. If a thread has several watches,
+// check() calls the functions of all of them. Long work that is not a loop over items must call
+// check() now and then.
 class Watch {
  public:
   explicit Watch(std::function<bool()> is_wanted)
