@@ -120,14 +120,17 @@ abort_unknown_arguments <- function(dots_call, valid_names, names_in_dots = char
   if (is_empty(arguments)) return()
   argument_names <- names2(arguments)
   # The unknown arguments may have been passed on by another function of the package, in its `...`.
-  # All functions of the package in the call stack that have arguments `x` and `...` may have done
-  # so. Their arguments are therefore valid, too.
-  passed_names <- lapply(seq_len(sys.nframe()), function(i) {
-    caller <- sys.function(i)
+  # All callers of the package that have arguments `x` and `...` may have done so. Their arguments
+  # are therefore valid, too. A function whose argument is being evaluated is not a caller.
+  passed_names <- NULL
+  frame <- sys.nframe()
+  while (frame > 0L) {
+    caller <- sys.function(frame)
     if (identical(environment(caller), topenv()) && has_columns(formals(caller), c("x", "...")))
-      names(formals(caller))
-  })
-  valid_names <- setdiff(c(unlist(passed_names), valid_names, names_in_dots), "...")
+      passed_names <- c(names(formals(caller)), passed_names)
+    frame <- sys.parents()[frame]
+  }
+  valid_names <- setdiff(c(passed_names, valid_names, names_in_dots), "...")
   unknown_names <- mark_untruncated(argument_names[argument_names != ""])
   unnamed_code <- map_chr(arguments[argument_names == ""], rlang::as_label)
   hints <- argument_hints[argument_hints$argument %in% argument_names &
@@ -181,8 +184,8 @@ argument_hints <- tribble(
   "cluster", "resampling", resampling_hint,
   "category", NA, "Metrics, tests and reports of one category have an argument {.arg positive}.",
   "positive", "category", "This function has the argument {.arg category} instead.",
-  "level", "scale_weights", "Distances between categories are in {.arg scale_weights}; only
-    {.fun krippendorff_alpha} has {.arg level}.",
+  "level", "scale_weights", "Krippendorff's alpha for ordered categories is the measure
+    {.val krippendorff_alpha_ordinal}; only {.fun krippendorff_alpha} has {.arg level}.",
   "level", "ordered", order_hint,
   "scale", "ordered", order_hint,
   "groups", "ordered", covariates_hint,

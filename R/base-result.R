@@ -132,7 +132,7 @@ view_of_matrix <- function(matrix, row_heading, ...) {
 format_view <- function(view, most = Inf) {
   table <- head(view$table, most)
   headings <- replace(view$headings, names(table) == "conf.low",
-    interval_title(view$level %||% NA))
+    if (is.null(view$level)) "interval" else interval_title(view$level))
   printed_columns <- setNames(names(table), headings)[names(table) != "conf.high"]
   list2DF(lapply(printed_columns, function(name) {
     values <- table[[name]]

@@ -103,24 +103,28 @@ result_table <- function(estimate, n = length(estimate), reason = NA_character_)
 # * value: an estimate, a numeric vector, or a data frame with column `estimate`. It must have one
 #   number per system, in any order if it contains the names of systems.
 # * systems: names of the systems. Without names in `value`, numbers must be in this order.
-check_estimator_result <- function(value, systems, arg = "estimators") {
+# * is_share: must estimates be in [0, 1], except for rounding errors? A single estimate with a name
+#   must then have the name of the system.
+check_estimator_result <- function(value, systems, arg = "estimators", is_share = FALSE) {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
   table <- if (is.data.frame(value)) as.list(value) else
-    list(estimate = value, system = if (length(systems) > 1L) names(value))
+    list(estimate = value, system = if (is_share || length(systems) > 1L) names(value))
   system_names <- as.character(table[["system"]])
   system_rows <- if (!is_empty(system_names)) match(systems, system_names) else seq_along(systems)
   number_columns <- table[c("estimate", intersect(interval_columns, names(table)))]
   has_numeric_columns <- all(map_lgl(number_columns, is_number_or_na))
-  infinite_rows <- if (has_numeric_columns) which(is.infinite(table[["estimate"]]))
-  is_valid <- has_numeric_columns && !anyNA(system_rows) && is_empty(infinite_rows) &&
-    length(table[["estimate"]]) == length(systems)
+  estimate <- table[["estimate"]]
+  invalid_rows <- if (has_numeric_columns)
+    which(if (is_share) abs(estimate - clip01(estimate)) > 1e-8 else is.infinite(estimate))
+  is_valid <- has_numeric_columns && !anyNA(system_rows) && is_empty(invalid_rows) &&
+    length(estimate) == length(systems)
   abort_argument_if(!is_valid, arg,
     "An estimator must return {length(systems)} number{?s}, one per system, or a data frame with a
-        column {.val estimate} and a row per system. A number may be missing, but not infinite.",
+        column {.val estimate} and a row per system. A number may be missing, but not
+        {if (is_share) 'outside of [0, 1]' else 'infinite'}.",
     x = c(
       "It returned {describe(value)}.",
-      if (!is_empty(infinite_rows)) "Number {infinite_rows[[1L]]} is
-          {table$estimate[[infinite_rows[[1L]]]]}.",
+      if (!is_empty(invalid_rows)) "Number {invalid_rows[1L]} is {estimate[invalid_rows[1L]]}.",
       if (!is_empty(system_names)) "It names {.val {system_names}}; systems are {.val {systems}}."
     ), call = NULL)
   columns <- result_table(NA, length(systems))

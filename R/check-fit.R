@@ -12,10 +12,10 @@
 #'   their errors are not independent given the truth. A large p-value does not show that errors are
 #'   independent.
 #' * *Patterns.* A pattern contains the ratings of one case by all raters. Pearson's X2 compares the
-#'   observed frequencies of patterns with their expected values. X2 is computed only if all raters
-#'   rated every case once and there are at most 4096 possible patterns. To leave incomplete cases
-#'   out of the ratings `x`, refit with `update(fit, x = x[rowSums(tidy(x, "counts")[-1]) ==
-#'   ncol(x), ])`.
+#'   observed frequencies of patterns with their expected values. If base rates differ between
+#'   populations, X2 is the sum over populations. It is computed only if all raters rated every case
+#'   once and there are at most 4096 possible patterns. To leave incomplete cases out of the ratings
+#'   `x`, refit with `update(fit, x = x[rowSums(tidy(x, "counts")[-1]) == ncol(x), ])`.
 #'
 #' @section Influence of priors:
 #' * *Contraction* is `1 - posterior variance / prior variance`. If it is below 0.3, the estimate
@@ -177,9 +177,9 @@ pair_checks <- function(fit, draws, weight) {
 }
 
 # Returns a table with one row, which compares Pearson's X2 of the data with X2 of simulated
-# ratings. X2 compares observed and expected frequencies of rows of ratings. A row of ratings
-# contains the ratings of one case by all raters. The table has no row if ratings are missing or too
-# many rows of ratings are possible. Arguments: see pair_checks().
+# ratings. X2 compares observed and expected frequencies of rows of ratings in each population. A
+# row of ratings contains the ratings of one case by all raters. The table has no row if ratings are
+# missing or too many rows of ratings are possible. Arguments: see pair_checks().
 pattern_check <- function(fit, draws, weight) {
   x <- fit$x
   possible_rows <- all_answer_combinations(x)

@@ -352,8 +352,9 @@ finding_on_systems <- function(x) {
         "without an answer on some cases, at most", percent(max(missing_share))
       ))),
     problem = if (!is_empty(followers)) follower_advice,
-    doubt = if (n_incomplete > 0L && n_systems(x) > 1L) one_line("`compare_systems()` uses only
-      cases that all of them answered; accuracies of single systems are of different cases.")
+    doubt = if (n_incomplete > 0L && n_systems(x) > 1L) one_line("Accuracies
+      of single systems are of different cases; `compare_systems()` uses only cases that all of them
+      answered.")
   )
 }
 

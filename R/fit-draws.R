@@ -58,12 +58,13 @@ check_bayes_model <- function(model, x) {
     x = "{.arg model} is {.val {format(model)}}.",
     i = "Choose another model, or {.code method = \"likelihood\"}.")
   formula_design(model$base_rates %||% ~1, pattern_covariates(x))
-  numeric_covariates <- Filter(is.numeric, x$covariates[covariates_used(model, x)])
-  abort_argument_if(numeric_covariates, "model",
+  numeric_names <- numeric_covariates(model, x)
+  abort_argument_if(numeric_names, "model",
     "With {.code method = \"bayes\"}, the covariates of a formula must be factors, strings or
         logicals: each combination of their values is a population.",
-    x = "{.val {names(numeric_covariates)}} {?is/are} numeric.",
-    i = "Cut numbers into classes with {.fun cut}, or use {.code method = \"likelihood\"}.")
+    x = "{.val {numeric_names}} {?is/are} numeric.",
+    i = "Write {.code factor({numeric_names[[1L]]})} in the formula. Or cut numbers into classes
+      with {.fun cut} before {.fun ratings}, or use {.code method = \"likelihood\"}.")
   if (model_is_dependent(model)) check_dependent_panel(model, x)
   abort_if(!weights_are_counts(x), "weights",
     "{.code method = \"bayes\"} needs {.arg weights} that are whole numbers (counts of cases).",

@@ -88,13 +88,21 @@ unscaling_matrix <- function(base) {
 
 # Returns a data frame with a row per population: the distinct combinations of the covariates in the
 # formula of the model. Rows are sorted, so that the order of cases has no effect. Returns NULL if
-# there is no formula, or if a covariate is numeric.
+# there is no formula, or if a covariate is used as a number.
 population_table <- function(model, x) {
   if (!has_formula(model)) return(NULL)
   covariates <- x$covariates[intersect(all.vars(model$base_rates), names(x$covariates))]
-  if (is_empty(covariates) || any(map_lgl(covariates, is.numeric))) return(NULL)
+  if (is_empty(covariates) || !is_empty(numeric_covariates(model, x))) return(NULL)
   covariates <- unique(covariates)
   covariates[order_rows(covariates), ]
+}
+
+# Returns the names of the covariates that the formula of a model uses as numbers, and not only as
+# `factor(name)`.
+numeric_covariates <- function(model, x) {
+  other_terms <- gsub("factor\\(([\\w.]+|`[^`]+`)\\)", "1", formula_text(model), perl = TRUE)
+  used_names <- intersect(names(x$covariates), all.vars(str2lang(other_terms)))
+  names(Filter(is.numeric, x$covariates[used_names]))
 }
 
 # Returns, for each row of the data frame `covariates`, the index of its population. This is the row

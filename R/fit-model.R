@@ -113,8 +113,8 @@ k_model <- function(...) {
 #' [coef()][stats::coef] returns the coefficients as `base_rate[category]:column`, for the logit of
 #' a category against the first one. [base_rates()] with `newdata` returns the base rates of other
 #' cases, and [regression] returns robust standard errors, odds ratios and marginal differences.
-#' With `method = "bayes"` of [fit_raters()], covariates must not be numeric. Each population then
-#' has separate base rates.
+#' With `method = "bayes"` of [fit_raters()], covariates must not be numeric, except in `factor()`.
+#' Each population then has separate base rates.
 #'
 #' In these models, accuracies do not depend on covariates. To estimate accuracies that depend on
 #' covariates, use the argument `by` of [estimate_accuracy()], or a [rater_family()].

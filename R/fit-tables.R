@@ -340,8 +340,8 @@ is_probability_term <- function(terms, fit) {
 #' * `kappa`: Fleiss' kappa. `chance_kappa`: kappa for a chance agreement of 1 / number of
 #'   categories.
 #' * `rater_accuracy`: mean accuracy of raters.
-#' * `cases`, `raters`, `ratings`, `categories`: numbers of cases, raters, ratings and categories.
-#'   `patterns`: number of different combinations of ratings of a case.
+#' * `cases`, `raters`, `ratings`, `categories`: numbers of these. `patterns`: number of different
+#'   combinations of ratings, answers of systems, known truth and covariates of the model.
 #' * `nobs`: number of cases with a rating.
 #' * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood. `AIC` and `BIC` are
 #'   also `NA` for pooled priors. With weak priors, the default of many models, the fit maximises

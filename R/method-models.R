@@ -212,7 +212,7 @@ new_function_estimator <- function(x, run) {
       resampled$cases <- make.unique(as.character(resampled$cases))
       run(resampled)
     }
-    result <- check_estimator_result(value, x$systems, "method")
+    result <- check_estimator_result(value, x$systems, "method", is_share = TRUE)
     if (is.null(times)) result else result$estimate
   }, class = "case_estimator")
 }

@@ -10,8 +10,8 @@ plot_sensitivity <- function(object) {
     "The accuracies with independent errors and with fully shared errors were not computed.",
     i = if (all(is.na(table$estimate)) && !is.na(reason)) paste0("The estimate is
         {.code NA}: ", escape_braces(reason), ".") else "Methods {.val average}, {.val joint} and
-        {.val shared} compute these accuracies. For method {.val {object$options$method}}, give
-        {.code interval = \"robust\"} to {.fun estimate_accuracy}.")
+        {.val shared} compute these accuracies. Other methods that are not functions compute them
+        with {.code interval = \"robust\"}.")
   systems <- rows_with_estimate$system[order(-rows_with_estimate$estimate)] # best first
   keep_estimated <- function(rows) {
     rows <- rows[rows$system %in% systems, ]

@@ -51,10 +51,11 @@ as_further_ratings <- function(new, x, arg) {
     c(list(raters = setdiff(column_names[is_rater], unlist(other_roles))), other_roles)
   }
   # Without the argument `rater_kind`, as_ratings() may ask the user for it. Therefore an arbitrary
-  # kind is given first. Then the kind in `x` replaces this kind.
-  new <- inject(
+  # kind is given first. Then the kind in `x` replaces this kind. There are no warnings about raters
+  # without ratings, because new cases may lack the ratings of some raters.
+  new <- suppressWarnings(classes = "fallible_warning_raters", inject(
     as_ratings(new, !!!roles, categories = x$categories, rater_kind = "expert", arg = arg)
-  )
+  ))
   replace(new, "rater_kind", list(x$rater_kind))
 }
 

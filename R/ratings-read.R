@@ -82,20 +82,17 @@
 #'   columns of a table with a row per case; a data frame or file of predictions. Predictions have
 #'   the columns `case`, `system` and `prediction`, or the names given in `case`, `rater` and
 #'   `rating`.
-#' @param na Labels that mean a missing rating or an unknown truth. Differences in capitals and in
-#'   blanks are ignored. Empty fields are always missing. If `"+"` is one of the labels in the file,
-#'   the default does not treat `"-"` as missing. Labels that you give replace the default: to add
-#'   `"99"`, give `c("NA", "n/a", "-", "?", "99")`.
+#' @param na Labels that mean a missing rating or an unknown truth. Capitals and blanks are ignored.
+#'   Empty fields are always missing. If `"+"` is a label in the file, `"-"` is not missing by
+#'   default. Your labels replace the default: to add `"99"`, give `c("NA", "n/a", "-", "?", "99")`.
 #' @param clean_labels If `TRUE`, merges labels that differ only in capitals and blanks, and removes
 #'   blanks at the ends of names of cases, raters and systems; by default `FALSE`.
 #' @param file A list of settings for unusual tables:
-#'   * `sep`: the character that separates columns; by default, it is detected.
-#'   * `encoding`: encoding of the text, if not UTF-8 or UTF-16.
-#'   * `skip`: number of lines above the table.
+#'   * `sep`: character between columns, detected by default. With `";"`, decimal commas are read.
+#'   * `encoding`: encoding of the text, if not UTF-8 or UTF-16; `skip`: lines above the table.
 #'   * `sheet`, `range`: name or number of the sheet of an Excel file (by default the first), and
 #'     its cells, such as `"A3:D20"`.
-#'   * `same_cases`: `TRUE` if equal identifiers in several files are the same case, see section
-#'     *Cases in several files*. By default `FALSE`.
+#'   * `same_cases`: are equal identifiers in several files the same case? By default `FALSE`.
 #' @param abstain Labels of replies that are no category, such as `"cannot tell"`, see [ratings()].
 #'   Argument `na` does not apply to these labels.
 #' @param ... Other arguments of [ratings()], such as `categories`, `ordered`, `repeats`, `weights`,
@@ -198,7 +195,7 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
     isTRUE(settings$na_given))
   if (!is_default_case) contents$covariates <- NULL
   is_multilabel <- isTRUE(settings$labels)
-  tables$ratings <- convert_columns(tables$ratings, columns, contents$covariates, is_multilabel)
+  tables$ratings <- convert_columns(tables$ratings, columns, contents, is_multilabel)
   tables$ratings <- keep_known_truths(tables$ratings, truths, dots, is_multilabel)
   implied_arguments <-
     settings_from_files(contents, tables$ratings, columns, systems$columns, names(dots))
@@ -292,15 +289,17 @@ read_files <- function(files, settings) {
     if (needs_file_column && is.null(table[["file"]])) table[["file"]] <- rep(name, n)
     table
   }, unname(file_contents), file_names, n_rows)
-  case_keys <- unlist(lapply(file_contents, `[[`, "key"))
+  collect <- function(field) unlist(lapply(unname(file_contents), `[[`, field))
+  case_keys <- collect("key")
   contents <- file_contents[[1L]]
   contents$files <- setNames(lapply(tables, names), files)
   contents$table <- bind_tables(tables)
   contents$from <- rep(files, n_rows)
   contents$key <- if (length(case_keys) == sum(n_rows) && !anyNA(case_keys)) case_keys
   contents$map$systems <- unique(unlist(lapply(file_contents, function(file) file$map$systems)))
-  contents$notes <- unlist(lapply(file_contents, `[[`, "notes"))
-  truths <- unlist(lapply(unname(file_contents), `[[`, "truths"))
+  contents$decimal_mark <- unique(collect("decimal_mark"))
+  contents$notes <- collect("notes")
+  truths <- collect("truths")
   contents$truths <- truths[!duplicated(names(truths))]
   contents
 }
@@ -315,6 +314,7 @@ read_file <- function(file, settings) {
       i = "If the file has another format, give it as {.arg format}.")
   })
   contents$notes <- c(input$notes, contents$notes)
+  if (input$kind == "text" && csv_separator(input) == ";") contents$decimal_mark <- ","
   c(contents, list(name = input$name, format = format, path = file))
 }
 

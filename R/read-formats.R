@@ -241,16 +241,20 @@ keep_known_truths <- function(table, truths, given_quosures, is_multilabel) {
 # Converts columns of text, for example counts and weights: to numbers if all known values are plain
 # numbers, and to logicals if all known values are TRUE or FALSE. Columns of labels and identifiers
 # stay text. Numbers with leading zeros or more than 15 digits are identifiers, and stay text, too.
-# * covariates: names of further columns that stay text.
+# * contents: result of read_files(). Its `covariates` stay text. `decimal_mark` is "," if columns
+#   of a file are separated by semicolons, because programs that write decimal commas do so.
+#   Otherwise it is NULL, and numbers have a decimal point.
 # * is_multilabel: may answers have several labels?
-convert_columns <- function(table, columns, covariates, is_multilabel) {
+convert_columns <- function(table, columns, contents, is_multilabel) {
   plain_pattern <- "^ *([-+]?([1-9][0-9]{0,14}|0)?([.][0-9]*)?([eE][-+]?[0-9]+)?|TRUE|FALSE|NA) *$"
   has_flags <- is_multilabel && length(columns$rating) > 1L
   columns[c("counts", if (has_flags) "rating")] <- NULL
-  modify_fields(table, setdiff(names(table), c(covariates, unlist(columns))), function(x) {
-    texts <- if (is.character(x)) setdiff(x, NA)
+  modify_fields(table, setdiff(names(table), c(contents$covariates, unlist(columns))), function(x) {
+    numbers <- if (is.character(x))
+      sub(contents$decimal_mark %||% ".", ".", x, fixed = TRUE, useBytes = TRUE)
+    texts <- setdiff(numbers, NA)
     if (!is_empty(texts) && all(grepl(plain_pattern, texts, perl = TRUE, useBytes = TRUE)))
-      type.convert(x, as.is = TRUE) else x
+      type.convert(numbers, as.is = TRUE) else x
   })
 }
 

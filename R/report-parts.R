@@ -344,14 +344,16 @@ prior_sentence <- function(fit) {
 #' `library(report)`. `as_flextable(x)` converts a result to a table for Word, PowerPoint or a web
 #' page. `report(x)` writes the sentences that a result supports, and a paragraph on the method.
 #'
-#' `as_flextable()` accepts every result of this package. `report()` accepts results of
+#' `as_flextable()` accepts every result of this package, also tables of [test_accuracy()],
+#' [disputed_cases()] and [may_say()]. `report()` accepts results of
 #' [estimate_accuracy()], [compare_systems()], [estimate_metrics()], [agreement()] and [alt_test()].
 #' The methods have no other arguments than `x`.
 #'
 #' @name as_flextable
-#' @return `as_flextable()`: an object of class `flextable`. It has the rows that `print()` shows, a
-#'   title, and the notes as a footer. `report()`: a string of class `report_text`, which package
-#'   \pkg{report} defines. It contains the supported sentences and the paragraph of [may_say()].
+#' @return `as_flextable()`: an object of class `flextable`. It has the columns that `print()`
+#'   shows, all rows (at most 1000), a title, and the notes as a footer. `report()`: a string of
+#'   class `report_text`, which package \pkg{report} defines. It contains the supported sentences
+#'   and the paragraph of [may_say()].
 #' @family systems
 #' @examplesIf requireNamespace("flextable", quietly = TRUE)
 #' library(flextable)
@@ -359,6 +361,9 @@ prior_sentence <- function(fit) {
 #' # A table of estimated accuracies
 #' as_flextable(estimate_accuracy(x, interval = "none"))
 #' @rawNamespace S3method(flextable::as_flextable,fallible_result,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,test_accuracy,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,disputed_cases,flextable_result)
+#' @rawNamespace S3method(flextable::as_flextable,report_sentences,flextable_result)
 #' @rawNamespace S3method(report::report,accuracy_estimate,report_result)
 #' @rawNamespace S3method(report::report,system_comparison,report_result)
 #' @rawNamespace S3method(report::report,metric_estimate,report_result)
@@ -368,7 +373,9 @@ NULL
 
 flextable_result <- function(x, ...) {
   check_installed("flextable", "to make tables for documents")
-  table <- flextable::flextable(shown_table(x) %||% as.data.frame(x))
+  table <- flextable::flextable(
+    shown_table(x) %||% format_view(view(drop_empty_columns(as.data.frame(x))))
+  )
   table <- flextable::set_caption(table, schema_of(x)$caption)
   notes <- document_notes(x)
   if (!is_empty(notes)) table <- flextable::add_footer_lines(table, notes)

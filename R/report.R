@@ -75,8 +75,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   truths <- if (is_variables(x)) truth_of_variables(known_truth, x) else list(known_truth)
   check_variable <- function(x, truth) {
     check_ratings(x, if (inherits(first_single_result(x), "accuracy_estimate"))
-      "Give the ratings, and again the arguments of the estimate: {.code accuracy_report(ratings,
-        known_truth = gold, gold_sample = \"random\")}." else hint_of_tests)
+      "Give the ratings: {.code accuracy_report(ratings, known_truth = gold, gold_sample =
+        \"random\")}. The report has the default method, model and interval." else hint_of_tests)
     abort_if(n_systems(x) == 0L, "system",
       "{.arg x} has no systems, so there is no accuracy to report.",
       i = c("Give {.arg systems} to {.fun ratings}.", hint_of_tests), system = character())

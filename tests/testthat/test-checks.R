@@ -290,3 +290,13 @@ test_that("who names a rater as a system learns how it becomes one", {
   expect_error(ratings(lehner2015, raters = rater1:system, systems = system, case = case),
     "Leave \"system\" out of `raters`", class = "fallible_error_columns")
 })
+
+test_that("hints about unknown arguments are about the function that was called", {
+  x <- lehner_ratings()
+  error <- expect_error(fit_raters(x, dawid_skene(base_rates = ~site)), "`prior` and `abstain`",
+    class = "fallible_error_argument")
+  expect_no_match(conditionMessage(error), "known_truth")
+  expect_error(tidy(quiet(fit_raters(x, dawid_skene())), conf_levl = 0.8), "`conf_level`")
+  expect_error(agreement(x, "krippendorff_alpha", level = "ordinal"), "krippendorff_alpha_ordinal",
+    class = "fallible_error_argument")
+})

@@ -413,3 +413,14 @@ test_that("the advice on reruns that tie holds for odd numbers of runs", {
   expect_match(checks$advice[checks$check == "reruns"],
     "if the number of runs is odd, find out why answers are missing")
 })
+
+test_that("words for reports are whole sentences", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.7), c(a = 0.8, b = 0.8), 3, 100))
+  data <- answers_of(x)
+  data$a[1:20] <- NA
+  x <- quiet(ratings(data, raters = rater1:rater3, systems = a:b))
+  found <- checks_in_words(data_check(x))$found
+  expect_no_match(found, "[.!?] +[a-z]")
+  expect_match(found, "Accuracies of single systems are of different cases$", all = FALSE)
+})

@@ -471,3 +471,18 @@ test_that("ratings by members of groups of raters are ratings in new data", {
   expect_identical(names(predicted)[1:2], c("case", "category"))
   expect_equal(predicted$category, predict(fit)$category)
 })
+
+test_that("numbers within factor() are populations for draws", {
+  data <- transform(sites, code = match(site, letters))
+  fit <- function(formula) {
+    withr::local_seed(1)
+    quiet(fit_raters(of_sites(data, c("site", "code", "z")),
+      rater_model("rater", base_rates = formula), method = "bayes", sampling = list(draws = 400)))
+  }
+  by_code <- fit(~ factor(code))
+  expect_identical(unname(by_code$draws), unname(fit(~site)$draws))
+  expect_identical(base_rates(by_code, data.frame(code = 1:2))$code, 1:2)
+  for (formula in list(~code, ~ factor(code) + z, ~ factor(code > 1), ~ cut(code, 2))) {
+    expect_error(fit(formula), "factor(", fixed = TRUE, class = "fallible_error_argument")
+  }
+})

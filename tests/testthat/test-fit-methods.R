@@ -250,3 +250,11 @@ test_that("confint() of posterior draws has the rows of tidy()", {
   expect_equal(vcov(fit)["spec[rater1]", "sens[rater1]"],
     stats::cov(draws(fit)[["spec[rater1]"]], draws(fit)[["sens[rater1]"]]))
 })
+
+test_that("new cases may lack the ratings of a rater", {
+  x <- lehner_ratings()
+  fit <- quiet(fit_raters(x, rater_model("rater")))
+  new <- data.frame(rater1 = "A", rater2 = "A", rater3 = NA, rater4 = "B")
+  expect_no_warning(labels <- predict(fit, new))
+  expect_equal(labels$probability, predict(fit, new[-3L])$probability)
+})

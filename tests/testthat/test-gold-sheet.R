@@ -148,5 +148,5 @@ test_that("metrics of several groups have intervals where they fit, and a headin
 test_that("the report of an estimate needs the ratings", {
   estimate <- quiet(estimate_accuracy(lehner_ratings(), interval = "none"))
   expect_error(accuracy_report(estimate, "x.html"),
-    "Give the ratings, and again the arguments of the estimate", class = "fallible_error_argument")
+    "The report has the default method, model and interval", class = "fallible_error_argument")
 })

@@ -157,3 +157,18 @@ test_that("an estimate by a function does not keep the data twice", {
   by_function <- estimate_accuracy(x, method = rate, interval = "none")
   expect_lt(size(by_function), 1.3 * size(estimate_accuracy(x, "shared", interval = "none")))
 })
+
+test_that("results of a function must be accuracies of the systems", {
+  x <- panel()
+  estimate <- function(value, ...) {
+    quiet(estimate_accuracy(x, function(x) value, interval = "none", ...))
+  }
+  for (value in list(c(a = 0.5, b = 1.2), c(-0.1, 0.5), c(0.5, Inf))) {
+    expect_error(estimate(value), "outside of [0, 1]", fixed = TRUE,
+      class = "fallible_error_argument")
+  }
+  expect_error(estimate(c(wrong = 0.5), systems = "a"), "names \"wrong\"; systems are \"a\"",
+    class = "fallible_error_argument")
+  expect_identical(tidy(estimate(c(a = 0.5), systems = "a"))$estimate, 0.5)
+  expect_identical(nrow(tidy(estimate(c(1 + 1e-12, NA)))), 2L)
+})

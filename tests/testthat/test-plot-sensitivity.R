@@ -61,3 +61,12 @@ test_that("what known cases measure is a band over all shares, and on no mark", 
   expect_true(all(is.na(sensitivity_marks(estimate)$low)))
   expect_match(plot$labels$subtitle, "estimate with gold cases")
 })
+
+test_that("the advice on a range is possible for functions", {
+  skip_if_not_installed("ggplot2")
+  x <- lehner_ratings()
+  estimate <- quiet(estimate_accuracy(x, function(x) 0.5, interval = "none"))
+  error <- expect_error(ggplot2::autoplot(estimate, "sensitivity"), "methods that are not functions",
+    class = "fallible_error_argument")
+  expect_no_match(conditionMessage(error), "own function")
+})

@@ -406,3 +406,33 @@ test_that("columns of 0 and 1 are labels of an answer with several labels", {
   expect_identical(as.character(tidy(x)$rating), c("cat", "cat", "dog", "dog", "cat"))
   expect_identical(x$empty_answers, list(case = 2L, rater = 2L))
 })
+
+test_that("numbers with decimal commas are numbers if columns are separated by semicolons", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  lines <- c(
+    "id;a;b;s;w;read;score;c_a;c_b;mixed;thousands;half",
+    "1;x;x;x;1,5;3,3;0,25;0,5;1,0;1;1.234,5;1,5",
+    "2;y;x;y;2;10,0;,75;0,9;0,1;2.5;7;2,0",
+    "3;x;y;y;1;-2,5e1;1,0;0,2;0,3;,5;8;1,5"
+  )
+  writeLines(lines, file)
+  read <- function(...) quiet(read_ratings(file, case = id, raters = a:b, ...))
+  x <- read(systems = s, covariates = c(read, mixed, thousands), weights = w,
+    confidence = c(c_a, c_b), scores = list(s = c(y = "score")))
+  expect_identical(x$covariates$read, c(3.3, 10, -25))
+  expect_identical(x$covariates$mixed, c(1, 2.5, 0.5))
+  expect_identical(x$covariates$thousands, c("1.234,5", "7", "8"))
+  expect_identical(x$weights, c(1.5, 2, 1))
+  expect_identical(x$scores$values$s[, "y"], c(0.25, 0.75, 1))
+  # Labels stay as they are. So do numbers with commas in files with another separator.
+  y <- quiet(read_ratings(file, case = id, raters = c(a, half)))
+  expect_identical(y$categories, c("1,5", "2,0", "x", "y"))
+  writeLines(gsub(";", "\t", lines), file)
+  expect_identical(read(covariates = read)$covariates$read, c("3,3", "10,0", "-2,5e1"))
+  # One of several files is enough.
+  other <- withr::local_tempfile(fileext = ".csv")
+  writeLines(c("id,a,b,read", "4,x,x,1.5", "5,y,y,2"), other)
+  writeLines(lines, file)
+  z <- quiet(read_ratings(c(other, file), case = id, raters = a:b, covariates = read))
+  expect_identical(z$covariates$read, c(1.5, 2, 3.3, 10, -25))
+})

@@ -28,3 +28,17 @@ test_that("easystats gets the sentences that may be said", {
   for (sentence in said$sentence[said$may]) expect_match(words, sentence, fixed = TRUE)
   for (sentence in said$sentence[!said$may]) expect_no_match(words, sentence, fixed = TRUE)
 })
+
+test_that("tables that print as tibbles have all rows there", {
+  skip_if_not_installed("flextable")
+  fit <- quiet(fit_raters(lehner_ratings(), rater_model("rater", "free")))
+  tests <- test_accuracy(fit)
+  table <- flextable::as_flextable(tests)$body$dataset
+  expect_identical(nrow(table), nrow(tests))
+  expect_identical(table$estimate[[1L]], format_decimals(tests$estimate[[1L]]))
+  expect_identical(names(table)[[6L]], "interval")
+  x <- simulate_ratings(rater_design(c(0.6, 0.6, 0.6), c(a = 0.8), 3, n = 100))
+  cases <- disputed_cases(x)
+  expect_identical(nrow(flextable::as_flextable(cases)$body$dataset), nrow(cases))
+  expect_gt(nrow(cases), 10L)
+})

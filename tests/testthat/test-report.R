@@ -557,3 +557,23 @@ test_that("accuracies of raters in a report use the order of ordered categories"
   expect_match(report(TRUE), "Errors follow the order of the categories")
   expect_no_match(report(FALSE), "order of the categories")
 })
+
+test_that("a report on people as judges has intervals, winning rates and measures of near misses", {
+  skip_if_no_reports()
+  withr::local_seed(4)
+  truth <- sample(4, 120, TRUE)
+  answer <- function(p) {
+    as.integer(ifelse(runif(120) < p, truth, pmin(4, pmax(1, truth + sample(c(-1, 1), 120, TRUE)))))
+  }
+  data <- data.frame(a = answer(0.7), b = answer(0.7), c = answer(0.7), llm = answer(0.8))
+  x <- ratings(data, raters = a:c, systems = llm, ordered = TRUE, rater_kind = "expert")
+  file <- withr::local_tempfile(fileext = ".html")
+  quiet(accuracy_report(x, file, judges = TRUE))
+  words <- words_of(file)
+  expect_no_match(words, "do share errors")
+  expect_match(words, "who accuracy if independent 90% interval")
+  expect_match(words, "share of judges it wins against", fixed = TRUE)
+  expect_match(words, "Accuracy within one step", fixed = TRUE)
+  expect_match(words, "Kappa, quadratic weights", fixed = TRUE)
+  expect_match(words, "Matthews. correlation")
+})
