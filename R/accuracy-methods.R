@@ -2,7 +2,7 @@
 #' @export
 `[.accuracy_estimate` <- function(x, i, ...) {
   if (missing(i)) return(x)
-  system_numbers <- find_subset(i, x$table$system, "system")
+  system_numbers <- find_positions(i, x$table$system, "system")
   abort_argument_if(!is.null(r_model_field(x$fit$model)) || any(is_known_pattern(x$fit)), "x",
     "was estimated from a fit of all systems together, so systems cannot be selected afterwards.",
     i = "Choose {.arg systems} in {.fun estimate_accuracy}.")

@@ -257,7 +257,7 @@ is_constant_column <- function(values) {
 replicate_bounds <- function(bounds, weight, refit_bounds) {
   x <- bounds$fit$x
   pattern_order <- order_of_patterns(x, bounds$fit$known$truth)
-  clusters <- clusters_of(x, bounds$options, match(x$index, pattern_order))
+  clusters <- resampled_clusters(x, bounds$options, match(x$index, pattern_order))
   replicates <- run_replicates(
     function(drawn_weight) refit_bounds(replace(weight, pattern_order, drawn_weight)),
     new_resampling(weight[pattern_order], bounds$options, clusters)

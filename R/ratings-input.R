@@ -20,9 +20,8 @@ max_categories <- 1000L
 # * case, rater, weights: columns. Without a column, `case` contains the row names of a matrix.
 # * keys: if several columns identify a case, a logical vector with the names of these columns. It
 #   is TRUE for numeric columns.
-# * row_case: identifier of the case of each row of the data. In contrast, elements of `case` are
-#   dropped by split_systems() (systems) and repeated by expand_answers() (answers with several
-#   labels).
+# * row_case: identifier of the case of each row of the data. Unlike `case`, it is not changed by
+#   split_systems(), which drops rows of systems, and expand_answers(), which repeats rows.
 # * source: row number in the data of each element of `case`.
 # * systems: list of columns of systems.
 # * system_table, constant: other forms of systems, see read_systems().
@@ -32,9 +31,8 @@ max_categories <- 1000L
 # * ordered: is a column of ratings an ordered factor?
 # * na: labels that mean missing ratings.
 # * copies: number of copies of rows that drop_copied_rows() left out.
-# * abstain: the argument `abstain`.
+# * abstain, given_categories: the arguments `abstain` and `categories`.
 # * abstained, silent: see record_abstentions().
-# * given_categories: the argument `categories`.
 # * data: the data frame.
 # * extra: columns without a role. They may identify cases, see find_possible_keys(). Columns with
 #   the ratings of other variables of a codebook are not included.
@@ -44,29 +42,30 @@ read_input <- function(data, quos, options) {
   layout <- find_layout(data, quos)
   system_input <- read_systems(quos, data, layout)
   roles <- find_role_columns(data, quos, layout, system_input$columns, repeats)
-  selection <- quo_get_expr(quos$raters)
+  raters_expr <- quo_get_expr(quos$raters)
   # If the user selects raters by a range or by a function such as starts_with(), some of the
   # selected columns may not be raters. These columns get other roles.
-  if (layout$ratings_argument == "raters" && is.call(selection) && !is_call(selection, "c"))
+  if (layout$ratings_argument == "raters" && is.call(raters_expr) &&
+    !is_call(raters_expr, "c"))
     roles <- reassign_rater_columns(roles, data, "data")
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
   columns_of_role <- function(role, clean = clean_levels) {
     if (!is_empty(roles[[role]])) lapply(unclass(data)[roles[[role]]], clean)
   }
-  case <- columns_of_role("case", unfactor)
-  is_numeric_key <- if (length(case) > 1L) map_lgl(case, is.numeric)
-  case <- if (is.null(is_numeric_key)) case[[1L]] else join_keys(case)
+  case_columns <- columns_of_role("case", unfactor)
+  is_numeric_key <- if (length(case_columns) > 1L) map_lgl(case_columns, is.numeric)
+  case_ids <- if (is.null(is_numeric_key)) case_columns[[1L]] else join_keys(case_columns)
   input <- c(list(
     layout = layout, rows = attr(data, "rows"), columns = layout$split(columns_of_role("raters")),
-    case = case %||% attr(data, "row_names"), keys = is_numeric_key,
+    case = case_ids %||% attr(data, "row_names"), keys = is_numeric_key,
     rater = columns_of_role("rater")[[1L]],
     weights = columns_of_role("weights", identity)[[1L]],
     systems = columns_of_role("systems"), system_table = system_input$table,
     constant = system_input$constant,
     groups = read_groups(data, quos$rater_groups, roles$rater), truth = columns_of_role("truth"),
     covariates = columns_of_role("covariates", identity),
-    row_case = case, source = seq_len(attr(data, "rows")), abstain = options$abstain,
+    row_case = case_ids, source = seq_len(attr(data, "rows")), abstain = options$abstain,
     na = c(attr(data, "na_labels"), as_label(options$na)),
     data = data, extra = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key"),
       attr(quo_get_expr(quos$rating), "variables")))]
@@ -81,65 +80,67 @@ read_input <- function(data, quos, options) {
   if (!is_empty(system_input$raters)) input <- split_systems(input, system_input$raters, repeats)
   if (repeats == "labels" && layout$by_rating) input <- expand_answers(input)
   input <- resolve_input_labels(input, options) # again, for the labels in list columns
-  label_columns <- label_columns(input)
-  for (column in names(label_columns)) {
-    labels <- label_columns[[column]]
+  columns_to_check <- label_columns(input)
+  for (column in names(columns_to_check)) {
+    labels <- columns_to_check[[column]]
     check_labels(labels, column, data_rows(labels, input))
   }
   input$ordered <- any(map_lgl(input$columns, is.ordered))
-  orders <- label_orders(input$columns)
-  abort_if(input$ordered && is.null(merge_orders(orders, unique(unlist(orders)))), "columns",
+  level_orders <- label_orders(input$columns)
+  abort_if(
+    input$ordered && is.null(merge_orders(level_orders, unique(unlist(level_orders)))), "columns",
     "Ordered factors must have their levels in the same order.",
-    x = "Their orders are {.val {map_chr(orders, paste, collapse = ' < ')}}.", arg = "raters")
+    x = "Their orders are {.val {map_chr(level_orders, paste, collapse = ' < ')}}.", arg = "raters")
   input
 }
 
-# Keeps the given rows of the data in `input`. Stores the row numbers in the field `source`. In long
-# data, columns with a value per case keep all rows.
+# Keeps the given rows of the columns in `input`, and updates `source`, their row numbers in the
+# data. In long data, `systems`, `truth` and `covariates` keep all rows.
 keep_rows <- function(input, rows) {
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][rows]
-  fields <- c("columns", entry_fields(input))
+  row_fields <- c("columns", entry_fields(input))
   if (!input$layout$by_rating) {
-    fields <- c(fields, intersect(c("systems", "truth", "covariates", "silent"), names(input)))
+    row_fields <-
+      c(row_fields, intersect(c("systems", "truth", "covariates", "silent"), names(input)))
     input$rows <- length(rows)
     input$data <- input$data[rows, , drop = FALSE]
   }
-  input <- modify_fields(input, fields, lapply, `[`, rows)
+  input <- modify_fields(input, row_fields, lapply, `[`, rows)
   input$source <- input$source[rows]
   input
 }
 
-# Returns the row numbers of the elements of a column in the data of the user. Some columns, such as
-# the truth of long data, keep all rows.
+# Returns, for each element of `column`, its row number in the user's data. Columns that keep all
+# rows, see keep_rows(), still have an element for each row.
 data_rows <- function(column, input) {
   if (length(column) == length(input$source)) input$source else seq_along(column)
 }
 
-# Leaves out rows that are equal to an earlier row, with a warning. All rows stay in two situations:
-# * `repeats` is "error", and there are other repeated ratings or cases. Then ratings() fails.
-# * `repeats` is "ratings" or "reruns", and equal rows may be repeated ratings. Equal rows are left
-#   out as copies only if both of the following conditions hold:
+# Leaves out copies of earlier rows, with a warning. Keeps all rows in two situations:
+# * `repeats` is "error", and ratings are repeated even without the copies. ratings() then fails.
+# * `repeats` is "ratings" or "reruns", and the copies may be repeated ratings. They are left out
+#   only if both of the following conditions hold:
 #   1. In the other rows, a column without a role, such as a run number, differs between all ratings
 #      of the same rater and case.
-#   2. The number of copies does not exceed the number of other repeated ratings.
+#   2. There are not more copies than repeated ratings in the other rows.
 drop_copied_rows <- function(input, repeats) {
-  # One number per case and rater. It may be too large for an integer.
-  rater <- input$rater %||% 1
-  answer_of_row <- match(input$case, input$case) + as.double(input$rows) * match(rater, rater)
+  # Numbers the combinations of case and rater, as doubles, because integers could overflow.
+  raters <- input$rater %||% 1
+  answer_of_row <- match(input$case, input$case) + as.double(input$rows) * match(raters, raters)
   is_reply <- !is.na(input$columns[[1L]]) | (input$abstained[[1L]] %||% 0L) > 0L |
     !input$layout$by_rating
   if (!any_repeated(answer_of_row[is_reply]) || repeats != "error" && is_empty(input$extra))
     return(input)
-  # Includes the case, because the case may be a row name of a matrix and not a column of the data.
+  # Cases are compared, too, because they may be row names of a matrix, which are not in `data`.
   is_copy <- duplicated(list2DF(c(list(answer_of_row), input$data)))
   is_used <- is_reply & !is_copy
-  answers <- answer_of_row[is_used]
-  n_repeated <- sum(duplicated(answers))
+  used_answers <- answer_of_row[is_used]
+  n_repeated_answers <- sum(duplicated(used_answers))
   run_columns <- if (repeats != "error" && any(is_copy)) names(Filter(function(column) {
-    is.atomic(column) && !any_repeated(data.frame(answers, column[is_used]))
+    is.atomic(column) && !any_repeated(data.frame(used_answers, column[is_used]))
   }, input$extra))
-  if (n_repeated > 0L && is_empty(run_columns) ||
-    repeats != "error" && n_repeated < sum(is_copy)) return(input)
+  if (n_repeated_answers > 0L && is_empty(run_columns) ||
+    repeats != "error" && n_repeated_answers < sum(is_copy)) return(input)
   warn_fallible("left_out", note_left_out(is_copy, "row", "identical to another row"),
     i = if (repeats == "error")
       "If these are independent repeats, give {.code repeats = \"ratings\"}, with a row per rating."
@@ -152,25 +153,25 @@ drop_copied_rows <- function(input, repeats) {
 # of ratings or counts. The other roles have the names of arguments of ratings(). `systems`: names
 # of the columns of systems.
 find_role_columns <- function(data, quos, layout, systems, repeats) {
-  one_column <- function(arg) select_column(data, quos[[arg]], arg)
-  several_columns <- function(arg) select_columns(data, quos[[arg]], arg)
-  one_or_several_columns <- if (layout$by_rating) one_column else several_columns
+  select_one <- function(arg) select_column(data, quos[[arg]], arg)
+  select_several <- function(arg) select_columns(data, quos[[arg]], arg)
+  select_by_layout <- if (layout$by_rating) select_one else select_several
   roles <- list(
     raters = NULL, systems = systems %||% character(),
-    case = one_column("case"), rater = one_column("rater"),
-    weights = one_column("weights"), truth = one_column("truth"),
-    covariates = several_columns("covariates")
+    case = select_one("case"), rater = select_one("rater"),
+    weights = select_one("weights"), truth = select_one("truth"),
+    covariates = select_several("covariates")
   )
-  for (role in names(rating_roles)) roles[[role]] <- one_or_several_columns(role)
-  if (layout$by_rating && is.null(roles$case)) abort_lacking("case")
+  for (role in names(rating_roles)) roles[[role]] <- select_by_layout(role)
+  if (layout$by_rating && is.null(roles$case)) abort_missing_argument("case")
   ratings_argument <- layout$ratings_argument
   roles$raters <- if (quo_is_null(quos[[ratings_argument]])) {
     setdiff(names(data), unlist(roles))
-  } else if (repeats == "labels" && length(several_columns(ratings_argument)) > 1L) {
+  } else if (repeats == "labels" && length(select_several(ratings_argument)) > 1L) {
     # With several labels per answer, there may be a column of 0 and 1 for each label.
-    several_columns(ratings_argument)
+    select_several(ratings_argument)
   } else {
-    one_or_several_columns(ratings_argument)
+    select_by_layout(ratings_argument)
   }
   repeated_columns <- repeated_values(unlist(roles, use.names = FALSE))
   roles_of_repeated <- names(Filter(function(role) any(repeated_columns %in% role), roles))
@@ -205,22 +206,22 @@ as_columns <- function(data) {
   structure(plain_columns(data), rows = n_rows, is_matrix = is_matrix, row_names = row_names)
 }
 
-# Warns if `data` is a grouped data frame, because ratings() ignores the groups. Groups that are
-# cases or raters give no warning. `groups`: names of the grouping columns.
+# Warns if `data` is a grouped data frame, because ratings() ignores the groups. Grouping by
+# case or rater gives no warning. `groups`: names of the grouping columns.
 warn_grouped <- function(groups, roles) {
-  groups <- setdiff(groups, c(".rows", roles$case, roles$rater))
-  warn_if(groups, "grouped",
-    "{.arg data} is grouped by {.val {groups}}, and {.fun ratings} pools the groups.",
+  pooled_groups <- setdiff(groups, c(".rows", roles$case, roles$rater))
+  warn_if(pooled_groups, "grouped",
+    "{.arg data} is grouped by {.val {pooled_groups}}, and {.fun ratings} pools the groups.",
     i = c("For an estimate per group, give the columns as {.arg covariates}, and use them in
         {.arg by} of {.fun estimate_accuracy}.",
       "To pool the groups without this warning, use {.code dplyr::ungroup(data)}."),
-    groups = groups)
+    groups = pooled_groups)
 }
 
 find_layout <- function(data, quos) {
   given_arguments <- given_argument_names(quos)
   layouts <- rating_layouts()
-  matching_layouts <- given_layouts(given_arguments)
+  matching_layouts <- layouts_with_arguments(given_arguments)
   layout_hint <- paste("Give", toString(map_chr(layouts, `[[`, "words")))
   abort_argument_if(length(matching_layouts) > 1L, "data",
     "The arguments describe several layouts of {.arg data}.",
@@ -233,14 +234,14 @@ find_layout <- function(data, quos) {
   missing_arguments <- setdiff(layout$args, given_arguments)
   if (!is_empty(missing_arguments)) {
     selects_several_raters <- length(or_null(select_columns(data, quos$rater, "rater"))) > 1L
-    abort_lacking(missing_arguments[[1L]], i = if (selects_several_raters)
+    abort_missing_argument(missing_arguments[[1L]], i = if (selects_several_raters)
       "{.arg rater} selects several columns. Did you mean {.arg raters}, a column for each rater?")
   }
   layout
 }
 
-# Returns the layouts that have any of the arguments `names`.
-given_layouts <- function(names) {
+# Returns the layouts, see new_layout(), that are described by any of the arguments `names`.
+layouts_with_arguments <- function(names) {
   Filter(function(layout) any(layout$args %in% names), rating_layouts())
 }
 
@@ -250,11 +251,10 @@ given_argument_names <- function(quos) names(quos)[!map_lgl(quos, quo_is_null)]
 # Do the arguments describe long data, with a row per rating? This is assumed if no argument for
 # another layout is given, such as `raters` or `counts`.
 describes_long_data <- function(quos) {
-  all(map_lgl(given_layouts(given_argument_names(quos)), `[[`, "by_rating"))
+  all(map_lgl(layouts_with_arguments(given_argument_names(quos)), `[[`, "by_rating"))
 }
 
-# Returns the names of variables and the strings in the expressions `quos`, such as c(a, "b"). Each
-# may be the name of a column.
+# Returns the possible names of columns in `quos`: variables and strings, as in c(a, "b").
 names_in_expressions <- function(quos) {
   unlist(lapply(lapply(quos, quo_get_expr), function(expr) {
     c(all.vars(expr), unlist(Filter(is.character, as.list(expr))))
@@ -262,67 +262,65 @@ names_in_expressions <- function(quos) {
 }
 
 # Fails because the user did not give `arg`, an argument that long data need.
-abort_lacking <- function(arg, i = NULL) {
+abort_missing_argument <- function(arg, i = NULL) {
   abort_argument(arg, "Long data need {.arg case}, {.arg rater} and {.arg rating}.",
     x = "{.arg {arg}} is not given.", i = i)
 }
 
 select_columns <- function(data, quo, arg, notes = NULL) {
   if (quo_is_null(quo)) return(character())
-  columns <- names(data)
-  fail <- function(cnd) {
-    unknown_names <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
+  column_names <- names(data)
+  abort_selection <- function(cnd) {
+    unknown_names <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, column_names)
     has_unknown_names <- is.character(unknown_names) && !is_empty(unknown_names)
     abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
       x = if (has_unknown_names) "There is no column {.val {unknown_names}}.",
       i = c(
-        if (has_unknown_names) similar_values_hint(unknown_names, columns),
-        "The columns are {.val {columns}}.", escape_braces(notes)
+        if (has_unknown_names) similar_values_hint(unknown_names, column_names),
+        "The columns are {.val {column_names}}.", escape_braces(notes)
       ),
       arg = arg, parent = if (!has_unknown_names) cnd)
   }
-  positions <- positions_by_name(quo_get_expr(quo), columns)
+  positions <- positions_by_name(quo_get_expr(quo), column_names)
   if (anyNA(positions)) {
     positions <- tryCatch(
       tidyselect::eval_select(
         quo, as.data.frame(data), allow_rename = FALSE, error_call = user_frame()
       ),
-      error = fail
+      error = abort_selection
     )
   }
-  columns[positions]
+  column_names[positions]
 }
 
-# Returns the positions of the columns that an expression selects by one name or as `first:last`.
-# Returns NA for any other expression, which package tidyselect evaluates. tidyselect is slow to
-# load.
+# Returns the positions of the columns that `expr` selects by one name or as `first:last`. Returns
+# NA for other expressions. They are evaluated by package tidyselect, which is slow to load.
 positions_by_name <- function(expr, columns) {
   if (is.symbol(expr) || is_string(expr)) return(match(as.character(expr), columns))
-  limits <- if (is_call(expr, ":", 2L)) lapply(expr[-1L], positions_by_name, columns)
-  is_range <- length(limits) == 2L && all(lengths(limits) == 1L) && !anyNA(limits)
-  if (is_range) limits[[1L]]:limits[[2L]] else NA
+  range_ends <- if (is_call(expr, ":", 2L)) lapply(expr[-1L], positions_by_name, columns)
+  is_range <- length(range_ends) == 2L && all(lengths(range_ends) == 1L) && !anyNA(range_ends)
+  if (is_range) range_ends[[1L]]:range_ends[[2L]] else NA
 }
 
-# Returns the value of an argument. Returns NULL if evaluation fails, because the argument contains
-# names of columns.
+# Returns the value of an argument; NULL if it cannot be evaluated, such as names of columns.
 value_of_argument <- function(quo) tryCatch(eval_tidy(quo), error = function(cnd) NULL)
 
 select_column <- function(data, quo, arg) {
   if (quo_is_null(quo)) return(NULL)
   allows_several <- arg == "case" # several columns can identify a case
   # Fails for a vector of values, which tidyselect would read as positions of columns.
-  value <- if (quo_is_call(quo) && !(allows_several && quo_is_call(quo, "c")))
+  argument_value <- if (quo_is_call(quo) && !(allows_several && quo_is_call(quo, "c")))
     value_of_argument(quo)
-  abort_if(is.atomic(value) && length(value) > 1L, "columns",
-    "{.arg {arg}} must name a column of {.arg data}.", not = value,
+  abort_if(is.atomic(argument_value) && length(argument_value) > 1L, "columns",
+    "{.arg {arg}} must name a column of {.arg data}.", not = argument_value,
     i = "Put the values into a column of {.arg data}, and give the name of the column.", arg = arg)
-  name <- select_columns(data, quo, arg)
-  has_wrong_number <- if (allows_several) is_empty(name) else length(name) != 1L
+  selected_names <- select_columns(data, quo, arg)
+  has_wrong_number <- if (allows_several) is_empty(selected_names) else length(selected_names) != 1L
   abort_if(has_wrong_number, "columns", "{.arg {arg}} must select one column of {.arg data}.",
-    x = "It selects {length(name)}.",
+    x = "It selects {length(selected_names)}.",
     i = if (arg == "rating") "If there is a column for each label of an answer, give
         {.code repeats = \"labels\"}.", arg = arg)
-  name
+  selected_names
 }
 
 # Drops the level NA of a factor, and the level "" if no value has it.
@@ -367,8 +365,8 @@ check_weights <- function(x, column) {
 # Is `x` a vector of one of the modes, without a class and without dimensions?
 is_plain <- function(x, modes) !is.object(x) && is.null(dim(x)) && mode(x) %in% modes
 
-# Finds the systems. Returns a list with one of these elements:
-# * columns: the argument `systems` of ratings(); NULL without systems.
+# Finds the systems in files that read_ratings() reads. Returns a list with one of these elements:
+# * columns: value for the argument `systems` of ratings(); NULL without systems.
 # * table: a data frame of predictions.
 # * ratings: if the user gave `systems = FALSE`, the table of ratings `contents$table` without the
 #   rows of systems.
@@ -376,26 +374,27 @@ find_systems <- function(quo, contents, mapping, settings) {
   is_long <- describes_long_data(mapping)
   raters <- if (is_long)
     contents$table[[select_column(list2DF(contents$table), mapping$rater, "rater")]]
-  value <- or_null(eval_tidy(quo))
+  argument <- or_null(eval_tidy(quo))
   systems <- contents$map$systems
-  is_path <- is_string(value) && !is_constant_system(value) &&
-    !value %in% c(raters, if (!is_long) names(contents$table)) && (is_long || file.exists(value))
-  path <- if (is_path) value else if (isTRUE(value) && contents$format$tabular)
+  is_path <- is_string(argument) && !is_constant_system(argument) &&
+    !argument %in% c(raters, if (!is_long) names(contents$table)) &&
+    (is_long || file.exists(argument))
+  path <- if (is_path) argument else if (isTRUE(argument) && contents$format$tabular)
     find_file(dirname(names(contents$files)[[1L]]), "systems")
   if (!is.null(path)) return(list(table = read_predictions(path, raters, settings)))
-  if (is.data.frame(value)) return(list(table = value))
-  if (isTRUE(value)) return(list(columns = if (!is_empty(systems)) systems))
-  if (isFALSE(value))
+  if (is.data.frame(argument)) return(list(table = argument))
+  if (isTRUE(argument)) return(list(columns = if (!is_empty(systems)) systems))
+  if (isFALSE(argument))
     return(list(ratings = lapply(contents$table, `[`, if (is_long) !raters %in% systems else TRUE)))
-  list(columns = if (is_constant_system(value) || (is_long && !is.null(value))) value else quo)
+  list(columns = if (is_constant_system(argument) || (is_long && !is.null(argument)))
+    argument else quo)
 }
 
-# Replaces empty identifiers of cases and raters by NA. ratings() then fails, and reports their
-# rows.
+# Replaces empty identifiers of cases and raters by NA, so that ratings() fails and reports them.
 blank_ids_to_na <- function(table, columns) {
   modify_fields(table, c(columns$case, columns$rater), function(x) {
-    ids <- unique(x)
-    blank_ids <- if (is.character(x)) ids[trim_bytes(ids) %in% c("", "NA")]
+    distinct_ids <- unique(x)
+    blank_ids <- if (is.character(x)) distinct_ids[trim_bytes(distinct_ids) %in% c("", "NA")]
     replace(x, x %in% blank_ids, NA)
   })
 }

@@ -31,15 +31,16 @@ expand_answers <- function(input) {
     case = input$case[repeated_row], rater = as_label(input$rater[repeated_row]))
   answers <- if (has_flag_columns) read_label_flags(input$columns) else
     read_label_lists(input$columns[[1L]], names(input$columns))
-  rows <- c(answers$row, answers$empty, answers$missing)
-  row_order <- order(rows)
-  rows <- rows[row_order]
-  input <- keep_rows(input, rows)
-  # For empty and missing answers, `row_order` exceeds the number of labels, and the label is NA.
+  source_rows <- c(answers$row, answers$empty, answers$missing)
+  row_order <- order(source_rows)
+  source_rows <- source_rows[row_order]
+  input <- keep_rows(input, source_rows)
+  # Positions in `row_order` that exceed the number of labels belong to empty and missing answers.
+  # These answers get the label NA.
   input$columns <- setNames(
     list(answers$label[row_order]), if (has_flag_columns) "rating" else names(input$columns)
   )
-  input$empty <- rows %in% answers$empty
+  input$empty <- source_rows %in% answers$empty
   input
 }
 
@@ -84,20 +85,20 @@ read_label_flags <- function(columns) {
     check_values(columns[[column]], is_valid, column, "flags",
       "Columns of labels must contain 0 or 1. A missing answer has {.code NA} in all of them.")
   }
-  names <- names(columns)
-  for (column in names) {
-    x <- columns[[column]]
-    check_flags(is_plain(x, c("numeric", "logical")) & x %in% c(0, 1, NA), column)
-    columns[[column]] <- as.logical(x)
+  label_names <- names(columns)
+  for (column in label_names) {
+    flags <- columns[[column]]
+    check_flags(is_plain(flags, c("numeric", "logical")) & flags %in% c(0, 1, NA), column)
+    columns[[column]] <- as.logical(flags)
   }
-  n_missing <- Reduce(`+`, lapply(columns, is.na))
-  for (column in names)
-    check_flags(!is.na(columns[[column]]) | n_missing == length(columns), column)
+  n_missing_flags <- Reduce(`+`, lapply(columns, is.na))
+  for (column in label_names)
+    check_flags(!is.na(columns[[column]]) | n_missing_flags == length(columns), column)
   rows <- lapply(columns, which)
   row <- unlist(rows, use.names = FALSE)
   list(
-    row = row, label = factor(rep(names, lengths(rows)), names),
-    empty = setdiff(which(n_missing == 0L), row), missing = which(n_missing > 0L)
+    row = row, label = factor(rep(label_names, lengths(rows)), label_names),
+    empty = setdiff(which(n_missing_flags == 0L), row), missing = which(n_missing_flags > 0L)
   )
 }
 
@@ -199,23 +200,25 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   }
   if (!has_labels(x)) return(x)
   entries <- judgements(x)
-  answer <- answer_number(entries)
-  is_multiple <- answer %in% repeated_values(answer)
-  abort_if(any(is_multiple) && several == "error", "labels", "Some answers have several labels.",
-    x = "In total, {n_distinct(answer[is_multiple])} of {max(answer)} answers do. The first of them
-        is the answer of {.val {x$raters[entries$worker[is_multiple][1L]]}} on case
-        {.val {as.character(x$cases[entries$unit[is_multiple][1L]])}}.",
+  answer_index <- answer_number(entries)
+  has_several_labels <- answer_index %in% repeated_values(answer_index)
+  abort_if(any(has_several_labels) && several == "error", "labels",
+    "Some answers have several labels.",
+    x = "In total, {n_distinct(answer_index[has_several_labels])} of {max(answer_index)} answers do.
+        The first of them is the answer of
+        {.val {x$raters[entries$worker[has_several_labels][1L]]}} on case
+        {.val {as.character(x$cases[entries$unit[has_several_labels][1L]])}}.",
     i = "Use {.code several = \"omit\"} to leave these answers out, or {.arg label} to ask about one
         label at a time.")
-  kept_entries <- lapply(entries[judgement_fields], `[`, entries$label > 0L & !is_multiple)
+  kept_entries <- lapply(entries[judgement_fields], `[`, entries$label > 0L & !has_several_labels)
   replace_ratings(x, kept_entries, x$categories)
 }
 
 yes_no_ratings <- function(x, label) {
   entries <- judgements(x)
-  answer <- answer_number(entries)
-  is_first_entry <- !duplicated(answer)
-  has_label <- answer[is_first_entry] %in% answer[entries$label == label]
+  answer_index <- answer_number(entries)
+  is_first_entry <- !duplicated(answer_index)
+  has_label <- answer_index[is_first_entry] %in% answer_index[entries$label == label]
   answers <- list(
     unit = entries$unit[is_first_entry], worker = entries$worker[is_first_entry],
     label = ifelse(has_label, 1L, 2L)
@@ -230,10 +233,10 @@ yes_no_ratings <- function(x, label) {
 # * worker: number of the rater.
 # * label: position in `categories`.
 replace_ratings <- function(x, entries, categories, repeats = "error") {
-  systems <- split_columns(case_answers(x), x$systems)
+  system_codes <- split_columns(case_answers(x), x$systems)
   x$categories <- categories
   x <- set_core_patterns(
-    x, core_patterns_long(entries$unit, entries$worker, entries$label, systems, nrow(x))
+    x, core_patterns_long(entries$unit, entries$worker, entries$label, system_codes, nrow(x))
   )
   x$repeats <- repeats
   x$ordered <- FALSE

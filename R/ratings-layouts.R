@@ -20,22 +20,23 @@ guess_roles <- function(data, arg) {
   columns <- names(data)
   lower_names <- fold_case(columns)
   id_columns <- columns[grepl(identifier_names, lower_names)]
-  long_columns <- setNames(columns[match(c("rater", "rating"), lower_names)], c("rater", "rating"))
+  rater_and_rating <-
+    setNames(columns[match(c("rater", "rating"), lower_names)], c("rater", "rating"))
   roles <- list(case = intersect("case", columns), weights = intersect("weight", columns))
-  if (!is_empty(id_columns) && !anyNA(long_columns)) {
+  if (!is_empty(id_columns) && !anyNA(rater_and_rating)) {
     has_repeated_values <- map_int(unclass(data)[id_columns], anyDuplicated) > 0L
     if (is_empty(roles$case))
       roles$case <- if (any(has_repeated_values)) id_columns[has_repeated_values] else
         id_columns[[1L]]
-    return(Filter(length, c(roles, long_columns)))
+    return(Filter(length, c(roles, rater_and_rating)))
   }
   roles$systems <- grep("^system", columns, value = TRUE)
   roles$raters <- setdiff(columns, unlist(roles))
   # If no label occurs in two columns, a column is probably not a rater. Such data often have a row
   # per rating, with column names that are not recognised.
-  candidates <- data[roles$raters]
-  labels <- if (length(candidates) > 2L && all(map_lgl(candidates, is.atomic)))
-    unlist(lapply(candidates, function(x) unique(column_labels(x))))
+  possible_raters <- data[roles$raters]
+  labels <- if (length(possible_raters) > 2L && all(map_lgl(possible_raters, is.atomic)))
+    unlist(lapply(possible_raters, function(x) unique(column_labels(x))))
   abort_argument_if(!is_empty(labels) && !any_repeated(labels), arg,
     "must have a column for each rater.",
     x = "No label occurs in two of the columns {.val {roles$raters}}, so they do not look like
@@ -44,18 +45,19 @@ guess_roles <- function(data, arg) {
         {.code ratings(data, case = , rater = , rating = )}.")
   roles <- reassign_rater_columns(roles, data, arg)
   first_column <- if (is_empty(roles$case)) data[[roles$raters[[1L]]]]
-  # Warns if the first column probably numbers the cases: it has five or more different whole
-  # numbers, and some but not all of them are labels of other columns. If none of them is such a
-  # label, warn_unshared_labels() gives a warning.
+  # Warns if the first column probably numbers the cases: it has at least five values, which are
+  # different whole numbers. Some of them, but not all, are labels in other columns. If none is a
+  # label in another column, warn_unshared_labels() gives the warning.
   if (is_plain(first_column, "numeric") && length(first_column) >= 5L &&
     !any_repeated(first_column)) {
-    is_shared <- distinct_labels(first_column) %in%
+    is_other_label <- distinct_labels(first_column) %in%
       unlist(lapply(data[roles$raters[-1L]], distinct_labels))
-    warn_if(any(is_shared) && !all(is_shared) && all(first_column %in% round(first_column)),
+    warn_if(
+      any(is_other_label) && !all(is_other_label) && all(first_column %in% round(first_column)),
       "labels",
       "Column {.val {roles$raters[[1L]]}} is read as a rater, but seems to number the cases.",
       i = "If it numbers the cases, rename it to {.val case}.",
-      labels = as_label(first_column[!is_shared]))
+      labels = as_label(first_column[!is_other_label]))
   }
   Filter(length, roles)
 }
@@ -79,24 +81,27 @@ reassign_rater_columns <- function(roles, data, arg) {
   first_column <- data[[1L]]
   if (!is_empty(first_column) && !any_repeated(first_column) && names(data)[[1L]] == "X")
     lower_names[roles$raters == "X"] <- "unit"
-  is_unusual <- grepl(paste0(identifier_names, "|", unusual_rater_names), lower_names)
-  if (!any(is_unusual)) return(roles)
+  has_unusual_name <- grepl(paste0(identifier_names, "|", unusual_rater_names), lower_names)
+  if (!any(has_unusual_name)) return(roles)
   labels <- lapply(as.list(data)[roles$raters], distinct_labels)
-  kinds <- map_chr(seq_along(is_unusual), function(position) {
-    other_labels <- if (all(is_unusual)) labels[-position] else labels[!is_unusual]
+  kinds <- map_chr(seq_along(has_unusual_name), function(position) {
+    other_labels <- if (all(has_unusual_name)) labels[-position] else labels[!has_unusual_name]
     kind_of_column(
       data[[roles$raters[[position]]]], labels[[position]], unlist(other_labels),
       lower_names[[position]]
     )
   })
-  if (sum(!is_unusual) > 1L && all(lengths(labels[!is_unusual]) <= 2L))
+  if (sum(!has_unusual_name) > 1L && all(lengths(labels[!has_unusual_name]) <= 2L))
     kinds[lower_names == "population"] <- "covariate"
-  by_kind <- split(roles$raters, ifelse(is_unusual, kinds, "rater"))
-  if (is_empty(roles$case)) roles$case <- head(by_kind$case[order(by_kind$case == "X")], 1L)
-  unclear_columns <- c(if (is_empty(roles$case)) by_kind$repeated, by_kind$unclear)
-  roles$covariates <-
-    c(roles$covariates, by_kind$covariate, setdiff(by_kind$repeated, unclear_columns))
-  roles$raters <- by_kind$rater
+  columns_by_kind <- split(roles$raters, ifelse(has_unusual_name, kinds, "rater"))
+  if (is_empty(roles$case))
+    roles$case <- head(columns_by_kind$case[order(columns_by_kind$case == "X")], 1L)
+  unclear_columns <- c(if (is_empty(roles$case)) columns_by_kind$repeated, columns_by_kind$unclear)
+  roles$covariates <- c(
+    roles$covariates, columns_by_kind$covariate,
+    setdiff(columns_by_kind$repeated, unclear_columns)
+  )
+  roles$raters <- columns_by_kind$rater
   if (!is_empty(unclear_columns)) abort_unclear_columns(unclear_columns, roles, arg)
   roles
 }
@@ -119,12 +124,12 @@ kind_of_column <- function(x, labels, other_labels, name) {
   is_unique <- !any_repeated(x)
   has_text <- anyNA(suppressWarnings(as.numeric(labels)))
   shares_labels <- sum(labels %in% other_labels) >= length(labels) * if (has_text) 0.5 else 1
-  is_numbering <- setequal(labels, seq_along(labels))
+  is_numbered_from_1 <- setequal(labels, seq_along(labels))
   if (grepl(identifier_names, name)) {
     if (!shares_labels || !grepl(rater_or_identifier_names, name))
       return(if (is_unique) "case" else "repeated")
-    if (is_unique || (is_numbering && n_distinct(table(x)) == 1L)) return("unclear")
-  } else if (is_numbering && name != "model") {
+    if (is_unique || (is_numbered_from_1 && n_distinct(table(x)) == 1L)) return("unclear")
+  } else if (is_numbered_from_1 && name != "model") {
     return("unclear")
   }
   if (shares_labels) "rater" else "unclear"
@@ -242,14 +247,14 @@ simulated_worker_table <- function(x) {
 }
 
 system_answer_table <- function(x) {
-  answer <- case_answers(x)
+  answer_codes <- case_answers(x)
   abstentions <- x$silent_systems
-  answer[cbind(as.integer(abstentions$case), as.integer(abstentions$rater))] <- NA
-  answer_cells <- which(answer > 0L | is.na(answer), arr.ind = TRUE)
+  answer_codes[cbind(as.integer(abstentions$case), as.integer(abstentions$rater))] <- NA
+  answer_cells <- which(answer_codes > 0L | is.na(answer_codes), arr.ind = TRUE)
   tibble(
     case = x$cases[answer_cells[, 1L]], system = x$systems[answer_cells[, 2L]],
-    prediction = category_factor(answer[answer_cells], x),
-    abstained = if (!is.null(abstentions)) is.na(answer[answer_cells])
+    prediction = category_factor(answer_codes[answer_cells], x),
+    abstained = if (!is.null(abstentions)) is.na(answer_codes[answer_cells])
   )
 }
 
@@ -260,8 +265,8 @@ rating_table <- function(x) {
     case = x$cases[case_of_rating], rater = named_raters(x)[ratings$rater],
     rating = category_factor(ratings$category, x),
     !!!lapply(setNames(nm = role_fields(x)), function(role) {
-      code <- codes_of_ratings(x, role, case_of_rating, ratings$rater)
-      rating_roles[[role]]$values(x[[role]]$levels)[code]
+      role_codes <- codes_of_ratings(x, role, case_of_rating, ratings$rater)
+      rating_roles[[role]]$values(x[[role]]$levels)[role_codes]
     }),
     abstained = if (has_abstentions(x)) is.na(ratings$category),
     rater_group = x$rater_groups[ratings$rater],
@@ -299,10 +304,10 @@ is_variables <- function(x, arg = "x") {
 }
 
 check_variable_names <- function(variables, arg) {
-  names <- names2(variables)
-  abort_argument_if(any(names == "") || any_repeated(names), arg,
-    "must have a different name for each variable.", x = "Its names are {.val {names}}.")
-  names
+  variable_names <- names2(variables)
+  abort_argument_if(any(variable_names == "") || any_repeated(variable_names), arg,
+    "must have a different name for each variable.", x = "Its names are {.val {variable_names}}.")
+  variable_names
 }
 
 # Returns a list of arguments of ratings() for each variable of a codebook; NULL if there is only
@@ -316,15 +321,18 @@ variables_of_columns <- function(data, columns, repeats) {
     return(lapply(roles, function(role) list(raters = role)))
   }
   if (!is.data.frame(data) || repeats == "labels" || !quo_is_call(rating, c("c", ":"))) return(NULL)
-  names <- select_columns(data, rating, "rating")
-  if (length(names) < 2L) return(NULL)
-  has_flags <- function(x) all(x %in% c(0, 1, NA))
-  if (all(map_lgl(data[names], has_flags))) inform_fallible(
-    "Columns {.val {names}} of 0 and 1 are read as variables of a codebook: each has separate
-      ratings.",
+  variable_names <- select_columns(data, rating, "rating")
+  if (length(variable_names) < 2L) return(NULL)
+  is_flag_column <- function(x) all(x %in% c(0, 1, NA))
+  if (all(map_lgl(data[variable_names], is_flag_column))) inform_fallible(
+    "Columns {.val {variable_names}} of 0 and 1 are read as variables of a codebook: each has
+      separate ratings.",
     i = "If they are labels of one answer, give {.code repeats = \"labels\"}.")
-  # The attribute contains the names of all variables. read_input() needs them.
-  lapply(setNames(nm = names), function(name) list(rating = structure(name, variables = names)))
+  # The attribute `variables` names all variables, so that read_input() can ignore the columns of
+  # the other variables.
+  lapply(setNames(nm = variable_names), function(name) {
+    list(rating = structure(name, variables = variable_names))
+  })
 }
 
 # Calls ratings() for each variable of a codebook. Returns a named list of ratings.
@@ -332,9 +340,9 @@ variables_of_columns <- function(data, columns, repeats) {
 # * options, columns: the other arguments of ratings(); `columns` contains quosures.
 # * call: the user's call of ratings().
 #
-# Some arguments may be lists with the variables as names. Then ratings() is called with the element
-# of the variable. If `abstain` is a vector, it is used for all variables. The function fails if no
-# rating of any variable is one of the labels in this vector.
+# Some arguments may be lists with the variables as names. ratings() is then called, for each
+# variable, with its element of the list. If `abstain` is a vector, it is used for all variables.
+# The function fails if no rating of any variable is one of the labels in this vector.
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
   quosures_of_lists <- Filter(function(quo) quo_is_call(quo, "list"),
     columns[c("systems", "truth", names(rating_roles))])
@@ -350,8 +358,8 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
       x = "There is no variable {.val {unknown_names}}.",
       i = similar_values_hint(unknown_names, names(variables)))
   }
-  shares_abstain <- !is.null(options$abstain)
-  if (shares_abstain) call$abstain <- structure(options$abstain, shared = TRUE)
+  has_abstain_argument <- !is.null(options$abstain)
+  if (has_abstain_argument) call$abstain <- structure(options$abstain, shared = TRUE)
   ratings <- Map(function(role, name) {
     call[names(role)] <- role
     call[names(arguments_by_variable)] <- lapply(arguments_by_variable, `[[`, name)
@@ -360,9 +368,11 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
   }, variables, names(variables))
   # All variables have the same raters, so similar names are reported only once.
   warn_similar(unique(unlist(lapply(ratings, `[[`, "raters"))), "rater")
-  if (shares_abstain) {
-    has_abstained <- map_lgl(ratings, function(x) has_abstentions(x) || !is.null(x$silent_systems))
-    check_abstain_used(any(has_abstained), options$abstain,
+  if (has_abstain_argument) {
+    variable_has_abstentions <- map_lgl(ratings, function(x) {
+      has_abstentions(x) || !is.null(x$silent_systems)
+    })
+    check_abstain_used(any(variable_has_abstentions), options$abstain,
       unlist(lapply(ratings, `[[`, "categories")))
   }
   ratings

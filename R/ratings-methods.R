@@ -30,24 +30,24 @@ NULL
 #' @export
 `[.ratings` <- function(x, i, j, k, ...) {
   if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} selects cases")
-  kept_cases <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case")
+  kept_cases <- if (missing(i)) seq_along(x$index) else find_positions(i, x$cases, "case")
   kept_raters <- if (missing(j)) seq_along(x$raters) else
-    find_subset(j, x$raters, "rater", x$systems)
+    find_positions(j, x$raters, "rater", x$systems)
   if (!missing(j)) check_named_raters(x, "j", "Raters cannot be selected, only cases.", i = NULL)
   abort_if(is_empty(kept_cases), "empty", "At least one case must remain.")
   abort_if(is_empty(kept_raters), "raters", "At least one rater must remain.",
     raters = character())
   abort_argument_if(any_repeated(kept_raters), "j", "A rater can be selected only once.")
-  if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
+  if (!missing(k)) x <- keep_systems(x, find_positions(k, x$systems, "system"))
   new_rater_number <- match(seq_along(x$raters), kept_raters, nomatch = 0L)
   pattern_of_kept_case <- pattern_of_case(x)[kept_cases]
-  values_of_patterns <- lapply(x$patterns$values, `[`, pattern_of_kept_case)
+  values_of_kept_cases <- lapply(x$patterns$values, `[`, pattern_of_kept_case)
   core_patterns <- core_patterns_subset(x$patterns, pattern_of_kept_case, new_rater_number)
   # Counts have no rater names. Their number of raters is the largest number of ratings of a case.
   x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core_patterns)))) else
     x$raters[kept_raters]
   x["weights"] <- list(x$weights[kept_cases])
-  x <- split_patterns(set_core_patterns(x, core_patterns), values_of_patterns)
+  x <- split_patterns(set_core_patterns(x, core_patterns), values_of_kept_cases)
   x$whole <- NULL
   if (!missing(i)) {
     if (!identical(kept_cases, seq_along(x$cases))) x$rows <- NULL
@@ -78,23 +78,25 @@ keep_systems <- function(x, kept_systems) {
   x
 }
 
-# Returns the positions that the index `i` selects by number, logical value or name.
-# * names: names of all elements.
+# Returns the positions of the cases, raters or systems that the index `i` selects. `i` contains
+# numbers, logical values or names.
+# * names: names of all cases, raters or systems.
 # * dimension: "case", "rater" or "system", for the error.
 # * systems: names of systems, for the error.
-find_subset <- function(i, names, dimension, systems = NULL) {
-  size <- length(names)
-  is_valid_position <- is.numeric(i) && !anyNA(i) && all(abs(i) <= size) &&
+find_positions <- function(i, names, dimension, systems = NULL) {
+  n_elements <- length(names)
+  is_valid_position <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n_elements) &&
     (all(i >= 0) || all(i <= 0))
   positions <- if (is.character(i)) match(i, as_label(names)) else
-    if (is_valid_position || is.logical(i) && length(i) == size) seq_len(size)[i] else NA
+    if (is_valid_position || is.logical(i) && length(i) == n_elements) seq_len(n_elements)[i] else
+      NA
   abort_argument_if(anyNA(positions), dimension, "Some selected {dimension}s do not exist.",
     not = i,
     i = if (any(i %in% systems)) "Systems are not raters: {.code x[, , k]} selects systems, and
         {.code agreement(x, systems = TRUE)} compares them. Systems that are not named in
         {.arg systems} of {.fun ratings} are raters." else
-      c("Subset the {size} {dimension}s by position, by name or by a logical vector of length
-        {size}.", if (dimension == "case" && length(i) == 0L) "Covariates of cases are in
+      c("Subset the {n_elements} {dimension}s by position, by name or by a logical vector of length
+        {n_elements}.", if (dimension == "case" && length(i) == 0L) "Covariates of cases are in
         {.code x$covariates}, such as {.code x[x$covariates$site == \"A\", ]}."))
   positions
 }
@@ -128,12 +130,12 @@ category_counts <- function(x) {
 agreement_matrix <- function(x, rater1, rater2, ...) {
   check_call()
   x <- merge_reruns(as_ratings(x))
-  pairs <- merge(
+  answer_pairs <- merge(
     judge_answers(x, rater1, "rater1"), judge_answers(x, rater2, "rater2"), by = "pattern"
   )
   cross_table(
-    pairs$category.x, pairs$category.y, pattern_weights(x)[pairs$pattern], x$categories,
-    c(rater1, rater2)
+    answer_pairs$category.x, answer_pairs$category.y, pattern_weights(x)[answer_pairs$pattern],
+    x$categories, c(rater1, rater2)
   )
 }
 
@@ -158,8 +160,8 @@ judge_answers <- function(x, name, arg) {
     ratings <- data.frame(pattern = rating_pattern(x), category = rating_category(x))
     return(ratings[rating_rater(x) == match(name, x$raters), ])
   }
-  answer <- pattern_answers(x)[, match(name, x$systems)]
-  data.frame(pattern = which(answer > 0L), category = answer[answer > 0L])
+  answer_codes <- pattern_answers(x)[, match(name, x$systems)]
+  data.frame(pattern = which(answer_codes > 0L), category = answer_codes[answer_codes > 0L])
 }
 
 # c(), rbind() and cbind() of ratings fail, because the default methods of R would return lists of
@@ -188,18 +190,18 @@ abort_subset <- function(...) {
 # each call, and not stored in the ratings object.
 schema_of.ratings <- function(x) { # nolint: object_name.
   check_ratings_fields(x)
-  votes <- merge_reruns(x)
+  merged_ratings <- merge_reruns(x)
   agreement_fit <- if (has_labels(x)) list(agreement = NA_real_, kappa = NA_real_) else
-    agreement_in_core(votes)
+    agreement_in_core(merged_ratings)
   agreement <- agreement_fit$agreement
   totals <- list(
     cases = nrow(x), raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
     systems = n_systems(x), patterns = n_patterns(x), agreement = agreement,
-    kappa = kappa_of_agreement(votes, agreement), chance_kappa = agreement_fit$kappa
+    kappa = kappa_of_agreement(merged_ratings, agreement), chance_kappa = agreement_fit$kappa
   )
   system_summary <- summarise_systems(x)
   header_lines <- format_header(x)
-  short_line <- paste0(
+  one_line_summary <- paste0(
     header_lines[[1L]], if (totals$systems > 0L) paste0(", ", count_noun(totals$systems, "system")),
     if (!is.na(agreement)) sprintf(": pairs of raters agree in %s (kappa %s)", percent(agreement),
       format_decimals(totals$kappa, 2L))
@@ -217,9 +219,9 @@ schema_of.ratings <- function(x) { # nolint: object_name.
       workers = simulated_worker_table, raters = table_of_raters, categories = table_of_categories,
       groups = group_table, system_agreement = summarise_systems
     ),
-    totals, short_line, header_lines[[1L]],
+    totals, one_line_summary, header_lines[[1L]],
     head = c(header_lines, agreement_line, format_systems(system_summary)),
-    more = c(Next = next_step(x)),
+    more = c(Next = suggest_next_step(x)),
     summary = function(x) summary_of_ratings(x, system_summary)
   )
 }
@@ -248,10 +250,10 @@ table_of_categories <- function(x) {
 # rater.
 table_of_raters <- function(x) {
   check_named_raters(x, "what", "There is no table of raters.", i = NULL)
-  votes <- merge_reruns(x)
-  counts <- core_rater_counts(votes$patterns, pattern_weights(votes))
-  # Returns, for each rater, the weighted number of pairs of ratings with equal keys. `key` has an
-  # element per rating. Ratings by different raters must have different keys.
+  merged_ratings <- merge_reruns(x)
+  counts <- core_rater_counts(merged_ratings$patterns, pattern_weights(merged_ratings))
+  # Returns, for each rater, the weighted number of pairs of ratings in the same group. `key`: group
+  # number of each rating. All ratings of a group must be by the same rater.
   count_pairs <- function(key) {
     n_equal <- count_equal_at_first(key)
     rowsum_codes(rating_rater(x), rating_weights(x) * n_equal * (n_equal - 1) / 2, n_raters(x))
@@ -272,20 +274,22 @@ table_of_raters <- function(x) {
 # * agreement: share of ratings that are equal to the system's answer. Reruns of a rater count as
 #   one rating.
 summarise_systems <- function(x) {
-  votes <- merge_reruns(x)
-  pattern_of_rating <- rating_pattern(votes)
-  answer <- pick_rows(pattern_answers(votes), pattern_of_rating)
-  weight <- pattern_weights(votes)[pattern_of_rating] * (answer > 0L)
+  merged_ratings <- merge_reruns(x)
+  pattern_of_rating <- rating_pattern(merged_ratings)
+  answer_codes <- pick_rows(pattern_answers(merged_ratings), pattern_of_rating)
+  weight <- pattern_weights(merged_ratings)[pattern_of_rating] * (answer_codes > 0L)
   columns_tibble(
     system = x$systems, cases = answered_weight(x, pattern_cases(x)),
     unrated = answered_weight(x, pattern_cases(x) * !is_rated_pattern(x)),
-    agreement = ratio(colSums(weight * (answer == rating_category(votes))), colSums(weight))
+    agreement = ratio(
+      colSums(weight * (answer_codes == rating_category(merged_ratings))), colSums(weight)
+    )
   )
 }
 
 ratio <- function(numerator, denominator) ifelse(denominator > 0, numerator / denominator, NA_real_)
 
-# Returns the sum of the weights with each code from 1 to `n`.
+# Returns, for each code from 1 to `n`, the sum of the elements of `weight` with this code.
 rowsum_codes <- function(code, weight, n) as.vector(rowsum_rows(code, as.matrix(weight), n))
 
 # Sums the rows of the matrix `values` by group. `code`: group of each row, from 1 to `n`. Groups
@@ -297,7 +301,7 @@ rowsum_rows <- function(code, values, n) {
   all_sums
 }
 
-next_step <- function(x) {
+suggest_next_step <- function(x) {
   if (has_labels(x)) return("crowdtruth(), as.data.frame()")
   accuracy_call <- if (n_systems(x) > 0L) "estimate_accuracy()"
   if (n_raters(x) < 2L)
@@ -350,7 +354,7 @@ format_header <- function(x) {
   )
 }
 
-# Returns a clause such as "; 3 cases without any"; NULL if `n` is 0.
+# Makes text such as "; 3 cases without any" from `n`, `noun` and `words`; NULL if `n` is 0.
 count_clause <- function(n, noun, words) {
   if (n > 0) sprintf("; %s %s", count_noun(n, noun), words)
 }

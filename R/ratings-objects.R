@@ -155,8 +155,8 @@ as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
 # Does `...` contain arguments of ratings() that select columns? Only the names of the arguments are
 # checked. Their values are column names, which cannot be evaluated here.
 gives_column_roles <- function(...) {
-  names <- names(substitute(list(...)))
-  "case" %in% names || !is_empty(given_layouts(names))
+  argument_names <- names(substitute(list(...)))
+  "case" %in% argument_names || !is_empty(layouts_with_arguments(argument_names))
 }
 
 # Warns if columns of ratings look like counts of ratings: they are whole numbers, all rows have the
@@ -166,8 +166,8 @@ warn_counts <- function(columns) {
   columns <- as.list(as.data.frame(columns))
   if (length(columns) < 2L || !all(map_lgl(columns, is_count_column))) return()
   row_sums <- Reduce(`+`, columns)
-  are_equal <- length(row_sums) > 2L && all(row_sums == row_sums[[1L]]) && row_sums[[1L]] > 1
-  warn_if(are_equal && any(map_lgl(columns, function(x) 0 %in% x)), "labels",
+  sums_are_equal <- length(row_sums) > 2L && all(row_sums == row_sums[[1L]]) && row_sums[[1L]] > 1
+  warn_if(sums_are_equal && any(map_lgl(columns, function(x) 0 %in% x)), "labels",
     "Every row sums to {row_sums[[1L]]}, as if it contained counts of ratings.",
     i = "The columns are read as raters. If they are counts, use
         {.code as_ratings(x, counts = everything())}.", labels = names(columns))
@@ -229,8 +229,8 @@ ratings_of_cell_counts <- function(x, arg, categories = NULL, ordered = NULL) {
     cells, raters = seq_len(!!n_raters), weights = "weight", categories = categories %||% labels,
     ordered = ordered
   )
-  names <- names(dimnames(x))
-  if (length(setdiff(names, "")) == n_raters) ratings_of_cells$raters <- names
+  rater_names <- names(dimnames(x))
+  if (length(setdiff(rater_names, "")) == n_raters) ratings_of_cells$raters <- rater_names
   ratings_of_cells
 }
 
@@ -278,21 +278,22 @@ ratings_of_object <- function(columns, args, ...) {
 ratings_of_runs <- function(dots, rating, arg) {
   is_run <- map_lgl(dots, inherits, "qlm_coded")
   runs <- dots[is_run]
-  # Variables are columns of all runs. Text columns without repeated values are not variables,
-  # because they contain explanations.
-  candidates <- Reduce(intersect, lapply(runs, names))
-  candidates <- grep("^[.]|_tokens$|^cost$", candidates, value = TRUE, invert = TRUE)
+  # Variables of the codebook are columns that all runs have. Text columns without repeated values
+  # are explanations, not variables.
+  shared_columns <- Reduce(intersect, lapply(runs, names))
+  shared_columns <- grep("^[.]|_tokens$|^cost$", shared_columns, value = TRUE, invert = TRUE)
   variable <- Filter(function(name) {
     x <- runs[[1L]][[name]]
     is.atomic(x) && (!is.character(x) || any_repeated(x))
-  }, candidates)
+  }, shared_columns)
   abort_argument_if(quo_is_null(rating) && length(variable) != 1L, "rating",
-    "must name a variable of the codebook.", x = "The variables are {.val {candidates}}.",
-    i = "For example {.code rating = {candidates[[1L]]}}, or {.code rating = everything()} for a
+    "must name a variable of the codebook.", x = "The variables are {.val {shared_columns}}.",
+    i = "For example {.code rating = {shared_columns[[1L]]}}, or {.code rating = everything()} for a
          list with ratings of each.")
   if (!quo_is_null(rating)) {
-    selected <- select_columns(runs[[1L]], rating, "rating")
-    variable <- if (length(selected) > 1L) intersect(selected, variable) else selected
+    selected_columns <- select_columns(runs[[1L]], rating, "rating")
+    variable <- if (length(selected_columns) > 1L) intersect(selected_columns, variable) else
+      selected_columns
   }
   if (length(variable) > 1L) {
     return(lapply(setNames(nm = variable), function(name) {
@@ -324,9 +325,9 @@ read_run <- function(run) {
   old_meta <- attr(run, "run")
   new_meta <- attr(run, "meta")
   properties <- c(new_meta$user, new_meta$object, old_meta, old_meta$metadata)
-  name <- setdiff(properties$name, "original")
+  run_name <- setdiff(properties$name, "original")
   data.frame(
-    name = c(name, properties$chat_args$name, "run")[[1L]], gold = isTRUE(properties$is_gold),
+    name = c(run_name, properties$chat_args$name, "run")[[1L]], gold = isTRUE(properties$is_gold),
     kind = if (identical(properties$source, "human")) "expert" else "model"
   )
 }
@@ -340,24 +341,24 @@ is_vitals_task <- function(x) {
 }
 
 # Returns ratings from tasks. `dots`: a list of the tasks and of arguments of ratings(). The first
-# task is the user's `x`. If all tasks have the same answers, their scorers are raters of the same
-# cases. Otherwise each answer of each task is a separate case.
+# task is the user's `x`. If all tasks have the same answer to each sample, their scorers are raters
+# of the same cases. Otherwise each answer of each task is a separate case.
 ratings_of_samples <- function(dots, arg) {
   is_task <- map_lgl(dots, is_vitals_task)
   tasks <- dots[is_task]
   samples <- stack_rows(unname(
     Map(read_samples, tasks, names2(tasks), seq_along(tasks), arg)
   ))
-  case_key <- c("id", if (any(samples$epoch != 1)) "epoch")
+  id_columns <- c("id", if (any(samples$epoch != 1)) "epoch")
   n_tasks <- n_distinct(samples$task)
-  if (any_repeated(unique(samples[c(case_key, "answer")])[case_key])) {
-    if (n_tasks > 1L) case_key <- c("task", case_key)
+  if (any_repeated(unique(samples[c(id_columns, "answer")])[id_columns])) {
+    if (n_tasks > 1L) id_columns <- c("task", id_columns)
   } else if (n_distinct(samples$rater) < n_tasks) {
     samples$rater <- paste(samples$rater, samples$task)
   }
   verdict_labels <- c("N", "I", "P", "C")
   labels <- levels(samples$rating)
-  ratings_of_object(samples, dots[!is_task], case = case_key, rater = "rater", rating = "rating",
+  ratings_of_object(samples, dots[!is_task], case = id_columns, rater = "rater", rating = "rating",
     categories = if (all(labels %in% verdict_labels))
       intersect(verdict_labels, c("I", "C", labels)),
     rater_kind = if (all(samples$model)) "model")

@@ -8,7 +8,7 @@
 # * weight: sum of the weights of the cases of each pattern.
 # * values: a list of vectors with an element per pattern, by which patterns are split. Names are
 #   those of covariates, or `.truth`, `.confidence`, `.abstained` or `.posterior`.
-# * kind: for each pattern, the number of its combination of values; NULL without values.
+# * kind: for each pattern, the number of its combination of `values`; NULL without values.
 #
 # Other files access these fields only with the functions below. The argument `x` of these functions
 # is a ratings object or its patterns.
@@ -114,7 +114,7 @@ repeated_ratings <- function(x) {
   data.frame(pattern = pattern[repeated_positions], rater = rater[repeated_positions])
 }
 
-# Are raters identified, and does each rater rate a case at most once?
+# Do raters have names (unlike in counts of ratings), and does each rater rate a case at most once?
 rates_once <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
 
 # Returns the answers of raters, then of systems, as codes of categories (patterns x judges). NA
@@ -141,12 +141,12 @@ all_pattern_codes <- function(x) {
   n <- n_raters(x)
   # Index (1, 2, ...) of each rating among the ratings of the same pattern and rater, which are
   # next to each other.
-  repetition <- sequence(rle(rating_pattern(x) + (rating_rater(x) - 1) * n_patterns(x))$lengths)
-  column_number <- rating_rater(x) + (repetition - 1L) * n
-  column_numbers <- union(seq_len(n), column_number)
-  codes <- matrix(0L, n_patterns(x), length(column_numbers))
-  codes[cbind(rating_pattern(x), match(column_number, column_numbers))] <- rating_category(x)
-  list(codes = codes, rater = (column_numbers - 1L) %% n + 1L)
+  repeat_number <- sequence(rle(rating_pattern(x) + (rating_rater(x) - 1) * n_patterns(x))$lengths)
+  column_of_rating <- rating_rater(x) + (repeat_number - 1L) * n
+  used_columns <- union(seq_len(n), column_of_rating)
+  codes <- matrix(0L, n_patterns(x), length(used_columns))
+  codes[cbind(rating_pattern(x), match(column_of_rating, used_columns))] <- rating_category(x)
+  list(codes = codes, rater = (used_columns - 1L) %% n + 1L)
 }
 
 # Returns the number of ratings by each rater. Weights are used only if they are whole numbers.
@@ -160,15 +160,15 @@ ratings_of_raters <- function(x) core_rater_counts(x$patterns, pattern_weights(x
 # Returns the weight of each case, 1 if there are no weights.
 weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
 
-# Returns the order of the patterns, as from order(). The order depends only on their content, so
-# that results do not depend on the order of cases. `truth`: number of the true category of each
-# pattern, or empty.
+# Returns the order of the patterns, as from order(). They are sorted by their ratings, answers,
+# true categories and values, so that results do not depend on the order of cases. `truth`: number
+# of the true category of each pattern, or empty.
 order_of_patterns <- function(x, truth) {
-  patterns <- seq_len(n_patterns(x))
+  pattern_numbers <- seq_len(n_patterns(x))
   ratings <- split(
-    paste(rating_rater(x), rating_category(x)), factor(rating_pattern(x), patterns)
+    paste(rating_rater(x), rating_category(x)), factor(rating_pattern(x), pattern_numbers)
   )
-  answers <- split(t(pattern_answers(x)), rep(patterns, each = n_systems(x)))
+  answers <- split(t(pattern_answers(x)), rep(pattern_numbers, each = n_systems(x)))
   sort_keys <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
   order_rows(c(sort_keys, Filter(length, list(truth, patterns_of(x)$kind))))
 }
@@ -216,9 +216,9 @@ pick_patterns <- function(patterns, selected) {
 split_patterns <- function(x, values) {
   if (is_empty(values)) return(x)
   index <- number_combinations(values, x$index)
-  first_case <- which(!duplicated(index))
-  patterns <- pick_patterns(x$patterns, x$index[first_case])
-  patterns$values[names(values)] <- lapply(values, `[`, first_case)
+  first_case_of_pattern <- which(!duplicated(index))
+  patterns <- pick_patterns(x$patterns, x$index[first_case_of_pattern])
+  patterns$values[names(values)] <- lapply(values, `[`, first_case_of_pattern)
   set_patterns(x, patterns, index)
 }
 
@@ -309,7 +309,8 @@ pattern_weights <- function(x) x$patterns$weight
 # Returns, for each rating, the weight of its pattern.
 rating_weights <- function(x) pattern_weights(x)[rating_pattern(x)]
 
-# Returns a list from the C++ core: the agreement of raters, and the estimates of the K-model.
+# Returns a list from the C++ core: the agreement of raters, and the estimates of the K-model, in
+# which all raters have the same accuracy.
 agreement_in_core <- function(x) core_fit_algebraic(x$patterns, pattern_weights(x))
 
 # Are all weights whole numbers? They are then numbers of cases. Otherwise weights are
@@ -332,8 +333,8 @@ count_cases <- function(x, patterns = TRUE) sum(pattern_cases(x)[patterns])
 # * the covariates;
 # * `n`, the weight of the pattern.
 #
-# If raters are not identified, or rate a case more than once, counts of ratings in each category
-# replace the factors of raters.
+# If raters have no names, or rate a case more than once, the columns of raters are replaced by the
+# counts of ratings in each category.
 pattern_table <- function(x) {
   x <- split_patterns(x, x$covariates)
   ratings <- if (rates_once(x)) {
@@ -361,9 +362,9 @@ binomial_upper_tail <- function(n_successes, n_trials, probability) {
   pbeta(probability, n_successes, pmax(n_trials - n_successes, 0) + 1)
 }
 
-# Sets `is_used` to FALSE for patterns without ratings. An exception is a quantity for which a used
-# gold case has no ratings. Its column of `is_used` is not changed, because gold cases must be a
-# sample of the used cases.
+# Sets `is_used` to FALSE for patterns without ratings. If a gold case without ratings is used for a
+# quantity, the column of this quantity stays unchanged. Otherwise gold cases would not be a sample
+# of the used cases.
 # * is_used: does a quantity depend on a pattern (patterns x quantities)?
 # * is_rated: does each pattern have ratings?
 # * gold_patterns: number of the pattern of each gold case.

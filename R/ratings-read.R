@@ -123,15 +123,16 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   check_flag(clean_labels, "clean_labels")
   na_given <- !missing(na)
   if (is.numeric(na)) na <- as_label(na)
-  file <- check_file_settings(file, na)
+  file_settings <- check_file_settings(file, na)
   mapping <- enquos(
     case = case, rater = rater, rating = rating, raters = raters, counts = counts
   )
   repeats <- value_of_argument(enquos(...)$repeats)
-  settings <- c(file, list(
+  settings <- c(file_settings, list(
     format = format, scratch = withr::local_tempdir(),
-    keep = column_selector(mapping, enquos(systems, ...)), named = names_in_expressions(mapping),
-    labels = identical(repeats, "labels"), na_given = na_given
+    keep = new_column_selector(mapping, enquos(systems, ...)),
+    named = names_in_expressions(mapping), labels = identical(repeats, "labels"),
+    na_given = na_given
   ))
   files <- find_files(path)
   read_all <- function() {
@@ -155,19 +156,18 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   record <- function(cnd) {
     first_attempt$messages <- c(first_attempt$messages, conditionMessage(cnd))
   }
-  muffle <- function(cnd) {
+  muffle_repeated <- function(cnd) {
     if (conditionMessage(cnd) %in% first_attempt$messages) rlang::cnd_muffle(cnd)
   }
   attempt <- function() withCallingHandlers(convert(contents), warning = record, message = record)
   read_again <- function(cnd) {
     contents <- or_null(read_all()) %||% cnd_signal(cnd)
-    withCallingHandlers(convert(contents), warning = muffle, message = muffle)
+    withCallingHandlers(convert(contents), warning = muffle_repeated, message = muffle_repeated)
   }
   tryCatch(attempt(), fallible_error_repeat = read_again, fallible_error_case = read_again)
 }
 
-# Converts the contents of files to a ratings object. With several variables, returns a list of
-# ratings objects.
+# Converts the contents of files to ratings or, with several variables, to a list of ratings.
 # * contents: result of read_files().
 # * mapping, systems: quosures of arguments of read_ratings().
 # * settings: settings of the reader, see open_input().
@@ -186,9 +186,9 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
     columns$systems <- mapped_columns(contents, systems$columns, "systems")
   check_files(contents, columns)
   table <- drop_rows(systems$ratings %||% contents$table, contents, columns)
-  truths <- if (!"truth" %in% names(dots))
+  truth_columns <- if (!"truth" %in% names(dots))
     contents$truths[names(contents$truths) %in% columns$rating]
-  columns$truth <- truths %||% mapped_columns(contents, dots$truth %||% quo(NULL), "truth")
+  columns$truth <- truth_columns %||% mapped_columns(contents, dots$truth %||% quo(NULL), "truth")
   tables <- list(ratings = blank_ids_to_na(table, columns))
   if (!is.null(systems$table)) tables$systems <- as.list(systems$table)
   tables <- resolve_labels(tables, columns, na, clean_labels,
@@ -196,21 +196,21 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
   if (!is_default_case) contents$covariates <- NULL
   is_multilabel <- isTRUE(settings$labels)
   tables$ratings <- convert_columns(tables$ratings, columns, contents, is_multilabel)
-  tables$ratings <- keep_known_truths(tables$ratings, truths, dots, is_multilabel)
+  tables$ratings <- keep_known_truths(tables$ratings, truth_columns, dots, is_multilabel)
   implied_arguments <-
     settings_from_files(contents, tables$ratings, columns, systems$columns, names(dots))
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
-  data <- structure(
+  ratings_data <- structure(
     list2DF(tables$ratings), na_labels = as.character(na),
     is_partial = is.null(contents$is_complete),
     no_key = if (!is_empty(contents$key)) "file"
   )
-  x <- inject(ratings(data, !!!mapping, systems = !!systems, !!!implied_arguments,
+  x <- inject(ratings(ratings_data, !!!mapping, systems = !!systems, !!!implied_arguments,
     clean_labels = clean_labels && is_empty(columns$counts), ...))
   variables <- if (is.object(x)) list(x) else x
   warn_similar(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
-  # The user has no data frame with a row per case. Functions must therefore not match a vector with
-  # a value per case to the cases by position.
+  # Values per case without names are never matched to cases by position, because the user has no
+  # data frame with a row per case.
   variables <- lapply(variables, replace, "rows", "ratings")
   if (is.object(x)) variables[[1L]] else variables
 }
@@ -241,7 +241,7 @@ check_file_settings <- function(file, na) {
 # columns called case, rater or rating. In two situations all columns are read:
 # * an argument calls a function such as starts_with();
 # * data are long, and `rater` or `rating` is not given.
-column_selector <- function(mapping, dots) {
+new_column_selector <- function(mapping, dots) {
   quos <- c(mapping, dots)
   named_columns <- names_in_expressions(quos)
   called_functions <- setdiff(unlist(lapply(lapply(quos, quo_get_expr), all.names)), named_columns)
@@ -250,8 +250,6 @@ column_selector <- function(mapping, dots) {
   if (has_all_roles && all(called_functions %in% c("c", "`")))
     function(names) intersect(names, c(named_columns, "case", "rater", "rating")) else identity
 }
-
-# ---- Finding and reading files --------------------------------------------------------------
 
 find_files <- function(path) {
   if (!is.character(path) || is_empty(path) || !all(file.exists(path))) {
@@ -320,9 +318,8 @@ read_file <- function(file, settings) {
 
 # ---- Roles of columns, identifiers of cases, and systems ------------------------------------
 
-# Adds the default columns of the file format to `mapping`, a list of quosures of the arguments that
-# name columns. Default columns are used for `case`, `rater` and `rating` if the user did not give
-# them. Only long data have default columns.
+# Adds default columns of the file format to `mapping`, quosures of the arguments that name columns.
+# Only long data have them: for `case`, `rater` and `rating`, if the user did not give these.
 add_default_columns <- function(mapping, contents) {
   for (arg in setdiff(c("case", "rater", "rating"), given_argument_names(mapping))) {
     rating_choices <- if (arg == "rating") contents$choices
@@ -343,8 +340,7 @@ add_default_columns <- function(mapping, contents) {
   mapping
 }
 
-# Fails if a file lacks a used column that another file has. Otherwise all values of this column
-# would be missing without notice.
+# Fails if a file lacks a used column that other files have. Its values would silently be missing.
 check_files <- function(contents, columns) {
   for (arg in names(columns)) {
     for (path in names(contents$files)) {
@@ -357,44 +353,46 @@ check_files <- function(contents, columns) {
   }
 }
 
-# Returns the names of the columns that an argument selects. If the argument is a list with columns
-# for each variable of a codebook, these are the columns of all variables.
+# Returns the names of the columns that an argument selects, for all variables of a codebook.
 mapped_columns <- function(contents, quo, arg) {
   if (quo_is_call(quo, "list"))
     quo <- quo_set_expr(quo, call2("c", !!!unname(call_args(quo))))
   select_columns(list2DF(contents$table), quo, arg, contents$notes)
 }
 
-# Makes case identifiers unique over several files, and returns the table. Keys (see new_format())
-# are used if the format has them and if the default column contains the cases. Rows with equal keys
-# then get the same identifier, and other rows get different ones. If keys are not used, fails if
-# equal identifiers in two files may be different cases.
+# Makes case identifiers unique over several files, and returns the table. If the format has keys of
+# cases (see new_format()), and `case` is its default column, the keys decide: rows with equal keys
+# get the same identifier, and other rows get different ones. In other situations, fails if equal
+# identifiers in two files may be different cases.
 # * is_default_case: is `case` the default column of the format?
 # * same_cases: did the user declare that equal identifiers are the same case?
 resolve_cases <- function(contents, columns, is_default_case, same_cases) {
   table <- contents$table
-  case <- columns$case
+  case_columns <- columns$case
   is_evaluation_log <- !is.null(contents$format$programs)
-  if (length(contents$files) < 2L || is_empty(case)) return(table)
+  if (length(contents$files) < 2L || is_empty(case_columns)) return(table)
   if (is_default_case && !is_empty(contents$key)) {
     first_row <- match(contents$key, contents$key)
-    row_ids <- table[[case]]
+    row_ids <- table[[case_columns]]
     if (any_repeated(row_ids[unique(first_row)]))
       row_ids <- paste(table$file, row_ids, sep = "/")
-    table[[case]] <- row_ids[first_row]
-    task <- table[["task"]]
-    if (n_distinct(task) > 1L) table$sample <- paste(task, table[["sample"]], sep = "/")
+    table[[case_columns]] <- row_ids[first_row]
+    tasks <- table[["task"]]
+    if (n_distinct(tasks) > 1L) table$sample <- paste(tasks, table[["sample"]], sep = "/")
     return(table)
   }
-  same_cases <- same_cases || contents$format$shared || "file" %in% c(case, columns$rater)
+  same_cases <- same_cases || contents$format$shared || "file" %in% c(case_columns, columns$rater)
   if (same_cases || (is_default_case && !is_evaluation_log)) return(table)
-  row_ids <- paste_columns(table[case], "/")
-  ids <- unique(data.frame(id = row_ids, from = contents$from)[!is_blank(table[[case[[1L]]]]), ])
-  shared_ids <- repeated_values(ids$id)
+  row_ids <- paste_columns(table[case_columns], "/")
+  file_ids <-
+    unique(data.frame(id = row_ids, from = contents$from)[!is_blank(table[[case_columns[[1L]]]]), ])
+  shared_ids <- repeated_values(file_ids$id)
   abort_if(shared_ids, "repeat", "Several files contain the same case identifiers.",
-    x = "{.file {ids$from[ids$id == shared_ids[[1L]]]}} have case {.val {shared_ids[[1L]]}}
+    x = "{.file {file_ids$from[file_ids$id == shared_ids[[1L]]]}} have case
+         {.val {shared_ids[[1L]]}}
          {if (length(shared_ids) > 1L) paste('and', length(shared_ids) - 1L, 'more')} in common.",
-    i = c("If these are different cases, give {.code case = c({toString(c('file', case))})}.",
+    i = c("If these are different cases, give
+        {.code case = c({toString(c('file', case_columns))})}.",
       "If they are the same cases, give {.code file = list(same_cases = TRUE)}, also if they
         are repeats."),
     case = shared_ids, rater = NULL)

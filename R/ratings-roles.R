@@ -19,7 +19,8 @@ new_rating_role <- function(code, values = identity) as.list(environment())
 # because `$` also finds an element if only the beginning of its name matches.
 role_fields <- function(x) Filter(function(role) !is_empty(x[[role]]), names(rating_roles))
 
-# Returns the names of the elements with an entry per case and rater: roles and abstentions.
+# Returns the names of the elements of `x`, an input or ratings, that have an entry per case and
+# rater: roles and abstentions.
 entry_fields <- function(x) c(role_fields(x), if (has_abstentions(x)) "abstained")
 
 # Adds the fields of all roles to the ratings `x`. `input`: result of read_input().
@@ -47,27 +48,33 @@ add_rating_roles <- function(x, input) {
   x
 }
 
-# Returns the positive codes of all columns as a list of the vectors `case`, `rater` and `code`. The
-# vectors have an element per positive code, and are sorted by case and rater.
+# Lists values such as confidence, which columns contain as codes. Returns a list of the vectors
+# `case`, `rater` and `code`, with an element per positive code, sorted by case and rater.
 # * codes: a list of integer vectors, one per column.
 # * case, judge: in long data, the case and the judge (a rater or system) of each code. In wide data
 #   `judge` is NULL, and `codes` has a vector for each of `judges`.
 # * rows: number of rows of wide data.
 list_positive_codes <- function(codes, case, judge, judges, x, rows) {
-  pairs <- if (is.null(judge)) expand.grid(case = seq_len(rows), rater = seq_along(judges)) else
+  case_rater <- if (is.null(judge))
+    expand.grid(case = seq_len(rows), rater = seq_along(judges)) else
     list(case = match(case, x$cases), rater = match(as_label(judge), judges))
-  code <- unlist(codes, use.names = FALSE)
-  positions <- which(code > 0L)
-  positions <- positions[order(pairs$case[positions], pairs$rater[positions])]
-  list(case = pairs$case[positions], rater = pairs$rater[positions], code = code[positions])
+  all_codes <- unlist(codes, use.names = FALSE)
+  positions <- which(all_codes > 0L)
+  positions <- positions[order(case_rater$case[positions], case_rater$rater[positions])]
+  list(
+    case = case_rater$case[positions], rater = case_rater$rater[positions],
+    code = all_codes[positions]
+  )
 }
 
 # Returns the code of each rating in the field of a role, NA if it is unknown. `case`, `rater`:
 # numbers of the case and the rater of each rating.
 codes_of_ratings <- function(x, role, case, rater) {
   entries <- x[[role]]
-  raters <- n_raters(x)
-  entries$code[match((case - 1) * raters + rater, (entries$case - 1) * raters + entries$rater)]
+  rater_count <- n_raters(x)
+  entries$code[match(
+    (case - 1) * rater_count + rater, (entries$case - 1) * rater_count + entries$rater
+  )]
 }
 
 # Selects cases and raters of `x`, a list of the vectors `case`, `rater` and sometimes `code`.
@@ -93,12 +100,12 @@ subset_case_entries <- function(x, cases, new_number = seq_len(max(x$rater)),
 
 # ---- Confidence ----------------------------------------------------------------------------------
 
-max_levels <- 5L
+max_confidence_levels <- 5L
 
 # Lower limits of the five levels of numeric confidence. They are written out to avoid rounding
 # errors: 3 * 0.2 is larger than 0.6.
-level_limits <- c("[0, 0.2)" = 0, "[0.2, 0.4)" = 0.2, "[0.4, 0.6)" = 0.4, "[0.6, 0.8)" = 0.6,
-  "[0.8, 1]" = 0.8)
+confidence_level_limits <- c("[0, 0.2)" = 0, "[0.2, 0.4)" = 0.2, "[0.4, 0.6)" = 0.4,
+  "[0.6, 0.8)" = 0.6, "[0.8, 1]" = 0.8)
 
 # Converts columns of confidence (ordered factors, logicals or numbers) to codes. Returns a list:
 # * levels: labels of the levels, the same for all columns.
@@ -121,25 +128,27 @@ encode_confidence <- function(columns, input) {
         {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
     arg = "confidence")
   if (type == "numeric") for (name in names(known_columns)) {
-    x <- known_columns[[name]]
-    check_values(x, is.na(x) | (x >= 0 & x <= 1), name, "confidence",
-      "Numbers of {.arg confidence} must be in [0, 1].",
+    confidence <- known_columns[[name]]
+    check_values(confidence, is.na(confidence) | (confidence >= 0 & confidence <= 1), name,
+      "confidence", "Numbers of {.arg confidence} must be in [0, 1].",
       i = "Divide percentages by 100. Convert grades such as 1 to 5 to an ordered factor:
           {.code factor(x, 1:5, ordered = TRUE)}.", rows = input$source)
   }
-  columns[!is_all_missing] <- lapply(known_columns, function(x) {
-    switch(type, ordered = x, logical = factor(x, c(FALSE, TRUE)),
-      numeric = cut(x, c(level_limits, Inf), names(level_limits), right = FALSE))
+  columns[!is_all_missing] <- lapply(known_columns, function(confidence) {
+    switch(type, ordered = confidence, logical = factor(confidence, c(FALSE, TRUE)),
+      numeric = cut(confidence, c(confidence_level_limits, Inf), names(confidence_level_limits),
+        right = FALSE))
   })
-  levels <- unique(lapply(columns[!is_all_missing], levels))
-  abort_if(length(levels) > 1L, "columns",
+  level_sets <- unique(lapply(columns[!is_all_missing], levels))
+  abort_if(length(level_sets) > 1L, "columns",
     "Columns of {.arg confidence} must have the same levels.",
-    x = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}.", arg = "confidence")
-  levels <- levels[[1L]]
-  abort_if(!length(levels) %in% 2:max_levels, "columns",
-    "{.arg confidence} must have two to {max_levels} levels.",
+    x = "One has {.val {level_sets[[1L]]}}, another {.val {level_sets[[2L]]}}.", arg = "confidence")
+  levels <- level_sets[[1L]]
+  abort_if(!length(levels) %in% 2:max_confidence_levels, "columns",
+    "{.arg confidence} must have two to {max_confidence_levels} levels.",
     x = "It has {length(levels)}: {.val {levels}}.",
-    i = if (length(levels) > max_levels) "Merge adjacent levels until {max_levels} are left.",
+    i = if (length(levels) > max_confidence_levels)
+      "Merge adjacent levels until {max_confidence_levels} are left.",
     arg = "confidence")
   Map(function(column, rating, name) {
     check_values(column, is.na(column) | !is.na(rating), name, "confidence",

@@ -11,14 +11,14 @@ NULL
 # Returns a list of columns with a value per case: the covariates and, if several columns identify
 # cases, these columns.
 columns_of_cases <- function(x) {
-  keys <- if (!is.null(x$keys)) {
+  key_columns <- if (!is.null(x$keys)) {
     # Splits the identifiers of cases into the columns from which join_keys() made them.
     key_parts <- unlist(strsplit(paste0(x$cases, "/"), "/", fixed = TRUE))
     key_parts <- gsub("%25", "%", gsub("%2F", "/", key_parts, fixed = TRUE), fixed = TRUE)
     columns <- split_columns(matrix(key_parts, ncol = length(x$keys), byrow = TRUE), names(x$keys))
     modify_fields(columns, x$keys, as.numeric)
   }
-  c(keys, x$covariates)
+  c(key_columns, x$covariates)
 }
 
 # Returns the group of each case of `x`. `by`: quosure of the argument `by`. It is evaluated with
@@ -29,7 +29,7 @@ groups_of_cases <- function(by, x) {
   variables <- all.vars(quo_get_expr(by))
   unknown_names <- setdiff(variables, names(case_columns))
   uses_covariates <- !is_empty(variables) && is_empty(unknown_names)
-  value <- tryCatch(eval_tidy(by, if (uses_covariates) case_columns), error = function(cnd) {
+  group_values <- tryCatch(eval_tidy(by, if (uses_covariates) case_columns), error = function(cnd) {
     abort_argument("by",
       "must be the name of a covariate of {.arg x}, or contain a value for each case.",
       x = if (!setequal(unknown_names, variables)) "There is no covariate {.val {unknown_names}}."
@@ -37,7 +37,7 @@ groups_of_cases <- function(by, x) {
       i = c(similar_values_hint(unknown_names, names(case_columns)), case_values_hint("by")))
   })
   if (uses_covariates) x$rows <- "cases"
-  check_case_values(value, x, "by")
+  check_case_values(group_values, x, "by")
 }
 
 # Returns a list with the ratings of each group of cases. `by`: see groups_of_cases().
@@ -78,22 +78,24 @@ check_case_values <- function(value, x, arg) {
       if (identical(value, "pair")) pairwise_hint, case_values_hint(arg)))
   cases <- as_label(x$cases)
   if (has_names(value)) {
-    case <- names(value)
-    unknown_cases <- if (!is.null(x$rows)) setdiff(case, cases)
+    named_cases <- names(value)
+    unknown_cases <- if (!is.null(x$rows)) setdiff(named_cases, cases)
     abort_argument_if(unknown_cases, arg, "must name cases of {.arg x}.",
       x = "{length(unknown_cases)} name{?s} {?is not a case/are not cases}, first
           {.val {head(unknown_cases, 3L)}}.",
       i = "If names of a vector are not cases, drop them with {.fun unname}.", case = unknown_cases)
     value_code <- match(value, value)
-    conflicts <- case[value_code != value_code[match(case, case)]]
-    abort_argument_if(conflicts, arg, "must have one value for each case.",
-      x = "Case {.val {conflicts[[1L]]}} has several values.", case = unique(conflicts))
-    value <- unname(value)[match(cases, case)]
+    conflicting_cases <-
+      named_cases[value_code != value_code[match(named_cases, named_cases)]]
+    abort_argument_if(conflicting_cases, arg, "must have one value for each case.",
+      x = "Case {.val {conflicting_cases[[1L]]}} has several values.",
+      case = unique(conflicting_cases))
+    value <- unname(value)[match(cases, named_cases)]
   }
-  case <- cases[is.na(value)]
-  abort_argument_if(case, arg, "must be known for every case.",
-    x = "It is missing for {length(case)} case{?s}, first for {.val {head(case, 3L)}}.",
-    case = case)
+  cases_without_value <- cases[is.na(value)]
+  abort_argument_if(cases_without_value, arg, "must be known for every case.",
+    x = "It is missing for {length(cases_without_value)} case{?s}, first for
+        {.val {head(cases_without_value, 3L)}}.", case = cases_without_value)
   value
 }
 

@@ -289,8 +289,8 @@ check_long_data <- function(is_long_data, repeats) {
 # * declared: TRUE if `categories` was given as the full list of categories. If all elements of
 #   `categories` have names, they only rename labels, and the field is NULL.
 # * copies: number of rows that were left out, because they are copies of another row.
-# * rows: can values be matched to cases by position? "cases" if row i of the data is case i of the
-#   object, and otherwise "ratings". NULL after cases were removed or reordered.
+# * rows: "cases" if row i of the data is case i of the object, so that values can be matched to
+#   cases by position. Otherwise "ratings", or NULL after cases were removed or reordered.
 # * empty_answers: case and rater of each answer without labels.
 # * keys: only if several columns identify cases. A logical vector with the names of these columns,
 #   TRUE for numeric columns.
@@ -329,22 +329,23 @@ has_reruns <- function(x) x$repeats == "reruns"
 # Fails if fields of a new ratings object contradict each other, or do not suffice for estimates.
 # Warns about fields that are probably mistakes.
 check_new_ratings <- function(x, input) {
-  is_counts <- has_counts(x)
-  has_enough_raters <- n_raters(x) >= if (is_counts || has_labels(x)) 2L else 1L
-  abort_if(is_empty(rating_category(x)) && (has_enough_raters || is_counts), "missing",
+  has_only_counts <- has_counts(x)
+  has_enough_raters <- n_raters(x) >= if (has_only_counts || has_labels(x)) 2L else 1L
+  abort_if(is_empty(rating_category(x)) && (has_enough_raters || has_only_counts), "missing",
     "There are no ratings in {.arg data}: all are missing.",
     i = "Check the columns, and the coding of missing values.")
   abort_if(!has_enough_raters, "raters",
     if (n_raters(x) == 0L) "There are no raters." else
       "At least two raters are needed to learn from their agreement.",
     x = describe_found_labels(x$raters),
-    i = if (is_counts) "No case has two ratings: the counts of every row sum to one or zero." else
+    i = if (has_only_counts)
+      "No case has two ratings: the counts of every row sum to one or zero." else
       "Systems do not count as raters.", raters = x$raters)
-  n_per_pattern <- pattern_lengths(x)
-  example_case <- match(which.max(n_per_pattern), pattern_of_case(x))
-  abort_if(max(n_per_pattern) > core_max_ratings(), "counts",
+  ratings_per_pattern <- pattern_lengths(x)
+  example_case <- match(which.max(ratings_per_pattern), pattern_of_case(x))
+  abort_if(max(ratings_per_pattern) > core_max_ratings(), "counts",
     "A case can have at most {core_max_ratings()} ratings.",
-    x = "Case {.val {as.character(x$cases[[example_case]])}} has {max(n_per_pattern)}.",
+    x = "Case {.val {as.character(x$cases[[example_case]])}} has {max(ratings_per_pattern)}.",
     row = example_case, column = NA_character_)
   shared_names <- intersect(named_raters(x), x$systems)
   abort_if(shared_names, "columns", "Raters and systems must have different names.",
@@ -363,10 +364,12 @@ check_new_ratings <- function(x, input) {
   warn_if(unused_raters, "raters", "Rater{?s} {.val {unused_raters}} {?has/have} no ratings.",
     i = "Leave {cli::qty(length(unused_raters))}{?it/them} out, or check the column{?s}.",
     raters = unused_raters)
-  # If `case` and `rater` are swapped, there are more raters than cases, often with one rating per
-  # rater. There is no warning for up to 20 raters.
-  swap_ratio <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
-  warn_if(input$layout$by_rating && nrow(x) < 50L && n_raters(x) > max(20L, swap_ratio * nrow(x)),
+  # With more raters per case, `case` and `rater` are probably swapped. The limit is lower if most
+  # raters have only one rating. There is no warning for up to 20 raters.
+  min_raters_per_case <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
+  warn_if(
+    input$layout$by_rating && nrow(x) < 50L &&
+      n_raters(x) > max(20L, min_raters_per_case * nrow(x)),
     "raters", "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
     i = "Check that {.arg case} and {.arg rater} are not swapped.", raters = x$raters)
 }

@@ -65,8 +65,8 @@ count_bytes <- function(connection) {
   })
 }
 
-# Reads a connection in blocks of 4 MB, and closes it. `step`: a function of a state and a block
-# that returns the next state. Returns the last state.
+# Reads a connection in blocks of 4 MB, and closes it. `state`: start value, for example of a sum.
+# `step`: function of the state and a block; returns the new state. Returns the last state.
 fold_blocks <- function(connection, state, step) {
   on.exit(close(connection))
   while (length(block <- readBin(connection, "raw", 2^22)) > 0L) state <- step(state, block)
@@ -96,8 +96,10 @@ unpack_gzip <- function(input, scratch) {
     recorded_size == size %% 2^32 || recorded_size < size &&
       length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), bytes, fixed = TRUE, all = TRUE)) > 1L
   }
-  fail <- function(cnd) abort_damaged(input, "is a gzip file that is damaged or incomplete.")
-  if (!tryCatch(handle_foreign_error(write_unpacked(), fail), warning = fail)) fail()
+  fail_damaged <-
+    function(cnd) abort_damaged(input, "is a gzip file that is damaged or incomplete.")
+  if (!tryCatch(handle_foreign_error(write_unpacked(), fail_damaged), warning = fail_damaged))
+    fail_damaged()
   unpacked_path
 }
 
@@ -148,23 +150,24 @@ zip_entries <- function(input) {
 zip_directory <- function(path, max_files) {
   connection <- file(path, "rb")
   on.exit(close(connection))
-  bytes_at <- function(position, n) {
+  read_bytes_at <- function(position, n) {
     seek(connection, position)
     readBin(connection, "raw", min(n, file.size(path)))
   }
   # The last record of an archive has 22 bytes, and up to 65535 bytes of comment may follow it.
-  tail_bytes <- bytes_at(max(0, file.size(path) - 65557), 65557)
+  tail_bytes <- read_bytes_at(max(0, file.size(path) - 65557), 65557)
   position <- max(grepRaw(as.raw(c(0x50, 0x4b, 5, 6)), tail_bytes, fixed = TRUE, all = TRUE)) - 1
-  directory <- bytes_at(
+  directory_bytes <- read_bytes_at(
     read_int(tail_bytes, position + 16, 4L), read_int(tail_bytes, position + 12, 4L)
   )
   entries <- list(name = character(), size = numeric(), link = logical())
   position <- 0
-  while (position < length(directory) && length(entries$name) <= max_files) {
-    stopifnot(directory[position + 1:4] == as.raw(c(0x50, 0x4b, 1, 2)))
-    read_field <- function(offset, n) read_int(directory, position + offset, n)
-    lengths <- map_dbl(c(28, 30, 32), read_field, 2L) # of the name, an extra field and a comment
-    name <- directory[position + 46 + seq_len(lengths[[1L]])]
+  while (position < length(directory_bytes) && length(entries$name) <= max_files) {
+    stopifnot(directory_bytes[position + 1:4] == as.raw(c(0x50, 0x4b, 1, 2)))
+    read_field <- function(offset, n) read_int(directory_bytes, position + offset, n)
+    # Lengths of the name, of an extra field and of a comment.
+    field_lengths <- map_dbl(c(28, 30, 32), read_field, 2L)
+    name <- directory_bytes[position + 46 + seq_len(field_lengths[[1L]])]
     # Valid names contain no zero bytes. A backslash makes zip_entries() refuse the name.
     name[name == 0L] <- charToRaw("\\")
     entry_number <- length(entries$name) + 1L
@@ -172,7 +175,7 @@ zip_directory <- function(path, max_files) {
     entries$size[[entry_number]] <- read_field(24, 4L)
     # The Unix file type of a link is 10.
     entries$link[[entry_number]] <- read_field(40, 2L) %/% 4096 == 10
-    position <- position + 46 + sum(lengths)
+    position <- position + 46 + sum(field_lengths)
   }
   entries
 }

@@ -16,8 +16,8 @@
 #
 # `read` returns a list:
 # * table: columns of text.
-# * map: default columns for case, rater and rating; also systems, the names of raters that are
-#   systems.
+# * map: a list of the default columns for case, rater and rating. Its element `systems` contains
+#   the names of the raters that are systems.
 # * choices: columns that may be the rating.
 # * notes: texts about dropped rows.
 # * key (optional): for each row, an identifier of its case that is valid across files: equal keys
@@ -33,7 +33,7 @@ new_format <- function(words, columns, kinds, sniff, read, tabular = FALSE, shar
 # Returns the records of all formats. The first format that matches a file is used. Therefore
 # special formats precede general ones.
 file_formats <- function() {
-  has_fields <- function(...) {
+  new_field_test <- function(...) {
     function(input) all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
   }
   list(
@@ -43,7 +43,8 @@ file_formats <- function() {
     }, read_excel),
     inspect = new_format("a log of Inspect (JSON or .eval)", "`result`, `scorer`, `value`",
       c("json", "zip"), function(input) {
-        if (input$kind == "json") has_fields("eval", "samples")(input) else has_log(input)
+        if (input$kind == "json") new_field_test("eval", "samples")(input) else
+          contains_inspect_log(input)
       }, read_inspect_log, labels = list(
       c("C", "I"), c("P", "I"), c("N", "C"), c("0", "1"), c("FALSE", "TRUE")
     ),
@@ -76,28 +77,28 @@ file_formats <- function() {
       labels = list(c("fail", "pass"))),
     openai_evals = new_format("a log of OpenAI evals (JSONL)", "`result`, `eval`, `value`", "jsonl",
       function(input) {
-        has_fields("spec")(input) && "eval_name" %in% names(input$record$spec)
+        new_field_test("spec")(input) && "eval_name" %in% names(input$record$spec)
       }, read_openai_evals, failed = function(data) identical(data$choice, "__invalid__"),
       programs = " match$", labels = list(c("FALSE", "TRUE"))),
     lm_eval = new_format("samples of lm-evaluation-harness (JSONL or JSON)",
       "`result`, `metric`, `value`", c("jsonl", "json"),
-      has_fields("doc_id", "resps"), read_lm_eval, programs = "", labels = list(c("0", "1"))),
+      new_field_test("doc_id", "resps"), read_lm_eval, programs = "", labels = list(c("0", "1"))),
     argilla = new_format("records of Argilla (JSON or JSONL)", "`id`, `user`, the question",
       c("json", "jsonl"), function(input) {
-        has_fields("fields", "responses")(input) ||
+        new_field_test("fields", "responses")(input) ||
           any(endsWith(as.character(names(input$record)), ".responses.users"))
       }, read_argilla, shared = TRUE,
       failed = function(answer) !(answer$status %||% "submitted") %in% "submitted"),
     label_studio = new_format("an export of Label Studio (JSON)",
       "`id`, `completed_by`, the control", "json", function(input) {
-        has_fields("data", "annotations")(input) || has_fields("data", "completions")(input)
+        new_field_test("data", "annotations")(input) || new_field_test("data", "completions")(input)
       }, read_label_studio, shared = TRUE),
     label_studio_min = new_format("an export of Label Studio (JSON-MIN or CSV)",
       "`id`, `annotator`, none: `rating` is required", c("json", "text"),
-      has_fields("annotator", "annotation_id"), read_label_studio_min, shared = TRUE),
+      new_field_test("annotator", "annotation_id"), read_label_studio_min, shared = TRUE),
     prodigy = new_format("annotations of Prodigy (JSONL)",
       "`_task_hash`, `_annotator_id`, `answer`; choices: `_input_hash`, `_annotator_id`, `accept`",
-      "jsonl", has_fields("_task_hash", "answer"), read_prodigy, shared = TRUE),
+      "jsonl", new_field_test("_task_hash", "answer"), read_prodigy, shared = TRUE),
     doccano = new_format("an export of Doccano (JSONL or JSON)",
       "`id`, the name of the file, `label`", c("jsonl", "json"), is_doccano, read_doccano,
       shared = TRUE),
@@ -108,18 +109,18 @@ file_formats <- function() {
       function(input) !has_names(input$document) && length(names(input$record)) > 1L,
       read_json_array),
     mturk = new_format("a batch of Amazon Mechanical Turk (CSV)",
-      "`HITId`, `WorkerId`, the column `Answer.*`", "text", has_fields("HITId", "WorkerId"),
-      read_crowd("HITId", "WorkerId", "AssignmentStatus", "rejected",
+      "`HITId`, `WorkerId`, the column `Answer.*`", "text", new_field_test("HITId", "WorkerId"),
+      new_crowd_reader("HITId", "WorkerId", "AssignmentStatus", "rejected",
         "with the status \"Rejected\"", "^Answer[.]"), shared = TRUE),
     appen = new_format("a full report of Appen or Figure Eight (CSV)",
-      "`_unit_id`, `_worker_id`, the question", "text", has_fields("_unit_id", "_worker_id"),
-      read_crowd("_unit_id", "_worker_id", "_tainted", "true",
+      "`_unit_id`, `_worker_id`, the question", "text", new_field_test("_unit_id", "_worker_id"),
+      new_crowd_reader("_unit_id", "_worker_id", "_tainted", "true",
         "of workers who failed test questions", NULL, function(name) paste0(name, "_gold")),
       shared = TRUE),
     toloka = new_format("assignments of Toloka (TSV)",
       "the task, `ASSIGNMENT:worker_id`, the column `OUTPUT:*`", "text",
-      has_fields("ASSIGNMENT:worker_id"),
-      read_crowd("ASSIGNMENT:task_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status",
+      new_field_test("ASSIGNMENT:worker_id"),
+      new_crowd_reader("ASSIGNMENT:task_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status",
         c("rejected", "skipped", "expired"), "with the status rejected, skipped or expired",
         "^OUTPUT:", function(name) sub("OUTPUT", "GOLDEN", name, fixed = TRUE)), shared = TRUE),
     csv = new_format("a table of text (CSV, TSV)", "`case`, `rater`, `rating`", "text",
@@ -157,7 +158,7 @@ find_format <- function(input, name) {
   for (format in formats) if (input$kind %in% format$kinds && isTRUE(format$sniff(input)))
     return(format)
   field_names <- if (input$kind == "json") names(input$record)
-  appearance <- find_signature(input) %||% if (input$kind == "other") { # nolint: object_usage.
+  file_type <- find_signature(input) %||% if (input$kind == "other") { # nolint: object_usage.
     "a binary file, because it contains zero bytes"
   } else if (input$kind == "json") {
     if (is.null(field_names)) "JSON without objects" else
@@ -168,7 +169,7 @@ find_format <- function(input, name) {
     sprintf("text that begins \"%s\"", shorten_text(input$first[[1L]]))
   }
   abort_file(input, "has no format that `read_ratings()` can read.",
-    x = "It looks like {appearance}.",
+    x = "It looks like {file_type}.",
     i = c(
       if (input$kind == "text" && length(csv_header(input, 2L)) > 1L) skip_hint,
       "Read it yourself, and give the data frame to `ratings()`; see `?read_ratings` for formats."
@@ -200,29 +201,30 @@ settings_from_files <- function(contents, table, columns, systems, given_names) 
   if (!is.null(arguments$truth))
     inform_fallible("The known truth in column{?s} {.val {truths}} is read as {.arg truth}.")
   if (!is.null(arguments$rater_kind)) {
-    judges <- map_chr(split(raters, kind_labels[kind_by_rater]), shorten)
-    judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
-    inform_fallible("Raters are read as {judges}, as usual in logs of evaluations.",
+    judge_text <- map_chr(split(raters, kind_labels[kind_by_rater]), shorten)
+    judge_text <- # nolint: object_usage.
+      paste0(names(judge_text), " (", judge_text, ")", collapse = " and ")
+    inform_fallible("Raters are read as {judge_text}, as usual in logs of evaluations.",
       i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
   }
   arguments
 }
 
 # Replaces known truths in files by NA if they are not categories, with a warning.
-# * truths: names of the columns of truths, named by the columns of ratings.
+# * truths: names of the columns with known truths. Names of this vector are columns of ratings.
 # * given_quosures: quosures of arguments of ratings().
 # * is_multilabel: may answers have several labels? Then no truth is used.
 keep_known_truths <- function(table, truths, given_quosures, is_multilabel) {
   for (rating in names(truths)) {
-    given_value <- function(arg) {
+    evaluate_argument <- function(arg) {
       argument <- value_of_argument(given_quosures[[arg]])
       if (is.list(argument)) argument[[rating]] else argument
     }
-    categories <- given_value("categories")
+    categories <- evaluate_argument("categories")
     old_labels <- as_label(categories)
     new_labels <- ifelse(nzchar(names2(categories)), names2(categories), old_labels)
     recode <- function(labels) c(new_labels, labels)[match(labels, c(old_labels, labels))]
-    labels <- setdiff(distinct_values(table[rating]), as_label(given_value("abstain")))
+    labels <- setdiff(distinct_values(table[rating]), as_label(evaluate_argument("abstain")))
     column <- truths[[rating]]
     truth <- table[[column]]
     is_known <- recode(truth) %in% c(recode(labels), declared_categories(categories))
@@ -246,14 +248,16 @@ keep_known_truths <- function(table, truths, given_quosures, is_multilabel) {
 #   Otherwise it is NULL, and numbers have a decimal point.
 # * is_multilabel: may answers have several labels?
 convert_columns <- function(table, columns, contents, is_multilabel) {
-  plain_pattern <- "^ *([-+]?([1-9][0-9]{0,14}|0)?([.][0-9]*)?([eE][-+]?[0-9]+)?|TRUE|FALSE|NA) *$"
-  has_flags <- is_multilabel && length(columns$rating) > 1L
-  columns[c("counts", if (has_flags) "rating")] <- NULL
+  plain_value_pattern <-
+    "^ *([-+]?([1-9][0-9]{0,14}|0)?([.][0-9]*)?([eE][-+]?[0-9]+)?|TRUE|FALSE|NA) *$"
+  has_flag_columns <- is_multilabel && length(columns$rating) > 1L
+  columns[c("counts", if (has_flag_columns) "rating")] <- NULL
   modify_fields(table, setdiff(names(table), c(contents$covariates, unlist(columns))), function(x) {
     numbers <- if (is.character(x))
       sub(contents$decimal_mark %||% ".", ".", x, fixed = TRUE, useBytes = TRUE)
-    texts <- setdiff(numbers, NA)
-    if (!is_empty(texts) && all(grepl(plain_pattern, texts, perl = TRUE, useBytes = TRUE)))
+    distinct_texts <- setdiff(numbers, NA)
+    if (!is_empty(distinct_texts) &&
+      all(grepl(plain_value_pattern, distinct_texts, perl = TRUE, useBytes = TRUE)))
       type.convert(numbers, as.is = TRUE) else x
   })
 }

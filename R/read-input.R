@@ -36,9 +36,10 @@ open_input <- function(path, settings) {
     labels = isTRUE(settings$labels)
   )
   input$plain_path <- unpack_and_decode(input, settings$scratch)
-  signature <- find_signature(input) %||% ""
-  input$kind <- if (nzchar(signature) || as.raw(0L) %in% readBin(input$plain_path, "raw", 65536L)) {
-    switch(signature, "a zip archive" = "zip", "an old Office file" = "ole", "other")
+  binary_description <- find_signature(input) %||% ""
+  input$kind <- if (nzchar(binary_description) ||
+    as.raw(0L) %in% readBin(input$plain_path, "raw", 65536L)) {
+    switch(binary_description, "a zip archive" = "zip", "an old Office file" = "ole", "other")
   } else {
     kind_of_text(input)
   }
@@ -115,8 +116,8 @@ find_signature <- function(input) {
 kind_of_text <- function(input) {
   byte_counts <- count_bytes(file(input$plain_path, "rb"))
   abort_file_if(byte_counts[[1L]] > 0, input, "is not text: it contains zero bytes.")
-  lines <- max(byte_counts[utf8ToInt("\n\r") + 1L]) + 1
-  check_cells(1, lines, input)
+  n_lines <- max(byte_counts[utf8ToInt("\n\r") + 1L]) + 1
+  check_cells(1, n_lines, input)
   input$first <- first_two_lines(input$plain_path, input$skip)
   abort_file_if(is_empty(input$first), input, "is empty.")
   first_line <- input$first[[1L]]
@@ -131,7 +132,7 @@ kind_of_text <- function(input) {
   separator_bytes <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
   # The count is NA if the code point of a separator is above 255. Such separators are ignored.
   separator_counts <- count_bytes(rawConnection(first_bytes))[separator_bytes + 1L]
-  check_cells(max(separator_counts + 1, length(first_bytes) / 1000, na.rm = TRUE), lines, input)
+  check_cells(max(separator_counts + 1, length(first_bytes) / 1000, na.rm = TRUE), n_lines, input)
   "text"
 }
 
@@ -180,9 +181,9 @@ parse_text <- function(text) {
     "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",
     "(?<![\\w+.-])(?:NaN|-?Infinity)(?!\\w)" = "null"
   )
-  is_applicable <- map_lgl(names(replacements), grepl, text, perl = TRUE, useBytes = TRUE)
+  pattern_occurs <- map_lgl(names(replacements), grepl, text, perl = TRUE, useBytes = TRUE)
   string_pattern <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)|"
-  if (validUTF8(text)) for (pattern in names(replacements)[is_applicable])
+  if (validUTF8(text)) for (pattern in names(replacements)[pattern_occurs])
     text <- gsub(paste0(string_pattern, pattern), replacements[[pattern]], text, perl = TRUE)
   parsed <- jsonlite::parse_json(text, bigint_as_char = TRUE)
   # JSON has no infinite numbers. Therefore an infinite value was too large for R.
@@ -253,10 +254,10 @@ check_nested_fields <- function(fields, input) {
   parent_fields <- lapply(strsplit(as.character(fields), ".", fixed = TRUE), function(parts) {
     Reduce(function(a, b) paste(a, b, sep = "."), head(parts, -1L), accumulate = TRUE)
   })
-  conflicts <- intersect(fields, unlist(parent_fields))
-  abort_file_if(conflicts, input,
+  conflicting_fields <- intersect(fields, unlist(parent_fields))
+  abort_file_if(conflicting_fields, input,
     "has a field that is an object in one record and a value in another.",
-    x = "It is \"{conflicts[[1L]]}\".",
+    x = "It is \"{conflicting_fields[[1L]]}\".",
     i = "Use the same type in all records, or give columns of other fields only.")
 }
 
@@ -272,18 +273,19 @@ shorten_text <- function(x) {
 # logicals are converted to labels before unlist(), which would change them. An empty list is an
 # answer without labels, if answers may have several labels.
 as_text <- function(values, input) {
-  is_list <- map_lgl(values, is.list) | lengths(values) > 1L
-  lists <- rapply(lapply(values[is_list], as.list), as_label, c("logical", "integer", "numeric"),
-    how = "replace")
-  values[is_list] <- lapply(lists, function(value) {
+  is_list_or_vector <- map_lgl(values, is.list) | lengths(values) > 1L
+  label_lists <- rapply(lapply(values[is_list_or_vector], as.list), as_label,
+    c("logical", "integer", "numeric"), how = "replace")
+  values[is_list_or_vector] <- lapply(label_lists, function(value) {
     if (!all(lengths(value) == 1L)) value else
       if (!is_empty(value) || input$labels) as.character(unlist(value))
   })
   if (any(map_lgl(values, is.list))) return(values)
-  modes <- map_chr(values, mode)
-  for (same_mode in split(seq_along(values), modes)[setdiff(modes, c("NULL", "character"))])
+  value_modes <- map_chr(values, mode)
+  for (same_mode in
+    split(seq_along(values), value_modes)[setdiff(value_modes, c("NULL", "character"))])
     values[same_mode] <- as.list(as_label(unlist(values[same_mode])))
-  values[modes == "NULL"] <- NA_character_
+  values[value_modes == "NULL"] <- NA_character_
   if (all(lengths(values) == 1L)) as_label(unlist(values)) else values
 }
 

@@ -34,9 +34,9 @@ read_argilla <- function(input) {
       lapply(user$values, function(value) list(c(user[c("user_id", "status")], value)))
     }), FALSE)
     for (name in grep("[.]responses$", names(record), value = TRUE)) {
-      field <- function(end) record[[paste0(name, end)]]
-      responses[[sub("[.]responses$", "", name)]] <- Map(list, value = field(""),
-        user_id = field(".users"), status = field(".status") %||% "submitted")
+      get_field <- function(end) record[[paste0(name, end)]]
+      responses[[sub("[.]responses$", "", name)]] <- Map(list, value = get_field(""),
+        user_id = get_field(".users"), status = get_field(".status") %||% "submitted")
     }
     answers <- Map(function(question, answers) lapply(answers, c, question = question),
       names(responses), responses)
@@ -53,23 +53,23 @@ read_prodigy <- function(input) {
   table <- read_json_lines(input)
   has_options <- !is.null(table$accept)
   rating_field <- if (has_options) "accept" else "answer"
-  case <- if (has_options) "_input_hash" else "_task_hash"
+  case_field <- if (has_options) "_input_hash" else "_task_hash"
   is_ignored <- table$answer %in% c("ignore", if (has_options) "reject")
   table[[rating_field]][is_ignored] <- NA
-  rater <- intersect(c("_annotator_id", "_session_id"), names(table))[1L]
+  rater_field <- intersect(c("_annotator_id", "_session_id"), names(table))[1L]
   # Old versions of Prodigy do not store sessions, so the file does not contain the annotators. In
   # new versions, the name of a session is the time of its start if the user gives no other name.
   time_pattern <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
-  has_rater <- !is.na(rater) && any_known(table[[rater]])
-  # Without sessions, or if all sessions have such names, the file is read as the answers of one
-  # annotator. Without sessions, repeated tasks must come from several annotators, because an
-  # annotator does each task once. The raters are then unknown.
-  uses_file_name <- if (has_rater) all(grepl(time_pattern, table[[rater]])) else
-    !any_repeated(table[[case]])
+  has_rater <- !is.na(rater_field) && any_known(table[[rater_field]])
+  # The file is read as the answers of one annotator if all sessions are named by a time, or if
+  # there are neither sessions nor repeated tasks. An annotator does each task once, so repeated
+  # tasks come from several annotators. Without sessions these are unknown.
+  uses_file_name <- if (has_rater) all(grepl(time_pattern, table[[rater_field]])) else
+    !any_repeated(table[[case_field]])
   list(
     table = table[setdiff(names(table), c("options", "spans", "tokens"))],
     map = list(
-      case = case, rater = if (uses_file_name) "file" else if (has_rater) rater,
+      case = case_field, rater = if (uses_file_name) "file" else if (has_rater) rater_field,
       rating = rating_field
     ),
     notes = c(
@@ -102,8 +102,8 @@ read_doccano <- function(input) {
     }, "user", function(answer) answer["label"])
   } else {
     table <- record_table(json_records(input), input)
-    label <- if ("label" %in% names(table)) "label" else "labels"
-    contents <- list(table = table, map = list(case = "id", rater = "file", rating = label))
+    label_column <- if ("label" %in% names(table)) "label" else "labels"
+    contents <- list(table = table, map = list(case = "id", rater = "file", rating = label_column))
   }
   abort_file_if(Filter(is.list, contents$table[[contents$map$rating]]), input,
     "has labels of parts of texts. Ratings need labels of whole texts.")
@@ -136,8 +136,8 @@ find_lookalikes <- function(labels) {
     "ABEKMHOPCTXIJSaeopcyxijsABEZHIKMNOPTYXov",
     gsub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", standard_form)
   ))
-  number <- suppressWarnings(as.numeric(standard_form))
-  standard_form <- ifelse(is.na(number), standard_form, as_label(number))
+  numeric_value <- suppressWarnings(as.numeric(standard_form))
+  standard_form <- ifelse(is.na(numeric_value), standard_form, as_label(numeric_value))
   plain_labels <- plain_label(labels)
   Filter(function(label) {
     n_distinct(plain_labels[standard_form == standard_form[match(label, labels)]]) > 1L
@@ -153,7 +153,7 @@ missing_codes <- function(labels) {
   labels[
     plain_labels %in% without_minus(usual_missing_codes, labels) |
       labels %in% c("None", number_codes(labels)) |
-      grepl(unreadable_verdict, trimws(chartr("_", " ", plain_labels)))
+      grepl(unreadable_verdict_pattern, trimws(chartr("_", " ", plain_labels)))
   ]
 }
 
@@ -176,7 +176,7 @@ number_codes <- function(labels) {
 # Regular expression for labels that replace a verdict. Programs write them if a judge's reply could
 # not be read or a call failed. Often they consist of a word for the failure and its reason.
 # Spreadsheets write them if a formula failed.
-unreadable_verdict <- paste0(
+unreadable_verdict_pattern <- paste0(
   "^#(n/a|value!|ref!|div/0!|name[?]|null!|num!)$|",
   "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to |",
   "^invalid( (answer|response|format|json|output))?$|^no (answer|response|verdict)$|",
@@ -189,19 +189,20 @@ unreadable_verdict <- paste0(
 # them as names. Both labels have five or more letters. They differ in one letter or in two swapped
 # letters. The frequent label occurs at least ten times as often.
 misspelt_labels <- function(labels, columns) {
-  words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
-  if (length(words) < 2L) return(NULL)
-  frequency <- tabulate_labels(columns, words)
-  lower_words <- fold_case(words)
-  sorted_letters <- map_chr(lower_words, function(word) intToUtf8(sort(utf8ToInt(word))))
-  distances <- adist(lower_words)
+  candidate_labels <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
+  if (length(candidate_labels) < 2L) return(NULL)
+  frequency <- tabulate_labels(columns, candidate_labels)
+  lower_labels <- fold_case(candidate_labels)
+  sorted_letters <- map_chr(lower_labels, function(word) intToUtf8(sort(utf8ToInt(word))))
+  edit_distances <- adist(lower_labels)
   # A label with an additional letter in front is another word: symmetric, asymmetric.
-  has_prefix <- outer(lower_words, lower_words, endsWith)
-  is_near <- (distances == 1 | (distances == 2 & outer(sorted_letters, sorted_letters, `==`))) &
+  has_prefix <- outer(lower_labels, lower_labels, endsWith)
+  may_misspell <- (edit_distances == 1 |
+    (edit_distances == 2 & outer(sorted_letters, sorted_letters, `==`))) &
     !has_prefix & !t(has_prefix) & frequency > 0L & outer(10L * frequency, frequency, `<=`)
-  # For each word, the index of the most frequent word that it may misspell.
-  index_of_frequent_word <- max.col(t(frequency * t(is_near)), "first")
-  setNames(words[index_of_frequent_word], words)[rowSums(is_near) > 0L]
+  # For each label, the index of the most frequent label that it may misspell.
+  index_of_frequent_label <- max.col(t(frequency * t(may_misspell)), "first")
+  setNames(candidate_labels[index_of_frequent_label], candidate_labels)[rowSums(may_misspell) > 0L]
 }
 
 # Returns the distinct values of several columns.
@@ -220,17 +221,19 @@ without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing,
 replace_missing_codes <- function(columns, na, na_given) {
   is_vector_column <- !map_lgl(columns, is.list)
   all_labels <- as.character(unlist(lapply(columns[is_vector_column], as.character)))
-  labels <- sort_strings(unique(all_labels))
-  labels <- labels[plain_label(labels) %in% plain_label(c("", na))]
-  columns <- modify_fields(columns, is_vector_column, function(x) replace(x, x %in% labels, NA))
-  counts <- table(factor(all_labels, labels[!trimws(labels) %in% c("", "NA")]))
-  lines <- escape_braces(dQuote(names(counts), FALSE), ", ", map_chr(counts, count_noun, "time"))
-  report_lines <- c("Some labels were read as missing ratings.", bullets(lines))
-  if (na_given && !is_empty(counts)) inform_fallible(report_lines)
-  warn_if(!na_given && !is_empty(counts), "missing", report_lines,
+  na_labels <- sort_strings(unique(all_labels))
+  na_labels <- na_labels[plain_label(na_labels) %in% plain_label(c("", na))]
+  columns <- modify_fields(columns, is_vector_column, function(x) replace(x, x %in% na_labels, NA))
+  code_counts <- table(factor(all_labels, na_labels[!trimws(na_labels) %in% c("", "NA")]))
+  count_lines <- escape_braces(
+    dQuote(names(code_counts), FALSE), ", ", map_chr(code_counts, count_noun, "time")
+  )
+  report_lines <- c("Some labels were read as missing ratings.", bullets(count_lines))
+  if (na_given && !is_empty(code_counts)) inform_fallible(report_lines)
+  warn_if(!na_given && !is_empty(code_counts), "missing", report_lines,
     i = "If one of these labels is a category, set {.arg na} to the labels that mean a missing
         rating. For example, with {.code na = \"\"} only empty cells are missing.",
-    labels = names(counts), times = as.integer(counts))
+    labels = names(code_counts), times = as.integer(code_counts))
   columns
 }
 
@@ -276,13 +279,13 @@ inform_changed <- function(message, old_labels, new_labels) {
 # Warns about names of cases or raters that differ only in capitals or blanks. They are not merged,
 # because "aB" and "ab" may be two cases.
 warn_similar <- function(ids, noun) {
-  groups <- similar_names(ids)
-  warn_if(groups, "names", c(
+  similar_groups <- similar_names(ids)
+  warn_if(similar_groups, "names", c(
     "Some {noun}s have names that differ in capitals or blanks only.",
-    bullets(escape_braces(groups), 5L)
+    bullets(escape_braces(similar_groups), 5L)
   ), i = "They are read as different {noun}s. If they are not, correct the names in the data;
     {.code clean_labels = TRUE} removes blanks at the ends.",
-  ids = attr(groups, "ids"), what = noun)
+  ids = attr(similar_groups, "ids"), what = noun)
 }
 
 # Returns a string for each group of names that differ only in capitals or blanks, such as "\"Ben\"

@@ -140,15 +140,16 @@ scores_of_system <- function(system, x, table, scale) {
     i = "Categories are {.val {x$categories}}.", row = NA_integer_, column = system,
     found = unknown_categories)
   missing_labels <- setdiff(x$categories, scored_labels)
-  lacks_second <- n_categories(x) == 2L && length(missing_labels) == 1L
-  abort_if(!is_empty(missing_labels) && !lacks_second, "scores", "Every category needs a score.",
+  lacks_one_category <- n_categories(x) == 2L && length(missing_labels) == 1L
+  abort_if(!is_empty(missing_labels) && !lacks_one_category, "scores",
+    "Every category needs a score.",
     x = "System {.val {system}} has no scores of {length(missing_labels)} of them:
         {.val {missing_labels}}.",
     i = "Add the scores of these categories. If there are only two categories, scores of one are
         enough.", system = system, row = integer())
   score_matrix <- matrix(NA_real_, length(x$cases), length(scored_labels))
   score_matrix[cells] <- table$score[rows]
-  if (lacks_second) score_matrix <-
+  if (lacks_one_category) score_matrix <-
     cbind(score_matrix, if (scale == "probability") 1 - score_matrix else -score_matrix)
   colnames(score_matrix) <- c(scored_labels, missing_labels)
   score_matrix <- score_matrix[, x$categories, drop = FALSE]
@@ -160,13 +161,13 @@ rounding_error <- 1e-9 # probabilities may be outside [0, 1] by this amount
 
 check_scores <- function(values, x, scale, system) {
   # Fails if `is_invalid` is TRUE for any case, and names the first such case. `detail`: text that
-  # follows the name of the case. It may contain {first}, the number of the case.
+  # follows the name of the case. It may contain {invalid_case}, the number of the case.
   fail_if <- function(is_invalid, message, detail = "", i = NULL) {
     invalid_cases <- which(is_invalid)
-    first <- invalid_cases[1L] # nolint: object_usage.
+    invalid_case <- invalid_cases[1L] # nolint: object_usage.
     abort_if(invalid_cases, "scores", message,
       x = paste0("This is wrong in {count_noun(length(invalid_cases), 'case')} of system
-        \"{system}\", first in case \"{as_label(x$cases[first])}\"", detail, "."),
+        \"{system}\", first in case \"{as_label(x$cases[invalid_case])}\"", detail, "."),
       i = i, system = system, row = invalid_cases)
   }
   n_scores <- rowSums(!is.na(values))
@@ -176,20 +177,20 @@ check_scores <- function(values, x, scale, system) {
   )
   if (scale == "order") {
     fail_if(rowSums(is.infinite(values)) > 0, "Scores must be finite.",
-      ", which has {values[first, which(is.infinite(values[first, ]))[[1L]]]}")
+      ", which has {values[invalid_case, which(is.infinite(values[invalid_case, ]))[[1L]]]}")
     return()
   }
   scale_hint <- "If they only order cases, add {.code scale = \"order\"} to the list {.arg scores}."
   is_outside <- abs(values - 0.5) > 0.5 + rounding_error
   fail_if(
     rowSums(is_outside, na.rm = TRUE) > 0, "Scores must be probabilities in [0, 1].",
-    ", which has {values[first, which(is_outside[first, ])[[1L]]]}", scale_hint
+    ", which has {values[invalid_case, which(is_outside[invalid_case, ])[[1L]]]}", scale_hint
   )
-  row_sums <- rowSums(values)
+  probability_sums <- rowSums(values)
   fail_if(
-    abs(row_sums - 1) > sum_tolerance * ncol(values) + rounding_error,
+    abs(probability_sums - 1) > sum_tolerance * ncol(values) + rounding_error,
     "Probabilities of a case must sum to one.",
-    ", which sums to {signif(row_sums[first], 4L)}",
+    ", which sums to {signif(probability_sums[invalid_case], 4L)}",
     paste("If they are probabilities, divide them by their sum.", scale_hint)
   )
 }

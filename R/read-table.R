@@ -8,13 +8,15 @@ separators <- c(",", ";", "\t", "|")
 
 read_csv <- function(input) {
   lines <- readLines(input$plain_path, 100L + input$skip, warn = FALSE)
-  skip <- which(nzchar(trim_bytes(lines)) & seq_along(lines) > input$skip)[[1L]]
+  header_line <- which(nzchar(trim_bytes(lines)) & seq_along(lines) > input$skip)[[1L]]
   handle_fault <- function(cnd) {
     check_csv(input, grepl("EOF", conditionMessage(cnd), fixed = TRUE))
-    tryCatch(scan_csv(input, skip, fill = TRUE), warning = function(cnd) check_csv(input, TRUE))
+    tryCatch(
+      scan_csv(input, header_line, fill = TRUE), warning = function(cnd) check_csv(input, TRUE)
+    )
   }
   columns <- tryCatch(
-    scan_csv(input, skip, fill = FALSE), error = handle_fault, warning = handle_fault
+    scan_csv(input, header_line, fill = FALSE), error = handle_fault, warning = handle_fault
   )
   abort_file_if(is_empty(columns[[1L]]), input, "has names of columns, but no rows.")
   columns <- drop_title_rows(columns, input)
@@ -130,23 +132,23 @@ check_csv <- function(input, has_open_quote) {
     input$plain_path, sep = csv_separator(input), quote = "\"", comment.char = "",
     blank.lines.skip = FALSE, skip = input$skip
   )
-  within_quote <- is.na(head(n_fields, -1L))
+  is_within_quote <- is.na(head(n_fields, -1L))
   short_lines <- which(n_fields > 0L & n_fields < n_columns)
   if (has_open_quote) {
-    line <- max(0L, which(!within_quote)) + 1L
-    fault_in_words <- "begins a quote that has no end." # nolint: object_usage.
+    line <- max(0L, which(!is_within_quote)) + 1L
+    fault <- "begins a quote that has no end." # nolint: object_usage.
   } else {
     are_all_short <- length(short_lines) + 1L >= sum(n_fields > 0L, na.rm = TRUE)
     line <- c(
       which(n_fields > n_columns),
-      if (!are_all_short) intersect(short_lines, which(within_quote) + 1L),
+      if (!are_all_short) intersect(short_lines, which(is_within_quote) + 1L),
       if (n_columns == 1L) short_lines
     )[1L]
-    fault_in_words <- sprintf("has %s columns.", n_fields[line]) # nolint: object_usage.
+    fault <- sprintf("has %s columns.", n_fields[line]) # nolint: object_usage.
   }
   abort_file_if(!is.na(line) || is_empty(short_lines), input,
     "must have {n_columns} columns in all lines, like the first line.",
-    x = "Line {line + input$skip} {fault_in_words}",
+    x = "Line {line + input$skip} {fault}",
     i = c(
       if (n_columns == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
       if (!has_open_quote) skip_hint
@@ -164,12 +166,12 @@ check_csv <- function(input, has_open_quote) {
 # * status, dropped_status: assignments are dropped if their value in the column `status` is one of
 #   `dropped_status`.
 # * reason: text of the note about dropped assignments.
-# * answers: pattern for the names of columns that may be the rating. If it is NULL, a column may be
-#   the rating if the table also has its column of known answers (see `gold`). A field may then
-#   contain several answers, one per line.
+# * answers: pattern for the names of columns that may be the rating. If it is NULL, these are the
+#   columns with a column of known answers (see `gold`), and a field may contain several answers,
+#   one per line.
 # * gold: function of the name of a column of answers. Returns the name of the column of known
 #   answers that belongs to it.
-read_crowd <- function(case, rater, status, dropped_status, reason, answers, gold = toupper) {
+new_crowd_reader <- function(case, rater, status, dropped_status, reason, answers, gold = toupper) {
   function(input) {
     table <- read_csv(input)
     table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
@@ -203,12 +205,12 @@ read_crowd <- function(case, rater, status, dropped_status, reason, answers, gol
 task_answers <- function(table, input) {
   json_texts <- unname(table$Answer.taskAnswers)
   if (is.null(json_texts)) return(NULL)
-  form_answer <- function(field) {
+  read_form_field <- function(field) {
     if (is.list(field)) field[["label"]] %||% names(field)[map_lgl(field, isTRUE)] else field
   }
   answers <- record_table(Map(function(text, row) {
-    form <- if (nzchar(text)) parse_json(text, input, row + 1L)
-    lapply(if (!has_names(form)) form[[1L]] else form, form_answer)
+    parsed_form <- if (nzchar(text)) parse_json(text, input, row + 1L)
+    lapply(if (!has_names(parsed_form)) parsed_form[[1L]] else parsed_form, read_form_field)
   }, json_texts, seq_along(json_texts)), input)
   setNames(answers, paste0("Answer.", names(answers)))
 }
@@ -217,8 +219,8 @@ task_answers <- function(table, input) {
 
 read_excel <- function(input) {
   check_installed("readxl", "to read Excel files")
-  # `entries` is computed when it is first used. This checks the files of the archive before readxl
-  # unpacks them.
+  # Access to `entries` computes it, and so checks the files of the archive before readxl unpacks
+  # them.
   if (input$kind == "zip") input$entries
   try_excel <- function(value) {
     handle_foreign_error(value, function(cnd) {
@@ -262,11 +264,11 @@ read_excel <- function(input) {
 # formulas without a stored value. `sheet_number`: position of the sheet in the file.
 sheet_faults <- function(input, sheet_number) {
   read_entry <- function(name) {
-    size <- input$entries$size[match(name, input$entries$name)]
-    if (is.na(size)) return("")
+    n_bytes <- input$entries$size[match(name, input$entries$name)]
+    if (is.na(n_bytes)) return("")
     connection <- unz(input$plain_path, name, "rb")
     on.exit(close(connection))
-    rawToChar(readBin(connection, "raw", size))
+    rawToChar(readBin(connection, "raw", n_bytes))
   }
   find_matches <- function(text, pattern) {
     regmatches(text, gregexpr(pattern, text, perl = TRUE, useBytes = TRUE))[[1L]]
@@ -274,12 +276,12 @@ sheet_faults <- function(input, sheet_number) {
   sheet_elements <-
     find_matches(read_entry(file.path("xl", "workbook.xml")), "<(\\w+:)?sheet\\s.*?>")
   sheet_element <- sheet_elements[sheet_number]
-  sheet_paths <-
+  relationships <-
     find_matches(read_entry(file.path("xl", "_rels", "workbook.xml.rels")), "<Relationship\\s.*?>")
-  id <- sub('.*r:id=(".*?").*', "Id=\\1", sheet_element)
-  path <- sub('.*Target="/?(xl/)?(.*?)".*', "xl/\\2",
-    grep(id, sheet_paths, fixed = TRUE, value = TRUE))
-  empty_formulas <- find_matches(read_entry(path[1L]), paste0(
+  relationship_id <- sub('.*r:id=(".*?").*', "Id=\\1", sheet_element)
+  sheet_path <- sub('.*Target="/?(xl/)?(.*?)".*', "xl/\\2",
+    grep(relationship_id, relationships, fixed = TRUE, value = TRUE))
+  empty_formulas <- find_matches(read_entry(sheet_path[1L]), paste0(
     '<c (?![^>]*t="str")[^>]*>\\s*<f(?:[^>]*/>|[^>]*>[^<]*</f>)\\s*',
     "(?:<v>\\s*</v>|<v\\s*/>)?\\s*</c>"
   ))

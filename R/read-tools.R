@@ -23,12 +23,12 @@ nested_answers <- function(input, items, item_noun, answer_noun, item_fields, an
   table <- record_table(Map(function(item, name, answer, failed) {
     c(item, setNames(list(name), rater), if (!failed) fields(answer))
   }, fields_of_items, names(all_answers), all_answers, is_failed), input)
-  choices <- setdiff(names(table), c(names(fields_of_items[[1L]]), rater))
+  rating_columns <- setdiff(names(table), c(names(fields_of_items[[1L]]), rater))
   list(
-    table = table[names(table) != "key"], key = table$key, choices = choices,
+    table = table[names(table) != "key"], key = table$key, choices = rating_columns,
     map = list(
       case = names(table)[[1L]], rater = rater,
-      rating = rating %||% if (length(choices) == 1L) choices
+      rating = rating %||% if (length(rating_columns) == 1L) rating_columns
     ),
     notes = c(note_left_out(has_no_answers, item_noun, paste("without", answer_noun)), note_missing(
       is_failed, "answer", "without a verdict that could be read, or not submitted"
@@ -41,20 +41,20 @@ nested_answers <- function(input, items, item_noun, answer_noun, item_fields, an
 # Files of an Inspect log that describe the run. A log of an aborted run has only the second file.
 inspect_headers <- c("header.json", file.path("_journal", "start.json"))
 
-has_log <- function(input) any(inspect_headers %in% input$entries$name)
+contains_inspect_log <- function(input) any(inspect_headers %in% input$entries$name)
 
 # Reads a log of Inspect, which contains the answers of one model. A case is a sample in one epoch.
 # Scorers are raters.
 read_inspect_log <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
-  run <- log$eval
+  run_info <- log$eval
   contents <- nested_answers(input, log$samples, "sample", "scores", function(sample) {
-    case <- paste(c(run$model, sample$id, sample$epoch), collapse = "/")
-    key <- c(run$task, run$eval_id)
+    case_id <- paste(c(run_info$model, sample$id, sample$epoch), collapse = "/")
+    run_key <- c(run_info$task, run_info$eval_id)
     list(
-      result = case, sample = sample$id, epoch = sample$epoch, model = run$model, task = run$task,
-      target = unlist(sample$target),
-      key = sample$uuid %||% if (!is_empty(key)) paste(c(key, case), collapse = "/")
+      result = case_id, sample = sample$id, epoch = sample$epoch, model = run_info$model,
+      task = run_info$task, target = unlist(sample$target),
+      key = sample$uuid %||% if (!is_empty(run_key)) paste(c(run_key, case_id), collapse = "/")
     )
   }, function(sample) sample[["scores"]] %||% sample["score"][is.list(sample[["score"]])],
   "scorer", function(score) score["value"], covariates = "sample")
@@ -67,7 +67,7 @@ read_inspect_log <- function(input) {
 unzip_inspect <- function(input) {
   folder <- tempfile()
   on.exit(unlink(folder, recursive = TRUE))
-  abort_file_if(!has_log(input), input, "is not a log of Inspect.")
+  abort_file_if(!contains_inspect_log(input), input, "is not a log of Inspect.")
   file_names <- input$entries$name
   # All files are unpacked in one call. Unpacking each file by its name takes time that is quadratic
   # in the number of files.
@@ -78,10 +78,10 @@ unzip_inspect <- function(input) {
     "cannot be unpacked.", i = "Convert it to JSON: `inspect log convert --to json`."
   )
   read_entry <- function(file) parse_json(read_text(file.path(folder, file)), input)
-  samples <- grep("^samples/.*[.]json$", file_names, value = TRUE)
+  sample_files <- grep("^samples/.*[.]json$", file_names, value = TRUE)
   list(
     eval = read_entry(intersect(inspect_headers, file_names)[[1L]])$eval,
-    samples = lapply(samples, read_entry)
+    samples = lapply(sample_files, read_entry)
   )
 }
 
@@ -110,11 +110,11 @@ read_promptfoo <- function(input) {
     provider <- provider_id(result$provider)
     if (any(provider %in% repeated_ids))
       provider <- trimws(paste(provider, as.list(result$provider)[["label"]]))
-    case <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
-    run <- result$evalId %||% as.list(input$record)$evalId
+    case_id <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
+    run_id <- result$evalId %||% as.list(input$record)$evalId
     list(
-      result = case, test = result$testIdx, prompt = result$promptIdx, provider = provider,
-      key = if (!is_empty(run)) paste(run, case)
+      result = case_id, test = result$testIdx, prompt = result$promptIdx, provider = provider,
+      key = if (!is_empty(run_id)) paste(run_id, case_id)
     )
   }, function(result) {
     # Sets of assertions are dropped, because the list also contains each assertion of a set.
@@ -157,8 +157,8 @@ deepeval_metrics <- function(case) {
 # cases.
 read_deepeval <- function(input) {
   nested_answers(input, deepeval_cases(input$document), "test case", "metrics", function(case) {
-    id <- paste(c(case$name, case$order), collapse = "/")
-    list(result = id, key = paste(input$path, id))
+    case_id <- paste(c(case$name, case$order), collapse = "/")
+    list(result = case_id, key = paste(input$path, case_id))
   }, function(case) {
     name_answers(deepeval_metrics(case), function(part) part$name %||% part$metric %||% "metric")
   }, "metric", function(metric) {
@@ -171,13 +171,13 @@ read_deepeval <- function(input) {
 # Reads a log of OpenAI evals. Its events are verdicts on samples: grades by a model (`choice`), or
 # results of a comparison by a program (`correct`).
 read_openai_evals <- function(input) {
-  spec <- input$record$spec
+  run_spec <- input$record$spec
   verdicts <- Filter(function(event) !is_empty(c(event$data$choice, event$data$correct)),
     json_records(input))
   nested_answers(input, verdicts, "event", "verdicts", function(event) {
-    list(result = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
+    list(result = event$sample_id, key = paste(run_spec$run_id %||% input$path, event$sample_id))
   }, function(event) {
-    setNames(list(event$data), paste0(spec$eval_name, if (is.null(event$data$choice)) " match"))
+    setNames(list(event$data), paste0(run_spec$eval_name, if (is.null(event$data$choice)) " match"))
   }, "eval", function(data) list(value = data$choice %||% data$correct))
 }
 
@@ -189,8 +189,8 @@ read_lm_eval <- function(input) {
   table <- record_table(lapply(json_records(input), function(sample) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
   }), input)
-  cases <- table[["doc_id"]]
-  abort_file_if(is.null(cases), input, "has no field \"doc_id\".",
+  case_ids <- table[["doc_id"]]
+  abort_file_if(is.null(case_ids), input, "has no field \"doc_id\".",
     i = "Exports of lm-evaluation-harness have it. If this is another file, change {.arg format}.")
   is_binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
   metrics <- setdiff(names(table)[is_binary], "doc_id")
@@ -201,10 +201,10 @@ read_lm_eval <- function(input) {
   filter_name <- if (n_distinct(table$filter) > 1L) table$filter
   list(
     table = list(
-      result = rep(cases, length(metrics)), value = unlist(table[metrics], use.names = FALSE),
-      metric = trimws(paste(rep(metrics, each = length(cases)), filter_name %||% ""))
+      result = rep(case_ids, length(metrics)), value = unlist(table[metrics], use.names = FALSE),
+      metric = trimws(paste(rep(metrics, each = length(case_ids)), filter_name %||% ""))
     ),
-    key = rep(paste(input$path, cases), length(metrics)),
+    key = rep(paste(input$path, case_ids), length(metrics)),
     map = list(case = "result", rater = "metric", rating = "value"),
     notes = note_left_out(!unique(unlist(table$metrics)) %in% metrics, "metric",
       "not only of 0 and 1")
@@ -242,10 +242,11 @@ read_label_studio <- function(input) {
 # Returns the annotations and predictions of a task, a list of records. Short exports contain only
 # identifiers of predictions, which are skipped.
 task_records <- function(task) {
-  data <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
-  names(data) <- sprintf("data.%s", names(data))
+  data_fields <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
+  names(data_fields) <- sprintf("data.%s", names(data_fields))
   new_record <- function(answer, rater, predicted) {
-    # `from_name` is the name of a control. Results without it are relations between regions.
+    # `from_name` names a control (an input element). Results without it are relations between parts
+    # of the text or image.
     results <- Filter(function(result) !is.null(result$from_name), answer$result)
     control_names <- map_chr(results, `[[`, "from_name")
     labels <- lapply(results, function(result) {
@@ -253,7 +254,7 @@ task_records <- function(task) {
     })
     has_label <- lengths(labels) > 0L
     list(
-      fields = c(list(id = task$id, completed_by = rater), data),
+      fields = c(list(id = task$id, completed_by = rater), data_fields),
       labels = lapply(split(labels[has_label], factor_in_order(control_names[has_label])), unlist),
       other = control_names[!has_label],
       predicted = predicted, cancelled = isTRUE(answer$was_cancelled)
@@ -301,13 +302,13 @@ choices_of_cells <- function(x, input) {
 }
 
 read_label_studio_min <- function(input) {
-  is_text <- input$kind == "text"
-  table <- if (is_text) read_csv(input) else
+  is_csv <- input$kind == "text"
+  table <- if (is_csv) read_csv(input) else
     record_table(lapply(input$document, lapply, flat_label), input)
   choices <- setdiff(names(table), c(
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
   ))
-  list_columns <- choices[is_text & map_lgl(table[choices], is.list)]
+  list_columns <- choices[is_csv & map_lgl(table[choices], is.list)]
   list(
     table = table, choices = choices, map = list(
       case = "id", rater = "annotator", rating = if (length(list_columns) == 1L) list_columns

@@ -11,12 +11,12 @@
 resampling <- function(x, options, by_case = FALSE) {
   unit_of_case <- if (by_case) seq_along(x$index) else x$index
   weight <- if (by_case) weights_of_cases(x) else pattern_weights(x)
-  new_resampling(weight, options, clusters_of(x, options, unit_of_case))
+  new_resampling(weight, options, resampled_clusters(x, options, unit_of_case))
 }
 
 # Returns the clusters to resample, in the form that the core needs; NULL without clusters.
 # `unit_of_case`: number of the unit of each case.
-clusters_of <- function(x, options, unit_of_case) {
+resampled_clusters <- function(x, options, unit_of_case) {
   if (!is.null(options$cluster)) {
     list(pattern = unit_of_case, weight = weights_of_cases(x), cluster = options$cluster)
   }
@@ -34,16 +34,16 @@ new_resampling <- function(weight, options, clusters = NULL) {
 # depend only on the seed of `resampling`. `tick`: function that reports progress; NULL shows a
 # progress bar.
 run_replicates <- function(run, resampling, name = "Bootstrap", tick = NULL) {
-  bar <- if (is.null(tick)) progress_bar(name, resampling$replicates) else list(tick = tick)
+  progress <- if (is.null(tick)) progress_bar(name, resampling$replicates) else list(tick = tick)
   sampler <- core_resampler(resampling$weight, resampling$clusters)
-  values <- withr::with_seed(resampling$seed[[1L]], {
+  replicate_values <- withr::with_seed(resampling$seed[[1L]], {
     lapply(seq_len(resampling$replicates), function(i) {
-      bar$tick(i)
+      progress$tick(i)
       run(core_resample(sampler, resampling$seed, i - 1, NaN))
     })
   })
-  if (is.null(tick)) bar$close()
-  values
+  if (is.null(tick)) progress$close()
+  replicate_values
 }
 
 # Prefix of the `reason` of an estimate without an interval.
@@ -58,22 +58,21 @@ gold_unused_prefix <- "from ratings alone: "
 # * std.error, low, high: standard error and confidence limits.
 # * lack: code of the reason for a missing interval. It is "constant" if nearly all replicates are
 #   equal, and "failed" if most replicates gave no estimate.
-# * same: share of the replicates that are equal.
-# * value: value of these replicates.
+# * same, value: share of the replicates that are equal, and their common value.
 add_intervals <- function(table, intervals) {
   has_estimate <- !is.na(table$estimate)
-  columns <- c(std.error = "std.error", conf.low = "low", conf.high = "high")
-  for (name in names(columns)) {
-    table[[name]][has_estimate] <- na_real(intervals[[columns[[name]]]])[has_estimate]
+  core_names <- c(std.error = "std.error", conf.low = "low", conf.high = "high")
+  for (name in names(core_names)) {
+    table[[name]][has_estimate] <- na_real(intervals[[core_names[[name]]]])[has_estimate]
   }
-  has_failed <- has_estimate & intervals$lack == "failed"
-  table$reason[has_failed] <-
+  has_failed_replicates <- has_estimate & intervals$lack == "failed"
+  table$reason[has_failed_replicates] <-
     paste0(no_interval_prefix, "most bootstrap replicates gave no estimate")
-  is_constant <- has_estimate & intervals$lack == "constant"
-  table$reason[is_constant] <- paste0(
-    no_interval_prefix, percent(intervals$same[is_constant]),
+  has_equal_replicates <- has_estimate & intervals$lack == "constant"
+  table$reason[has_equal_replicates] <- paste0(
+    no_interval_prefix, percent(intervals$same[has_equal_replicates]),
     " of the bootstrap replicates are exactly ",
-    map_chr(intervals$value[is_constant], format, digits = 3L)
+    map_chr(intervals$value[has_equal_replicates], format, digits = 3L)
   )
   table
 }
@@ -110,17 +109,17 @@ reason_notes <- function(table, row_names, most = 4L, missing_noun = "interval")
   derived_codes <-
     ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n_rows)), "missing", "no_interval")
   given_codes <- rep_len(table[["why"]] %||% NA_character_, n_rows)
-  code_of_row <- ifelse(is.na(given_codes), derived_codes, given_codes)
-  reason_key <- number_distinct_rows(list(code_of_row, table$reason))
-  map_chr(unique(reason_key[!is.na(table$reason)]), function(key) {
-    matching_rows <- which(reason_key == key)
+  reason_codes <- ifelse(is.na(given_codes), derived_codes, given_codes)
+  reason_number <- number_distinct_rows(list(reason_codes, table$reason))
+  map_chr(unique(reason_number[!is.na(table$reason)]), function(key) {
+    matching_rows <- which(reason_number == key)
     first_row <- matching_rows[[1L]]
     note_start <- if (isTRUE(is.na(table[["estimate"]][first_row]))) "NA for" else switch(
-      code_of_row[[first_row]],
+      reason_codes[[first_row]],
       chance = "For", no_interval = , same_answers = paste("No", missing_noun, "for"),
       "From ratings alone,"
     )
-    prefix <- switch(code_of_row[[first_row]],
+    prefix <- switch(reason_codes[[first_row]],
       no_interval = , same_answers = no_interval_prefix, ratings_alone = gold_unused_prefix, ""
     )
     sprintf(
@@ -140,9 +139,9 @@ warn_failed <- function(names, share, conf_level, hint) {
     names, share, " of replicates", (1 - conf_level) / 2, hint)
 }
 
-# Warns about bootstrap intervals that do not contain their estimate. Then nearly all replicates are
-# on one side of the estimate. Their bias is larger than their spread, and no type of bootstrap
-# interval corrects this bias. `hint`: hint at the end of the warning.
+# Warns about bootstrap intervals that do not contain their estimate. In this situation nearly all
+# replicates are on one side of the estimate. Their bias is larger than their standard deviation. No
+# type of bootstrap interval corrects this bias. `hint`: hint at the end of the warning.
 warn_outside <- function(names, table, hint) {
   tolerance <- 1e-6 # numerical error of estimates that are computed by iteration
   names_outside <- names[which(

@@ -45,12 +45,12 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   )
   pair_labels <- pair_names(table)
   # Sentences contain the title of a metric (`metric_words`), not its short label (`metric`).
-  named_metric <- x
-  named_metric$options["metric"] <- x$options["metric_words"]
+  titled_comparison <- x
+  titled_comparison$options["metric"] <- x$options["metric_words"]
   sentence_table(
     pair_labels,
     c(sentences, if (!is.na(glance(x)$best))
-      paste0(comparison_line(named_metric, glance(x)), ".", max(reservations))),
+      paste0(comparison_line(titled_comparison, glance(x)), ".", max(reservations))),
     c(
       sprintf("%s is better than %s.", system1, system2)[is_undecided],
       sprintf("%s and %s are equally good.", system1, system2)[is_undecided],
@@ -70,16 +70,17 @@ points_words <- function(share) {
 say_sentences.group_comparison <- function(x) { # nolint: object_name.
   table <- tidy(x)
   is_undecided <- !(table$conf.low > 0 | table$conf.high < 0) %in% TRUE
-  is_pass <- is_pass_rate(x$estimates[[1L]])
+  compares_pass_rates <- is_pass_rate(x$estimates[[1L]])
   claims <- sprintf("%s %s %s often in %s than in %s", table$system,
-    if (is_pass) "passes" else "is right",
+    if (compares_pass_rates) "passes" else "is right",
     ifelse(table$estimate < 0 & !is.na(table$estimate), "less", "more"), table$group1, table$group2)
   supported_sentences <- ifelse(
     is.na(table$conf.low),
     sprintf("These data do not show whether %s: %s.", claims, table$reason),
     sprintf(
       "On %s, the %s of %s in %s minus that in %s is estimated at %s%s%s.", cases_words(table$n),
-      if (is_pass) "pass rate" else "accuracy", table$system, table$group1, table$group2,
+      if (compares_pass_rates) "pass rate" else "accuracy",
+      table$system, table$group1, table$group2,
       points_words(table$estimate), interval_words(table, x$options$conf_level, format_points),
       ifelse(is_undecided, undecided_text, paste0("; ", claims))
     )
@@ -197,23 +198,27 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
   categories <- x$x$categories
   is_binary <- length(categories) == 2L
   shown_categories <- if (is_binary) categories[[2L]] else categories
-  tests <- test_accuracy(x)
-  tests <- tests[tests$category %in% shown_categories & !is.na(tests$rater) & tests$measure %in%
-    c("sensitivity", if (is_binary) "specificity"), ]
-  terms <- tidy(x)
-  base_rates <- terms[startsWith(terms$term, "base_rate") & terms$truth %in% shown_categories, ]
+  accuracies <- test_accuracy(x)
+  accuracies <- accuracies[
+    accuracies$category %in% shown_categories & !is.na(accuracies$rater) &
+      accuracies$measure %in% c("sensitivity", if (is_binary) "specificity"),
+  ]
+  term_table <- tidy(x)
+  base_rates <- term_table[
+    startsWith(term_table$term, "base_rate") & term_table$truth %in% shown_categories,
+  ]
   common_columns <- c("rater", "estimate", limit_columns)
-  table <- rbind(tests[common_columns], base_rates[common_columns])
+  table <- rbind(accuracies[common_columns], base_rates[common_columns])
   quantity_words <- c(
-    paste0("the ", tests$measure, " of ", tests$rater,
-      " for ", tests$category),
+    paste0("the ", accuracies$measure, " of ", accuracies$rater,
+      " for ", accuracies$category),
     paste0("the base rate of ", base_rates$truth,
       format_unless_missing(base_rates$population, " in %s"))
   )
   # Base rates are estimated from the cases of their population, sensitivities from all cases.
   populations <- population_labels(x$populations)
   population_cases <- tapply(pattern_weights(x$x), x$task$population, sum)
-  n_cases <- c(rep(sum(population_cases), nrow(tests)),
+  n_cases <- c(rep(sum(population_cases), nrow(accuracies)),
     population_cases[match(base_rates$population, populations, 1L)])
   estimate_sentences <- fill_template(
     "%s, %s is estimated at %s.",
@@ -221,16 +226,16 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
     sub("\\((.*%)", "(posterior median; \\1 credible", # nolint: nonportable_path.
       estimate_words(table, level_of(x), format_decimals))
   )
-  assumption <- sprintf(
+  assumption_sentence <- sprintf(
     "All of these estimates assume that raters err independently, given the latent class%s.",
     # " with the dependent pair a and b" becomes ", except for the dependent pair a and b".
     sub("^ with", ", except for", format_dependence(x$model) %||% "")
   )
   chains_have_mixed <- is_sufficient_mixing(worst_mixing(x))
-  prior_driven_terms <- terms$term[compare_with_prior(x)$mostly_prior]
+  prior_driven_terms <- term_table$term[compare_with_prior(x)$mostly_prior]
   sentence_table(
     table$rater[chains_have_mixed],
-    if (chains_have_mixed) c(estimate_sentences, assumption) else
+    if (chains_have_mixed) c(estimate_sentences, assumption_sentence) else
       "The chains have not mixed, so the draws support no estimate.",
     c(
       if (!chains_have_mixed) estimate_sentences,
@@ -260,9 +265,9 @@ describe_methods.draws_fit <- function(x) describe_draws_fit(x) # nolint: object
 # shifts of posterior means if other priors are used. NULL if other priors were not tried.
 describe_draws_fit <- function(x, shifts = NULL) {
   fit_summary <- glance(x)
-  prior <- compare_with_prior(x)
-  prior_driven_terms <- x$terms$term[prior$mostly_prior]
-  conflicting_terms <- x$terms$term[which(prior$conflict)]
+  prior_comparison <- compare_with_prior(x)
+  prior_driven_terms <- x$terms$term[prior_comparison$mostly_prior]
+  conflicting_terms <- x$terms$term[which(prior_comparison$conflict)]
   sampling <- x$sampling
   populations <- rownames(x$prior$base_rates)
   population_cases <- tapply(pattern_weights(x$x), x$task$population, sum)

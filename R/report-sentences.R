@@ -91,8 +91,8 @@ cite_titles <- function(records, titles) {
   paste0(titles, ifelse(nzchar(citations), paste0(" (", citations, ")"), ""))
 }
 
-# Returns the full references of measures or metrics (`full`) that `references` does not contain.
-# Leaves out references without a year in brackets, because they have no longer form.
+# Returns the elements of `full`, references of measures or metrics, that the vector `references`
+# does not contain. Leaves out references without a year in brackets: they have no longer form.
 works_to_cite <- function(full) {
   unique(unname(full[!shorten_citation(full) %in% c(full, names(references))]))
 }
@@ -194,7 +194,7 @@ sentence_table <- function(system, supported, unsupported, unsupported_system = 
 
 say_sentences.accuracy_estimate <- function(x) {
   table <- without_followers(tidy(x), find_followers(x))
-  is_known <- !is.na(table$estimate)
+  has_estimate <- !is.na(table$estimate)
   is_constant <- table$system %in% x$fit$x$constant
   quantity_words <- ifelse(is_constant, "pass rate", "accuracy")
   # One end of the range of an estimate assumes that the system shares all errors of the raters, the
@@ -207,7 +207,7 @@ say_sentences.accuracy_estimate <- function(x) {
       upper_end)
   )
   supported_sentences <- ifelse(
-    is_known,
+    has_estimate,
     sprintf(
       ifelse(is_constant, "%s, %s passes in %s of the cases.%s",
         "%s, the accuracy of %s is estimated at %s.%s"),
@@ -269,21 +269,22 @@ say_sentences.metric_estimate <- function(x) {
     if (x$options$grouped) paste0(" in group ", table$group)
   )
   estimates <- x$estimates[if (x$options$grouped) as.character(table$group) else 1L]
-  subject <- if (n_distinct(table$system) == 1L) "the system shares" else "the systems share"
+  subject_and_verb <-
+    if (n_distinct(table$system) == 1L) "the system shares" else "the systems share"
   reservations <-
-    unlist(Map(`[[`, lapply(estimates, limitation_sentences, subject), table$system))
+    unlist(Map(`[[`, lapply(estimates, limitation_sentences, subject_and_verb), table$system))
   # If all estimates have the same reservation (main limitation), it becomes one separate sentence.
-  is_general <- n_distinct(reservations) == 1L
+  is_shared_reservation <- n_distinct(reservations) == 1L
   supported_sentences <- ifelse(
     is.na(table$estimate),
     sprintf("From these ratings, %s cannot be estimated (%s).", quantity_words, table$reason),
     sprintf(
       "%s, %s is estimated at %s.%s", unlist(Map(basis_words, estimates, table$n)), quantity_words,
       estimate_words(table, x$options$conf_level, format_decimals),
-      if (is_general) "" else reservations
+      if (is_shared_reservation) "" else reservations
     )
   )
-  general_sentence <- if (is_general) trimws(reservations[[1L]])
+  general_sentence <- if (is_shared_reservation) trimws(reservations[[1L]])
   supported_sentences <- c(supported_sentences, general_sentence[nzchar(general_sentence)])
   sentence_table(table$system, supported_sentences, c(
     if (!has_all_truths(estimate)) "These metrics were measured against the truth.",
@@ -297,10 +298,10 @@ say_sentences.metric_estimate <- function(x) {
 describe_methods.metric_estimate <- function(x) {
   is_built_in <- names(x$plan$records) %in% names(package_metrics())
   user_defined <- x$plan$records[!is_built_in]
-  records <- Filter(function(record) !record$reference %in% c(yardstick_reference, ""),
+  cited_records <- Filter(function(record) !record$reference %in% c(yardstick_reference, ""),
     x$plan$records[is_built_in])
-  full_references <- map_chr(c(records, user_defined), `[[`, "reference")
-  citations <- map_chr(records, function(record) {
+  full_references <- map_chr(c(cited_records, user_defined), `[[`, "reference")
+  citations <- map_chr(cited_records, function(record) {
     paste0(record$title, ": ", shorten_citation(record$reference))
   })
   uses_delta_method <- accuracy_intervals[[x$options$interval]]$spread == "delta"

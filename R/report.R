@@ -76,10 +76,10 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   check_variable <- function(x, truth) {
     check_ratings(x, if (inherits(first_single_result(x), "accuracy_estimate"))
       "Give the ratings: {.code accuracy_report(ratings, known_truth = gold, gold_sample =
-        \"random\")}. The report has the default method, model and interval." else hint_of_tests)
+        \"random\")}. The report has the default method, model and interval." else rater_accuracy_hint)
     abort_if(n_systems(x) == 0L, "system",
       "{.arg x} has no systems, so there is no accuracy to report.",
-      i = c("Give {.arg systems} to {.fun ratings}.", hint_of_tests), system = character())
+      i = c("Give {.arg systems} to {.fun ratings}.", rater_accuracy_hint), system = character())
     if (!is.null(positive)) check_choice(positive, x$categories)
     if (!is.null(rater_kind)) x$rater_kind <- resolve_kinds(check_rater_kind(rater_kind), x)
     # Known truth is checked first, because writing the report takes long.
@@ -110,15 +110,15 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     (is.character(date) || inherits(date, c("Date", "POSIXt")))
   abort_argument_if(!is_valid_date, "date", "must be a string, a {.cls Date} or NULL.", not = date)
   folder <- withr::local_tempdir()
-  template <- system.file(
+  template_path <- system.file(
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
   )
   page_file <- file.path(folder, "report.Rmd")
-  lines <- readLines(template, encoding = "UTF-8")
-  lines[startsWith(lines, "title: ")] <- paste(
+  template_lines <- readLines(template_path, encoding = "UTF-8")
+  template_lines[startsWith(template_lines, "title: ")] <- paste(
     "title:", encodeString(escape_markdown(title), quote = "\"")
   )
-  writeLines(repeat_sections(lines, names(x)), page_file, useBytes = TRUE)
+  writeLines(repeat_sections(template_lines, names(x)), page_file, useBytes = TRUE)
   # A report may be rendered within another document, whose chunks have the same labels.
   withr::local_options(knitr.duplicate.label = "allow", fallible.conf_level = conf_level)
   judges <- judges %||% (panel_kind(x[[1L]]) == "machines")
@@ -133,8 +133,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   invisible(file)
 }
 
-hint_of_tests <- "For the accuracy of raters, such as diagnostic tests, use {.fun test_accuracy} and
-  {.code may_say(check_fit(fit), \"methods\")}, where {.arg fit} is a fit by {.fun fit_raters}."
+rater_accuracy_hint <- "For the accuracy of raters, such as diagnostic tests, use
+  {.fun test_accuracy} and {.code may_say(check_fit(fit), \"methods\")}, where {.arg fit} is a fit
+  by {.fun fit_raters}."
 
 # Returns the lines of the report. `text`: lines of the template. With several variables, the lines
 # between two marker lines are repeated for each variable, below a heading with its name. Marker
@@ -243,11 +244,11 @@ disputed_cases <- function(x, most = 15L, ...) {
   if (inherits(x, "rater_fit")) x <- x$x
   x <- merge_reruns(as_ratings_of_several(x))
   most <- if (identical(most, Inf)) nrow(x) else check_count(most, "most", 1L)
-  counts <- category_counts(x)
-  n_ratings <- rowSums(counts)
-  largest_share <- ifelse(n_ratings >= 2, row_maximum(counts) / n_ratings, 1)
-  labels <- without_warnings(finish_labels(initial_labels(ratings_or_fit, NULL, NULL, NULL)))
-  top_labels <- most_probable(pick_rows(labels$posterior, pattern_of_case(labels$x)))
+  vote_counts <- category_counts(x)
+  n_ratings <- rowSums(vote_counts)
+  largest_share <- ifelse(n_ratings >= 2, row_maximum(vote_counts) / n_ratings, 1)
+  consensus <- without_warnings(finish_labels(initial_labels(ratings_or_fit, NULL, NULL, NULL)))
+  top_labels <- most_probable(pick_rows(consensus$posterior, pattern_of_case(consensus$x)))
   shown_cases <- order(top_labels$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)
   shown_raters <- if (n_raters(x) <= max_listed_raters) raters_with_single_ratings(x)
@@ -257,13 +258,13 @@ disputed_cases <- function(x, most = 15L, ...) {
   )
   answers <- lapply(answer_codes, function(code) x$categories[replace(code, code == 0L, NA)])
   # Votes such as "yes: 3, no: 2", the most frequent category first.
-  votes <- map_chr(shown_cases, function(case) {
-    sorted_counts <- sort(counts[case, counts[case, ] > 0], decreasing = TRUE)
+  vote_texts <- map_chr(shown_cases, function(case) {
+    sorted_counts <- sort(vote_counts[case, vote_counts[case, ] > 0], decreasing = TRUE)
     toString(paste0(names(sorted_counts), ": ", sorted_counts))
   })
   new_tibble(c(list(
     case = x$cases[shown_cases], .fitted = category_factor(top_labels$category[shown_cases], x),
-    .probability = top_labels$probability[shown_cases], .votes = votes
+    .probability = top_labels$probability[shown_cases], .votes = vote_texts
   ), answers), nrow = length(shown_cases), class = "disputed_cases")
 }
 

@@ -86,12 +86,12 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
       if (is.na(k)) top_reliability(score_data, w, v, bins) else
         score_reliability(score_data$scores[, k], w[, k], v, bins)
     }
-    full_sample <- compute_reliability(scored_system)
-    columns <- list(lower = (full_sample$bin - 1) / bins, upper = full_sample$bin / bins,
-      probability = full_sample$score)
-    add_score_intervals(columns, full_sample$cases, score_input, scored_system, function(drawn) {
+    full_table <- compute_reliability(scored_system)
+    columns <- list(lower = (full_table$bin - 1) / bins, upper = full_table$bin / bins,
+      probability = full_table$score)
+    add_score_intervals(columns, full_table$cases, score_input, scored_system, function(drawn) {
       reliability <- compute_reliability(drawn)
-      clip01(reliability$right[match(full_sample$bin, reliability$bin)])
+      clip01(reliability$right[match(full_table$bin, reliability$bin)])
     })
   })
 }
@@ -138,15 +138,15 @@ bind_score_tables <- function(score_input, categories, make_table) {
 roc_points <- function(scored_system, k) {
   score_order <- scored_system$score_data$order[[k]]
   w <- scored_system$w[, k]
-  share_above <- function(weight) {
+  compute_share_above <- function(weight) {
     weight <- weight * scored_system$v
     cumulative_share <- cumulative_weight(score_order, weight) / sum(weight)
     clip01(c(0, cummax(cumulative_share)))
   }
   list(
     threshold = c(Inf, scored_system$score_data$scores[score_order$at, k][score_order$end]),
-    sensitivity = share_above(w),
-    specificity = 1 - share_above(1 - w)
+    sensitivity = compute_share_above(w),
+    specificity = 1 - compute_share_above(1 - w)
   )
 }
 
@@ -155,7 +155,7 @@ roc_points <- function(scored_system, k) {
 # * columns: list of columns that describe the rows.
 # * n: numbers of cases.
 # * compute_values: function that returns a value in [0, 1] for each row. Its argument is the input
-#   of the system, see score_panel(), or this input with the weights `w` and `v` of a replicate.
+#   of the system, see score_panel(). For a replicate, this input has the replicate's weights.
 add_score_intervals <- function(columns, n, score_input, scored_system, compute_values) {
   estimate <- score_input$estimate
   values <- na_real(compute_values(scored_system))
@@ -185,7 +185,7 @@ threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity =
     v <- scored_system$v
     curve_points <- roc_points(scored_system, k) # thresholds are from the highest to the lowest
     base_rate <- sum(scored_system$w[, k] * v) / sum(v)
-    chosen_point <- switch(names(goal),
+    chosen_row <- switch(names(goal),
       sensitivity = which(curve_points$sensitivity >= goal[[1L]] - 1e-12)[[1L]],
       specificity = max(which(curve_points$specificity >= goal[[1L]] - 1e-12)),
       cost = which.min(
@@ -193,7 +193,7 @@ threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity =
           cost[["false_alarm"]] * (1 - base_rate) * (1 - curve_points$specificity)
       )
     )
-    threshold <- curve_points$threshold[[chosen_point]]
+    threshold <- curve_points$threshold[[chosen_row]]
     is_detected <- scored_system$score_data$scores[, k] >= threshold
     columns <- list(threshold = threshold, metric = threshold_metrics)
     add_score_intervals(columns, sum(v), score_input, scored_system, function(drawn) {

@@ -61,7 +61,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   abort_argument_if(is.null(x$scores), "x", "{.arg x} has no scores.",
     i = "Give {.arg scores} to {.fun ratings}.")
   is_joint <- is.null(trust)
-  uses_rater <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater")
+  uses_rater <- seq_along(x$raters) %in% find_positions(raters %||% x$raters, x$raters, "rater")
   if (!is_joint) {
     check_names_among(trust, names(x$scores$values), "trust")
     abort_argument_if(x$scores$scale != "probability", "trust",

@@ -271,7 +271,7 @@ test_that("names that differ in capitals or blanks are told", {
 
 test_that("columns that no argument names are not kept, unless an argument calls functions", {
   all <- c("item", "note", "rater", "m")
-  keep <- function(...) column_selector(rlang::quos(...), list())(all)
+  keep <- function(...) new_column_selector(rlang::quos(...), list())(all)
   expect_identical(keep(case = item, raters = c(m)), c("item", "rater", "m"))
   expect_identical(keep(case = "item", rater = m, rating = note), c("item", "note", "rater", "m"))
   expect_identical(keep(case = item, raters = starts_with("m")), all)
