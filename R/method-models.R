@@ -197,8 +197,8 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
 
 # Returns an estimator: a function that calls the user's function `run`. Its argument `times` is the
 # number of times that each case was drawn, NULL for the original ratings. If `run` has an argument
-# `weights`, it gets the original ratings, and `times` or (if it is NULL) the weights of the cases.
-# If `run` has no such argument, it gets the resampled ratings.
+# `weights`, it gets the original ratings, and `times` or (if NULL) the weights of cases. If not, it
+# gets the resampled ratings.
 new_function_estimator <- function(x, run) {
   has_weights_argument <- "weights" %in% names(formals(args(run)))
   structure(function(times, quantity) {
@@ -228,8 +228,7 @@ case_replicates <- function(estimator, resampling, tick) {
   is_error <- map_lgl(results, inherits, "error")
   errors <- results[is_error]
   warn_if(any(is_error), "bootstrap",
-    "The function given as {.arg method} raised an error in {length(errors)} bootstrap
-        replicate{?s}.",
+    "The function {.arg method} raised an error in {length(errors)} bootstrap replicate{?s}.",
     x = escape_braces("The first error is: ", message_in_one_line(errors[[1L]])),
     error = errors[[1L]])
   results[is_error] <- list(rep(NA_real_, n_systems))

@@ -76,7 +76,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   check_variable <- function(x, truth) {
     check_ratings(x, if (inherits(first_single_result(x), "accuracy_estimate"))
       "Give the ratings: {.code accuracy_report(ratings, known_truth = gold, gold_sample =
-        \"random\")}. The report has the default method, model and interval." else rater_accuracy_hint)
+        \"random\")}. The report has the default method, model and interval." else
+        rater_accuracy_hint)
     abort_if(n_systems(x) == 0L, "system",
       "{.arg x} has no systems, so there is no accuracy to report.",
       i = c("Give {.arg systems} to {.fun ratings}.", rater_accuracy_hint), system = character())
