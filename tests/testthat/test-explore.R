@@ -13,8 +13,8 @@ test_that("a file is mapped, used and judged", {
   needs_shiny()
   shiny::testServer(explore_server(NULL), {
     upload(session, votes)
-    expect_identical(file()$columns, c("item", "who", "said"))
-    expect_identical(rater_names(file(), "who"), c("ann", "bob", "gpt"))
+    expect_identical(require_file()$columns, c("item", "who", "said"))
+    expect_identical(rater_names(require_file(), "who"), c("ann", "bob", "gpt"))
     unlink(input$file$datapath) # read once
     session$setInputs(
       layout = "long", case = "item", rater = "who", rating = "said", systems = "gpt", use = 1
