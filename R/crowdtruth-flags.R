@@ -84,8 +84,8 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
                          votes = min(2L, length(metrics)), min_cases = 1L, ...) {
   check_call()
   if (inherits(x, "rater_fit")) {
-    abort_argument_if(!is.null(x$x$voted), "x",
-      "must not be a fit that counts groups or reruns of raters as one vote.",
+    abort_argument_if(!is.null(x$x$voted$groups), "x",
+      "must not be a fit that counts groups of raters as one vote.",
       i = "Give the ratings, instead of the fit, to {.fun flag_workers}.")
     x <- x$x # the ratings to which the model was fitted
   }

@@ -48,8 +48,8 @@
 #' denominators and `aqs` are at least 1e-8; column `reason` reports where this limit was reached.
 #'
 #' @param x A [ratings()] object without case weights. If answers may have several labels, make it
-#'   with `repeats = "labels"`. From counts of labels, version 2014 measures units and annotations
-#'   but not workers.
+#'   with `repeats = "labels"`. Reruns of a worker count as one vote (see [rater_groups]). From
+#'   counts of labels, version 2014 measures units and annotations but not workers.
 #' @param version Version of the metrics: `"2014"` (the default) or `"2.0"`.
 #' @param task For version 2.0: `"closed"` (the default) if workers choose among given annotations;
 #'   `"open"` if workers write annotations. For an open task, annotation quality `aqs` is `NA`, and
@@ -93,7 +93,7 @@
 crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open"),
                        tolerance = 0.001, max_steps = 1000L, ...) {
   check_call()
-  x <- as_any_ratings(x)
+  x <- merge_reruns_with_message(as_any_ratings(x))
   if (identical(as.character(version), "2")) version <- "2.0"
   options <- list(
     version = check_choice(version),
@@ -101,10 +101,11 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
     tolerance = check_number(tolerance, "tolerance", 0, open_min = TRUE),
     max_steps = check_count(max_steps, "max_steps")
   )
-  abort_if(has_repeats(x), "repeat",
+  abort_if(x$repeats == "ratings", "repeat",
     "CrowdTruth needs one answer per worker and unit, but {.arg x} has repeated ratings.",
-    i = "If repeated rows are labels of one answer, call {.fun ratings} with
-        {.code repeats = \"labels\"}.", case = NULL, rater = NULL)
+    i = "Call {.fun ratings} with {.code repeats = \"reruns\"}, which counts repeated rows as one
+        vote, or with {.code repeats = \"labels\"}, if they are labels of one answer.",
+    case = NULL, rater = NULL)
   if (options$version == "2.0") check_named_raters(x, "x",
     "Version 2.0 of the metrics needs the worker of each answer.",
     i = "For counts, use {.code version = \"2014\"}, which measures units and annotations.")

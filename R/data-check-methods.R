@@ -143,7 +143,7 @@ panel_problems <- function(fit, is_gold) {
 
 # ---- Systems whose answers seem to be made from the ratings --------------------------------------
 
-follower_prefix <- "Always the most frequent rating, where it leads by one rating: "
+follower_prefix <- "Nearly always a consensus label, also where such labels are doubtful: "
 
 follower_advice <- one_line("If these answers were made or learnt from these ratings, the ratings
   cannot show their accuracy; cases of known truth can.")
@@ -166,27 +166,42 @@ without_followers <- function(table, followers) {
 }
 
 # Returns the names of systems whose answers seem to be made from the ratings, for example by
-# majority vote. The check uses cases in which the most frequent category leads by one rating. In
-# these cases, the most frequent category is right with probability `plurality_accuracy`. A system
-# with independent errors agrees with it in at most this share of the cases, up to random variation.
+# majority vote. The check compares answers with three sets of labels: the most frequent category,
+# the labels of ground_truth(x), and those of dawid_skene(). It uses cases in which raters disagree
+# and the probability that the label is right is below 0.9. A system with independent errors agrees
+# with the labels in at most the share of these cases in which they are right, up to random
+# variation. The probability is that of dawid_skene(). It is too high, not too low, if raters share
+# errors. The models are fitted only if most answers of a system are among the ratings of the case.
 consensus_systems <- function(x) {
   x <- with_votes(x)
-  rater_accuracy <- agreement_in_core(x)$rater_accuracy
-  p_one_wrong_category <- (1 - rater_accuracy) / (n_categories(x) - 1)
-  plurality_accuracy <- rater_accuracy / (rater_accuracy + p_one_wrong_category)
   counts <- pattern_counts(x)
-  highest_count <- row_maximum(counts)
-  leads_by_one <- highest_count > 1 & rowSums(counts == highest_count) == 1 &
-    rowSums(counts == highest_count - 1) > 0
-  weights <- weights_of_labels(x)[leads_by_one]
-  plurality <- max.col(pick_rows(counts, leads_by_one), "first")
-  is_follower <- apply(pick_rows(pattern_answers(x), leads_by_one), 2L, function(answer) {
-    n_answered <- sum(weights[answer > 0L])
-    n_equal <- sum(weights[answer == plurality])
-    n_answered >= 20 && n_equal >= 0.99 * n_answered &&
-      isTRUE(binomial_upper_tail(n_equal, n_answered, plurality_accuracy) < 0.01)
+  is_divided <- row_maximum(counts) < rowSums(counts)
+  answers <- pattern_answers(x)
+  share_given <- apply(answers, 2L, function(answer) {
+    compared <- which(answer > 0L & rowSums(counts) > 1)
+    mean(counts[cbind(compared, answer[compared])] > 0)
   })
-  x$systems[is_follower]
+  if (!any(share_given > 0.9, na.rm = TRUE)) return(character())
+  labels <- without_warnings(average_labels(x))
+  posterior <- if (has_counts(x)) labels$posterior else
+    fit_around_centre(FALSE, x, nothing_known, NULL)[[1L]]$posterior
+  weights <- weights_of_labels(x)
+  is_follower <- lapply(list(
+    counts, posterior,
+    pick_rows(finish_labels(set_average_defaults(labels))$posterior, matching_patterns(labels$x, x))
+  ), function(scores) {
+    label <- max.col(scores, "first")
+    probability <- posterior[cbind(seq_along(label), label)]
+    is_doubtful <- probability < 0.9 & label == max.col(scores, "last") & is_divided
+    apply(answers, 2L, function(answer) {
+      weights <- weights * (is_doubtful & answer > 0L)
+      n <- sum(weights)
+      n_equal <- sum(weights[answer == label])
+      isTRUE(n >= 20 && n_equal >= 0.99 * n &&
+        binomial_upper_tail(n_equal, n, sum(weights * probability) / n) < 0.01)
+    })
+  })
+  x$systems[Reduce(`|`, is_follower)]
 }
 
 #' Plot of a data check

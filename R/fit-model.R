@@ -378,7 +378,7 @@ model_lines.rater_model <- function(x) {
     paste0("  ", format(c(names(assumptions), "prior")), "  ", c(
       paste0(format(assumptions), "  ", descriptions[assumptions]),
       switch(prior_name(x), none = "none", weak = "weak",
-        pooled = "pooled  matrices vary around mean rows of the panel, which are also estimated",
+        pooled = "pooled  matrices vary around mean rows of the panel, moved by a rater's skill",
         paste(names(x$prior), map_chr(x$prior, toString), sep = " = ", collapse = "; ")
       )
     )),

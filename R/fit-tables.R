@@ -139,11 +139,11 @@ likelihood_lines.rater_fit <- function(fit) {
       )
     },
     if (!is.null(centre)) paste(
-      "Matrices are shrunk towards mean rows of the panel, which have the weight of",
-      sprintf("%.1f ratings of a category", centre$c)
+      "Matrices are shrunk towards mean rows of the panel, moved by the rater's skill. These rows",
+      sprintf("have the weight of %.1f ratings of a category", centre$c)
     ),
     sprintf("A prior with the weight of %.0f ratings shrinks accuracies towards their mean; %s",
-      weak_prior_size(fit), "prior = \"none\" of rater_model() leaves it out"),
+      accuracy_prior_size(fit), "prior = \"none\" of rater_model() leaves it out"),
     words_with_labels("Raters with fewer ratings (mostly prior):", find_prior_dominated_raters(fit))
   )
 }

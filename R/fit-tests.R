@@ -303,7 +303,7 @@ check_prevalence <- function(prevalence, categories) {
 # Returns the names of raters whose estimates depend mostly on the prior. The weight of the prior is
 # expressed as a number of ratings, and these raters gave fewer ratings than this number.
 find_prior_dominated_raters <- function(fit) {
-  prior_size <- if (fit$identified == "yes") fit$centre$c %||% weak_prior_size(fit)
+  prior_size <- if (fit$identified == "yes") accuracy_prior_size(fit)
   if (is.null(prior_size)) return(character())
   n_ratings <- ratings_of_raters(fit$x)
   fit$x$raters[n_ratings > 0 & n_ratings < prior_size & !is_known_rater(fit)]
@@ -323,15 +323,17 @@ find_prior_dominated_rows <- function(fit) {
   matrix(unlist(rows), n_raters(ratings))
 }
 
-# Returns the weight of the weak prior of raters' accuracies: the number of ratings by one rater
-# that contain as much information about the logit of the accuracy as the prior. The number is
-# computed as if true categories were known and all raters had the mean accuracy. Returns NULL if
-# the fit does not have this prior.
-weak_prior_size <- function(fit) {
-  prior_spread <- fit$model$prior$spread
+# Returns the weight of the prior of raters' accuracies, as a number of ratings by one rater. This
+# number of ratings contains the same information about the accuracy as the prior. The true
+# categories are assumed to be known, and the accuracy to equal the mean accuracy of the raters.
+# Under the pooled prior, rows vary around the mean row of the rater (weight `c`), and skills around
+# 0 (standard deviation `tau`); both variances add. Returns NULL if the fit has no such prior.
+accuracy_prior_size <- function(fit) {
+  prior_spread <- fit$centre$tau %||% fit$model$prior$spread
   has_prior <- !is.null(prior_spread) && fit$model$accuracy == "rater" &&
     fit$method == "likelihood" && weights_are_counts(fit$x)
-  if (has_prior) 1 / (prior_spread^2 * fit$rater_accuracy * (1 - fit$rater_accuracy))
+  if (has_prior)
+    1 / (sum(1 / fit$centre$c) + prior_spread^2 * bernoulli_variance(fit$rater_accuracy))
 }
 
 # ---- Two tests as one ---------------------------------------------------------------------------

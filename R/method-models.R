@@ -195,10 +195,9 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   )
 }
 
-# Returns an estimator: a function that calls the user's function `run`. Its argument `times` is the
-# number of times that each case was drawn, NULL for the original ratings. If `run` has an argument
-# `weights`, it gets the original ratings, and `times` or (if NULL) the weights of cases. If not, it
-# gets the resampled ratings.
+# Returns an estimator: a function that calls the user's function `run`. Its argument `times` is how
+# often each case was drawn, NULL for the original ratings. If `run` has an argument `weights`, it
+# gets the original ratings and `times` (if NULL, case weights). If not, it gets resampled ratings.
 new_function_estimator <- function(x, run) {
   has_weights_argument <- "weights" %in% names(formals(args(run)))
   structure(function(times, quantity) {

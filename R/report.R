@@ -215,12 +215,16 @@ report_format <- function(file) {
 #' Lists the cases with the least certain labels, with all their ratings and the answers of systems
 #' (classifiers). The label of a case is its most probable category. If `x` is a fit,
 #' [ground_truth()] computes labels from the model of the fit. If `x` is a [ratings()] object,
-#' labels are computed from an average over models. Cases on which all raters agree are left out.
+#' labels are computed from an average over models. Cases are left out if all raters agree, if they
+#' have fewer than two ratings, or if their truth is known. To find labels of cases with one rating,
+#' which may be less certain than the listed labels, sort `predict(ground_truth(x))`.
 #'
-#' @param x A [ratings()] object with at least two raters, or a [fit_raters()] result. To leave out
-#'   cases with known truth (data frame `known`), use `x[!x$cases %in% known$case, ]`.
+#' @param x A [ratings()] object with at least two raters, or a [fit_raters()] result.
 #' @param most Largest number of cases to list, a whole number of at least 1; by default 15. `Inf`
 #'   lists all cases on which raters disagree.
+#' @param known_truth For ratings `x`: cases with known truth, in a form that [ground_truth()]
+#'   accepts. They are left out, and their truth improves the labels of the other cases. `NULL`, the
+#'   default: there are none.
 #' @return A tibble with a row per case. The case with the lowest `.probability` is first.
 #'   * `case`: name of the case.
 #'   * `.fitted`: the label, a factor.
@@ -239,7 +243,7 @@ report_format <- function(file) {
 #' disputed_cases(x, 3)
 #' disputed_cases(fit_raters(x), 3)
 #' @export
-disputed_cases <- function(x, most = 15L, ...) {
+disputed_cases <- function(x, most = 15L, known_truth = NULL, ...) {
   check_call()
   ratings_or_fit <- x
   if (inherits(x, "rater_fit")) x <- x$x
@@ -248,7 +252,10 @@ disputed_cases <- function(x, most = 15L, ...) {
   vote_counts <- category_counts(x)
   n_ratings <- rowSums(vote_counts)
   largest_share <- ifelse(n_ratings >= 2, row_maximum(vote_counts) / n_ratings, 1)
-  consensus <- without_warnings(finish_labels(initial_labels(ratings_or_fit, NULL, NULL, NULL)))
+  consensus <- without_warnings(
+    finish_labels(initial_labels(ratings_or_fit, known_truth, NULL, NULL))
+  )
+  largest_share[consensus$certain[pattern_of_case(consensus$x)]] <- 1
   top_labels <- most_probable(pick_rows(consensus$posterior, pattern_of_case(consensus$x)))
   shown_cases <- order(top_labels$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)

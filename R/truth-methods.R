@@ -17,7 +17,10 @@
 #'   * `n`: number of cases whose most probable category it is. If several categories are most
 #'     probable, the case is counted for the first of them.
 #'   * `probability`: base rate of the category (share of cases). It is the mean probability from
-#'     the model of the raters, without vote shares. `NA` if the model is not identified.
+#'     the model of the raters, without vote shares. `NA` if the model is not identified. The truth
+#'     of gold cases is used, but base rates are not calibrated. In simulations, means of calibrated
+#'     probabilities were better if raters erred independently, and worse if they shared errors. The
+#'     share of the category in a random sample of gold cases has no such error.
 #'
 #'   `glance()`: a tibble with one row.
 #'   * `cases`, `categories`: number of cases, and number of categories.
@@ -196,8 +199,8 @@ label_notes <- function(label_summary, label_properties) {
     if (isTRUE(label_properties$chance) && label_properties$votes < 1)
       paste0(capitalised(may_be_chance_text), ": the labels may carry no information"),
     if (!is.null(calibration)) c(
-      sprintf("Calibrated on %s random cases: probabilities are raised to the power %.2f",
-        number(calibration$cases), calibration$power),
+      sprintf(one_line("Calibrated on %s random cases: probabilities are raised to the power %.2f,
+        base rates are not calibrated"), number(calibration$cases), calibration$power),
       paste("Expected share of correct labels:", percent(label_summary$probability))
     ),
     paste0(

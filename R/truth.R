@@ -47,7 +47,8 @@
 #' cases (argument `gold_sample`) also calibrate the probabilities of the other cases. The
 #' probability `P_k` of category `k` is replaced by a number proportional to `a_k P_k^b`. The power
 #' `b` makes probabilities match the share of correct labels among gold cases, and the factors `a_k`
-#' adjust the base rates.
+#' adjust the frequencies of the categories. The base rates of `tidy(x, "categories")` are not
+#' calibrated.
 #'
 #' Ratings by a single rater need gold cases. Vote shares are then not used.
 #'

@@ -195,3 +195,16 @@ test_that("workers with few units are not flagged, and a fit is as good as its r
   expect_equal(flag_workers(fit)$workers, flag_workers(x)$workers)
   expect_error(flag_workers(x, min_cases = 0), class = "fallible_error_argument")
 })
+
+test_that("workers with reruns are measured by their votes, like all raters", {
+  x <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "reruns",
+    rater_kind = "expert")
+  votes <- as_ratings(x, votes = TRUE)
+  expect_message(flags <- flag_workers(x), "Reruns of a rater count as one vote")
+  expect_identical(flags$workers, flag_workers(votes)$workers)
+  expect_identical(flag_workers(quiet(fit_raters(x, dawid_skene())))$workers, flags$workers)
+  expect_identical(
+    tidy(quiet(filter_crowd(x, min_units = 5)), "workers"), tidy(filter_crowd(votes, min_units = 5),
+      "workers")
+  )
+})

@@ -322,10 +322,10 @@ test_that("no sentence, comparison or decision rests on the accuracy of a majori
   comparison <- compare_systems(estimate)
   metrics <- estimate_metrics(estimate, "recall")
   for (result in list(comparison, metrics, confusion(estimate))) {
-    expect_match(notes_of(result), "one rating: vote. If .* made or learnt from", all = FALSE)
+    expect_match(notes_of(result), "labels are doubtful: vote. If .* made or learnt", all = FALSE)
   }
   # A confusion matrix without this system needs no note.
-  expect_no_match(notes_of(confusion(estimate, systems = "s")), "one rating: vote")
+  expect_no_match(notes_of(confusion(estimate, systems = "s")), "doubtful: vote")
   # Headlines do not name such a system as the best, and do not count its differences.
   expect_identical(glance(comparison)$best, NA_character_)
   expect_match(format(comparison), "unknown which .* best .answers of vote seem to be made or")
@@ -342,6 +342,32 @@ test_that("no sentence, comparison or decision rests on the accuracy of a majori
   # One rater has no consensus, and estimates with gold cases do not rest on it.
   one <- estimate_accuracy(x[, 1], known_truth = truth(x)[1:100, ], gold_sample = "random")
   expect_identical(find_followers(one), character())
+})
+
+test_that("systems made of labels of models are found, also if they are no majority votes", {
+  x <- panel_with(600, c(0.9, 0.85, 0.6, 0.5, 0.4), c(s = 0.97), 2)
+  labels <- list(default = ground_truth(x), ds = ground_truth(fit_raters(x, dawid_skene())))
+  wide <- answers_of(x)
+  for (name in names(labels)) wide[[name]] <- predict(labels[[name]])$category
+  made <- ratings(wide, raters = dplyr::all_of(x$raters), systems = c("s", names(labels)))
+  expect_identical(consensus_systems(made), names(labels))
+  sentences <- may_say(quiet(estimate_accuracy(made)))
+  expect_match(sentences$sentence[sentences$may & grepl("of ds ", sentences$sentence)],
+    "is not identified")
+  # Raters with one answer do not decide.
+  unanimous <- data.frame(a = rep("x", 50), b = "x", s = "x")
+  expect_identical(
+    consensus_systems(
+      quiet(ratings(unanimous, raters = a:b, systems = s, categories = c("x", "y")))
+    ), character()
+  )
+})
+
+test_that("an expert among weak raters is no reason to suspect a perfect system", {
+  suspected <- map_dbl(1:20, function(seed) {
+    length(consensus_systems(panel_with(800, c(0.99, 0.99, 0.6, 0.6), c(s = 1), seed)))
+  })
+  expect_identical(sum(suspected), 0)
 })
 
 test_that("the search for consensus labels rarely suspects a perfect independent system", {

@@ -154,11 +154,21 @@ test_that("raters with fewer ratings than the centre counts for are mostly prior
   # A weak prior has the weight of the ratings with the same information about a logit.
   weak <- quiet(fit_raters(made, rater_model("rater")))
   right <- weak$rater_accuracy
-  expect_equal(weak_prior_size(weak), 1 / (0.36 * right * (1 - right)))
-  expect_output(print(weak), sprintf("weight of %.0f ratings shrinks", weak_prior_size(weak)))
+  expect_equal(accuracy_prior_size(weak), 1 / (0.36 * right * (1 - right)))
+  expect_output(print(weak), sprintf("weight of %.0f ratings shrinks", accuracy_prior_size(weak)))
   expect_output(print(weak), "Raters with fewer ratings (mostly prior): late", fixed = TRUE)
   common <- quiet(fit_raters(made, rater_model(errors = "free")))
   expect_no_match(capture.output(print(common)), "A prior with|mostly prior")
+})
+
+test_that("a strong centre does not make accuracies of raters mostly prior", {
+  accuracy <- c(0.95, 0.9, 0.8, 0.5, 0.35)
+  x <- withr::with_seed(1, simulate_ratings(rater_design(accuracy, NULL, 3, 200)))
+  fit <- fit_raters(x, dawid_skene())
+  expect_gt(fit$centre$c, 100)
+  expect_lt(accuracy_prior_size(fit), 20)
+  expect_no_match(capture.output(print(fit)), "mostly prior")
+  expect_output(print(fit), "moved by the rater's skill")
 })
 
 test_that("a rater alone can be fitted with what is known, and all else says what it needs", {

@@ -267,6 +267,19 @@ test_that("cases to read are those on which raters are divided, with what was sa
   expect_identical(nrow(none), 10L)
 })
 
+test_that("cases with known truth are not to be read again", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.7, 4), NULL, 3, 100)))
+  known <- truth(x)[1:40, ]
+  all <- disputed_cases(x, Inf)
+  open <- disputed_cases(x, Inf, known_truth = known)
+  expect_setequal(open$case, setdiff(all$case, known$case))
+  labels <- predict(quiet(ground_truth(x, known_truth = known)))
+  expect_equal(open$.probability, labels$probability[match(open$case, labels$case)])
+  # A fit knows its cases.
+  fit <- fit_raters(x, dawid_skene(), known_truth = known)
+  expect_setequal(disputed_cases(fit, Inf)$case, open$case)
+})
+
 test_that("tables of a document hold words and numbers, whatever the words", {
   skip_if_not_installed("knitr")
   lines <- as_markdown(data.frame(`a|b` = c("<i>", "x|y"), n = c(0.12345, 2), check.names = FALSE))
