@@ -219,14 +219,14 @@ merge_gold <- function(gold, added_gold, x) {
     return(replace(gold, names(added_gold), added_gold))
   abort_if(length(new_cases) > 0L && (added_gold$sample != gold$sample ||
     any(added_gold$probability != gold$probability[earlier_index], na.rm = TRUE)), "gold",
-    "All gold cases must have been chosen in the same way, with the same probabilities.",
+    "New and earlier gold cases must have been chosen in the same way.",
     x = if (added_gold$sample != gold$sample) "{.arg gold_sample} is {.val {added_gold$sample}} for
         the new cases and {.val {gold$sample}} for the earlier ones." else "Some earlier cases are
         given again, with different probabilities.",
     i = "If all are random samples, use {.code gold_sample = \"random\"}. Otherwise, give all gold
         cases, each with its probability of being in any of the batches. If {.code new} is the table
-        of cases that {.fun plan_gold} drew, these are
-        {.code rbind(tidy(plan, \"labelled\"), new)}.",
+        of cases that {.fun plan_gold} drew, {.code rbind(tidy(plan, \"labelled\"), new)} is the
+        table of all gold cases.",
     case = new_cases)
   fields <- c("case", "truth", if (!is.null(gold$probability)) "probability")
   merged_fields <- Map(c, gold[fields], lapply(added_gold[fields], `[`, is.na(earlier_index)))

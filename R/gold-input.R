@@ -235,8 +235,9 @@ warn_gold <- function(gold, x) {
   warn_if(is_drawn_by_truth, "gold_by_class",
     "All categories have about the same number of gold cases, but different numbers of ratings. This
         is improbable in a random sample.",
-    i = "Cases that were selected by their truth are not a random sample. Draw gold cases at random;
-        or give their counts to {.fun fit_raters} as {.arg known_raters}.", cases = n_gold)
+    i = "Cases that were selected by their truth are not a random sample. Draw gold cases at random,
+        or give counts of ratings by true category to {.fun fit_raters} as {.arg known_raters}.",
+    cases = n_gold)
   warn_if(n_gold == n_cases, "gold_all",
     "The truth of all {n_gold} cases is known, so the ratings add no information.", cases = n_gold)
 }
@@ -301,9 +302,8 @@ truth_of_variables <- function(known, x) {
 # * predicted_design: result of prediction_design_effect()
 #
 # The field `full_design` of `means` is multiplied by the design effect of clusters on the mean over
-# all cases. This effect is the sum of two parts. The part due to predictions is computed from all
-# cases, and the part due to errors of predictions from gold cases. The sum is at least the design
-# effect of clusters on the mean of gold cases.
+# all cases: a part due to predictions, computed from all cases, plus a part due to errors of
+# predictions, computed from gold cases. It is at least the design effect on the mean of gold cases.
 adjust_for_clusters <- function(means, cluster, variance = share_variance(means),
                                 is_counted = TRUE | means$rest, predicted_design = 1) {
   if (is.null(cluster)) return(means)

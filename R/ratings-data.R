@@ -104,7 +104,8 @@
 #'     minus the estimate if the system shares all errors of the raters}
 #'   \item{independence_weight}{the estimate is an average over several models of the raters; this
 #'     is the total weight, 0 to 1, of the models with independent errors of the raters}
-#'   \item{dependence_weight}{factor, 0 to 1, of the error variance that allows for shared errors}
+#'   \item{dependence_weight}{factor, 0 to 1, of the variance due to shared errors, which is added
+#'     to the sampling variance}
 #'   \item{base_rate_range}{largest minus smallest accuracy of the system, over all base rates
 #'     (shares of the true categories) that are compatible with the ratings}
 #'   \item{open_share}{share of the cases whose truth was not given to the estimate; here 1}

@@ -118,11 +118,9 @@ data_rows <- function(column, input) {
 
 # Leaves out copies of earlier rows, with a warning. Keeps all rows in two situations:
 # * `repeats` is "error", and ratings are repeated even without the copies. ratings() then fails.
-# * `repeats` is "ratings" or "reruns", and the copies may be repeated ratings. They are left out
-#   only if both of the following conditions hold:
-#   1. In the other rows, a column without a role, such as a run number, differs between all ratings
-#      of the same rater and case.
-#   2. There are not more copies than repeated ratings in the other rows.
+# * `repeats` is "ratings" or "reruns", and the copies may be repeated ratings. They are left out if a
+#   column without a role, such as a run number, distinguishes all repeated ratings in the other
+#   rows. In addition, there must not be more copies than repeated ratings.
 drop_copied_rows <- function(input, repeats) {
   # Numbers the combinations of case and rater, as doubles, because integers could overflow.
   raters <- input$rater %||% 1
@@ -143,8 +141,9 @@ drop_copied_rows <- function(input, repeats) {
     repeats != "error" && n_repeated_answers < sum(is_copy)) return(input)
   warn_fallible("left_out", note_left_out(is_copy, "row", "identical to another row"),
     i = if (repeats == "error")
-      "If these are independent repeats, give {.code repeats = \"ratings\"}, with a row per rating."
-    else "Other rows of the same rater and case differ in {.val {run_columns}}.")
+      "If these are independent repeats, give data with a row per rating, and
+        {.code repeats = \"ratings\"}."
+    else "Repeated ratings differ in {.val {run_columns}}, but identical rows do not.")
   input$copies <- sum(is_copy)
   keep_rows(input, which(!is_copy))
 }

@@ -54,7 +54,7 @@
 #'   `2 rmse`.
 #'
 #'   If `within` or `coverage` is 0 or 1, the standard error is `sqrt(q (1 - q) / n)`. Here `q` is
-#'   the share after half a case of each kind was added.
+#'   the share after half a panel with the event and half a panel without it were added.
 #' @family simulation
 #' @examples
 #' set.seed(1)

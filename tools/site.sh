@@ -29,6 +29,9 @@ Rscript -e 'if (!requireNamespace("pkgdown", quietly = TRUE)) quit(status = 77)'
 }
 FALLIBLE_SITE=$folder FALLIBLE_QUICK=$quick Rscript - <<'R' || exit
   options(pkgdown.internet = FALSE)
+  # Packages that are not installed would be looked up on CRAN.
+  no_urls <- function() data.frame(Package = character(), URL = character())
+  utils::assignInNamespace("CRAN_urls", no_urls, "downlit")
   quick <- nzchar(Sys.getenv("FALLIBLE_QUICK"))
   site <- pkgdown::as_pkgdown(".", list(destination = Sys.getenv("FALLIBLE_SITE")))
   pkgdown::check_pkgdown(site)
