@@ -118,8 +118,8 @@ data_rows <- function(column, input) {
 
 # Leaves out copies of earlier rows, with a warning. Keeps all rows in two situations:
 # * `repeats` is "error", and ratings are repeated even without the copies. ratings() then fails.
-# * `repeats` is "ratings" or "reruns", and the copies may be repeated ratings. They are left out if a
-#   column without a role, such as a run number, distinguishes all repeated ratings in the other
+# * `repeats` is "ratings" or "reruns", and the copies may be repeated ratings. They are left out if
+#   a column without a role, such as a run number, distinguishes all repeated ratings in the other
 #   rows. In addition, there must not be more copies than repeated ratings.
 drop_copied_rows <- function(input, repeats) {
   # Numbers the combinations of case and rater, as doubles, because integers could overflow.

@@ -100,10 +100,10 @@
 #'   * `"labels"`: one answer with several labels, for [crowdtruth()] and [single_label()].
 #'
 #'   With `"ratings"` and `"reruns"`, equal rows are repeated ratings, unless the data show that
-#'   they are copies. In such data, a column without a role (for example a run number) distinguishes all
-#'   other repeated ratings of a rater and case. There are also not more copies than these. Copies
-#'   are left out with a warning. In wide data with `case`, or with row names of a matrix, copies of
-#'   a row are left out unless other rows repeat a case.
+#'   they are copies. In such data, a column without a role (for example a run number) distinguishes
+#'   all other repeated ratings of a rater and case. There are also not more copies than these.
+#'   Copies are left out with a warning. In wide data with `case`, or with row names of a matrix,
+#'   copies of a row are left out unless other rows repeat a case.
 #' @param rater_groups Groups of raters who share a source, such as a family of language models. In
 #'   models, the most frequent rating of a group counts as one rating, see [rater_groups]. One of: a
 #'   vector of groups with the raters as names; a data frame with columns `rater` and `group`; in
