@@ -103,7 +103,7 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
   # Gold cases are here a random sample that measures the accuracy. The fit must not use the same
   # known truths, so the model is fitted again without them.
   if (!is.null(gold) && any(is_known_pattern(x))) {
-    x <- fit_checked_draws(
+    x <- fit_draws_unchecked(
       join_patterns(x$x, setdiff(names(x$x$patterns$values), ".truth")), x$model,
       replace(x$known, "truth", list(integer())), x$prior, x$sampling, x$seed
     )

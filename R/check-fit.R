@@ -104,7 +104,7 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
   # due to random numbers.
   term_names <- fit$terms$term
   alternative_means <- vapply(priors, function(prior) {
-    refit <- fit_checked_draws(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
+    refit <- fit_draws_unchecked(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
     colMeans(refit$draws)[match(term_names, refit$terms$term)]
   }, numeric(length(term_names)))
   shifts <- na_real(as.vector((alternative_means - colMeans(fit$draws)) / apply(fit$draws, 2L, sd)))

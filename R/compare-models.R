@@ -102,7 +102,7 @@ fits_of_all_dependences <- function(fit) {
     }, fallible_error_prior = function(e) FALSE, fallible_error_argument = function(e) FALSE)
     if (!can_fit) return(NULL)
     sampling <- replace(fit$sampling, "thin", list(NULL))
-    refit <- fit_checked_draws(fit$x, model, fit$known, fit$prior, sampling, fit$seed)
+    refit <- fit_draws_unchecked(fit$x, model, fit$known, fit$prior, sampling, fit$seed)
     refit[c("given", "named")] <- fit[c("given", "named")]
     refit
   }))

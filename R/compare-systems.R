@@ -233,8 +233,8 @@ check_estimate <- function(x) {
 estimate_on_common_cases <- function(estimate, systems) {
   x <- estimate$fit$x
   system_numbers <- match(systems, x$systems)
-  answer <- pick_columns(x$patterns$answer, system_numbers)
-  is_answered <- answer > 0L & is_usable_pattern(estimate$fit)
+  answers <- pick_columns(x$patterns$answer, system_numbers)
+  is_answered <- answers > 0L & is_usable_pattern(estimate$fit)
   is_common <- rowSums(is_answered) == length(system_numbers)
   n_left_out <- as.double(count_cases(x, rowSums(is_answered) > 0L & !is_common))
   abort_if(count_cases(x, is_common) == 0, "system",
@@ -242,8 +242,8 @@ estimate_on_common_cases <- function(estimate, systems) {
     x = "Systems are {.val {systems}}.", i = "Compare fewer systems, with {.arg systems}.",
     system = systems)
   if (n_left_out > 0 || !identical(systems, x$systems)) {
-    answer[!is_common, ] <- 0L
-    x$patterns$answer <- answer
+    answers[!is_common, ] <- 0L
+    x$patterns$answer <- answers
     x$systems <- systems
     estimate <- estimate_again(estimate, join_patterns(x))
   }

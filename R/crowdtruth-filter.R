@@ -184,8 +184,8 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
 }
 
 # Returns a vector that contains, for each category, the index of the category into which the
-# category is merged. A category that is not merged has its index as value. `into`: a named vector,
-# c("old label" = "new label").
+# category is merged. For an unmerged category, this is the index of the category. `into`: a named
+# vector, c("old label" = "new label").
 merge_targets <- function(into, categories) {
   merged_labels <- names(into)
   abort_argument_if(!is.atomic(into) && !is.list(into), "into",
@@ -205,20 +205,20 @@ merge_targets <- function(into, categories) {
   next_category <-
     replace(seq_along(categories), match(merged_labels, categories), match(into, categories))
   # Merges may form a chain, such as a into b and b into c. The loop finds the end of each chain.
-  target <- next_category
-  for (turn in seq_along(categories)) target <- next_category[target]
-  circle_categories <- target[next_category[target] != target]
+  targets <- next_category
+  for (turn in seq_along(categories)) targets <- next_category[targets]
+  circle_categories <- targets[next_category[targets] != targets]
   abort_argument_if(!is_empty(circle_categories), "into",
     "must not merge annotations in a circle, such as a into b and b into a.",
     x = "The circle contains {.val {categories[unique(circle_categories)]}}.")
-  abort_if(n_distinct(target) < 2L, "categories_few",
-    "At least two annotations must remain after merging.", categories = categories[unique(target)])
-  target
+  abort_if(n_distinct(targets) < 2L, "categories_few",
+    "At least two annotations must remain after merging.", categories = categories[unique(targets)])
+  targets
 }
 
-# Returns the table "kinds" of a CrowdTruth result, with a row per annotation. Column `kind` is the
-# kind of the annotation. Column `into` is the annotation into which merge_annotations() would merge
-# it. For the arguments, see merge_annotations().
+# Returns the table "kinds" of a CrowdTruth result, with a row per annotation. Column `kind` is
+# "vague", "useless" or "ambiguous", or NA if none of them applies. Column `into` is the annotation
+# into which merge_annotations() would merge it. For the arguments, see merge_annotations().
 annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, similar = 0.6, ...) {
   check_dots_empty(...)
   frequent <- check_number(frequent, "frequent", 0, 1)
@@ -238,8 +238,9 @@ annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, simil
   # the later annotation is merged.
   partner_index <- match(table$similar_to, annotation_names)
   frequency_rank <- order(order(-table$frequency))
-  is_mergeable <- kind[partner_index] %in% c("ambiguous", NA) & !table$similar_to %in% other
-  for (i in which(kind %in% "ambiguous" & is_mergeable)) {
+  has_mergeable_partner <-
+    kind[partner_index] %in% c("ambiguous", NA) & !table$similar_to %in% other
+  for (i in which(kind %in% "ambiguous" & has_mergeable_partner)) {
     partner <- partner_index[i]
     merged_index <- if (frequency_rank[i] > frequency_rank[partner]) i else partner
     if (is.na(into[merged_index])) {

@@ -127,19 +127,20 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
 
 # Returns the names of the metrics that the rule uses, from argument `metrics` or `weights`.
 check_rule_metrics <- function(metrics, weights, x) {
-  choices <- intersect(names(spam_sign), names(x$workers))
+  available_metrics <- intersect(names(spam_sign), names(x$workers))
   if (is.null(weights)) {
     worker_metrics <- if (x$options$version == "2.0") c("wwa", "wua") else
       c("unit_disagreement", "worker_disagreement")
     default_metrics <- c(worker_metrics, "annotations_per_unit")
-    return(check_choices(metrics %||% default_metrics, choices, "metrics"))
+    return(check_choices(metrics %||% default_metrics, available_metrics, "metrics"))
   }
   weighted_metrics <- setdiff(names(weights), "(Intercept)")
   abort_argument_if(
     !is.numeric(weights) || is_empty(weighted_metrics) || !all(is.finite(weights)) ||
-      !all(weighted_metrics %in% choices) || any_repeated(names(weights)), "weights",
+      !all(weighted_metrics %in% available_metrics) || any_repeated(names(weights)), "weights",
     "must be finite numbers with different names: metrics and, optionally, {.val (Intercept)}.",
-    x = "Its names are {.val {names(weights)}}.", i = "Possible metrics are {.val {choices}}.")
+    x = "Its names are {.val {names(weights)}}.",
+    i = "Possible metrics are {.val {available_metrics}}.")
   abort_argument_if(!is.null(metrics) && !setequal(metrics, weighted_metrics), "metrics",
     "{.arg weights} and {.arg metrics} must name the same metrics.",
     i = "Leave out {.arg metrics}.")
@@ -231,20 +232,20 @@ fit_rule_weights <- function(metric_values, is_low) {
 # other workers. The help of flag_workers() defines the statistics. `score`: score of each worker.
 # `is_low`: is the quality of the worker low? NA if the quality is not known.
 flag_performance <- function(score, is_low) {
-  has_both <- !is.na(score) & !is.na(is_low)
-  score <- score[has_both]
-  is_low <- is_low[has_both]
+  has_score_and_quality <- !is.na(score) & !is.na(is_low)
+  score <- score[has_score_and_quality]
+  is_low <- is_low[has_score_and_quality]
   is_flagged <- score > 0
-  low_score <- score[is_low]
-  other_score <- score[!is_low]
+  low_quality_scores <- score[is_low]
+  other_scores <- score[!is_low]
   pooled_sd <- sqrt(sum((score - ave(score, is_low))^2) / (length(score) - 2))
-  pair_wins <- outer(low_score, other_score, function(a, b) (a > b) + (a == b) / 2)
+  pair_wins <- outer(low_quality_scores, other_scores, function(a, b) (a > b) + (a == b) / 2)
   list(
     known = length(score), low = sum(is_low), accuracy = na_real(mean(is_flagged == is_low)),
     precision = ratio(sum(is_flagged & is_low), sum(is_flagged)),
     recall = ratio(sum(is_flagged & is_low), sum(is_low)),
     auc = na_real(mean(pair_wins)),
-    separation = na_real((mean(low_score) - mean(other_score)) / pooled_sd)
+    separation = na_real((mean(low_quality_scores) - mean(other_scores)) / pooled_sd)
   )
 }
 

@@ -138,9 +138,10 @@ crowd_notes <- function(x) {
 describe_spread <- function(title, table, measure, high = FALSE) {
   metric_values <- table[[measure]]
   if (all(is.na(metric_values))) return(sprintf("%s: %s is undefined", title, measure))
-  limits <- range(metric_values, na.rm = TRUE)
+  value_range <- range(metric_values, na.rm = TRUE)
   sprintf(
-    "%s: %s %s, mean %s; %s %s", title, measure, format_limits(limits[[1L]], limits[[2L]]),
+    "%s: %s %s, mean %s; %s %s",
+    title, measure, format_limits(value_range[[1L]], value_range[[2L]]),
     format_decimals(mean_known(metric_values)), if (high) "highest" else "lowest",
     toString(table[[1L]][head(order(metric_values, decreasing = high, na.last = NA), 3L)])
   )
@@ -162,8 +163,8 @@ as.matrix.crowdtruth <- function(x, ...) {
   score_matrix
 }
 
-# Returns the table "labels" of a CrowdTruth result: a row per unit, and a column per label with its
-# share of the votes.
+# Returns the table "labels" of a CrowdTruth result: a row per unit, and a column per label. Its
+# values are shares of the scores of the unit; in version 2014, these are shares of the votes.
 label_shares <- function(x) {
   scores <- as.matrix(x)
   abort_argument_if("case" %in% colnames(scores), "x",
@@ -226,9 +227,9 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   with_one_seed({
     worker_kinds <- draw_worker_kinds(spammers, workers)
     worker <- as.vector(assign_workers(units, workers, per_unit))
-    given_labels <- draw_answers(unit, worker, worker_kinds, labels)
+    drawn_labels <- draw_answers(unit, worker, worker_kinds, labels)
   })
-  answers_with_two_labels <- which(given_labels$second != given_labels$first)
+  answers_with_two_labels <- which(drawn_labels$second != drawn_labels$first)
   answer_index <- c(seq_along(unit), answers_with_two_labels)
   numbered_labels <- function(prefix, n) {
     paste0(prefix, formatC(seq_len(n), width = nchar(n), flag = "0"))
@@ -238,7 +239,7 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
     data.frame(
       case = numbered_labels("u", units)[unit[answer_index]],
       rater = worker_names[worker[answer_index]],
-      rating = LETTERS[c(given_labels$first, given_labels$second[answers_with_two_labels])]
+      rating = LETTERS[c(drawn_labels$first, drawn_labels$second[answers_with_two_labels])]
     ),
     case = "case", rater = "rater", rating = "rating", categories = LETTERS[seq_len(labels)],
     repeats = "labels"

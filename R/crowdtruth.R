@@ -119,7 +119,7 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
 # about previous filters and merges, which print() shows.
 measure_crowd <- function(x, options, history = character()) {
   entries <- judgements(x)
-  cells <- na_real(core_crowd_units(entries))
+  unit_scores <- na_real(core_crowd_units(entries))
   is_version2 <- options$version == "2.0"
   # Calls a function of the core and shows a progress bar with `total` steps (NA if the number is
   # unknown).
@@ -144,15 +144,16 @@ measure_crowd <- function(x, options, history = character()) {
       i = "Raise {.arg max_steps} or {.arg tolerance}.", change = largest_change)
     if (options$open) qualities$aqs[] <- NA_real_
   }
-  similarity <- cells$similarity
+  similarity <- unit_scores$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
   tables <- list(
     workers = worker_table(x, entries, qualities),
-    units = unit_table(x, entries, cells, qualities),
-    annotations = annotation_table(x, cells, similarity, qualities),
+    units = unit_table(x, entries, unit_scores, qualities),
+    annotations = annotation_table(x, unit_scores, similarity, qualities),
     scores = tibble(
-      unit = x$cases[cells$unit], annotation = factor(x$categories[cells$label], x$categories),
-      votes = cells$votes, score = qualities$uas %||% cells$score
+      unit = x$cases[unit_scores$unit],
+      annotation = factor(x$categories[unit_scores$label], x$categories),
+      votes = unit_scores$votes, score = qualities$uas %||% unit_scores$score
     ),
     similarity = similarity_table, labels = label_shares, kinds = annotation_kinds
   )
@@ -172,22 +173,24 @@ measure_again <- function(object, x, step) measure_crowd(x, object$options, c(ob
 
 # ---- Tables -------------------------------------------------------------------------------------
 
-unit_table <- function(x, entries, cells, qualities) {
+unit_table <- function(x, entries, unit_scores, qualities) {
   n <- nrow(x)
   is_version2 <- !is.null(qualities$uqs)
   n_judgements <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
   # Is the annotation one of those with the most votes in its unit?
-  is_top <- cells$votes == largest_in_groups(cells$votes, cells$unit, n)$value[cells$unit]
+  has_most_votes <- unit_scores$votes ==
+    largest_in_groups(unit_scores$votes, unit_scores$unit, n)$value[unit_scores$unit]
   annotation <- tapply(
-    x$categories[cells$label[is_top]], factor(cells$unit[is_top], seq_len(n)), paste, collapse = "|"
+    x$categories[unit_scores$label[has_most_votes]],
+    factor(unit_scores$unit[has_most_votes], seq_len(n)), paste, collapse = "|"
   )
   units <- tibble(
     unit = x$cases, workers = na_if_unnamed(x, n_judgements),
-    votes = rowsum_codes(cells$unit, cells$votes, n),
+    votes = rowsum_codes(unit_scores$unit, unit_scores$votes, n),
     annotation = as.character(annotation)
   )
   units$uqs <- qualities$uqs # adds no column if it is NULL
-  if (!is_version2) units$clarity <- largest_in_groups(cells$score, cells$unit, n)$value
+  if (!is_version2) units$clarity <- largest_in_groups(unit_scores$score, unit_scores$unit, n)$value
   units$reason <- first_reason(
     "no judgement" = n_judgements == 0L, "no label given" = units$votes == 0,
     "only one worker" = is_version2 & n_judgements == 1L,
@@ -254,11 +257,11 @@ join_reasons <- function(a, b) {
   ifelse(is.na(b), a, joined_reasons)
 }
 
-annotation_table <- function(x, cells, similarity, qualities) {
+annotation_table <- function(x, unit_scores, similarity, qualities) {
   n <- n_categories(x)
   n_units <- nrow(x)
-  frequency <- tabulate(cells$label, n)
-  clarity <- largest_in_groups(cells$score, cells$label, n)$value
+  frequency <- tabulate(unit_scores$label, n)
+  clarity <- largest_in_groups(unit_scores$score, unit_scores$label, n)$value
   most_similar <- largest_in_groups(as.vector(similarity), as.vector(row(similarity)), n)
   annotations <- columns_tibble(
     annotation = x$categories, frequency = frequency, probability = frequency / n_units,

@@ -157,9 +157,9 @@ note_of_followers <- function(followers) {
 # `table`: a row per system or pair of systems. `followers`: a result of find_followers().
 without_followers <- function(table, followers) {
   name_columns <- table[startsWith(names(table), "system")]
-  is_follower <- Reduce(`|`, lapply(name_columns, `%in%`, followers))
-  table[is_follower, c("estimate", limit_columns)] <- NA
-  table$reason[is_follower] <- sprintf(
+  has_follower <- Reduce(`|`, lapply(name_columns, `%in%`, followers))
+  table[has_follower, c("estimate", limit_columns)] <- NA
+  table$reason[has_follower] <- sprintf(
     "answers of %s seem to be made or learnt from these ratings", shorten(followers)
   )
   table
@@ -168,20 +168,20 @@ without_followers <- function(table, followers) {
 # Returns the names of systems whose answers seem to be made from the ratings, for example by
 # majority vote. The check compares answers with three sets of labels: the most frequent category,
 # the labels of ground_truth(x), and those of dawid_skene(). It uses cases in which raters disagree
-# and the probability that the label is right is below 0.9. A system with independent errors agrees
-# with the labels in at most the share of these cases in which they are right, up to random
-# variation. The probability is that of dawid_skene(). It is too high, not too low, if raters share
-# errors. The models are fitted only if most answers of a system are among the ratings of the case.
+# and the probability that the label is right (by dawid_skene()) is below 0.9. A system with
+# independent errors cannot agree with the labels more often than they are right, except by chance.
+# If raters share errors, the probability is too high, so the check reports fewer systems. The
+# models are fitted only if most answers of a system are among the ratings of the case.
 consensus_systems <- function(x) {
   x <- with_votes(x)
   counts <- pattern_counts(x)
-  is_divided <- row_maximum(counts) < rowSums(counts)
+  has_disagreement <- row_maximum(counts) < rowSums(counts)
   answers <- pattern_answers(x)
-  share_given <- apply(answers, 2L, function(answer) {
-    compared <- which(answer > 0L & rowSums(counts) > 1)
-    mean(counts[cbind(compared, answer[compared])] > 0)
+  share_among_ratings <- apply(answers, 2L, function(answer) {
+    compared_patterns <- which(answer > 0L & rowSums(counts) > 1)
+    mean(counts[cbind(compared_patterns, answer[compared_patterns])] > 0)
   })
-  if (!any(share_given > 0.9, na.rm = TRUE)) return(character())
+  if (!any(share_among_ratings > 0.9, na.rm = TRUE)) return(character())
   labels <- without_warnings(average_labels(x))
   posterior <- if (has_counts(x)) labels$posterior else
     fit_around_centre(FALSE, x, nothing_known, NULL)[[1L]]$posterior
@@ -192,7 +192,7 @@ consensus_systems <- function(x) {
   ), function(scores) {
     label <- max.col(scores, "first")
     probability <- posterior[cbind(seq_along(label), label)]
-    is_doubtful <- probability < 0.9 & label == max.col(scores, "last") & is_divided
+    is_doubtful <- probability < 0.9 & label == max.col(scores, "last") & has_disagreement
     apply(answers, 2L, function(answer) {
       weights <- weights * (is_doubtful & answer > 0L)
       n <- sum(weights)

@@ -81,7 +81,7 @@ data_check <- function(x, ...) {
       suppressMessages(or_null(compute_measure(x, "krippendorff_alpha_ordinal")))
   )
   merged_ratings <- merge_reruns(x)
-  ties <- tie_lines(x)
+  tie_texts <- tie_lines(x)
   has_several_raters <- n_raters(x) > 1L
   checks <- rbind(
     if (has_several_raters) finding_on_cases(with_votes(x)), finding_on_raters(merged_ratings),
@@ -91,7 +91,7 @@ data_check <- function(x, ...) {
     ),
     finding_on_categories(x), finding_on_missing_ratings(x), finding_on_systems(x),
     if (has_several_raters) finding_on_rater_kind(x),
-    if (!is_empty(ties)) finding_row("reruns", paste("Reruns tie:", shorten(ties)),
+    if (!is_empty(tie_texts)) finding_row("reruns", paste("Reruns tie:", shorten(tie_texts)),
       doubt = one_line("Where they tie, there is no vote. With an odd number of answers, two
         categories cannot tie: if the number of runs is odd, find out why answers are missing."))
   )
@@ -142,14 +142,15 @@ as_sentence <- function(words) paste0(capitalised(words), ".")
 
 finding_on_agreement <- function(agreement_statistics, x) {
   alpha <- agreement_statistics$alpha
-  kappa <- alpha %||% agreement_statistics$kappa
-  if (is.na(kappa)) return(finding_row("agreement", "Agreement is not defined for these ratings",
+  kappa_or_alpha <- alpha %||% agreement_statistics$kappa
+  if (is.na(kappa_or_alpha)) return(finding_row("agreement",
+    "Agreement is not defined for these ratings",
     "Agreement needs at least two categories, and a case with two ratings."))
   advice <- if (isTRUE(agreement_statistics$unequal)) {
     as_sentence(reason_needs_unequal_raters)
   } else if (agreement_statistics$at_chance) {
     "Agreement is no better than by chance, so it does not show accuracy. Check the labels."
-  } else if (kappa <= 0) {
+  } else if (kappa_or_alpha <= 0) {
     one_line("Agreement is no better than by chance, given how often raters use each category: only
       cases with known truth can help.")
   } else {
@@ -160,9 +161,9 @@ finding_on_agreement <- function(agreement_statistics, x) {
     paste0(
       percent(agreement_statistics$share), " of pairs of ratings agree; ",
       if (is.null(alpha)) "Fleiss' kappa " else "Krippendorff's ordinal alpha ",
-      format_decimals(kappa, 2L)
+      format_decimals(kappa_or_alpha, 2L)
     ),
-    if (kappa < 0.2) advice, if (kappa < 0.4) advice
+    if (kappa_or_alpha < 0.2) advice, if (kappa_or_alpha < 0.4) advice
   )
 }
 
@@ -219,7 +220,7 @@ near_copies_message <- one_line("Half of all pairs of raters agree in more than 
 # * first, second: names of the two raters or systems
 # * raters: are both of them raters?
 # * same: share of common cases with equal answers
-# * chance: probability of at least this share if errors are independent. To compute it, the
+# * chance: probability of at least the share `same` if errors are independent. To compute it, the
 #   accuracy of each rater or system is estimated by its agreement with the plurality of the other
 #   raters.
 compare_answers <- function(x) {
@@ -298,11 +299,11 @@ finding_on_missing_ratings <- function(x) {
   ratings_per_case <- range(pattern_lengths(x)[is_rated_pattern(x)])
   # If no rater rated most cases, and no case was rated by most raters, each case was assigned to a
   # few raters. The other raters were not expected to rate it.
-  is_assigned <- 2 * max(count_ratings_of_raters(x)) <= count_cases(x) &&
+  are_cases_assigned <- 2 * max(count_ratings_of_raters(x)) <= count_cases(x) &&
     2L * ratings_per_case[[2L]] <= n_raters(x)
-  is_designed <- n_groups == 1L && missing_share > 0.5 &&
-    (is_assigned || ratings_per_case[[1L]] == max(ratings_per_case, 2L))
-  if (is_designed) return(finding_row("missing ratings",
+  is_missing_by_design <- n_groups == 1L && missing_share > 0.5 &&
+    (are_cases_assigned || ratings_per_case[[1L]] == max(ratings_per_case, 2L))
+  if (is_missing_by_design) return(finding_row("missing ratings",
     paste(format_span(ratings_per_case), "ratings of each case")))
   finding_row("missing ratings",
     paste0(percent(max(0, missing_share)), " of ratings are missing",
@@ -339,7 +340,7 @@ count_connected_groups <- function(x) {
 finding_on_systems <- function(x) {
   weight <- pattern_weights(x)
   missing_share <- colSums((pattern_answers(x) == 0L) * weight) / sum(weight)
-  n_incomplete <- sum(missing_share > 0)
+  n_incomplete_systems <- sum(missing_share > 0)
   if (n_systems(x) == 0L) return(finding_row(
     "systems", "none", doubt = "Name them by `systems` to estimate their accuracy."
   ))
@@ -348,11 +349,11 @@ finding_on_systems <- function(x) {
     paste0(
       if (!is_empty(followers)) paste0(follower_prefix, shorten(followers)) else
         count_noun(n_systems(x), "system"),
-      count_clause(n_incomplete, "system", paste(
+      count_clause(n_incomplete_systems, "system", paste(
         "without an answer on some cases, at most", percent(max(missing_share))
       ))),
     problem = if (!is_empty(followers)) follower_advice,
-    doubt = if (n_incomplete > 0L && n_systems(x) > 1L) one_line("Accuracies
+    doubt = if (n_incomplete_systems > 0L && n_systems(x) > 1L) one_line("Accuracies
       of single systems are of different cases; `compare_systems()` uses only cases that all of them
       answered.")
   )

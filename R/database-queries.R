@@ -26,8 +26,8 @@ abort_no_cases <- function(requirement, hint = NULL) {
 
 in_database <- function(x) inherits(x, "ratings_database")
 
-# Removes from ratings the class and the fields of ratings in a database. The caller adds field
-# `cases`.
+# Returns ratings in a database as ratings in memory, but without field `cases`, which the caller
+# adds. Only the class and the fields `times` and `database` are removed.
 leave_database <- function(x) {
   x$times <- x$database <- NULL
   class(x) <- setdiff(class(x), "ratings_database")
@@ -58,7 +58,7 @@ join_cases <- function(x, columns, case_columns = "case") {
     database$keys, list2DF(setNames(lapply(columns, unfactor), temporary_names))
   )[!duplicated(database$keys), ]
   con <- dbplyr::remote_con(database$cases)
-  patterns <- ask_database(if (inherits(con, "PostgreSQLConnection")) {
+  uploaded_columns <- ask_database(if (inherits(con, "PostgreSQLConnection")) {
     # Package RPostgreSQL cannot write temporary tables, so the values become part of the query.
     row_literals <- paste_columns(lapply(table, DBI::dbQuoteLiteral, conn = con))
     dplyr::tbl(con, dbplyr::sql(paste0(
@@ -70,7 +70,7 @@ join_cases <- function(x, columns, case_columns = "case") {
       con, table, basename(tempfile("fallible_")), temporary = TRUE, in_transaction = FALSE
     )
   })
-  cases <- dplyr::left_join(database$cases, patterns, by = names(database$keys))
+  cases <- dplyr::left_join(database$cases, uploaded_columns, by = names(database$keys))
   take_columns(cases, c(case_columns, temporary_names))
 }
 
@@ -110,23 +110,26 @@ take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(column
 # Converts long data to a query with a row per case. Arguments:
 # * columns: names of the columns of `data`. The names of this vector are the roles of the columns:
 #   "case", "rater", "rating" and, if there are weights, "weight"
-# * cells: a result of pivot_columns(). Each row becomes a column of the query. If `cells` has only
-#   column `rater`, the new column contains the rating by this rater. If it also has column
-#   `rating`, the new column contains the number of times that the rater gave this rating.
+# * pivoted_columns: a result of pivot_columns(). Each row becomes a column of the query. If
+#   `pivoted_columns` has only column `rater`, the new column contains the rating by this rater. If
+#   it also has column `rating`, the new column contains the number of times that the rater gave
+#   this rating.
 # * prefix: new columns are named by the prefix and a number
 # * extra_columns: a list of expressions for further columns
-pivot_query <- function(data, columns, cells, prefix, extra_columns) {
+pivot_query <- function(data, columns, pivoted_columns, prefix, extra_columns) {
   rows <- dplyr::transmute(
     data, case = !!sym(columns[["case"]]), rater = !!key_expression(columns[["rater"]]),
     rating = as.character(!!sym(columns[["rating"]])),
     !!!syms(columns[names(columns) == "weight"])
   )
-  cell_expressions <- if (!is.null(cells$rating)) Map(function(key, label) {
+  column_expressions <- if (!is.null(pivoted_columns$rating)) Map(function(key, label) {
     count_if(expr(rater == !!key & rating == !!label))
-  }, cells$rater, cells$rating) else
-    lapply(cells$rater, function(key) expr(max(ifelse(rater == !!key, rating, NA), na.rm = TRUE)))
-  names(cell_expressions) <- numbered_names(prefix, nrow(cells))
-  dplyr::summarise(dplyr::group_by(rows, case), !!!cell_expressions, !!!extra_columns)
+  }, pivoted_columns$rater, pivoted_columns$rating) else
+    lapply(pivoted_columns$rater, function(key) {
+      expr(max(ifelse(rater == !!key, rating, NA), na.rm = TRUE))
+    })
+  names(column_expressions) <- numbered_names(prefix, nrow(pivoted_columns))
+  dplyr::summarise(dplyr::group_by(rows, case), !!!column_expressions, !!!extra_columns)
 }
 
 # Converts long ratings, and the predictions of systems, to a query with a row per case. Columns:
@@ -141,14 +144,14 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
 #
 # `origin`: a list with the user's data, see database_ratings(). `systems`: keys of the names of
 # systems, or NULL.
-cases_query <- function(origin, cells, systems) {
+cases_query <- function(origin, pivoted_columns, systems) {
   given_count <- count_if(quote(!is.na(rating)))
   weight_columns <- if ("weight" %in% names(origin$columns)) list(
     lacking = count_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
     weight = quote(max(weight, na.rm = TRUE))
   )
   cases <- pivot_query(
-    origin$data, origin$columns, cells, "r",
+    origin$data, origin$columns, pivoted_columns, "r",
     c(rows = quote(dplyr::n()), given = given_count, weight_columns)
   )
   if (is.null(systems)) return(cases)

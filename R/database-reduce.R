@@ -10,15 +10,15 @@
 # distinct rows.
 reduce_rows <- function(origin) {
   roles <- origin$roles
-  raters <- numbered_names("r", length(roles$raters))
-  new_names <- c(raters, numbered_names("s", length(roles$systems)))
+  rater_columns <- numbered_names("r", length(roles$raters))
+  new_names <- c(rater_columns, numbered_names("s", length(roles$systems)))
   answer_columns <- c(roles$raters, roles$systems)
   cases <- take_columns(
     origin$data, c(case = roles$case, weight = roles$weights, setNames(answer_columns, new_names))
   )
   # Fails before all rows are fetched if there are already too many labels.
   check_piece <- function(rows) {
-    labels <- if (origin$layout$labels) setdiff(unlist(lapply(rows[raters], as_label)), NA)
+    labels <- if (origin$layout$labels) setdiff(unlist(lapply(rows[rater_columns], as_label)), NA)
     if (length(labels) > max_categories) abort_too_many_categories(labels)
   }
   distinct_rows <- fetch_counts(count_query(cases, new_names), new_names, roles, check_piece)
@@ -74,19 +74,20 @@ reduce_long <- function(origin) {
     values$system <- fetch_values(origin$systems, "system", max_pivot_sizes$raters)
     values$prediction <- fetch_labels(origin$systems, "prediction")
   }
-  cells <- pivot_columns(values$rater$key, if (origin$repeats != "error") values$rating$key)
+  pivoted_columns <-
+    pivot_columns(values$rater$key, if (origin$repeats != "error") values$rating$key)
   n_systems <- NROW(values$system)
   if (max(NROW(values$rater), n_systems) > max_pivot_sizes$raters ||
-    nrow(cells) + n_systems > max_pivot_sizes$columns) return(NULL)
-  columns <- c(numbered_names("r", nrow(cells)), numbered_names("s", n_systems))
-  cases <- cases_query(origin, cells, values$system$key)
+    nrow(pivoted_columns) + n_systems > max_pivot_sizes$columns) return(NULL)
+  columns <- c(numbered_names("r", nrow(pivoted_columns)), numbered_names("s", n_systems))
+  cases <- cases_query(origin, pivoted_columns, values$system$key)
   distinct_rows <- fetch_counts(long_count_query(cases, columns), columns, roles)
   # For cases that have only predictions, the database returns NA as the counts of ratings and rows.
   distinct_rows <- modify_fields(distinct_rows, c("given", "rows"), replace_na, 0)
   abort_if(any(distinct_rows$uneven > 0, na.rm = TRUE), "weights",
     "{.arg weights} must be the same in all rows of a case.",
     x = "They differ in {count_noun(sum(distinct_rows$uneven), 'case')}.", row = NA_integer_)
-  has_repeats <- distinct_rows$given > count_answers(distinct_rows, "r", cells)
+  has_repeats <- distinct_rows$given > count_answers(distinct_rows, "r", pivoted_columns)
   if (origin$repeats == "error" && any(has_repeats)) {
     rows <- take_columns(origin$data, origin$columns[c("case", "rater", "rating")])
     rating_counts <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
@@ -99,7 +100,8 @@ reduce_long <- function(origin) {
            one model, or otherwise similar, use {.code repeats = \"reruns\"}.",
       case = example_row$case, rater = example_row$rater)
   }
-  table <- expand_cells(distinct_rows, cells, values$rater, values$rating, distinct_rows$given)
+  table <- unpivot_rows(
+    distinct_rows, pivoted_columns, values$rater, values$rating, distinct_rows$given)
   source_row <- table$case
   selected_columns <- as.list(origin$columns[names(table)])
   names(table) <- unlist(selected_columns)
@@ -136,22 +138,22 @@ pivot_columns <- function(raters, ratings) {
 # Converts distinct rows back to long data: a data frame with columns `case`, `rater` and `rating`.
 # `case` is the index of the row of `distinct_rows`. A rater without ratings, or a case without
 # ratings, gets a row with a missing rating. Arguments:
-# * distinct_rows: a data frame of distinct rows, with a column for each row of `cells`
-# * cells: a result of pivot_columns()
+# * distinct_rows: a data frame of distinct rows, with a column for each row of `pivoted_columns`
+# * pivoted_columns: a result of pivot_columns()
 # * raters, labels: values and keys, see fetch_values()
 # * n_ratings: number of ratings that the database counted for each row of `distinct_rows`. There is
 #   an error if the result has another number of ratings.
 # * prefix: prefix of the names of the columns in `distinct_rows`
-expand_cells <- function(distinct_rows, cells, raters, labels, n_ratings, prefix = "r") {
-  ratings <- stack_rows(row_numbers(cells), function(j) {
-    # A column of label keys or, if `cells` has a column `rating`, of numbers of ratings.
+unpivot_rows <- function(distinct_rows, pivoted_columns, raters, labels, n_ratings, prefix = "r") {
+  ratings <- stack_rows(row_numbers(pivoted_columns), function(j) {
+    # A column of label keys or, if `pivoted_columns` has a column `rating`, of numbers of ratings.
     column <- distinct_rows[[paste0(prefix, j)]]
-    label_code <- rep_len(match(cells$rating[j] %||% column, labels$key), length(column))
-    times <- if (is.null(cells$rating)) !is.na(label_code) else replace_na(column, 0)
+    label_code <- rep_len(match(pivoted_columns$rating[j] %||% column, labels$key), length(column))
+    times <- if (is.null(pivoted_columns$rating)) !is.na(label_code) else replace_na(column, 0)
     source_row <- rep.int(seq_along(column), as.integer(times))
     # If `source_row` is empty, tibble() returns a table without rows, but data.frame() would fail.
     tibble(
-      case = source_row, rater = match(cells$rater[[j]], raters$key),
+      case = source_row, rater = match(pivoted_columns$rater[[j]], raters$key),
       rating = label_code[source_row]
     )
   })
@@ -173,24 +175,26 @@ expand_cells <- function(distinct_rows, cells, raters, labels, n_ratings, prefix
 # `prediction`. This is argument `systems` of ratings() for long data. `values`: a list of values
 # and keys, see reduce_long().
 expand_predictions <- function(distinct_rows, values) {
-  cells <- pivot_columns(values$system$key, NULL)
-  has_repeats <- distinct_rows$predictions > count_answers(distinct_rows, "s", cells)
+  pivoted_columns <- pivot_columns(values$system$key, NULL)
+  has_repeats <- distinct_rows$predictions > count_answers(distinct_rows, "s", pivoted_columns)
   abort_if(any(has_repeats, na.rm = TRUE), "repeat",
     "A system can give only one prediction per case.",
     x = "At least one system has several predictions for the same case. The number of affected cases
          is at most {number(sum(distinct_rows$times[which(has_repeats)]))}.",
     i = "Keep one row for each case and system.", case = NULL, rater = NULL)
   setNames(
-    expand_cells(
-      distinct_rows, cells, values$system, values$prediction, distinct_rows$predictions, "s"
+    unpivot_rows(
+      distinct_rows, pivoted_columns, values$system, values$prediction,
+      distinct_rows$predictions, "s"
     ),
     prediction_columns
   )
 }
 
 # Returns, for each row of `distinct_rows`, the number of its cases times the number of its answers.
-count_answers <- function(distinct_rows, prefix, cells) {
-  distinct_rows$times * rowSums(!is.na(distinct_rows[numbered_names(prefix, nrow(cells))]))
+count_answers <- function(distinct_rows, prefix, pivoted_columns) {
+  distinct_rows$times *
+    rowSums(!is.na(distinct_rows[numbered_names(prefix, nrow(pivoted_columns))]))
 }
 
 # ---- Data that cannot be reduced ----------------------------------------------------------------

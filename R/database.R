@@ -167,8 +167,10 @@ check_in_database <- function(roles, options, systems) {
 # columns `keys` is missing or blank in a row. If `per_case` is TRUE, rows with the same case are
 # also an error. `arg`: name of the argument in messages.
 count_valid_rows <- function(data, keys, per_case = FALSE, arg = "data") {
-  missing_counts <- lapply(keys, function(key) count_if(expr(trimws(!!key_expression(key)) == "")))
-  row_counts <- fetch_rows(dplyr::summarise(data, rows = dplyr::n(), !!!missing_counts))
+  count_expressions <- lapply(keys, function(key) {
+    count_if(expr(trimws(!!key_expression(key)) == ""))
+  })
+  row_counts <- fetch_rows(dplyr::summarise(data, rows = dplyr::n(), !!!count_expressions))
   abort_if(row_counts$rows == 0, if (arg == "data") "empty" else "system",
     "{.arg {arg}} has no rows.", system = character())
   for (key in names(keys)) {

@@ -250,12 +250,12 @@ is_dependence_term <- function(term) grepl("^(easy|pair)\\[", term)
 #   contains the weight `u` of joint_answer_probabilities().
 code_probabilities <- function(parameters, codes, model, raters) {
   pairs <- pair_indices(model, raters)
-  n_labels <- ncol(parameters$base_rates)
-  probabilities <- vapply(seq_len(n_labels), function(k) {
+  n <- ncol(parameters$base_rates)
+  probabilities <- vapply(seq_len(n), function(k) {
     rater_rows <- lapply(parameters$matrices, function(m) m[k, ])
     easy_share <- if (dependence_type(model) == "easy") parameters$shared[k, 1L] else 0
     answer_probabilities <- vapply(seq_along(rater_rows), function(j) {
-      p_if_hard <- (rater_rows[[j]] - easy_share * (seq_len(n_labels) == k)) / (1 - easy_share)
+      p_if_hard <- (rater_rows[[j]] - easy_share * (seq_len(n) == k)) / (1 - easy_share)
       c(1, p_if_hard)[codes[, j] + 1L]
     }, numeric(nrow(codes)))
     dim(answer_probabilities) <- dim(codes)
@@ -293,9 +293,9 @@ max_combinations <- 4096
 # Returns all combinations of answers of the raters, a matrix of category numbers (combinations x
 # raters). Returns NULL if there are too many combinations.
 all_answer_combinations <- function(x) {
-  n_labels <- n_categories(x)
-  if (n_labels^n_raters(x) <= max_combinations)
-    unname(as.matrix(expand.grid(rep(list(seq_len(n_labels)), n_raters(x)))))
+  n <- n_categories(x)
+  if (n^n_raters(x) <= max_combinations)
+    unname(as.matrix(expand.grid(rep(list(seq_len(n)), n_raters(x)))))
 }
 
 # ---- Identification -----------------------------------------------------------------------------
@@ -316,12 +316,12 @@ rank_of_model <- function(x, model, populations,
                           points = random_parameters(x, model, populations)) {
   codes <- all_answer_combinations(x)
   if (is.null(codes)) return(NULL)
-  n_labels <- n_categories(x)
+  n <- n_categories(x)
   combination_probabilities <- function(changed, point) {
     parameters <- relist(changed, point)
     parameters$base_rates <- parameters$base_rates / rowSums(parameters$base_rates)
     parameters$matrices <- rep_len(lapply(parameters$matrices, function(m) {
-      if (length(m) == 1L) m <- diag(m, n_labels) + (1 - diag(n_labels)) * (1 - m) / (n_labels - 1)
+      if (length(m) == 1L) m <- diag(m, n) + (1 - diag(n)) * (1 - m) / (n - 1)
       m / rowSums(m)
     }), n_raters(x))
     as.vector(code_probabilities(parameters, codes, model, x$raters) %*% t(parameters$base_rates))
@@ -333,9 +333,9 @@ rank_of_model <- function(x, model, populations,
     singular_values <- svd(jacobian, 0L, 0L)$d
     sum(singular_values > 1e-6 * singular_values[[1L]])
   })
-  n_parameters_per_matrix <- if (model$errors == "uniform") 1 else n_labels * (n_labels - 1)
+  n_parameters_per_matrix <- if (model$errors == "uniform") 1 else n * (n - 1)
   list(
-    rank = max(ranks), parameters = populations * (n_labels - 1) +
+    rank = max(ranks), parameters = populations * (n - 1) +
       n_parameters_per_matrix * length(points[[1L]]$matrices) + length(points[[1L]]$shared)
   )
 }
@@ -343,15 +343,16 @@ rank_of_model <- function(x, model, populations,
 # Returns a list of two random sets of parameter values for rank_of_model(), in which raters are
 # better than chance. The seed is fixed, so that the rank is reproducible.
 random_parameters <- function(x, model, populations) {
-  n_labels <- n_categories(x)
-  draw_random_matrix <- function(n, low = 0.5, high = 1.5) matrix(runif(n * n_labels, low, high), n)
+  n <- n_categories(x)
+  draw_random_matrix <- function(n_rows, low = 0.5, high = 1.5)
+    matrix(runif(n_rows * n, low, high), n_rows)
   withr::with_seed(1L, lapply(1:2, function(i) {
     drop_null(list(
       base_rates = draw_random_matrix(populations),
       matrices = lapply(seq_len(if (model$accuracy == "common") 1L else n_raters(x)),
         function(j) {
           if (model$errors == "uniform") runif(1L, 0.6, 0.9) else
-            draw_random_matrix(n_labels) + diag(3 * (n_labels - 1), n_labels)
+            draw_random_matrix(n) + diag(3 * (n - 1), n)
         }),
       shared = if (model_is_dependent(model))
         t(draw_random_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4))
@@ -374,17 +375,16 @@ check_dependence_identified <- function(x, model, populations, raters_with_prior
 }
 
 # Warns, after every fit of a model with correlated errors, that other such models may fit the
-# ratings equally well. The warning reports whether the parameters are identified. The rank (see
-# rank_of_model()) is computed again at the posterior means, where it may be lower than at random
-# parameter values. The lower rank is used.
+# ratings equally well. The warning reports whether the parameters are identified, by the lower of
+# two ranks: at random parameter values, and at the posterior means (see rank_of_model()).
 warn_dependence <- function(fit) {
   rank_check <- fit$learnable
   if (!is.null(rank_check)) {
     mean_draw <- drop_null(parameters_of_values(fit, colMeans(fit$draws)))
     if (fit$model$accuracy == "common") mean_draw$matrices <- mean_draw$matrices[1L]
     if (fit$model$errors == "uniform") mean_draw$matrices <- lapply(mean_draw$matrices, `[[`, 1L)
-    check_at_mean <- rank_of_model(fit$x, fit$model, nrow(mean_draw$base_rates), list(mean_draw))
-    rank_check$rank <- min(rank_check$rank, check_at_mean$rank)
+    rank_at_mean <- rank_of_model(fit$x, fit$model, nrow(mean_draw$base_rates), list(mean_draw))
+    rank_check$rank <- min(rank_check$rank, rank_at_mean$rank)
   }
   warn_fallible("dependence", c(
     "Ratings do not show which errors raters share: other models may fit equally well and give

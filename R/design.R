@@ -214,8 +214,8 @@ given_accuracies <- function(design) {
 # Returns the expected base rates of a design. If base rates are random, they are all expected to be
 # equal.
 expected_base_rates <- function(design) {
-  n_labels <- n_categories(design)
-  if (design$law == "fixed") design$base_rates else rep(1 / n_labels, n_labels)
+  n <- n_categories(design)
+  if (design$law == "fixed") design$base_rates else rep(1 / n, n)
 }
 
 # Returns descriptions of the K-properties (assumptions of k_model()) that the design violates, a
@@ -340,7 +340,7 @@ schema_of.rater_design <- function(x) { # nolint: object_name.
   size_text <- toString(Map(count_noun, sizes, c("case", "rater", "system", "category")))
   known_accuracies <- given_accuracies(x)
   accuracy_texts <- paste(names(known_accuracies), "=", known_accuracies)
-  accuracies_by_kind <- map_chr(split(accuracy_texts, kind), shorten)
+  accuracy_texts_by_kind <- map_chr(split(accuracy_texts, kind), shorten)
   missing_text <- percent(x$missing)
   if (!all_same(missing_text)) missing_text <- shorten(paste(names(x$raters), missing_text))
   new_schema(
@@ -351,7 +351,8 @@ schema_of.rater_design <- function(x) { # nolint: object_name.
       k_properties = is_empty(violations)
     )),
     size_text, head = c(
-      size_text, paste0("Accuracy of ", names(accuracies_by_kind), "s: ", accuracies_by_kind),
+      size_text,
+      paste0("Accuracy of ", names(accuracy_texts_by_kind), "s: ", accuracy_texts_by_kind),
       paste("Base rates:", switch(x$law,
         fixed = shorten(paste(x$categories, format_decimals(x$base_rates))),
         uniform = "uniform numbers, normalised, drawn for each panel",

@@ -129,7 +129,7 @@ page_code <- function(reading_code, input, known_truth) {
   common_argument <- if (!is.null(common)) paste0(", common = ", format(common))
   known_truth_argument <- if (!is.null(known_truth)) ", known_truth = known"
   quote_name <- function(name) encodeString(name %||% "", quote = "\"")
-  lines <- c(
+  code_lines <- c(
     "library(fallible)",
     if (is_from_file) paste("x <-", paste(deparse(reading_code, 60L), collapse = "\n")),
     if (!is.null(known_truth)) sprintf(
@@ -153,7 +153,7 @@ page_code <- function(reading_code, input, known_truth) {
     sprintf("plan <- plan_gold(x, half_width = %s)", format(input$half_width %||% 0.05)),
     "augment(plan)", paste0("accuracy_report(x, \"report.html\"", known_truth_argument, ")")
   )
-  paste(lines, collapse = "\n")
+  paste(code_lines, collapse = "\n")
 }
 
 # Returns the ratings with the kind of raters that the user chose on the page. If `kind` is "" or
@@ -168,10 +168,10 @@ set_kind <- function(x, kind) {
 # their text fits. The browser scales them down on narrow pages. `result`: a function that returns
 # the result. `alt`: description of the plot for screen readers.
 show_result <- function(output, id, result, alt, height) {
-  plot <- paste0(id, "_plot")
-  output[[plot]] <- shiny::renderPlot(
+  plot_id <- paste0(id, "_plot")
+  output[[plot_id]] <- shiny::renderPlot(
     ggplot2::autoplot(result()), res = 90,
-    width = function() max(500, get_output_width(plot)), height = function() height,
+    width = function() max(500, get_output_width(plot_id)), height = function() height,
     alt = paste0(alt, "; the numbers are in the table.")
   )
   output[[paste0(id, "_table")]] <- shiny::renderTable(result_table_for_page(result()))
@@ -198,10 +198,10 @@ message_boxes <- function(messages, files) {
       style = "white-space: pre-line; overflow-wrap: anywhere", x$text
     )
   }
-  boxes <- unlist(unname(messages), FALSE)
-  is_error <- map_lgl(boxes, function(x) x$kind == "danger")
-  warning_boxes <- lapply(boxes[!is_error], make_box)
-  list(lapply(boxes[is_error], make_box), if (!is_empty(warning_boxes)) shiny::tags$details(
+  message_list <- unlist(unname(messages), FALSE)
+  is_error <- map_lgl(message_list, function(x) x$kind == "danger")
+  warning_boxes <- lapply(message_list[!is_error], make_box)
+  list(lapply(message_list[is_error], make_box), if (!is_empty(warning_boxes)) shiny::tags$details(
     class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(warning_boxes))),
     warning_boxes
   ))
@@ -209,14 +209,14 @@ message_boxes <- function(messages, files) {
 
 # Replaces the names of arguments in an error message by the titles of the fields on the page.
 use_field_titles <- function(text) {
-  fields <- c(
+  field_titles <- c(
     case = "\"Case\"", rater = "\"Rater\"", rating = "\"Rating\"", raters = "\"Columns of raters\"",
     systems = "\"Systems to evaluate\"", data = "the file", file = "the file",
     known_truth = "\"Cases of known truth\"", categories = "\"Labels to join\"",
     covariates = "\"Groups of cases\"", na = "\"Words for a missing answer\""
   )
-  for (name in names(fields)) {
-    text <- gsub(paste0("`", name, "`"), fields[[name]], text, fixed = TRUE)
+  for (name in names(field_titles)) {
+    text <- gsub(paste0("`", name, "`"), field_titles[[name]], text, fixed = TRUE)
   }
   text
 }
@@ -338,7 +338,8 @@ page_layouts <- c("long", "wide")
 # the uploaded file.
 read_chosen_ratings <- function(input, file) {
   get_value <- function(id, choices, ...) check_choice_sent(input[[id]], choices, id, ...)
-  get_optional <- function(id, choices) check_choice_sent(input[[id]] %||% "", c("", choices), id)
+  get_optional_value <- function(id, choices)
+    check_choice_sent(input[[id]] %||% "", c("", choices), id)
   if (get_value("source", c("file", "lehner2015")) != "file") {
     code <- quote(ratings(
       fallible::lehner2015, raters = paste0("rater", 1:4), systems = "system", case = "case"
@@ -349,8 +350,8 @@ read_chosen_ratings <- function(input, file) {
   abort_if(is.null(contents), "file", "Choose a file first, in a format that the page can read.",
     call = NULL)
   is_long <- get_value("layout", page_layouts) == "long"
-  fields <- if (is_long) c("case", "rater", "rating") else c("case", "raters")
-  mapping <- lapply(setNames(nm = fields), function(id) {
+  field_names <- if (is_long) c("case", "rater", "rating") else c("case", "raters")
+  mapping <- lapply(setNames(nm = field_names), function(id) {
     get_value(id, contents$columns, several = id == "raters")
   })
   system_choices <- if (is_long) rater_names(contents, mapping$rater) else contents$columns
@@ -359,9 +360,10 @@ read_chosen_ratings <- function(input, file) {
     field = "raters", call = NULL)
   na_labels <- if (is_string(input$na)) c("", split_at_commas(input$na)) else default_na()
   cleans_labels <- isTRUE(input$clean)
-  right_label <- get_optional("right", names(count_labels(contents, mapping[[length(mapping)]])))
+  right_label <-
+    get_optional_value("right", names(count_labels(contents, mapping[[length(mapping)]])))
   if (nzchar(right_label)) systems <- c(application = right_label)
-  group_column <- get_optional("groups", contents$columns)
+  group_column <- get_optional_value("groups", contents$columns)
   recoding <- parse_label_recoding(input$join %||% "")
   extra_arguments <- drop_null(list(
     categories = if (!is_empty(recoding)) recoding,
@@ -376,8 +378,8 @@ read_chosen_ratings <- function(input, file) {
     !!!extra_arguments
   )
   # The file is not read again, because `contents` contains its table.
-  arguments <- c("case", "rater", "rating", "raters", "counts")
-  mapping <- lapply(setNames(mapping[arguments], arguments), new_quosure)
+  argument_names <- c("case", "rater", "rating", "raters", "counts")
+  mapping <- lapply(setNames(mapping[argument_names], argument_names), new_quosure)
   systems <- new_quosure(if (is_long) systems %||% FALSE else systems)
   x <- inject(ratings_from_contents(
     contents, mapping, systems, contents$how, na_labels, cleans_labels, !!!extra_arguments

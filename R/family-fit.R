@@ -141,7 +141,7 @@ family_problem <- function(x, model, known, system = 0L, design_template = NULL,
     system = judge_number[is_first] > n_raters(x),
     covariates[pattern[is_first], ]
   )
-  n_labels <- n_categories(x)
+  n <- n_categories(x)
   known <- c(known, integer(n_patterns(x)))[seq_len(n_patterns(x))]
   problem <- list(
     family = model$family, categories = x$categories, judged = judged, pattern = pattern, row = row,
@@ -149,7 +149,7 @@ family_problem <- function(x, model, known, system = 0L, design_template = NULL,
     known = known,
     weight = pattern_weights(x) * (is_rated_pattern(x) | known > 0L),
     base = formula_design(model$base_rates, covariates, design_template),
-    shape = c(nrow(judged), n_labels, n_labels, length(model$family$strata))
+    shape = c(nrow(judged), n, n, length(model$family$strata))
   )
   problem$theta <- theta %||% starting_parameters(problem, x)
   if (is.null(model$family$gradient)) add_parameter_sets(problem) else problem
@@ -230,10 +230,10 @@ add_parameter_sets <- function(problem) {
   parameters <- split_parameters(problem, problem$theta)$family
   parameters <- withr::with_seed(1L, parameters + rnorm(length(parameters), sd = 0.3))
   n_rows <- problem$shape[[1L]]
-  law <- family_law(problem, parameters)
+  probabilities <- family_law(problem, parameters)
   is_affected <- vapply(seq_along(parameters), function(i) {
-    changed_law <- family_law(problem, replace(parameters, i, parameters[[i]] + 0.1))
-    rowSums(matrix(changed_law != law, n_rows)) > 0
+    changed_probabilities <- family_law(problem, replace(parameters, i, parameters[[i]] + 0.1))
+    rowSums(matrix(changed_probabilities != probabilities, n_rows)) > 0
   }, logical(n_rows))
   problem$touched <- matrix(is_affected, n_rows)
   problem$set <- integer(length(parameters))
@@ -352,10 +352,10 @@ identifies_parameters <- function(problem) {
     n_used <- length(used_patterns)
     sampled_patterns <- rep_len(used_patterns[sample.int(n_used)],
       max(30L * n_parameters + 300L, min(n_used, 2000L)))
-    ratings <- split(seq_along(problem$row),
+    ratings_by_pattern <- split(seq_along(problem$row),
       factor(problem$pattern, seq_along(problem$weight)))[sampled_patterns]
-    problem$pattern <- rep(seq_along(sampled_patterns), lengths(ratings))
-    row <- problem$row[unlist(ratings)]
+    problem$pattern <- rep(seq_along(sampled_patterns), lengths(ratings_by_pattern))
+    row <- problem$row[unlist(ratings_by_pattern)]
     random_answers <- sample.int(problem$shape[[2L]], length(row), replace = TRUE)
     problem$cell <- row + (random_answers - 1L) * problem$shape[[1L]]
     problem$base$matrix <- pick_rows(problem$base$matrix, sampled_patterns)

@@ -143,10 +143,11 @@ check_law <- function(problem, parameters) {
   has_right_shape <- is.numeric(law) && isTRUE(all(c(dim(law), 1)[1:4] == shape))
   if (has_right_shape) {
     law <- array(law, shape)
-    sums <- apply(law, c(1L, 2L, 4L), sum)
+    probability_sums <- apply(law, c(1L, 2L, 4L), sum)
     smallest_p <- apply(law, c(1L, 2L, 4L), min)
     first_wrong_cell <- head(
-      which(is.na(sums) | abs(sums - 1) > 1e-6 | smallest_p < 0, arr.ind = TRUE), 1L
+      which(is.na(probability_sums) | abs(probability_sums - 1) > 1e-6 | smallest_p < 0,
+        arr.ind = TRUE), 1L
     )
   }
   if (shape[[4L]] == 1L) shape <- shape[-4L]
@@ -159,7 +160,7 @@ check_law <- function(problem, parameters) {
         ({if (problem$judged$system[first_wrong_cell[[1L]]]) 'system' else 'rater'}
         {.val {as.character(problem$judged$rater[first_wrong_cell[[1L]]])}}) and true category
         {.val {problem$categories[first_wrong_cell[[2L]]]}}, the sum is
-        {format(sums[first_wrong_cell], digits = 6)} and the smallest probability
+        {format(probability_sums[first_wrong_cell], digits = 6)} and the smallest probability
         {format(smallest_p[first_wrong_cell], digits = 4)}." else if (is.null(dim(law)))
         "It returned {describe(law)}." else "It returned dimensions {paste(dim(law), collapse = ' x
         ')}.", call = NULL)

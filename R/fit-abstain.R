@@ -28,15 +28,15 @@ min_abstention_gain <- log(20)
 decide_abstain <- function(x) {
   if (!is.null(x$panel$abstain)) return(x$panel$abstain)
   constant_names <- constant_raters(x)
-  answered_ratings <- without_constant_raters(drop_abstentions(x))
+  answers_only <- without_constant_raters(drop_abstentions(x))
   n_used_categories <- n_distinct(rating_category(x))
-  decision <- list(depends = FALSE, identified = identified_by_answers(answered_ratings),
+  decision <- list(depends = FALSE, identified = identified_by_answers(answers_only),
     by_replies = FALSE, constant = constant_names)
   if (n_used_categories == 1L && n_categories(x) != 2L) return(decision)
   replying_rater_ratings <- keep_replying_raters(x, constant_names)
   fit_pooled <- function(x, settings) fit_around_centre(FALSE, x, nothing_known, settings)[[1L]]
-  fit_ignoring_abstentions <- fit_pooled(answered_ratings,
-    abstention_arguments(answered_ratings, FALSE))
+  fit_ignoring_abstentions <- fit_pooled(answers_only,
+    abstention_arguments(answers_only, FALSE))
   fit_with_abstentions <- fit_pooled(replying_rater_ratings,
     abstention_arguments(replying_rater_ratings, TRUE, constant_names))
   decision$fits <- list(fit_ignoring_abstentions, fit_with_abstentions)
@@ -46,7 +46,7 @@ decide_abstain <- function(x) {
     abstention_arguments(split_ratings, TRUE), max(n_used_categories, 2L)
   ))
   decision$z <- reply_association$z
-  is_weak <- is_weak_association(rater_association(answered_ratings))
+  is_weak <- is_weak_association(rater_association(answers_only))
   decision$weak <- c(answers = is_weak, replies = is_weak && decision$z < qnorm(0.95))
   decision$gain <- fit_with_abstentions$answering$log_answers -
     fit_ignoring_abstentions$answering$log_answers

@@ -28,8 +28,8 @@ posterior <- function(fit, x = NULL) {
 
 missing_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x))
 
-# Computes posterior probabilities of the true categories for other ratings `x`, a matrix (patterns
-# x categories). The fit must be identified.
+# Returns a matrix of posterior probabilities of the true categories, with a row per pattern of `x`
+# and a column per category. `x`: other ratings than those of the fit. The fit must be identified.
 compute_posterior <- function(fit, x) UseMethod("compute_posterior")
 
 # If the model includes abstentions, the posterior probabilities given the answers are multiplied by
@@ -214,12 +214,13 @@ check_posterior <- function(posterior, x) {
   is_table <- is.data.frame(posterior)
   if (is_table) posterior <- posterior_of_table(posterior, x)
   n <- n_categories(x)
-  has_shape <- is.numeric(posterior) && identical(dim(posterior), c(nrow(x), n))
-  names <- if (has_shape) colnames(posterior) %||% x$categories
+  has_valid_shape <- is.numeric(posterior) && identical(dim(posterior), c(nrow(x), n))
+  names <- if (has_valid_shape) colnames(posterior) %||% x$categories
   abort_argument_if(!setequal(names, x$categories), "posterior",
     "must be a matrix of {nrow(x)} case{?s} x {n} categories, or a data frame with a column
         {.val case} and a column per category.",
-    x = if (has_shape) "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
+    x = if (has_valid_shape)
+      "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
       if (is.matrix(posterior)) "It is {nrow(posterior)} x {ncol(posterior)}, of type
         {typeof(posterior)}." else "It is {describe(posterior)}.")
   order_fault <- if (!is_table) why_not_by_position(posterior[, 1L], x)

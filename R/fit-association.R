@@ -66,13 +66,13 @@ reason_near_chance <- "the raters' agreement is barely distinguishable from chan
 warn_identified_fit <- function(fit) UseMethod("warn_identified_fit")
 
 warn_identified_fit.rater_fit <- function(fit) {
-  machines_with_counts <- fit$x$raters[is_known_rater(fit, "counts") & is_machine(fit$x)]
-  warn_if(length(machines_with_counts) > 1L, "known_independent",
-    "The fit assumes that {.val {machines_with_counts}} err independently, but language
+  machines_with_calibration <- fit$x$raters[is_known_rater(fit, "counts") & is_machine(fit$x)]
+  warn_if(length(machines_with_calibration) > 1L, "known_independent",
+    "The fit assumes that {.val {machines_with_calibration}} err independently, but language
         models and programs often make the same errors.",
     i = "Put them into one group with {.arg rater_groups} of {.fun ratings}. Then give the counts of
         the majority vote of the group: {.code known_raters = list(group_name = counts)}.",
-    raters = machines_with_counts)
+    raters = machines_with_calibration)
   if (!fit$converged) warn_convergence(fit$method)
   if (fit$model$accuracy == "rater" && fit$model$errors == "free") {
     return(warn_weakly_identified(fit))

@@ -139,13 +139,13 @@ criteria_of_fit <- function(fit) {
   log_likelihood <- likelihoods$log_likelihood
   # Contributions of one case of each row to WAIC: the effective number of parameters, and the
   # expected log predictive density.
-  n_parameters <- apply(log_likelihood, 2L, var)
-  elpd <- log_sum_exp(t(log_likelihood)) - log(nrow(log_likelihood)) - n_parameters
-  new_criterion_row <- function(criterion, elpd, n_parameters, worst_k) {
+  effective_parameters <- apply(log_likelihood, 2L, var)
+  elpd <- log_sum_exp(t(log_likelihood)) - log(nrow(log_likelihood)) - effective_parameters
+  new_criterion_row <- function(criterion, elpd, effective_parameters, worst_k) {
     elpd_sum <- sum_over_cases(elpd, likelihoods$weight)
     columns_tibble(
       criterion = criterion, elpd = elpd_sum[["estimate"]], std.error = elpd_sum[["std.error"]],
-      parameters = sum(likelihoods$weight * n_parameters), worst_k = worst_k
+      parameters = sum(likelihoods$weight * effective_parameters), worst_k = worst_k
     )
   }
   loo_row <- if (rlang::is_installed("loo")) {
@@ -156,13 +156,13 @@ criteria_of_fit <- function(fit) {
     new_criterion_row("loo", NA_real_, NA_real_, NA_real_)
   }
   list(
-    table = rbind(new_criterion_row("waic", elpd, n_parameters, NA_real_), loo_row),
+    table = rbind(new_criterion_row("waic", elpd, effective_parameters, NA_real_), loo_row),
     of_case = c(NA, elpd)[likelihoods$row[fit$x$index] + 1L]
   )
 }
 
-# Runs loo::loo() on rows of cases and returns its result. `likelihoods`: a result of
-# log_likelihood_draws().
+# Runs loo::loo() with each row (group of equal cases, see above) as one observation, and returns
+# its result. `likelihoods`: a result of log_likelihood_draws().
 run_loo_on_rows <- function(fit, likelihoods, ...) {
   log_likelihood <- likelihoods$log_likelihood
   relative_sample_size <- loo::relative_eff(exp(log_likelihood - max(log_likelihood)),
@@ -170,7 +170,8 @@ run_loo_on_rows <- function(fit, likelihoods, ...) {
   suppressWarnings(loo::loo(log_likelihood, r_eff = relative_sample_size, ...))
 }
 
-# Expands a result of package loo from rows of cases to single cases, in the order of the ratings.
+# Expands a result of package loo, in which each observation is a row (group of equal cases), to
+# single cases in the order of the ratings.
 # Package loo compares two models case by case, so both models need the same order.
 expand_to_cases <- function(loo_object, likelihoods, fit) {
   row_of_distinct_case <- likelihoods$row[fit$x$index]
@@ -214,8 +215,9 @@ statistics_of_fit <- function(fit) {
   pooled_parameters <- fit$centre[c("c", "tau", "ups", "a")]
   if (!is.null(fit$model$abstain)) {
     statistics$abstain <- fit$model$abstain
-    source_fields <- c(answers_logLik = "log_answers", answer_c = "kappa", answer_spread = "omega")
-    pooled_parameters[names(source_fields)] <- fit$answering[source_fields]
+    field_of_statistic <-
+      c(answers_logLik = "log_answers", answer_c = "kappa", answer_spread = "omega")
+    pooled_parameters[names(field_of_statistic)] <- fit$answering[field_of_statistic]
   }
   if (fit$identified != "yes") pooled_parameters[] <- NA_real_
   c(statistics, na_real(pooled_parameters))
@@ -246,10 +248,10 @@ why_not_identified <- function(identified, agreement, categories) {
 
 # Returns the reason why a fit is not identified, a text for users.
 reason_of_fit <- function(fit) {
-  n_labels <- n_categories(fit$x)
-  if (fit$identified == "parameters") return(reason_of_parameters(fit$model, n_labels))
+  n <- n_categories(fit$x)
+  if (fit$identified == "parameters") return(reason_of_parameters(fit$model, n))
   if (!is.null(fit$calibrated)) return(unname(fit$calibrated$problem))
-  why_not_identified(identification_code(fit), fit$agreement, n_labels)
+  why_not_identified(identification_code(fit), fit$agreement, n)
 }
 
 reason_of_parameters <- function(model, categories) {

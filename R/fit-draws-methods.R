@@ -119,7 +119,7 @@ tidy_covariances <- function(x, ..., conf_level = level_of(x)) {
   )
 }
 
-# Returns the median, standard deviation and interval of each column of `draws`, a list of vectors.
+# Returns a list of vectors: median, standard deviation and interval of each column of `draws`.
 estimates_of_draws <- function(draws, conf_level) {
   quantiles <- apply(draws, 2L, quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
   list(
@@ -148,11 +148,11 @@ printed_parameters <- function(fit) {
   is_shown <- is_convergence_checked(fit$terms)
   fit$draws <- pick_columns(fit$draws, is_shown)
   fit$terms <- fit$terms[is_shown, ]
-  level <- level_of(fit)
+  conf_level <- level_of(fit)
   prior_comparison <- compare_with_prior(fit)
-  table <- parameter_table(fit, level, fit$diagnostics, prior_comparison)
+  table <- parameter_table(fit, conf_level, fit$diagnostics, prior_comparison)
   table$note <- prior_notes(prior_comparison)
-  view(table, c(parameter = "term", "estimate", limit_columns, "note"), level = level)
+  view(table, c(parameter = "term", "estimate", limit_columns, "note"), level = conf_level)
 }
 
 covariance_of.draws_fit <- function(fit) { # nolint: object_name.
@@ -258,20 +258,20 @@ is_matrix_term <- function(term) grepl("^(right|sens|spec|p)\\b", term)
 parameters_of_values <- function(fit, values) {
   x <- fit$x
   terms <- fit$terms
-  n_labels <- n_categories(x)
+  n <- n_categories(x)
   is_matrix_parameter <- is_matrix_term(terms$term)
   has_common_matrix <- all(is.na(terms$rater))
   known_matrices <- setNames(fit$known$raters, x$raters[seq_along(fit$known$raters)])
   matrices <- lapply(x$raters, function(rater) {
     if (!is.null(known_matrices[[rater]])) return(known_matrices[[rater]])
     p_right <- values[is_matrix_parameter & terms$rater %in% if (has_common_matrix) NA else rater]
-    if (n_labels > 2L && length(p_right) > 1L) return(matrix(p_right, n_labels, byrow = TRUE))
-    matrix_with_equal_errors(p_right, n_labels)
+    if (n > 2L && length(p_right) > 1L) return(matrix(p_right, n, byrow = TRUE))
+    matrix_with_equal_errors(p_right, n)
   })
-  shared <- values[is_dependence_term(terms$term)]
+  dependence_values <- values[is_dependence_term(terms$term)]
   list(
-    base_rates = matrix(values[startsWith(terms$term, "base_rate")], ncol = n_labels, byrow = TRUE),
-    matrices = matrices, shared = if (!is_empty(shared)) matrix(shared, n_labels)
+    base_rates = matrix(values[startsWith(terms$term, "base_rate")], ncol = n, byrow = TRUE),
+    matrices = matrices, shared = if (!is_empty(dependence_values)) matrix(dependence_values, n)
   )
 }
 
@@ -357,7 +357,7 @@ measure_tests.draws_fit <- function(fit, rates, both, conf_level, group) { # nol
   apply_over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
   get_quantiles <- function(level) apply_over_draws(quantile, level, na.rm = TRUE, names = FALSE)
   standard_error <- apply_over_draws(sd)
-  # The standard error of a ratio would depend on a few draws near the boundary.
+  # Standard errors of ratios are left out: they would depend on a few draws near the boundary.
   standard_error[is_ratio_measure(dim(standard_error))] <- NA
   list(value = get_quantiles(0.5), error = standard_error,
     low = get_quantiles((1 - conf_level) / 2), high = get_quantiles((1 + conf_level) / 2))

@@ -37,7 +37,7 @@ fit_draws <- function(model, checked, prior, sampling) {
   is_dependent <- model_is_dependent(model)
   rank_check <- if (is_dependent) check_dependence_identified(x, model, nrow(prior$base_rates),
     raters_with_prior)
-  fit <- fit_checked_draws(x, model, checked$known, prior, sampling, draw_seed())
+  fit <- fit_draws_unchecked(x, model, checked$known, prior, sampling, draw_seed())
   fit$learnable <- rank_check
   fit$named <- raters_with_prior
   warn_mixing(fit)
@@ -126,13 +126,13 @@ sampler_task <- function(x, model, known, prior) {
   has_common_matrix <- model$accuracy == "common"
   matrix_number <- if (has_common_matrix) rep(1L, n_raters(x)) else seq_along(x$raters)
   distinct_matrices <- unique(matrix_number)
-  n_labels <- n_categories(x)
+  n <- n_categories(x)
   prior_rows <- lapply(distinct_matrices, function(j) {
-    prior_counts <- prior$raters[[j]] %||% default_prior_parameters("vague", n_labels, FALSE)
+    prior_counts <- prior$raters[[j]] %||% default_prior_parameters("vague", n, FALSE)
     prior_counts + (known$counts[[j]] %||% 0)
   })
   system_prior <- prior$system %||%
-    default_prior_parameters("vague", n_labels, model$errors == "uniform")
+    default_prior_parameters("vague", n, model$errors == "uniform")
   is_pooled_prior <- prior$others == "partial" && !has_common_matrix
   list(
     prior = list(
@@ -171,8 +171,8 @@ run_sampler <- function(x, task, options, log_likelihood = FALSE, joined = FALSE
 # Largest number of elementary computing steps of a run of the sampler. `thin` is not increased if a
 # run would need more steps.
 max_sampling_steps <- 5e9
-# Effective sample size at which sampling stops. If half the number of draws is smaller, sampling
-# stops when the effective sample size reaches this half.
+# Effective sample size at which sampling stops. Sampling also stops if the effective sample size is
+# half the number of draws.
 sufficient_sample_size <- 1000
 
 # Runs the sampler and returns its draws with convergence diagnostics. If the user did not set
@@ -235,22 +235,22 @@ new_parameter_rows <- function(term, place, rater = NA_character_, truth = NA_ch
 # Dirichlet parameters of the prior of each confusion matrix. `pooled`: does the prior pool the
 # raters' matrices?
 parameter_rows <- function(x, raters, rows, prior, pooled, model) {
-  n_labels <- n_categories(x)
+  n <- n_categories(x)
   rate_parameters <- prior$base_rates
-  population <- rep(rownames(rate_parameters) %||% NA_character_, each = n_labels)
+  population <- rep(rownames(rate_parameters) %||% NA_character_, each = n)
   truth <- rep(x$categories, nrow(rate_parameters))
   population_suffix <- ifelse(is.na(population), "", paste0(",", population))
-  n_columns_before <- length(rate_parameters) + (seq_along(raters) - 1L) * n_labels^2
+  n_columns_before <- length(rate_parameters) + (seq_along(raters) - 1L) * n^2
   matrix_rows <- stack_rows(
     unname(Map(matrix_parameter_rows, raters, rows, n_columns_before, list(x)))
   )
   if (pooled) matrix_rows[c("a", "total")] <- NA_real_
-  n_columns_before <- length(rate_parameters) + (length(raters) + n_systems(x)) * n_labels^2
+  n_columns_before <- length(rate_parameters) + (length(raters) + n_systems(x)) * n^2
   rbind(
     new_parameter_rows(
       sprintf("base_rate[%s%s]", truth, population_suffix), seq_along(rate_parameters),
       truth = truth, population = population, a = as.vector(t(rate_parameters)),
-      total = rep(rowSums(rate_parameters), each = n_labels)
+      total = rep(rowSums(rate_parameters), each = n)
     ),
     matrix_rows, if (pooled) {
       # Mean rows of the raters' matrices (`mu`), and precisions of the matrices around them (`nu`)
@@ -260,7 +260,7 @@ parameter_rows <- function(x, raters, rows, prior, pooled, model) {
       )
       new_parameter_rows(terms, n_columns_before + seq_along(terms),
         truth = c(x$categories, cells$truth),
-        rating = c(rep(NA_character_, n_labels), cells$rating))
+        rating = c(rep(NA_character_, n), cells$rating))
     },
     dependence_parameter_rows(x, model, n_columns_before)
   )
@@ -271,20 +271,20 @@ parameter_rows <- function(x, raters, rows, prior, pooled, model) {
 # parameters, for correct and for wrong ratings. `n_columns_before`: number of columns that precede
 # the matrix in the core's draws.
 matrix_parameter_rows <- function(rater, rows, n_columns_before, x) {
-  n_labels <- n_categories(x)
+  n <- n_categories(x)
   rater_suffix <- if (is.na(rater)) "" else sprintf("[%s]", rater)
   new_row <- function(term, place, a, total, truth = NA_character_, rating = truth) {
     new_parameter_rows(term, n_columns_before + place, rater, truth, rating, a = a, total = total)
   }
   if (!is.matrix(rows)) return(new_row(paste0("right", rater_suffix), 1, rows[[1L]], sum(rows)))
-  if (n_labels == 2L) {
+  if (n == 2L) {
     terms <- paste0(c("spec", "sens"), rater_suffix)
     return(new_row(terms, c(1, 4), diag(rows), rowSums(rows), x$categories))
   }
   # Cells of the confusion matrix, in the order of its rows
   cells <- expand.grid(rating = x$categories, truth = x$categories, stringsAsFactors = FALSE)
   terms <- paste0("p[", if (!is.na(rater)) paste0(rater, ","), cells$truth, ",", cells$rating, "]")
-  new_row(terms, seq_len(n_labels^2), as.vector(t(rows)), rep(rowSums(rows), each = n_labels),
+  new_row(terms, seq_len(n^2), as.vector(t(rows)), rep(rowSums(rows), each = n),
     cells$truth, cells$rating)
 }
 
@@ -298,7 +298,7 @@ named_draws <- function(draws, terms) {
 # ---- The fit ------------------------------------------------------------------------------------
 
 # Draws from the posterior and returns the fit, see fit_draws(). All arguments have been checked.
-fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
+fit_draws_unchecked <- function(x, model, known, prior, sampling, seed) {
   task <- sampler_task(x, model, known, prior)
   # The factor 3 counts copies of the draws: in the core, in this function, and in the result.
   check_memory(
@@ -306,27 +306,27 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     "Use fewer draws, by {.code sampling = list(draws = )}."
   )
   output <- draw_until_mixed(x, task, sampling, seed)
-  n_labels <- n_categories(x)
+  n <- n_categories(x)
   n_populations <- nrow(prior$base_rates)
   overall_rates <- mean_rates(output$draws, x, task, n_populations)
   posterior_means <- colMeans(output$draws)
   matrix_number <- task$prior$matrix_of
   mean_matrices <- vapply(matrix_number,
-    function(m) posterior_means[matrix_columns(m, n_labels, n_populations)], numeric(n_labels^2))
+    function(m) posterior_means[matrix_columns(m, n, n_populations)], numeric(n^2))
   accuracy_draws <- vapply(unique(matrix_number), function(m) {
-    diagonal_columns <- matrix_columns(m, n_labels, n_populations)[diagonal_cells(n_labels)]
+    diagonal_columns <- matrix_columns(m, n, n_populations)[diagonal_cells(n)]
     rowSums(overall_rates$draws * pick_columns(output$draws, diagonal_columns))
   }, numeric(nrow(output$draws)))
   posterior <- output$posterior
   unrated_patterns <- which(is.na(posterior[, 1L]))
   population_rates <-
-    matrix(posterior_means[seq_len(n_populations * n_labels)], n_populations, byrow = TRUE)
+    matrix(posterior_means[seq_len(n_populations * n)], n_populations, byrow = TRUE)
   posterior[unrated_patterns, ] <- population_rates[task$population[unrated_patterns], ]
   fit <- new_rater_fit("draws_fit", x, model, "bayes", known,
     identified = "yes", rater_accuracy = mean(colMeans(accuracy_draws)),
     base_rates = overall_rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
-    matrices = aperm(array(mean_matrices, c(n_labels, n_labels, length(matrix_number))), 3:1),
+    matrices = aperm(array(mean_matrices, c(n, n, length(matrix_number))), 3:1),
     coefficients = apply(output$named_draws, 2L, median), draws = output$named_draws,
     terms = task$terms,
     diagnostics = output$diagnostics, prior = prior,
@@ -360,10 +360,10 @@ fill_unweighted_patterns <- function(posterior, fit) {
 # cases. The result is a list of `draws` (draws x categories) and `mean`, their posterior means.
 # `draws`: all draws of the core. `n_populations`: number of populations.
 mean_rates <- function(draws, x, task, n_populations) {
-  n_labels <- n_categories(x)
+  n <- n_categories(x)
   weight <- population_shares(task, x, n_populations)
   rate_draws <- Reduce(`+`, lapply(seq_len(n_populations), function(p) {
-    weight[[p]] * pick_columns(draws, (p - 1L) * n_labels + seq_len(n_labels))
+    weight[[p]] * pick_columns(draws, (p - 1L) * n + seq_len(n))
   }))
   list(draws = rate_draws, mean = colMeans(rate_draws))
 }

@@ -100,8 +100,9 @@ population_table <- function(model, x) {
 # Returns the names of the covariates that the formula of a model uses as numbers, and not only as
 # `factor(name)`.
 numeric_covariates <- function(model, x) {
-  other_terms <- gsub("factor\\(([\\w.]+|`[^`]+`)\\)", "1", formula_text(model), perl = TRUE)
-  used_names <- intersect(names(x$covariates), all.vars(str2lang(other_terms)))
+  formula_without_factors <-
+    gsub("factor\\(([\\w.]+|`[^`]+`)\\)", "1", formula_text(model), perl = TRUE)
+  used_names <- intersect(names(x$covariates), all.vars(str2lang(formula_without_factors)))
   names(Filter(is.numeric, x$covariates[used_names]))
 }
 

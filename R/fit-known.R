@@ -116,12 +116,13 @@ default_model <- function(known_raters) {
 count_known_by_truth <- function(fit) {
   x <- fit$x
   if (!is.null(fit$calibrated)) return(t(rowSums(fit$calibrated$counts)))
-  rated_cases <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
-  rated_cases <- rated_cases[is_known_pattern(fit)[rated_cases$pattern], ]
+  raters_of_patterns <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
+  raters_of_patterns <- raters_of_patterns[is_known_pattern(fit)[raters_of_patterns$pattern], ]
   # Weights of cases with known truth (patterns x true categories). The weight of a case is in the
   # column of its true category.
-  known_weights <- pattern_weights(x) * indicator_matrix(fit$known$truth, n_categories(x))
-  rowsum_rows(rated_cases$rater, pick_rows(known_weights, rated_cases$pattern), n_raters(x))
+  weights_by_truth <- pattern_weights(x) * indicator_matrix(fit$known$truth, n_categories(x))
+  rowsum_rows(raters_of_patterns$rater,
+    pick_rows(weights_by_truth, raters_of_patterns$pattern), n_raters(x))
 }
 
 # Returns, for each coefficient of the fit, the number of cases with known truth from which the

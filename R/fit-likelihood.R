@@ -27,8 +27,8 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
       core$naturals$value, latent_coefficient_names(core$naturals, x, known$base$names)
     )
   )
-  fields <- setdiff(names(core), c("identified", "naturals", "confusion"))
-  fit[fields] <- core[fields]
+  core_fields <- setdiff(names(core), c("identified", "naturals", "confusion"))
+  fit[core_fields] <- core[core_fields]
   # If covariates are collinear, the fit is not identified, because different coefficients give the
   # same base rates.
   is_collinear <- !is.null(known$design) && qr(cbind(1, known$design))$rank <= ncol(known$design)
@@ -267,17 +267,17 @@ coef.rater_fit <- function(object, ...) object$coefficients
 vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
   if (wants_regression(what)) return(regression_errors(object, cluster)$covariance)
   terms <- names(coef(object))
-  errors <- covariance_of(object)
-  covariance <- errors$covariance
+  covariances <- covariance_of(object)
+  covariance <- covariances$covariance
   if (is.null(covariance)) {
     n <- length(terms)
     abort_argument_if(n > max_covariances, "object",
       "The covariance matrix of a fit can have at most {max_covariances} parameters.",
       x = "The fit has {n}.", i = "Use {.fun tidy} for standard errors.")
     covariance <- matrix(NA_real_, n, n)
-    diag(covariance) <- errors$variance %||% NA_real_
+    diag(covariance) <- covariances$variance %||% NA_real_
   }
-  if (!is.null(object$centre)) { # standard errors are those of tidy()
+  if (!is.null(object$centre)) { # standard covariances are those of tidy()
     standard_error <- standard_errors(object)
     scale <- ifelse(standard_error > 0, standard_error / sqrt(diag(covariance)), 1)
     covariance <- covariance * outer(scale, scale)
@@ -296,8 +296,8 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
   interval_matrix(table, terms, level, parm)
 }
 
-# Largest number of parameters for which vcov() returns a matrix if only variances are available.
-# All covariances are then NA.
+# If only variances are available, vcov() returns a matrix in which all covariances are NA. It does
+# so for at most this number of coefficients.
 max_covariances <- 5000L
 
 #' @export

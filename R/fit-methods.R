@@ -66,15 +66,15 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
 #' @export
 augment.rater_fit <- function(x, newdata = NULL, ...) {
   check_dots_empty(...)
-  predicted <- posterior_of_cases(x, newdata)
-  top_categories <- most_probable(predicted$posterior)
-  case_table(predicted$x, c(
+  prediction <- posterior_of_cases(x, newdata)
+  top_categories <- most_probable(prediction$posterior)
+  case_table(prediction$x, c(
     list(
-      .fitted = category_factor(top_categories$category, predicted$x),
+      .fitted = category_factor(top_categories$category, prediction$x),
       .probability = top_categories$probability, .tied = top_categories$tied,
-      .entropy = entropy(predicted$posterior)
+      .entropy = entropy(prediction$posterior)
     ),
-    split_columns(predicted$posterior, paste0(".posterior_", predicted$x$categories))
+    split_columns(prediction$posterior, paste0(".posterior_", prediction$x$categories))
   ))
 }
 
@@ -206,12 +206,12 @@ draw_from_fit <- function(fit) {
   x <- fit$x
   case_index <- rep.int(seq_along(x$index), weights_of_cases(x))
   pattern <- pattern_of_case(x)[case_index]
-  n_labels <- n_categories(x)
+  n <- n_categories(x)
   distribution <- rating_distribution(fit)
   truth <- if (has_formula(fit$model)) {
     draw_categories(rates_of_cases(fit, pattern_covariates(x)), pattern)
   } else {
-    sample.int(n_labels, length(pattern), TRUE, fit$base_rates)
+    sample.int(n, length(pattern), TRUE, fit$base_rates)
   }
   has_known_truth <- is_known_pattern(fit)[pattern]
   truth[has_known_truth] <- fit$known$truth[pattern[has_known_truth]]
@@ -220,11 +220,11 @@ draw_from_fit <- function(fit) {
   case_of_rating <- rep.int(seq_along(case_index), pattern_lengths(x)[pattern])
   rating_index <- rating_positions(x, pattern)
   rater <- rating_rater(x)[rating_index]
-  class_index <- ((stratum - 1L) * n_labels + truth)[case_of_rating]
+  class_index <- ((stratum - 1L) * n + truth)[case_of_rating]
   uniform_draws <- runif(length(case_of_rating))
   rating <- rep.int(1L, length(case_of_rating))
   cumulative_probability <- numeric(length(case_of_rating))
-  for (k in seq_len(n_labels - 1L)) {
+  for (k in seq_len(n - 1L)) {
     cumulative_probability <- cumulative_probability +
       distribution$probability(class_index, k, rating_index)
     rating <- rating + (uniform_draws > cumulative_probability)

@@ -118,8 +118,8 @@ regression_errors <- function(fit, cluster = NULL) {
     "must be a fit by {.code method = \"likelihood\"} of a model with a formula of base rates.",
     x = "It is a fit of the {format(fit$model)} by method {.val {fit$method}}.")
   x <- fit$x
-  design <- fit$design
-  abort_argument_if(!is.null(cluster) && !is.null(design), "cluster",
+  survey_design <- fit$design
+  abort_argument_if(!is.null(cluster) && !is.null(survey_design), "cluster",
     "{.arg cluster} cannot be used, because the survey design of the fit defines the clusters.")
   cluster <- check_case_values(cluster, x, "cluster")
   terms <- rate_coefficient_names(fit)
@@ -134,15 +134,15 @@ regression_errors <- function(fit, cluster = NULL) {
   # The covariance is a sum of squared influences. A weight n that is a count stands for n
   # independent cases, so the influence is multiplied by sqrt(n). With clusters, a survey design, or
   # weights that are not counts, the influence is multiplied by the weight.
-  weight_power <- if (is.null(c(cluster, design)) && weights_are_counts(x)) 0.5 else 1
+  weight_power <- if (is.null(c(cluster, survey_design)) && weights_are_counts(x)) 0.5 else 1
   influence <- influence[x$index, match(terms, names(fit$coefficients))] *
     weights_of_cases(x)^weight_power
-  if (!is.null(design)) {
-    influence[design$row, ] <- influence
-    design <- design$survey
-    covariance[] <- survey::svyrecvar(influence, design$cluster, design$strata, design$fpc,
-      postStrata = design$postStrata)
-    return(list(covariance = covariance, df = survey::degf(design)))
+  if (!is.null(survey_design)) {
+    influence[survey_design$row, ] <- influence
+    survey_design <- survey_design$survey
+    covariance[] <- survey::svyrecvar(influence, survey_design$cluster, survey_design$strata,
+      survey_design$fpc, postStrata = survey_design$postStrata)
+    return(list(covariance = covariance, df = survey::degf(survey_design)))
   }
   n <- count_cases(x)
   df <- Inf
@@ -186,17 +186,17 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
   errors <- regression_errors(x, cluster)
   covariates <- pattern_covariates(x$x)
   stack_rows(names(covariates), function(term) {
-    column <- covariates[[term]]
+    covariate <- covariates[[term]]
     # Each level of a factor is compared with the first level.
     compared_values <- x$known$base$xlev[[term]] %||% c(FALSE, TRUE)
     contrast <- paste(compared_values[-1L], "-", compared_values[[1L]])
-    if (is.numeric(column)) {
-      compared_values <- list(column, column + 1)
+    if (is.numeric(covariate)) {
+      compared_values <- list(covariate, covariate + 1)
       contrast <- "+1"
     }
-    designs <- lapply(compared_values, function(value) {
+    design_matrices <- lapply(compared_values, function(value) {
       tryCatch(
-        unscaled_design(x, replace(covariates, term, list(replace(column, TRUE, value)))),
+        unscaled_design(x, replace(covariates, term, list(replace(covariate, TRUE, value)))),
         fallible_error = function(cnd) {
           abort_argument("x",
             "Marginal differences cannot be computed for {.val {term}}: the formula converts this
@@ -206,7 +206,7 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
       )
     })
     compute_differences <- function(coefficients) {
-      mean_rates_by_value <- vapply(designs, function(design) {
+      mean_rates_by_value <- vapply(design_matrices, function(design) {
         rates <- exp(log_base_rates(design, matrix(coefficients, ncol(design))))
         drop(prop.table(pattern_weights(x$x) * is_rated_pattern(x$x)) %*% rates)
       }, numeric(n_categories(x$x)))

@@ -267,9 +267,9 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
   }
   z <- normal_quantile(conf_level)
   value <- back_transform(transformed_values)
-  slope <- ifelse(is_ratio_measure(dim(transformed_values)), value, value * (1 - value))
+  derivative <- ifelse(is_ratio_measure(dim(transformed_values)), value, value * (1 - value))
   measures <- list(
-    value = value, error = slope * standard_error,
+    value = value, error = derivative * standard_error,
     low = back_transform(transformed_values - z * standard_error),
     high = back_transform(transformed_values + z * standard_error)
   )
@@ -277,7 +277,7 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
   # Sensitivities and specificities that are 0 or 1 get Wilson's interval. Its sample size is the
   # number of cases with known truth.
   known_counts <- count_known_by_truth(fit)
-  n_known <- value + NA
+  n_known <- value + NA # an array of NA with the shape of `value`
   n_known[1L, , seq_len(nrow(known_counts))] <- t(known_counts)
   n_known[2L, , seq_len(nrow(known_counts))] <- t(rowSums(known_counts) - known_counts)
   boundary_cells <- which(is_on_boundary(value) & n_known > 0)
@@ -326,8 +326,9 @@ find_prior_dominated_rows <- function(fit) {
 # Returns the weight of the prior of raters' accuracies, as a number of ratings by one rater. This
 # number of ratings contains the same information about the accuracy as the prior. The true
 # categories are assumed to be known, and the accuracy to equal the mean accuracy of the raters.
-# Under the pooled prior, rows vary around the mean row of the rater (weight `c`), and skills around
-# 0 (standard deviation `tau`); both variances add. Returns NULL if the fit has no such prior.
+# The pooled prior has two variances, which add: of a rater's rows around the rater's mean row
+# (precision `c`), and of raters' skills (on the logit scale, standard deviation `tau`). Returns
+# NULL if the fit has no such prior.
 accuracy_prior_size <- function(fit) {
   prior_spread <- fit$centre$tau %||% fit$model$prior$spread
   has_prior <- !is.null(prior_spread) && fit$model$accuracy == "rater" &&

@@ -218,9 +218,9 @@ check_fit_arguments <- function(x, model, method, known_truth, known_raters) {
     as.double(n_patterns(x)) * n_categories(x), "probabilities of categories of cases",
     "Use fewer cases, or merge categories."
   )
-  has_known <- !is.null(c(known_truth, known_raters))
-  if (!has_known) check_several_raters(x)
-  method <- check_method(method, model, x, has_known)
+  has_known_truth_or_rater <- !is.null(c(known_truth, known_raters))
+  if (!has_known_truth_or_rater) check_several_raters(x)
+  method <- check_method(method, model, x, has_known_truth_or_rater)
   abort_argument_if(!is.null(known_raters) && !is.null(model$family), "known_raters",
     "{.arg known_raters} cannot be used with a model that is defined by {.fun rater_family}.",
     x = "{.arg model} is {.val {format(model)}}.")
@@ -254,10 +254,11 @@ can_fit_by_pairs <- function(model) {
 fit_model <- function(model, checked, start) UseMethod("fit_model")
 
 # Returns the name of the method. If `method` is NULL, returns the default method for the model.
-# Raises an error if the method cannot fit the model. `has_known`: are truths of cases or errors of
-# raters known?
-check_method <- function(method, model, x, has_known) {
-  method <- method %||% if (is_k_model(model) && !has_known) "algebraic" else "likelihood"
+# Raises an error if the method cannot fit the model. `has_known_truth_or_rater`: are truths of
+# cases or errors of raters known?
+check_method <- function(method, model, x, has_known_truth_or_rater) {
+  method <- method %||%
+    if (is_k_model(model) && !has_known_truth_or_rater) "algebraic" else "likelihood"
   check_choice(method, c("algebraic", "likelihood", "pairs", "bayes"), "method",
     hint_model_argument)
   abort_argument_if(model_is_dependent(model) && method != "bayes", "model",
@@ -281,7 +282,7 @@ check_method <- function(method, model, x, has_known) {
     "This {.arg method} can fit neither a {.fun rater_family} nor a model with a formula." =
       is_without_likelihood && (!is.null(model$family) || has_formula(model)),
     "This {.arg method} cannot use {.arg known_truth} or {.arg known_raters}." =
-      is_without_likelihood && has_known,
+      is_without_likelihood && has_known_truth_or_rater,
     "{.code method = \"pairs\"} needs a model with {.code errors = \"uniform\"} or {.val distance},
      and with {.code confidence = FALSE}." = method == "pairs" && !can_fit_by_pairs(model),
     "{.code method = \"algebraic\"} can fit only the K-model." =

@@ -154,11 +154,11 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   # accuracy and the precision per gold case are assumed not to change, except that clusters reduce
   # the precision of more gold cases.
   if (!is_anytime) rows$needed[undecided_rows] <- map_int(undecided_rows, function(s) {
-    measurement <- extract_pilot(gold, s)
-    n_further_labels <- seq_len(max(0, measurement$cases - measurement$gold))
-    measurement$gold <- measurement$gold + n_further_labels
-    measurement$design <- planned_design(measurement$gold, measurement, measurement$cases)
-    effective_size <- 1 / relative_error_variance(measurement, gold$settings$target)
+    pilot <- extract_pilot(gold, s)
+    n_further_labels <- seq_len(max(0, pilot$cases - pilot$gold))
+    pilot$gold <- pilot$gold + n_further_labels
+    pilot$design <- planned_design(pilot$gold, pilot, pilot$cases)
+    effective_size <- 1 / relative_error_variance(pilot, gold$settings$target)
     estimated_share <- rows$estimate[[s]]
     limits <-
       wilson_interval(estimated_share, effective_size, normal_quantile(x$options$conf_level))

@@ -84,7 +84,7 @@ test_that("databases that ignore case or blanks, and ratings that get lost, are 
   raters <- data.frame(key = "r")
   labels <- data.frame(key = "A", value = "A")
   counted <- data.frame(r1 = c("A", "a"), times = 2:3)
-  expect_error(expand_cells(counted, pivot_columns("r", NULL), raters, labels, 2:3),
+  expect_error(unpivot_rows(counted, pivot_columns("r", NULL), raters, labels, 2:3),
     "It had 5 ratings, and then 2", class = "fallible_error_database")
   con <- postgres()
   table <- in_typed_table(con, spelled_panel()$long, c("TEXT", loose_types(con)[2]), "answers")
