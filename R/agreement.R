@@ -219,7 +219,7 @@ add_bootstrap <- function(table, tasks, settings) {
   table[defined_rows, ] <- add_intervals(
     table[defined_rows, ], core_percentile_intervals(replicates, settings$conf_level, FALSE)
   )
-  warn_failed(
+  warn_failed_replicates(
     table$measure[defined_rows], colMeans(is.na(replicates)), settings$conf_level,
     "The measure is undefined in resamples with too few categories, or with too few cases that have
      two ratings."

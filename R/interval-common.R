@@ -95,7 +95,7 @@ bootstrap_interval <- function(draft, table) {
   replicates <- na_real(bootstrap_replicates(draft$point$estimator, draft$fit, options))
   intervals <- core_percentile_intervals(replicates, options$conf_level, method_of(draft)$iterated)
   is_estimated <- !is.na(table$estimate)
-  warn_failed(
+  warn_failed_replicates(
     systems[is_estimated], colMeans(is.na(replicates))[is_estimated],
     options$conf_level,
     if (is.null(options$method_record))

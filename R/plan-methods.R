@@ -87,8 +87,8 @@ new_case_plan <- function(plans, settings, arguments, seed) {
   tables <- list(answer = table, curve = bind_tables("curve"))
   format_count <- function(n) format_unpadded(round(n))
   printed_table <- replace(table, c("cases", "probability", "ratings", "cost"), list(
-    value_and_error(format_count(table$cases), format_count(pmax(1, table$std.error))),
-    value_and_error(format_decimals(table$probability), format_decimals(table$probability_mcse)),
+    format_with_error(format_count(table$cases), format_count(pmax(1, table$std.error))),
+    format_with_error(format_decimals(table$probability), format_decimals(table$probability_mcse)),
     format_count(table$ratings), format_unpadded(table$cost)
   ))
   is_difference <- settings$of == "difference"

@@ -111,11 +111,11 @@ merge_orders <- function(orders, labels) {
   if (!any(map_lgl(position_orders, is.unsorted)) || length(labels) > max_categories) return(labels)
   merged_positions <- integer()
   while (length(merged_positions) < length(labels)) {
-    later_labels <- unlist(lapply(position_orders, `[`, -1L))
-    next_label <- setdiff(seq_along(labels), c(merged_positions, later_labels))[1L]
-    if (is.na(next_label)) return(NULL)
-    merged_positions <- c(merged_positions, next_label)
-    position_orders <- lapply(position_orders, setdiff, next_label)
+    later_positions <- unlist(lapply(position_orders, `[`, -1L))
+    next_position <- setdiff(seq_along(labels), c(merged_positions, later_positions))[1L]
+    if (is.na(next_position)) return(NULL)
+    merged_positions <- c(merged_positions, next_position)
+    position_orders <- lapply(position_orders, setdiff, next_position)
   }
   labels[merged_positions]
 }
@@ -154,7 +154,9 @@ recode_input <- function(input, categories) {
         without names.")
   old_labels <- check_declared(categories)
   new_labels <- ifelse(nzchar(names(categories)), names(categories), old_labels)
-  inform_changed("Labels were replaced by the names of {.arg categories}.", old_labels, new_labels)
+  inform_changed_labels(
+    "Labels were replaced by the names of {.arg categories}.", old_labels, new_labels
+  )
   relabel_input(input, old_labels, new_labels)
 }
 
@@ -195,7 +197,7 @@ trim_names <- function(input) {
   trim_case <- if (is.null(input$keys)) trimws else function(x) gsub(" */ *", "/", trimws(x))
   cases <- unique(as_label(input$case))
   judges <- unique(c(as_label(input$rater), as_label(input$system_table$system)))
-  inform_changed("Blanks at the ends of names were removed.", c(cases, judges),
+  inform_changed_labels("Blanks at the ends of names were removed.", c(cases, judges),
     c(trim_case(cases), trimws(judges)))
   trim <- function(x) {
     x <- modify_fields(x, intersect(c("case", "row_case"), names(x)), relabel, trim_case)
@@ -227,7 +229,7 @@ resolve_input_labels <- function(input, options) {
     )
     new_labels[!is_na_label] <- clean_label(old_labels[!is_na_label])
   }
-  inform_changed("Labels were cleaned.", old_labels, new_labels)
+  inform_changed_labels("Labels were cleaned.", old_labels, new_labels)
   relabel_input(input, old_labels, replace(new_labels, is_na_label, NA))
 }
 
@@ -296,22 +298,23 @@ warn_guessed_order <- function(labels, input) {
 }
 
 # Warns about raters who use no category that another rater uses. The column of such a rater
-# probably contains no ratings, or has other words for the same labels. In long data, raters with
+# probably contains no ratings, or other labels for the same categories. In long data, raters with
 # fewer than 5 ratings are not checked, because they may use only one category.
 warn_unshared_labels <- function(x, by_rating) {
-  n_labels <- n_categories(x)
-  rater_label_pairs <- unique((rating_rater(x) - 1) * n_labels + rating_category(x) - 1)
-  rater_of_pair <- rater_label_pairs %/% n_labels + 1
-  category_of_pair <- rater_label_pairs %% n_labels + 1
+  category_count <- n_categories(x)
+  rater_label_pairs <- unique((rating_rater(x) - 1) * category_count + rating_category(x) - 1)
+  rater_of_pair <- rater_label_pairs %/% category_count + 1
+  category_of_pair <- rater_label_pairs %% category_count + 1
   is_shared <- category_of_pair %in% repeated_values(category_of_pair)
-  unshared_raters <- setdiff(rater_of_pair, c(rater_of_pair[is_shared], x$abstained$rater))
-  if (by_rating) unshared_raters <- unshared_raters[ratings_of_raters(x)[unshared_raters] >= 5]
-  labels <- x$categories[category_of_pair[rater_of_pair %in% unshared_raters]]
-  warn_if(n_distinct(rater_of_pair) > 1L && !is_empty(unshared_raters), "labels",
-    "No other rater uses the labels of {.val {x$raters[sort(unshared_raters)]}}:
+  raters_sharing_no_label <- setdiff(rater_of_pair, c(rater_of_pair[is_shared], x$abstained$rater))
+  if (by_rating) raters_sharing_no_label <-
+    raters_sharing_no_label[ratings_of_raters(x)[raters_sharing_no_label] >= 5]
+  labels <- x$categories[category_of_pair[rater_of_pair %in% raters_sharing_no_label]]
+  warn_if(n_distinct(rater_of_pair) > 1L && !is_empty(raters_sharing_no_label), "labels",
+    "No other rater uses the labels of {.val {x$raters[sort(raters_sharing_no_label)]}}:
         {shorten(dQuote(labels, FALSE))}.",
-    i = "If {cli::qty(length(unshared_raters))}{?this is not a column/these are not columns} of
-        ratings, choose other columns as {.arg raters}. If labels mean the same, merge them:
+    i = "If {cli::qty(length(raters_sharing_no_label))}{?this is not a column/these are not columns}
+        of ratings, choose other columns as {.arg raters}. If labels mean the same, merge them:
         {.code categories = c(yes = \"1\")} replaces {.val 1} by {.val yes}.", labels = labels)
 }
 

@@ -48,14 +48,15 @@ code_vector <- function(x) {
 # * Other labels may be missing ratings, see missing_label_hint().
 correction_hints <- function(begin, labels, categories, input) {
   category <- match_categories(labels, categories, input)
-  variants <- which(category != labels)
-  is_cleanable <- plain_label(category[variants]) == plain_label(labels[variants])
-  variants_to_recode <- variants[!is_cleanable | !is.null(input$given_categories)]
+  variant_positions <- which(category != labels)
+  is_cleanable <- plain_label(category[variant_positions]) == plain_label(labels[variant_positions])
+  positions_to_recode <- variant_positions[!is_cleanable | !is.null(input$given_categories)]
   c(
     if (any(is_cleanable))
       "{.code clean_labels = TRUE} merges labels that differ only in capitals and blanks.",
-    if (length(variants_to_recode) > 0L) escape_braces(begin, ", give `categories = ",
-      code_vector(c(input$given_categories, setNames(labels, category)[variants_to_recode])), "`."),
+    if (length(positions_to_recode) > 0L) escape_braces(begin, ", give `categories = ",
+      code_vector(c(input$given_categories, setNames(labels, category)[positions_to_recode])),
+      "`."),
     if (anyNA(category)) missing_label_hint(labels[is.na(category)], input)
   )
 }

@@ -1,6 +1,6 @@
-# Groups of raters who share a source, and reruns (repeated answers of one rater). For each case,
-# the ratings by a group are combined into one vote. The reruns of a rater are also combined into
-# one vote.
+# Groups of raters, such as versions of one language model, and reruns (repeated answers of one
+# rater). For each case, the ratings by a group are combined into one vote. The reruns of a rater
+# are also combined into one vote.
 
 #' Votes of groups of raters and of reruns
 #'
@@ -49,7 +49,7 @@ merge_reruns <- function(x) {
   if (!has_reruns(x)) return(x)
   votes <- cast_votes(x, seq_along(x$raters), x$raters)
   votes$repeats <- "error"
-  # The field is set only if a rater rated a case more than once. Otherwise nothing was merged.
+  # `voted$reruns` is TRUE only if ratings were merged, so a rater rated a case more than once.
   if (any_repeated(cbind(rating_pattern(x), rating_rater(x)))) votes$voted$reruns <- TRUE
   votes
 }
@@ -66,8 +66,8 @@ merge_reruns_with_message <- function(x) {
 # are equally frequent, and no answer is more frequent. The line contains the number of these cases.
 tie_lines <- function(x) {
   if (!has_reruns(x)) return(NULL)
-  count_rated <- function(x) map_dbl(seq_along(x$raters), count_rated_cases, x = x)
-  format_ties(x$raters, count_rated(x), count_rated(merge_reruns(x)))
+  count_rated_by_rater <- function(x) map_dbl(seq_along(x$raters), count_rated_cases, x = x)
+  format_ties(x$raters, count_rated_by_rater(x), count_rated_by_rater(merge_reruns(x)))
 }
 
 # Returns lines of text, one for each rater or system with rated cases that have no vote. The line
@@ -146,13 +146,13 @@ count_equal_at_first <- function(x) tabulate(match(x, x), length(x))
 # pattern and unit has no position if several categories are equally frequent. `ratings`: a list or
 # data frame of `pattern`, `unit` (rater or group) and `category`.
 find_majority <- function(ratings, n_units, n_categories) {
-  # One number for each pattern and unit. It is a double, because it may be above 2^31.
+  # Numbers the combinations of pattern and unit, as doubles, because integers could overflow.
   pattern_unit_key <- (ratings$pattern - 1) * n_units + ratings$unit - 1
   n_equal <- count_equal_at_first(pattern_unit_key * n_categories + ratings$category - 1)
   sorted_positions <- order(pattern_unit_key, -n_equal)
   sorted_positions <- sorted_positions[n_equal[sorted_positions] > 0L]
-  # Keeps the first position of each key, the category with the most ratings. Drops it if the next
-  # position has the same key and the same number of ratings, because the two categories tie.
+  # The first position of a key has the category with the most ratings. If the next position has the
+  # same key and the same number of ratings, two categories tie, and the key gets no position.
   sorted_keys <- pattern_unit_key[sorted_positions]
   is_tied <- c(equals_next(sorted_keys, n_equal[sorted_positions]), FALSE)
   sorted_positions[!duplicated(sorted_keys) & !is_tied]

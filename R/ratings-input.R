@@ -173,16 +173,16 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
     select_by_layout(ratings_argument)
   }
   repeated_columns <- repeated_values(unlist(roles, use.names = FALSE))
-  roles_of_repeated <- names(Filter(function(role) any(repeated_columns %in% role), roles))
-  roles_of_repeated[roles_of_repeated == "raters"] <- ratings_argument
+  roles_of_repeated_columns <- names(Filter(function(role) any(repeated_columns %in% role), roles))
+  roles_of_repeated_columns[roles_of_repeated_columns == "raters"] <- ratings_argument
   abort_if(repeated_columns, "columns", "A column of {.arg data} can have only one role.",
-    x = "{.val {repeated_columns}} {?is/are} selected by {.arg {roles_of_repeated}}.",
-    i = if (length(roles$case) > 1L && setequal(roles_of_repeated, c("case", "covariates")))
+    x = "{.val {repeated_columns}} {?is/are} selected by {.arg {roles_of_repeated_columns}}.",
+    i = if (length(roles$case) > 1L && setequal(roles_of_repeated_columns, c("case", "covariates")))
       "If {.arg case} selects several columns, they are automatically used as covariates. Leave
        {.val {repeated_columns}} out of {.arg covariates}."
-    else if (ratings_argument %in% roles_of_repeated)
+    else if (ratings_argument %in% roles_of_repeated_columns)
       "Leave {.val {repeated_columns}} out of {.arg {ratings_argument}}.",
-    arg = roles_of_repeated)
+    arg = roles_of_repeated_columns)
   roles
 }
 

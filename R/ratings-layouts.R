@@ -17,21 +17,21 @@ truth_names <- "^(truth|gold)$"
 # the arguments as names. If `data` has no rows, the guess depends on column names only. `arg`: name
 # of the argument, for messages.
 guess_roles <- function(data, arg) {
-  columns <- names(data)
-  lower_names <- fold_case(columns)
-  id_columns <- columns[grepl(identifier_names, lower_names)]
-  rater_and_rating <-
-    setNames(columns[match(c("rater", "rating"), lower_names)], c("rater", "rating"))
-  roles <- list(case = intersect("case", columns), weights = intersect("weight", columns))
-  if (!is_empty(id_columns) && !anyNA(rater_and_rating)) {
+  column_names <- names(data)
+  lower_names <- fold_case(column_names)
+  id_columns <- column_names[grepl(identifier_names, lower_names)]
+  rater_rating_columns <-
+    setNames(column_names[match(c("rater", "rating"), lower_names)], c("rater", "rating"))
+  roles <- list(case = intersect("case", column_names), weights = intersect("weight", column_names))
+  if (!is_empty(id_columns) && !anyNA(rater_rating_columns)) {
     has_repeated_values <- map_int(unclass(data)[id_columns], anyDuplicated) > 0L
     if (is_empty(roles$case))
       roles$case <- if (any(has_repeated_values)) id_columns[has_repeated_values] else
         id_columns[[1L]]
-    return(Filter(length, c(roles, rater_and_rating)))
+    return(Filter(length, c(roles, rater_rating_columns)))
   }
-  roles$systems <- grep("^system", columns, value = TRUE)
-  roles$raters <- setdiff(columns, unlist(roles))
+  roles$systems <- grep("^system", column_names, value = TRUE)
+  roles$raters <- setdiff(column_names, unlist(roles))
   # If no label occurs in two columns, a column is probably not a rater. Such data often have a row
   # per rating, with column names that are not recognised.
   possible_raters <- data[roles$raters]
@@ -367,7 +367,7 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
       fallible_warning_names = rlang::cnd_muffle)
   }, variables, names(variables))
   # All variables have the same raters, so similar names are reported only once.
-  warn_similar(unique(unlist(lapply(ratings, `[[`, "raters"))), "rater")
+  warn_similar_names(unique(unlist(lapply(ratings, `[[`, "raters"))), "rater")
   if (has_abstain_argument) {
     variable_has_abstentions <- map_lgl(ratings, function(x) {
       has_abstentions(x) || !is.null(x$silent_systems)

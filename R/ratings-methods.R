@@ -65,8 +65,8 @@ NULL
   x
 }
 
-# Keeps the systems with the numbers `kept_systems`. Afterwards several patterns may be equal;
-# join_patterns() joins them.
+# Keeps the systems with the numbers `kept_systems`. Patterns that become equal are not joined; a
+# caller can join them with join_patterns().
 keep_systems <- function(x, kept_systems) {
   abort_argument_if(any_repeated(kept_systems), "k", "A system can be selected only once.")
   new_number <- match(seq_along(x$systems), kept_systems, nomatch = 0L)

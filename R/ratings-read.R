@@ -156,13 +156,13 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   record <- function(cnd) {
     first_attempt$messages <- c(first_attempt$messages, conditionMessage(cnd))
   }
-  muffle_repeated <- function(cnd) {
+  muffle_repeats <- function(cnd) {
     if (conditionMessage(cnd) %in% first_attempt$messages) rlang::cnd_muffle(cnd)
   }
   attempt <- function() withCallingHandlers(convert(contents), warning = record, message = record)
   read_again <- function(cnd) {
     contents <- or_null(read_all()) %||% cnd_signal(cnd)
-    withCallingHandlers(convert(contents), warning = muffle_repeated, message = muffle_repeated)
+    withCallingHandlers(convert(contents), warning = muffle_repeats, message = muffle_repeats)
   }
   tryCatch(attempt(), fallible_error_repeat = read_again, fallible_error_case = read_again)
 }
@@ -181,16 +181,16 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
   )
   is_default_case <- identical(unname(columns$case), contents$map$case)
   contents$table <- resolve_cases(contents, columns, is_default_case, isTRUE(settings$same_cases))
-  systems <- find_systems(systems, contents, c(mapping, dots), settings)
-  if (is_quosure(systems$columns))
-    columns$systems <- mapped_columns(contents, systems$columns, "systems")
+  system_input <- find_systems(systems, contents, c(mapping, dots), settings)
+  if (is_quosure(system_input$columns))
+    columns$systems <- mapped_columns(contents, system_input$columns, "systems")
   check_files(contents, columns)
-  table <- drop_rows(systems$ratings %||% contents$table, contents, columns)
+  table <- drop_rows(system_input$ratings %||% contents$table, contents, columns)
   truth_columns <- if (!"truth" %in% names(dots))
     contents$truths[names(contents$truths) %in% columns$rating]
   columns$truth <- truth_columns %||% mapped_columns(contents, dots$truth %||% quo(NULL), "truth")
   tables <- list(ratings = blank_ids_to_na(table, columns))
-  if (!is.null(systems$table)) tables$systems <- as.list(systems$table)
+  if (!is.null(system_input$table)) tables$systems <- as.list(system_input$table)
   tables <- resolve_labels(tables, columns, na, clean_labels,
     isTRUE(settings$na_given))
   if (!is_default_case) contents$covariates <- NULL
@@ -198,8 +198,8 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
   tables$ratings <- convert_columns(tables$ratings, columns, contents, is_multilabel)
   tables$ratings <- keep_known_truths(tables$ratings, truth_columns, dots, is_multilabel)
   implied_arguments <-
-    settings_from_files(contents, tables$ratings, columns, systems$columns, names(dots))
-  systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
+    settings_from_files(contents, tables$ratings, columns, system_input$columns, names(dots))
+  systems <- if (is.null(tables$systems)) system_input$columns else list2DF(tables$systems)
   ratings_data <- structure(
     list2DF(tables$ratings), na_labels = as.character(na),
     is_partial = is.null(contents$is_complete),
@@ -208,7 +208,7 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
   x <- inject(ratings(ratings_data, !!!mapping, systems = !!systems, !!!implied_arguments,
     clean_labels = clean_labels && is_empty(columns$counts), ...))
   variables <- if (is.object(x)) list(x) else x
-  warn_similar(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
+  warn_similar_names(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
   # Values per case without names are never matched to cases by position, because the user has no
   # data frame with a row per case.
   variables <- lapply(variables, replace, "rows", "ratings")
@@ -287,17 +287,17 @@ read_files <- function(files, settings) {
     if (needs_file_column && is.null(table[["file"]])) table[["file"]] <- rep(name, n)
     table
   }, unname(file_contents), file_names, n_rows)
-  collect <- function(field) unlist(lapply(unname(file_contents), `[[`, field))
-  case_keys <- collect("key")
+  collect_field <- function(field) unlist(lapply(unname(file_contents), `[[`, field))
+  case_keys <- collect_field("key")
   contents <- file_contents[[1L]]
   contents$files <- setNames(lapply(tables, names), files)
   contents$table <- bind_tables(tables)
   contents$from <- rep(files, n_rows)
   contents$key <- if (length(case_keys) == sum(n_rows) && !anyNA(case_keys)) case_keys
   contents$map$systems <- unique(unlist(lapply(file_contents, function(file) file$map$systems)))
-  contents$decimal_mark <- unique(collect("decimal_mark"))
-  contents$notes <- collect("notes")
-  truths <- collect("truths")
+  contents$decimal_mark <- unique(collect_field("decimal_mark"))
+  contents$notes <- collect_field("notes")
+  truths <- collect_field("truths")
   contents$truths <- truths[!duplicated(names(truths))]
   contents
 }

@@ -48,21 +48,21 @@ add_rating_roles <- function(x, input) {
   x
 }
 
-# Lists values such as confidence, which columns contain as codes. Returns a list of the vectors
-# `case`, `rater` and `code`, with an element per positive code, sorted by case and rater.
+# Lists the positive codes of a role such as confidence. Returns a list of the vectors `case`,
+# `rater` and `code`, with an element per positive code, sorted by case and rater.
 # * codes: a list of integer vectors, one per column.
 # * case, judge: in long data, the case and the judge (a rater or system) of each code. In wide data
 #   `judge` is NULL, and `codes` has a vector for each of `judges`.
 # * rows: number of rows of wide data.
 list_positive_codes <- function(codes, case, judge, judges, x, rows) {
-  case_rater <- if (is.null(judge))
+  case_rater_pairs <- if (is.null(judge))
     expand.grid(case = seq_len(rows), rater = seq_along(judges)) else
     list(case = match(case, x$cases), rater = match(as_label(judge), judges))
   all_codes <- unlist(codes, use.names = FALSE)
   positions <- which(all_codes > 0L)
-  positions <- positions[order(case_rater$case[positions], case_rater$rater[positions])]
+  positions <- positions[order(case_rater_pairs$case[positions], case_rater_pairs$rater[positions])]
   list(
-    case = case_rater$case[positions], rater = case_rater$rater[positions],
+    case = case_rater_pairs$case[positions], rater = case_rater_pairs$rater[positions],
     code = all_codes[positions]
   )
 }

@@ -58,9 +58,9 @@ check_case_values <- function(value, x, arg) {
   if (is.null(value)) return(NULL)
   if (in_database(x)) abort_no_cases("{.arg {arg}} has a value for each case",
     hint = "For one group, filter the table in the database with {.code dplyr::filter()}.")
-  is_name <- is_string(value) && !has_names(value)
-  case_columns <- if (is_name) columns_of_cases(x)
-  if (is_name && value %in% names(case_columns)) return(case_columns[[value]])
+  may_be_covariate_name <- is_string(value) && !has_names(value)
+  case_columns <- if (may_be_covariate_name) columns_of_cases(x)
+  if (may_be_covariate_name && value %in% names(case_columns)) return(case_columns[[value]])
   if (is.data.frame(value)) {
     table <- replace_key_columns(value, names(x$keys))
     abort_if(ncol(table) != 2L || !"case" %in% names(table), "columns",
@@ -73,8 +73,8 @@ check_case_values <- function(value, x, arg) {
   abort_argument_if(no_match_reason, arg,
     "must be the name of a covariate of {.arg x}, a vector whose names are cases, or a data frame
         with a column {.val case} and one other.",
-    x = if (is_name) "There is no covariate {.val {value}}." else no_match_reason,
-    i = c(if (is_name) similar_values_hint(value, names(case_columns)),
+    x = if (may_be_covariate_name) "There is no covariate {.val {value}}." else no_match_reason,
+    i = c(if (may_be_covariate_name) similar_values_hint(value, names(case_columns)),
       if (identical(value, "pair")) pairwise_hint, case_values_hint(arg)))
   cases <- as_label(x$cases)
   if (has_names(value)) {

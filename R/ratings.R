@@ -205,7 +205,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   }
   build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
   x <- build(data, columns, options)
-  warn_similar(x$raters, "rater")
+  warn_similar_names(x$raters, "rater")
   ask_rater_kind(x)
   x
 }
@@ -364,12 +364,12 @@ check_new_ratings <- function(x, input) {
   warn_if(unused_raters, "raters", "Rater{?s} {.val {unused_raters}} {?has/have} no ratings.",
     i = "Leave {cli::qty(length(unused_raters))}{?it/them} out, or check the column{?s}.",
     raters = unused_raters)
-  # With more raters per case, `case` and `rater` are probably swapped. The limit is lower if most
-  # raters have only one rating. There is no warning for up to 20 raters.
-  min_raters_per_case <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
+  # If the number of raters per case is above this limit, `case` and `rater` are probably swapped.
+  # The limit is lower if most raters have only one rating. Up to 20 raters give no warning.
+  max_raters_per_case <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
   warn_if(
     input$layout$by_rating && nrow(x) < 50L &&
-      n_raters(x) > max(20L, min_raters_per_case * nrow(x)),
+      n_raters(x) > max(20L, max_raters_per_case * nrow(x)),
     "raters", "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
     i = "Check that {.arg case} and {.arg rater} are not swapped.", raters = x$raters)
 }

@@ -167,13 +167,13 @@ zip_directory <- function(path, max_files) {
     read_field <- function(offset, n) read_int(directory_bytes, position + offset, n)
     # Lengths of the name, of an extra field and of a comment.
     field_lengths <- map_dbl(c(28, 30, 32), read_field, 2L)
-    name <- directory_bytes[position + 46 + seq_len(field_lengths[[1L]])]
+    name_bytes <- directory_bytes[position + 46 + seq_len(field_lengths[[1L]])]
     # Valid names contain no zero bytes. A backslash makes zip_entries() refuse the name.
-    name[name == 0L] <- charToRaw("\\")
+    name_bytes[name_bytes == 0L] <- charToRaw("\\")
     entry_number <- length(entries$name) + 1L
-    entries$name[[entry_number]] <- rawToChar(name)
+    entries$name[[entry_number]] <- rawToChar(name_bytes)
     entries$size[[entry_number]] <- read_field(24, 4L)
-    # The Unix file type of a link is 10.
+    # The field at byte 40 contains the Unix file type in its highest four bits. A link has type 10.
     entries$link[[entry_number]] <- read_field(40, 2L) %/% 4096 == 10
     position <- position + 46 + sum(field_lengths)
   }

@@ -253,12 +253,12 @@ convert_columns <- function(table, columns, contents, is_multilabel) {
   has_flag_columns <- is_multilabel && length(columns$rating) > 1L
   columns[c("counts", if (has_flag_columns) "rating")] <- NULL
   modify_fields(table, setdiff(names(table), c(contents$covariates, unlist(columns))), function(x) {
-    numbers <- if (is.character(x))
+    number_texts <- if (is.character(x))
       sub(contents$decimal_mark %||% ".", ".", x, fixed = TRUE, useBytes = TRUE)
-    distinct_texts <- setdiff(numbers, NA)
+    distinct_texts <- setdiff(number_texts, NA)
     if (!is_empty(distinct_texts) &&
       all(grepl(plain_value_pattern, distinct_texts, perl = TRUE, useBytes = TRUE)))
-      type.convert(numbers, as.is = TRUE) else x
+      type.convert(number_texts, as.is = TRUE) else x
   })
 }
 

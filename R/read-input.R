@@ -67,10 +67,10 @@ unpack_and_decode <- function(input, scratch) {
   path <- input$path
   if (begins_with(path, "1f 8b")) path <- unpack_gzip(input, scratch)
   if (!any(begins_with(path, c("ff fe", "fe ff")))) return(path)
-  text <- iconv(list(file_bytes(path)), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
-  abort_file_if(is.null(text), input, "begins like text in UTF-16, but is not valid UTF-16.")
+  utf8_bytes <- iconv(list(file_bytes(path)), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
+  abort_file_if(is.null(utf8_bytes), input, "begins like text in UTF-16, but is not valid UTF-16.")
   decoded_path <- tempfile(tmpdir = scratch)
-  writeBin(text, decoded_path)
+  writeBin(utf8_bytes, decoded_path)
   decoded_path
 }
 
@@ -163,7 +163,7 @@ read_text <- function(path) {
 
 parse_json <- function(text, input, line = NULL) {
   check_json_cells(text, input)
-  tryCatch(parse_text(text), error = function(cnd) {
+  tryCatch(parse_json_text(text), error = function(cnd) {
     # The first two lines of an error message of jsonlite contain the fault and its position. The
     # message contains parts of the file, which may not be valid UTF-8.
     message <- iconv(conditionMessage(cnd), "UTF-8", "UTF-8", sub = "byte")
@@ -176,7 +176,7 @@ parse_json <- function(text, input, line = NULL) {
 # Parses JSON text. Two kinds of values are first replaced in the text, except inside strings:
 # * Whole numbers of 19 or more digits become strings, because jsonlite would round them.
 # * NaN, Infinity and -Infinity, which Python writes but JSON does not allow, become null.
-parse_text <- function(text) {
+parse_json_text <- function(text) {
   replacements <- c(
     "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",
     "(?<![\\w+.-])(?:NaN|-?Infinity)(?!\\w)" = "null"
@@ -222,7 +222,7 @@ parse_lines <- function(lines, lines_before, input) {
   nonblank_lines <- grep("[^ \t\r]", lines, useBytes = TRUE)
   text <- paste0("[", paste(lines[nonblank_lines], collapse = ","), "]")
   check_json_cells(text, input)
-  records <- or_null(parse_text(text))
+  records <- or_null(parse_json_text(text))
   are_all_objects <- length(records) == length(nonblank_lines) &&
     all(lengths(lapply(records, names)) > 0L)
   if (!are_all_objects) for (i in nonblank_lines) {

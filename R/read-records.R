@@ -164,9 +164,10 @@ missing_codes <- function(labels) {
 #   below them.
 number_codes <- function(labels) {
   numbers <- suppressWarnings(as.numeric(labels))
-  is_code <- abs(numbers) %in% c(9, 99, 999)
-  if (sum(!is_code) > 1L && all(is.na(numbers[!is_code]))) return(labels[is_code & numbers != 9])
-  other_numbers <- sort(numbers[!is_code])
+  may_be_code <- abs(numbers) %in% c(9, 99, 999)
+  if (sum(!may_be_code) > 1L && all(is.na(numbers[!may_be_code])))
+    return(labels[may_be_code & numbers != 9])
+  other_numbers <- sort(numbers[!may_be_code])
   are_consecutive <- !anyNA(numbers) && length(other_numbers) > 1L &&
     all(diff(other_numbers) == 1, other_numbers %% 1 == 0)
   if (are_consecutive)
@@ -249,7 +250,7 @@ bullets <- function(lines, most = length(lines)) {
 clean_columns <- function(columns) {
   labels <- labels_by_frequency(columns)
   cleaned_labels <- clean_label(labels)
-  inform_changed("Labels were cleaned.", labels, cleaned_labels)
+  inform_changed_labels("Labels were cleaned.", labels, cleaned_labels)
   lapply(columns, function(column) {
     if (is.list(column)) lapply(column, function(x) unique(cleaned_labels[match(x, labels)])) else
       cleaned_labels[match(column, labels)]
@@ -268,7 +269,7 @@ clean_label <- function(labels) {
   trimws(labels[match(plain_labels, plain_labels)])
 }
 
-inform_changed <- function(message, old_labels, new_labels) {
+inform_changed_labels <- function(message, old_labels, new_labels) {
   is_changed <- old_labels != new_labels
   lines <- escape_braces(
     dQuote(old_labels[is_changed], FALSE), " is now ", dQuote(new_labels[is_changed], FALSE)
@@ -278,7 +279,7 @@ inform_changed <- function(message, old_labels, new_labels) {
 
 # Warns about names of cases or raters that differ only in capitals or blanks. They are not merged,
 # because "aB" and "ab" may be two cases.
-warn_similar <- function(ids, noun) {
+warn_similar_names <- function(ids, noun) {
   similar_groups <- similar_names(ids)
   warn_if(similar_groups, "names", c(
     "Some {noun}s have names that differ in capitals or blanks only.",

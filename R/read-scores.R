@@ -226,15 +226,15 @@ keep_scores <- function(scores, systems) {
 
 # Returns a tibble with a row per case, system and category.
 score_table <- function(x) {
-  n_labels <- n_categories(x)
-  # The first element is an empty matrix. It gives the right columns if no system has scores.
-  score_matrices <- c(list(matrix(0, 0L, n_labels)), x$scores$values)
+  category_count <- n_categories(x)
+  # The first element is an empty matrix, so that the table has its columns if no system has scores.
+  score_matrices <- c(list(matrix(0, 0L, category_count)), x$scores$values)
   stack_rows(seq_along(score_matrices), function(i) {
     scored_cases <- which(!is.na(score_matrices[[i]][, 1L]))
     tibble(
-      case = rep(x$cases[scored_cases], each = n_labels),
-      system = rep(names(score_matrices)[[i]], n_labels * length(scored_cases)),
-      category = category_factor(rep(seq_len(n_labels), length(scored_cases)), x),
+      case = rep(x$cases[scored_cases], each = category_count),
+      system = rep(names(score_matrices)[[i]], category_count * length(scored_cases)),
+      category = category_factor(rep(seq_len(category_count), length(scored_cases)), x),
       score = as.vector(t(pick_rows(score_matrices[[i]], scored_cases)))
     )
   })

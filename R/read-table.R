@@ -64,8 +64,8 @@ csv_separator <- function(input, line = input$first[[1L]]) {
 # columns without a name. Other columns without a name are called "...1", "...2" and so on, by their
 # position.
 drop_title_rows <- function(columns, input) {
-  n_filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(head(x, 10L))))
-  header_row <- match(TRUE, n_filled > 1L)
+  n_filled_fields <- Reduce(`+`, lapply(columns, function(x) !is_blank(head(x, 10L))))
+  header_row <- match(TRUE, n_filled_fields > 1L)
   if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header_row)) {
     add_note(input, note_left_out(rep(TRUE, header_row), "line", "above the table, as a title"))
     names(columns) <- map_chr(columns, `[[`, header_row)
@@ -138,10 +138,10 @@ check_csv <- function(input, has_open_quote) {
     line <- max(0L, which(!is_within_quote)) + 1L
     fault <- "begins a quote that has no end." # nolint: object_usage.
   } else {
-    are_all_short <- length(short_lines) + 1L >= sum(n_fields > 0L, na.rm = TRUE)
+    are_all_lines_short <- length(short_lines) + 1L >= sum(n_fields > 0L, na.rm = TRUE)
     line <- c(
       which(n_fields > n_columns),
-      if (!are_all_short) intersect(short_lines, which(is_within_quote) + 1L),
+      if (!are_all_lines_short) intersect(short_lines, which(is_within_quote) + 1L),
       if (n_columns == 1L) short_lines
     )[1L]
     fault <- sprintf("has %s columns.", n_fields[line]) # nolint: object_usage.
@@ -166,9 +166,9 @@ check_csv <- function(input, has_open_quote) {
 # * status, dropped_status: assignments are dropped if their value in the column `status` is one of
 #   `dropped_status`.
 # * reason: text of the note about dropped assignments.
-# * answers: pattern for the names of columns that may be the rating. If it is NULL, these are the
-#   columns with a column of known answers (see `gold`), and a field may contain several answers,
-#   one per line.
+# * answers: pattern for the names of columns that may be the rating. If it is NULL, a column may be
+#   the rating if another column contains its known answers (see `gold`). A field may then contain
+#   several answers, one per line.
 # * gold: function of the name of a column of answers. Returns the name of the column of known
 #   answers that belongs to it.
 new_crowd_reader <- function(case, rater, status, dropped_status, reason, answers, gold = toupper) {
@@ -176,21 +176,21 @@ new_crowd_reader <- function(case, rater, status, dropped_status, reason, answer
     table <- read_csv(input)
     table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
     column_names <- names(table)
-    choices <- if (is.null(answers)) column_names[gold(column_names) %in% column_names] else
+    rating_columns <- if (is.null(answers)) column_names[gold(column_names) %in% column_names] else
       grep(answers, column_names, value = TRUE)
-    if (is.null(answers)) table <- modify_fields(table, choices, function(x) {
+    if (is.null(answers)) table <- modify_fields(table, rating_columns, function(x) {
       if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
     })
     is_dropped <- fold_case(table[[status]] %||% "") %in% dropped_status
     table <- lapply(table, `[`, !is_dropped)
-    truths <- setNames(gold(choices), choices)
+    truths <- setNames(gold(rating_columns), rating_columns)
     list(
-      table = table, choices = choices,
+      table = table, choices = rating_columns,
       truths = Filter(function(name) any(nzchar(table[[name]])), truths),
       map = list(
         case = if (case %in% column_names) case else
           grep("^INPUT:", column_names, value = TRUE),
-        rater = rater, rating = if (length(choices) == 1L) choices
+        rater = rater, rating = if (length(rating_columns) == 1L) rating_columns
       ),
       notes = note_left_out(is_dropped, "assignment", reason)
     )
@@ -236,7 +236,7 @@ read_excel <- function(input) {
     names(read_sheet(input, sheet, rep("skip", 20000))), error = conditionMessage
   )
   number_in_error <- regmatches(error_text, regexpr("[0-9]+(?= column)", error_text, perl = TRUE))
-  # Without a number, the sheet has no columns, or has a fault that a later error reports.
+  # If the error contains no number, the sheet has no columns, or a later error reports its fault.
   n_columns <- max(1, as.numeric(number_in_error))
   check_limit(n_columns, "columns", input)
   read_as <- function(types) try_excel(read_sheet(input, sheet, types))

@@ -193,20 +193,21 @@ read_lm_eval <- function(input) {
   abort_file_if(is.null(case_ids), input, "has no field \"doc_id\".",
     i = "Exports of lm-evaluation-harness have it. If this is another file, change {.arg format}.")
   is_binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
-  metrics <- setdiff(names(table)[is_binary], "doc_id")
-  abort_file_if(is_empty(metrics), input,
+  metric_names <- setdiff(names(table)[is_binary], "doc_id")
+  abort_file_if(is_empty(metric_names), input,
     "must have a metric with only the values 0 and 1 (whether the answer is correct).",
     x = "Its fields are {.val {names(table)}}.",
     i = "Examples of such metrics are \"acc\" and \"exact_match\".")
   filter_name <- if (n_distinct(table$filter) > 1L) table$filter
   list(
     table = list(
-      result = rep(case_ids, length(metrics)), value = unlist(table[metrics], use.names = FALSE),
-      metric = trimws(paste(rep(metrics, each = length(case_ids)), filter_name %||% ""))
+      result = rep(case_ids, length(metric_names)),
+      value = unlist(table[metric_names], use.names = FALSE),
+      metric = trimws(paste(rep(metric_names, each = length(case_ids)), filter_name %||% ""))
     ),
-    key = rep(paste(input$path, case_ids), length(metrics)),
+    key = rep(paste(input$path, case_ids), length(metric_names)),
     map = list(case = "result", rater = "metric", rating = "value"),
-    notes = note_left_out(!unique(unlist(table$metrics)) %in% metrics, "metric",
+    notes = note_left_out(!unique(unlist(table$metrics)) %in% metric_names, "metric",
       "not only of 0 and 1")
   )
 }
@@ -305,12 +306,12 @@ read_label_studio_min <- function(input) {
   is_csv <- input$kind == "text"
   table <- if (is_csv) read_csv(input) else
     record_table(lapply(input$document, lapply, flat_label), input)
-  choices <- setdiff(names(table), c(
+  rating_columns <- setdiff(names(table), c(
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
   ))
-  list_columns <- choices[is_csv & map_lgl(table[choices], is.list)]
+  list_columns <- rating_columns[is_csv & map_lgl(table[rating_columns], is.list)]
   list(
-    table = table, choices = choices, map = list(
+    table = table, choices = rating_columns, map = list(
       case = "id", rater = "annotator", rating = if (length(list_columns) == 1L) list_columns
     )
   )

@@ -30,9 +30,9 @@ new_resampling <- function(weight, options, clusters = NULL) {
 }
 
 # Calls the function `run` once for each replicate, and returns a list of its values. The argument
-# of `run` is a vector: the number of times that each unit was drawn. Random numbers of R in `run`
-# depend only on the seed of `resampling`. `tick`: function that reports progress; NULL shows a
-# progress bar.
+# of `run` is a vector: the number of times that each unit was drawn. Random numbers that `run`
+# draws in R depend only on the seed in `resampling`. `tick`: function that reports progress; NULL
+# shows a progress bar.
 run_replicates <- function(run, resampling, name = "Bootstrap", tick = NULL) {
   progress <- if (is.null(tick)) progress_bar(name, resampling$replicates) else list(tick = tick)
   sampler <- core_resampler(resampling$weight, resampling$clusters)
@@ -133,7 +133,7 @@ reason_notes <- function(table, row_names, most = 4L, missing_noun = "interval")
 # of `names`. Failed replicates may all belong to one tail of the distribution. If their share
 # exceeds the probability of that tail, (1 - conf_level) / 2, the interval can be too narrow.
 # `hint`: hint at the end of the warning.
-warn_failed <- function(names, share, conf_level, hint) {
+warn_failed_replicates <- function(names, share, conf_level, hint) {
   warn_above("bootstrap",
     "Many bootstrap replicates gave no estimate, so intervals may be too short.",
     names, share, " of replicates", (1 - conf_level) / 2, hint)

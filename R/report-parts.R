@@ -15,7 +15,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     sprintf(
       ifelse(is_tie, "%s and %s are estimated to be equally accurate, with a difference of %s%s",
         "%s is estimated to be more accurate than %s by %s%s"),
-      system1, system2, points_words(table$estimate),
+      system1, system2, format_percentage_points(table$estimate),
       interval_words(table, conf_level, format_points)
     )
   } else {
@@ -63,7 +63,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
 
 undecided_text <- "; the interval contains 0, so it remains open which is better"
 
-points_words <- function(share) {
+format_percentage_points <- function(share) {
   sub("^(-?1 percentage point)s", "\\1", paste(format_points(share), "percentage points"))
 }
 
@@ -81,7 +81,8 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
       "On %s, the %s of %s in %s minus that in %s is estimated at %s%s%s.", cases_words(table$n),
       if (compares_pass_rates) "pass rate" else "accuracy",
       table$system, table$group1, table$group2,
-      points_words(table$estimate), interval_words(table, x$options$conf_level, format_points),
+      format_percentage_points(table$estimate),
+      interval_words(table, x$options$conf_level, format_points),
       ifelse(is_undecided, undecided_text, paste0("; ", claims))
     )
   )

@@ -91,8 +91,8 @@ cite_titles <- function(records, titles) {
   paste0(titles, ifelse(nzchar(citations), paste0(" (", citations, ")"), ""))
 }
 
-# Returns the elements of `full`, references of measures or metrics, that the vector `references`
-# does not contain. Leaves out references without a year in brackets: they have no longer form.
+# Returns the references in `full` (of measures or metrics) that are not in the vector `references`.
+# Leaves out references without a year in brackets, because the paragraph contains their full text.
 works_to_cite <- function(full) {
   unique(unname(full[!shorten_citation(full) %in% c(full, names(references))]))
 }

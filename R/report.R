@@ -114,18 +114,18 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   template_path <- system.file(
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
   )
-  page_file <- file.path(folder, "report.Rmd")
+  markdown_file <- file.path(folder, "report.Rmd")
   template_lines <- readLines(template_path, encoding = "UTF-8")
   template_lines[startsWith(template_lines, "title: ")] <- paste(
     "title:", encodeString(escape_markdown(title), quote = "\"")
   )
-  writeLines(repeat_sections(template_lines, names(x)), page_file, useBytes = TRUE)
+  writeLines(repeat_sections(template_lines, names(x)), markdown_file, useBytes = TRUE)
   # A report may be rendered within another document, whose chunks have the same labels.
   withr::local_options(knitr.duplicate.label = "allow", fallible.conf_level = conf_level)
   judges <- judges %||% (panel_kind(x[[1L]]) == "machines")
   if (!is.null(date)) date <- format(date)
   rendered_file <- withr::with_preserve_seed(rmarkdown::render(
-    page_file, output_format, quiet = TRUE, envir = new.env(parent = globalenv()),
+    markdown_file, output_format, quiet = TRUE, envir = new.env(parent = globalenv()),
     params = c(mget(c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
       "known_raters", "positive", "resampling", "reference")), list(by = groups_by_variable))
   ))

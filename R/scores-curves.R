@@ -86,12 +86,12 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
       if (is.na(k)) top_reliability(score_data, w, v, bins) else
         score_reliability(score_data$scores[, k], w[, k], v, bins)
     }
-    full_table <- compute_reliability(scored_system)
-    columns <- list(lower = (full_table$bin - 1) / bins, upper = full_table$bin / bins,
-      probability = full_table$score)
-    add_score_intervals(columns, full_table$cases, score_input, scored_system, function(drawn) {
+    data_table <- compute_reliability(scored_system)
+    columns <- list(lower = (data_table$bin - 1) / bins, upper = data_table$bin / bins,
+      probability = data_table$score)
+    add_score_intervals(columns, data_table$cases, score_input, scored_system, function(drawn) {
       reliability <- compute_reliability(drawn)
-      clip01(reliability$right[match(full_table$bin, reliability$bin)])
+      clip01(reliability$right[match(data_table$bin, reliability$bin)])
     })
   })
 }

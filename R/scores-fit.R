@@ -117,9 +117,9 @@ score_codes <- function(x) {
   answer <- case_answers(x)
   codes <- lapply(seq_along(x$systems), function(s) {
     scores <- x$scores$values[[x$systems[[s]]]]
-    given_answer <- answer[, s]
-    if (is.null(scores)) list(code = given_answer, position = 0 * given_answer) else
-      bins_of_scores(scores, weight, x$scores$scale, given_answer)
+    system_answer <- answer[, s]
+    if (is.null(scores)) list(code = system_answer, position = 0 * system_answer) else
+      bins_of_scores(scores, weight, x$scores$scale, system_answer)
   })
   do.call(Map, c(cbind, codes))
 }
@@ -131,7 +131,7 @@ score_codes <- function(x) {
 # * with more categories and other scores, the score of the system's answer.
 #
 # Scores of different categories have separate bins. Positions in bins of different categories
-# differ by more than `bins_between`, so interpolate_within_bins() never interpolates between them.
+# differ by more than `bins_between`, so new_bin_interpolator() never interpolates between them.
 bins_of_scores <- function(scores, weight, scale, answer) {
   scored_cases <- which(!is.na(scores[, 1L]) & weight > 0)
   bin_codes <- list(code = integer(nrow(scores)), position = numeric(nrow(scores)))
@@ -183,7 +183,7 @@ equal_bins <- function(score, weight) {
 #
 # It returns a matrix (patterns x categories): the interpolated log probability minus the log
 # probability of the bin, summed over systems.
-interpolate_within_bins <- function(codes, weight, rater_count) {
+new_bin_interpolator <- function(codes, weight, rater_count) {
   interpolations <- lapply(seq_len(ncol(codes$code)), function(s) {
     scored_rows <- which(codes$position[, s] > 0)
     if (length(scored_rows) == 0L) return(NULL)
@@ -241,11 +241,11 @@ shrinkage_weight <- 1
 # * refit: a function of weights of patterns that returns the posterior; NULL if fits are slow.
 # * judged: for each pattern, does it have ratings, scores, answers or a known truth?
 fit_joint_model <- function(x, codes, truth, is_used, case_of_pattern) {
-  table_input <- joint_model_input(x, codes$code, truth, is_used)
+  model_input <- joint_model_input(x, codes$code, truth, is_used)
   weight <- pattern_weights(x)
-  log_change <- interpolate_within_bins(codes, weight, n_raters(x))
+  compute_log_change <- new_bin_interpolator(codes, weight, n_raters(x))
   interpolate_posterior <- function(fit) {
-    posterior <- fit$posterior * exp(log_change(fit$tables, table_input$categories))
+    posterior <- fit$posterior * exp(compute_log_change(fit$tables, model_input$categories))
     posterior / rowSums(posterior)
   }
   # The starting value of the posterior is the mean over raters and systems. A rater contributes its
@@ -254,10 +254,10 @@ fit_joint_model <- function(x, codes, truth, is_used, case_of_pattern) {
   cell_of_rating <- rating_pattern(x)[rating_is_used] +
     (rating_category(x)[rating_is_used] - 1L) * n_patterns(x)
   starting_sums <- matrix(
-    tabulate(cell_of_rating, n_patterns(x) * table_input$categories), ncol = table_input$categories
+    tabulate(cell_of_rating, n_patterns(x) * model_input$categories), ncol = model_input$categories
   )
   for (s in seq_along(x$systems)) {
-    answer_indicators <- indicator_matrix(pattern_answers(x)[, s], table_input$categories) + 0
+    answer_indicators <- indicator_matrix(pattern_answers(x)[, s], model_input$categories) + 0
     score_matrix <- if (x$scores$scale == "probability")
       x$scores$values[[x$systems[[s]]]][case_of_pattern, ]
     starting_sums <- starting_sums + if (is.null(score_matrix)) answer_indicators else
@@ -265,20 +265,20 @@ fit_joint_model <- function(x, codes, truth, is_used, case_of_pattern) {
   }
   starting_sums[rowSums(starting_sums) == 0, ] <- 1
   starting_posterior <- set_known_truths(starting_sums / rowSums(starting_sums), truth)
-  fit <- core_fit_tables(table_input, weight, starting_posterior, shrinkage_weight, 2000L)
+  fit <- core_fit_tables(model_input, weight, starting_posterior, shrinkage_weight, 2000L)
   if (!fit$converged) {
     warn_convergence("joint",
       "Merge rare categories, or give the truth of some cases as {.arg known_truth}.")
   }
-  can_refit <- length(table_input$source) * table_input$categories <= max_refitted
+  can_refit <- length(model_input$source) * model_input$categories <= max_refitted
   refit <- if (can_refit) function(weight) {
     interpolate_posterior(
-      core_fit_tables(table_input, weight, fit$posterior, shrinkage_weight, 500L)
+      core_fit_tables(model_input, weight, fit$posterior, shrinkage_weight, 500L)
     )
   }
   list(
     posterior = interpolate_posterior(fit), rates = fit$base_rates, refit = refit,
-    judged = diff(table_input$start) > 0L | truth > 0L
+    judged = diff(model_input$start) > 0L | truth > 0L
   )
 }
 
@@ -313,7 +313,7 @@ posterior_from_scores <- function(x, trust, truth, case_of_pattern) {
   is_usable <- !is.na(posterior[, 1L]) | truth > 0L
   posterior <- set_known_truths(posterior / rowSums(posterior), truth)
   weight <- pattern_weights(x)[is_usable]
-  category_rates <- colSums(pick_rows(posterior, is_usable) * weight) / sum(weight)
-  posterior[!is_usable, ] <- rep(category_rates, each = sum(!is_usable))
-  list(posterior = posterior, rates = category_rates, judged = is_usable)
+  base_rates <- colSums(pick_rows(posterior, is_usable) * weight) / sum(weight)
+  posterior[!is_usable, ] <- rep(base_rates, each = sum(!is_usable))
+  list(posterior = posterior, rates = base_rates, judged = is_usable)
 }

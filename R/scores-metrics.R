@@ -42,7 +42,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 }
 
 # Returns the input for metrics of scores, a list:
-# * rater_posterior: the result of posterior_from_raters().
+# * rater_posterior: probabilities from raters only, see posterior_from_raters().
 # * make_system_input: function of the number `s` of a system. It returns the input of this system.
 #
 # The input of a system is a list. If its scores cannot be evaluated, its fields are `s` and
@@ -54,8 +54,8 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 # * known: is the truth of the case known, and was it used in the fit?
 # * truth: number of the true category of gold cases; 0 for other cases.
 # * score_data: sorted scores, the result of order_scores().
-# * sharing: position between independent errors (0) and shared errors (1). It is 1 for the method
-#   that assumes shared errors. For other methods, it is the argument `common` of
+# * sharing: number from 0 (independent errors) to 1 (shared errors). It is 1 for the method that
+#   assumes shared errors. For other methods, it is the argument `common` of
 #   estimate_accuracy() if this is a number, and otherwise 0.
 # * w: weights of truths (cases x categories), see truth_weights().
 #
@@ -270,12 +270,13 @@ max_refitted <- 1e5
 fit_raters_only <- function(fit, estimate) UseMethod("fit_raters_only")
 
 fit_raters_only.rater_fit <- function(fit, estimate) {
-  members <- estimate$members
+  averaged_models <- estimate$members
   model <- if (!is_averaged(estimate)) {
     fit$model
   } else if (has_counts(fit$x)) {
     k_model()
-  } else if (sum(members$weight[members$errors != "uniform"]) / n_distinct(members$system) > 0.5) {
+  } else if (sum(averaged_models$weight[averaged_models$errors != "uniform"]) /
+    n_distinct(averaged_models$system) > 0.5) {
     dawid_skene("weak")
   } else {
     rater_model("rater")
@@ -292,7 +293,7 @@ fit_raters_only.draws_fit <- function(fit, estimate) fit # nolint: object_name.
 # * p: probabilities of categories (cases x categories).
 # * known: is the truth of the case known?
 # * v: weight of each case.
-# * position: between independent errors (0) and shared errors (1).
+# * position: number from 0 (independent errors) to 1 (shared errors).
 truth_weights <- function(p, known, v, position) {
   if (isTRUE(position == 1)) return(p)
   unknown_cases <- which(!known & v > 0)
@@ -312,14 +313,15 @@ undo_mixing <- function(p, v) {
   has_enough_cases <- expected_cases >= min_expected_cases
   p <- pick_columns(p, has_enough_cases)
   p <- p / rowSums(p)
-  base_counts <- colSums(p * v)
+  expected_counts <- colSums(p * v)
   weighted_products <- crossprod(p, p * v)
   eigenvalues <- eigen(
-    weighted_products / sqrt(outer(base_counts, base_counts)), symmetric = TRUE, only.values = TRUE
+    weighted_products / sqrt(outer(expected_counts, expected_counts)),
+    symmetric = TRUE, only.values = TRUE
   )$values
   if (length(eigenvalues) > 1L && min(eigenvalues) < min_eigenvalue) return(NULL)
   unmixing_matrix <- diag(length(expected_cases))
   unmixing_matrix[has_enough_cases, has_enough_cases] <-
-    solve(weighted_products, diag(base_counts, length(base_counts)))
+    solve(weighted_products, diag(expected_counts, length(expected_counts)))
   unmixing_matrix
 }

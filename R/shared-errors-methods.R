@@ -242,8 +242,8 @@ add_tied_runs <- function(answers, all_runs) {
 # `shares`: shares of the common cases with known truth, a matrix with a row per pair and four
 # columns: both are right, only the first, only the second, neither.
 phi_of_shares <- function(shares) {
-  # a, b: accuracies of the first and the second rater. score1, score2: standardised values of "is
-  # right".
+  # a, b: accuracies of the first and the second rater. score1, score2: their
+  # standardised variables "is right" in the four columns of `shares`.
   a <- shares[, 1L] + shares[, 2L]
   b <- shares[, 1L] + shares[, 3L]
   score1 <- cbind(1 - a, 1 - a, -a, -a) / sqrt(bernoulli_variance(a))

@@ -96,7 +96,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   abort_argument_if(!rates_once(x), "x", requirement,
     x = "In {.arg x}, some raters rated a case more than once.")
   check_pair_memory(x)
-  rerun_cells <- all_cells
+  cells_with_reruns <- all_cells
   if (has_reruns(ratings_with_reruns)) {
     all_cells$pattern <-
       pattern_of_case(x)[match(all_cells$pattern, pattern_of_case(ratings_with_reruns))]
@@ -117,8 +117,8 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   is_used <- all_cells$truth > 0L & all_cells$weight > 0
   used_cells <- all_cells[is_used, ]
   answers <- known_answers(x, used_cells)
-  counted_answers <- if (!has_reruns(ratings_with_reruns)) answers else
-    add_tied_runs(answers, known_answers(ratings_with_reruns, rerun_cells[is_used, ]))
+  answers_with_tied_runs <- if (!has_reruns(ratings_with_reruns)) answers else
+    add_tied_runs(answers, known_answers(ratings_with_reruns, cells_with_reruns[is_used, ]))
   if (nrow(used_cells) > 0L) {
     pair_table <- add_correlations(pair_table, pairs, right_rates(answers), weights_are_counts(x))
   } else {
@@ -128,7 +128,8 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   rater_pairs <- pair_table[pair_table$kind == "raters", ]
   mean_ratings <- ratings_per_case(x)
   new_shared_errors(
-    pairs = pair_table, raters = rater_table(rater_pairs, x$raters, counted_answers, mean_ratings),
+    pairs = pair_table,
+    raters = rater_table(rater_pairs, x$raters, answers_with_tied_runs, mean_ratings),
     panel_results = panel_summary(rater_pairs, answers, n_raters(x), mean_ratings),
     counts = list(
       raters = n_raters(x), systems = n_systems(x), n = count_cases(x),
@@ -242,8 +243,8 @@ add_correlation_range <- function(table, agreeing, x, limits, least_coinciding) 
     agreeing / table$n, if (weights_are_counts(x)) table$n else Inf,
     normal_quantile(table$conf_level)
   )
-  # Confidence limits of the agreement are rounded outwards to whole percents, so that many pairs
-  # have the same percents.
+  # For each pair, lists the whole percents between the confidence limits of its agreement. Limits
+  # are rounded outwards.
   percent_sets <- Map(seq, floor(100 * interval[, 1L] + 1e-9), ceiling(100 * interval[, 2L] - 1e-9))
   limits_group <- number_distinct_rows(
     data.frame(matrix(limits[c(table$one, table$two), ], nrow(table)))

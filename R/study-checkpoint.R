@@ -1,7 +1,7 @@
 # A running study is saved in a checkpoint file, so that it can continue after an interrupt.
 
-# Raises an error about the checkpoint file if `fault` is TRUE or a vector of faults.
-# * fault: TRUE, FALSE, or a vector of faults. There is no error if the vector is empty.
+# Raises an error about the checkpoint file.
+# * fault: TRUE, FALSE, or a vector of faults. There is no error if it is FALSE or empty.
 # * path: path of the checkpoint file.
 # * message: end of the first sentence of the error, which begins with "The checkpoint file".
 # * x, i: details and hint of the error. The default hint is for a file that cannot be used.
@@ -14,7 +14,7 @@ abort_checkpoint_if <- function(fault, path, message, x = NULL,
 save_checkpoint <- function(study, path, hashes) {
   # The content is computed before replace_file() is called. Otherwise replace_file() would report
   # an error in this computation as a failure to write the file.
-  content <- saved_study(study, hashes)
+  content <- checkpoint_content(study, hashes)
   failure <- replace_file(
     path, function(temporary) write_hashed(content, temporary),
     function(temporary) identical(read_hashed(temporary), content)
@@ -26,7 +26,7 @@ save_checkpoint <- function(study, path, hashes) {
 # Returns the content of the checkpoint file of a study, a list of numbers and strings. Designs and
 # estimators may contain functions, which could run code when they are read. Therefore the file
 # contains only hashes of designs and estimators.
-saved_study <- function(study, hashes = hashes_of_parts(study)) {
+checkpoint_content <- function(study, hashes = hashes_of_parts(study)) {
   list(
     seed = study$seed, runs = study$runs, done = study$done, results = study$results, parts = hashes
   )
@@ -59,7 +59,8 @@ hashable_text <- function(x, store = new.env()) {
     store$functions <- c(store$functions, x)
     x <- utils::removeSource(x)
   }
-  # Without "showAttributes", attributes such as a class are not in the text.
+  # deparse() leaves out attributes, because the option "showAttributes" is not given. The text of
+  # attributes is added below.
   value_text <- if (is.list(x)) lapply(unclass(x), hashable_text, store) else
     deparse(x, control = c("keepNA", "keepInteger", "hexNumeric"))
   list(value_text, lapply(c(attributes(x), variable_values), hashable_text, store))
@@ -186,7 +187,7 @@ lock_store <- new.env()
 resume_study <- function(study, path, any_seed) {
   if (!file.exists(path)) return(study)
   saved_content <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
-  requested_content <- saved_study(study)
+  requested_content <- checkpoint_content(study)
   abort_checkpoint_if(!identical(names(saved_content), names(requested_content)), path,
     "was not written by a study of this version of the package, or has been changed.",
     x = if (inherits(saved_content, "error")) escape_braces(conditionMessage(saved_content)))
@@ -212,7 +213,7 @@ resume_study <- function(study, path, any_seed) {
 }
 
 # Checks types and lengths of the content of a checkpoint file, because a valid hash does not prove
-# that this package wrote the file. `saved`: content of the file, see saved_study().
+# that this package wrote the file. `saved`: content of the file, see checkpoint_content().
 check_saved_content <- function(saved, study, path) {
   is_integer_vector <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
   n_done <- saved$done # number of finished runs of each cell, see study_cells()

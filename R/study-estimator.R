@@ -87,7 +87,7 @@ random_gold <- function(x, n_gold) {
 schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
   options <- drop_null(attr(x, "options"))
   options$model <- format(options$model)
-  # `common` is a number or a word, such as "typical". All its values are shown as text.
+  # The option `common` is a number or a word, such as "typical". It is shown as text.
   options$common <- as.character(common_setting(options) %||% NA)
   shown_options <- options[!map_lgl(options, is.na)]
   new_schema(
@@ -98,24 +98,24 @@ schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
   )
 }
 
-# Converts the argument `estimators` (a function, names of methods, or a list of both) to a named
-# list of functions. `arg`: name of the argument in error messages.
+# Converts the argument `estimators` to a named list of functions. The argument is a function, names
+# of methods, or a list of functions and names. `arg`: name of the argument in error messages.
 as_estimators <- function(estimators, arg = "estimators") {
   if (is.function(estimators)) estimators <- list(estimator = estimators)
   if (is.character(estimators)) estimators <- as.list(estimators)
   estimator_names <- names2(estimators)
   is_method_name <- map_lgl(as.list(estimators), is_string)
   invalid_index <- which(!is_method_name & !map_lgl(as.list(estimators), is.function))[1L]
-  element_text <- "It"
+  message_subject <- "It"
   bad_value <- estimators
   if (is.list(estimators) && !is.object(estimators) && !is.na(invalid_index)) {
-    element_text <- if (nzchar(estimator_names[[invalid_index]]))
+    message_subject <- if (nzchar(estimator_names[[invalid_index]]))
       dQuote(estimator_names[[invalid_index]], FALSE) else paste("Element", invalid_index)
     bad_value <- estimators[[invalid_index]]
   }
   abort_argument_if(!is.list(estimators) || is_empty(estimators) || !is.na(invalid_index), arg,
     "must be names of methods of {.fun estimate_accuracy}, or a list of functions of ratings.",
-    x = escape_braces(element_text, " is ", describe(bad_value), "."))
+    x = escape_braces(message_subject, " is ", describe(bad_value), "."))
   is_unnamed <- estimator_names == "" & is_method_name
   estimator_names[is_unnamed] <- unlist(estimators[is_unnamed])
   check_names(estimator_names, arg)

@@ -87,20 +87,20 @@ exact_panel <- function(design, panel) {
 # out by quadrature. `panel`: see exact_panel().
 joint_answers <- function(design, panel) {
   n_strata <- nrow(design$strata)
-  nodes <- case_quadrature_nodes(design)
+  quadrature_nodes <- case_quadrature_nodes(design)
   probabilities <- 0
   for (s in seq_len(n_strata)) for (k in seq_along(design$categories)) {
     stratum_matrices <- panel$matrices[seq(s, by = n_strata, length.out = length(design$loading))]
     # Answers are independent given the stratum, the true category `k` and the effects of the case.
     answer_rows <- lapply(stratum_matrices, function(matrix) matrix[k, ])
     group_probability <- design$strata$weight[[s]] * panel$base_rates[[k]]
-    for (i in row_numbers(nodes)) {
+    for (i in row_numbers(quadrature_nodes)) {
       answer_probabilities <- Map(
-        case_row_probs, answer_rows, k, design$loading, design$drift, nodes$effect[[i]],
-        nodes$position[[i]]
+        case_row_probs, answer_rows, k, design$loading, design$drift, quadrature_nodes$effect[[i]],
+        quadrature_nodes$position[[i]]
       )
       probabilities <- probabilities +
-        group_probability * nodes$weight[[i]] * Reduce(`%o%`, answer_probabilities)
+        group_probability * quadrature_nodes$weight[[i]] * Reduce(`%o%`, answer_probabilities)
     }
   }
   probabilities
@@ -113,8 +113,8 @@ joint_answers <- function(design, panel) {
 copy_answers <- function(probability, copying) {
   for (i in row_numbers(copying)) {
     copier <- copying$to[[i]]
-    # If the copier copies, both answers are equal. The probability of the answers of all other
-    # raters and systems then belongs to the cells in which the two answers are equal.
+    # If the rater copies, both answers are equal. The cells in which the two answers are equal then
+    # get the joint probability of the answers of all other raters and systems.
     other_judges <- seq_along(dim(probability))[-copier]
     marginal <- sweep(0 * probability, other_judges, apply(probability, other_judges, sum), `+`)
     is_same <- slice.index(marginal, copier) == slice.index(marginal, copying$from[[i]])

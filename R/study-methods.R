@@ -121,7 +121,7 @@ summarise_errors <- function(target, group, margin) {
     ),
     mean_with_mcse("bias", errors),
     list(rmse = rmse, rmse_mcse = mean_square$rmse_mcse / (2 * rmse)),
-    # Share of errors up to the margin. An error equal to the margin counts, also after rounding.
+    # Share of absolute errors up to the margin. The tolerance allows for rounding errors.
     mean_with_mcse("within", abs(errors) <= margin + 1e-9),
     mean_with_mcse("coverage",
       (group$conf.low <= accuracy & accuracy <= group$conf.high)[has_interval], has_interval),
@@ -161,7 +161,7 @@ new_study_result <- function(study) {
   has_expected_accuracy <- table$design %in% estimates$design[has_expected(estimates)]
   table <- table[table$target == ifelse(has_expected_accuracy, "expected", "sample"), ]
   for (name in c("bias", "rmse", "coverage")) {
-    printed_values <- value_and_error(format_decimals(table[[name]]),
+    printed_values <- format_with_error(format_decimals(table[[name]]),
       format_decimals(table[[paste0(name, "_mcse")]]))
     table[[name]] <- replace(printed_values, is.na(table[[name]]), "")
   }
@@ -191,12 +191,12 @@ study_notes <- function(estimates) {
   has_expected_accuracy <- has_expected(estimates)
   undrawn_rows <- which(estimates$condition == "fallible_error_design")
   failed_rows <- setdiff(which(has_failed(estimates)), undrawn_rows)
-  first_failed <- estimates[failed_rows[1L], ]
+  first_failed_row <- estimates[failed_rows[1L], ]
   has_estimate <- !is.na(estimates$estimate)
-  missing_estimators <- setdiff(estimates$estimator, estimates$estimator[has_estimate])
-  example_rows <- match(missing_estimators, estimates$estimator)
+  estimators_without_estimate <- setdiff(estimates$estimator, estimates$estimator[has_estimate])
+  example_rows <- match(estimators_without_estimate, estimates$estimator)
   estimators_without_interval <- setdiff(estimates$estimator,
-    c(missing_estimators, estimates$estimator[!is.na(estimates$conf.low)]))
+    c(estimators_without_estimate, estimates$estimator[!is.na(estimates$conf.low)]))
   c(
     if (!is_empty(estimators_without_interval)) paste(
       "No intervals, so no coverage:", shorten(estimators_without_interval),
@@ -217,11 +217,12 @@ study_notes <- function(estimates) {
     ),
     if (!is_empty(failed_rows)) sprintf(
       "%s failed; the first is replay(study, %s, \"estimate\") by %s: %s",
-      count_noun(length(failed_rows), "estimate"), failed_rows[[1L]], first_failed$estimator,
-      first_failed$reason
+      count_noun(length(failed_rows), "estimate"), failed_rows[[1L]], first_failed_row$estimator,
+      first_failed_row$reason
     ),
-    if (!is_empty(missing_estimators)) paste0("No estimates: ", shorten(paste0(
-      missing_estimators, " (", ifelse(has_failed(estimates)[example_rows], "failed", paste0(
+    if (!is_empty(estimators_without_estimate)) paste0("No estimates: ", shorten(paste0(
+      estimators_without_estimate, " (",
+      ifelse(has_failed(estimates)[example_rows], "failed", paste0(
         estimates$reason[example_rows], "; see replay(study, ", example_rows, ", \"estimate\")"
       )), ")"
     )))
@@ -238,6 +239,6 @@ has_failed <- function(estimates) !is.na(estimates$condition)
 
 # Formats values with their Monte Carlo standard errors in brackets. Standard errors that are NA are
 # left out.
-value_and_error <- function(value, error) {
+format_with_error <- function(value, error) {
   ifelse(error == "NA", value, sprintf("%s (%s)", value, error))
 }

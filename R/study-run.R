@@ -31,10 +31,10 @@ study_cells <- function(study) {
 block_size <- function(cell, estimators) {
   is_compiled <- are_compiled(estimators)
   estimator_options <- lapply(estimators[is_compiled], core_options)
-  n_averaged <- any(map_lgl(estimator_options, needs_average)) * n_systems(cell$design)
-  # Time of a run. The unit is the time in which one case is simulated.
+  n_averaged_systems <- any(map_lgl(estimator_options, needs_average)) * n_systems(cell$design)
+  # Estimated time of a run, in units of the time in which one case is simulated.
   work_per_run <- cell$n + 500 * sum(map_int(estimator_options, `[[`, "replicates")) +
-    n_averaged * (1e5 + 200 * cell$n)
+    n_averaged_systems * (1e5 + 200 * cell$n)
   # User-defined code may be slow, so blocks with such code have at most 10 runs.
   max_runs <- if (all(is_compiled) && !is_world(cell$design)) 500 else 10
   max(1, min(max_runs, 5e6 %/% work_per_run))
@@ -69,8 +69,8 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   }
   save_progress()
   on.exit(save_progress())
-  bar <- progress_bar("Runs", study$runs * length(cells))
-  on.exit(bar$close(), add = TRUE)
+  progress <- progress_bar("Runs", study$runs * length(cells))
+  on.exit(progress$close(), add = TRUE)
   blocks <- unlist(Map(function(cell, done) {
     n_block_runs <- block_size(cell, study$estimators)
     first_runs <- if (done < study$runs) seq(done + 1, study$runs, by = n_block_runs)
@@ -82,13 +82,13 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   while (!is_empty(blocks)) {
     current_blocks <- head(blocks, runner$width)
     keep_tables(withCallingHandlers(
-      runner$run(current_blocks, function(done) bar$tick(n_done + done)),
+      runner$run(current_blocks, function(done) progress$tick(n_done + done)),
       fallible_error_worker = function(cnd)
         keep_tables(keep_consecutive_results(blocks, cnd$finished))
     ))
     n_done <- n_done + sum(map_dbl(current_blocks, `[[`, "runs"))
     blocks <- tail(blocks, -length(current_blocks))
-    bar$tick(n_done)
+    progress$tick(n_done)
     if (isTRUE(clock() - run_state$saved_at > 5)) save_progress()
   }
   run_state$complete <- add_results(study, run_state$tables)
@@ -119,8 +119,8 @@ keep_consecutive_results <- function(blocks, finished) {
   unname(finished[!as.logical(ave(map_lgl(finished, is.null), cell_numbers, FUN = cummax))])
 }
 
-# Prepares how blocks are run: in the worker processes of package future if there are any, otherwise
-# in this process. Workers get the global variables and attached packages that user-defined
+# Decides where blocks run: in the worker processes of package future if there are any, otherwise in
+# this process. Workers get the global variables and attached packages that user-defined
 # estimators and designs need. Returns a list:
 # * width: number of blocks that run at the same time.
 # * run: function that runs a list of `blocks` and returns a list of their results. Its second

@@ -189,7 +189,7 @@ test_that("the paragraph counts ratings and cases by weights that count cases", 
 })
 
 test_that("one percentage point is singular", {
-  expect_identical(points_words(c(0.0104, 0.05, 0, -0.001)),
+  expect_identical(format_percentage_points(c(0.0104, 0.05, 0, -0.001)),
     c("1 percentage point", "5 percentage points", "0 percentage points", "-0.1 percentage points"))
 })
 

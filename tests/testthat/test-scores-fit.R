@@ -73,7 +73,7 @@ test_that("bins have equal numbers of cases and keep ties together", {
 
 test_that("laws change evenly between the middles of bins", {
   codes <- list(code = matrix(c(1L, 1L, 2L, 2L)), position = matrix(c(2.25, 2.75, 3.25, 3.75)))
-  shift <- interpolate_within_bins(codes, rep(1, 4), 0L)
+  shift <- new_bin_interpolator(codes, rep(1, 4), 0L)
   tables <- list(rbind(c(0.2, 0.8), c(0.6, 0.4)))
   # Middles are 2.5 and 3.5: a quarter of the way on either side of them.
   way <- outer(c(-0.25, 0.25, -0.25, 0.25), log(tables[[1]][, 2] / tables[[1]][, 1]))

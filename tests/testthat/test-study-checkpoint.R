@@ -149,7 +149,7 @@ test_that("nothing in a file is called, whatever it holds", {
   file <- withr::local_tempfile(fileext = ".rds")
   mark <- withr::local_tempfile()
   run <- function() simulation_study(design, runs = 2, checkpoint = file)
-  saved <- saved_study(run())
+  saved <- checkpoint_content(run())
   evil <- function(...) {
     file.create(mark)
     list()
@@ -268,7 +268,7 @@ test_that("a file of another version of the package is refused", {
   writeBin(charToRaw(hash), con)
   close(con)
   expect_error(run(2), "of this version", class = "fallible_error_file")
-  write_hashed(saved_study(study), file)
+  write_hashed(checkpoint_content(study), file)
   expect_message(more <- run(3), "4 panels are done")
   expect_identical(tidy(more)$run, rep(rep(1:3, each = 2), 2))
 })
@@ -282,7 +282,7 @@ test_that("a file of which parts are not as they were written is refused", {
   }
   study <- run()
   refused <- function(field, change) {
-    write_hashed(saved_study(change(study)), file)
+    write_hashed(checkpoint_content(change(study)), file)
     expect_error(run(), paste0("damaged.*", field), class = "fallible_error_file")
   }
   refused("seed", function(s) replace(s, "seed", "a"))
@@ -302,9 +302,9 @@ test_that("a file of which parts are not as they were written is refused", {
       s
     })
   }
-  write_hashed(saved_study(study), file)
+  write_hashed(checkpoint_content(study), file)
   expect_message(more <- run(runs = 5), "8 panels are done")
-  write_hashed(saved_study(more), file)
+  write_hashed(checkpoint_content(more), file)
   expect_message(again <- run(runs = 5), "10 panels are done")
   expect_identical(tidy(again), tidy(more))
 })
