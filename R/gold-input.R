@@ -316,13 +316,13 @@ adjust_for_clusters <- function(means, cluster, variance = share_variance(means)
   design_effect <- means$design
   gold_design <-
     clustered_variance_ratio(means, design_effect, means$answers, cluster, 1L, variance)
-  unimproved_means <- which(has_enough_clusters & clustered_ratio >= gold_design)
-  means$estimate[unimproved_means] <- means$alone[unimproved_means]
-  means$slope[unimproved_means] <- 0
-  means$rest[, unimproved_means] <- means$answers[, unimproved_means]
+  means_without_predictions <- which(has_enough_clusters & clustered_ratio >= gold_design)
+  means$estimate[means_without_predictions] <- means$alone[means_without_predictions]
+  means$slope[means_without_predictions] <- 0
+  means$rest[, means_without_predictions] <- means$answers[, means_without_predictions]
   explained_share <- 1 - means$ratio / design_effect
   means$ratio <- ifelse(has_enough_clusters, pmin(clustered_ratio, gold_design), means$ratio)
-  explained_share[unimproved_means] <- 0
+  explained_share[means_without_predictions] <- 0
   design_of_all_cases <- pmax(
     gold_design / design_effect, explained_share * predicted_design + means$ratio / design_effect
   )

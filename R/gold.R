@@ -143,9 +143,9 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   # ignored if the answers differ on all gold cases, and this has a probability below .01 in a
   # random sample. The mean over the remaining cases is then multiplied by their share of all cases.
   is_gold <- w > 0
-  has_only_differing_labels <- colSums(is_gold & !pick_gold_rows(is_differing)) == 0 &
+  is_labelled_only_if_differing <- colSums(is_gold & !pick_gold_rows(is_differing)) == 0 &
     differing_share < 1 & differing_share^colSums(is_gold) < 0.01
-  uses_only_differing <- has_only_differing_labels | !gold_data$representative[is_measured]
+  uses_only_differing <- is_labelled_only_if_differing | !gold_data$representative[is_measured]
   is_counted <- rep(!uses_only_differing, each = nrow(is_differing)) | is_differing
   predict_correct <- function(answer) {
     fill_unrated(predict_correctness(evidence$predicted, pick_measured(answer)), weight)
@@ -274,7 +274,7 @@ corrected_difference <- function(difference, predictions, prediction_summary, w 
 # * prediction_summary: result of summarise_predictions()
 # * compute_variance: function that returns the variance of `y`. Its arguments are the mean of `y`,
 #   the variance of `y` in gold cases, and the effective number of gold cases
-# * least_variance: lower limit of the variance of `y` in the share that predictions explain
+# * least_variance: lower limit of the variance of `y`, for the share that predictions explain
 #
 # Returns a list with an element per mean (`rest` and `answers` have a column per mean):
 # * estimate: estimated mean over all cases
@@ -308,11 +308,11 @@ corrected_mean <- function(y, predictions, prediction_summary, compute_variance,
   ignores_predictions <- !is.finite(variance_ratio) | variance_ratio >= design_effect - 1e-12 |
     slope <= 0
   slope[ignores_predictions] <- 0
-  unexplained_values <- compute_residuals()
+  residuals <- compute_residuals()
   list(
-    estimate = colSums(w * unexplained_values) / n_gold + slope * prediction_summary$mean,
+    estimate = colSums(w * residuals) / n_gold + slope * prediction_summary$mean,
     slope = slope, ratio = ifelse(ignores_predictions, design_effect, variance_ratio),
-    variance = variance, rest = w * centred(unexplained_values, w), answers = w * centred(y, w),
+    variance = variance, rest = w * centred(residuals, w), answers = w * centred(y, w),
     gold = n_gold, n_labels = n_gold, alone = gold_mean, cases = prediction_summary$cases,
     design = design_effect, full_design = n_gold^0, seen = NA_real_ * n_gold
   )
@@ -346,7 +346,7 @@ regression_slope <- function(y, predictions, prediction_variance, w, effective_s
 # `explained_share`: largest share of the variance that predictions can explain.
 residual_variance_ratio <- function(y, residual, w, variance, explained_share) {
   prior_ratio <- 1 - prior_slope^2 * explained_share
-  # Both sums of squares use squared weights. If residuals equal `y`, both sums are equal.
+  # Both sums of squares have the weights `w^2`, so they are equal if residuals equal `y`.
   design_effect <- colSums(w^2) / colSums(w > 0)
   (sum_of_squares(residual, w, w^2) + prior_cases * prior_ratio * variance * design_effect) /
     (sum_of_squares(y, w, w^2) / design_effect + prior_cases * variance)

@@ -219,8 +219,8 @@ profile_interval <- function(draft, table) {
   is_usable <- is_estimated & profile$converged
   table$conf.low[is_usable] <- profile$low[is_usable]
   table$conf.high[is_usable] <- profile$high[is_usable]
-  # The standard error is computed from the width of the interval. The curvature at the maximum is
-  # not used, because this standard error would be wrong if another parameter is on its boundary.
+  # The standard error is computed from the width of the interval. A standard error from the
+  # curvature at the maximum would be wrong if another parameter is on its boundary.
   table$std.error <- (table$conf.high - table$conf.low) / (2 * sqrt(max_deviance))
   has_failed <- is_estimated & !is_usable
   table$reason[has_failed] <- paste0(no_interval_prefix, "a fit did not converge")

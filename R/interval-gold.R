@@ -98,9 +98,9 @@ default_widen <- 1.25 # Relative increase of the prior variance, with very many 
 #   qnorm(.95) (sqrt(1 - s) - s) = qnorm(.90).
 gold_widen_factor <- 5.9
 # Smallest number of gold cases that plan_gold() recommends if an interval uses ratings. The flat
-# part of the prior then has most of the weight, so that gold cases can contradict the ratings. In
-# the worst public data set, the coverage of 90% intervals was .80 with this number, and .71 with
-# half of it.
+# part of the prior from ratings then has most of the weight, so that gold cases can contradict the
+# ratings. In the worst public data set, the coverage of 90% intervals was .80 with this number, and
+# .71 with half of it.
 min_gold_to_contradict <- 20
 # Standard deviation of the bias from shared errors over the cells of a confusion matrix, divided by
 # its standard deviation over systems.
@@ -120,8 +120,8 @@ max_effective_size <- 1e5 # upper limit of the effective number of cases in a li
 # shared errors. The normal part is therefore wider with more gold cases.
 # * n_gold, n_cases: numbers of gold cases and of all cases
 # * case_variance: variance of the values of single cases
-# * widen: relative increase of the variance that the user specified, or NULL. If it is NULL, the
-#   increase is `default_widen`, and `gold_widen_factor` * `squared_error` is added to the variance
+# * widen: relative increase of the variance, if the user specified it. If it is NULL, the increase
+#   is `default_widen`, and `gold_widen_factor` * `squared_error` is added to the variance
 # * squared_error: squared standard error of the estimate from gold cases
 # * variance_ratio: `case_variance`, divided by p (1 - p), where p is the estimate from ratings. The
 #   lower limit of the prior variance is multiplied by this ratio, or by 1 if the ratio is larger
@@ -179,7 +179,7 @@ combined_interval <- function(x, ratings_estimates, target, conf_level, widen = 
 # * prior: result of ratings_prior()
 # * estimate: estimate without prior
 # * squared_error: squared standard error of this estimate
-# * widen: NULL, or a number that the user specified. With this number, the weight is 1
+# * widen: NULL, or a number that the user specified. If it is a number, the weight is 1
 weight_of_ratings <- function(x, prior, estimate, squared_error, conf_level, widen) {
   p_value <- test_contradiction(prior, estimate, squared_error)$p.value
   replace(clip01(p_value / (1 - conf_level) - 0.5), !is.null(widen) | x$gold < min_gold_to_test, 1)

@@ -41,7 +41,7 @@ robust_error <- function(estimate, accuracy, sampling_error, average_results) {
   error_parts
 }
 
-# Adds robust intervals to `table`. Returns the list that function `find` of new_interval() returns.
+# Adds robust intervals to `table`. Returns a list in the form of `find` in new_interval().
 # The sampling error is computed by a formula for method "average", and by a bootstrap for other
 # methods. `draft`: an estimate without interval, see draft_estimate().
 robust_interval <- function(draft, table) {
@@ -74,8 +74,9 @@ with_limits <- function(table, centre, n_errors) {
 # Returns, for each system, the share of unknown truths among the cases that the system answered.
 # Only cases with unknown truth contribute to the hidden error.
 unknown_truth_share <- function(fit) {
-  answered_cases <- (pattern_answers(fit$x) > 0L) * pattern_weights(fit$x) * is_usable_pattern(fit)
-  unname(colSums(answered_cases * !is_known_pattern(fit)) / colSums(answered_cases))
+  n_answered_cases <-
+    (pattern_answers(fit$x) > 0L) * pattern_weights(fit$x) * is_usable_pattern(fit)
+  unname(colSums(n_answered_cases * !is_known_pattern(fit)) / colSums(n_answered_cases))
 }
 
 # The correlation between the hidden errors of two systems is s to this power, where s is the share
@@ -103,9 +104,9 @@ robust_draws <- function(estimate, replicates) {
   correlation <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
   sampling_error[is.na(diag(correlation))] <- 0
   correlation[is.na(correlation)] <- 0
-  unknown_systems <- estimate$table$system[is.na(sampling_error + hidden_errors)]
-  if (length(unknown_systems) > 0L) {
-    return(paste("the sampling error of", shorten(unknown_systems), "is not known"))
+  systems_without_error <- estimate$table$system[is.na(sampling_error + hidden_errors)]
+  if (length(systems_without_error) > 0L) {
+    return(paste("the sampling error of", shorten(systems_without_error), "is not known"))
   }
   eigen_parts <- eigen(
     correlation * outer(sampling_error, sampling_error) +
@@ -192,10 +193,10 @@ max_differences <- 4e6 # largest number of drawn differences in memory at the sa
 # the number of pairs.
 compute_by_blocks <- function(answer, first, compute) {
   pairs_per_block <- ceiling(max_differences / 4 / max(nrow(answer), 1L))
-  blocks <- lapply(split_in_runs(seq_along(first), pairs_per_block), compute)
+  block_results <- lapply(split_in_runs(seq_along(first), pairs_per_block), compute)
   # A block without data may lack some fields, so the names of fields are taken from all blocks.
-  field_names <- rlang::set_names(unique(unlist(lapply(blocks, names))))
-  lapply(field_names, function(field) unlist(lapply(blocks, `[[`, field)))
+  field_names <- rlang::set_names(unique(unlist(lapply(block_results, names))))
+  lapply(field_names, function(field) unlist(lapply(block_results, `[[`, field)))
 }
 
 # Returns words for the errors in an interval other than sampling error. They follow the words
@@ -235,8 +236,8 @@ hidden_error_of_system <- function(estimate, s, gap = 0,
 }
 
 # Returns the number of standard errors between the centre and the limits of a robust interval.
-# Hidden errors have heavier tails than the normal distribution, because the data sets differ. The
-# number is therefore a quantile of the t distribution, scaled such that it equals the normal
+# Hidden errors have heavier tails than the normal distribution, because their size differs between
+# data sets. The number is therefore a quantile of the t distribution, scaled to equal the normal
 # quantile for 90% intervals. `options`: options of an estimate, or the estimate.
 robust_quantile <- function(options, conf_level) {
   if (has_fixed_common(options)) return(normal_quantile(conf_level))

@@ -109,8 +109,8 @@ average_sampling_error <- function(draft) {
 
 # Returns, for each system and assumption, the total weight of the models without the assumption. An
 # assumption is, for example, that all raters have the same accuracy. The result is a table with a
-# row per system and a column per assumption.
-# `models`: field `members` of an estimate.
+# row per system and a column per assumption. `models`: field `members` of an estimate, a table with
+# a row per model and system.
 relaxation_weights <- function(models) {
   is_relaxed <- cbind(
     accuracy = models$accuracy == "rater", errors = models$errors != "uniform",
@@ -237,9 +237,9 @@ causes_of_doubt <- function(estimate) {
 # Returns the note for print() if the raters are machines (language models or programs). `x`: an
 # accuracy estimate.
 machine_words <- function(x) {
-  source_count <- if (n_distinct(rater_kind(x)) > 1L) "20" else "ten"
+  n_sources <- if (n_distinct(rater_kind(x)) > 1L) "20" else "ten"
   paste0(
-    "Raters are ", machine_kind_words(x), ", which often err on the same cases. In ", source_count,
+    "Raters are ", machine_kind_words(x), ", which often err on the same cases. In ", n_sources,
     " public data sources their agreement was little evidence of accuracy. The interval shows the ",
     "errors there, and may be too wide for an easy task. 20 random cases with known truth would ",
     "replace it."

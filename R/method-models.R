@@ -143,10 +143,10 @@ mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
 # Returns the accuracy by equation 7 of Lehner (2015), NA if all categories are equally probable.
 # * agreement: share of cases for which the system gives the most probable category
 # * probability: mean posterior probability of this category
-# * n_labels: number of categories
-accuracy_of_agreement <- function(agreement, probability, n_labels) {
-  denominator <- n_labels * probability - 1
-  ifelse(denominator < 1e-6, NA_real_, ((n_labels - 1) * agreement - 1 + probability) / denominator)
+# * n: number of categories
+accuracy_of_agreement <- function(agreement, probability, n) {
+  denominator <- n * probability - 1
+  ifelse(denominator < 1e-6, NA_real_, ((n - 1) * agreement - 1 + probability) / denominator)
 }
 
 # Returns the accuracy of one system by method "unbinned". Arguments: see
@@ -195,23 +195,23 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   )
 }
 
-# Returns an estimator: a function that calls the user's function `run`. Its argument `times` is how
-# often each case was drawn, NULL for the original ratings. If `run` has an argument `weights`, it
+# Returns an estimator: a function that calls the user's function `run`. Argument `times`: number of
+# times each case was drawn, NULL for the original ratings. If `run` has an argument `weights`, it
 # gets the original ratings and `times` (if NULL, case weights). If not, it gets resampled ratings.
 new_function_estimator <- function(x, run) {
   has_weights_argument <- "weights" %in% names(formals(args(run)))
   structure(function(times, quantity) {
-    value <- if (has_weights_argument) {
+    unchecked_value <- if (has_weights_argument) {
       run(x, weights = times %||% weights_of_cases(x))
     } else if (is.null(times)) {
       run(x)
     } else {
-      resampled <- weigh_patterns(x[rep(seq_along(times), times), ], NULL)
+      resampled_ratings <- weigh_patterns(x[rep(seq_along(times), times), ], NULL)
       # Copies of a case are different cases, also for functions that group ratings by case.
-      resampled$cases <- make.unique(as.character(resampled$cases))
-      run(resampled)
+      resampled_ratings$cases <- make.unique(as.character(resampled_ratings$cases))
+      run(resampled_ratings)
     }
-    result <- check_estimator_result(value, x$systems, "method", is_share = TRUE)
+    result <- check_estimator_result(unchecked_value, x$systems, "method", is_share = TRUE)
     if (is.null(times)) result else result$estimate
   }, class = "case_estimator")
 }

@@ -237,7 +237,7 @@ gold_influence <- function(gold_data, predicted, influence_of_row, compute_varia
 # * measurement: estimated means of the influence, see corrected_mean()
 # * value: estimated metrics on the unit scale
 # * gold_only_value: metrics on the unit scale, from gold cases only
-# * largest_influence: largest influence of a case on each metric; 0 for no limit of standard errors
+# * largest_influence: largest influence of a case on each metric; 0 for no lower limit of errors
 #
 # If gold cases are few, or if nearly all are correct or wrong, their influence may hardly vary. The
 # standard error is then at least the error of a share of m cases (`min_cases`). The number m is
@@ -253,9 +253,9 @@ measurement_as_share <- function(measurement, value, gold_only_value, largest_in
   variance <- variance_of_share(pmin(max_effective_size, pmax(measurement$gold, equivalent_cases)))
   min_cases <- measurement$gold / largest_influence
   has_few_cases <- pmin(value, 1 - value) * min_cases < 0.5 | min_cases < min_cases_of_share
-  few_rows <- which(has_few_cases & variance / measurement$variance > 1 / largest_influence)
-  variance[few_rows] <- variance_of_share(min_cases)[few_rows]
-  measurement$variance[few_rows] <- (variance * largest_influence)[few_rows]
+  few_case_rows <- which(has_few_cases & variance / measurement$variance > 1 / largest_influence)
+  variance[few_case_rows] <- variance_of_share(min_cases)[few_case_rows]
+  measurement$variance[few_case_rows] <- (variance * largest_influence)[few_case_rows]
   measurement$n_labels <- pmin(measurement$n_labels, min_cases)
   measurement$full_design <- measurement$variance / variance
   measurement$ratio <- measurement$ratio * measurement$full_design
@@ -359,8 +359,8 @@ scored_gold <- function(estimate, scored_system) {
 }
 
 # Estimates metrics of scores from gold cases. Returns a list with the fields of corrected_mean() on
-# the unit scale. `gold_data`: result of scored_gold(). `scored_system`: see score_panel(); gold
-# cases have their known truth. Metrics whose field `linear` is TRUE are corrected only to first
+# the unit scale. `gold_data`: result of scored_gold(). `scored_system`: see score_panel(), with the
+# known truths of gold cases. Metrics whose field `linear` is TRUE are corrected only to first
 # order. If all truths are known, the corrected metrics are exact.
 gold_scores <- function(gold_data, plan, scored_system, ranges) {
   start_values <- to_unit(score_values(plan, scored_system), ranges)
@@ -382,14 +382,14 @@ gold_scores <- function(gold_data, plan, scored_system, ranges) {
   compute_metrics <- function(mean, slope) {
     value <- clip01(start_values + mean - mean_influence)
     for (slope_value in unique(slope[!is_linear])) {
-      slope_rows <- which(!is_linear & slope %in% slope_value)
+      rows_with_slope <- which(!is_linear & slope %in% slope_value)
       # Weight of each case in each category: the regression slope times the predicted probability.
       # For gold cases, the truth (0 or 1) minus this product is added, times the sampling weight.
       weights <- slope_value * scored_system$posterior
       truth_minus_prediction <- gold_truths - pick_rows(weights, gold_data$at)
       scored_system$w <- weights +
         rowsum_rows(gold_data$at, truth_minus_prediction * gold_weight, nrow(weights))
-      value[slope_rows] <- to_unit(score_values(plan, scored_system), ranges)[slope_rows]
+      value[rows_with_slope] <- to_unit(score_values(plan, scored_system), ranges)[rows_with_slope]
     }
     value
   }

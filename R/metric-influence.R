@@ -179,14 +179,15 @@ auc_influence <- function(order, a, b, v) {
   tie_sizes <- diff(c(0L, order$end))
   sum_weight_above <- function(weight) {
     cumulative_weights <- cumulative_weight(order, weight * v)
-    half_weight <- numeric(length(v))
-    half_weight[order$at] <- rep(cumulative_weights - diff(c(0, cumulative_weights)) / 2, tie_sizes)
-    half_weight
+    weight_above <- numeric(length(v))
+    weight_above[order$at] <-
+      rep(cumulative_weights - diff(c(0, cumulative_weights)) / 2, tie_sizes)
+    weight_above
   }
-  weight_below <- negative_weight - sum_weight_above(b)
-  auc <- sum(a * v * weight_below) / (positive_weight * negative_weight)
+  negatives_below <- negative_weight - sum_weight_above(b)
+  auc <- sum(a * v * negatives_below) / (positive_weight * negative_weight)
   list(
-    a = sum(v) * (weight_below / negative_weight - auc) / positive_weight,
+    a = sum(v) * (negatives_below / negative_weight - auc) / positive_weight,
     b = sum(v) * (sum_weight_above(a) / positive_weight - auc) / negative_weight
   )
 }
@@ -219,24 +220,25 @@ new_precision_influence <- function(average) {
       order <- score_data$order[[k]]
       category_weight <- w[, k] * v
       cases_above <- cumulative_weight(order, v)
-      category_cases <- cumulative_weight(order, category_weight)
-      tie_category_cases <- diff(c(0, category_cases))
-      precision <- category_cases / cases_above
+      category_cases_above <- cumulative_weight(order, category_weight)
+      tie_category_cases <- diff(c(0, category_cases_above))
+      precision <- category_cases_above / cases_above
       mean_precision <- if (average) precision else
         (precision + c(1, precision[-length(precision)])) / 2
-      # For each threshold, returns the sum over this threshold and all lower thresholds.
+      # For each threshold, returns the sum of `x` over this and all lower thresholds. Weights are
+      # the cases of the category. If not `average`, means of neighbouring elements are summed.
       sum_downwards <- function(x) {
         previous <- if (average) x else c(0, x[-length(x)])
         rev(cumsum(rev(tie_category_cases * (x + previous) / 2))) -
           if (average) 0 else tie_category_cases * previous / 2
       }
-      later_decrease <- sum_downwards(category_cases / cases_above^2)
+      precision_decrease <- sum_downwards(category_cases_above / cases_above^2)
       expand_to_cases <- function(by_tie) {
         sum(v) / sum(category_weight) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
       }
-      influence <- matrix(expand_to_cases(-later_decrease), length(v), ncol(w))
+      influence <- matrix(expand_to_cases(-precision_decrease), length(v), ncol(w))
       influence[, k] <- expand_to_cases(mean_precision + sum_downwards(1 / cases_above) -
-        later_decrease - sum(tie_category_cases * mean_precision) / sum(category_weight))
+        precision_decrease - sum(tie_category_cases * mean_precision) / sum(category_weight))
       influence
     }))
   }

@@ -123,10 +123,10 @@ with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   accuracy_indices <- which(rows$metric == built_in_metrics$accuracy$id)
   if (length(accuracy_indices) == 0L || unknown_truth_share(estimate$fit)[[s]] %in% 0) return(rows)
   accuracy_row <- estimate$table[s, ]
-  is_same_level <- conf_level == estimate$options$conf_level
+  has_same_level <- conf_level == estimate$options$conf_level
   has_same_interval <- interval == estimate$options$interval &&
-    (is_same_level || accuracy_intervals[[interval]]$spread == "delta")
-  if (has_same_interval && !is_same_level) {
+    (has_same_level || accuracy_intervals[[interval]]$spread == "delta")
+  if (has_same_interval && !has_same_level) {
     accuracy_row <- with_limits(
       accuracy_row, estimate$details$centre[[s]], robust_quantile(estimate, conf_level)
     )

@@ -64,10 +64,10 @@ shown_metrics <- function(table, estimate, plan) {
     # If two metrics are equal for one table of truth and answer, whose cells all differ, they are
     # assumed to be equal for all tables.
     values <- metric_values(table_plan, c(2, 3, 5, 9) / 19)
-    value_labels <- metric_labels(table_plan$rows)
-    values[!value_labels %in% metric_labels(table)] <- NA
+    row_labels <- metric_labels(table_plan$rows)
+    values[!row_labels %in% metric_labels(table)] <- NA
     is_duplicate <- duplicated(round(values, 9L)) & !is.na(table_plan$rows$category)
-    table <- table[!metric_labels(table) %in% value_labels[is_duplicate], ]
+    table <- table[!metric_labels(table) %in% row_labels[is_duplicate], ]
     implies_category <- field_of_rows(plan, "diagnostic", table) & !is.null(plan$settings$positive)
     table$category[implies_category] <- NA
   }

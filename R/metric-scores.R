@@ -130,11 +130,11 @@ cumulative_weight <- function(order, weight) cumsum(weight[order$at])[order$end]
 # * v: number of times that each case is counted
 weighted_auc <- function(order, a, b, v) {
   positives_above <- cumulative_weight(order, a * v)
-  tied_negatives <- diff(c(0, cumulative_weight(order, b * v)))
-  ordered_weight <- sum(tied_negatives * (positives_above - diff(c(0, positives_above)) / 2))
+  negatives_by_tie <- diff(c(0, cumulative_weight(order, b * v)))
+  right_order_weight <- sum(negatives_by_tie * (positives_above - diff(c(0, positives_above)) / 2))
   self_weight <- sum(v * a * b)
   pair_weight <- sum(a * v) * sum(b * v) - self_weight
-  if (pair_weight > 0) clip01((ordered_weight - self_weight / 2) / pair_weight) else NA_real_
+  if (pair_weight > 0) clip01((right_order_weight - self_weight / 2) / pair_weight) else NA_real_
 }
 
 # Returns areas under the ROC curve as a list: `whole`, the mean area over ordered pairs of
@@ -172,11 +172,11 @@ new_precision_kernel <- function(average) {
       order <- score_data$order[[k]]
       cases_above <- cumulative_weight(order, v)
       has_drawn_cases <- cases_above > 0 # in replicates the highest scores may not be drawn
-      category_cases <- cumulative_weight(order, category_weight)[has_drawn_cases]
-      recall <- clip01(c(0, cummax(pmax(category_cases, 0)) / sum(category_weight)))
-      precision <- clip01(c(1, category_cases / cases_above[has_drawn_cases]))
-      compared_precision <- precision[if (average) -1L else -length(precision)]
-      sum(diff(recall) * (precision[-1L] + compared_precision) / 2)
+      category_cases_above <- cumulative_weight(order, category_weight)[has_drawn_cases]
+      recall <- clip01(c(0, cummax(pmax(category_cases_above, 0)) / sum(category_weight)))
+      precision <- clip01(c(1, category_cases_above / cases_above[has_drawn_cases]))
+      precision_at_start <- precision[if (average) -1L else -length(precision)]
+      sum(diff(recall) * (precision[-1L] + precision_at_start) / 2)
     }))
   }
 }
@@ -184,8 +184,9 @@ new_precision_kernel <- function(average) {
 # Returns the mean loss over cases. `loss`: loss for each possible truth (cases x categories).
 mean_loss <- function(loss, w, v) sum(v * rowSums(w * loss)) / sum(v)
 
-# Groups cases by score into bins of equal width. `hit`: weight with which the answer of each case
-# is correct. `bins`: number of bins. Returns a list of vectors with an element per bin with cases:
+# Groups cases by score into bins of equal width. `hit`: estimated probability that the answer
+# is correct, for each case. `bins`: number of bins. Returns vectors with an element per bin that
+# contains cases, as a list:
 # * bin: number of the bin
 # * cases, share: number of cases, and their share of all cases
 # * score: mean score
@@ -222,14 +223,14 @@ top_reliability <- function(score_data, w, v, bins) {
 new_ece_kernel <- function(debiased) {
   function(score_data, w, v, settings) {
     reliability <- top_reliability(score_data, w, v, settings$bins)
-    gap_errors <- sqrt(reliability$variance)
+    gap_std_errors <- sqrt(reliability$variance)
     mean_over_bins <- function(mean_gap) sum(reliability$share * mean_gap)
     mean_gap <- mean_over_bins(abs(reliability$gap))
     chance_increase <- if (debiased)
-      mean_over_bins(folded_mean(reliability$gap, gap_errors)) - mean_gap else 0
+      mean_over_bins(folded_mean(reliability$gap, gap_std_errors)) - mean_gap else 0
     list(
       whole = clip01(mean_gap - chance_increase),
-      slack = max(mean_over_bins(folded_mean(0, gap_errors)) - chance_increase, 0)
+      slack = max(mean_over_bins(folded_mean(0, gap_std_errors)) - chance_increase, 0)
     )
   }
 }

@@ -70,9 +70,9 @@ package_metrics <- function() c(built_in_metrics, score_records)
 NULL
 
 # Returns the records of the metrics with the names `ids`. If `ids` is NULL, the defaults are:
-# * metrics of scores: those with `default` in their record, if `scored` (systems have scores)
-# * metrics of answers, for two categories with a positive one: the five of a diagnostic test
-# * metrics of answers, otherwise: those with `default`, and "spec" if there is a positive category
+# * metrics of scores: those whose field `default` is TRUE, if `scored` (systems have scores)
+# * metrics of answers: five metrics of diagnostic tests, if one of two categories is positive;
+#   otherwise those whose field `default` is TRUE, and "spec" if there is a positive category
 find_metrics <- function(ids, settings, scored) {
   is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
   if (is.null(ids)) return(Filter(function(record) {
@@ -319,12 +319,12 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
     sprintf(" (positive: %s)", plan$settings$positive), ", ", estimator_words(first_estimate)
   ))
   shown_table <- shown_metrics(table, first_estimate, plan)
-  table_metric_rows <- shown_table[is.na(shown_table$category), ]
-  metric_texts <- paste(system_titles(table_metric_rows), metric_labels(table_metric_rows),
-    format_decimals(table_metric_rows$estimate, 2L), recycle0 = TRUE)
+  overall_rows <- shown_table[is.na(shown_table$category), ]
+  metric_texts <- paste(system_titles(overall_rows), metric_labels(overall_rows),
+    format_decimals(overall_rows$estimate, 2L), recycle0 = TRUE)
   new_result("metric_estimate",
     tables = list(table = table), facts = summary_values,
-    line = paste0(caption, if (nrow(table_metric_rows) > 0L) ": ",
+    line = paste0(caption, if (nrow(overall_rows) > 0L) ": ",
       printable(shorten(metric_texts, most = 3L))),
     caption = caption, shown = metrics_to_print(shown_table),
     notes = metric_notes(shown_table, estimates, interval, conf_level),

@@ -156,7 +156,7 @@ expected_kappa <- function(design) {
         ))
     })
     for (i in row_numbers(case_nodes)) {
-      # Probabilities of answers. Columns are raters. Rows are answers within true categories.
+      # Probabilities of answers. Columns are raters. Each true category has a row per answer.
       answer_probabilities <- vapply(seq_along(confusion_matrices), function(rater) {
         vapply(seq_len(n), function(k) {
           case_row_probs(

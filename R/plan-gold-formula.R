@@ -17,8 +17,8 @@
 # * spread: standard deviation of the contribution of one case to the quantity, given the ratings of
 #   the case. A vector with an element per pattern; NA for patterns that need no label
 # * from_ratings: estimate from ratings only, or NULL
-# * hardest: the accuracy that needs most gold cases, among the accuracies that shared errors allow.
-#   Only if the quantity is an accuracy
+# * value_nearest_half: the accuracy nearest to 1/2, among the accuracies that shared errors allow.
+#   It needs most gold cases. Only if the quantity is an accuracy
 # * labelled: number of gold cases in the estimate that are informative for the quantity
 # * design: design effect of clusters on the mean of gold cases without predictions; 1 without
 #   clusters
@@ -75,7 +75,7 @@ planned_weight <- function(x, gold_patterns, is_answered) {
 # The functions below predict a quantity of system number `s`: predict_accuracy(), predict_share(),
 # predict_recall() and predict_difference(). They return the fields `prediction`, `value`,
 # `variance`, `share` and `spread` of planned_quantities(). predict_accuracy() also returns
-# `from_ratings` and `hardest`.
+# `from_ratings` and `value_nearest_half`.
 predict_accuracy <- function(x, gold_patterns, predicted_probabilities, s, estimate) {
   answer <- pattern_answers(x)[, s]
   quantity <- predict_share(
@@ -88,7 +88,7 @@ predict_accuracy <- function(x, gold_patterns, predicted_probabilities, s, estim
     quantity$value <- clip01(quantity$from_ratings$estimate)
     possible_values <- c(quantity$value, unlist(estimate$table[s, c("independent", "shared")]))
   }
-  quantity$hardest <- clip01(possible_values[[which.min(abs(possible_values - 0.5))]])
+  quantity$value_nearest_half <- clip01(possible_values[[which.min(abs(possible_values - 0.5))]])
   quantity
 }
 
@@ -219,13 +219,13 @@ new_half_width_function <- function(interval, quantity, settings,
 # accuracy is as near to one half as possible, and gold cases contradict the ratings.
 n_gold_needed <- function(interval, quantity, settings, worst_case = FALSE) {
   n_cases <- quantity$prediction$cases
-  if (worst_case) quantity$value <- quantity$hardest %||% quantity$value
+  if (worst_case) quantity$value <- quantity$value_nearest_half %||% quantity$value
   uses_ratings <- uses_ratings_prior(interval)
-  half_width_of <-
+  compute_half_width <-
     new_half_width_function(interval, quantity, settings, uses_ratings && !worst_case)
   max(
     if (uses_ratings) min(min_gold_to_contradict, n_cases) else 1,
-    fewest_cases(function(n) half_width_of(n) - settings$half_width, 1, n_cases)
+    fewest_cases(function(n) compute_half_width(n) - settings$half_width, 1, n_cases)
   )
 }
 
@@ -256,8 +256,8 @@ planned_intervals <- function(quantity, settings) {
 
 # Returns the rows of tidy() for one quantity. The column `worth` is the number of labels without
 # ratings that one label with ratings replaces. For an accuracy with a pilot, it is estimated from
-# the gold cases of the pilot, without limits. In all other plans, it is a rough estimate from the
-# ratings, with limits.
+# the gold cases of the pilot, without confidence limits. In all other plans, it is a rough estimate
+# from the ratings, with confidence limits.
 plan_gold_rows <- function(quantity, settings) {
   n_cases <- quantity$prediction$cases
   worth <- if (is.null(quantity$p.value)) {
@@ -278,12 +278,12 @@ plan_gold_rows <- function(quantity, settings) {
     n_drawn <- number_to_draw(n_gold_by_limit)
     # For a difference, drawn cases with equal answers need no label and are not counted.
     if (settings$of == "difference") n_drawn <- ceiling(n_drawn * quantity$share)
-    half_width_of <- new_half_width_function(interval, quantity, settings)
+    compute_half_width <- new_half_width_function(interval, quantity, settings)
     # Clusters multiply the variance of a mean of labels by the design effect, if ratings are not
     # used. One label with ratings therefore replaces more labels without ratings.
     shown_worth <- if (interval == "gold alone") worth^0 else worth * quantity$design
     reason <- if (is.na(n_gold_by_limit$gold)) {
-      lowest_half_width <- half_width_of(n_cases)
+      lowest_half_width <- compute_half_width(n_cases)
       paste0(
         "if all ", format_unpadded(n_cases), " cases are gold, the half-width is ",
         format_decimals(lowest_half_width),
@@ -296,7 +296,7 @@ plan_gold_rows <- function(quantity, settings) {
       system = quantity$system, interval = interval, !!!n_gold_by_limit,
       labelled = quantity$labelled, more = pmax(0, n_drawn - quantity$labelled),
       half_width =
-        half_width_of(if (is.na(n_gold_by_limit$gold)) n_cases else n_gold_by_limit$gold),
+        compute_half_width(if (is.na(n_gold_by_limit$gold)) n_cases else n_gold_by_limit$gold),
       worth = shown_worth[["estimate"]],
       worth_lowest = shown_worth[["conf.low"]], worth_highest = shown_worth[["conf.high"]],
       cases = n_cases, reason = reason %||% NA_character_
@@ -307,23 +307,22 @@ plan_gold_rows <- function(quantity, settings) {
 # Returns a table of expected half-widths for numbers of gold cases from 5 to all cases, for plots.
 gold_curve <- function(quantity, settings) {
   n_cases <- quantity$prediction$cases
-  gold_numbers <- unique(round(exp(seq(log(min(5, n_cases)), log(n_cases), length.out = 60L))))
+  n_gold_values <- unique(round(exp(seq(log(min(5, n_cases)), log(n_cases), length.out = 60L))))
   stack_rows(planned_intervals(quantity, settings), function(interval) {
-    half_width_of <- new_half_width_function(interval, quantity, settings)
+    compute_half_width <- new_half_width_function(interval, quantity, settings)
     tibble(
-      system = quantity$system, interval = interval, gold = gold_numbers,
-      half_width = half_width_of(gold_numbers)
+      system = quantity$system, interval = interval, gold = n_gold_values,
+      half_width = compute_half_width(n_gold_values)
     )
   })
 }
 
 # ---- Cases to label -----------------------------------------------------------------------------
 
-# Returns the number of gold cases to draw. This is the column `highest`, the number that is enough
-# for the half-width even in the worst case of shared errors. It is NA if no number is enough, or if
-# a pilot is used, because `worth` has no limits with a pilot. If it is NA, the result is the column
-# `gold`, the number for the estimate of `worth`. `rows`: a list or table with both columns, see
-# plan_gold_rows().
+# Returns the number of gold cases to draw. This is the column `highest`, which is enough for the
+# half-width even in the worst case of shared errors. It is NA if no number is enough, or if `worth`
+# has no confidence limits (see plan_gold_rows()). The result is then the column `gold`, which is
+# enough if `worth` equals its estimate. `rows`: a list or table with both columns.
 number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
 
 # Draws the cases to label. The number of drawn cases is enough for the system that needs most
@@ -347,9 +346,9 @@ choose_gold <- function(table, quantities, estimate, settings) {
   labelled_cases <- as.integer(estimate$gold$case)
   unlabelled_weight <- replace(weights_of_cases(x), labelled_cases, 0)
   weight <- rowsum_codes(x$index, unlabelled_weight, n_patterns(x))
-  pattern_probabilities <- gold_probabilities(n_to_draw, spread, weight, settings$choice)
-  probability <- pattern_probabilities$probability[x$index]
-  stratum <- pattern_probabilities$stratum[x$index]
+  sampling_design <- gold_probabilities(n_to_draw, spread, weight, settings$choice)
+  probability <- sampling_design$probability[x$index]
+  stratum <- sampling_design$stratum[x$index]
   eligible_cases <- which(probability > 0 & unlabelled_weight > 0)
   drawn_cases <-
     eligible_cases[draw_gold(probability[eligible_cases], stratum[eligible_cases])]
@@ -359,10 +358,10 @@ choose_gold <- function(table, quantities, estimate, settings) {
   }
   case_columns <- columns_of_cases(x)
   select_case_rows <- function(i, truth) {
-    rows <-
+    first_columns <-
       list(case = x$cases[i], stratum = stratum[i], probability = probability[i], truth = truth)
-    further_columns <- setdiff(names(case_columns), c(names(rows), part_columns))
-    c(rows, lapply(case_columns[further_columns], `[`, i))
+    further_columns <- setdiff(names(case_columns), c(names(first_columns), part_columns))
+    c(first_columns, lapply(case_columns[further_columns], `[`, i))
   }
   list(
     new = select_case_rows(drawn_cases, rep(NA_character_, length(drawn_cases))),

@@ -148,14 +148,14 @@ view_of_gold <- function(table, settings) {
   if (n_distinct(table$system) > 3L) table <- chosen_interval_rows(table, settings)
   has_no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
   range_columns <- if (any_known(table$lowest)) c("lowest", "highest")
-  is_fixed <- !is.null(settings$gold)
+  is_n_gold_given <- !is.null(settings$gold)
   count_columns <-
-    c("gold", if (!is_fixed) range_columns, if (any(table$labelled > 0)) "more")
+    c("gold", if (!is_n_gold_given) range_columns, if (any(table$labelled > 0)) "more")
   table <- modify_fields(table, count_columns, format_unpadded)
   table$highest[has_no_upper_limit] <- "or more"
   is_unreached <- !is.na(table$reason)
   table$gold[is_unreached] <- paste(">", format_unpadded(table$cases[is_unreached]))
-  worth_columns <- c("worth", if (is_fixed && !is.null(range_columns))
+  worth_columns <- c("worth", if (is_n_gold_given && !is.null(range_columns))
     c(`lowest worth` = "worth_lowest", `highest worth` = "worth_highest"))
   view(table, c("system", "interval", count_columns, `half-width` = "half_width", worth_columns),
     c(3L, worth = 1L, worth_lowest = 1L, worth_highest = 1L), left = 1:2, most = Inf)

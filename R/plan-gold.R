@@ -182,11 +182,12 @@ as_planned_estimate <- function(x) {
   }
   abort_argument_if(!inherits(x, "ratings"), "x",
     "must be a {.cls ratings} object or an estimate by {.fun estimate_accuracy}.", not = x)
-  votes <- with_votes(x)
+  ratings_with_votes <- with_votes(x)
   # With one rater, accuracies are not identified without gold cases, so there is no estimate. The
   # ratings still predict the truth of cases.
-  if (n_raters(votes) == 1L)
-    return(list(fit = list(x = votes), table = list(system = votes$systems)))
+  if (n_raters(ratings_with_votes) == 1L) return(list(
+    fit = list(x = ratings_with_votes), table = list(system = ratings_with_votes$systems)
+  ))
   without_warnings(estimate_accuracy(x))
 }
 
@@ -236,15 +237,15 @@ planned_interval <- function(interval, estimate, of) {
 
 # Checks the argument `systems`. Returns the indices of the systems.
 check_planned_systems <- function(systems, x, of) {
-  is_pair <- of == "difference"
-  n_systems_needed <- 1L + is_pair
+  needs_pair <- of == "difference"
+  n_systems_needed <- 1L + needs_pair
   abort_if(n_systems(x) < n_systems_needed, "system",
     "This plan needs at least {n_systems_needed} system{?s}.",
     x = "{.arg x} has {n_systems(x)} system{?s}.",
     i = "Give {.arg systems} to {.fun ratings}.", system = x$systems)
-  if (is.null(systems) && is_pair) systems <- x$systems[1:2]
+  if (is.null(systems) && needs_pair) systems <- x$systems[1:2]
   systems <- check_system_names(systems, x$systems)
-  abort_argument_if(is_pair && length(systems) != 2L, "systems",
+  abort_argument_if(needs_pair && length(systems) != 2L, "systems",
     "must be the names of two systems for a {.val difference}.", x = "It is {.val {systems}}.")
   match(systems, x$systems)
 }

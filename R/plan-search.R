@@ -1,6 +1,6 @@
 # Searches for the smallest number of cases with which estimates are within the required half-width
-# with probability `conf_level`. Simulations give the probability for a few numbers of cases. A line
-# is then fitted to the probit of this probability. A panel is one simulated data set.
+# of the truth, with probability `conf_level`. Simulations give the probability for a few numbers of
+# cases. A line is then fitted to the probit of this probability. A panel is one simulated data set.
 
 # Returns a list with an element per number of raters. Each element is a list of two tables:
 # * answer: the required number of cases, one row of the table that plan_cases() returns
@@ -10,9 +10,9 @@ simulate_plans <- function(settings, seed) {
     # Stores panels, so that they are simulated only once for each number of cases.
     panels_by_size <- new.env()
     panels_at <- function(n) {
-      panel_key <- as.character(n)
-      panels_by_size[[panel_key]] <-
-        panels_by_size[[panel_key]] %||% simulate_panels(settings, design, n, seed)
+      size_name <- as.character(n)
+      panels_by_size[[size_name]] <-
+        panels_by_size[[size_name]] %||% simulate_panels(settings, design, n, seed)
     }
     answer_row <- if (is.null(settings$cases)) search_n_cases(panels_at, settings) else
       plan_row(panels_at(settings$cases), settings)
@@ -31,7 +31,7 @@ simulate_plans <- function(settings, seed) {
 # Simulates panels of a design with `n` cases, and estimates the accuracies. For differences, the
 # error of each other system is subtracted from the error of the first system. Returns a list:
 # * n: number of cases
-# * near: share of systems whose estimate is within the required half-width, for each panel
+# * near: share of systems whose estimate is within the half-width of the truth, for each panel
 # * error: error of the estimate of each system in each panel, NA without an estimate
 # * run: index of the panel of each element of `error`
 # * of_system: share of panels with an estimate within the half-width, for each system
@@ -258,8 +258,8 @@ monte_carlo_error <- function(near) {
 # * weight: number of cases
 
 n_gold_strata <- 4L # number of strata
-# Smaller values of `spread` are increased to this share of the mean of `spread` over cases. If all
-# raters agree, `spread` is small, but all of them may be wrong, so some labels are needed.
+# Lower limit of `spread` (uncertainty of a label), as a share of its mean over cases. `spread` is
+# small if all raters agree. All of them may be wrong, so some of these cases are labelled, too.
 min_relative_spread <- 0.3
 min_in_stratum <- 2L # smallest number of gold cases drawn from a stratum
 
@@ -268,8 +268,9 @@ shrink_to_half <- function(probability) {
   plogis(0.7 * qlogis(clamp(probability, 0.02, 0.98)))
 }
 
-# Returns the number of the stratum of each pattern, from the smallest to the largest spread. Strata
-# have about the same number of cases. Patterns with equal spread are in the same stratum.
+# Returns the number of the stratum of each pattern. Strata are numbered from the smallest to the
+# largest spread, and have about the same number of cases. Patterns with equal spread are in the
+# same stratum.
 spread_strata <- function(spread, weight) {
   rounded_spread <- round(spread, 9L)
   spread_group <- match(rounded_spread, sort(unique(rounded_spread)))
@@ -330,14 +331,14 @@ gold_probabilities <- function(n_expected, spread, weight, choice) {
 # Returns the probability with which a case of each pattern is drawn. Probabilities are proportional
 # to the spread and at most 1. Their sum over cases is `n_expected`.
 active_probability <- function(n_expected, spread, weight) {
-  size_measure <- positive_spread(spread, weight)
-  is_always_drawn <- rep(FALSE, length(size_measure))
+  raised_spread <- positive_spread(spread, weight)
+  is_always_drawn <- rep(FALSE, length(raised_spread))
   repeat {
     probability_scale <-
-      (n_expected - sum(weight[is_always_drawn])) / sum((weight * size_measure)[!is_always_drawn])
-    newly_always_drawn <- !is_always_drawn & probability_scale * size_measure >= 1
+      (n_expected - sum(weight[is_always_drawn])) / sum((weight * raised_spread)[!is_always_drawn])
+    newly_always_drawn <- !is_always_drawn & probability_scale * raised_spread >= 1
     if (!any(newly_always_drawn))
-      return(ifelse(is_always_drawn, 1, probability_scale * size_measure))
+      return(ifelse(is_always_drawn, 1, probability_scale * raised_spread))
     is_always_drawn <- is_always_drawn | newly_always_drawn
   }
 }

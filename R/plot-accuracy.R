@@ -222,7 +222,7 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
   )
 }
 
-# Largest number of pairs in a plot.
+# Largest number of pairs of systems or raters in a plot.
 max_drawn_pairs <- 20L
 
 plot_differences <- function(object) {

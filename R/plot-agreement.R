@@ -106,12 +106,12 @@ plot_pairs <- function(object, details) {
   abort_argument_if(details$by_category, "type", "A heat map of pairs cannot show categories.",
     i = "Use {.code type = \"measures\"}.")
   titles <- levels(object$title)
-  key_columns <- c(part_columns_of(object), "title")
-  map_index <- number_distinct_rows(object[key_columns])
+  map_id_columns <- c(part_columns_of(object), "title")
+  map_index <- number_distinct_rows(object[map_id_columns])
   drawn_pairs <- plain_data_frame(object)[map_index <= max_maps, ]
-  key_values <- drawn_pairs[key_columns]
-  cells <- data.frame(symmetric_cells(drawn_pairs), rbind(key_values, key_values))
-  map_columns <- if (length(titles) > 1L) key_columns else part_columns_of(object)
+  map_ids <- drawn_pairs[map_id_columns]
+  cells <- data.frame(symmetric_cells(drawn_pairs), rbind(map_ids, map_ids))
+  map_columns <- if (length(titles) > 1L) map_id_columns else part_columns_of(object)
   heat_map(
     cells, details$judges, if (length(titles) > 1L) "Agreement of pairs" else titles,
     "Each pair of raters, over the cases that both rated",

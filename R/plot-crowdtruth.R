@@ -44,12 +44,12 @@ autoplot.crowdtruth <- function(object, # nolint: object_name.
   }
   if (type == "workers") return(ggplot2::autoplot(flags %||% flag_workers(object)))
   if (type == "scores") return(plot_scores(object, max_units))
-  cells <- tidy(object, "similarity")
+  similarity_rows <- tidy(object, "similarity")
   annotations <- tidy(object, "annotations")$annotation
   heat_map(
     data.frame(
-      judge1 = cells$other, judge2 = cells$annotation,
-      value = ifelse(cells$similarity > 0, cells$similarity, NA)
+      judge1 = similarity_rows$other, judge2 = similarity_rows$annotation,
+      value = ifelse(similarity_rows$similarity > 0, similarity_rows$similarity, NA)
     ),
     annotations, "Similarity of annotations", paste(
       "How much the annotation of a row increases the probability of the annotation of a column;",

@@ -122,8 +122,8 @@ plot_who_rated <- function(x, max_cases, max_raters) {
 # space for about 40 characters. If there is space for only one of several labels, no label is
 # shown.
 case_axis <- function(cases) {
-  n_labels <- 40 / (max(nchar(as.character(cases))) + 1)
-  step <- ceiling(length(cases) / n_labels)
+  n_fitting_labels <- 40 / (max(nchar(as.character(cases))) + 1)
+  step <- ceiling(length(cases) / n_fitting_labels)
   labelled_columns <- seq(min(step, length(cases)), length(cases), by = step)
   if (length(labelled_columns) == 1L && length(cases) > 1L) labelled_columns <- NULL
   ggplot2::scale_x_continuous(

@@ -1,7 +1,7 @@
 # Converts a prior (an object of class rater_prior) to parameters of the Gibbs sampler, for given
-# ratings. Probabilities of ratings given the truth have Dirichlet distributions. In this file, a
-# "law" is the user's prior of one rater, checked by check_rater_prior(), or of the base rates of
-# one population, checked by check_rate_priors().
+# ratings. Probabilities of ratings given the truth have Dirichlet distributions. In this file,
+# `user_prior` is the user's prior of one rater, checked by check_rater_prior(), or of the base
+# rates of one population, checked by check_rate_priors().
 
 #' @srrstats {BS2.1, BS2.2, BS2.3, BS2.4, BS2.5} priors are checked against ratings before sampling
 #' @noRd
@@ -31,19 +31,20 @@ resolve_prior <- function(prior, x, model) {
   prior_name_of_others <- if (is.list(prior$others)) "own" else prior$others
   default_parameters <- default_prior_parameters(prior_name_of_others, length(categories),
     has_uniform_errors)
-  resolve_law <-
-    function(law, rater, base) resolve_rater_prior(law, rater, base, categories, has_uniform_errors)
+  resolve_user_prior <- function(user_prior, rater, base) {
+    resolve_rater_prior(user_prior, rater, base, categories, has_uniform_errors)
+  }
   system_prior <- if (prior_name_of_others == "own") {
-    resolve_law(prior$others, "others", default_parameters)
+    resolve_user_prior(prior$others, "others", default_parameters)
   } else if (prior_name_of_others != "partial") {
     default_parameters
   }
   # `system_prior` is also the prior of raters for which the user gives no prior. If a prior is
   # given only for the sensitivity of a rater, the specificity has the prior in `system_prior`.
   raters <- lapply(setNames(nm = x$raters), function(rater) {
-    law <- prior$raters[[rater]]
-    if (is.null(law)) system_prior else
-      resolve_law(law, rater, system_prior %||% default_parameters)
+    user_prior <- prior$raters[[rater]]
+    if (is.null(user_prior)) system_prior else
+      resolve_user_prior(user_prior, rater, system_prior %||% default_parameters)
   })
   if (model$accuracy == "common") {
     distinct_priors <- unique(raters[names(prior$raters)])
@@ -82,67 +83,69 @@ default_prior_parameters <- function(name, n, uniform_errors) {
   if (name == "flat") matrix(1, n, n) else matrix_with_equal_errors(2.8, n, 1.2)
 }
 
-# Returns the parameters of the prior of a rater, in the form of default_prior_parameters(). `law`:
-# result of check_rater_prior(). `base`: a matrix of parameters, whose rows are used if `law` does
-# not specify them. `uniform_errors`: are errors uniform?
-resolve_rater_prior <- function(law, rater, base, categories, uniform_errors) {
+# Returns the parameters of the prior of a rater, in the form of default_prior_parameters().
+# * user_prior: result of check_rater_prior()
+# * base: a matrix of parameters, whose rows are used if `user_prior` does not specify them
+# * uniform_errors: are errors uniform?
+resolve_rater_prior <- function(user_prior, rater, base, categories, uniform_errors) {
   n <- length(categories)
-  abort_if(uniform_errors && !identical(names(law), "right"), "prior",
+  abort_if(uniform_errors && !identical(names(user_prior), "right"), "prior",
     "In a model with uniform errors, the prior of {.val {rater}} must be {.code list(right =)}.",
-    x = "It has {.field {names(law)}}.",
+    x = "It has {.field {names(user_prior)}}.",
     i = "With {.fun dawid_skene}, each true category has a separate prior.")
-  if (uniform_errors) return(law$right)
-  if (!is.null(law$matrix)) {
-    abort_if(nrow(law$matrix) != n, "prior", "The prior of {.val {rater}} must be a {n} x {n}
-      matrix.", x = "It is {nrow(law$matrix)} x {ncol(law$matrix)}.")
-    return(sort_matrix(categories, law$matrix, rater))
+  if (uniform_errors) return(user_prior$right)
+  if (!is.null(user_prior$matrix)) {
+    abort_if(nrow(user_prior$matrix) != n, "prior", "The prior of {.val {rater}} must be a {n} x {n}
+      matrix.", x = "It is {nrow(user_prior$matrix)} x {ncol(user_prior$matrix)}.")
+    return(sort_matrix(categories, user_prior$matrix, rater))
   }
-  if (!is.null(law$right)) {
-    wrong <- law$wrong %||% rep(1, n) # relative probabilities of the categories as wrong ratings
+  if (!is.null(user_prior$right)) {
+    # Relative probabilities of the categories as wrong ratings.
+    wrong <- user_prior$wrong %||% rep(1, n)
     abort_if(length(wrong) != n || !setequal(names(wrong) %||% categories, categories), "prior",
       "{.field wrong} in the prior of {.val {rater}} must be a number for each of
         {.val {categories}}.", not = wrong)
     if (has_names(wrong)) wrong <- wrong[categories]
     wrong_shares <- matrix(wrong, n, n, byrow = TRUE)
     diag(wrong_shares) <- 0
-    parameters <- law$right[[2L]] * wrong_shares / rowSums(wrong_shares)
-    diag(parameters) <- law$right[[1L]]
+    parameters <- user_prior$right[[2L]] * wrong_shares / rowSums(wrong_shares)
+    diag(parameters) <- user_prior$right[[1L]]
     return(parameters)
   }
   abort_if(n != 2L, "prior", "The prior of {.val {rater}} is for a sensitivity or a specificity,
     which need two categories.", x = "{.arg x} has {n} categories.",
     i = "Use {.code list(right =)}, or a matrix of Dirichlet parameters.")
-  if (!is.null(law$spec)) base[1L, ] <- law$spec
-  if (!is.null(law$sens)) base[2L, ] <- rev(law$sens)
+  if (!is.null(user_prior$spec)) base[1L, ] <- user_prior$spec
+  if (!is.null(user_prior$sens)) base[2L, ] <- rev(user_prior$sens)
   base
 }
 
-# Returns the Dirichlet parameters of base rates (populations x categories). `laws`: result of
-# check_rate_priors().
-resolve_rates <- function(laws, populations, categories) {
-  if (has_names(laws)) {
-    abort_argument_if(!setequal(names(laws), populations),
+# Returns the Dirichlet parameters of base rates (populations x categories). `user_priors`: result
+# of check_rate_priors().
+resolve_rates <- function(user_priors, populations, categories) {
+  if (has_names(user_priors)) {
+    abort_argument_if(!setequal(names(user_priors), populations),
       "prior", "Base rates must have a prior for each population.",
       x = c(
-        "The populations of the prior are {.val {names(laws)}}.",
+        "The populations of the prior are {.val {names(user_priors)}}.",
         if (is.null(populations)) "All cases of {.arg x} are in one population." else
           "The populations of {.arg x} are {.val {populations}}."
       ))
-    laws <- laws[populations]
+    user_priors <- user_priors[populations]
   }
   matrix(
-    unlist(lapply(laws, resolve_rate_law, categories)), max(length(populations), 1L),
+    unlist(lapply(user_priors, resolve_rate_prior, categories)), max(length(populations), 1L),
     length(categories), byrow = TRUE, dimnames = list(populations, categories)
   )
 }
 
-resolve_rate_law <- function(law, categories) {
+resolve_rate_prior <- function(user_prior, categories) {
   n <- length(categories)
-  abort_if(!is.null(law$beta) && n != 2L, "prior",
+  abort_if(!is.null(user_prior$beta) && n != 2L, "prior",
     "A Beta distribution of base rates needs two categories.", x = "{.arg x} has {n} categories.",
     i = "Give a Dirichlet parameter for each category.")
-  if (!is.null(law$beta)) return(rev(law$beta))
-  parameters <- law$categories
+  if (!is.null(user_prior$beta)) return(rev(user_prior$beta))
+  parameters <- user_prior$categories
   is_named <- has_names(parameters)
   if (length(parameters) == 1L && !is_named) return(rep(as.double(parameters), n))
   # Two different numbers without names raise an error, because it is not clear which number belongs

@@ -129,9 +129,9 @@ read_beta_prior <- function(x, subject) {
   if (has_valid_fields && sorted_field_names == "range" && length(fields) == 1L) {
     return(beta_of_range(fields$range, subject))
   }
-  has_mode <- sorted_field_names %in% c("at_least, mode", "at_most, mode") &&
+  has_mode_and_bound <- sorted_field_names %in% c("at_least, mode", "at_most, mode") &&
     !any_repeated(names(fields))
-  abort_if(!has_valid_fields || !has_mode, "prior",
+  abort_if(!has_valid_fields || !has_mode_and_bound, "prior",
     "The prior of {subject} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
      {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.",
     x = if (startsWith(sorted_field_names, "at_") && !endsWith(sorted_field_names, "mode"))
@@ -143,10 +143,10 @@ read_beta_prior <- function(x, subject) {
 # but not the combination of names.
 is_beta_list <- function(x) {
   field_names <- names2(x)
-  forms <- c("a", "b", "mode", "at_least", "at_most", "sure", "range")
+  allowed_names <- c("a", "b", "mode", "at_least", "at_most", "sure", "range")
   is.list(x) && all(map_lgl(x, is.numeric)) &&
     all(lengths(x) == ifelse(field_names == "range", 2L, 1L)) &&
-    (all(field_names == "") || all(field_names %in% forms))
+    (all(field_names == "") || all(field_names %in% allowed_names))
 }
 
 # Returns the parameters of a Beta distribution whose mean is the middle of the range, and whose
@@ -199,33 +199,36 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
 
 # ---- Priors of raters and base rates ------------------------------------------------------------
 
-# Checks `law`, the user's prior of a rater. Returns a list with one or more of these elements:
+# Checks the user's prior of a rater. Returns a list with one or more of these elements:
 # * sens, spec: Beta parameters of the sensitivity and of the specificity
 # * right: Beta parameters of the probability of a correct rating
 # * wrong: relative probabilities of the categories as wrong ratings
 # * matrix: Dirichlet parameters, with the truth in rows
-check_rater_prior <- function(law, rater) {
-  if (is.data.frame(law)) law <- as.matrix(law)
-  if (is.matrix(law)) {
-    abort_if(nrow(law) != ncol(law), "prior",
+check_rater_prior <- function(user_prior, rater) {
+  if (is.data.frame(user_prior)) user_prior <- as.matrix(user_prior)
+  if (is.matrix(user_prior)) {
+    abort_if(nrow(user_prior) != ncol(user_prior), "prior",
       "The prior of {.val {rater}} must be a square matrix, with the truth in rows.",
-      x = "It is {nrow(law)} x {ncol(law)}.")
-    return(list(matrix = check_proper(unclass(law), rater)))
+      x = "It is {nrow(user_prior)} x {ncol(user_prior)}.")
+    return(list(matrix = check_proper(unclass(user_prior), rater)))
   }
-  field_names <- if (is.list(law)) names2(law)
-  forms <- list("sens", "spec", c("sens", "spec"), "right", c("right", "wrong"))
-  abort_if(!any(map_lgl(forms, setequal, field_names)) || any_repeated(field_names), "prior",
+  field_names <- if (is.list(user_prior)) names2(user_prior)
+  name_sets <- list("sens", "spec", c("sens", "spec"), "right", c("right", "wrong"))
+  abort_if(!any(map_lgl(name_sets, setequal, field_names)) || any_repeated(field_names), "prior",
     "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)},
      {.code list(right =, wrong =)}, or a matrix of Dirichlet parameters.",
-    x = if (!is_empty(field_names)) "It has {.val {field_names}}." else "It is {describe(law)}.",
-    i = if (is.character(law)) "Arguments in {.arg ...} are raters. The positive category is the
-      second of {.arg categories} in {.fun ratings}.")
+    x = if (!is_empty(field_names)) "It has {.val {field_names}}." else
+      "It is {describe(user_prior)}.",
+    i = if (is.character(user_prior))
+      "Arguments in {.arg ...} are raters. The positive category is the second of {.arg categories}
+      in {.fun ratings}.")
   field_titles <- c(sens = "the sensitivity", spec = "the specificity", right = "correct ratings")
   for (field in setdiff(field_names, "wrong")) {
-    law[[field]] <- read_beta_prior(law[[field]], paste(field_titles[[field]], "of", rater))
+    user_prior[[field]] <-
+      read_beta_prior(user_prior[[field]], paste(field_titles[[field]], "of", rater))
   }
-  if (!is.null(law$wrong)) check_proper(law$wrong, paste("wrong ratings of", rater))
-  law
+  if (!is.null(user_prior$wrong)) check_proper(user_prior$wrong, paste("wrong ratings of", rater))
+  user_prior
 }
 
 # Checks the argument `base_rates`. Returns a list with an element per population, without names if
@@ -235,15 +238,15 @@ check_rater_prior <- function(law, rater) {
 check_rate_priors <- function(x) {
   if (is.data.frame(x)) x <- as.matrix(x)
   if (is.matrix(x)) x <- setNames(asplit(unclass(x), 1L), rownames(x))
-  check_rate_law <- function(law) {
-    if (is_beta_list(law)) return(list(beta = read_beta_prior(law, "base rates")))
-    list(categories = check_proper(law, "base rates"))
+  check_rate_prior <- function(user_prior) {
+    if (is_beta_list(user_prior)) return(list(beta = read_beta_prior(user_prior, "base rates")))
+    list(categories = check_proper(user_prior, "base rates"))
   }
-  if (!is.list(x) || is_beta_list(x)) return(list(check_rate_law(x)))
+  if (!is.list(x) || is_beta_list(x)) return(list(check_rate_prior(x)))
   abort_argument_if(!is_uniquely_named(x), "base_rates",
     "Priors of several populations must be named by population, with each name once.",
     x = "The names are {.val {names2(x)}}.")
-  lapply(x, check_rate_law)
+  lapply(x, check_rate_prior)
 }
 
 # Printed descriptions of the prior of raters whose prior the user does not specify.
@@ -264,35 +267,35 @@ new_prior_rows <- function(rater, part, prior, shapes) {
   )
 }
 
-# Returns the rows of tidy() for the prior of a rater. `law`: result of check_rater_prior(), or the
-# name of a prior in argument `others`, such as "vague".
-rater_prior_rows <- function(law, rater) {
-  if (is.character(law)) {
+# Returns the rows of tidy() for the prior of a rater. `user_prior`: result of check_rater_prior(),
+# or the name of a prior in argument `others`, such as "vague".
+rater_prior_rows <- function(user_prior, rater) {
+  if (is.character(user_prior)) {
     # The number of categories is not known here. The vague prior of a correct rating does not
     # depend on it.
-    shapes <- if (law == "vague") rbind(default_prior_parameters("vague", 2L, TRUE))
-    return(new_prior_rows(rater, law, prior_texts_of_others[[law]], shapes))
+    shapes <- if (user_prior == "vague") rbind(default_prior_parameters("vague", 2L, TRUE))
+    return(new_prior_rows(rater, user_prior, prior_texts_of_others[[user_prior]], shapes))
   }
-  if (!is.null(law$matrix)) {
-    labels <- rownames(law$matrix) %||% row_numbers(law$matrix)
-    right_parameters <- diag(law$matrix)
+  if (!is.null(user_prior$matrix)) {
+    labels <- rownames(user_prior$matrix) %||% row_numbers(user_prior$matrix)
+    right_parameters <- diag(user_prior$matrix)
     return(new_prior_rows(rater, paste("truth", labels),
-      apply(law$matrix, 1L, format_distribution, name = "Dirichlet"),
-      cbind(right_parameters, rowSums(law$matrix) - right_parameters)))
+      apply(user_prior$matrix, 1L, format_distribution, name = "Dirichlet"),
+      cbind(right_parameters, rowSums(user_prior$matrix) - right_parameters)))
   }
   part_names <- c(sens = "sensitivity", spec = "specificity", right = "right")
-  part_names <- part_names[names(part_names) %in% names(law)]
-  shapes <- stack_rows(law[names(part_names)])
+  part_names <- part_names[names(part_names) %in% names(user_prior)]
+  shapes <- stack_rows(user_prior[names(part_names)])
   new_prior_rows(rater, part_names, apply(shapes, 1L, format_distribution, name = "Beta"), shapes)
 }
 
-# Returns the row of tidy() for the base rates of a population. `law`: an element of the result of
-# check_rate_priors().
-rate_prior_row <- function(law, population) {
-  beta <- law$beta
+# Returns the row of tidy() for the base rates of a population. `user_prior`: an element of the
+# result of check_rate_priors().
+rate_prior_row <- function(user_prior, population) {
+  beta <- user_prior$beta
   part <- paste0("base rates", if (population != "") paste(" of", population),
     if (!is.null(beta)) " (second category)")
-  prior_text <- if (is.null(beta)) format_distribution("Dirichlet", law$categories) else
+  prior_text <- if (is.null(beta)) format_distribution("Dirichlet", user_prior$categories) else
     format_distribution("Beta", beta)
   new_prior_rows(NA_character_, part, prior_text, rbind(beta))
 }
@@ -301,9 +304,9 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
   raters <- if (is_empty(x$raters)) "all raters " else
     paste0(shorten(names(x$raters)), "; any others ")
   is_user_defined <- is.list(x$others)
-  laws <- c(x$raters, list(others = x$others))
+  user_priors <- c(x$raters, list(others = x$others))
   table <- stack_rows(unname(c(
-    Map(rater_prior_rows, laws, names(laws)),
+    Map(rater_prior_rows, user_priors, names(user_priors)),
       Map(rate_prior_row, x$base_rates, names2(x$base_rates))
   )))
   shown_table <- data.frame(

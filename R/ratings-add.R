@@ -41,13 +41,13 @@ add_ratings <- function(x, new) {
 as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
   column_names <- names(new)
-  raters <- columns_of_raters(x)
-  roles <- if (is.data.frame(new) && any(column_names %in% raters)) {
+  rater_columns <- columns_of_raters(x)
+  roles <- if (is.data.frame(new) && any(column_names %in% rater_columns)) {
     other_roles <- list(case = "case", covariates = names(x$covariates))
     other_roles <- Filter(length, lapply(other_roles, intersect, column_names))
-    may_be_rater <- !all(raters %in% column_names) & !column_names %in% x$systems &
+    may_be_rater <- !all(rater_columns %in% column_names) & !column_names %in% x$systems &
       map_lgl(new, function(column) all(as_label(column) %in% c(x$categories, NA)))
-    is_rater <- column_names %in% raters | may_be_rater
+    is_rater <- column_names %in% rater_columns | may_be_rater
     c(list(raters = setdiff(column_names[is_rater], unlist(other_roles))), other_roles)
   }
   # Without the argument `rater_kind`, as_ratings() may ask the user for it. Therefore an arbitrary

@@ -291,17 +291,17 @@ check_repeats <- function(x, input = NULL) {
 # nearly all reruns of a rater and case.
 find_possible_keys <- function(input, are_reruns = FALSE) {
   used_rows <- input$source
-  answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
-  max_rows_per_answer <- max(0, table(answer_of_row))
-  n_answers <- n_distinct(answer_of_row)
-  n_repeats <- length(answer_of_row) - n_answers
+  pair_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
+  max_rows_per_pair <- max(0, table(pair_of_row))
+  n_pairs <- n_distinct(pair_of_row)
+  n_repeats <- length(pair_of_row) - n_pairs
   names(Filter(function(column) {
     if (!is.atomic(column)) return(FALSE)
     # Number of rows that differ in the column from earlier rows of the same rater and case.
-    n_different <- n_distinct(paste(answer_of_row, column[used_rows])) - n_answers
+    n_different <- n_distinct(paste(pair_of_row, column[used_rows])) - n_pairs
     is_measurement <- is.numeric(column) && any(column %% 1 > 0, na.rm = TRUE) ||
       are_reruns && n_different > 0.9 * n_repeats
-    max_distinct_values <- if (is_measurement) max_rows_per_answer else length(used_rows) / 2
+    max_distinct_values <- if (is_measurement) max_rows_per_pair else length(used_rows) / 2
     n_distinct(column[used_rows]) <= max_distinct_values && n_different > 0
   }, input$extra[!grepl(
     "(^|[._])(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?([._]?(id|no))?$",
